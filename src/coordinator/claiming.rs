@@ -1,7 +1,10 @@
 //! Taking steps: each is claimed and gets its prompt, or it is said why somebody else has it.
 
+use std::collections::BTreeMap;
+
 use super::engine::Engine;
 use super::machine::Fact;
+use crate::clock::is_date;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::claims;
@@ -103,6 +106,15 @@ impl Engine<'_> {
         }
     }
 
+    /// Returns the date of the first attempt that this run made at a task: its output file and the id of its
+    /// entry are named by it, and stay the same when midnight passes.
+    pub(super) fn first_date(&self, id: TaskId) -> Option<String> {
+        let output = self.board.task(id)?.output_file.as_deref()?;
+        let name = output.rsplit('/').next()?;
+        let (date, _) = name.split_once('_')?;
+        is_date(date).then(|| date.to_string())
+    }
+
     fn prepare(&mut self, ids: &[TaskId]) -> Result<()> {
         if ids.is_empty() {
             return Ok(());
@@ -113,13 +125,21 @@ impl Engine<'_> {
             prompts.push(spawned);
             true
         };
-        let batch = spawn::spawn_from(&mut self.context, &mut stock, ids, &mut take)?;
+        let mut by_date: BTreeMap<Option<String>, Vec<TaskId>> = BTreeMap::new();
+        for id in ids {
+            by_date.entry(self.first_date(*id)).or_default().push(*id);
+        }
+        let mut failed = Vec::new();
+        for (date, ids) in by_date {
+            let batch = spawn::spawn_from(&mut self.context, &mut stock, date, &ids, &mut take)?;
+            failed.extend(batch.failed);
+        }
         self.stock = Some(stock);
         for spawned in prompts {
             let step = self.places[&spawned.task_id];
             self.instruct(step, spawned)?;
         }
-        for failed in batch.failed {
+        for failed in failed {
             let step = self.places[&failed.task_id];
             self.facts.push(Fact::Refused(step, failed.error.message));
         }

@@ -15,6 +15,7 @@ use crate::ops::complete::{Checks, check_all, complete_checked};
 use crate::ops::gates::Renewal;
 use crate::ops::runs::journal;
 use crate::ops::{claims, spawn};
+use crate::run::Outcome;
 use crate::run::told::{Told, kind};
 use crate::runner::agent::{Job, Limits, Runner};
 use crate::runner::process::Bounds;
@@ -83,9 +84,18 @@ impl Engine<'_> {
                 self.slots[step].stop = Some(self.crew.start(step, attempt, runner, job)?);
             }
             Ok(None) => {}
-            Err(error) => self.facts.push(Fact::Refused(step, error.message)),
+            Err(error) => self.refuse_start(step, &error),
         }
         Ok(())
+    }
+
+    /// Has a step fail whose agent cannot be started. Where that is for want of a worktree it is blocked: no
+    /// agent has made an error.
+    pub(super) fn refuse_start(&mut self, step: usize, error: &Error) {
+        self.facts.push(match self.trees {
+            Some(_) => Fact::Lacking(step, Outcome::Blocked, prompt::told(error)),
+            None => Fact::Refused(step, error.message.clone()),
+        });
     }
 
     /// Makes what an agent is given, and the places that it needs.
@@ -238,7 +248,11 @@ impl Engine<'_> {
         {
             return self.instruct(step, *given);
         }
-        let spawned = spawn::spawn(&mut self.context, task, &spawn::Options::default());
+        let options = spawn::Options {
+            date: self.first_date(task),
+            ..spawn::Options::default()
+        };
+        let spawned = spawn::spawn(&mut self.context, task, &options);
         let spawned = match spawned {
             Ok(spawned) => spawned,
             Err(error) => {

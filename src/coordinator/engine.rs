@@ -16,14 +16,14 @@ use super::options::{DEPTH_MAX, Options};
 use super::report::{self, Ending, Report};
 use super::selection::Team;
 use super::staff::Worker;
-use super::trees::{Tree, Trees};
+use super::trees::{Base, Tree, Trees};
 use super::turns::Turns;
 use super::{Ambience, Listener, selection};
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
 use crate::ops::complete::{Checks, Required};
 use crate::ops::runs::alive::Alive;
-use crate::ops::runs::journal::Journal;
+use crate::ops::runs::journal::{self, Journal};
 use crate::ops::spawn::{Spawned, Stock};
 use crate::ops::{Context, Surroundings, claims};
 use crate::run::board::{Board, TaskState};
@@ -129,6 +129,8 @@ pub(super) struct Outset {
     pub(super) run: Run,
     pub(super) planned: Vec<Planned>,
     pub(super) alive: Alive,
+    /// What was checked out when it began, where its tasks get worktrees.
+    pub(super) base: Option<Base>,
 }
 
 impl<'a> Engine<'a> {
@@ -144,9 +146,13 @@ impl<'a> Engine<'a> {
         let planned = selection::plan(&mut context, &options.selection)?;
         let team = selection::team(&mut context, &planned, &options, &ambience)?;
         let workspace = context.workspace.clone();
-        if options.isolate {
+        let base = match options.isolate {
             // What makes worktrees impossible is told before anything is done.
-            Trees::open(&workspace, &workspace.root, "")?;
+            true => Some(Trees::require_startable(&workspace)?),
+            false => None,
+        };
+        if let Some(base) = &base {
+            Trees::probe(&workspace, base)?;
         }
         let mut agency = SqliteAgency::open_or_create(&workspace.agency())?;
         let number = agency.read()?.last_event()? + 1;
@@ -163,9 +169,15 @@ impl<'a> Engine<'a> {
                 report::told_of(&planned, &options),
             )
         };
+        if base.is_some() {
+            let folder = journal::place(&workspace, &run.id)?;
+            Trees::open(&workspace, &folder, &run.id)?.require_unused()?;
+        }
         let started = Told {
             options: serde_json::to_value(&options).ok(),
             tasks: planned.clone(),
+            branch: base.as_ref().and_then(|base| base.branch.clone()),
+            commit: base.as_ref().map(|base| base.commit.clone()),
             ..Told::default()
         };
         let outset = Outset {
@@ -176,6 +188,7 @@ impl<'a> Engine<'a> {
             run,
             planned,
             alive,
+            base,
         };
         let mut engine = Engine::open(outset, agency, listener)?;
         engine.tell(kind::RUN_STARTED, started);
@@ -208,9 +221,12 @@ impl<'a> Engine<'a> {
             ..
         } = team;
         let journal = Journal::begin(&context.workspace, &run.id, clock, &mut agency)?;
-        let trees = match outset.options.isolate {
-            true => Some(Trees::open(&context.workspace, journal.folder(), &run.id)?),
-            false => None,
+        let trees = match outset.base {
+            Some(base) => {
+                let trees = Trees::open(&context.workspace, journal.folder(), &run.id)?;
+                Some(trees.with_base(Some(base)))
+            }
+            None => None,
         };
         let tasks: Vec<TaskId> = planned.iter().map(|task| task.task_id).collect();
         let places = tasks.iter().enumerate();

@@ -10,7 +10,7 @@ use super::cut_off::cut_off;
 use super::kept::{KeptTree, kept};
 use super::options::Options;
 use super::report;
-use super::resume::{begun, groups, opened, swept};
+use super::resume::{begun, groups, opened, recorded_base, swept};
 use super::trees::Trees;
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
@@ -119,11 +119,12 @@ fn branches(workspace: &Workspace, run: &Run, events: &[Event]) -> Result<Vec<St
     let Ok((Options { isolate: true, .. }, _)) = begun(run, events) else {
         return Ok(Vec::new());
     };
-    opened_trees(workspace, run)?.unmerged_branches()
+    opened_trees(workspace, run, events)?.unmerged_branches()
 }
 
-fn opened_trees(workspace: &Workspace, run: &Run) -> Result<Trees> {
-    Trees::open(workspace, &journal::place(workspace, &run.id)?, &run.id)
+fn opened_trees(workspace: &Workspace, run: &Run, events: &[Event]) -> Result<Trees> {
+    let trees = Trees::open(workspace, &journal::place(workspace, &run.id)?, &run.id)?;
+    Ok(trees.with_base(recorded_base(events)))
 }
 
 /// Waits for the end of a run that is under way. One that nobody carries out is taken over, and that is
@@ -220,7 +221,7 @@ fn settled(
     let released = released(&mut context, &run.id)?;
     told.extend(closed(&board));
     if let Ok((Options { isolate: true, .. }, _)) = begun(&run, &events) {
-        let trees = opened_trees(workspace, &run)?;
+        let trees = opened_trees(workspace, &run, &events)?;
         let _turn = trees.turn()?;
         let kept = swept(&mut context, &trees, &board)?.into_iter();
         told.extend(kept.map(|told| (kind::TASK_KEPT, told)));

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::engine::Engine;
 use super::machine::Fact;
 use super::prompt;
-use super::trees::{Declared, Merge, Tree, Trees, to_merge};
+use super::trees::{Declared, Merge, Tree, Trees};
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
@@ -87,6 +87,10 @@ impl Engine<'_> {
     }
 
     fn tell_merged(&mut self, step: usize, commit: Option<String>) {
+        let base = self.trees.as_mut().and_then(|trees| trees.base.as_mut());
+        if let (Some(base), Some(commit)) = (base, &commit) {
+            base.commit.clone_from(commit);
+        }
         let told = Told {
             commit,
             ..self.of(step)
@@ -139,11 +143,18 @@ impl Engine<'_> {
         if let Err(error) = saved.and_then(|()| trees.require_reportable(tree)) {
             return Ok(Brought::Stuck(None, prompt::told(&error)));
         }
-        let commit = match trees.merge(tree, &message)? {
-            Merge::Done(commit) => commit,
-            Merge::Conflict(why) => {
-                let branch = tree.branch.clone();
-                let why = format!("the branch {branch} cannot be merged: {why}");
+        let why = match trees.merge(tree, &message) {
+            Ok(Merge::Done(commit)) => Ok(commit),
+            Ok(Merge::Conflict(why)) => Err(why),
+            Err(error) if is_of_cleo(&error) => return Err(error),
+            Err(error) => Err(prompt::told(&error)),
+        };
+        let commit = match why {
+            Ok(commit) => commit,
+            Err(why) => {
+                let (branch, merge) = (tree.branch.clone(), trees.to_merge(&tree.branch));
+                let why =
+                    format!("the branch {branch} cannot be merged: {why}; to merge it: `{merge}`");
                 return Ok(Brought::Stuck(Some(branch), why));
             }
         };
@@ -156,7 +167,7 @@ impl Engine<'_> {
         let mut done = self.done_at_home(id, epoch)?;
         if let (Some(trees), Some(commit), Err(lacking)) = (&self.trees, &commit, &mut done.1) {
             // It verified alone and does not beside what was merged before: nobody gets it so.
-            if !trees.unmerge(commit)? {
+            if !is_taken_back(trees, commit)? {
                 lacking.faults.push(not_taken_back(commit));
             }
         }
@@ -168,7 +179,7 @@ impl Engine<'_> {
     fn not_home(&self, commit: Option<&str>, error: &Error) -> Result<Brought> {
         let mut why = prompt::told(error);
         if let (Some(trees), Some(commit)) = (&self.trees, commit)
-            && !trees.unmerge(commit)?
+            && !is_taken_back(trees, commit)?
         {
             why += &format!("; {}", prompt::told(&not_taken_back(commit)));
         }
@@ -299,8 +310,8 @@ impl Engine<'_> {
     /// Tells which branch holds what is not in the workspace, now that the worktree is gone.
     fn tell_left(&mut self, step: usize, branch: Option<String>) {
         self.slots[step].tree = None;
-        if let Some(branch) = branch {
-            let told = kept_on(branch, self.of(step));
+        if let (Some(branch), Some(trees)) = (branch, &self.trees) {
+            let told = kept_on(trees, branch, self.of(step));
             self.tell(kind::TASK_KEPT, told);
         }
     }
@@ -343,9 +354,25 @@ fn of_the_place(error: Error) -> Result<Lacking> {
     }
 }
 
+/// Says whether an error is of cleo itself, which ends the run, and not of the repository.
+fn is_of_cleo(error: &Error) -> bool {
+    matches!(
+        error.code,
+        Code::Interrupted | Code::Terminated | Code::Internal | Code::ProgramMissing
+    )
+}
+
+/// Takes a merge back, and says whether that could be done: a lock that somebody holds may be in the way.
+fn is_taken_back(trees: &Trees, commit: &str) -> Result<bool> {
+    match trees.unmerge(commit) {
+        Err(error) if is_of_cleo(&error) => Err(error),
+        taken_back => Ok(taken_back.unwrap_or(false)),
+    }
+}
+
 /// Tells of the branch that holds what was done and is not merged.
-pub(super) fn kept_on(branch: String, told: Told) -> Told {
-    let merge = to_merge(&branch);
+pub(super) fn kept_on(trees: &Trees, branch: String, told: Told) -> Told {
+    let merge = trees.to_merge(&branch);
     Told {
         reason: Some(format!(
             "what was done is kept on a branch that is not merged (`{merge}`)"

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::options::Options;
+use super::trees::Trees;
 use super::{Ambience, selection};
 use crate::error::Result;
 use crate::id::TaskId;
@@ -48,6 +49,9 @@ pub fn rehearse(
     let mut context = Context::open(surroundings)?;
     let planned = selection::plan(&mut context, &options.selection)?;
     let team = selection::team(&mut context, &planned, options, ambience)?;
+    if options.isolate {
+        Trees::require_startable(&context.workspace)?;
+    }
     let waves = crate::run::told::waves(&planned);
     let rows = planned.into_iter().zip(team.steps.iter().zip(team.skills));
     let tasks = rows.map(|(task, (step, skill))| {

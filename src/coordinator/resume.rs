@@ -6,7 +6,7 @@ use super::isolation::kept_on;
 use super::options::{Options, Rest};
 use super::prompt;
 use super::report::{Report, resuming};
-use super::trees::{Tree, Trees, task_of};
+use super::trees::{Base, Tree, Trees, task_of};
 use super::{Ambience, Listener, selection};
 use crate::error::{Code, Error, Result};
 use crate::ops::runs::alive::{self, Alive};
@@ -34,6 +34,7 @@ pub fn resume(
     let workspace = surroundings.workspace()?;
     let mut agency = opened(&workspace, &surroundings, id)?;
     mended(&workspace, &surroundings, &mut agency, id)?;
+    require_base(&workspace, &mut agency, id)?;
     let alive = Alive::begin(&workspace)?;
     let (run, was) = taken(&mut agency, id, &alive)?;
     let events = journal::events(&*agency.read()?, id)?;
@@ -45,6 +46,12 @@ pub fn resume(
     let cut = cut_off(&folder, &mut ended, &surroundings.clock.timestamp());
     let options = rest.of(first.clone(), spent(ended.tasks()));
     let is_new = options != first;
+    let base = match options.isolate {
+        true => {
+            Some(recorded_base(&events).map_or_else(|| Trees::require_startable(&workspace), Ok)?)
+        }
+        false => None,
+    };
     let mut context = Context::open(surroundings)?;
     let outset = Outset {
         team: selection::team(&mut context, &planned, &options, &ambience)?,
@@ -54,6 +61,7 @@ pub fn resume(
         run,
         planned,
         alive,
+        base,
     };
     let mut engine = Engine::open(outset, agency, listener)?;
     engine.board = before;
@@ -86,6 +94,42 @@ fn mended(
         journal::Journal::begin(workspace, id, surroundings.clock, agency)?;
     }
     Ok(())
+}
+
+/// Refuses to resume a run with worktrees, before anything is taken over, where the checkout is not on the branch
+/// that it began on.
+fn require_base(workspace: &Workspace, agency: &mut SqliteAgency, id: &str) -> Result<()> {
+    let transaction = agency.read()?;
+    let run = transaction
+        .run(id)?
+        .filter(|run| run.is_over() && run.kind.resumes());
+    let Some(run) = run.filter(|run| run.status != RunStatus::Completed) else {
+        return Ok(());
+    };
+    let events = journal::events(&*transaction, id)?;
+    let Ok((Options { isolate: true, .. }, _)) = begun(&run, &events) else {
+        return Ok(());
+    };
+    Trees::require_startable(workspace)?;
+    let trees = Trees::open(workspace, &journal::place(workspace, id)?, id)?;
+    trees
+        .with_base(recorded_base(&events))
+        .require_base()
+        .map(drop)
+}
+
+/// Reads what was checked out when a run began, with the last commit that it made there.
+pub(super) fn recorded_base(events: &[Event]) -> Option<Base> {
+    let told_of = |kind: &'static str| {
+        let events = events.iter().filter(move |event| event.kind == kind);
+        events.map(|event| Told::read(&event.detail))
+    };
+    let started = told_of(kind::RUN_STARTED).next()?;
+    let made = told_of(kind::TASK_MERGED).filter_map(|told| told.commit);
+    Some(Base {
+        branch: started.branch,
+        commit: made.last().or(started.commit)?,
+    })
 }
 
 /// Takes over a run that nobody carries out. Of two that want it, one gets it.
@@ -230,7 +274,7 @@ pub(super) fn swept(context: &mut Context, trees: &Trees, board: &Board) -> Resu
         ..Told::default()
     }));
     let branches = swept.branches.into_iter();
-    told.extend(branches.filter_map(|branch| left(board, branch)));
+    told.extend(branches.filter_map(|branch| left(trees, board, branch)));
     Ok(told)
 }
 
@@ -254,8 +298,8 @@ fn reported(
 
 /// Tells of a branch that holds what is not in the workspace, unless that was told before. What was told
 /// of a worktree, which is gone now, does not count.
-fn left(board: &Board, branch: String) -> Option<Told> {
+fn left(trees: &Trees, board: &Board, branch: String) -> Option<Told> {
     let task = board.task(task_of(&branch)?)?;
     let is_told = task.branch.as_ref() == Some(&branch) && task.worktree.is_none();
-    (!is_told).then(|| kept_on(branch, Told::of(task.task_id)))
+    (!is_told).then(|| kept_on(trees, branch, Told::of(task.task_id)))
 }

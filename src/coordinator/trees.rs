@@ -3,29 +3,38 @@
 //!
 //! The repository's own settings and filters count, as they do for whoever works in it. Whatever touches
 //! what is checked out in the workspace is done by one process at a time (`turn`), and what it was killed in
-//! is settled by the next one (`cut`). A worktree is only removed once its branch holds all that was done in
+//! is settled by the next one (`checkout`). Worktrees begin on the branch that was checked out when the run began,
+//! and nothing is merged into another one (`base`). A worktree is only removed once its branch holds all that was done in
 //! it (`saving`), without conflicts that nobody has settled (`conflicts`), and its reports (`reports`,
 //! `outputs`) and deliverables are in the workspace.
 
+mod base;
+mod checkout;
 mod conflicts;
 mod copying;
-mod cut;
 mod declared;
 mod git;
+mod lock;
 mod merging;
 mod outputs;
 mod outset;
 mod reports;
 mod saving;
+mod start;
 mod turn;
 
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+pub(super) use base::Base;
 pub(super) use declared::Declared;
 pub(super) use merging::Merge;
 pub(super) use turn::{Asked, PATIENCE, Turn};
+
+use lock::Lock;
 
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{unreadable, unwritable};
@@ -43,6 +52,10 @@ pub(super) struct Trees {
     run: String,
     /// What is locked by whoever touches the files of the repository.
     mark: PathBuf,
+    /// What was checked out when the run began; none as long as nobody has said so.
+    pub(super) base: Option<Base>,
+    /// Locks that were waited for in vain.
+    dead_locks: RefCell<HashSet<Lock>>,
 }
 
 /// The worktree of a task.
@@ -88,13 +101,8 @@ pub(super) fn task_of(branch: &str) -> Option<TaskId> {
     name.rsplit_once('-')?.0.parse().ok()
 }
 
-/// Says what to type to have the workspace get what a branch holds.
-pub(super) fn to_merge(branch: &str) -> String {
-    format!("git merge {}", quote(branch))
-}
-
 impl Trees {
-    /// Looks whether worktrees can be made: there is a repository, and something is committed in it.
+    /// Finds the repository of a workspace.
     pub(super) fn open(workspace: &Workspace, folder: &Path, run: &str) -> Result<Trees> {
         let root = fs::canonicalize(&workspace.root)
             .map_err(|cause| unreadable(&workspace.root, cause))?;
@@ -114,12 +122,16 @@ impl Trees {
             folder: folder.join("trees"),
             run: run.to_string(),
             mark: PathBuf::new(),
+            base: None,
+            dead_locks: RefCell::default(),
         };
-        if !trees.has(&trees.top, "HEAD")? {
-            return Err(refuse("nothing is committed in it"));
-        }
         trees.mark = trees.place_of_mark()?;
         Ok(trees)
+    }
+
+    /// Has worktrees begin, and work merged, nowhere else than there.
+    pub(super) fn with_base(self, base: Option<Base>) -> Trees {
+        Trees { base, ..self }
     }
 
     /// Says whether a revision is there.
@@ -128,18 +140,34 @@ impl Trees {
         Ok(self.git(folder, words)?.is_ok())
     }
 
-    /// Makes the worktree of a try, from what is checked out in the workspace now.
+    /// Makes the worktree of an attempt, from the branch of the run as it is checked out now. Where that
+    /// fails, nothing of it is left.
     pub(super) fn begin(&self, name: &str, declared: Declared) -> Result<Tree> {
+        let from = self.require_base()?;
         let tree = self.tree(name);
+        let made = self.make(&tree, &from, &[]).and_then(|()| {
+            let outputs = tree.root.join(OUTPUT_DIR);
+            fs::create_dir_all(&outputs).map_err(|cause| unwritable(&outputs, cause))?;
+            self.note(&tree, declared)
+        });
+        if let Err(error) = made {
+            let _ = self.end(&tree);
+            return Err(error);
+        }
+        Ok(tree)
+    }
+
+    /// Checks a commit out into the folder of a worktree, on a branch of its own.
+    fn make(&self, tree: &Tree, from: &str, options: &[&str]) -> Result<()> {
         fs::create_dir_all(&self.folder).map_err(|cause| unwritable(&self.folder, cause))?;
         let path = tree.top.as_os_str();
         let words = ["worktree", "add", "--quiet", "-B", &tree.branch].map(OsStr::new);
-        let words = words.into_iter().chain([path, OsStr::new("HEAD")]);
-        self.done(&self.top, words)?;
-        let outputs = tree.root.join(OUTPUT_DIR);
-        fs::create_dir_all(&outputs).map_err(|cause| unwritable(&outputs, cause))?;
-        self.note(&tree, declared)?;
-        Ok(tree)
+        let options = options.iter().map(OsStr::new);
+        let words = words
+            .into_iter()
+            .chain(options)
+            .chain([path, OsStr::new(from)]);
+        self.change(&self.top, words).map(drop)
     }
 
     /// Finds the last worktree of a task that a process left.
@@ -178,11 +206,11 @@ impl Trees {
         let path = tree.top.as_os_str();
         let words = ["worktree", "remove", "--force", "--force"].map(OsStr::new);
         if self
-            .git(&self.top, words.into_iter().chain([path]))?
+            .try_change(&self.top, words.into_iter().chain([path]))?
             .is_err()
         {
             let _ = fs::remove_dir_all(&tree.top);
-            self.done(&self.top, ["worktree", "prune"])?;
+            self.change(&self.top, ["worktree", "prune"])?;
         }
         let _ = fs::remove_dir(&self.folder);
         let Some(branch) = self.branch(tree)? else {
@@ -191,7 +219,7 @@ impl Trees {
         if self.is_ahead(tree)? {
             return Ok(Some(branch));
         }
-        self.done(&self.top, ["branch", "--quiet", "-D", &branch])?;
+        self.change(&self.top, ["branch", "--quiet", "-D", &branch])?;
         Ok(None)
     }
 
@@ -200,7 +228,7 @@ impl Trees {
         let words = ["worktree", "lock"].map(OsStr::new);
         // What git holds locked is not pruned, even when it does not look like a worktree any more.
         let path = tree.top.as_os_str();
-        let _ = self.git(&self.top, words.into_iter().chain([path]));
+        let _ = self.try_change(&self.top, words.into_iter().chain([path]));
         self.branch(tree).ok().flatten()
     }
 
@@ -242,7 +270,7 @@ impl Trees {
         for (tree, _) in &kept {
             self.keep(tree);
         }
-        self.done(&self.top, ["worktree", "prune"])?;
+        self.change(&self.top, ["worktree", "prune"])?;
         self.drop_merged(&kept)?;
         Ok(Swept { kept, branches })
     }
@@ -259,7 +287,7 @@ impl Trees {
 
     /// Lists the branches of this run that hold what is not merged.
     pub(super) fn unmerged_branches(&self) -> Result<Vec<String>> {
-        self.branches("--no-merged=HEAD")
+        self.branches(&format!("--no-merged={}", self.target()?))
     }
 
     fn branches(&self, which: &str) -> Result<Vec<String>> {
@@ -274,9 +302,9 @@ impl Trees {
     /// Removes the branches of this run that have nothing of their own and no worktree. Git itself keeps one
     /// that is checked out somewhere.
     fn drop_merged(&self, kept: &[(Tree, Error)]) -> Result<()> {
-        for name in self.branches("--merged=HEAD")? {
+        for name in self.branches(&format!("--merged={}", self.target()?))? {
             if !kept.iter().any(|(tree, _)| tree.branch == name) {
-                let _ = self.git(&self.top, ["branch", "--quiet", "-D", &name])?;
+                let _ = self.try_change(&self.top, ["branch", "--quiet", "-D", &name])?;
             }
         }
         Ok(())

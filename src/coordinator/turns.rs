@@ -134,7 +134,7 @@ impl Engine<'_> {
     fn give_up(&mut self, error: &Error) -> Result<()> {
         for deed in std::mem::take(&mut self.turns.due) {
             match deed {
-                Deed::Start(step) => self.facts.push(Fact::Refused(step, error.message.clone())),
+                Deed::Start(step) => self.refuse_start(step, error),
                 Deed::Complete(step) => self.stuck(step, None, prompt::told(error))?,
                 Deed::Fail(step, ..) => {
                     self.keep_tree(step, error);

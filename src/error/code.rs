@@ -133,6 +133,8 @@ codes! {
         "Take back the later operation first, as `fix` says.";
     NothingToUndo = "E_NOTHING_TO_UNDO", 6, "The operation is taken back already, or nothing of it can be.",
         "Choose another with `cleo log`; `cleo undo` of the undo brings back what it took.";
+    CheckoutChanged = "E_CHECKOUT_CHANGED", 6, "The checkout is not where the run began, so nothing is merged into it.",
+        "Check out the branch that the message names and resume the run, or merge the branch of the task there.";
     DoctorFound = "E_DOCTOR_FOUND", 6, "Something that cleo stands on is broken.",
         "Run the command beside each finding of `cleo doctor`.";
     WritesLost = "E_WRITES_LOST", 6, "A write that was acknowledged is not there, or what was written is broken.",

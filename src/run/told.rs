@@ -129,13 +129,15 @@ pub struct Told {
     /// How long it waits, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wait_ms: Option<u64>,
-    /// The branch on which it is worked on.
+    /// The branch on which it is worked on; at the start of a run with worktrees the one that was checked out,
+    /// none on a detached HEAD.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
     /// The worktree that was kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worktree: Option<String>,
-    /// The commit that brought the work into the workspace.
+    /// The commit that brought the work into the workspace; at the start of a run with worktrees the one that was
+    /// checked out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// The tasks of the run, in order.

@@ -13,6 +13,7 @@ mod checkout;
 mod git;
 mod glob;
 mod walk;
+pub mod worktrees;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

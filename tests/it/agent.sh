@@ -157,6 +157,12 @@ clings)
     cleo release "$CLEO_TASK_ID" --force >/dev/null 2>&1
     while :; do sleep 1; done
     ;;
+# Does not end, then does nothing, then works.
+hangs-lies-works)
+    [ "$round" -gt 1 ] || { : >"$here/hung" && sleep 600; }
+    [ "$round" -gt 2 ] && work
+    say complete
+    ;;
 # Commits everything that it wrote by itself, its report too.
 commits) echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && work && git add --all &&
     git -c user.name=a -c user.email=a@b commit --quiet --message mine ;;
@@ -226,6 +232,18 @@ shows)
 slowly) sleep 0.05 && work ;;
 # Changes a file of its own in the folder that it works in.
 edits) work && echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" ;;
+# Works and changes a file; before that the first task has the user run a command in their checkout.
+meanwhile)
+    [ "$CLEO_TASK_ID" != T1 ] || (cd "$CLEO_ROOT" && eval "$2") >"$here/meanwhile" 2>&1
+    work && echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt"
+    ;;
+# Does the same, and changes a file that is there.
+meanwhile-all)
+    (cd "$CLEO_ROOT" && eval "$2") >"$here/meanwhile" 2>&1
+    work && echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && echo "$CLEO_TASK_ID" >shared.txt
+    ;;
+# Makes a file of a folder and a folder of a file.
+swaps) work && rm -r folder file && mkdir file && echo "$CLEO_TASK_ID" >folder && echo "$CLEO_TASK_ID" >file/in ;;
 # Changes the same file as another one, which has begun by then.
 clashes)
     work

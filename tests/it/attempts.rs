@@ -1,10 +1,15 @@
 //! Names of outputs and entries: one of its own for every task and every attempt.
 
-use serde_json::json;
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::{Value, json};
 
 use crate::spawn::{add, spawn};
 use crate::world::TestWorkspace;
 
+const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/agent.sh");
 const MANIFEST: &str = "claudedocs/agent-outputs/MANIFEST.jsonl";
 
 fn names(workspace: &TestWorkspace, arguments: &[&str]) -> (String, String) {
@@ -120,4 +125,39 @@ fn a_file_that_is_somebody_elses_is_not_handed_out() {
     let line = r#"{"id":"x","file":"2026-01-26_seen.md","title":"torn"#;
     workspace.write(MANIFEST, format!("{line}\n"));
     assert_eq!(names(&workspace, &["T3"]), named("seen-t3", "seen-t3"));
+}
+
+#[test]
+fn attempts_of_a_run_keep_their_names_past_midnight() {
+    let workspace = TestWorkspace::new();
+    add(&workspace, &[json!({"title": "One"})]);
+    let agent = format!("sh {AGENT} hangs-lies-works");
+    let mut child = workspace.command(&["run", "T1", "--repair", "1", "--command", &agent]);
+    child.env("CLEO_NOW", "2026-01-26T23:59:59Z");
+    let child = child.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = child.spawn().unwrap();
+    while !workspace.path(".played/hung").exists() {
+        thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let listed = workspace.json(&["runs", "list"]);
+    let id = listed["result"]["runs"][0]["id"].as_str().unwrap();
+    let mut resume = workspace.command(&["runs", "resume", id]);
+    resume.env("CLEO_NOW", "2026-01-27T00:00:01Z");
+    let resumed = workspace.finish(resume, "");
+    assert_eq!(resumed.exit, 0, "{resumed}");
+    let events = workspace.read(&format!(".cleo/runs/{id}/events.jsonl"));
+    let events = events
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap());
+    let started: Vec<Value> = events
+        .filter(|event: &Value| event["type"] == "task.started")
+        .collect();
+    assert_eq!(started.len(), 3, "{started:?}");
+    for event in started {
+        let file = "claudedocs/agent-outputs/2026-01-26_one.md";
+        assert_eq!(event["outputFile"], file, "{event}");
+        assert_eq!(event["manifestId"], "one-2026-01-26", "{event}");
+    }
 }

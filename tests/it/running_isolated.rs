@@ -1,7 +1,10 @@
 //! `cleo run --isolate worktree`: each task in a git worktree of its own, and what verifies comes home.
 
+mod branches;
 mod conflicts;
+mod locks;
 mod outputs;
+mod start;
 
 use std::fs::{self, File};
 use std::process::Stdio;
@@ -16,6 +19,9 @@ use serde_json::{Value, json};
 use crate::world::{self, TestWorkspace, document};
 
 const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/agent.sh");
+
+/// Has the user commit all changes of tracked files, with a message.
+const COMMIT: &str = "-c user.name=a -c user.email=a@b commit --quiet --all --message";
 
 /// A workspace with two tasks in a repository with a commit.
 fn repository() -> TestWorkspace {
@@ -206,13 +212,12 @@ fn a_merge_that_somebody_else_began_stays_theirs() {
     git(&workspace, &format!("{commit} main"));
     workspace.shell("git -c user.name=a -c user.email=a@b merge --quiet other");
     git(&workspace, "rev-parse --verify MERGE_HEAD");
-    let before = workspace.read("shared.txt");
-    let (exit, result) = run(&workspace, "edits");
-    assert_eq!(exit, 81, "{result}");
+    let words = words("edits");
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let error = workspace.refused(&words, "E_INPUT_INVALID");
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("a merge is in progress"), "{message}");
     git(&workspace, "rev-parse --verify MERGE_HEAD");
-    assert_eq!(workspace.read("shared.txt"), before);
-    let kept = result["tasks"][0]["branch"].as_str().unwrap();
-    assert!(git(&workspace, &format!("show {kept}:T1.txt")).contains("T1"));
 }
 
 #[test]
@@ -450,38 +455,93 @@ fn events(workspace: &TestWorkspace) -> String {
         .collect()
 }
 
-/// A run that was killed in a merge of its branch that does not fit. Returns its id.
-fn killed_in_a_merge(workspace: &TestWorkspace, message: &str) -> String {
-    let words = alone("clashes-and-hangs-once");
-    let id = killed(workspace, &words, ".played/edited");
-    let commit = "-c user.name=a -c user.email=a@b commit --quiet --all --message";
+/// A run that was killed when its agent had worked, with a branch that holds the work. Returns its id.
+fn killed_with_work(workspace: &TestWorkspace) -> String {
+    let id = killed(
+        workspace,
+        &alone("edits-works-and-hangs"),
+        ".played/edited-T1",
+    );
     let tree = format!(".cleo/runs/{id}/trees/T1-1");
-    git(workspace, &format!("-C {tree} {commit} theirs"));
-    workspace.write("shared.txt", "main\n");
-    git(workspace, &format!("{commit} main"));
-    let merge = "git -c user.name=a -c user.email=a@b merge --no-ff";
-    workspace.shell(&format!("{merge} {message} cleo/{id}/T1-1"));
-    git(workspace, "rev-parse --verify MERGE_HEAD");
-    let noted = json!({
-        "run": id,
-        "place": workspace.path(&format!(".cleo/runs/{id}/git")),
-        "message": "T1: One",
-        "head": git(workspace, "rev-parse HEAD").trim(),
-        "tip": git(workspace, "rev-parse MERGE_HEAD").trim(),
-    });
-    workspace.write(".git/cleo.lock", noted.to_string());
+    git(workspace, &format!("-C {tree} add T1.txt"));
+    git(workspace, &format!("-C {tree} {COMMIT} theirs"));
     id
 }
 
-#[test]
-fn a_merge_that_a_killed_run_left_is_taken_back() {
-    let workspace = repository();
-    let id = killed_in_a_merge(&workspace, "-m 'T1: One'");
-    let resumed = workspace.json(&["runs", "resume", &id]);
+/// Notes that a run was killed in the merge of its branch into main.
+fn note_merge(workspace: &TestWorkspace, id: &str) {
+    let branch = format!("cleo/{id}/T1-1");
+    let tree = git(workspace, &format!("merge-tree --write-tree HEAD {branch}"));
+    let made = format!(
+        "commit-tree {} -p HEAD -p {branch} -m 'T1: One'",
+        tree.trim()
+    );
+    let who = "-c user.name=a -c user.email=a@b";
+    let noted = json!({
+        "run": id,
+        "place": workspace.path(&format!(".cleo/runs/{id}/git")),
+        "branch": "main",
+        "old": git(workspace, "rev-parse HEAD").trim(),
+        "new": git(workspace, &format!("{who} {made}")).trim(),
+    });
+    workspace.write(".git/cleo.lock", noted.to_string());
+}
+
+/// Sees that a killed run is resumed to its end, without asking its agent again.
+#[track_caller]
+fn is_resumed(workspace: &TestWorkspace, id: &str) {
+    let resumed = workspace.json(&["runs", "resume", id]);
     assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
-    assert_eq!(workspace.read("shared.txt"), "main\n");
     assert_eq!(workspace.read("T1.txt"), "T1\n");
-    is_clean(&workspace);
+    let played = workspace.read(".played/T1");
+    assert_eq!(played.lines().count(), 1, "its agent is not asked again");
+    assert_eq!(workspace.read(".git/cleo.lock"), "");
+    assert!(!workspace.path(".git/index.lock").exists());
+    is_clean(workspace);
+}
+
+#[test]
+fn a_merge_that_was_killed_while_it_wrote_is_finished() {
+    for half in ["", "T", "T1\n", "somebody else\n"] {
+        let workspace = repository();
+        let id = killed_with_work(&workspace);
+        note_merge(&workspace, &id);
+        workspace.write("T1.txt", half);
+        workspace.write(".git/index.lock", "");
+        is_resumed(&workspace, &id);
+        let cut = format!(".cleo/runs/{id}/outputs/cut/T1.txt");
+        assert!(!workspace.path(&cut).exists() || workspace.read(&cut) == half);
+    }
+}
+
+#[test]
+fn a_merge_that_was_killed_before_its_branch_moved_is_finished() {
+    let workspace = repository();
+    let id = killed_with_work(&workspace);
+    note_merge(&workspace, &id);
+    let noted: Value = serde_json::from_str(&workspace.read(".git/cleo.lock")).unwrap();
+    let made = noted["new"].as_str().unwrap();
+    git(
+        &workspace,
+        &format!("restore --source={made} --staged --worktree T1.txt"),
+    );
+    is_resumed(&workspace, &id);
+    assert_eq!(git(&workspace, "rev-parse HEAD").trim(), made);
+}
+
+#[test]
+fn a_killed_merge_is_made_anew_on_a_commit_of_the_user() {
+    let workspace = repository();
+    let id = killed_with_work(&workspace);
+    note_merge(&workspace, &id);
+    workspace.write("T1.txt", "T1\n");
+    workspace.write("mine.txt", "mine\n");
+    git(&workspace, "add mine.txt");
+    git(&workspace, &format!("{COMMIT} mine"));
+    is_resumed(&workspace, &id);
+    assert_eq!(workspace.read("mine.txt"), "mine\n");
+    let mine = git(&workspace, "show --format= --name-only HEAD^1");
+    assert_eq!(mine, "mine.txt\n");
 }
 
 #[test]
@@ -507,10 +567,21 @@ fn a_merge_that_a_killed_run_had_made_is_told_when_it_goes_on() {
 #[test]
 fn a_merge_of_such_a_branch_that_somebody_else_began_stays_theirs() {
     let workspace = repository();
-    let id = killed_in_a_merge(&workspace, "");
+    let id = killed(
+        &workspace,
+        &alone("clashes-and-hangs-once"),
+        ".played/edited",
+    );
+    let tree = format!(".cleo/runs/{id}/trees/T1-1");
+    git(&workspace, &format!("-C {tree} {COMMIT} theirs"));
+    workspace.write("shared.txt", "main\n");
+    git(&workspace, &format!("{COMMIT} main"));
+    let who = "-c user.name=a -c user.email=a@b";
+    workspace.shell(&format!("git {who} merge --no-ff cleo/{id}/T1-1"));
+    git(&workspace, "rev-parse --verify MERGE_HEAD");
     let before = workspace.read("shared.txt");
-    let resumed = workspace.json(&["runs", "resume", &id]);
-    assert_eq!(resumed["result"]["run"]["status"], "failed", "{resumed}");
+    let refused = workspace.json(&["runs", "resume", &id]);
+    assert_eq!(refused["error"]["code"], "E_INPUT_INVALID", "{refused}");
     git(&workspace, "rev-parse --verify MERGE_HEAD");
     assert_eq!(workspace.read("shared.txt"), before);
 }

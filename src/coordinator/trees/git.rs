@@ -16,7 +16,7 @@ const ANSWER_MAX: usize = 1 << 20;
 const LIST_MAX: usize = 256 << 20;
 
 /// What git says, or what it complains of when it fails.
-type Said = std::result::Result<String, String>;
+pub(super) type Said = std::result::Result<String, String>;
 
 /// The words of git that name the files that differ, ended by NUL.
 pub(super) const DIFF: [&str; 6] = [
@@ -125,7 +125,7 @@ pub(super) fn pathspec(magic: &str, place: &Path) -> OsString {
     named
 }
 
-fn failed(folder: &Path, said: &str) -> Error {
+pub(super) fn failed(folder: &Path, said: &str) -> Error {
     let message = format!("git failed in {}: {said}", folder.display());
     let place = quote(&folder.to_string_lossy());
     Error::new(Code::FileUnwritable, message).fix(format!("git -C {place} status"))

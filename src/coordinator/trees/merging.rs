@@ -1,13 +1,13 @@
 //! Merging branches into what is checked out in the workspace, and taking that back.
 
-use std::path::Path;
-
-use super::git::DIFF;
+use super::checkout::Moved;
 use super::{Tree, Trees};
 use crate::error::Result;
 
 /// Most names of files that a conflict tells.
 const NAMED_MAX: usize = 5;
+/// How often a merge is made anew because somebody has committed meanwhile.
+const ROUNDS: usize = 5;
 
 /// What became of a branch that was to be merged.
 pub(in crate::coordinator) enum Merge {
@@ -17,94 +17,98 @@ pub(in crate::coordinator) enum Merge {
     Conflict(String),
 }
 
+/// A commit made aside, or why there is none.
+type Made = std::result::Result<String, String>;
+
 impl Trees {
-    /// Says whether a branch has anything that the workspace lacks.
-    pub(super) fn is_ahead(&self, tree: &Tree) -> Result<bool> {
-        let range = format!("HEAD..refs/heads/{}", tree.branch);
-        let count = self.done(&self.top, ["rev-list", "--count", &range])?;
-        Ok(count.trim() != "0")
+    /// Merges a branch into what is checked out in the workspace, or leaves everything as it was.
+    pub(in crate::coordinator) fn merge(&self, tree: &Tree, message: &str) -> Result<Merge> {
+        let branch = format!("refs/heads/{}", tree.branch);
+        for _ in 0..ROUNDS {
+            let old = self.require_base()?;
+            if self.is_ancestor(&branch, &old)? {
+                return Ok(Merge::Done(None));
+            }
+            if let Some(what) = self.in_progress() {
+                // It is not ours to end.
+                let why =
+                    format!("a {what} that somebody else began is not finished in the workspace");
+                return Ok(Merge::Conflict(why));
+            }
+            let new = match self.make_merge(&old, &branch, message)? {
+                Ok(new) => new,
+                Err(why) => return Ok(Merge::Conflict(why)),
+            };
+            match self.move_checkout(&old, &new)? {
+                Moved::Done => return Ok(Merge::Done(Some(new))),
+                Moved::Refused(why) => return Ok(Merge::Conflict(why)),
+                Moved::Overtaken => {}
+            }
+        }
+        let why = "somebody commits in the workspace again and again";
+        Ok(Merge::Conflict(why.to_string()))
     }
 
-    /// Merges a branch into what is checked out in the workspace, or leaves everything as it was. What is
-    /// under way is noted, for whoever has the next turn (`cut`).
-    pub(in crate::coordinator) fn merge(&self, tree: &Tree, message: &str) -> Result<Merge> {
-        if !self.is_ahead(tree)? {
-            return Ok(Merge::Done(None));
-        }
-        if self.merge_head()?.is_some() {
-            // Somebody else's merge is not ours to end.
-            let why = "a merge that somebody else began is not finished in the workspace";
-            return Ok(Merge::Conflict(why.to_string()));
-        }
-        self.note_merge(tree, message)?;
-        // Options that the user set for merges into this branch are for merges of theirs.
-        let options = format!("branch.{}.mergeOptions=", self.checked_out()?);
+    /// Makes the commit of a merge, without touching any file.
+    fn make_merge(&self, old: &str, branch: &str, message: &str) -> Result<Made> {
         let words = [
-            "-c",
-            &options,
-            "merge",
-            "--no-ff",
-            "--no-verify",
-            "--no-verify-signatures",
-            "--no-autostash",
-            "--no-stat",
-            "--quiet",
-            "-m",
-            message,
-            &tree.branch,
+            "merge-tree",
+            "--write-tree",
+            "--name-only",
+            "--no-messages",
+            "-z",
         ];
-        let merged = self.git(&self.top, words)?;
-        if let Err(said) = merged {
-            let names = self.unmerged(&self.top)?;
-            // There is nothing to abort where git refused to begin.
-            let _ = self.git(&self.top, ["merge", "--abort"])?;
-            self.forget_merge()?;
-            let why = if names.is_empty() { said } else { named(names) };
-            return Ok(Merge::Conflict(why));
-        }
-        self.forget_merge()?;
-        let head = self.done(&self.top, ["rev-parse", "HEAD"])?;
-        Ok(Merge::Done(Some(head.trim().to_string())))
+        let merged = self.git(&self.top, words.into_iter().chain([old, branch]))?;
+        let tree = match merged {
+            Ok(said) => said.trim_end_matches(['\0', '\n']).to_string(),
+            Err(said) => return Ok(Err(conflict(&said))),
+        };
+        let words = ["commit-tree", &tree, "-p", old, "-p", branch, "-m", message];
+        let made = self.done(&self.top, words)?;
+        Ok(Ok(made.trim().to_string()))
     }
 
     /// Finds the last merge of that message that was made since a moment.
     pub(in crate::coordinator) fn made(&self, message: &str, since: &str) -> Option<String> {
         let since = format!("--since={since}");
         let message = format!("--grep={message}");
+        let target = self.target().ok()?;
         let words = ["log", "--max-count=1", "--merges", "--fixed-strings"];
-        let words = words.into_iter().chain([&*since, &message, "--format=%H"]);
+        let words = words
+            .into_iter()
+            .chain([&*since, &message, "--format=%H", &target]);
         let commit = self.git(&self.top, words).ok()?.ok()?;
         Some(commit.trim().to_string()).filter(|commit| !commit.is_empty())
-    }
-
-    /// Names the branch that is checked out in the workspace; nothing where none is.
-    fn checked_out(&self) -> Result<String> {
-        let words = ["symbolic-ref", "--quiet", "--short", "HEAD"];
-        let name = self.git(&self.top, words)?.unwrap_or_default();
-        Ok(name.trim().to_string())
     }
 
     /// Takes back a merge that was made, and says whether that could be done. What somebody changed or
     /// committed meanwhile stays.
     pub(in crate::coordinator) fn unmerge(&self, commit: &str) -> Result<bool> {
-        let head = self.done(&self.top, ["rev-parse", "HEAD"])?;
-        let reset = ["reset", "--quiet", "--keep", "HEAD^1"];
-        Ok(head.trim() == commit && self.git(&self.top, reset)?.is_ok())
+        let head = self.head()?;
+        let is_here = self
+            .base
+            .as_ref()
+            .is_none_or(|base| base.branch == head.branch);
+        if head.commit != commit || !is_here {
+            return Ok(false);
+        }
+        let before = self.done(&self.top, ["rev-parse", "--verify", &format!("{commit}^1")])?;
+        Ok(matches!(
+            self.move_checkout(commit, before.trim())?,
+            Moved::Done
+        ))
     }
+}
 
-    /// Returns the commit that is being merged.
-    pub(super) fn merge_head(&self) -> Result<Option<String>> {
-        let words = ["rev-parse", "--verify", "--quiet", "MERGE_HEAD"];
-        let head = self.git(&self.top, words)?.ok();
-        Ok(head.map(|head| head.trim().to_string()))
-    }
-
-    /// Names the files below a folder whose conflicts nobody has settled.
-    pub(super) fn unmerged(&self, folder: &Path) -> Result<Vec<String>> {
-        let words = [&DIFF[..], &["--diff-filter=U"]].concat();
-        let names = self.git(folder, words)?.unwrap_or_default();
-        let names = names.split('\0').filter(|name| !name.is_empty());
-        Ok(names.map(str::to_string).collect())
+/// Says why two commits do not merge: the names of files after the id of a tree, or what git complains of.
+fn conflict(said: &str) -> String {
+    let is_id = |text: &str| text.len() >= 40 && text.chars().all(|c| c.is_ascii_hexdigit());
+    match said.split_once('\0') {
+        Some((id, names)) if is_id(id) => {
+            let names = names.split('\0').filter(|name| !name.is_empty());
+            named(names.map(str::to_string).collect())
+        }
+        _ => said.to_string(),
     }
 }
 

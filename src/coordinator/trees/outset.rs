@@ -22,6 +22,8 @@ const NOTE_MAX: u64 = 64 << 20;
 #[serde(default)]
 pub(super) struct Outset {
     pub(super) declared: Declared,
+    /// The branch into which the work is merged; none for a detached HEAD.
+    pub(super) onto: Option<String>,
     pub(super) home: BTreeMap<String, String>,
     pub(super) tree: BTreeMap<String, String>,
     /// The marks of what lay in the worktree and cannot be brought over.

@@ -35,6 +35,7 @@ impl Trees {
             tree: digests(&tree.top, &tree.root, here),
             others: others.map(|other| other.mark).collect(),
             declared,
+            onto: self.base.as_ref().and_then(|base| base.branch.clone()),
             ..empty
         };
         outset.keep(&tree.outset)

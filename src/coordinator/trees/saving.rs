@@ -37,7 +37,7 @@ impl Trees {
         let staged = staged.into_iter().chain(["--ignore-submodules=none"]);
         if self.git(&tree.top, staged)?.is_err() {
             let commit = ["commit", "--quiet", "--no-verify", "--message", message];
-            self.done(&tree.top, commit)?;
+            self.change(&tree.top, commit)?;
         }
         self.gather(tree)?;
         self.require_whole(tree)?;
@@ -58,11 +58,11 @@ impl Trees {
                 add.push(pathspec("top,exclude,literal", place));
             }
         }
-        self.done(&tree.top, add)?;
+        self.change(&tree.top, add)?;
         let mut reset = ["reset", "--quiet"].map(OsString::from).to_vec();
         reset.extend([self.fork(tree)?.into(), "--".into()]);
         reset.extend(places.iter().map(|place| pathspec("top,literal", place)));
-        self.done(&tree.top, reset).map(drop)
+        self.change(&tree.top, reset).map(drop)
     }
 
     /// Names the folders of reports and of cleo's own files, which no branch gets.
@@ -91,8 +91,9 @@ impl Trees {
 
     /// Finds the last commit that a worktree shares with the workspace; its own last one where there is none.
     fn fork(&self, tree: &Tree) -> Result<String> {
-        let head = self.done(&self.top, ["rev-parse", "--verify", "HEAD"])?;
-        let fork = self.git(&tree.top, ["merge-base", "HEAD", head.trim()])?;
+        let target = self.target()?;
+        let target = self.done(&self.top, ["rev-parse", "--verify", &target])?;
+        let fork = self.git(&tree.top, ["merge-base", "HEAD", target.trim()])?;
         Ok(fork.map_or_else(|_| "HEAD".to_string(), |fork| fork.trim().to_string()))
     }
 
@@ -143,7 +144,7 @@ impl Trees {
             let look = format!("git log {head}");
             return Err(Error::new(Code::InputInvalid, message).fix(look));
         }
-        self.done(&self.top, ["update-ref", &branch, head])
+        self.change(&self.top, ["update-ref", &branch, head])
             .map(drop)
     }
 

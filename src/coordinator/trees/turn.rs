@@ -116,6 +116,8 @@ impl Trees {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+
     use super::*;
 
     fn trees(top: &Path) -> Trees {
@@ -125,6 +127,8 @@ mod tests {
             folder: top.join("trees"),
             run: "run_1".to_string(),
             mark: top.join(MARK),
+            base: None,
+            dead_locks: RefCell::default(),
         }
     }
 

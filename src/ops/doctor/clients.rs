@@ -80,7 +80,7 @@ fn missing_elsewhere(client: &Client, name: &str, path: &OsStr) -> Option<Findin
     Some(Finding::warn("clients", message, fix))
 }
 
-fn program(path: &OsStr, name: &str) -> Option<PathBuf> {
+pub(super) fn program(path: &OsStr, name: &str) -> Option<PathBuf> {
     use std::os::unix::fs::PermissionsExt;
     let is_path = name.contains('/');
     let own = Path::new(name).is_absolute().then(|| PathBuf::from(name));

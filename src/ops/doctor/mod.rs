@@ -6,6 +6,7 @@ mod clients;
 mod database;
 mod files;
 mod folders;
+mod git;
 mod model;
 pub mod stress;
 
@@ -143,6 +144,7 @@ pub fn examine(patient: Patient) -> (Examined, Option<Error>) {
             });
             findings.extend(agents::look(&around, &workspace));
             findings.extend(agents::left_out(&workspace));
+            findings.push(git::look(&path, &workspace.root));
         }
         Err(error) => findings.push(Finding::of("workspace", error)),
     }

@@ -155,14 +155,19 @@ pub fn spawn_batch(
     spawn_by(context, &mut preparation, ids, take)
 }
 
-/// Prepares prompts as [`spawn_batch`] does, with what is read already.
+/// Prepares prompts as [`spawn_batch`] does, with what is read already. `date` is that of an earlier attempt,
+/// whose output file they keep.
 pub fn spawn_from(
     context: &mut Context,
     stock: &mut Stock,
+    date: Option<String>,
     ids: &[TaskId],
     take: &mut dyn FnMut(Spawned) -> bool,
 ) -> Result<Batch> {
-    let options = Options::default();
+    let options = Options {
+        date,
+        ..Options::default()
+    };
     let mut preparation = Preparation::new(context, &stock.catalogue, &options)?;
     preparation.names = stock.names.take();
     let done = spawn_by(context, &mut preparation, ids, take);

@@ -1,21 +1,35 @@
 //! Whether the work on a task is in the workspace, where an agent did it in a worktree of its own.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+use serde::Deserialize;
 
 use super::Violation;
 use crate::clock::timestamp;
 use crate::error::{Code, Error, Result, quote};
+use crate::file::read;
 use crate::id::TaskId;
 use crate::store::SpawnRecord;
 use crate::tree;
 use crate::workspace::Workspace;
 
+/// Most bytes of a note that are read.
+const NOTE_MAX: u64 = 64 << 20;
+
 /// Work on a task that stands on a branch which is not merged.
 pub(in crate::ops) struct Unmerged {
     task: TaskId,
     branch: String,
+    /// The branch into which it is to be merged, where that is known.
+    onto: Option<String>,
+}
+
+/// What a run notes of a worktree, as far as it counts here.
+#[derive(Default, Deserialize)]
+struct Note {
+    onto: Option<String>,
 }
 
 impl Unmerged {
@@ -30,18 +44,28 @@ impl Unmerged {
         }
         // Without a worktree since the spawn, git is not asked.
         let main = workspace.home().unwrap_or_else(|| workspace.clone());
-        let Some(branch) = branch(&main, record) else {
+        let Some((note, branch)) = noted(&main, record) else {
             return Ok(None);
         };
-        let is_ahead = tree::is_ahead(&workspace.root, &branch)?;
-        let task = record.task;
-        Ok(is_ahead.then_some(Unmerged { task, branch }))
+        if !tree::is_ahead(&workspace.root, &branch)? {
+            return Ok(None);
+        }
+        let note = read(&note, NOTE_MAX).unwrap_or_default();
+        let note: Note = serde_json::from_slice(&note).unwrap_or_default();
+        Ok(Some(Unmerged {
+            task: record.task,
+            branch,
+            onto: note.onto,
+        }))
     }
 
     /// Returns the error that it is.
     pub(in crate::ops) fn error(&self) -> Error {
         let (task, branch) = (self.task, quote(&self.branch));
-        let merge = format!("git merge {branch}");
+        let merge = match &self.onto {
+            Some(onto) => format!("git switch {} && git merge {branch}", quote(onto)),
+            None => format!("git merge {branch}"),
+        };
         let message = format!(
             "the work on {task} stands on the branch {branch}, which is not merged (`{merge}`)"
         );
@@ -57,27 +81,28 @@ impl Unmerged {
     }
 }
 
-/// Names the branch of the last worktree in which a task was worked on since it was spawned. Each has a note
-/// with the files of its run, which is written again whenever something of it comes home.
-fn branch(workspace: &Workspace, record: &SpawnRecord) -> Option<String> {
+/// Finds the note of the last worktree in which a task was worked on since it was spawned, with its branch. It
+/// is with the files of its run, and written again whenever something of the worktree comes home.
+fn noted(workspace: &Workspace, record: &SpawnRecord) -> Option<(PathBuf, String)> {
     let runs = fs::read_dir(workspace.root.join(".cleo/runs")).into_iter();
     let runs = runs.flatten().flatten().map(|run| run.path());
     let notes = runs.flat_map(|run| notes(&run, &record.task.to_string()));
-    let (written, branch) = notes.max()?;
-    (timestamp(written.into()) >= record.at).then_some(branch)
+    let (written, note, branch) = notes.max()?;
+    (timestamp(written.into()) >= record.at).then_some((note, branch))
 }
 
 /// Returns when the worktrees of a task in a run were last noted, with their branches.
-fn notes(run: &Path, task: &str) -> Vec<(SystemTime, String)> {
+fn notes(run: &Path, task: &str) -> Vec<(SystemTime, PathBuf, String)> {
     let files = fs::read_dir(run.join("outputs")).into_iter();
     let noted = files.flatten().flatten().filter_map(|file| {
+        let path = file.path();
         let name = file.file_name().into_string().ok()?;
         let name = name.strip_suffix(".json")?;
         let number = name.strip_prefix(task)?.strip_prefix('-')?;
         number.parse::<u32>().ok()?;
         let run = run.file_name()?.to_str()?;
         let written = file.metadata().ok()?.modified().ok()?;
-        Some((written, format!("cleo/{run}/{name}")))
+        Some((written, path, format!("cleo/{run}/{name}")))
     });
     noted.collect()
 }

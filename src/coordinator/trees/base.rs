@@ -1,0 +1,191 @@
+//! The branch that a run began on. Its worktrees begin there, and its work is merged there and nowhere else.
+
+use std::path::Path;
+
+use super::{Tree, Trees};
+use crate::error::{Code, Error, Result, quote};
+
+/// What is in progress in a checkout as long as git has a file of that name.
+const IN_PROGRESS: [(&str, &str); 6] = [
+    ("rebase-merge", "rebase"),
+    ("rebase-apply", "rebase"),
+    ("MERGE_HEAD", "merge"),
+    ("CHERRY_PICK_HEAD", "cherry-pick"),
+    ("REVERT_HEAD", "revert"),
+    ("BISECT_LOG", "bisect"),
+];
+/// How git names branches.
+const HEADS: &str = "refs/heads/";
+/// How many letters of the id of a commit are shown.
+const SHORT: usize = 10;
+
+/// What is checked out: a branch or, when HEAD is detached, none; and a commit. Of a run it is what was
+/// checked out when it began, with the last commit that it made there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::coordinator) struct Base {
+    pub(in crate::coordinator) branch: Option<String>,
+    pub(in crate::coordinator) commit: String,
+}
+
+impl Base {
+    /// Returns the name of what is moved to a new commit.
+    pub(super) fn reference(&self) -> String {
+        match &self.branch {
+            Some(branch) => format!("{HEADS}{branch}"),
+            None => "HEAD".to_string(),
+        }
+    }
+
+    /// Names it for people.
+    fn name(&self) -> String {
+        match &self.branch {
+            Some(branch) => format!("the branch {branch}"),
+            None => format!("the detached HEAD {}", short(&self.commit)),
+        }
+    }
+
+    /// Returns the command that checks it out.
+    fn to_switch(&self) -> String {
+        match &self.branch {
+            Some(branch) => format!("git switch {}", quote(branch)),
+            None => format!("git switch --detach {}", short(&self.commit)),
+        }
+    }
+}
+
+impl Trees {
+    /// Reads what is checked out in the workspace.
+    pub(super) fn head(&self) -> Result<Base> {
+        let commit = self.done(&self.top, ["rev-parse", "--verify", "HEAD^{commit}"])?;
+        let name = self
+            .git(&self.top, ["symbolic-ref", "--quiet", "HEAD"])?
+            .ok();
+        let name = name.map(|name| name.trim_end_matches('\n').to_string());
+        let branch = name.map(|name| name.strip_prefix(HEADS).unwrap_or(&name).to_string());
+        Ok(Base {
+            branch,
+            commit: commit.trim().to_string(),
+        })
+    }
+
+    /// Returns the commit that is checked out in the workspace. It is an error when that is not where the run
+    /// began, or lacks what the run knows to be there.
+    pub(in crate::coordinator) fn require_base(&self) -> Result<String> {
+        let head = self.head()?;
+        let Some(base) = &self.base else {
+            return Ok(head.commit);
+        };
+        let refuse = |message: String| Error::new(Code::CheckoutChanged, message);
+        if head.branch != base.branch {
+            return Err(self.elsewhere(base, &head)?);
+        }
+        if !self.is_ancestor(&base.commit, &head.commit)? {
+            let message = format!(
+                "{} does not hold the commit {} any more, on which this run began or which it made: it was \
+                 reset or rewritten",
+                base.name(),
+                short(&base.commit)
+            );
+            let look = format!("git log --oneline HEAD..{}", short(&base.commit));
+            return Err(refuse(message).fix(look));
+        }
+        if let Some(place) = self.other_checkout(&head)? {
+            let message = format!(
+                "{} is checked out in {place} too, whose files a merge would leave behind",
+                head.name()
+            );
+            return Err(refuse(message).fix("git worktree list"));
+        }
+        Ok(head.commit)
+    }
+
+    /// Returns the error of a checkout that is not where the run began.
+    fn elsewhere(&self, base: &Base, head: &Base) -> Result<Error> {
+        let is_gone = base.branch.is_some() && !self.has(&self.top, &base.reference())?;
+        let gone = match is_gone {
+            true => ", which was renamed or deleted since",
+            false => "",
+        };
+        let meanwhile = self
+            .in_progress()
+            .map(|what| format!("; a {what} is in progress there"));
+        let message = format!(
+            "{} is checked out in {}, and this run began on {}{gone}{}",
+            head.name(),
+            self.top.display(),
+            base.name(),
+            meanwhile.unwrap_or_default()
+        );
+        let fix = match is_gone {
+            true => format!("git branch --contains {}", short(&base.commit)),
+            false => base.to_switch(),
+        };
+        Ok(Error::new(Code::CheckoutChanged, message).fix(fix))
+    }
+
+    /// Finds another worktree that has the same branch checked out.
+    pub(super) fn other_checkout(&self, head: &Base) -> Result<Option<String>> {
+        if head.branch.is_none() {
+            return Ok(None);
+        }
+        let own = format!("branch {}", head.reference());
+        let listed = self.listed(&self.top, ["worktree", "list", "--porcelain", "-z"])?;
+        let trees = listed
+            .split("\0\0")
+            .filter(|tree| tree.split('\0').any(|line| line == own));
+        let places = trees.filter_map(|tree| {
+            tree.split('\0')
+                .find_map(|line| line.strip_prefix("worktree "))
+        });
+        let mut others = places.filter(|place| Path::new(place) != self.top);
+        Ok(others.next().map(str::to_string))
+    }
+
+    /// Names the revision that the work of the run is merged into.
+    pub(super) fn target(&self) -> Result<String> {
+        let Some(base) = &self.base else {
+            return Ok("HEAD".to_string());
+        };
+        let name = base.reference();
+        let is_there = match base.branch {
+            Some(_) => self.has(&self.top, &name)?,
+            None => self.is_ancestor(&base.commit, &name)?,
+        };
+        Ok(if is_there { name } else { base.commit.clone() })
+    }
+
+    /// Says what to type to have the work on a branch where the run began.
+    pub(in crate::coordinator) fn to_merge(&self, branch: &str) -> String {
+        let merge = format!("git merge {}", quote(branch));
+        let base = self.base.as_ref().filter(|base| {
+            let is_away = self.head().is_ok_and(|head| head.branch != base.branch);
+            is_away && self.has(&self.top, &base.reference()).unwrap_or(false)
+        });
+        base.map_or(merge.clone(), |base| {
+            format!("{} && {merge}", base.to_switch())
+        })
+    }
+
+    pub(super) fn is_ancestor(&self, first: &str, last: &str) -> Result<bool> {
+        let words = ["merge-base", "--is-ancestor", first, last];
+        Ok(self.git(&self.top, words)?.is_ok())
+    }
+
+    /// Names what somebody has begun in the workspace and not finished, such as a merge.
+    pub(super) fn in_progress(&self) -> Option<&'static str> {
+        let is_there = |name: &str| self.mark.with_file_name(name).symlink_metadata().is_ok();
+        let mut all = IN_PROGRESS.iter();
+        all.find(|(name, _)| is_there(name)).map(|(_, what)| *what)
+    }
+
+    /// Says whether a branch has anything that the place lacks where the work of the run goes.
+    pub(super) fn is_ahead(&self, tree: &Tree) -> Result<bool> {
+        let range = format!("{}..refs/heads/{}", self.target()?, tree.branch);
+        let count = self.done(&self.top, ["rev-list", "--count", &range])?;
+        Ok(count.trim() != "0")
+    }
+}
+
+fn short(commit: &str) -> &str {
+    &commit[..commit.len().min(SHORT)]
+}

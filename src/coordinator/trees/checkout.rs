@@ -1,0 +1,292 @@
+//! Moving the checkout of the workspace from one commit to another: for a merge, which is made aside, and for
+//! taking one back. The move is noted in the file that is locked for the turn before it begins, and goes on
+//! from that note when the process is killed in it: it is finished or undone, never forgotten. Only files in
+//! which the two commits differ are touched.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use walkdir::WalkDir;
+
+use super::Trees;
+use super::base::Base;
+use super::copying::copy;
+use super::git::{DIFF, failed};
+use super::merging::named;
+use crate::error::Result;
+use crate::file::{read, unwritable};
+use crate::runner::orphans;
+
+/// Most bytes of what is noted of a move.
+const NOTE_MAX: u64 = 1 << 20;
+
+/// A move that was begun and is neither finished nor undone.
+#[derive(Debug, Deserialize, Serialize)]
+struct Move {
+    run: String,
+    /// What tells the git of this run from its agents.
+    place: PathBuf,
+    branch: Option<String>,
+    old: String,
+    new: String,
+}
+
+/// What became of a move.
+pub(super) enum Moved {
+    Done,
+    /// Something is in its way, and nothing was changed; what.
+    Refused(String),
+    /// Somebody has committed or switched meanwhile, and nothing of it is left.
+    Overtaken,
+}
+
+type Paths = BTreeSet<String>;
+
+impl Trees {
+    /// Moves the checkout from the commit `old`, which it must be on, to `new`.
+    pub(super) fn move_checkout(&self, old: &str, new: &str) -> Result<Moved> {
+        let step = Move {
+            run: self.run.clone(),
+            place: self.place_of_git(),
+            branch: self.head()?.branch,
+            old: old.to_string(),
+            new: new.to_string(),
+        };
+        if !self.is_at(&step, old)? {
+            return Ok(Moved::Overtaken);
+        }
+        if let Some(why) = self.in_the_way(&step)? {
+            return Ok(Moved::Refused(why));
+        }
+        let text = serde_json::to_vec(&step).unwrap_or_default();
+        fs::write(&self.mark, text).map_err(|cause| unwritable(&self.mark, cause))?;
+        let finished = self.finish(&step);
+        if !matches!(finished, Ok(true)) {
+            // Where that fails too, the note stays, for whoever has the next turn.
+            self.undo(&step)?;
+        }
+        self.forget_move()?;
+        finished.map(|is_done| {
+            if is_done {
+                Moved::Done
+            } else {
+                Moved::Overtaken
+            }
+        })
+    }
+
+    /// Says what keeps the checkout from being moved: locks are waited for, and what somebody has changed
+    /// stays, be it staged, untracked or ignored.
+    fn in_the_way(&self, step: &Move) -> Result<Option<String>> {
+        // Changes nothing and takes the same locks.
+        if let Err(said) = self.update_branch(step, &step.old)? {
+            return Ok(Some(said));
+        }
+        let theirs = &self.changed(&["--cached", &step.old])? | &self.changed(&[])?;
+        let theirs = &self.affected(step)? & &theirs;
+        if !theirs.is_empty() {
+            let names = named(theirs.into_iter().collect());
+            return Ok(Some(format!(
+                "somebody has changed {names} in the workspace"
+            )));
+        }
+        if let Some(path) = self.occupied(step)? {
+            return Ok(Some(format!(
+                "{path} is there in the workspace, and git does not track it"
+            )));
+        }
+        let try_out = ["read-tree", "--dry-run", "-m", "-u", &step.old, &step.new];
+        Ok(self.try_change(&self.top, try_out)?.err())
+    }
+
+    /// Finds what lies where the move adds a file, and is no file that it removes. Git would write over what
+    /// it ignores.
+    fn occupied(&self, step: &Move) -> Result<Option<String>> {
+        let added = self.changed(&["--diff-filter=A", &step.old, &step.new])?;
+        let removed = self.changed(&["--diff-filter=D", &step.old, &step.new])?;
+        let shown = |path: &Path| {
+            let path = path.strip_prefix(&self.top).unwrap_or(path);
+            path.to_string_lossy().into_owned()
+        };
+        let is_foreign = |path: &Path| !removed.contains(&shown(path));
+        for path in added {
+            let file = self.top.join(&path);
+            let above = file
+                .ancestors()
+                .skip(1)
+                .take_while(|above| *above != self.top);
+            let mut blocks = above.filter(|above| {
+                let there = above.symlink_metadata();
+                there.is_ok_and(|there| !there.is_dir())
+            });
+            if let Some(other) = blocks.find(|other| is_foreign(other)) {
+                return Ok(Some(shown(other)));
+            }
+            let there = WalkDir::new(&file).into_iter().flatten();
+            let mut there = there.filter(|entry| !entry.file_type().is_dir());
+            if let Some(other) = there.find(|entry| is_foreign(entry.path())) {
+                return Ok(Some(shown(other.path())));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Writes what the move changes and has the branch name its commit, also where an earlier process has done
+    /// some of that. False when somebody has committed or switched meanwhile.
+    fn finish(&self, step: &Move) -> Result<bool> {
+        self.restore(&step.new, &self.affected(step)?)?;
+        if !self.is_at(step, &step.old)? {
+            return Ok(false);
+        }
+        if let Err(said) = self.update_branch(step, &step.new)? {
+            return match self.is_at(step, &step.old)? {
+                true => Err(failed(&self.top, &said)),
+                false => Ok(false),
+            };
+        }
+        // Who has switched at this very moment keeps what they have switched to.
+        if !self.is_at(step, &step.new)? {
+            self.undo(step)?;
+        }
+        Ok(true)
+    }
+
+    /// Has the files that hold what the move has written hold what is checked out.
+    fn undo(&self, step: &Move) -> Result<()> {
+        let ours = &self.affected(step)? - &self.changed(&[&step.new])?;
+        self.restore("HEAD", &ours)
+    }
+
+    /// Writes files of a commit into the index and the workspace, as far as they differ.
+    fn restore(&self, commit: &str, paths: &Paths) -> Result<()> {
+        let differ = &self.changed(&["--cached", commit])? | &self.changed(&[])?;
+        let paths = paths & &differ;
+        let gone = self.changed(&["--cached", "--diff-filter=A", commit])?;
+        // A file that takes the place of a folder, or a folder that of a file, needs that removed first.
+        for paths in [&paths & &gone, &paths - &gone] {
+            if paths.is_empty() {
+                continue;
+            }
+            let list = self.mark.with_extension("paths");
+            let names: Vec<String> = paths.into_iter().collect();
+            fs::write(&list, names.join("\0")).map_err(|cause| unwritable(&list, cause))?;
+            let words = [
+                "--literal-pathspecs",
+                "restore",
+                "--quiet",
+                "--staged",
+                "--worktree",
+            ];
+            let from = format!("--pathspec-from-file={}", list.display());
+            let source = format!("--source={commit}");
+            let options = [source.as_str(), &from, "--pathspec-file-nul"];
+            self.change(&self.top, words.into_iter().chain(options))?;
+            fs::remove_file(&list).map_err(|cause| unwritable(&list, cause))?;
+        }
+        Ok(())
+    }
+
+    /// Has the branch of a move name a commit, if it names `old`.
+    fn update_branch(&self, step: &Move, commit: &str) -> Result<super::git::Said> {
+        let name = self.base_of(step).reference();
+        let words = ["update-ref", "-m", "cleo: merge", &name, commit, &step.old];
+        self.try_change(&self.top, words)
+    }
+
+    /// Says whether the branch of a move is checked out, and the commit is its last one.
+    fn is_at(&self, step: &Move, commit: &str) -> Result<bool> {
+        let head = self.head()?;
+        Ok(head.branch == step.branch && head.commit == commit)
+    }
+
+    fn base_of(&self, step: &Move) -> Base {
+        Base {
+            branch: step.branch.clone(),
+            commit: step.old.clone(),
+        }
+    }
+
+    /// Names the files in which the two commits of a move differ.
+    fn affected(&self, step: &Move) -> Result<Paths> {
+        self.changed(&[&step.old, &step.new])
+    }
+
+    /// Names the files that differ. What is in a submodule is not asked for, but which commit it is on.
+    fn changed(&self, between: &[&str]) -> Result<Paths> {
+        let words = DIFF.into_iter().chain(["--ignore-submodules=dirty"]);
+        let words = words.chain(between.iter().copied()).chain(["--"]);
+        let names = self.listed(&self.top, words)?;
+        let names = names.split('\0').filter(|name| !name.is_empty());
+        Ok(names.map(str::to_string).collect())
+    }
+
+    /// Finishes or undoes a move that a process was killed in. Its git is ended first.
+    pub(super) fn recover(&self) -> Result<()> {
+        let noted = read(&self.mark, NOTE_MAX).unwrap_or_default();
+        let Ok(step) = serde_json::from_slice::<Move>(&noted) else {
+            return Ok(());
+        };
+        orphans::end(&step.run, &step.place, &[]);
+        self.unlock_index()?;
+        if self.is_at(&step, &step.old)? {
+            let added = self.changed(&["--diff-filter=A", &step.old, &step.new])?;
+            let touched = &self.affected(&step)? & &(&self.changed(&[])? | &added);
+            let mut touched = touched.iter();
+            touched.try_for_each(|path| self.put_by(&step, path))?;
+            self.finish(&step)?;
+        } else if !self.is_at(&step, &step.new)? {
+            self.remove_untracked(&step)?;
+            self.undo(&step)?;
+        }
+        self.forget_move()
+    }
+
+    /// Removes files that a move has added and that are not in the index yet, as long as they hold what it
+    /// has written.
+    fn remove_untracked(&self, step: &Move) -> Result<()> {
+        let added = self.changed(&["--diff-filter=A", &step.old, &step.new])?;
+        let known = self.listed(&self.top, ["ls-files", "-z"])?;
+        let known: BTreeSet<&str> = known.split('\0').collect();
+        for path in added.iter().filter(|path| !known.contains(path.as_str())) {
+            let file = self.top.join(path);
+            if !file.symlink_metadata().is_ok_and(|there| there.is_file()) {
+                continue;
+            }
+            let written = self.git(&self.top, ["hash-object", "--", path])?;
+            let made = self.git(&self.top, ["rev-parse", &format!("{}:{path}", step.new)])?;
+            if written.is_ok() && written == made {
+                self.put_by(step, path)?;
+                fs::remove_file(&file).map_err(|cause| unwritable(&file, cause))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes that nothing is being moved any more.
+    fn forget_move(&self) -> Result<()> {
+        fs::write(&self.mark, "").map_err(|cause| unwritable(&self.mark, cause))
+    }
+
+    /// Removes the lock of the index that a git left which was killed. Whoever waits for somebody while
+    /// it has the lock has written to it by then.
+    fn unlock_index(&self) -> Result<()> {
+        let lock = self.mark.with_file_name("index.lock");
+        let there = lock.symlink_metadata();
+        match there.is_ok_and(|there| there.is_file() && there.len() == 0) {
+            true => fs::remove_file(&lock).map_err(|cause| unwritable(&lock, cause)),
+            false => Ok(()),
+        }
+    }
+
+    /// Keeps a file with those of the run, if it is there: somebody may have changed it since.
+    fn put_by(&self, step: &Move, path: &str) -> Result<()> {
+        let file = self.top.join(path);
+        let aside = step.place.with_file_name("outputs").join("cut").join(path);
+        match file.symlink_metadata() {
+            Ok(there) if there.is_file() => copy(&self.top, &file, None, &aside),
+            _ => Ok(()),
+        }
+    }
+}

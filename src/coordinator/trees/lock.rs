@@ -1,0 +1,113 @@
+//! Calls of git that change something. A lock that another process holds is waited for.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+use super::Trees;
+use super::git::{Said, failed};
+use crate::error::{Code, Error, Result, quote};
+use crate::runner::signals;
+
+/// How long a lock is waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Pause between two attempts.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A lock file, and when it was made.
+pub(super) type Lock = (PathBuf, Option<SystemTime>);
+
+impl Trees {
+    /// Runs git to change something, which must succeed, and returns what it says.
+    pub(super) fn change<W: AsRef<OsStr>>(
+        &self,
+        folder: &Path,
+        words: impl IntoIterator<Item = W>,
+    ) -> Result<String> {
+        let said = self.try_change(folder, words)?;
+        said.map_err(|said| failed(folder, &said))
+    }
+
+    /// Runs git to change something, and again while another process holds a lock that it needs: git takes
+    /// its locks before it changes anything. It is an error when the lock stays.
+    pub(super) fn try_change<W: AsRef<OsStr>>(
+        &self,
+        folder: &Path,
+        words: impl IntoIterator<Item = W>,
+    ) -> Result<Said> {
+        let words = words.into_iter();
+        let words: Vec<OsString> = words.map(|word| word.as_ref().to_os_string()).collect();
+        let begun = Instant::now();
+        loop {
+            let said = self.git(folder, &words)?;
+            let Some(lock) = said.as_ref().err().and_then(|said| held_lock(folder, said)) else {
+                return Ok(said);
+            };
+            // One that was waited for in vain, and is the same since, is not waited for again.
+            if begun.elapsed() >= PATIENCE || self.dead_locks.borrow().contains(&lock) {
+                let error = held(&lock.0);
+                self.dead_locks.borrow_mut().insert(lock);
+                return Err(error);
+            }
+            signals::sleep(PAUSE, "cleo waited for a lock of git")?;
+        }
+    }
+}
+
+/// Finds the lock that git complains of, in the words of git.
+fn held_lock(folder: &Path, said: &str) -> Option<Lock> {
+    let plain = said.split_once("Unable to create '").and_then(|(_, rest)| {
+        let (path, _) = rest.split_once("': File exists")?;
+        path.ends_with(".lock").then(|| path.to_string())
+    });
+    let config = said.split_once("could not lock config file ");
+    let config = config.and_then(|(_, rest)| Some(rest.split_once(": File exists")?.0));
+    let path = plain.or_else(|| config.map(|path| format!("{path}.lock")))?;
+    let path = folder.join(path);
+    let made = path.symlink_metadata().and_then(|there| there.modified());
+    Some((path, made.ok()))
+}
+
+fn held(lock: &Path) -> Error {
+    let message = format!(
+        "another process holds the lock {} of git; it was waited for {} s",
+        lock.display(),
+        PATIENCE.as_secs()
+    );
+    let look = format!("ls -l {}", quote(&lock.to_string_lossy()));
+    Error::new(Code::LockTimeout, message).fix(look)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn locks_are_read_from_the_words_of_git() {
+        let top = Path::new("/r");
+        for (said, expected) in [
+            (
+                "fatal: Unable to create '/r/.git/index.lock': File exists.; ; Another git process",
+                Some("/r/.git/index.lock"),
+            ),
+            (
+                "fatal: update_ref failed for ref 'refs/heads/a': cannot lock ref 'HEAD': Unable to create \
+                 '.git/HEAD.lock': File exists.",
+                Some("/r/.git/HEAD.lock"),
+            ),
+            (
+                "error: could not lock config file .git/config: File exists",
+                Some("/r/.git/config.lock"),
+            ),
+            ("fatal: Unable to create '/r/x': File exists.", None),
+            (
+                "fatal: Unable to create '/r/a.lock': Permission denied",
+                None,
+            ),
+            ("fatal: 'refs/heads/cleo' exists", None),
+        ] {
+            let found = held_lock(top, said).map(|(path, _)| path);
+            assert_eq!(found.as_deref(), expected.map(Path::new), "{said}");
+        }
+    }
+}

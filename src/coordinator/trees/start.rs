@@ -1,0 +1,111 @@
+//! What is looked at before a run with worktrees begins: a repository in which none can be made is refused
+//! before anything is claimed.
+
+use super::Trees;
+use super::base::Base;
+use crate::error::{Code, Error, Result, quote};
+use crate::file::unwritable;
+use crate::tree::worktrees::{RESERVED_BRANCH, require_git_version, reserved_branch};
+use crate::workspace::Workspace;
+
+/// The name of the worktree that is made to see whether one can be made.
+const PROBE: &str = "T0-0";
+/// Keys of the settings of a clone that lacks objects.
+const PARTIAL: &str = r"^(extensions\.partialclone|remote\..*\.promisor)$";
+
+impl Trees {
+    /// Returns what is checked out, or says why no worktree can be made here. Nothing is changed.
+    pub(in crate::coordinator) fn require_startable(workspace: &Workspace) -> Result<Base> {
+        let trees = Trees::open(workspace, &workspace.root, "")?;
+        require_git_version(&trees.done(&trees.top, ["version"])?)?;
+        let refuse = |message: String, fix: &str| {
+            let fix = format!("git -C {} {fix}", quote(&trees.top.to_string_lossy()));
+            Err(Error::new(Code::InputInvalid, message).fix(fix))
+        };
+        let place = trees.top.display();
+        let is_inside = ["rev-parse", "--is-inside-work-tree"];
+        if trees.done(&trees.top, is_inside)?.trim() != "true" {
+            let message = format!("worktrees need a checkout, and {place} is a bare repository");
+            return refuse(message, "config core.bare");
+        }
+        if !trees.has(&trees.top, "HEAD^{commit}")? {
+            return refuse(trees.headless()?, "log --oneline --all -5");
+        }
+        if let Some(what) = trees.in_progress() {
+            let message = format!("a {what} is in progress in {place}; finish it first");
+            return refuse(message, "status");
+        }
+        if trees.has(&trees.top, RESERVED_BRANCH)? {
+            return Err(reserved_branch());
+        }
+        let head = trees.head()?;
+        match trees.other_checkout(&head)? {
+            Some(other) => {
+                let message = format!(
+                    "the branch that is checked out in {place} is checked out in {other} too, whose files a \
+                     merge would leave behind"
+                );
+                refuse(message, "worktree list")
+            }
+            None => Ok(head),
+        }
+    }
+
+    /// Says why HEAD is no commit.
+    fn headless(&self) -> Result<String> {
+        let name = self.git(&self.top, ["symbolic-ref", "--quiet", "HEAD"])?;
+        let name = name.unwrap_or_else(|_| "HEAD".to_string());
+        let why = match self.has(&self.top, "HEAD")? {
+            true => format!("{} names a commit that is not there", name.trim()),
+            false => format!("nothing is committed in it: {} has no commit", name.trim()),
+        };
+        Ok(format!(
+            "worktrees need a git repository with a commit: {why}"
+        ))
+    }
+
+    /// Makes a worktree in a repository, and removes it: what keeps it from being made is told before a run
+    /// begins. Of a clone that lacks objects the files are checked out too.
+    pub(in crate::coordinator) fn probe(workspace: &Workspace, base: &Base) -> Result<()> {
+        let above = workspace.root.join(".cleo");
+        let folder = tempfile::Builder::new().prefix("probe-").tempdir_in(&above);
+        let folder = folder.map_err(|cause| unwritable(&above, cause))?;
+        let name = folder.path().file_name().unwrap_or_default();
+        let trees = Trees::open(workspace, folder.path(), &name.to_string_lossy())?;
+        let is_partial = ["config", "--get-regexp", PARTIAL];
+        let options: &[&str] = match trees.git(&trees.top, is_partial)?.is_ok() {
+            true => &[],
+            false => &["--no-checkout"],
+        };
+        let tree = trees.tree(PROBE);
+        let made = trees.make(&tree, &base.commit, options);
+        let ended = trees.end(&tree);
+        made.and(ended).map(drop).map_err(|error| {
+            let message = format!("no worktree can be made: {}", error.message);
+            Error { message, ..error }
+        })
+    }
+
+    /// Refuses a run whose branches are there already, as an earlier one left them: their names would be taken.
+    pub(in crate::coordinator) fn require_unused(&self) -> Result<()> {
+        let name = format!("refs/heads/cleo/{}", self.run);
+        let there = self.done(
+            &self.top,
+            [
+                "for-each-ref",
+                "--count=1",
+                "--format=%(refname:short)",
+                &name,
+            ],
+        )?;
+        match there.trim() {
+            "" => Ok(()),
+            branch => {
+                let message =
+                    format!("the branch {branch} is there already, which this run would need");
+                let look = format!("git log --oneline {}", quote(branch));
+                Err(Error::new(Code::InputInvalid, message).fix(look))
+            }
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! The branch that a run began on gets its work, and no other one.
+
+use serde_json::Value;
+
+use super::{COMMIT, alone, carried_out, git, is_clean, killed, repository, words};
+use crate::world::TestWorkspace;
+
+/// A repository in which `feature` is checked out, one commit ahead of `main`.
+fn on_feature() -> TestWorkspace {
+    let workspace = repository();
+    git(&workspace, "switch --quiet --create feature");
+    workspace.write("feature.txt", "feature\n");
+    git(&workspace, "add feature.txt");
+    git(&workspace, &format!("{COMMIT} feature"));
+    workspace
+}
+
+/// The words of a run in which the user does something while the first task is worked on.
+fn meanwhile(what: &str) -> String {
+    format!("meanwhile \"{what}\"")
+}
+
+/// Sees that the only task of a run is blocked for a reason, and its work kept on a branch that nobody has
+/// merged. Returns the branch.
+#[track_caller]
+fn is_blocked(workspace: &TestWorkspace, exit: i32, result: &Value, why: &str) -> String {
+    assert_eq!(exit, 80, "{result}");
+    let task = &result["tasks"][0];
+    assert_eq!(task["outcome"], "blocked", "{task}");
+    let reason = task["reason"].as_str().unwrap();
+    assert!(reason.contains(why), "{why}: {reason}");
+    let branch = task["branch"].as_str().unwrap();
+    assert!(reason.contains(&format!("git merge {branch}")), "{reason}");
+    assert_eq!(git(workspace, &format!("show {branch}:T1.txt")), "T1\n");
+    assert_eq!(
+        git(workspace, "log --all --merges --format=%s"),
+        "",
+        "{why}"
+    );
+    branch.to_string()
+}
+
+#[test]
+fn work_is_merged_into_no_branch_that_was_switched_to() {
+    let workspace = on_feature();
+    workspace.ok("update T2 --depends T1");
+    let how = meanwhile("git switch --quiet main");
+    let before = git(&workspace, "rev-parse main feature");
+    let (exit, result) = carried_out(&workspace, &words(&how));
+    assert_eq!(exit, 81, "{result}");
+    assert_eq!(git(&workspace, "rev-parse main feature"), before);
+    let [first, second] = [&result["tasks"][0], &result["tasks"][1]];
+    let reason = first["reason"].as_str().unwrap();
+    let why =
+        "the branch main is checked out in [WORKSPACE], and this run began on the branch feature";
+    assert!(reason.contains(why), "{reason}");
+    assert_eq!(second["state"], "skipped", "{result}");
+    let branch = first["branch"].as_str().unwrap();
+    let merge = format!("git switch feature && git merge {branch}");
+    assert!(reason.contains(&merge), "{reason}");
+    is_clean(&workspace);
+    let who = "GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b";
+    let merged = workspace.shell(&format!("export {who} && {merge}"));
+    assert_eq!(merged.exit, 0, "{merged}");
+    workspace.ok("complete T1");
+}
+
+#[test]
+fn work_is_merged_into_nothing_but_the_branch_of_its_run() {
+    for (what, why) in [
+        ("git switch --quiet --detach", "the detached HEAD"),
+        ("git branch --move feature other", "renamed or deleted"),
+        (
+            "git switch --quiet main && git branch --quiet -D feature",
+            "renamed or deleted",
+        ),
+        ("git reset --quiet --hard HEAD~1", "reset or rewritten"),
+        (
+            "git -c user.name=a -c user.email=a@b commit --quiet --amend --message again",
+            "reset or rewritten",
+        ),
+        (
+            "git worktree add --quiet --force ../other feature",
+            "is checked out in [TEMP]/other too",
+        ),
+        ("git bisect start HEAD main", "bisect"),
+    ] {
+        let workspace = on_feature();
+        let (exit, result) = carried_out(&workspace, &alone(&meanwhile(what)));
+        is_blocked(&workspace, exit, &result, why);
+    }
+}
+
+#[test]
+fn own_commits_of_the_user_are_in_nobodys_way() {
+    let workspace = on_feature();
+    let what = format!("echo mine >mine && git add mine && git {COMMIT} mine");
+    let (exit, result) = carried_out(&workspace, &words(&meanwhile(&what)));
+    assert_eq!(exit, 0, "{result}");
+    let merges = git(&workspace, "log --merges --format=%s feature");
+    assert_eq!(merges.lines().count(), 2, "{merges}");
+    assert_eq!(workspace.read("mine"), "mine\n");
+    is_clean(&workspace);
+}
+
+#[test]
+fn a_run_on_a_detached_head_stays_there() {
+    let workspace = on_feature();
+    git(&workspace, "switch --quiet --detach main");
+    let before = git(&workspace, "rev-parse main feature");
+    let (exit, result) = carried_out(&workspace, &words("edits"));
+    assert_eq!(exit, 0, "{result}");
+    assert_eq!(git(&workspace, "rev-parse main feature"), before);
+    assert_eq!(git(&workspace, "branch --show-current"), "");
+    assert_eq!(
+        git(&workspace, "ls-tree --name-only HEAD T1.txt T2.txt")
+            .lines()
+            .count(),
+        2
+    );
+    is_clean(&workspace);
+}
+
+#[test]
+fn a_run_on_a_detached_head_merges_into_no_branch() {
+    for what in [
+        "git switch --quiet feature",
+        "git switch --quiet --detach HEAD~1",
+    ] {
+        let workspace = on_feature();
+        git(&workspace, "switch --quiet --detach");
+        let (exit, result) = carried_out(&workspace, &alone(&meanwhile(what)));
+        is_blocked(&workspace, exit, &result, "the detached HEAD");
+    }
+}
+
+#[test]
+fn no_agent_starts_on_another_branch() {
+    let workspace = on_feature();
+    let how = meanwhile("git switch --quiet main");
+    let (exit, result) = carried_out(&workspace, &words(&format!("{how} --jobs 1")));
+    assert_eq!(exit, 81, "{result}");
+    let second = &result["tasks"][1];
+    assert_eq!(second["outcome"], "blocked", "{second}");
+    let reason = second["reason"].as_str().unwrap();
+    assert!(reason.contains("began on the branch feature"), "{reason}");
+    assert!(!workspace.path(".played/T2").exists(), "no agent was paid");
+    assert_eq!(
+        workspace.json(&["show", "T2"])["result"]["task"]["status"],
+        "pending"
+    );
+}
+
+#[test]
+fn a_run_is_resumed_on_its_branch_only() {
+    let workspace = on_feature();
+    let id = killed(
+        &workspace,
+        &alone("edits-works-and-hangs"),
+        ".played/edited-T1",
+    );
+    git(&workspace, "switch --quiet main");
+    let refused = workspace.json(&["runs", "resume", &id]);
+    assert_eq!(refused["error"]["code"], "E_CHECKOUT_CHANGED", "{refused}");
+    assert_eq!(refused["error"]["fix"], "git switch feature", "{refused}");
+    assert_eq!(git(&workspace, "worktree list").lines().count(), 2);
+    git(&workspace, "switch --quiet feature");
+    let resumed = workspace.json(&["runs", "resume", &id]);
+    assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
+    assert_eq!(workspace.read("T1.txt"), "T1\n");
+    assert_eq!(git(&workspace, "rev-list --count main"), "1\n");
+}
+
+#[test]
+fn a_run_that_is_cancelled_elsewhere_touches_no_branch() {
+    let workspace = on_feature();
+    let id = killed(
+        &workspace,
+        &alone("edits-works-and-hangs"),
+        ".played/edited-T1",
+    );
+    git(&workspace, "switch --quiet main");
+    let before = git(&workspace, "rev-parse main feature");
+    let cancelled = workspace.json(&["runs", "cancel", &id]);
+    let branch = format!("cleo/{id}/T1-1");
+    assert_eq!(
+        cancelled["result"]["branches"][0],
+        branch.as_str(),
+        "{cancelled}"
+    );
+    assert_eq!(git(&workspace, "rev-parse main feature"), before);
+    let own = git(&workspace, &format!("diff --name-only feature {branch}"));
+    assert_eq!(own, "T1.txt\n");
+    is_clean(&workspace);
+}
+
+#[test]
+fn files_of_the_user_stay_as_they_are() {
+    let workspace = on_feature();
+    for name in ["staged", "changed", "both"] {
+        workspace.write(name, "old\n");
+    }
+    git(&workspace, "add staged changed both");
+    git(&workspace, &format!("{COMMIT} more"));
+    workspace.write("staged", "staged\n");
+    workspace.write("both", "staged\n");
+    git(&workspace, "add staged both");
+    workspace.write("changed", "changed\n");
+    workspace.write("both", "changed\n");
+    workspace.write("untracked", "untracked\n");
+    workspace.write(".git/info/exclude", "ignored\n.cleo\nclaudedocs\n.played\n");
+    workspace.write("ignored", "ignored\n");
+    let look = || {
+        let names = ["staged", "changed", "both", "untracked", "ignored"];
+        let status = git(&workspace, "status --porcelain --ignored=no");
+        let index = git(&workspace, "ls-files --stage staged changed both");
+        (names.map(|name| workspace.read(name)), status, index)
+    };
+    let before = look();
+    let (exit, result) = carried_out(&workspace, &words("edits"));
+    assert_eq!(exit, 0, "{result}");
+    assert_eq!(look(), before);
+    assert_eq!(
+        git(&workspace, "show HEAD:both HEAD:staged HEAD:changed"),
+        "old\nold\nold\n"
+    );
+}
+
+#[test]
+fn files_of_the_user_in_the_way_stay_as_they_are() {
+    for (what, text, why) in [
+        ("echo mine >T1.txt", "mine\n", "T1.txt is there"),
+        (
+            "echo T1.txt >.gitignore && echo mine >T1.txt",
+            "mine\n",
+            "T1.txt is there",
+        ),
+        (
+            "echo mine >T1.txt && git add T1.txt",
+            "mine\n",
+            "somebody has changed T1.txt",
+        ),
+        (
+            "echo mine >shared.txt",
+            "mine\n",
+            "somebody has changed shared.txt",
+        ),
+        (
+            "git update-index --assume-unchanged shared.txt && echo mine >shared.txt",
+            "mine\n",
+            "shared.txt",
+        ),
+        (
+            "echo T1 >shared.txt && git add shared.txt && echo mine >shared.txt",
+            "mine\n",
+            "somebody has changed shared.txt",
+        ),
+    ] {
+        let workspace = on_feature();
+        let how = meanwhile(what).replace("meanwhile", "meanwhile-all");
+        let (exit, result) = carried_out(&workspace, &alone(&how));
+        is_blocked(&workspace, exit, &result, why);
+        let name = if what.contains("shared") {
+            "shared.txt"
+        } else {
+            "T1.txt"
+        };
+        assert_eq!(workspace.read(name), text, "{what}");
+        assert_eq!(git(&workspace, "log -1 --format=%s"), "feature\n");
+    }
+}
+
+#[test]
+fn folders_and_files_take_the_place_of_each_other() {
+    let workspace = on_feature();
+    workspace.write("folder/in", "1\n");
+    workspace.write("file", "1\n");
+    git(&workspace, "add folder file");
+    git(&workspace, &format!("{COMMIT} more"));
+    let (exit, result) = carried_out(&workspace, &alone("swaps"));
+    assert_eq!(exit, 0, "{result}");
+    assert_eq!(
+        [workspace.read("folder"), workspace.read("file/in")],
+        ["T1\n", "T1\n"]
+    );
+    is_clean(&workspace);
+    let workspace = on_feature();
+    workspace.write("folder/in", "1\n");
+    workspace.write("file", "1\n");
+    git(&workspace, "add folder file");
+    git(&workspace, &format!("{COMMIT} more"));
+    workspace.write("folder/mine", "mine\n");
+    let (exit, result) = carried_out(&workspace, &alone("swaps"));
+    assert_eq!(exit, 80, "{result}");
+    assert_eq!(workspace.read("folder/mine"), "mine\n");
+    assert_eq!(git(&workspace, "log -1 --format=%s"), "more\n");
+}

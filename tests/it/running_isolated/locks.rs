@@ -1,0 +1,86 @@
+//! Locks that another git holds while a run merges.
+
+use std::fs;
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
+
+use super::{alone, carried_out, git, is_clean, repository};
+
+/// The command of a user that takes a lock.
+fn locking(lock: &str) -> Vec<String> {
+    alone(&format!("meanwhile \": >.git/{lock}\""))
+}
+
+#[test]
+fn a_lock_is_waited_for() {
+    for lock in [
+        "index.lock",
+        "HEAD.lock",
+        "refs/heads/main.lock",
+        "packed-refs.lock",
+    ] {
+        let workspace = repository();
+        let mut child = workspace.command(&locking(lock));
+        let child = child.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = child.spawn().unwrap();
+        // The work is on its branch: what comes next needs the lock.
+        let is_saved = || {
+            let there = git(
+                &workspace,
+                "for-each-ref --format='%(subject)' refs/heads/cleo",
+            );
+            there.contains("T1: One")
+        };
+        while !is_saved() {
+            assert!(child.try_wait().unwrap().is_none(), "{lock}");
+            thread::sleep(Duration::from_millis(5));
+        }
+        thread::sleep(Duration::from_millis(500));
+        fs::remove_file(workspace.path(&format!(".git/{lock}"))).unwrap();
+        assert!(child.wait().unwrap().success(), "{lock}");
+        assert_eq!(workspace.read("T1.txt"), "T1\n", "{lock}");
+        assert!(!workspace.path(".git/MERGE_HEAD").exists(), "{lock}");
+        assert_eq!(workspace.read(".git/cleo.lock"), "");
+        is_clean(&workspace);
+        assert_eq!(git(&workspace, "branch --list 'cleo/*'"), "", "{lock}");
+    }
+}
+
+/// Sees that a lock that stays blocks the task, and that nothing of a merge is left.
+#[track_caller]
+fn stays(lock: &str) {
+    let workspace = repository();
+    workspace.write("mine", "mine\n");
+    let (exit, result) = carried_out(&workspace, &locking(lock));
+    assert_eq!(exit, 80, "{result}");
+    let task = &result["tasks"][0];
+    assert_eq!(task["outcome"], "blocked", "{task}");
+    let reason = task["reason"].as_str().unwrap();
+    let named = format!("[WORKSPACE]/.git/{lock} of git; it was waited for 10 s");
+    assert!(reason.contains(&named), "{reason}");
+    let branch = task["branch"].as_str().unwrap();
+    assert_eq!(git(&workspace, &format!("show {branch}:T1.txt")), "T1\n");
+    assert!(workspace.path(&format!(".git/{lock}")).exists());
+    assert!(!workspace.path(".git/MERGE_HEAD").exists());
+    assert!(!workspace.path("T1.txt").exists());
+    assert_eq!(workspace.read("mine"), "mine\n");
+    assert_eq!(git(&workspace, "log --format=%s"), "first\n");
+    assert_eq!(workspace.read(".git/cleo.lock"), "");
+    is_clean(&workspace);
+}
+
+#[test]
+fn a_lock_of_the_index_that_stays_is_named() {
+    stays("index.lock");
+}
+
+#[test]
+fn a_lock_of_head_that_stays_is_named() {
+    stays("HEAD.lock");
+}
+
+#[test]
+fn a_lock_of_the_branch_that_stays_is_named() {
+    stays("refs/heads/main.lock");
+}

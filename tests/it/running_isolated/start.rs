@@ -1,0 +1,194 @@
+//! Repositories in which no worktree can be made are refused before anything is claimed.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use super::{COMMIT, alone, git, repository};
+use crate::world::TestWorkspace;
+
+/// Sees that a run is refused for a reason, and that it leaves nothing behind.
+#[track_caller]
+fn is_refused(workspace: &TestWorkspace, code: &str, why: &str) {
+    let words = alone("edits");
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let error = workspace.refused(&words, code);
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains(why), "{why}: {message}");
+    assert_eq!(workspace.json(&["runs", "list"])["result"]["total"], 0);
+    let task = workspace.json(&["show", "T1"]);
+    assert_eq!(task["result"]["task"]["status"], "pending");
+    assert!(
+        !workspace.path(".cleo/runs").exists()
+            || fs::read_dir(workspace.path(".cleo/runs")).unwrap().count() == 0
+    );
+    let left = fs::read_dir(workspace.path(".cleo")).unwrap().flatten();
+    let mut left = left.map(|entry| entry.file_name().into_string().unwrap());
+    assert!(!left.any(|name| name.starts_with("probe-")));
+}
+
+#[test]
+fn a_branch_in_the_place_of_those_of_runs_is_refused() {
+    for pack in ["branch cleo", "pack-refs --all"] {
+        let workspace = repository();
+        git(&workspace, "branch cleo");
+        git(
+            &workspace,
+            if pack == "branch cleo" {
+                "status"
+            } else {
+                pack
+            },
+        );
+        is_refused(&workspace, "E_INPUT_INVALID", "a branch `cleo`");
+        let mut words = alone("edits");
+        words.push("--dry-run".to_string());
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        workspace.refused(&words, "E_INPUT_INVALID");
+        let examined = workspace.json(&["doctor"]);
+        let findings = examined["result"]["findings"].as_array().unwrap();
+        let found = findings
+            .iter()
+            .find(|found| found["check"] == "git")
+            .unwrap();
+        assert_eq!(found["status"], "warn", "{found}");
+        assert!(found["message"].as_str().unwrap().contains("branch `cleo`"));
+        let fixed = workspace.shell(found["fix"].as_str().unwrap());
+        assert_eq!(fixed.exit, 0, "{fixed}");
+        let examined = workspace.json(&["doctor"]);
+        let findings = examined["result"]["findings"].as_array().unwrap();
+        let found = findings
+            .iter()
+            .find(|found| found["check"] == "git")
+            .unwrap();
+        assert_eq!(found["status"], "ok", "{found}");
+    }
+}
+
+#[test]
+fn a_tag_of_that_name_is_in_nobodys_way() {
+    let workspace = repository();
+    git(&workspace, "tag cleo");
+    let (exit, result) = super::carried_out(&workspace, &alone("edits"));
+    assert_eq!(exit, 0, "{result}");
+}
+
+#[test]
+fn repositories_without_a_checkout_are_refused() {
+    for (prepare, why) in [
+        ("git config core.bare true", "is a bare repository"),
+        (
+            "git switch --quiet --orphan empty",
+            "nothing is committed in it",
+        ),
+        (
+            "echo 1111111111111111111111111111111111111111 >.git/refs/heads/main",
+            "names a commit that is not there",
+        ),
+        (
+            "echo 'ref: refs/heads/none' >.git/HEAD",
+            "nothing is committed in it",
+        ),
+        (": >.git/worktrees", "no worktree can be made"),
+        (
+            "git worktree add --quiet --force ../other main",
+            "is checked out in [TEMP]/other too",
+        ),
+    ] {
+        let workspace = repository();
+        let prepared = workspace.shell(prepare);
+        assert_eq!(prepared.exit, 0, "{prepared}");
+        let code = if why.starts_with("no worktree") {
+            "E_FILE_UNWRITABLE"
+        } else {
+            "E_INPUT_INVALID"
+        };
+        is_refused(&workspace, code, why);
+        let refs = workspace.shell("git for-each-ref refs/heads/cleo").stdout;
+        assert_eq!(refs, "", "{why}");
+    }
+}
+
+#[test]
+fn a_checkout_with_something_in_progress_is_refused() {
+    for (what, prepare) in [
+        ("rebase", "rebase --quiet other"),
+        ("cherry-pick", "cherry-pick other"),
+        ("revert", "revert HEAD~1"),
+        ("bisect", "bisect start HEAD HEAD~1"),
+    ] {
+        let workspace = repository();
+        git(&workspace, "switch --quiet --create other");
+        workspace.write("shared.txt", "other\n");
+        git(&workspace, &format!("{COMMIT} other"));
+        git(&workspace, "switch --quiet main");
+        for text in ["main\n", "more\n"] {
+            workspace.write("shared.txt", text);
+            git(&workspace, &format!("{COMMIT} main"));
+        }
+        workspace.shell(&format!("git -c user.name=a -c user.email=a@b {prepare}"));
+        is_refused(
+            &workspace,
+            "E_INPUT_INVALID",
+            &format!("a {what} is in progress"),
+        );
+    }
+}
+
+#[test]
+fn a_partial_clone_without_its_objects_is_refused() {
+    let workspace = repository();
+    let commands = [
+        "git clone --quiet --bare . ../origin.git",
+        "git -C ../origin.git config uploadpack.allowFilter true",
+        "mv .git ../first.git && rm shared.txt",
+        "git clone --quiet --no-checkout --filter=blob:none file://$PWD/../origin.git ../clone",
+        "mv ../clone/.git .git",
+    ];
+    for command in commands {
+        let done = workspace.shell(command);
+        assert_eq!(done.exit, 0, "{command}: {done}");
+    }
+    is_refused(&workspace, "E_FILE_UNWRITABLE", "no worktree can be made");
+    assert_eq!(git(&workspace, "for-each-ref refs/heads/cleo"), "");
+}
+
+#[test]
+fn an_old_git_is_refused() {
+    let workspace = repository();
+    let old = "#!/bin/sh\nfor word; do [ \"$word\" != version ] || { echo git version 2.30.2; exit; }; done\n";
+    workspace.write(
+        "../bin/git",
+        format!("{old}PATH=${{PATH#*:}} exec git \"$@\"\n"),
+    );
+    let program = workspace.path("../bin/git");
+    fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let folder = program.parent().unwrap().display().to_string();
+    let workspace = workspace.env("PATH", &format!("{folder}:{path}"));
+    is_refused(&workspace, "E_INPUT_INVALID", "git 2.30.2 is too old");
+    let examined = workspace.json(&["doctor"]);
+    let findings = examined["result"]["findings"].as_array().unwrap();
+    let found = findings
+        .iter()
+        .find(|found| found["check"] == "git")
+        .unwrap();
+    assert!(
+        found["message"].as_str().unwrap().contains("too old"),
+        "{found}"
+    );
+}
+
+#[test]
+fn a_sparse_checkout_works() {
+    let workspace = repository();
+    workspace.write("out/far.txt", "far\n");
+    workspace.write("in/near.txt", "near\n");
+    git(&workspace, "add out in");
+    git(&workspace, &format!("{COMMIT} more"));
+    git(&workspace, "sparse-checkout set in");
+    let (exit, result) = super::carried_out(&workspace, &alone("edits"));
+    assert_eq!(exit, 0, "{result}");
+    assert_eq!(workspace.read("T1.txt"), "T1\n");
+    assert!(!workspace.path("out").exists());
+    super::is_clean(&workspace);
+}
