@@ -272,6 +272,12 @@ fn is_export(skill: &Skill) -> bool {
     own.is_some_and(|own| own == skill.text())
 }
 
+/// Returns true for a skill with the name of one that the program carries and another text.
+pub fn replaces_built_in(skill: &Skill) -> bool {
+    let own = Embedded::text(&format!("skills/{}/SKILL.md", skill.name));
+    own.is_some_and(|own| own != skill.text())
+}
+
 fn folder_name(file: &Path) -> String {
     let folder = file.parent().and_then(Path::file_name);
     folder

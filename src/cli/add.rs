@@ -13,7 +13,9 @@ use super::screen::{Screen, Tone};
 use super::show::task_line;
 use crate::error::Result;
 use crate::file::unreadable;
+use crate::id::TaskId;
 use crate::ops::tasks::{self, Added};
+use crate::ops::trust::{Item, vouch, warn_of};
 use crate::task::draft::{Draft, Reference};
 use crate::task::{Priority, Size, TaskType};
 
@@ -147,12 +149,17 @@ fn add_one(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
         refuse_blank(option, items)?;
     }
     let draft = arguments.into_draft();
-    let added = tasks::add(&mut face.context()?, vec![draft])?;
+    let typed = draft.acceptance.clone();
+    let mut context = face.context()?;
+    let added = tasks::add(&mut context, vec![draft])?;
     let Some(one) = added.into_iter().next() else {
         return Ok(ExitCode::SUCCESS);
     };
     let mut warnings = Vec::new();
-    if !one.created {
+    if one.created {
+        let items = Item::criteria(one.task.id, &typed);
+        warnings.extend(vouch(&context.surroundings, &context.workspace, &items));
+    } else {
         let key = one.task.key.as_deref().unwrap_or_default();
         warnings.push(format!(
             "{} has the key `{key}` already; nothing was added",
@@ -169,12 +176,16 @@ fn add_batch(face: &mut Face<'_>, file: PathBuf) -> Result<ExitCode> {
         let opened = File::open(&file).map_err(|cause| unreadable(&file, cause))?;
         tasks::read_batch(BufReader::new(opened), Some(&file))?
     };
-    let result = tasks::add_batch(&mut face.context()?, drafts);
+    let lines = drafts.iter().flat_map(|draft| draft.acceptance.clone());
+    let commands = Item::criteria(TaskId(0), &lines.collect::<Vec<String>>());
+    let mut context = face.context()?;
+    let result = tasks::add_batch(&mut context, drafts);
     let result = result.map_err(|error| match file.as_os_str() == "-" {
         true => error,
         false => tasks::looked_at(error, &file),
     })?;
-    face.reply(&result, &[], |screen| {
+    let warnings = warn_of(&context.surroundings, &context.workspace, &commands);
+    face.reply(&result, &warnings, |screen| {
         for added in result.tasks.iter().flatten() {
             added_line(screen, added);
         }

@@ -64,7 +64,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         External::new(line, surroundings.directory.clone(), passed)
     });
     let options = Options {
-        answerers: Answerers::of(face.settings)?,
+        answerers: Answerers::new(face.settings, &face.surroundings()?)?,
         planner: planner.transpose()?,
         jobs: usize::from(arguments.jobs),
         only: None,

@@ -31,6 +31,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("schema", FULL),
     ("serve", SERVER),
     ("sync", FULL),
+    ("trust", FULL),
     ("util", FULL),
 ];
 

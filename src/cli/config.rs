@@ -9,6 +9,7 @@ use super::{Face, environment};
 use crate::config::{KEYS, Kind, Value};
 use crate::error::Result;
 use crate::ops::config::{self, Changed, Listed, Shown};
+use crate::ops::trust::{Item, vouch};
 
 #[derive(Subcommand)]
 #[command(after_help = "\
@@ -97,17 +98,34 @@ fn get(face: &mut Face<'_>, arguments: GetArguments) -> Result<ExitCode> {
 fn set(face: &mut Face<'_>, arguments: SetArguments) -> Result<ExitCode> {
     let files = environment::settings_files(face.globals);
     let changed = config::set(&files, &arguments.key, &arguments.value, arguments.user)?;
-    reply(face, &changed)
+    let warnings = match arguments.user {
+        true => Vec::new(),
+        false => vouch_for(face, &changed)?,
+    };
+    reply(face, &changed, &warnings)
 }
 
 fn unset(face: &mut Face<'_>, arguments: UnsetArguments) -> Result<ExitCode> {
     let files = environment::settings_files(face.globals);
     let changed = config::unset(&files, &arguments.key, arguments.user)?;
-    reply(face, &changed)
+    reply(face, &changed, &[])
 }
 
-fn reply(face: &mut Face<'_>, changed: &Changed) -> Result<ExitCode> {
-    face.reply(changed, &[], |screen| {
+/// Trusts a setting that the user has just put into the project's file.
+fn vouch_for(face: &Face<'_>, changed: &Changed) -> Result<Vec<String>> {
+    let item = match &changed.value {
+        Some(Value::Text(text)) if Item::is_of_settings(&changed.key) => {
+            Item::setting(&changed.key, text)
+        }
+        _ => return Ok(Vec::new()),
+    };
+    let surroundings = face.surroundings()?;
+    let workspace = surroundings.workspace()?;
+    Ok(vouch(&surroundings, &workspace, &[item]))
+}
+
+fn reply(face: &mut Face<'_>, changed: &Changed, warnings: &[String]) -> Result<ExitCode> {
+    face.reply(changed, warnings, |screen| {
         let word = if changed.changed {
             "changed   "
         } else {

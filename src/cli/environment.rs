@@ -218,6 +218,7 @@ fn assignment() -> Result<Assignment> {
         epoch: parsed::<NonZeroU32>("CLEO_EPOCH", "a number from 1")?.map(NonZeroU32::get),
         session: parsed("CLEO_SESSION", "a session id such as S1")?,
         worktree: folder("CLEO_WORKTREE"),
+        criteria: Arc::default(),
         is_foreign: false,
     })
 }

@@ -97,8 +97,9 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     };
     let imported = transfer::import(&mut face.context()?, &arguments.file, request)?;
     let refused = imported.error.is_some();
-    face.verdict(&imported.report, imported.error, |screen| {
-        render(screen, &imported.report, refused);
+    let (report, warnings) = (&imported.report, &imported.warnings);
+    face.outcome(report, imported.error, warnings, |screen| {
+        render(screen, report, refused);
     })
 }
 

@@ -57,6 +57,7 @@ mod skills;
 mod spawn;
 mod start;
 mod sync;
+mod trust;
 mod unarchive;
 mod undo;
 mod update;
@@ -170,6 +171,8 @@ enum Command {
     Export(Later<export::Arguments>),
     /// Merge the tasks with a copy in a file, both ways
     Sync(Later<sync::Arguments>),
+    /// Show what would run or be called here, and trust it
+    Trust(Later<trust::Arguments>),
     /// Serve the web application and the API, on this machine or for others
     Serve(Later<Box<serve::Arguments>>),
     /// Answer clients of agents: may an agent end, or is its work not proven yet
@@ -363,6 +366,9 @@ fn dispatch<const PROGRAM: u8>(face: &mut Face<'_>, command: Command) -> Result<
         Command::Sync(Later(arguments)) if PROGRAM == WHOLE => {
             face.run("sync", arguments, sync::run)
         }
+        Command::Trust(Later(arguments)) if PROGRAM == WHOLE => {
+            face.run("trust", arguments, trust::run)
+        }
         Command::Hook(Later(command)) if PROGRAM == WHOLE => hook::dispatch(face, command),
         Command::Man(Later(arguments)) if PROGRAM == WHOLE => face.run("man", arguments, man::run),
         Command::Schema(Later(arguments)) if PROGRAM == WHOLE => {
@@ -380,6 +386,7 @@ fn dispatch<const PROGRAM: u8>(face: &mut Face<'_>, command: Command) -> Result<
         | Command::Import(_)
         | Command::Export(_)
         | Command::Sync(_)
+        | Command::Trust(_)
         | Command::Hook(_)
         | Command::Man(_)
         | Command::Schema(_)

@@ -12,6 +12,7 @@ use super::show::task_line;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::tasks::{self, ListField, Patch};
+use crate::ops::trust::{Item, vouch};
 use crate::task::{Priority, Size, Status, Task, TaskType};
 
 #[derive(Args)]
@@ -224,7 +225,10 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         let message = format!("nothing to change in {id}: no field was given");
         return Err(Error::new(Code::Usage, message).fix("cleo update --help"));
     }
-    let (task, warnings) = tasks::update(&mut face.context()?, id, patch)?;
+    let items = Item::criteria(id, &patch.add_acceptance);
+    let mut context = face.context()?;
+    let (task, mut warnings) = tasks::update(&mut context, id, patch)?;
+    warnings.extend(vouch(&context.surroundings, &context.workspace, &items));
     let result = Updated { task };
     face.reply(&result, &warnings, |screen| {
         screen.say(Tone::Good, "Updated ");

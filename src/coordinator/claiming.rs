@@ -1,6 +1,7 @@
 //! Taking steps: each is claimed and gets its prompt, or it is said why somebody else has it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::engine::Engine;
 use super::machine::Fact;
@@ -24,6 +25,8 @@ impl Engine<'_> {
             match claim {
                 Ok(claim) => {
                     self.slots[*step].epoch = Some(claim.epoch);
+                    let task = self.context.read(|transaction| transaction.task(id))?;
+                    self.fix_criteria(id, task.map(|task| task.acceptance).unwrap_or_default());
                     ready.push(id);
                 }
                 Err(error) => {
@@ -33,6 +36,12 @@ impl Engine<'_> {
             }
         }
         self.prepare(&ready)
+    }
+
+    /// Fixes the criteria that count of a task while the run has it, whatever its agent makes of them.
+    pub(super) fn fix_criteria(&mut self, id: TaskId, criteria: Vec<String>) {
+        let fixed = &mut self.context.surroundings.assignment.criteria;
+        Arc::make_mut(fixed).insert(id, criteria);
     }
 
     /// Says what it means that a step cannot be claimed.

@@ -63,6 +63,7 @@ impl Engine<'_> {
         let slot = &mut self.slots[step];
         slot.attempt += 1;
         let Some(spawned) = &slot.spawned else { return };
+        let fixed = &self.context.surroundings.assignment.criteria;
         let told = Told {
             epoch: slot.epoch,
             skill: Some(spawned.skill.clone()),
@@ -70,6 +71,7 @@ impl Engine<'_> {
             manifest_id: Some(spawned.manifest_id.clone()),
             output_file: Some(spawned.output_file.clone()),
             resumes: Some(slot.resume.is_some()).filter(|resumes| *resumes),
+            acceptance: fixed.get(&self.tasks[step]).cloned().unwrap_or_default(),
             ..self.of(step)
         };
         self.tell(kind::TASK_STARTED, told);

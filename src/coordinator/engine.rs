@@ -10,6 +10,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use serde_json::Value;
+
 use super::crew::{Crew, halt};
 use super::machine::{Deed, Fact, Machine};
 use super::options::{DEPTH_MAX, Options};
@@ -22,9 +24,10 @@ use super::{Ambience, Listener, selection};
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
 use crate::ops::complete::{Checks, Required};
-use crate::ops::runs::alive::Alive;
+use crate::ops::runs::alive::{self, Alive};
 use crate::ops::runs::journal::{self, Journal};
 use crate::ops::spawn::{Spawned, Stock};
+use crate::ops::trust::{Item, Registrant, Trust};
 use crate::ops::{Context, Surroundings, claims};
 use crate::run::board::{Board, TaskState};
 use crate::run::told::{Planned, Told, kind};
@@ -146,6 +149,8 @@ impl<'a> Engine<'a> {
         let planned = selection::plan(&mut context, &options.selection)?;
         let team = selection::team(&mut context, &planned, &options, &ambience)?;
         let workspace = context.workspace.clone();
+        let trust = Trust::new(&context.surroundings, &workspace);
+        trust.require(&team.items)?;
         let base = match options.isolate {
             // What makes worktrees impossible is told before anything is done.
             true => Some(Trees::require_startable(&workspace)?),
@@ -173,8 +178,10 @@ impl<'a> Engine<'a> {
             let folder = journal::place(&workspace, &run.id)?;
             Trees::open(&workspace, &folder, &run.id)?.require_unused()?;
         }
+        let told = serde_json::to_value(&options).ok();
+        own(&context.surroundings, &trust, &run.id, told.as_ref());
         let started = Told {
-            options: serde_json::to_value(&options).ok(),
+            options: told,
             tasks: planned.clone(),
             branch: base.as_ref().and_then(|base| base.branch.clone()),
             commit: base.as_ref().map(|base| base.commit.clone()),
@@ -399,13 +406,29 @@ impl<'a> Engine<'a> {
         self.keep_run()?;
         looked?;
         self.context.store.shorten_log();
+        let surroundings = &self.context.surroundings;
+        let left_by = self.left_by();
+        let left = alive::left(surroundings, &self.context.workspace, left_by.as_deref())?;
+        let holder = left.into_iter().next();
         let ending = Ending {
             stop,
             caught,
             spent: self.options.budget().filter(|_| self.machine.is_spent()),
-            holder: self.left_by(),
+            holder,
         };
         Ok(Report::new(self.run, &self.board, &ending))
+    }
+}
+
+/// Records that this user began a run, so that it can be resumed. Without a place for the record the run is
+/// carried out all the same; resuming it is refused then.
+fn own(surroundings: &Surroundings, trust: &Trust, id: &str, options: Option<&Value>) {
+    if let Some(options) = options.filter(|_| !surroundings.assignment.is_agent()) {
+        let _ = trust.give(
+            &Item::run(id, options),
+            Registrant::User,
+            &surroundings.clock,
+        );
     }
 }
 

@@ -16,7 +16,7 @@ use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::runs::alive::{self, Alive};
-use crate::ops::runs::{journal, no_run};
+use crate::ops::runs::{is_own, journal, no_run};
 use crate::ops::{Context, Surroundings, claims, executions};
 use crate::run::board::{Board, TaskRun, TaskState};
 use crate::run::schedule::Schedule;
@@ -80,14 +80,21 @@ pub fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled> {
     let held = context.read(|transaction| transaction.claims_of(id))?;
     asked(&mut agency, surroundings, id)?;
     let alive = Alive::begin(&workspace)?;
+    let events = journal::events(&*agency.read()?, id)?;
+    let run = agency.read()?.run(id)?.ok_or_else(|| no_run(id))?;
+    // What a stranger's row names (processes, worktrees) is neither ended nor touched.
+    let is_own = is_own(surroundings, &workspace, &run, &events);
     let (run, is_taken) = awaited(&mut agency, &workspace, surroundings, id, &alive)?;
     let (run, orphans, released) = match is_taken {
-        true => settled(surroundings.clone(), &workspace, &mut agency, run)?,
+        true => settled(surroundings.clone(), &workspace, &mut agency, run, is_own)?,
         false => (run, 0, given_back(&mut context, id, &held)?),
     };
     let events = journal::events(&*agency.read()?, id)?;
     let worktrees = kept(&events);
-    let mut branches = branches(&workspace, &run, &events)?;
+    let mut branches = match is_own {
+        true => branches(&workspace, &run, &events)?,
+        false => Vec::new(),
+    };
     branches.retain(|branch| !worktrees.iter().any(|tree| tree.is_on(branch)));
     Ok(Cancelled {
         run,
@@ -207,10 +214,14 @@ fn settled(
     workspace: &Workspace,
     agency: &mut SqliteAgency,
     mut run: Run,
+    is_own: bool,
 ) -> Result<(Run, usize, Vec<TaskId>)> {
     let events = journal::events(&*agency.read()?, &run.id)?;
     let mut board = Board::of(&events);
-    let orphans = orphans::end(&run.id, &workspace.root, &groups(&board));
+    let orphans = match is_own {
+        true => orphans::end(&run.id, &workspace.root, &groups(&board)),
+        false => 0,
+    };
     let clock = surroundings.clock;
     let folder = journal::place(workspace, &run.id)?;
     let mut told = cut_off(&folder, &mut board, &clock.timestamp());
@@ -220,7 +231,10 @@ fn settled(
     })?;
     let released = released(&mut context, &run.id)?;
     told.extend(closed(&board));
-    if let Ok((Options { isolate: true, .. }, _)) = begun(&run, &events) {
+    let begun = begun(&run, &events);
+    if let Ok((Options { isolate: true, .. }, _)) = begun
+        && is_own
+    {
         let trees = opened_trees(workspace, &run, &events)?;
         let _turn = trees.turn()?;
         let kept = swept(&mut context, &trees, &board)?.into_iter();

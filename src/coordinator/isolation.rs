@@ -234,7 +234,11 @@ impl Engine<'_> {
             bounds: Duration::from_secs(self.options.gate_time_limit).into(),
             epoch,
         };
-        gates::renew(&mut self.context, id, &renewal, &mut |_| {})?;
+        let renewed = gates::renew(&mut self.context, id, &renewal, &mut |_| {});
+        match renewed {
+            Err(error) if error.code == Code::Untrusted => return Ok((id, Err(error.into()))),
+            renewed => drop(renewed?),
+        }
         let mut done = complete_all(&mut self.context, &[(id, epoch)], &mut self.required)?;
         Ok(done.remove(0))
     }

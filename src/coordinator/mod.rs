@@ -37,6 +37,7 @@ pub use rehearsal::{Rehearsal, Rehearsed, rehearse};
 pub use report::Report;
 pub use resume::{resume, way_on};
 
+use crate::ops::trust::Item;
 use crate::run::Event;
 use crate::run::board::Board;
 use crate::runner::agent::Runners;
@@ -59,4 +60,6 @@ pub struct Ambience {
     pub trace: Option<String>,
     /// What the settings say of runners.
     pub runners: Runners,
+    /// What the project's file says of runners.
+    pub chosen: Vec<Item>,
 }

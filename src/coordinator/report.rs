@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use super::machine::Stop;
 use super::options::{Options, Selection};
-use crate::error::{Code, Error};
+use crate::error::{Code, Error, quote};
+use crate::ops::runs::alive::Left;
 use crate::run::board::{Board, Summary, TaskRun, TaskState};
 use crate::run::told::Planned;
 use crate::run::{Outcome, Run, RunStatus, Spent};
@@ -51,7 +52,7 @@ pub(super) struct Ending {
     /// The money that was given last, when all is spent.
     pub(super) spent: Option<f64>,
     /// A run that nobody carries out any more and that holds tasks of this one.
-    pub(super) holder: Option<String>,
+    pub(super) holder: Option<Left>,
 }
 
 /// Says how a run ended that ends now.
@@ -203,8 +204,8 @@ fn not_begun(tasks: &[TaskRun]) -> Vec<String> {
 fn with_way_out(error: Error, run: &Run, ending: &Ending) -> Error {
     let show = format!("cleo runs show {}", run.id);
     if let Some(holder) = &ending.holder {
-        let error = error.fix(format!("cleo runs resume {holder}"));
-        return error.or("give that run up", format!("cleo runs cancel {holder}"));
+        let cancel = format!("cleo runs cancel {}", quote(&holder.run));
+        return error.fix(holder.way_on()).or("give that run up", cancel);
     }
     match ending.spent {
         Some(_) => error

@@ -10,7 +10,8 @@ use super::trees::{Base, Tree, Trees, task_of};
 use super::{Ambience, Listener, selection};
 use crate::error::{Code, Error, Result};
 use crate::ops::runs::alive::{self, Alive};
-use crate::ops::runs::{Shown, journal, no_run};
+use crate::ops::runs::{Shown, is_own, journal, no_run, require_own};
+use crate::ops::trust::Trust;
 use crate::ops::{Context, Surroundings};
 use crate::run::board::{Board, TaskRun};
 use crate::run::spent::dollars;
@@ -33,6 +34,11 @@ pub fn resume(
     check_depth(&ambience)?;
     let workspace = surroundings.workspace()?;
     let mut agency = opened(&workspace, &surroundings, id)?;
+    let run = agency.read()?.run(id)?.ok_or_else(|| no_run(id))?;
+    refuse_status(&run)?;
+    require_own(&surroundings, &workspace, &mut agency, &run)?;
+    let mut context = Context::open(surroundings.clone())?;
+    require_trust(&mut context, &mut agency, &run, &ambience)?;
     mended(&workspace, &surroundings, &mut agency, id)?;
     require_base(&workspace, &mut agency, id)?;
     let alive = Alive::begin(&workspace)?;
@@ -52,7 +58,6 @@ pub fn resume(
         }
         false => None,
     };
-    let mut context = Context::open(surroundings)?;
     let outset = Outset {
         team: selection::team(&mut context, &planned, &options, &ambience)?,
         context,
@@ -132,11 +137,34 @@ pub(super) fn recorded_base(events: &[Event]) -> Option<Base> {
     })
 }
 
+/// Refuses a run whose tasks would run what is not trusted, before it is taken over.
+fn require_trust(
+    context: &mut Context,
+    agency: &mut SqliteAgency,
+    run: &Run,
+    ambience: &Ambience,
+) -> Result<()> {
+    let events = journal::events(&*agency.read()?, &run.id)?;
+    let (options, planned) = begun(run, &events)?;
+    let team = selection::team(context, &planned, &options, ambience)?;
+    Trust::new(&context.surroundings, &context.workspace).require(&team.items)
+}
+
 /// Takes over a run that nobody carries out. Of two that want it, one gets it.
 fn taken(agency: &mut SqliteAgency, id: &str, alive: &Alive) -> Result<(Run, RunStatus)> {
     let mut transaction = agency.write()?;
     let mut run = transaction.run(id)?.ok_or_else(|| no_run(id))?;
     let was = run.status;
+    refuse_status(&run)?;
+    alive.take(&mut run);
+    transaction.put_run(&run)?;
+    transaction.commit()?;
+    Ok((run, was))
+}
+
+/// Refuses a run that has no tasks to go on with, or with which nobody has to go on.
+fn refuse_status(run: &Run) -> Result<()> {
+    let id = &run.id;
     let show = format!("cleo runs show {id}");
     let refuse = |message: String| Error::new(Code::StatusRefused, message).fix(show.clone());
     if !matches!(run.kind, RunKind::Epic | RunKind::Tasks) {
@@ -145,19 +173,15 @@ fn taken(agency: &mut SqliteAgency, id: &str, alive: &Alive) -> Result<(Run, Run
             run.kind
         )));
     }
-    match was {
+    match run.status {
         RunStatus::Running | RunStatus::Pending => {
             let cancel = format!("cleo runs cancel {id}");
             let error = refuse(format!("{id} is under way in another process"));
-            return Err(error.or("have it end", cancel));
+            Err(error.or("have it end", cancel))
         }
-        RunStatus::Completed => return Err(refuse(format!("{id} is completed already"))),
-        RunStatus::Failed | RunStatus::Cancelled | RunStatus::Interrupted => {}
+        RunStatus::Completed => Err(refuse(format!("{id} is completed already"))),
+        RunStatus::Failed | RunStatus::Cancelled | RunStatus::Interrupted => Ok(()),
     }
-    alive.take(&mut run);
-    transaction.put_run(&run)?;
-    transaction.commit()?;
-    Ok((run, was))
 }
 
 /// Reads how a run was begun, with the bounds that it got when it went on.
@@ -175,9 +199,16 @@ pub(super) fn begun(run: &Run, events: &[Event]) -> Result<(Options, Vec<Planned
     Ok((options, first.tasks))
 }
 
-/// Writes the command that goes on with a run that is over: with more money where its own is spent.
-pub fn way_on(shown: &Shown) -> String {
+/// Writes the command that goes on with a run that is over: with more money where its own is spent. A run
+/// that this user did not begin is looked at first.
+pub fn way_on(surroundings: &Surroundings, shown: &Shown) -> String {
     let events = shown.events.as_deref().unwrap_or_default();
+    let is_own = surroundings
+        .workspace()
+        .is_ok_and(|workspace| is_own(surroundings, &workspace, &shown.run, events));
+    if !is_own {
+        return "cleo trust".to_string();
+    }
     let options = begun(&shown.run, events).ok().map(|(options, _)| options);
     let spent = spent(&shown.tasks);
     let is_spent = |options: &Options| options.max_cost.is_some_and(|most| spent >= most);

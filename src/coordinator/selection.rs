@@ -10,9 +10,9 @@ use super::rules::Rules;
 use super::staff::{Staff, Worker};
 use crate::catalogue::Catalogue;
 use crate::error::{Code, Error, Result};
-use crate::gate::Criterion;
 use crate::id::TaskId;
 use crate::ops::runs::alive;
+use crate::ops::trust::{Item, ItemKind};
 use crate::ops::{Context, claims, no_task, spawn, tasks};
 use crate::run::told::Planned;
 use crate::store::Transaction;
@@ -79,7 +79,7 @@ fn nothing_ready(context: &mut Context) -> Result<Error> {
         Ok((error, held))
     })?;
     let holders = held.iter().filter_map(|claim| claim.holder.as_deref());
-    alive::named(&context.workspace, holders, error)
+    alive::named(&context.surroundings, &context.workspace, holders, error)
 }
 
 fn roots(context: &mut Context, selection: &Selection) -> Result<Vec<TaskId>> {
@@ -173,6 +173,8 @@ pub(super) struct Team {
     pub(super) skills: Vec<Option<String>>,
     pub(super) workers: Vec<Worker>,
     pub(super) rules: Rules,
+    /// What has to be trusted before any of it begins.
+    pub(super) items: Vec<Item>,
 }
 
 impl Team {
@@ -196,10 +198,14 @@ pub(super) fn team(
     ambience: &Ambience,
 ) -> Result<Team> {
     let mut staff = Staff::new(&ambience.runners, options)?;
-    let (steps, skills) = steps(context, planned, &mut staff)?;
+    let (steps, skills, mut items) = steps(context, planned, &mut staff)?;
+    if options.runner.is_none() {
+        items.extend(ambience.chosen.iter().cloned());
+    }
     Ok(Team {
         steps,
         skills,
+        items,
         rules: Rules {
             runner_jobs: staff.limits(&options.runner_jobs),
             ..options.rules()
@@ -208,7 +214,7 @@ pub(super) fn team(
     })
 }
 
-type Steps = (Vec<Step>, Vec<Option<String>>);
+type Steps = (Vec<Step>, Vec<Option<String>>, Vec<Item>);
 
 fn steps(context: &mut Context, planned: &[Planned], staff: &mut Staff<'_>) -> Result<Steps> {
     let places_of_skills = context.surroundings.places(Some(&context.workspace));
@@ -218,9 +224,15 @@ fn steps(context: &mut Context, planned: &[Planned], staff: &mut Staff<'_>) -> R
         .enumerate()
         .map(|(place, task)| (task.task_id, place))
         .collect();
+    let replacing = Item::replacing(&catalogue)?;
     context.read(|transaction| {
         let mut steps = Vec::with_capacity(planned.len());
         let mut skills = Vec::with_capacity(planned.len());
+        let mut items = Vec::new();
+        let ids: Vec<TaskId> = planned.iter().map(|task| task.task_id).collect();
+        for (id, gates) in transaction.gates_of(&ids)? {
+            items.extend(Item::gates(id, &gates));
+        }
         for task in planned {
             let needs = task.needs.iter().filter_map(|id| places.get(id).copied());
             let whole = transaction.task(task.task_id)?;
@@ -228,17 +240,22 @@ fn steps(context: &mut Context, planned: &[Planned], staff: &mut Staff<'_>) -> R
                 Some(whole) => staff.hire(whole, &catalogue)?,
                 None => (0, None),
             };
+            if let Some(skill) = &skill {
+                let is_used = |item: &&Item| item.kind == ItemKind::Protocol || item.name == *skill;
+                items.extend(replacing.iter().filter(is_used).cloned());
+            }
             skills.push(skill);
             let acceptance = whole.map(|whole| whole.acceptance).unwrap_or_default();
-            let has_command = |line: &String| Criterion::read(line).command.is_some();
+            let commands = Item::criteria(task.task_id, &acceptance);
             steps.push(Step {
                 needs: needs.collect(),
                 runner: worker,
                 is_epic: task.is_epic,
-                has_checks: acceptance.iter().any(has_command),
+                has_checks: !commands.is_empty(),
             });
+            items.extend(commands);
         }
-        Ok((steps, skills))
+        Ok((steps, skills, items))
     })
 }
 

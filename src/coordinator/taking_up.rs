@@ -53,6 +53,9 @@ impl Engine<'_> {
             return Ok(false);
         }
         self.slots[step].epoch = epoch;
+        if is_of_try {
+            self.fix_criteria(task.task_id, task.acceptance.clone());
+        }
         let is_shown = status == Some(Status::Done) && !is_unearned;
         if is_of_try && self.is_completed(step, is_shown)? {
             self.tell(kind::TASK_COMPLETED, self.of(step));

@@ -211,8 +211,8 @@ codes! {
         "Use another id, or go on: the thing is there.";
     AgentFailed = "E_AGENT_FAILED", 80, "An agent could not answer, and nobody answered in its place.",
         "See what failed with `cleo runs show RUN`; `cleo agents show AGENT` says how the agent is reached.";
-    AgentUntrusted = "E_AGENT_UNTRUSTED", 80, "A worker was not called, because this user has not trusted it, or not as it is now.",
-        "Look at what it runs or calls with `cleo agents show AGENT`, then `cleo agents trust AGENT`.";
+    Untrusted = "E_UNTRUSTED", 82, "Something would run, be called or be sent to that this user has not trusted on this machine, or not as it is now; nothing was started.",
+        "Look at everything with `cleo trust`, which asks; `cleo trust --yes` trusts it in a script.";
     AgentDown = "E_AGENT_DOWN", 80, "A worker that was looked at is not there, or may not be called.",
         "See the reason beside each agent, and look again with `cleo agents check`.";
     RunNested = "E_RUN_NESTED", 11, "A run was asked for by an agent that is too many runs deep; nothing was begun.",

@@ -12,6 +12,7 @@ use crate::config::CHAT_PENDING_TTL;
 use crate::error::{Code, Error, Result};
 use crate::id;
 use crate::llm::Model;
+use crate::ops::answers::trusted_model;
 use crate::ops::chat::{self, Advice, DEFAULT, Held, Operation, Remark, Said};
 use crate::ops::conversations;
 
@@ -110,7 +111,7 @@ fn say(call: &Call) -> Result<Answer> {
     };
     chat::check(&said)?;
     let surroundings = call.surroundings("chat");
-    let advice = match Model::from(settings)? {
+    let advice = match trusted_model(settings, &surroundings)? {
         Some(model) => chat::advice(&surroundings, &conversation, &text, &model)?,
         None => Advice::default(),
     };

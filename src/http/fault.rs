@@ -45,7 +45,7 @@ pub(super) fn status(code: Code) -> StatusCode {
     let (name, exit) = (code.name(), code.exit_code());
     match code {
         Code::Unauthorized => StatusCode::UNAUTHORIZED,
-        Code::Forbidden | Code::AgentUntrusted => StatusCode::FORBIDDEN,
+        Code::Forbidden | Code::Untrusted => StatusCode::FORBIDDEN,
         Code::MethodRefused => StatusCode::METHOD_NOT_ALLOWED,
         Code::BodyTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         Code::MediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,

@@ -83,7 +83,7 @@ fn asked(call: &Call, query: &Query) -> Result<Asked> {
         return Err(Error::new(Code::InputInvalid, "Query cannot be empty"));
     }
     let options = Options {
-        answerers: Answerers::of(&call.server.settings)?,
+        answerers: Answerers::new(&call.server.settings, &call.surroundings("ask"))?,
         planner: None,
         jobs: JOBS.min(call.server.options.jobs),
         only: call.only().map(String::from),

@@ -120,7 +120,7 @@ impl Server {
         let routing = executions::Options {
             by: options.by,
             min_margin: options.min_margin,
-            answerers: Answerers::of(&settings)?,
+            answerers: Answerers::new(&settings, &surroundings)?,
         };
         let feed = Feed::begin(&workspace)?;
         let roster = Arc::new(Roster::new(workspace.clone()));

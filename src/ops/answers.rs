@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::Surroundings;
+use super::trust::{Item, Trust};
 use super::workers::{Asked, Workers};
 use crate::agent::Agent;
 use crate::config::{Settings, WORKERS_ALLOW_PRIVATE};
@@ -93,10 +94,10 @@ impl<'a> Question<'a> {
 }
 
 impl Answerers {
-    /// Reads the settings.
-    pub fn of(settings: &Settings) -> Result<Answerers> {
+    /// Reads the settings. Refuses a model that the project's file names and that is not trusted.
+    pub fn new(settings: &Settings, surroundings: &Surroundings) -> Result<Answerers> {
         Ok(Answerers {
-            model: Model::from(settings)?,
+            model: trusted_model(settings, surroundings)?,
             allow_private: allows_private(settings),
         })
     }
@@ -109,6 +110,18 @@ impl Answerers {
             is_served: surroundings.assignment.is_foreign,
         }
     }
+}
+
+/// Makes the model that the settings describe. Where words are sent may be said by the project's file, which
+/// came with the project: such a model is refused before the user trusts it.
+pub fn trusted_model(settings: &Settings, surroundings: &Surroundings) -> Result<Option<Model>> {
+    let model = Model::from(settings)?;
+    let items = Item::model(settings);
+    if model.is_some() && !items.is_empty() {
+        let workspace = surroundings.workspace()?;
+        Trust::new(surroundings, &workspace).require(&items)?;
+    }
+    Ok(model)
 }
 
 /// Says whether workers of others may be on this machine or around it. A file of the project, which

@@ -9,6 +9,7 @@ pub use undone::{Undone, undone};
 use super::claims::{self, Caller, check_clock, check_holder};
 use super::gates::{self, Seen, directory, lacks, standing};
 use super::tasks::{Moved, finish, open_parts, refuse_cancelled};
+use super::trust::Trust;
 use super::verify::{
     OutputVerdict, Unmerged, Violation, check_found, check_named, check_output, required_sections,
     verification,
@@ -203,6 +204,9 @@ struct Check {
     here: String,
     caller: Caller,
     force: bool,
+    trust: Trust,
+    /// The criteria that count, where a run claimed the task.
+    criteria: Option<Vec<String>>,
 }
 
 /// What a check found.
@@ -248,6 +252,8 @@ impl Check {
             workspace,
             caller,
             force,
+            trust: Trust::new(&context.surroundings, &context.workspace),
+            criteria: context.surroundings.assignment.criteria.get(&id).cloned(),
         })
     }
 
@@ -282,9 +288,19 @@ impl Check {
 
     fn found(&self, transaction: &dyn Transaction, task: &Task) -> Result<Found> {
         let gates = transaction.gates(task.id)?;
-        let standing = standing(&self.workspace, task, gates.clone(), self.seen.clone());
+        let claimed = self.criteria.as_ref().map(|criteria| Task {
+            acceptance: criteria.clone(),
+            ..task.clone()
+        });
+        let judged = claimed.as_ref().unwrap_or(task);
+        let standing = standing(&self.workspace, judged, gates.clone(), self.seen.clone());
         let warnings = Vec::from_iter(standing.unknown());
-        let lacks = lacks(&gates, &standing, &self.here);
+        let lacks = lacks(&gates, &standing, &self.here).into_iter();
+        let lacks = lacks.map(|(rule, error)| {
+            let error = gates::through_trust(error, &standing, &self.trust);
+            (rule, error)
+        });
+        let lacks: Vec<(&str, Error)> = lacks.collect();
         let broken = lacks.iter().map(|(rule, error)| Violation::of(error, rule));
         let broken: Vec<Violation> = broken.collect();
         let lacks = lacks.into_iter().map(|(_, error)| error);

@@ -9,6 +9,7 @@ mod take;
 use std::path::Path;
 
 use super::claims::{Caller, check_epoch};
+use super::trust::{Item, Trust};
 use super::{Context, require};
 use crate::error::{Error, Result};
 use crate::gate::{Criterion, Evidence, Gate, Gates, Record, check_agent};
@@ -19,7 +20,7 @@ use crate::task::Task;
 use crate::workspace::Workspace;
 use take::Scene;
 
-pub(super) use lacks::lacks;
+pub(super) use lacks::{lacks, through_trust};
 pub use refresh::{Outcome, Ran, Renewal, Renewed, accept, renew};
 pub use standing::{CriterionStanding, GateState, Proven, Seen, Summary, TaskGates, gates};
 pub(super) use standing::{gates_to_show, seen, standing};
@@ -65,12 +66,13 @@ fn set_in(
     let (gate, wanted) = (setting.gate, setting.passed);
     let wanted = wanted || !setting.given.commands.is_empty();
     let caller = Caller::of(context, task, setting.epoch);
+    let trust = Trust::new(&context.surroundings, &context.workspace);
     let patterns = context.read(|transaction| {
         let task = require(transaction, task)?;
         check_epoch(transaction, &task, &caller)?;
         let gates = transaction.gates(task.id)?;
         let checked = gates.check(&task.id.to_string(), gate, wanted, setting.force);
-        checked.map_err(|error| with_proof(error, &task, &gates))?;
+        checked.map_err(|error| with_proof(error, &task, &gates, &trust))?;
         Ok(task.files)
     })?;
     let scene = Scene::of(context, tree, &patterns, directory, caller.epoch)?;
@@ -92,8 +94,12 @@ fn set_in(
 }
 
 /// Gives the refusal of a gate before its turn the command that passes the first open one, where the
-/// criteria of the task say which that is.
-fn with_proof(error: Error, task: &Task, gates: &Gates) -> Error {
+/// criteria of the task say which that is and the user trusts them.
+fn with_proof(error: Error, task: &Task, gates: &Gates, trust: &Trust) -> Error {
+    let items = Item::criteria(task.id, &task.acceptance);
+    if !items.iter().all(|item| trust.is_trusted(item)) {
+        return error;
+    }
     let criteria = task.acceptance.iter().map(|line| Criterion::read(line));
     let commands: Vec<Vec<String>> = criteria.filter_map(|one| one.command).collect();
     let commands = commands.iter().map(Vec::as_slice);

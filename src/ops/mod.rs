@@ -22,6 +22,7 @@ pub mod orchestrator;
 pub mod phases;
 pub mod plans;
 pub mod research;
+pub mod review;
 pub mod route;
 pub mod runs;
 pub mod sessions;
@@ -31,6 +32,7 @@ pub mod suggest;
 pub mod tasks;
 pub mod tokens;
 pub mod transfer;
+pub mod trust;
 pub mod undo;
 pub mod verify;
 pub mod watch;
@@ -98,6 +100,8 @@ pub struct Assignment {
     /// Which program a run has work on a task, with the model if one is asked for, as in `claude:MODEL`
     /// (`CLEO_WORKER` for the task of `CLEO_TASK_ID`).
     pub workers: Arc<BTreeMap<TaskId, String>>,
+    /// The criteria that tasks had when a run claimed them: only those count in the run.
+    pub criteria: Arc<BTreeMap<TaskId, Vec<String>>>,
     /// Whether the environment tells of somebody else: a command that is run for the caller is not to see it.
     pub is_foreign: bool,
 }
@@ -121,6 +125,28 @@ impl Assignment {
             is_foreign: true,
             ..Assignment::default()
         }
+    }
+
+    /// Returns true for an agent that a run started: what it adds is not the word of the user.
+    pub fn is_agent(&self) -> bool {
+        self.run.is_some() || self.task.is_some()
+    }
+
+    /// Refuses an agent of a run what only a person does.
+    pub fn refuse_agent(&self, what: &str) -> Result<()> {
+        match self.is_agent() {
+            false => Ok(()),
+            true => {
+                let message = format!("an agent of a run {what}: that is for a person to do");
+                Err(Error::new(Code::Untrusted, message))
+            }
+        }
+    }
+
+    /// Returns the criteria of a task that count: of one that a run claimed, those that it had then.
+    pub fn criteria_of(&self, task: &Task) -> Vec<String> {
+        let claimed = self.criteria.get(&task.id);
+        claimed.unwrap_or(&task.acceptance).clone()
     }
 
     /// Returns the variables that tell it to a command which is run for the caller.

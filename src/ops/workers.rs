@@ -7,7 +7,8 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::Surroundings;
-use super::agents::{Registrant, Trust, known_in};
+use super::agents::known_in;
+use super::trust::{Item, Registrant, Trust};
 use crate::agent::{Agent, AgentStatus, Kind};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
@@ -45,7 +46,7 @@ impl Workers {
     /// Gets ready. `allow_private` lets workers of others be on this machine or around it.
     pub fn of(surroundings: &Surroundings, workspace: &Workspace, allow_private: bool) -> Workers {
         Workers {
-            trust: Trust::of(surroundings, workspace),
+            trust: Trust::new(surroundings, workspace),
             reach: Reach::from(workspace.root.clone()),
             allow_private,
             clock: surroundings.clock,
@@ -54,7 +55,7 @@ impl Workers {
 
     /// Asks a worker. Whatever is wrong with it is in its answer.
     ///
-    /// Errors: `E_AGENT_UNTRUSTED`, and cleo's own when it is asked to end.
+    /// Errors: `E_UNTRUSTED`, and cleo's own when it is asked to end.
     pub fn call(&self, agent: &Agent, asked: &Asked<'_>) -> Result<WorkerReply> {
         let reach = self.reach(agent)?;
         let context = Context {
@@ -75,14 +76,16 @@ impl Workers {
 
     /// Says whether a worker may be called.
     pub fn may_call(&self, agent: &Agent) -> Result<()> {
-        self.trust.require(agent).map(|_| ())
+        self.trust.require(&[Item::worker(agent)])
     }
 
     /// Says how far a worker may be reached; one that is not trusted not at all.
     fn reach(&self, agent: &Agent) -> Result<Reach> {
-        let by = self.trust.require(agent)?;
+        let item = Item::worker(agent);
+        self.trust.require(std::slice::from_ref(&item))?;
+        let is_of_user = self.trust.registrant(&item) == Some(Registrant::User);
         Ok(Reach {
-            public_only: by == Registrant::Http && !self.allow_private,
+            public_only: !is_of_user && !self.allow_private,
             ..self.reach.clone()
         })
     }
@@ -198,7 +201,7 @@ impl Checked {
             names.join(", ")
         );
         let fix = match first.fault.as_deref() {
-            Some("E_AGENT_UNTRUSTED") => format!("cleo agents trust {}", first.agent),
+            Some("E_UNTRUSTED") => "cleo trust".to_string(),
             _ => format!("cleo agents show {}", first.agent),
         };
         Some(Error::new(Code::AgentDown, message).fix(fix))

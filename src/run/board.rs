@@ -86,6 +86,9 @@ pub struct TaskRun {
     /// The last words of what its agent did.
     #[serde(skip)]
     pub doing: Option<String>,
+    /// The criteria that it had when it was claimed.
+    #[serde(skip)]
+    pub acceptance: Vec<String>,
     /// The conversation to go on with.
     #[serde(skip)]
     pub conversation: Option<String>,
@@ -142,6 +145,7 @@ impl TaskRun {
             worktree: None,
             because: None,
             doing: None,
+            acceptance: Vec::new(),
             conversation: None,
             conversed: Spent::default(),
             since: None,

@@ -73,6 +73,9 @@ pub struct Told {
     /// The output file that is due.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_file: Option<String>,
+    /// The criteria that count: those that the task had when it was claimed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub acceptance: Vec<String>,
     /// True when the try goes on with an earlier conversation; false at the end of one that was to, where that
     /// conversation is not there.
     #[serde(skip_serializing_if = "Option::is_none")]

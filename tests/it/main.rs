@@ -18,6 +18,7 @@ mod children;
 mod claim_properties;
 mod claims;
 mod claudedocs;
+mod cloned;
 mod completions;
 mod compliance;
 mod config;

@@ -541,7 +541,7 @@ fn a_worker_of_the_project_is_not_run_by_a_plan_before_it_is_trusted() {
     let reply = fails(
         &workspace,
         "'plan and summarize' --max-loops 2",
-        "E_AGENT_UNTRUSTED",
+        "E_UNTRUSTED",
     );
     assert_eq!(reply["error"]["fix"], "cleo agents trust evil");
     assert_eq!(said(&workspace, "planner").len(), 0);

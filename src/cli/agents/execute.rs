@@ -142,7 +142,7 @@ fn executor(face: &Face<'_>) -> Result<Executor> {
     let options = Options {
         by,
         min_margin,
-        answerers: Answerers::of(face.settings)?,
+        answerers: Answerers::new(face.settings, &face.surroundings()?)?,
     };
     Executor::open(&face.surroundings()?, options)
 }

@@ -9,6 +9,7 @@ use crate::cli::Face;
 use crate::cli::screen::{Tone, count};
 use crate::error::Result;
 use crate::ops::agents;
+use crate::ops::trust::does;
 
 /// Register all agents of a file, or none
 #[derive(Args)]
@@ -39,12 +40,9 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         screen.say(Tone::Good, "Imported ").line(Tone::Plain, text);
         for agent in &imported.agents {
             screen.say(Tone::Dim, format!("  {}", agent.id));
-            // What it trusts from now on has to be seen.
-            let does = agent.is_worker().then(|| agents::does(agent));
-            screen.line(
-                Tone::Plain,
-                does.map(|does| format!("  may {does}")).unwrap_or_default(),
-            );
+            let what = agent.is_worker().then(|| does(agent));
+            let what = what.map(|what| format!("  would {what}"));
+            screen.line(Tone::Plain, what.unwrap_or_default());
         }
     })
 }

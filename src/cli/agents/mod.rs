@@ -23,7 +23,8 @@ use super::Face;
 use super::screen::{Screen, Tone};
 use crate::agent::AgentStatus;
 use crate::error::Result;
-use crate::ops::agents::{Shown, Standing};
+use crate::ops::agents::Shown;
+use crate::ops::trust::Standing;
 
 #[derive(Subcommand)]
 pub(super) enum Command {

@@ -8,6 +8,7 @@ use crate::cli::Face;
 use crate::cli::screen::Tone;
 use crate::error::Result;
 use crate::ops::agents::{self, Trusting};
+use crate::ops::trust::does;
 
 /// Trust a worker as it is now: from then on messages and plans run its program or call its address
 #[derive(Args)]
@@ -30,7 +31,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     let trusting = agents::trust(&face.surroundings()?, &arguments.agent)?;
     face.reply(&trusting, &[], |screen| {
         let Trusting { agent, .. } = &trusting;
-        let may = format!("{} may {}", agent.id, agents::does(agent));
+        let may = format!("{} may {}", agent.id, does(agent));
         screen.say(Tone::Good, "trusted ").line(Tone::Plain, may);
     })
 }

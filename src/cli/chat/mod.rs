@@ -13,7 +13,7 @@ use crate::chat::{ChatAgent, Turn};
 use crate::config::CHAT_PENDING_TTL;
 use crate::error::{Code, Error, Result};
 use crate::file::Lines;
-use crate::llm::Model;
+use crate::ops::answers::trusted_model;
 use crate::ops::chat::{self, Advice, DEFAULT, Said};
 use crate::task::rules::TEXT_MAX;
 
@@ -74,7 +74,7 @@ fn say(face: &mut Face<'_>, message: &str, conversation: &str) -> Result<ExitCod
     };
     chat::check(&said)?;
     let surroundings = face.surroundings()?;
-    let advice = match Model::from(face.settings)? {
+    let advice = match trusted_model(face.settings, &surroundings)? {
         Some(model) => chat::advice(&surroundings, conversation, message, &model)?,
         None => Advice::default(),
     };

@@ -13,8 +13,8 @@ use super::Face;
 use super::deps::{Dot, Svg};
 use super::screen::{Screen, Tone};
 use crate::error::Result;
-use crate::llm::Model;
 use crate::ops::Surroundings;
+use crate::ops::answers::trusted_model;
 use crate::ops::plans::Assignment;
 use crate::ops::plans::external::External;
 use crate::ops::plans::model::ByModel;
@@ -107,7 +107,7 @@ impl By {
                 surroundings.directory.clone(),
                 Runners::from(face.settings)?.passed,
             )?),
-            None if self.llm => Box::new(ByModel(Model::from(face.settings)?)),
+            None if self.llm => Box::new(ByModel(trusted_model(face.settings, surroundings)?)),
             None => Box::new(ByRule),
         })
     }

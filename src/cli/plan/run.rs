@@ -151,7 +151,7 @@ pub(in crate::cli) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<E
         planner: &*planner,
         replans: arguments.by.is_said(),
         policy: &*policy,
-        answerers: Answerers::of(face.settings)?,
+        answerers: Answerers::new(face.settings, &surroundings)?,
     };
     let work = Work {
         surroundings: &surroundings,

@@ -11,6 +11,7 @@ use crate::config::{
 };
 use crate::coordinator::{Ambience, Options, Selection};
 use crate::error::{Code, Error, Result, quote};
+use crate::ops::trust::Item;
 use crate::runner::agent::{COMMAND_EXAMPLE, Runners, no_command};
 
 /// The runner that is any command.
@@ -43,6 +44,7 @@ pub(super) fn ambience(settings: &Settings) -> Result<Ambience> {
             .unwrap_or(0),
         trace: text("TRACEPARENT"),
         runners: Runners::from(settings)?,
+        chosen: Item::runners(settings),
     })
 }
 

@@ -11,6 +11,7 @@ use crate::cli::run::table::{state_tone, tasks};
 use crate::cli::screen::{Cell, Screen, Tone};
 use crate::coordinator::way_on;
 use crate::error::Result;
+use crate::ops::Surroundings;
 use crate::ops::runs::{self, Shown};
 use crate::run::board::TaskRun;
 use crate::run::report::{lacking, why};
@@ -42,10 +43,10 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
             shown
         }
     };
-    face.reply(&shown, &[], |screen| render(screen, &shown))
+    face.reply(&shown, &[], |screen| render(screen, &surroundings, &shown))
 }
 
-fn render(screen: &mut Screen, shown: &Shown) {
+fn render(screen: &mut Screen, surroundings: &Surroundings, shown: &Shown) {
     let run = &shown.run;
     let text = |field: &Option<String>| field.clone().unwrap_or_default();
     let routed = match run.routing_reason.as_str() {
@@ -83,7 +84,7 @@ fn render(screen: &mut Screen, shown: &Shown) {
     screen.line(Tone::Plain, "");
     if !shown.tasks.is_empty() {
         tasks(screen, &shown.tasks);
-        undone(screen, shown);
+        undone(screen, surroundings, shown);
         return;
     }
     if !shown.steps.is_empty() {
@@ -104,7 +105,7 @@ fn render(screen: &mut Screen, shown: &Shown) {
 }
 
 /// Says of tasks that are not done why, what they lack and where their work is, and how to go on.
-fn undone(screen: &mut Screen, shown: &Shown) {
+fn undone(screen: &mut Screen, surroundings: &Surroundings, shown: &Shown) {
     let tasks = shown.tasks.iter().filter(|task| !task.is_epic);
     for task in tasks.filter(|task| !task.is_done()) {
         let is_told = task.reason.is_some() || task.outcome.is_some();
@@ -123,7 +124,7 @@ fn undone(screen: &mut Screen, shown: &Shown) {
     let run = &shown.run;
     if run.is_over() && run.status != RunStatus::Completed {
         screen.line(Tone::Plain, "");
-        screen.field("go on with", way_on(shown));
+        screen.field("go on with", way_on(surroundings, shown));
     }
 }
 

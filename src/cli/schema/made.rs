@@ -29,7 +29,7 @@ use crate::ops::undo::Undone;
 use crate::ops::watch::Watched;
 use crate::ops::{agent_tasks, agents, ask, conversations, executions, runs};
 use crate::ops::{
-    config, doctor, manifest, orchestrator, phases, plans, research, sessions, skills,
+    config, doctor, manifest, orchestrator, phases, plans, research, review, sessions, skills,
 };
 use crate::ops::{tasks, tokens, transfer, verify, workers};
 use crate::run::Event;
@@ -160,6 +160,7 @@ fn replies() -> Vec<Reply> {
         one::<Spawned>("spawn").or::<Prepared>(),
         one::<tasks::Moved>("start"),
         one::<transfer::Synced>("sync"),
+        one::<review::Review>("trust"),
         one::<tasks::Archival>("unarchive"),
         one::<Undone>("undo"),
         one::<update::Updated>("update"),

@@ -13,6 +13,7 @@ use crate::error::{Code, Error, Result, quote};
 use crate::gate::{Evidence, Gate, Proof, ROUNDS_MAX, for_shells, in_shell, obeyed, words};
 use crate::id::TaskId;
 use crate::ops::gates::{self, Given, Outcome, Ran, Renewal, Renewed, Setting, TaskGates};
+use crate::ops::trust::vouch;
 
 // Options of `cleo verify TASK`. A doc comment here would become the help of the command.
 #[derive(Args)]
@@ -156,9 +157,14 @@ fn set(
         force: arguments.force,
         epoch: arguments.claim.epoch,
     };
-    let result = gates::set(&mut face.context()?, task, &setting);
+    let mut context = face.context()?;
+    let result = gates::set(&mut context, task, &setting);
     let result = result.map_err(|error| inside(error, task, gate, &arguments.files));
     let result = result.map_err(|error| without_git(error, task, gate))?;
+    let mut result = result;
+    let items = result.commands(gate);
+    let told = vouch(&context.surroundings, &context.workspace, &items);
+    result.warnings.extend(told);
     let error = failed(&result, gate, &arguments.run);
     answer(face, &result, error)
 }

@@ -7,7 +7,7 @@ mod pass;
 mod resume;
 
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::error::{Code, Error, Result};
 use crate::ops::Surroundings;
@@ -15,10 +15,15 @@ use crate::ops::agents::known_in;
 use crate::ops::answers::{Answerers, Answering};
 use crate::ops::plans;
 use crate::ops::runs::recording::{Beginning, Recording};
+use crate::ops::runs::require_own;
+use crate::ops::trust::{Item, Registrant, Trust};
 use crate::plan::Plan;
 use crate::plan::planner::{AsWritten, Planner, Policy};
 use crate::run::{AnsweredBy, Event, PLAN_RESUMED, Run, RunKind, RunStatus, Speaker};
+use crate::store::agency::Agency;
+use crate::store::sqlite::SqliteAgency;
 use crate::words::closed;
+use crate::workspace::Workspace;
 use course::Course;
 use pass::Pass;
 
@@ -133,6 +138,7 @@ pub fn carry_out(
         reason: "each step goes to an agent that offers what it needs",
     };
     let mut recording = Recording::begin(surroundings, &workspace, &beginning, tell)?;
+    own(surroundings, &workspace, &recording.run, &Value::Null);
     recording.note(|notes| {
         let user = notes.run.user.clone();
         notes.say(Speaker::User, &user, goal, None).map(|_| ())
@@ -158,6 +164,7 @@ pub fn resume(
 ) -> Result<Carried> {
     let workspace = surroundings.workspace()?;
     let answering = options.answerers.open(surroundings, &workspace);
+    require_own_plan(surroundings, &workspace, run)?;
     let (mut recording, events, messages) =
         Recording::resume(surroundings, &workspace, run, RunKind::Plan, tell)?;
     let goal = recording.run.input.clone();
@@ -188,6 +195,29 @@ pub fn resume(
     ended(recording, course, done)
 }
 
+/// Records that this user had a plan carried out, so that its run can be resumed.
+fn own(surroundings: &Surroundings, workspace: &Workspace, run: &Run, plan: &Value) {
+    if !surroundings.assignment.is_agent() {
+        let (trust, item) = (
+            Trust::new(surroundings, workspace),
+            Item::plan(&run.id, &run.input, plan),
+        );
+        let _ = trust.give(&item, Registrant::User, &surroundings.clock);
+    }
+}
+
+/// Refuses a stored plan that this user did not begin. What is no plan to resume is refused later.
+fn require_own_plan(surroundings: &Surroundings, workspace: &Workspace, id: &str) -> Result<()> {
+    let Some(mut agency) = SqliteAgency::open(&workspace.agency())? else {
+        return Ok(());
+    };
+    let run = agency.read()?.run(id)?;
+    match run.filter(|run| run.kind == RunKind::Plan && run.status != RunStatus::Completed) {
+        Some(run) => require_own(surroundings, workspace, &mut agency, &run),
+        None => Ok(()),
+    }
+}
+
 /// Goes over the plan until the goal is reached or no pass is left.
 fn loops(
     surroundings: &Surroundings,
@@ -209,6 +239,12 @@ fn loops(
         if is_new {
             course.replan(options, &known.agents, previous.as_deref())?;
             course.passes += 1;
+            own(
+                surroundings,
+                &workspace,
+                &recording.run,
+                &json!(course.plan),
+            );
             course.tell(recording, options, &known.agents, previous.as_deref())?;
         }
         let agents = course.assign(surroundings, &known.agents)?;

@@ -77,7 +77,7 @@ impl Pass<'_, '_> {
     fn may_try_again(&self, step: usize, error: &Error) -> bool {
         let useless = matches!(
             error.code,
-            Code::AgentUntrusted | Code::Interrupted | Code::Terminated | Code::ConfigInvalid
+            Code::Untrusted | Code::Interrupted | Code::Terminated | Code::ConfigInvalid
         );
         !useless && self.steps[step].tries < self.most
     }

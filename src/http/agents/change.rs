@@ -7,12 +7,14 @@ use serde_json::Value;
 use super::row::{Row, draft, spelled};
 use super::terms;
 use crate::agent::Agent;
+use crate::agent::draft::Draft;
 use crate::document::Object;
 use crate::error::{Code, Error, Result};
 use crate::http::answer::Answer;
 use crate::http::body;
 use crate::http::call::Call;
 use crate::ops::agents::{self, Sweep, Terms};
+use crate::ops::tokens::Scope;
 
 /// Whether it is only tried.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -38,7 +40,7 @@ pub(super) fn create(call: &Call) -> Result<Answer> {
     let Object(fields) = call.body()?;
     let surroundings = call.surroundings("agents.register");
     let terms = terms(call, !dry_run);
-    let draft = spelled(fields)?;
+    let draft = allowed(call, spelled(fields)?)?;
     let is_runtime = draft.id.as_deref().and_then(crate::agent::runtime_moment);
     if is_runtime.is_some() {
         let message = "agents of the moment are registered with POST /api/agents/register";
@@ -87,7 +89,8 @@ pub(super) fn update(call: &Call) -> Result<Answer> {
         ..terms(call, !dry_run)
     };
     let surroundings = call.surroundings("agents.update");
-    match agents::update(&surroundings, call.part("id"), spelled(fields)?, &terms) {
+    let draft = allowed(call, spelled(fields)?)?;
+    match agents::update(&surroundings, call.part("id"), draft, &terms) {
         Err(error) if error.code == Code::StatusRefused => changed(call, &error),
         done => {
             let done = done?;
@@ -139,13 +142,26 @@ pub(super) fn register(call: &Call) -> Result<Answer> {
     };
     let Object(fields) = call.body().map_err(invalid)?;
     let surroundings = call.surroundings("agents.register");
-    let done = agents::register(&surroundings, draft(fields)?, true, &terms(call, true))?;
+    let draft = allowed(call, draft(fields)?)?;
+    let done = agents::register(&surroundings, draft, true, &terms(call, true))?;
     call.server.roster.forget();
     Answer::ok(&Registered {
         success: true,
         agent_id: done.shown.agent.id,
         recreated: !done.created,
     })
+}
+
+/// Refuses a draft with a command to a caller who may not have commands run.
+fn allowed(call: &Call, draft: Draft) -> Result<Draft> {
+    let has_command = draft
+        .command
+        .as_ref()
+        .is_some_and(|words| !words.is_empty());
+    if has_command {
+        call.require(Scope::Admin)?;
+    }
+    Ok(draft)
 }
 
 /// Says why a body is no agent, in the words of the specification.

@@ -14,8 +14,9 @@ use crate::http::answer::{Answer, JSON};
 use crate::http::call::Call;
 use crate::http::limit::at_most;
 use crate::http::{accept, guard, pages};
-use crate::ops::agents::{self, Standing, Trust};
+use crate::ops::agents;
 use crate::ops::executions;
+use crate::ops::trust::{Item, Standing, Trust};
 use crate::score::normalize;
 
 /// All agents.
@@ -160,14 +161,16 @@ pub(super) fn list(call: &Call) -> Result<Answer> {
     let counted: HashMap<String, u64> = counted
         .map(|pattern| (pattern.used.agent_id, pattern.used.count))
         .collect();
-    let trust = Trust::of(&surroundings, &call.server.workspace);
+    let trust = Trust::new(&surroundings, &call.server.workspace);
     let taken = known.agents.iter().filter(|agent| wanted.takes(agent));
     let agents: Vec<Whole> = taken
         .map(|agent| Whole {
             is_builtin: agent.is_builtin(),
             expires_at: agents::expires(agent).map(timestamp),
             file: known.file(&agent.id).map(String::from),
-            standing: agent.is_worker().then(|| trust.standing(agent)),
+            standing: agent
+                .is_worker()
+                .then(|| trust.standing(&Item::worker(agent))),
             executions: counted.get(&agent.id).copied().unwrap_or(0),
             agent: agent.clone(),
         })

@@ -10,9 +10,10 @@ use super::fault::Shape;
 use super::route::Route;
 use crate::config::Settings;
 use crate::error::Result;
-use crate::ops::agents::{self, Known, Registrant, Terms};
+use crate::ops::agents::{self, Known, Terms};
 use crate::ops::answers::allows_private;
 use crate::ops::tokens::Scope;
+use crate::ops::trust::Registrant;
 
 pub(super) fn routes() -> Vec<Route> {
     let routes = vec![

@@ -7,7 +7,8 @@ use crate::agent::draft::Draft;
 use crate::agent::{Agent, AgentStatus, Kind, Role};
 use crate::error::{Code, Error, Result, nearest};
 use crate::http::body;
-use crate::ops::agents::{Shown, Standing};
+use crate::ops::agents::Shown;
+use crate::ops::trust::Standing;
 
 /// An agent, with every column of the table and what cleo knows besides.
 #[cfg_attr(test, derive(schemars::JsonSchema))]

@@ -16,6 +16,7 @@ use crate::ops::gates::{self, Given, Setting, TaskGates};
 use crate::ops::skills;
 use crate::ops::spawn::{self, Options, Spawned, Why};
 use crate::ops::tokens::Scope;
+use crate::ops::trust::vouch;
 use crate::ops::verify::{self, OutputVerdict};
 use crate::ops::work::{self, Left};
 
@@ -239,6 +240,9 @@ fn set(call: &Call) -> Result<Answer> {
     };
     let context = &mut *acting(call, "verify", body.agent.as_deref())?;
     let (mut result, operation) = noted(context, id, |context| gates::set(context, id, &setting))?;
+    let items = result.commands(gate);
+    let told = vouch(&context.surroundings, &context.workspace, &items);
+    result.warnings.extend(told);
     let warnings = std::mem::take(&mut result.warnings);
     Answer::ok(&Done {
         result,

@@ -11,7 +11,10 @@ use crate::error::{Code, Error, Result};
 use crate::gate::Gate;
 use crate::http::limit::bounded;
 use crate::id::TaskId;
+use crate::ops::Context;
 use crate::ops::tasks::{self, Added, Deleted, ListField, Listed, Patch};
+use crate::ops::tokens::Scope;
+use crate::ops::trust::{Item, Trust, vouch};
 use crate::ops::work::{self, TaskPage};
 use crate::store::{Archived, Filter};
 use crate::task::draft::Draft;
@@ -125,16 +128,21 @@ fn add(call: &Call) -> Result<Answer> {
     let draft = Draft::from_json(&call.body)?.checked()?;
     let context = &mut *call.context("add")?;
     assigned::check(call, context, draft.assigned_agent.as_deref())?;
+    let commands = given_commands(call, context, &draft.acceptance)?;
     let added = tasks::add(context, vec![draft])?.pop();
     let added = added.ok_or_else(|| Error::new(Code::Internal, "no task was added"))?;
     let is_new = added.created;
+    let warnings = match is_new {
+        true => vouch(&context.surroundings, &context.workspace, &commands),
+        false => Vec::new(),
+    };
     let operation = match is_new {
         true => super::last_operation(context, added.task.id)?,
         false => None,
     };
     let done = Done {
         result: added,
-        warnings: Vec::new(),
+        warnings,
         operation,
     };
     match is_new {
@@ -247,13 +255,27 @@ fn change(call: &Call) -> Result<Answer> {
     }
     let context = &mut *acting(call, "update", agent.as_deref())?;
     assigned::check(call, context, patch.assigned_agent.as_deref())?;
+    let commands = given_commands(call, context, &patch.add_acceptance)?;
     let update = |context: &mut _| tasks::update(context, id, patch);
-    let ((task, warnings), operation) = noted(context, id, update)?;
+    let ((task, mut warnings), operation) = noted(context, id, update)?;
+    warnings.extend(vouch(&context.surroundings, &context.workspace, &commands));
     Answer::ok(&Done {
         result: Kept { task },
         warnings,
         operation,
     })
+}
+
+/// Returns the commands of criteria that a caller gives. Only an admin, who may have them run, may give
+/// one that this user has not trusted here before.
+fn given_commands(call: &Call, context: &Context, lines: &[String]) -> Result<Vec<Item>> {
+    let items = Item::criteria(TaskId(0), lines);
+    let trust = Trust::new(&context.surroundings, &context.workspace);
+    if items.iter().all(|item| trust.is_trusted(item)) {
+        return Ok(Vec::new());
+    }
+    call.require(Scope::Admin)?;
+    Ok(items)
 }
 
 /// How to delete a task.

@@ -2,12 +2,13 @@
 
 use serde::Serialize;
 
-use super::{Shown, Terms, Trust, known_to, standing, trust, write, write_if};
+use super::{Shown, Terms, known_to, standing, trust, write, write_if};
 use crate::agent::draft::{self, Draft};
 use crate::agent::{Agent, AgentStatus, Role, builtin, runtime_moment};
 use crate::clock::parse_moment;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
+use crate::ops::trust::{Item, Trust};
 use crate::ops::{Surroundings, agent_tasks};
 use crate::store::agency::AgencyTransaction;
 use crate::workspace::Workspace;
@@ -97,7 +98,8 @@ pub fn update(surroundings: &Surroundings, id: &str, draft: Draft, terms: &Terms
     let (mut shown, trusted_by) = write_if(&workspace, terms.keeps, |transaction| {
         let known = known_to(transaction, &workspace)?;
         let mut agent = terms.require(&known, id)?.clone();
-        let trusted_by = Trust::of(surroundings, &workspace).require(&agent).ok();
+        let trust = Trust::new(surroundings, &workspace);
+        let trusted_by = trust.registrant(&Item::worker(&agent));
         if let Some(file) = known.file(id) {
             let typed = surroundings.typed(Some(&workspace), file);
             return Err(stands_in(file, id, &typed));
@@ -172,7 +174,7 @@ pub fn remove(surroundings: &Surroundings, id: &str, terms: &Terms) -> Result<Re
         removed.unassigned = agent_tasks::release(surroundings, id)?;
     }
     // Trust that cannot be taken away holds for nothing but the agent as it was.
-    let _ = Trust::of(surroundings, &workspace).take(id);
+    let _ = Trust::new(surroundings, &workspace).take(&Item::worker(&removed.agent));
     Ok(removed)
 }
 

@@ -17,6 +17,7 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 
 use super::Surroundings;
+use super::trust::{Item, Standing, Trust};
 use crate::agent::{Agent, builtin};
 use crate::error::{Code, Error, Result, nearest};
 use crate::store::agency::{Agency, AgencyTransaction};
@@ -31,7 +32,7 @@ pub use register::{Imported, Registered, import, register};
 pub use reserved::is_reserved;
 pub use roster::{Roster, View};
 pub use terms::Terms;
-pub use trust::{Registrant, Standing, Trust, Trusting, does, trust, untrust};
+pub use trust::{Trusting, trust, untrust};
 pub use window::{Hour, Spread, Window};
 
 /// An agent after a command, or as it is shown.
@@ -236,8 +237,10 @@ pub fn show(surroundings: &Surroundings, id: &str, user: Option<&str>) -> Result
 /// Says whether a worker may be called; nothing of an agent that is none.
 fn standing(surroundings: &Surroundings, agent: &Agent) -> Option<Standing> {
     let workspace = surroundings.workspace().ok()?;
-    let trust = Trust::of(surroundings, &workspace);
-    agent.is_worker().then(|| trust.standing(agent))
+    let trust = Trust::new(surroundings, &workspace);
+    agent
+        .is_worker()
+        .then(|| trust.standing(&Item::worker(agent)))
 }
 
 /// Runs `work` in a transaction on the agents of the workspace and commits it; an error leaves

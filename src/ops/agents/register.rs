@@ -6,12 +6,13 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::reserved::{self, refuse_reserved};
-use super::{Known, Registrant, Shown, Terms, files, known_to, standing, trust, write, write_if};
+use super::{Known, Shown, Terms, files, known_to, standing, trust, write, write_if};
 use crate::agent::draft::{self, Draft};
 use crate::agent::{Agent, Kind, RUNTIME_MAX, builtin, runtime_moment};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::read_input;
 use crate::ops::Surroundings;
+use crate::ops::trust::{Item, warn_of};
 use crate::store::agency::AgencyTransaction;
 
 /// Largest file of agents that is read, in bytes.
@@ -237,7 +238,6 @@ pub fn import(surroundings: &Surroundings, path: &Path, replace: bool) -> Result
     let drafts = files::drafts(&bytes, &path.to_string_lossy());
     let (drafts, _) = drafts.map_err(|error| to_edit(error, path))?;
     let now = surroundings.clock.timestamp();
-    let named: Vec<Vec<Kind>> = drafts.iter().map(Draft::connects).collect();
     let mut imported = write(&workspace, |transaction| {
         let known = known_to(transaction, &workspace)?;
         let mut importing = Importing::of(&known, path, replace);
@@ -261,11 +261,9 @@ pub fn import(surroundings: &Surroundings, path: &Path, replace: bool) -> Result
             warnings,
         })
     })?;
-    let named = imported.agents.iter().zip(named);
-    let named = named.filter(|(agent, kinds)| kinds.contains(&agent.kind));
-    let named: Vec<&Agent> = named.map(|(agent, _)| agent).collect();
-    let by = Registrant::User;
-    let warnings = trust::keep(surroundings, &workspace, &named, by);
+    let workers = imported.agents.iter().filter(|agent| agent.is_worker());
+    let items: Vec<Item> = workers.map(Item::worker).collect();
+    let warnings = warn_of(surroundings, &workspace, &items);
     imported.warnings.extend(warnings);
     Ok(imported)
 }

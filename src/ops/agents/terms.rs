@@ -1,9 +1,10 @@
 //! On whose behalf an agent is changed, and how far.
 
-use super::{Known, Registrant};
+use super::Known;
 use crate::agent::Agent;
 use crate::error::{Code, Error, Result};
 use crate::exchange::public::is_plainly_private;
+use crate::ops::trust::Registrant;
 
 /// On whose behalf an agent is changed, and how far.
 #[derive(Clone, Debug, PartialEq, Eq)]

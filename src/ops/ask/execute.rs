@@ -63,7 +63,7 @@ pub(super) fn execute(
             conversation: Some(&job.conversation),
         };
         let fails = |error: Error| match error.code {
-            Code::AgentUntrusted => {
+            Code::Untrusted => {
                 let fix = error.fix.as_deref().unwrap_or_default();
                 let message = format!("{}; {fix}", error.message);
                 failed(job.agent, Fault::new(FaultKind::ConfigError, message))

@@ -52,7 +52,7 @@ fn with_the_dead(context: &mut Context, error: Error, caller: &Caller) -> Result
     }
     let held = context.read(|it| it.running_claims(&caller.now, RUNNING_MAX))?;
     let holders = held.iter().filter_map(|claim| claim.holder.as_deref());
-    alive::named(&context.workspace, holders, error)
+    alive::named(&context.surroundings, &context.workspace, holders, error)
 }
 
 /// Finds the task to claim, and what was passed over for it.

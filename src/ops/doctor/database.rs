@@ -6,6 +6,7 @@ use super::{Finding, checked};
 use crate::clock::{Clock, timestamp};
 use crate::error::{Result, quote};
 use crate::id::{self, TaskId};
+use crate::ops::Surroundings;
 use crate::ops::runs::alive;
 use crate::store::sqlite::{HeldClaim, SqliteAgency, SqliteStore};
 use crate::workspace::Workspace;
@@ -19,7 +20,8 @@ const CLAIMS_MAX: u32 = 20;
 /// Most claims that are looked at for whether a run has left them.
 const HELD_MAX: u32 = 1_000;
 
-pub(super) fn look(workspace: &Workspace, clock: &Clock) -> Vec<Finding> {
+pub(super) fn look(surroundings: &Surroundings, workspace: &Workspace) -> Vec<Finding> {
+    let clock = &surroundings.clock;
     let store = match workspace.open_store() {
         Ok(store) => store,
         Err(error) => return vec![Finding::of("database", error)],
@@ -31,7 +33,7 @@ pub(super) fn look(workspace: &Workspace, clock: &Clock) -> Vec<Finding> {
         log(&store, &place),
         checked("clock", time(&store, clock)),
     ];
-    match claims(&store, workspace, clock) {
+    match claims(&store, surroundings, workspace) {
         Ok(claims) => findings.extend(claims),
         Err(error) => findings.push(Finding::of("claims", error)),
     }
@@ -124,15 +126,20 @@ fn time(store: &SqliteStore, clock: &Clock) -> Result<Finding> {
     })
 }
 
-fn claims(store: &SqliteStore, workspace: &Workspace, clock: &Clock) -> Result<Vec<Finding>> {
+fn claims(
+    store: &SqliteStore,
+    surroundings: &Surroundings,
+    workspace: &Workspace,
+) -> Result<Vec<Finding>> {
+    let clock = &surroundings.clock;
     let horizon = timestamp(clock.now().checked_add_signed(SLACK).unwrap_or(clock.now()));
     let ahead = store.claims_after(&horizon, CLAIMS_MAX)?;
     let mut stale = store.stale_claims(&clock.timestamp(), CLAIMS_MAX)?;
     let held = store.claims_after("", HELD_MAX)?;
     let holders = held.iter().map(|claim| claim.holder.as_str());
     // What is wrong with the store of runs is told by the look at it.
-    let left = alive::left(workspace, holders).unwrap_or_default();
-    stale.retain(|claim| !left.contains(&claim.holder));
+    let left = alive::left(surroundings, workspace, holders).unwrap_or_default();
+    stale.retain(|claim| !left.iter().any(|left| left.run == claim.holder));
     if ahead.is_empty() && stale.is_empty() && left.is_empty() {
         let message = "nobody holds a task longer than agreed";
         return Ok(vec![Finding::ok("claims", message)]);
@@ -157,9 +164,10 @@ fn claims(store: &SqliteStore, workspace: &Workspace, clock: &Clock) -> Result<V
 }
 
 /// Makes a finding of a run that holds tasks and that nobody carries out any more.
-fn broken_off(run: &str, held: &[HeldClaim]) -> Finding {
-    let held = held.iter().filter(|claim| claim.holder == run);
+fn broken_off(left: &alive::Left, held: &[HeldClaim]) -> Finding {
+    let held = held.iter().filter(|claim| claim.holder == left.run);
+    let run = quote(&left.run);
     let tasks: Vec<TaskId> = held.map(|claim| claim.task).collect();
     let message = format!("{run} holds {}, and its process is gone", id::list(&tasks));
-    Finding::warn("claims", message, format!("cleo runs resume {run}"))
+    Finding::warn("claims", message, left.way_on())
 }

@@ -131,7 +131,7 @@ pub fn examine(patient: Patient) -> (Examined, Option<Error>) {
                 ..surroundings.clone()
             };
             findings.extend(folders::look(&workspace));
-            findings.extend(database::look(&workspace, &surroundings.clock));
+            findings.extend(database::look(&surroundings, &workspace));
             findings.push(database::agency(&workspace));
             findings.extend(files::skills(&around));
             findings.push(match Context::open(around.clone()) {

@@ -68,7 +68,7 @@ impl Executor {
             Err(error) => {
                 self.note_failure(begun, &error)?;
                 // Who may not be called is for the user to say, and nobody answers in his place.
-                if error.code == Code::AgentUntrusted {
+                if error.code == Code::Untrusted {
                     return Ok(Ending::Failed { is_passing: false });
                 }
                 if is_silence(&error) {
@@ -143,7 +143,7 @@ impl Executor {
         let (agent, record) = (&begun.agent.id, &mut begun.record);
         let text = format!("{agent} could not answer: {}", error.shown());
         let word = match error.code {
-            Code::AgentUntrusted => UNTRUSTED,
+            Code::Untrusted => UNTRUSTED,
             _ => UNREACHED,
         };
         record.run.error = Some(format!("{word}: {text}"));

@@ -209,7 +209,7 @@ pub fn failure(shown: &Shown) -> Option<Error> {
     let last = shown.messages.last();
     let retryable = last.and_then(|message| message.metadata.get(RETRYABLE)?.as_bool());
     let error = match what.starts_with(UNTRUSTED) {
-        true => Error::new(Code::AgentUntrusted, what)
+        true => Error::new(Code::Untrusted, what)
             .fix(format!("cleo agents trust {}", quote(agent)))
             .or("see what happened", look),
         false if what.contains(NO_MODEL) => Error::new(Code::AgentFailed, what)

@@ -5,6 +5,7 @@ use super::take::{command, typed};
 use crate::error::{Code, Error, quote};
 use crate::gate::{Evidence, Gate, Gates, Proof, Record, or_look};
 use crate::id::TaskId;
+use crate::ops::trust::{Item, Trust};
 
 /// Names everything that completing the task waits for: gates that are open, evidence that is
 /// stale, and criteria whose command has not shown that they hold. `here` is the working directory
@@ -19,6 +20,38 @@ pub(in crate::ops) fn lacks(
     lacks.extend(stale(gates, standing, here).map(|error| ("EVIDENCE", error)));
     lacks.extend(unproven(standing).map(|error| ("CRITERIA", error)));
     lacks
+}
+
+/// Has the user look at what would run before a command that runs it is proposed, where not all of it is
+/// trusted. Records are only read where something is lacking.
+pub(in crate::ops) fn through_trust(
+    mut error: Error,
+    standing: &TaskGates,
+    trust: &Trust,
+) -> Error {
+    let runs = |command: &str| {
+        let options = [" --run", " --refresh", " --only"];
+        options.iter().any(|option| command.contains(option))
+    };
+    let proposes = error.fix.as_deref().is_some_and(runs);
+    let others = error.alternatives.iter().any(|other| runs(&other.command));
+    if !proposes && !others {
+        return error;
+    }
+    let id = standing.task_id;
+    let criteria = standing.criteria.iter().map(|one| one.line.clone());
+    let mut items = Item::criteria(id, &criteria.collect::<Vec<String>>());
+    for (gate, record) in &standing.gates {
+        items.extend(Item::gate(id, *gate, record));
+    }
+    if items.iter().all(|item| trust.is_trusted(item)) {
+        return error;
+    }
+    error.alternatives.retain(|other| !runs(&other.command));
+    match proposes {
+        true => error.fix("cleo trust"),
+        false => error,
+    }
 }
 
 fn open(gates: &Gates, standing: &TaskGates, here: &str) -> Option<Error> {

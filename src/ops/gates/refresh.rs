@@ -11,6 +11,7 @@ use crate::error::{Code, Error, Result};
 use crate::gate::{Evidence, Gate, Proof, Record};
 use crate::id::{self, TaskId};
 use crate::ops::claims::{Caller, check_epoch};
+use crate::ops::trust::{Item, Trust};
 use crate::ops::{Context, require};
 use crate::runner::process::Bounds;
 use crate::workspace::Workspace;
@@ -98,6 +99,7 @@ pub fn renew(
         criteria_words_only: Vec::new(),
         standing: before,
     };
+    require_trust(context, &renewed.standing, renewal)?;
     match renewal.only {
         None => renew_gates(context, &mut renewed, renewal, begin)?,
         Some(number) => check_number(&renewed.standing, number)?,
@@ -114,6 +116,28 @@ pub fn renew(
     let stale = stale_already(&renewed);
     renewed.standing.warnings.extend(stale);
     Ok(renewed)
+}
+
+/// Refuses commands that are not trusted, all of them before the first is run.
+fn require_trust(context: &Context, standing: &TaskGates, renewal: &Renewal) -> Result<()> {
+    let id = standing.task_id;
+    let mut items = Vec::new();
+    if renewal.only.is_none() {
+        let stale = standing.stale.iter();
+        let records = stale.filter_map(|gate| Some((*gate, standing.gates.get(gate)?)));
+        for (gate, record) in records {
+            items.extend(Item::gate(id, gate, record));
+        }
+    }
+    for one in chosen(standing, renewal) {
+        let words = one.command.unwrap_or_default();
+        let origin = format!("criterion {} of {id}", one.number);
+        items.push(Item::command(&words, ".", origin));
+    }
+    match items.is_empty() {
+        true => Ok(()),
+        false => Trust::new(&context.surroundings, &context.workspace).require(&items),
+    }
 }
 
 /// Numbers the criteria that somebody accepted before files changed: no command can show them again.
@@ -325,6 +349,8 @@ fn keep(
     evidence: Vec<Evidence>,
 ) -> Result<()> {
     let caller = Caller::of(context, task, epoch);
+    let claimed = context.surroundings.assignment.criteria.get(&task);
+    let claimed = claimed.cloned().unwrap_or_default();
     let record = Record {
         passed,
         at: caller.now.clone(),
@@ -337,7 +363,7 @@ fn keep(
         // Somebody may have taken over, or changed the criteria, while the command ran.
         let task = require(transaction, task)?;
         check_epoch(transaction, &task, &caller)?;
-        let now = task.acceptance;
+        let now: Vec<String> = task.acceptance.into_iter().chain(claimed).collect();
         let mut gates = transaction.gates(task.id)?;
         gates.criteria.retain(|line, _| now.contains(line));
         gates.criteria.insert(one.line.clone(), record);

@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::error::Result;
 use crate::gate::{Criterion, Failure, Freshness, Gate, Gates, Present, Record, freshness};
 use crate::id::TaskId;
+use crate::ops::trust::Item;
 use crate::ops::{Context, require};
 use crate::task::Task;
 use crate::tree::{self, Tree};
@@ -150,6 +151,12 @@ impl TaskGates {
         })
     }
 
+    /// Returns the commands that a gate was set with, as items to trust.
+    pub fn commands(&self, gate: Gate) -> Vec<Item> {
+        let record = self.gates.get(&gate);
+        record.map_or_else(Vec::new, |record| Item::gate(self.task_id, gate, record))
+    }
+
     /// Says how a gate stands.
     pub fn state(&self, gate: Gate) -> GateState {
         match self.gates.get(&gate) {
@@ -193,8 +200,9 @@ pub(in crate::ops) fn gates_to_show(context: &mut Context, task: TaskId) -> Resu
 
 /// Reads the gates of a task, judged in a tree.
 fn gates_in(context: &mut Context, tree: &Workspace, task: TaskId) -> Result<TaskGates> {
-    let (task, gates) =
+    let (mut task, gates) =
         context.read(|transaction| Ok((require(transaction, task)?, transaction.gates(task)?)))?;
+    task.acceptance = context.surroundings.assignment.criteria_of(&task);
     let seen = seen(tree, &task, &gates)?;
     Ok(standing(tree, &task, gates, seen))
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::scope::Facts;
+use crate::error::quote;
 use crate::estimate::one_line;
 use crate::id::TaskId;
 use crate::manifest::Status as EntryStatus;
@@ -18,7 +19,7 @@ const NAMED: usize = 5;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Recommended {
-    /// In a word: `resume`, `complete`, `reclaim`, `spawn`, `wait`, `unblock`, `close`, `plan` or `rest`.
+    /// In a word: `resume`, `review`, `complete`, `reclaim`, `spawn`, `wait`, `unblock`, `close`, `plan` or `rest`.
     pub action: &'static str,
     /// Why this comes first.
     pub reason: String,
@@ -50,10 +51,14 @@ pub(super) fn recommend(facts: &Facts, ready: &Ready, apart: &Apart) -> Recommen
 
 /// What such a run holds nobody else can complete or claim, so it comes before all else.
 fn broken_off(facts: &Facts) -> Option<Recommended> {
-    let (task, run) = facts.left.as_ref()?;
-    let reason = format!("{run} holds {task}, and its process is gone");
-    let command = format!("cleo runs resume {run}");
-    Some(Recommended::new("resume", reason, command))
+    let (task, left) = facts.left.as_ref()?;
+    let run = quote(&left.run);
+    let (action, foreign) = match left.is_own {
+        true => ("resume", ""),
+        false => ("review", "; you did not begin it on this machine"),
+    };
+    let reason = format!("{run} holds {task}, and its process is gone{foreign}");
+    Some(Recommended::new(action, reason, left.way_on()))
 }
 
 fn finished(facts: &Facts) -> Option<Recommended> {

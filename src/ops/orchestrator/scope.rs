@@ -13,7 +13,7 @@ use crate::manifest::log::{self, Latest};
 use crate::manifest::{Fields, Status as EntryStatus};
 use crate::ops::runs::alive;
 use crate::ops::tasks::Ready;
-use crate::ops::{Context, require};
+use crate::ops::{Context, Surroundings, require};
 use crate::store::{Counts, Transaction};
 use crate::task::{Status, Task};
 use crate::workspace::Workspace;
@@ -85,7 +85,7 @@ pub(super) struct Facts {
     pub(super) active: Vec<Working>,
     pub(super) ran_out: Vec<Claim>,
     /// A task that a run holds which nobody carries out any more, and that run.
-    pub(super) left: Option<(TaskId, String)>,
+    pub(super) left: Option<(TaskId, alive::Left)>,
 }
 
 /// An active task, who holds it, and how far its entry says it came.
@@ -148,11 +148,15 @@ impl Facts {
                 left: None,
             })
         })?;
-        facts.left = facts.broken_off(&context.workspace)?;
+        facts.left = facts.broken_off(&context.surroundings, &context.workspace)?;
         Ok(facts)
     }
 
-    fn broken_off(&self, workspace: &Workspace) -> Result<Option<(TaskId, String)>> {
+    fn broken_off(
+        &self,
+        surroundings: &Surroundings,
+        workspace: &Workspace,
+    ) -> Result<Option<(TaskId, alive::Left)>> {
         let active = self.active.iter();
         let active = active.map(|working| (working.task.id, working.held.as_deref()));
         let ran_out = self.ran_out.iter();
@@ -161,10 +165,13 @@ impl Facts {
         let held: Vec<(TaskId, &str)> = held
             .filter_map(|(task, holder)| Some((task, holder?)))
             .collect();
-        let left = alive::left(workspace, held.iter().map(|(_, holder)| *holder))?;
-        let mut held = held.into_iter();
-        let first = held.find(|(_, holder)| left.iter().any(|run| run == holder));
-        Ok(first.map(|(task, run)| (task, run.to_string())))
+        let holders = held.iter().map(|(_, holder)| *holder);
+        let left = alive::left(surroundings, workspace, holders)?;
+        let found = held.into_iter().find_map(|(task, holder)| {
+            let run = left.iter().find(|left| left.run == holder)?;
+            Some((task, run.clone()))
+        });
+        Ok(found)
     }
 
     pub(super) fn count(&self, status: Status) -> usize {

@@ -7,11 +7,12 @@ use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-use super::journal;
+use super::{is_own, journal};
 use crate::clock::Clock;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, quote};
 use crate::file::unwritable;
 use crate::id;
+use crate::ops::Surroundings;
 use crate::run::told::kind;
 use crate::run::{Detail, Run, RunStatus, elapsed};
 use crate::store::agency::{Agency, AgencyTransaction};
@@ -80,12 +81,33 @@ fn lives(workspace: &Workspace, name: &str) -> bool {
     false
 }
 
+/// A run that nobody carries out any more and that can be resumed or cancelled.
+#[derive(Clone, Debug)]
+pub struct Left {
+    /// Its id.
+    pub run: String,
+    /// Whether this user began it on this machine.
+    pub is_own: bool,
+}
+
+impl Left {
+    /// Returns what to do next: to resume a run of this user, to look at one of a stranger.
+    pub fn way_on(&self) -> String {
+        let run = quote(&self.run);
+        match self.is_own {
+            true => format!("cleo runs resume {run}"),
+            false => format!("cleo runs show {run}"),
+        }
+    }
+}
+
 /// Finds, among those who hold tasks, the runs that nobody carries out any more and that can be gone on
 /// with. They are not marked: whoever only looks changes nothing.
 pub fn left<'a>(
+    surroundings: &Surroundings,
     workspace: &Workspace,
     holders: impl IntoIterator<Item = &'a str>,
-) -> Result<Vec<String>> {
+) -> Result<Vec<Left>> {
     let holders = holders.into_iter();
     let runs: BTreeSet<&str> = holders.filter(|who| who.starts_with("run_")).collect();
     // Most of the time no run holds anything, and then nothing of runs is read.
@@ -99,7 +121,14 @@ pub fn left<'a>(
     let mut left = Vec::new();
     for id in runs {
         let run = transaction.run(id)?;
-        left.extend(run.filter(|run| is_left(workspace, run)).map(|run| run.id));
+        if let Some(run) = run.filter(|run| is_left(workspace, run)) {
+            let events = journal::events(&*transaction, &run.id)?;
+            let is_own = is_own(surroundings, workspace, &run, &events);
+            left.push(Left {
+                run: run.id,
+                is_own,
+            });
+        }
     }
     Ok(left)
 }
@@ -107,20 +136,22 @@ pub fn left<'a>(
 /// Names in the error of a caller who could only wait a run that nobody carries out any more, if one is among
 /// those who hold tasks: that one is not waited for.
 pub fn named<'a>(
+    surroundings: &Surroundings,
     workspace: &Workspace,
     holders: impl IntoIterator<Item = &'a str>,
     error: Error,
 ) -> Result<Error> {
-    let left = left(workspace, holders)?;
-    let Some(run) = left.first() else {
+    let left = left(surroundings, workspace, holders)?;
+    let Some(first) = left.first() else {
         return Ok(error);
     };
+    let run = quote(&first.run);
     let message = format!(
         "{}; {run} holds tasks, and its process is gone",
         error.message
     );
     Ok(Error::new(error.code, message)
-        .fix(format!("cleo runs resume {run}"))
+        .fix(first.way_on())
         .or("give that run up", format!("cleo runs cancel {run}")))
 }
 

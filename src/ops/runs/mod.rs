@@ -15,6 +15,7 @@ pub mod written;
 use serde::Serialize;
 
 use super::Surroundings;
+use super::trust::{Item, Trust};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::run::board::{Board, TaskRun};
@@ -79,6 +80,27 @@ pub fn show(surroundings: &Surroundings, id: &str, user: Option<&str>) -> Result
     let run = transaction.run(id)?;
     let run = run.filter(|run| user.is_none_or(|user| user == run.user));
     whole(&*transaction, run.ok_or_else(|| no_run(id))?)
+}
+
+/// Returns true when this user began a stored run on this machine, as it is stored now.
+pub fn is_own(
+    surroundings: &Surroundings,
+    workspace: &Workspace,
+    run: &Run,
+    events: &[Event],
+) -> bool {
+    Trust::new(surroundings, workspace).is_trusted(&Item::stored_run(run, events))
+}
+
+/// Refuses to resume a run that this user did not begin on this machine, or that is stored as another now.
+pub fn require_own(
+    surroundings: &Surroundings,
+    workspace: &Workspace,
+    agency: &mut SqliteAgency,
+    run: &Run,
+) -> Result<()> {
+    let events = journal::events(&*agency.read()?, &run.id)?;
+    Trust::new(surroundings, workspace).require(&[Item::stored_run(run, &events)])
 }
 
 /// Says what a run carries out.

@@ -9,6 +9,7 @@ use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
 use crate::manifest::log::Latest;
 use crate::ops::Surroundings;
+use crate::ops::trust::{Item, ItemKind, Trust};
 use crate::protocol::message::kind_of;
 use crate::protocol::{ProtocolFile, Situation, block};
 use crate::skill::Skill;
@@ -69,10 +70,30 @@ impl Assembly<'_> {
         };
         let receipt = Receipt::new(&parts, self.catalogue);
         let mut warnings = self.warnings(task, &prepared, &decision)?;
+        warnings.extend(self.replaced(skill, &prepared)?);
         warnings.extend(edited(skill, &prepared)?);
         Ok(finish(
             decision, prepared, place, receipt, warnings, task.id,
         ))
+    }
+
+    /// Names what of the project stands in the prompt in place of a built-in skill or protocol and is not
+    /// trusted.
+    fn replaced(&self, skill: &Skill, prepared: &Prepared) -> Result<Vec<String>> {
+        let trust = Trust::new(self.surroundings, self.workspace);
+        let is_used = |item: &Item| match item.kind {
+            ItemKind::Skill => item.name == skill.name,
+            _ => prepared.protocols.iter().any(|used| used.name == item.name),
+        };
+        let replacing = Item::replacing(self.catalogue)?.into_iter();
+        let refused = replacing.filter(|item| is_used(item) && !trust.is_trusted(item));
+        let told = refused.map(|item| {
+            let Item { kind, name, origin, .. } = item;
+            format!(
+                "{origin} of the project stands in place of the built-in {kind} {name}; `cleo run` uses it after you trust what `cleo trust` shows"
+            )
+        });
+        Ok(told.collect())
     }
 
     /// Names the file that keeps a prompt from carrying the protocol, where it is one on disk.

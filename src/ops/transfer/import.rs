@@ -9,6 +9,7 @@ use super::source::{Extent, Source};
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::claims::{self, Caller};
 use crate::ops::tasks::DEPTH_MAX;
+use crate::ops::trust::{self, warn_of};
 use crate::ops::{Context, require};
 use crate::store::Transaction;
 use crate::task::Task;
@@ -40,6 +41,8 @@ pub struct Imported {
     pub report: Report,
     /// The refusal.
     pub error: Option<Error>,
+    /// What the caller should know.
+    pub warnings: Vec<String>,
 }
 
 /// Imports the tasks of a file or folder. With a fault in it nothing is written, unless the faults
@@ -76,6 +79,7 @@ fn take_over(
 ) -> Result<Imported> {
     let caller = Caller::unbound(context);
     let outline = outline(source, request, &caller.now)?;
+    let mut commands = Vec::new();
     let imported = context.write_if(|transaction| {
         let plan = outline.plan(&mut Stored::of(transaction)?)?;
         if let Some(error) = refusal(&plan.report, shown).filter(|_| !request.drop_faults) {
@@ -84,20 +88,25 @@ fn take_over(
                 Imported {
                     report,
                     error: Some(error),
+                    warnings: Vec::new(),
                 },
                 false,
             ));
         }
-        let report = write(transaction, source, plan, &caller)?;
+        let report = write(transaction, source, plan, &caller, &mut commands)?;
         Ok((
             Imported {
                 report,
                 error: None,
+                warnings: Vec::new(),
             },
             !request.dry_run,
         ))
     })?;
-    Ok(imported)
+    Ok(Imported {
+        warnings: warn_of(&context.surroundings, &context.workspace, &commands),
+        ..imported
+    })
 }
 
 fn outline(source: &Source, request: Request, now: &str) -> Result<Outline> {
@@ -114,12 +123,13 @@ fn outline(source: &Source, request: Request, now: &str) -> Result<Outline> {
     Ok(outline)
 }
 
-/// Reads the file again and writes its tasks.
+/// Reads the file again and writes its tasks. `commands` gets the commands of their criteria.
 fn write(
     transaction: &mut dyn Transaction,
     source: &Source,
     mut plan: Plan,
     caller: &Caller,
+    commands: &mut Vec<trust::Item>,
 ) -> Result<Report> {
     source.read(&caller.now, &mut |item| {
         let record = match item {
@@ -131,13 +141,17 @@ fn write(
         };
         match plan.complete(record, &caller.now)? {
             None => Ok(()),
-            Some(planned) => put(
-                transaction,
-                planned,
-                source.format,
-                caller,
-                &mut plan.report,
-            ),
+            Some(planned) => {
+                let task = &planned.task;
+                commands.extend(trust::Item::criteria(task.id, &task.acceptance));
+                put(
+                    transaction,
+                    planned,
+                    source.format,
+                    caller,
+                    &mut plan.report,
+                )
+            }
         }
     })?;
     if plan.is_whole() {

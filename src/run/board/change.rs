@@ -23,6 +23,7 @@ pub(super) fn happened(task: &mut TaskRun, kind: &str, at: &str, told: &Told) {
             (task.skill, task.runner) = (told.skill.clone(), told.runner.clone());
             (task.epoch, task.manifest_id) = (told.epoch, told.manifest_id.clone());
             task.output_file = told.output_file.clone();
+            task.acceptance.clone_from(&told.acceptance);
             (task.doing, task.group, task.using) = (None, None, None);
             if told.resumes != Some(true) {
                 task.conversed = Spent::default();

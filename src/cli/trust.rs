@@ -1,0 +1,116 @@
+//! `cleo trust`
+
+use std::io::{BufRead, IsTerminal, stdin};
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::Face;
+use super::screen::{Screen, Tone, count};
+use crate::error::{Error, Result, steers};
+use crate::ops::review::{self, Review};
+use crate::ops::trust::Standing;
+
+/// Show what would run or be called here, and trust it
+#[derive(Args)]
+#[command(after_help = "\
+Commands of criteria and gates, stored runs, workers, addresses of models, runners that the project chose,
+and skills and protocols in place of built-in ones may have come with a repository, an import or a batch.
+None of them runs before you trust it, on this machine, for this folder, and exactly as it is now; what
+changes is asked again. What a command itself starts is not looked at. What you type yourself (add
+--acceptance, run --command, verify --run, agents register) is trusted at once. Without a terminal and
+without --yes nothing is trusted, and the exit code is 82 when something is not.
+
+Examples:
+  cleo trust                  look, then answer y or n
+  cleo trust --list
+  cleo trust --yes            in a script
+  cleo trust --remove         trust nothing here any more")]
+pub(super) struct Arguments {
+    /// Trust everything that is shown
+    #[arg(long, short, conflicts_with_all = ["list", "remove"])]
+    yes: bool,
+
+    /// Only show it
+    #[arg(long, visible_alias = "dry-run", conflicts_with = "remove")]
+    list: bool,
+
+    /// Take all trust in this folder away
+    #[arg(long)]
+    remove: bool,
+}
+
+pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    let surroundings = face.surroundings()?;
+    let review = review::review(&surroundings, face.settings)?;
+    if arguments.remove {
+        let revoked = review::revoke(&surroundings, review)?;
+        return answer(face, &revoked, None);
+    }
+    if arguments.list || review.untrusted == 0 {
+        return answer(face, &review, None);
+    }
+    if arguments.yes || asks(face, &review) {
+        let accepted = review::accept(&surroundings, review)?;
+        return answer(face, &accepted, None);
+    }
+    let error = review.error(&surroundings);
+    answer(face, &review, error)
+}
+
+fn answer(face: &mut Face<'_>, review: &Review, error: Option<Error>) -> Result<ExitCode> {
+    face.outcome(review, error, &review.warnings, |screen| {
+        render(screen, review);
+    })
+}
+
+/// Shows what is not trusted to a person, and asks. Nobody is asked without a terminal.
+fn asks(face: &mut Face<'_>, review: &Review) -> bool {
+    if !stdin().is_terminal() || !std::io::stderr().is_terminal() {
+        return false;
+    }
+    let mut question = String::new();
+    for one in &review.items {
+        if one.standing != Standing::Trusted {
+            let (what, origin) = (visible(&one.item.what), visible(&one.item.origin));
+            question += &format!("{what}  ({origin})\n");
+        }
+    }
+    let n = count(review.untrusted, "thing", "things");
+    face.output.prompt(&format!("{question}trust {n}? [y/N] "));
+    let mut line = String::new();
+    let read = stdin().lock().read_line(&mut line);
+    read.is_ok() && matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes")
+}
+
+/// Makes characters visible that could steer a terminal.
+fn visible(text: &str) -> String {
+    let mut visible = String::new();
+    for letter in text.chars() {
+        match steers(letter) {
+            true => visible.extend(letter.escape_unicode()),
+            false => visible.push(letter),
+        }
+    }
+    visible
+}
+
+fn render(screen: &mut Screen, review: &Review) {
+    if review.total == 0 {
+        screen.line(Tone::Dim, "nothing here would run or be called");
+        return;
+    }
+    for one in &review.items {
+        let tone = match one.standing {
+            Standing::Trusted => Tone::Good,
+            Standing::Changed | Standing::Untrusted => Tone::Warn,
+        };
+        screen
+            .say(tone, format!("{:<10} ", one.standing))
+            .say(Tone::Plain, visible(&one.item.what))
+            .line(Tone::Dim, format!("  ({})", visible(&one.item.origin)));
+    }
+    let total = count(review.total, "thing", "things");
+    let told = format!("{total}, {} not trusted", review.untrusted);
+    screen.line(Tone::Dim, told);
+}

@@ -1,0 +1,180 @@
+//! Everything in a workspace that would run, be called or be sent to, for its user to look at and to trust.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::agents::known_in;
+use super::runs::journal;
+use super::trust::{Item, ItemKind, Registrant, Standing, Trust};
+use super::{Context, Surroundings};
+use crate::catalogue::Catalogue;
+use crate::config::Settings;
+use crate::error::{Error, Result};
+use crate::id::TaskId;
+use crate::run::RunStatus;
+use crate::store::agency::{Agency, RunFilter};
+use crate::store::sqlite::SqliteAgency;
+use crate::workspace::Workspace;
+
+/// How many tasks or runs are read at a time.
+const PAGE: u32 = 1_000;
+
+/// What would run in a workspace.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Review {
+    /// Each command, address, run, setting, skill and protocol once.
+    pub items: Vec<Reviewed>,
+    /// How many there are.
+    pub total: usize,
+    /// How many of them are not trusted.
+    pub untrusted: usize,
+    /// What the caller should know.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
+}
+
+/// Something that would run, and whether it may.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Reviewed {
+    /// What it is.
+    #[serde(flatten)]
+    pub item: Item,
+    /// Whether it may run.
+    pub standing: Standing,
+}
+
+/// Lists what would run in a workspace, and how each stands.
+pub fn review(surroundings: &Surroundings, settings: &Settings) -> Result<Review> {
+    let mut context = Context::open(surroundings.clone())?;
+    let workspace = context.workspace.clone();
+    let (mut items, mut warnings) = (commands(&mut context)?, Vec::new());
+    items.extend(runs(&workspace)?);
+    let known = known_in(&workspace)?;
+    let workers = known.agents.iter().filter(|agent| agent.is_worker());
+    items.extend(workers.map(Item::worker));
+    warnings.extend(known.warnings);
+    items.extend(Item::model(settings));
+    items.extend(Item::runners(settings));
+    match Catalogue::load_past_base(&surroundings.places(Some(&workspace))) {
+        Ok(catalogue) => items.extend(Item::replacing(&catalogue)?),
+        Err(error) => warnings.push(error.message),
+    }
+    Ok(Review {
+        warnings,
+        ..judged(&Trust::new(surroundings, &workspace), items)
+    })
+}
+
+/// Trusts what was listed, exactly as it was listed, and returns how everything stands then.
+pub fn accept(surroundings: &Surroundings, review: Review) -> Result<Review> {
+    surroundings.assignment.refuse_agent("trusts nothing")?;
+    let workspace = surroundings.workspace()?;
+    let trust = Trust::new(surroundings, &workspace);
+    let (items, warnings) = (review.items, review.warnings);
+    let items: Vec<Item> = items.into_iter().map(|one| one.item).collect();
+    // What was trusted over HTTP stays bound as it is until the user trusts it.
+    let failed = trust.give_all(&items, Registrant::User, &surroundings.clock);
+    match failed.into_iter().next() {
+        Some((_, error)) => Err(error),
+        None => Ok(Review {
+            warnings,
+            ..judged(&trust, items)
+        }),
+    }
+}
+
+/// Takes away all trust in a workspace, and returns how everything stands then.
+pub fn revoke(surroundings: &Surroundings, review: Review) -> Result<Review> {
+    let workspace = surroundings.workspace()?;
+    let trust = Trust::new(surroundings, &workspace);
+    trust.take_all()?;
+    let items = review.items.into_iter().map(|one| one.item);
+    Ok(Review {
+        warnings: review.warnings,
+        ..judged(&trust, items.collect())
+    })
+}
+
+impl Review {
+    /// Returns the refusal of what is not trusted.
+    pub fn error(&self, surroundings: &Surroundings) -> Option<Error> {
+        let workspace = surroundings.workspace().ok()?;
+        let items: Vec<Item> = self.items.iter().map(|one| one.item.clone()).collect();
+        let refused = Trust::new(surroundings, &workspace).require(&items);
+        let error = refused.err()?;
+        let message = format!("{}; `cleo trust --yes` trusts all of it", error.message);
+        Some(Error::new(error.code, message))
+    }
+}
+
+fn judged(trust: &Trust, items: Vec<Item>) -> Review {
+    let mut seen: BTreeSet<(ItemKind, String)> = BTreeSet::new();
+    let mut reviewed: Vec<Reviewed> = Vec::new();
+    for item in items {
+        if seen.insert((item.kind, item.name.clone())) {
+            let standing = trust.standing(&item);
+            reviewed.push(Reviewed { item, standing });
+        }
+    }
+    let is_open = |one: &&Reviewed| one.standing != Standing::Trusted;
+    Review {
+        total: reviewed.len(),
+        untrusted: reviewed.iter().filter(is_open).count(),
+        items: reviewed,
+        warnings: Vec::new(),
+    }
+}
+
+/// Lists the commands of criteria and gates.
+fn commands(context: &mut Context) -> Result<Vec<Item>> {
+    context.read(|transaction| {
+        let (mut items, mut after) = (Vec::new(), TaskId(0));
+        loop {
+            let tasks = transaction.tasks_after(after, PAGE)?;
+            let Some(last) = tasks.last() else {
+                return Ok(items);
+            };
+            after = last.id;
+            let ids: Vec<TaskId> = tasks.iter().map(|task| task.id).collect();
+            let gates = transaction.gates_of(&ids)?;
+            for task in &tasks {
+                items.extend(Item::criteria(task.id, &task.acceptance));
+                if let Some(gates) = gates.get(&task.id) {
+                    items.extend(Item::gates(task.id, gates));
+                }
+            }
+        }
+    })
+}
+
+/// Lists the runs that can be resumed.
+fn runs(workspace: &Workspace) -> Result<Vec<Item>> {
+    let Some(mut agency) = SqliteAgency::open(&workspace.agency())? else {
+        return Ok(Vec::new());
+    };
+    let transaction = agency.read()?;
+    let (mut items, mut offset) = (Vec::new(), 0);
+    loop {
+        let filter = RunFilter {
+            user: None,
+            agent: None,
+            status: None,
+            kind: None,
+            limit: PAGE,
+            offset,
+        };
+        let page = transaction.runs(&filter)?.runs;
+        if page.is_empty() {
+            return Ok(items);
+        }
+        offset += PAGE;
+        let page = page.iter().filter(|run| run.kind.resumes());
+        for run in page.filter(|run| run.status != RunStatus::Completed) {
+            let events = journal::events(&*transaction, &run.id)?;
+            items.push(Item::stored_run(run, &events));
+        }
+    }
+}

@@ -1,0 +1,294 @@
+//! Trust: commands, addresses, runs, settings, skills and protocols may have come with a repository, a
+//! database or an import. Nothing of them is executed, called or sent to before this user has seen it and
+//! said so on this machine. The records are in the user's folder of data, for one workspace each, and hold
+//! a digest of exactly what would run, so that a change asks again.
+
+mod item;
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::Surroundings;
+use crate::clock::Clock;
+use crate::error::{Code, Error, Result};
+use crate::file::{read, unwritable, write_private};
+use crate::id;
+use crate::runner::crew;
+use crate::words::closed;
+use crate::workspace::Workspace;
+
+pub use item::{Item, ItemKind, does};
+
+/// Largest record that is read, in bytes.
+const RECORD_MAX: u64 = 64 << 10;
+/// How many records are written at the same time.
+const WRITERS: usize = 32;
+/// Most items that a refusal names.
+const NAMED_MAX: usize = 10;
+/// Most characters of an item that a refusal shows.
+const SHOWN_MAX: usize = 160;
+
+closed! {
+    /// Who said that something may run.
+    Registrant, "way of registering":
+    /// The user of this machine, by a command or by trusting it.
+    User = "user",
+    /// Somebody who called cleo over HTTP.
+    Http = "http",
+}
+
+closed! {
+    /// Whether something may run.
+    Standing, "standing":
+    /// It may.
+    Trusted = "trusted",
+    /// It was trusted, and is now another.
+    Changed = "changed",
+    /// Nobody here has trusted it.
+    Untrusted = "untrusted",
+}
+
+/// What is kept of a trusted item.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Record {
+    workspace: String,
+    kind: ItemKind,
+    digest: String,
+    by: Registrant,
+    at: String,
+}
+
+/// What this user trusts in a workspace.
+#[derive(Clone, Debug)]
+pub struct Trust {
+    data_home: Option<PathBuf>,
+    workspace: Workspace,
+}
+
+impl Trust {
+    /// Prepares to look at the records for a workspace; looks at nothing yet.
+    pub fn new(surroundings: &Surroundings, workspace: &Workspace) -> Trust {
+        Trust {
+            data_home: surroundings.data_home.clone(),
+            workspace: workspace.clone(),
+        }
+    }
+
+    /// Returns the name that records know the workspace by.
+    fn workspace(&self) -> String {
+        // What runs in a worktree belongs to the workspace of its repository.
+        let home = self.workspace.home();
+        let root = home.map_or_else(|| self.workspace.root.clone(), |home| home.root);
+        let root = root.canonicalize().unwrap_or(root);
+        root.to_string_lossy().into_owned()
+    }
+
+    /// Returns the folder of the records for the workspace.
+    fn folder(&self) -> Result<PathBuf> {
+        match &self.data_home {
+            Some(home) => Ok(home.join("cleo/trust").join(file_name(&self.workspace()))),
+            None => Err(no_home()),
+        }
+    }
+
+    /// Returns how an item stands.
+    pub fn standing(&self, item: &Item) -> Standing {
+        match self.record(item) {
+            Some(record) if record.digest == item.digest => Standing::Trusted,
+            Some(record) if record.by == Registrant::User => Standing::Changed,
+            // Also what somebody registered over HTTP as another: nobody has trusted that.
+            _ => Standing::Untrusted,
+        }
+    }
+
+    /// Returns true when an item may run.
+    pub fn is_trusted(&self, item: &Item) -> bool {
+        self.standing(item) == Standing::Trusted
+    }
+
+    /// Returns who trusted an item as it is now.
+    pub fn registrant(&self, item: &Item) -> Option<Registrant> {
+        let record = self.record(item)?;
+        (record.digest == item.digest).then_some(record.by)
+    }
+
+    /// Refuses items that are not trusted, and names all of them.
+    pub fn require(&self, items: &[Item]) -> Result<()> {
+        let mut refused: Vec<(&Item, Standing)> = Vec::new();
+        for item in items {
+            let is_known = refused.iter().any(|(other, _)| other.digest == item.digest);
+            match self.standing(item) {
+                Standing::Trusted => {}
+                standing if !is_known => refused.push((item, standing)),
+                _ => {}
+            }
+        }
+        match refused.is_empty() {
+            true => Ok(()),
+            false => Err(self.refusal(&refused)),
+        }
+    }
+
+    /// Trusts an item as it is now.
+    pub fn give(&self, item: &Item, by: Registrant, clock: &Clock) -> Result<()> {
+        if self.registrant(item) == Some(by) {
+            return Ok(());
+        }
+        let record = Record {
+            workspace: self.workspace(),
+            kind: item.kind,
+            digest: item.digest.clone(),
+            by,
+            at: clock.timestamp(),
+        };
+        let text = serde_json::to_string(&record).unwrap_or_default() + "\n";
+        write_private(&self.place(item)?, &text)
+    }
+
+    /// Trusts items, and returns what keeps each from being trusted.
+    pub fn give_all(&self, items: &[Item], by: Registrant, clock: &Clock) -> Vec<(Item, Error)> {
+        // Each record waits for the disk, and the disk makes many safe at once.
+        let given = crew::each(items, WRITERS, |item| self.give(item, by, clock));
+        let given = items.iter().zip(given);
+        given
+            .filter_map(|(item, given)| Some((item.clone(), given.err()?)))
+            .collect()
+    }
+
+    /// Takes trust away; returns whether there was any.
+    pub fn take(&self, item: &Item) -> Result<bool> {
+        let path = self.place(item)?;
+        match std::fs::remove_file(&path) {
+            Ok(()) => Ok(true),
+            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => Ok(false),
+            Err(cause) => Err(unwritable(&path, cause)),
+        }
+    }
+
+    /// Takes away all trust in this workspace; returns how many records there were.
+    pub fn take_all(&self) -> Result<usize> {
+        let folder = self.folder()?;
+        let records = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+        let total = records.count();
+        match std::fs::remove_dir_all(&folder) {
+            Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
+                Err(unwritable(&folder, cause))
+            }
+            _ => Ok(total),
+        }
+    }
+
+    fn record(&self, item: &Item) -> Option<Record> {
+        let bytes = read(&self.place(item).ok()?, RECORD_MAX).ok()?;
+        let record: Record = serde_json::from_slice(&bytes).ok()?;
+        let is_it = record.workspace == self.workspace() && record.kind == item.kind;
+        is_it.then_some(record)
+    }
+
+    fn place(&self, item: &Item) -> Result<PathBuf> {
+        let folder = self.folder()?;
+        let name = file_name(&format!("{}\0{}", item.kind, item.name));
+        Ok(folder.join(name).with_extension("json"))
+    }
+
+    fn refusal(&self, refused: &[(&Item, Standing)]) -> Error {
+        let named = refused.iter().take(NAMED_MAX).map(|(item, standing)| {
+            let changed = match standing {
+                Standing::Changed => ", changed since you trusted it",
+                _ => "",
+            };
+            format!("{} ({}{changed})", shown(&item.what), shown(&item.origin))
+        });
+        let mut named: Vec<String> = named.collect();
+        if refused.len() > NAMED_MAX {
+            named.push(format!("and {} more", refused.len() - NAMED_MAX));
+        }
+        let named = named.join("; ");
+        let no_home = match self.data_home {
+            Some(_) => "",
+            None => "; HOME is not set, so no trust can be kept",
+        };
+        let message = format!("you have not trusted this on this machine: {named}{no_home}");
+        let error = Error::new(Code::Untrusted, message).fix("cleo trust");
+        match refused {
+            [(item, _)] => match item.look() {
+                Some(look) => error.or("look at it first", look),
+                None => error,
+            },
+            _ => error,
+        }
+    }
+}
+
+/// Trusts what the caller typed or chose on this machine. An agent of a run is not the user: its word
+/// counts for nothing. Returns warnings, because what was written stays written.
+pub fn vouch(surroundings: &Surroundings, workspace: &Workspace, items: &[Item]) -> Vec<String> {
+    if items.is_empty() {
+        return Vec::new();
+    }
+    if surroundings.assignment.is_agent() {
+        return untrusted_warning(items.len(), "an agent of a run gave");
+    }
+    let trust = Trust::new(surroundings, workspace);
+    let failed = trust.give_all(items, Registrant::User, &surroundings.clock);
+    let told = failed.into_iter().map(|(item, error)| {
+        let what = shown(&item.what);
+        format!("this is not trusted: {what}: {}", error.message)
+    });
+    told.collect()
+}
+
+/// Warns of items from a file that are not trusted yet. A file that the user names may come from a
+/// stranger, so naming it trusts nothing.
+pub fn warn_of(surroundings: &Surroundings, workspace: &Workspace, items: &[Item]) -> Vec<String> {
+    if items.is_empty() {
+        return Vec::new();
+    }
+    let trust = Trust::new(surroundings, workspace);
+    let mut digests: Vec<&str> = Vec::new();
+    let refused = items.iter().filter(|item| !trust.is_trusted(item));
+    digests.extend(refused.map(|item| item.digest.as_str()));
+    digests.sort_unstable();
+    digests.dedup();
+    match digests.len() {
+        0 => Vec::new(),
+        n => untrusted_warning(n, "the file holds"),
+    }
+}
+
+fn untrusted_warning(count: usize, whose: &str) -> Vec<String> {
+    let (noun, verb) = match count {
+        1 => ("command", "runs"),
+        _ => ("commands", "run"),
+    };
+    vec![format!(
+        "{whose} {count} {noun} that {verb} only after you trust what `cleo trust` shows"
+    )]
+}
+
+/// Returns text without characters that steer terminals, cut to what a message can hold.
+fn shown(text: &str) -> String {
+    let mut letters = text.chars();
+    let mut shown = String::new();
+    for letter in letters.by_ref().take(SHOWN_MAX) {
+        match crate::error::steers(letter) {
+            true => shown.extend(letter.escape_unicode()),
+            false => shown.push(letter),
+        }
+    }
+    if letters.next().is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
+fn file_name(text: &str) -> String {
+    let digest = id::digest(text);
+    digest.trim_start_matches("sha256:").to_string()
+}
+
+fn no_home() -> Error {
+    let message = "no folder is known in which trust could be kept: HOME is not set";
+    Error::new(Code::ConfigInvalid, message).fix("export HOME=~")
+}
