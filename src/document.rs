@@ -1,12 +1,115 @@
 //! Reads a JSON or YAML text of strangers into a value: no field stands twice, and the value is not
 //! larger than is allowed, because a name in YAML can stand for a long text any number of times.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
+
+/// How deep values of others may be nested to be kept. What is stored of them is nested a little deeper,
+/// and readers of JSON stop at 128 levels.
+pub const NESTING_MAX: usize = 64;
+
+/// Returns how deep the lists and objects of a JSON text are nested.
+pub fn nesting(json: &str) -> usize {
+    let (mut depth, mut deepest, mut rest) = (0_usize, 0, json.as_bytes());
+    while let Some((byte, after)) = rest.split_first() {
+        rest = after;
+        match byte {
+            b'"' => rest = after_text(rest),
+            b'[' | b'{' => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+/// Returns how deep the lists and objects of a value are nested.
+pub fn depth_of(value: &Value) -> usize {
+    let inner = match value {
+        Value::Array(items) => items.iter().map(depth_of).max(),
+        Value::Object(fields) => fields.values().map(depth_of).max(),
+        _ => return 0,
+    };
+    1 + inner.unwrap_or(0)
+}
+
+/// Returns what follows the text whose first quote has just been read.
+fn after_text(mut rest: &[u8]) -> &[u8] {
+    while let Some(at) = memchr::memchr2(b'"', b'\\', rest) {
+        let skipped = if rest[at] == b'"' { 1 } else { 2 };
+        let is_end = skipped == 1;
+        rest = rest.get(at + skipped..).unwrap_or_default();
+        if is_end {
+            return rest;
+        }
+    }
+    &[]
+}
+
+/// Returns a JSON text in which each number that this program could not write again as it stands is a
+/// text of it: too large, or with more digits than are kept.
+pub fn keep_numbers(json: &[u8]) -> Cow<'_, [u8]> {
+    let mut kept: Option<Vec<u8>> = None;
+    let (mut at, mut copied) = (0, 0);
+    while let Some(byte) = json.get(at) {
+        match byte {
+            b'"' => at = json.len() - after_text(&json[at + 1..]).len(),
+            b'-' | b'0'..=b'9' => {
+                let is_part =
+                    |byte: &&u8| matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9');
+                let end = at + json[at..].iter().take_while(is_part).count();
+                if is_inexact(&json[at..end]) {
+                    let kept = kept.get_or_insert_default();
+                    kept.extend_from_slice(&json[copied..at]);
+                    kept.push(b'"');
+                    kept.extend_from_slice(&json[at..end]);
+                    kept.push(b'"');
+                    copied = end;
+                }
+                at = end;
+            }
+            _ => at += 1,
+        }
+    }
+    match kept {
+        None => Cow::Borrowed(json),
+        Some(mut kept) => {
+            kept.extend_from_slice(&json[copied..]);
+            Cow::Owned(kept)
+        }
+    }
+}
+
+/// Says whether a number is one that is not kept as it stands. Up to 15 digits always are.
+fn is_inexact(number: &[u8]) -> bool {
+    let has_exponent = number.iter().any(|byte| matches!(byte, b'e' | b'E'));
+    if number.len() <= 15 && !has_exponent {
+        return false;
+    }
+    let Ok(text) = std::str::from_utf8(number) else {
+        return false;
+    };
+    let is_whole = !has_exponent && !text.contains('.');
+    if is_whole {
+        return text.parse::<i64>().is_err() && text.parse::<u64>().is_err();
+    }
+    let mantissa = text.split(['e', 'E']).next().unwrap_or_default();
+    let digits = mantissa.bytes().filter(u8::is_ascii_digit);
+    let digits = digits.skip_while(|digit| *digit == b'0');
+    let is_zero = digits.clone().all(|digit| digit == b'0');
+    match text.parse::<f64>() {
+        Ok(value) => !value.is_finite() || (value == 0.0 && !is_zero) || digits.count() > 17,
+        Err(_) => false,
+    }
+}
 
 /// What an item counts, in bytes.
 const ITEM: usize = 16;
@@ -186,6 +289,42 @@ impl<'de> Visitor<'de> for Within<'_> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn nesting_counts_lists_and_objects_outside_of_texts() {
+        for (text, depth) in [
+            ("1", 0),
+            ("[]", 1),
+            ("{\"a\":[1,{}],\"b\":[]}", 3),
+            (r#"["[[[", "\"[[", "\\", [1]]"#, 2),
+        ] {
+            assert_eq!(nesting(text), depth, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_that_would_change_become_texts() {
+        for (text, kept) in [
+            (
+                r#"{"a":1,"b":-2.50,"c":1e3}"#,
+                r#"{"a":1,"b":-2.50,"c":1e3}"#,
+            ),
+            (
+                r#"[1e400,-1E+999,1e-999]"#,
+                r#"["1e400","-1E+999","1e-999"]"#,
+            ),
+            (r#"[18446744073709551615]"#, r#"[18446744073709551615]"#),
+            (r#"[18446744073709551616]"#, r#"["18446744073709551616"]"#),
+            (r#"["1e400","\"",1e400]"#, r#"["1e400","\"","1e400"]"#),
+            (
+                r#"[0.1000000000000000055511151231257827,0e999]"#,
+                r#"["0.1000000000000000055511151231257827",0e999]"#,
+            ),
+        ] {
+            let found = keep_numbers(text.as_bytes());
+            assert_eq!(String::from_utf8_lossy(&found), kept);
+        }
+    }
 
     #[test]
     fn a_field_that_stands_twice_is_refused_at_its_place() {

@@ -8,10 +8,30 @@ pub use regular::{not_regular, open_below, open_now, open_regular};
 
 use std::fs;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use crate::error::{Code, Error, Result, quote};
+
+/// Permissions of a file that only its owner may read.
+pub const PRIVATE_FILE: u32 = 0o600;
+/// Permissions of a folder that only its owner may enter.
+const PRIVATE_FOLDER: u32 = 0o700;
+
+/// Creates a folder that only its owner may enter, with the folders that are missing above it.
+pub fn create_private_folder(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true).mode(PRIVATE_FOLDER).create(path)
+}
+
+/// Takes all permissions of other accounts away from a file or folder that belongs to this one.
+pub fn restrict(path: &Path, there: &fs::Metadata) -> io::Result<()> {
+    let mode = there.permissions().mode() & 0o7777;
+    match mode & 0o077 {
+        0 => Ok(()),
+        _ => fs::set_permissions(path, fs::Permissions::from_mode(mode & !0o077)),
+    }
+}
 
 /// Reads a file of at most `max` bytes.
 pub fn read(path: &Path, max: u64) -> Result<Vec<u8>> {
@@ -187,6 +207,24 @@ fn write_there(path: &Path, text: &str) -> Result<()> {
     put(path, text, true).map_err(|cause| unwritable(path, cause))
 }
 
+/// Writes a file as [`write_whole`] does, in a folder of cleo's own, so that only its owner may read it.
+/// A link in its place is replaced.
+pub fn write_private(path: &Path, text: &str) -> Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let write = || {
+        create_private_folder(folder)?;
+        restrict(folder, &fs::metadata(folder)?)?;
+        let mut draft = tempfile::Builder::new()
+            .prefix(".new-")
+            .tempfile_in(folder)?;
+        draft.write_all(text.as_bytes())?;
+        draft.as_file().sync_all()?;
+        draft.persist(path)?;
+        fs::File::open(folder)?.sync_all()
+    };
+    write().map_err(|cause| unwritable(path, cause))
+}
+
 /// Writes a file that is not there yet, whole as [`write_whole`] does; false when it is there, also
 /// when somebody else has just made it.
 pub fn write_new(path: &Path, text: &str) -> Result<bool> {
@@ -197,12 +235,12 @@ pub fn write_new(path: &Path, text: &str) -> Result<bool> {
     }
 }
 
-/// Creates an empty file in the place of whatever file is there. A link is replaced, and what it leads to
+/// Creates an empty file that only its owner may read in the place of whatever file is there. A link is replaced, and what it leads to
 /// stays as it is: who made the link may not have been allowed to write there. What is written goes to its
 /// end, so that somebody who empties it meanwhile leaves no hole in it.
 pub fn create_anew(path: &Path) -> io::Result<fs::File> {
     let mut options = fs::OpenOptions::new();
-    options.append(true).create_new(true);
+    options.append(true).create_new(true).mode(PRIVATE_FILE);
     match options.open(path) {
         Err(cause) if cause.kind() == ErrorKind::AlreadyExists => {
             fs::remove_file(path).and_then(|()| options.open(path))
@@ -236,15 +274,15 @@ pub fn write_private(path: &Path, text: &str) -> Result<()> {
 fn put(path: &Path, text: &str, replace: bool) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;
+    // The system takes away what the umask forbids.
     let mut draft = tempfile::Builder::new()
         .prefix(".new-")
+        .permissions(fs::Permissions::from_mode(0o666))
         .tempfile_in(folder)?;
     draft.write_all(text.as_bytes())?;
-    let permissions = fs::metadata(path).map(|there| there.permissions());
-    let plain = std::os::unix::fs::PermissionsExt::from_mode(0o644);
-    draft
-        .as_file()
-        .set_permissions(permissions.unwrap_or(plain))?;
+    if let Ok(there) = fs::metadata(path) {
+        draft.as_file().set_permissions(there.permissions())?;
+    }
     draft.as_file().sync_all()?;
     match replace {
         true => draft.persist(path)?,

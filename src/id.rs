@@ -60,6 +60,16 @@ impl<'de> Deserialize<'de> for TaskId {
     }
 }
 
+/// Longest id of a run, an agent or a conversation, in bytes.
+const ID_MAX: usize = 200;
+
+/// Says whether a text has the form of an id that cleo hands out: letters, digits, `_` and `-`, and no
+/// option of a command. Such a text is no path and needs no quotes.
+pub fn is_plain(id: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    !id.is_empty() && id.len() <= ID_MAX && !id.starts_with('-') && id.bytes().all(is_part)
+}
+
 /// Writes ids as `T1, T2`; none gives an empty text.
 pub fn list(ids: &[TaskId]) -> String {
     ids.iter()

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Code, Error, Result, quote};
-use crate::file::{unreadable, unwritable};
+use crate::file::{create_private_folder, unreadable, unwritable};
 use crate::store::sqlite::{self, SqliteStore};
 pub use crate::template::{MANIFEST, OUTPUT_DIR};
 
@@ -85,13 +85,18 @@ impl Workspace {
     /// Makes what is missing and notes each part as soon as it is there.
     fn create_parts(&self, made: &mut Vec<String>) -> Result<()> {
         let root = &self.root;
+        sqlite::check_place(&self.database())?;
         for folder in ABOVE.into_iter().chain([".cleo", OUTPUT_DIR]) {
             if !root.join(folder).is_dir() {
                 let path = match root.is_dir() {
                     true => self.confine(folder)?,
                     false => root.join(folder),
                 };
-                fs::create_dir_all(&path).map_err(|cause| unwritable(&path, cause))?;
+                let create = match folder {
+                    ".cleo" => create_private_folder(&path),
+                    _ => fs::create_dir_all(&path),
+                };
+                create.map_err(|cause| unwritable(&path, cause))?;
                 made.push(folder.to_string());
             }
         }

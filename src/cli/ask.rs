@@ -8,7 +8,7 @@ use super::Face;
 use super::arguments::Format;
 use super::live::Live;
 use super::screen::{Cell, Screen, Tone};
-use crate::error::Result;
+use crate::error::{Result, quote};
 use crate::ops::Surroundings;
 use crate::ops::answers::Answerers;
 use crate::ops::ask::{self, Asked, Options, Query};
@@ -144,7 +144,10 @@ fn debug(screen: &mut Screen, asked: &Asked) {
     let rows = results.zip(&asked.reply.used_agents);
     let rows = rows.map(|((step, reply), used)| row(step, &used.intent, reply));
     screen.table(&["STEP", "AGENT", "INTENT", "", "SAID"], rows.collect());
-    screen.line(Tone::Dim, format!("cleo runs show {}", asked.run.id));
+    screen.line(
+        Tone::Dim,
+        format!("cleo runs show {}", quote(&asked.run.id)),
+    );
 }
 
 fn row(step: &str, intent: &str, reply: &WorkerReply) -> Vec<Cell> {

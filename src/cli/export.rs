@@ -48,7 +48,8 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     let exported = transfer::export(&mut context, target, arguments.output.as_deref())?;
     // Into a pipe the lines go as they are; a terminal could obey what stands in them.
     let as_it_is = face.output.format() == Format::Text && !std::io::stdout().is_terminal();
-    face.reply(&exported, &[], |screen| match &exported.text {
+    let missing = exported.missing();
+    face.outcome(&exported, missing, &[], |screen| match &exported.text {
         Some(text) if as_it_is => {
             screen.raw(text);
         }

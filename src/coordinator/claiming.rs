@@ -70,6 +70,7 @@ impl Engine<'_> {
                 Fact::Held(step, error.message, is_awaited)
             }
             Code::NotReady => Fact::Held(step, error.message, false),
+            Code::RowDamaged => Fact::Refused(step, error.message),
             _ => return Err(error),
         })
     }

@@ -21,7 +21,7 @@ use super::staff::Worker;
 use super::trees::{Base, Tree, Trees};
 use super::turns::Turns;
 use super::{Ambience, Listener, selection};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::id::{self, TaskId};
 use crate::ops::complete::{Checks, Required};
 use crate::ops::runs::alive::{self, Alive};
@@ -290,7 +290,7 @@ impl<'a> Engine<'a> {
         }
         error.or(
             "go on with the run",
-            format!("cleo runs resume {}", self.run.id),
+            format!("cleo runs resume {}", quote(&self.run.id)),
         )
     }
 

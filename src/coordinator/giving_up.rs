@@ -13,7 +13,7 @@ use super::report;
 use super::resume::{begun, groups, opened, recorded_base, swept};
 use super::trees::Trees;
 use crate::claim::Claim;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 use crate::ops::runs::alive::{self, Alive};
 use crate::ops::runs::{is_own, journal, no_run};
@@ -195,7 +195,7 @@ fn asked(agency: &mut SqliteAgency, surroundings: &Surroundings, id: &str) -> Re
             ),
             false => format!("{id} is {} already", run.status),
         };
-        let show = format!("cleo runs show {id}");
+        let show = format!("cleo runs show {}", quote(id));
         return Err(Error::new(Code::StatusRefused, message).fix(show));
     }
     let told = Told {

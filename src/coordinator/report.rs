@@ -202,7 +202,7 @@ fn not_begun(tasks: &[TaskRun]) -> Vec<String> {
 
 /// Says what to type next: to go on with the run that is in the way, or with more money, else to look.
 fn with_way_out(error: Error, run: &Run, ending: &Ending) -> Error {
-    let show = format!("cleo runs show {}", run.id);
+    let show = format!("cleo runs show {}", quote(&run.id));
     if let Some(holder) = &ending.holder {
         let cancel = format!("cleo runs cancel {}", quote(&holder.run));
         return error.fix(holder.way_on()).or("give that run up", cancel);

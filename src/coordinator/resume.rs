@@ -8,7 +8,7 @@ use super::prompt;
 use super::report::{Report, resuming};
 use super::trees::{Base, Tree, Trees, task_of};
 use super::{Ambience, Listener, selection};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::ops::runs::alive::{self, Alive};
 use crate::ops::runs::{Shown, is_own, journal, no_run, require_own};
 use crate::ops::trust::Trust;
@@ -165,7 +165,7 @@ fn taken(agency: &mut SqliteAgency, id: &str, alive: &Alive) -> Result<(Run, Run
 /// Refuses a run that has no tasks to go on with, or with which nobody has to go on.
 fn refuse_status(run: &Run) -> Result<()> {
     let id = &run.id;
-    let show = format!("cleo runs show {id}");
+    let show = format!("cleo runs show {}", quote(id));
     let refuse = |message: String| Error::new(Code::StatusRefused, message).fix(show.clone());
     if !matches!(run.kind, RunKind::Epic | RunKind::Tasks) {
         return Err(refuse(format!(
@@ -175,7 +175,7 @@ fn refuse_status(run: &Run) -> Result<()> {
     }
     match run.status {
         RunStatus::Running | RunStatus::Pending => {
-            let cancel = format!("cleo runs cancel {id}");
+            let cancel = format!("cleo runs cancel {}", quote(id));
             let error = refuse(format!("{id} is under way in another process"));
             Err(error.or("have it end", cancel))
         }
@@ -193,7 +193,7 @@ pub(super) fn begun(run: &Run, events: &[Event]) -> Result<(Options, Vec<Planned
     let options = options.and_then(|options| serde_json::from_value(options).ok());
     let options = options.ok_or_else(|| {
         let message = format!("nothing says how {} was to be carried out", run.id);
-        Error::new(Code::InputInvalid, message).fix(format!("cleo runs show {}", run.id))
+        Error::new(Code::InputInvalid, message).fix(format!("cleo runs show {}", quote(&run.id)))
     })?;
     let first = told.into_iter().next().unwrap_or_default();
     Ok((options, first.tasks))

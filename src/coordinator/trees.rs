@@ -37,7 +37,7 @@ pub(super) use turn::{Asked, PATIENCE, Turn};
 use lock::Lock;
 
 use crate::error::{Code, Error, Result, quote};
-use crate::file::{unreadable, unwritable};
+use crate::file::{create_private_folder, unreadable, unwritable};
 use crate::id::TaskId;
 use crate::workspace::{OUTPUT_DIR, Workspace};
 
@@ -159,7 +159,7 @@ impl Trees {
 
     /// Checks a commit out into the folder of a worktree, on a branch of its own.
     fn make(&self, tree: &Tree, from: &str, options: &[&str]) -> Result<()> {
-        fs::create_dir_all(&self.folder).map_err(|cause| unwritable(&self.folder, cause))?;
+        create_private_folder(&self.folder).map_err(|cause| unwritable(&self.folder, cause))?;
         let path = tree.top.as_os_str();
         let words = ["worktree", "add", "--quiet", "-B", &tree.branch].map(OsStr::new);
         let options = options.iter().map(OsStr::new);

@@ -50,7 +50,11 @@ codes! {
     FileChanged = "E_FILE_CHANGED", 3, "A file that cleo would write holds somebody's changes.",
         "If `retryable` is true, run the command again. If not, look at the difference with `--dry-run`; `--force` writes over it.";
     StoreCorrupt = "E_STORE_CORRUPT", 3, "The database is not one that can be read.",
-        "Restore .cleo/cleo.db from a backup, or move it away and run `cleo init`.";
+        "Restore the database from a backup; cleo leaves it as it is.";
+    StoreForeign = "E_STORE_FOREIGN", 3, "The database holds what cleo did not put there, or is not this account's own.",
+        "Look at what the message names, and ask whoever gave you this copy; a workspace of your own takes its tasks over with `cleo import`.";
+    RowDamaged = "E_ROW_DAMAGED", 3, "A row of the database cannot be read; it costs nothing but itself.",
+        "See all such rows with `cleo doctor`; a damaged task can be deleted.";
     StoreReadOnly = "E_STORE_READ_ONLY", 3, "The database cannot be written; nothing was changed.",
         "Check permissions, free space and whether the disk is mounted read-only.";
     DiskFull = "E_DISK_FULL", 3, "There is no room to write; nothing was changed.",
@@ -148,7 +152,7 @@ codes! {
     StoreNewer = "E_STORE_NEWER", 8, "The database was written by a newer cleo.",
         "Install that version of cleo or a newer one.";
     StoreSchema = "E_STORE_SCHEMA", 8, "The database was made by another build of cleo, with other tables.",
-        "Export what is in it with that build, move it away, run `cleo init` and import it.";
+        "Export what is in it with that build, and import it into a new workspace.";
     ParentNotFound = "E_PARENT_NOT_FOUND", 10, "The parent named is no task; nothing was changed.",
         "Look it up with `cleo find WORDS`.";
     DependencyNotFound = "E_DEPENDENCY_NOT_FOUND", 4, "A dependency named is no task; nothing was changed.",

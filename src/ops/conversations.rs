@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{Surroundings, agents};
 use crate::agent::SUPERVISOR;
 use crate::chat::Pending;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::id;
 use crate::run::conversation::{CHAT, check_title};
 use crate::run::{Conversation, ConversationStatus, Detail, Message, Speaker};
@@ -258,7 +258,10 @@ pub(super) fn require_open(
         return Ok(conversation);
     }
     let message = format!("the conversation `{id}` is archived: nothing can be added to it");
-    let create = format!("cleo conversations create --agent {}", conversation.agent);
+    let create = format!(
+        "cleo conversations create --agent={}",
+        quote(&conversation.agent)
+    );
     Err(Error::new(Code::StatusRefused, message).fix(create))
 }
 

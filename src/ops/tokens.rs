@@ -2,8 +2,7 @@
 //! in the user's folder of data and not in the project, so that nothing that comes with a repository
 //! can let anybody in; and only as digests, so that who reads them cannot use them.
 
-use std::fs::{File, Permissions, create_dir_all};
-use std::os::unix::fs::PermissionsExt;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -13,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::Surroundings;
 use crate::clock::timestamp;
 use crate::error::{Code, Error, Result, nearest, quote, steers};
-use crate::file::{lock_in_turn, read, unwritable, write_whole};
+use crate::file::{create_private_folder, lock_in_turn, read, unwritable, write_private};
 use crate::id;
 use crate::words::closed;
 use crate::workspace::Workspace;
@@ -256,7 +255,7 @@ fn name(workspace: &Workspace) -> String {
 /// Waits until nobody else changes tokens, so that none of two changes is lost.
 fn turn(path: &Path) -> Result<File> {
     let folder = path.parent().unwrap_or(path);
-    let turn = create_dir_all(folder)
+    let turn = create_private_folder(folder)
         .and_then(|()| File::open(folder))
         .and_then(|folder| lock_in_turn(folder, PATIENCE));
     turn.map_err(|cause| unwritable(path, cause))?
@@ -274,14 +273,12 @@ fn kept(path: &Path) -> Result<Kepts> {
     serde_json::from_slice(&bytes).map_err(|cause| {
         let message = format!("{} holds no tokens: {cause}", path.display());
         let place = quote(&path.to_string_lossy());
-        Error::new(Code::FileUnreadable, message).fix(format!("rm {place}"))
+        Error::new(Code::FileUnreadable, message).fix(format!("ls -l {place}"))
     })
 }
 
 /// Writes the tokens where only the user can read them.
 fn keep(path: &Path, kept: &Kepts) -> Result<()> {
     let text = serde_json::to_string_pretty(kept).unwrap_or_default() + "\n";
-    write_whole(path, &text)?;
-    let only_mine = Permissions::from_mode(0o600);
-    std::fs::set_permissions(path, only_mine).map_err(|cause| unwritable(path, cause))
+    write_private(path, &text)
 }

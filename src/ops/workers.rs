@@ -11,7 +11,7 @@ use super::agents::known_in;
 use super::trust::{Item, Registrant, Trust};
 use crate::agent::{Agent, AgentStatus, Kind};
 use crate::clock::Clock;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::runner::crew;
 use crate::worker::health::{self, How};
 use crate::worker::{self, Context, Reach, Request, WorkerReply};
@@ -202,7 +202,7 @@ impl Checked {
         );
         let fix = match first.fault.as_deref() {
             Some("E_UNTRUSTED") => "cleo trust".to_string(),
-            _ => format!("cleo agents show {}", first.agent),
+            _ => format!("cleo agents show {}", quote(&first.agent)),
         };
         Some(Error::new(Code::AgentDown, message).fix(fix))
     }

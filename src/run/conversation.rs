@@ -11,6 +11,19 @@ pub const TITLE_MAX: usize = 200;
 /// With whom a conversation is that is with the agents of the chat.
 pub const CHAT: &str = "chat";
 
+/// Longest name of a conversation, in bytes.
+pub const ID_MAX: usize = 100;
+
+/// Says whether a text can be the name of a conversation.
+pub fn is_id(text: &str) -> bool {
+    (1..=ID_MAX).contains(&text.len()) && text.chars().all(is_in_ids)
+}
+
+/// Says whether names of conversations may hold this character.
+pub fn is_in_ids(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "-_.:".contains(c)
+}
+
 /// A conversation with an agent.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]

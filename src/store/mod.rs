@@ -9,6 +9,8 @@ mod claims;
 mod conformance;
 mod filter;
 mod graph;
+pub mod left_out;
+mod literal;
 pub mod log;
 pub mod memory;
 mod overview;
@@ -90,6 +92,11 @@ pub trait Tasks {
     /// Reads a task.
     fn task(&self, id: TaskId) -> Result<Option<Task>>;
 
+    /// Reads a task as far as it can be read: what is damaged has the value of a new task.
+    fn salvaged(&self, id: TaskId) -> Result<Option<Task>> {
+        self.task(id)
+    }
+
     /// Reads where a task stands, without the task.
     fn status(&self, id: TaskId) -> Result<Option<Status>>;
 
@@ -116,6 +123,9 @@ pub trait Tasks {
 
     /// Reads at most `limit` tasks with ids after `after` (0: from the first), by id.
     fn tasks_after(&self, after: TaskId, limit: u32) -> Result<Vec<Task>>;
+
+    /// Returns the last of at most `limit` ids after `after`, also where its task is damaged.
+    fn last_of_piece(&self, after: TaskId, limit: u32) -> Result<Option<TaskId>>;
 
     /// Reads the tasks that pass the filter, by id, and how many there are in all.
     fn list(&self, filter: &Filter) -> Result<Page>;

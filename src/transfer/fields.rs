@@ -13,6 +13,8 @@ pub(super) struct Fields {
     left: Map<String, Value>,
     /// Fields whose value was of a kind that nobody can use.
     pub(super) faults: Vec<String>,
+    /// Parts of fields that nobody can use. They cost themselves and not the task.
+    pub(super) loose: Vec<String>,
 }
 
 impl Fields {
@@ -20,6 +22,7 @@ impl Fields {
         Fields {
             left,
             faults: Vec::new(),
+            loose: Vec::new(),
         }
     }
 
@@ -54,6 +57,33 @@ impl Fields {
         self.left.insert(name.to_string(), value.into());
     }
 
+    /// Puts items of a list back among those that are kept; none takes nothing.
+    pub(super) fn keep_items(&mut self, name: &str, items: Vec<Value>) {
+        if items.is_empty() {
+            return;
+        }
+        match self.left.get_mut(name) {
+            Some(Value::Array(there)) => there.extend(items),
+            _ => drop(self.left.insert(name.to_string(), items.into())),
+        }
+    }
+
+    /// Takes what `read` can use of a list; the other items stay where they are, and so does what is
+    /// no list.
+    pub(super) fn items<T>(&mut self, name: &str, read: impl Fn(&Value) -> Option<T>) -> Vec<T> {
+        let Some(Value::Array(all)) = self.get(name) else {
+            return Vec::new();
+        };
+        let read: Vec<Option<T>> = all.iter().map(read).collect();
+        let Some(Value::Array(all)) = self.take(name) else {
+            return Vec::new();
+        };
+        let odd = all.into_iter().zip(&read);
+        let odd = odd.filter(|(_, read)| read.is_none()).map(|(item, _)| item);
+        self.keep_items(name, odd.collect());
+        read.into_iter().flatten().collect()
+    }
+
     /// Takes a text. Something else in its place is a fault.
     pub(super) fn text(&mut self, name: &str) -> Option<String> {
         match self.take(name) {
@@ -78,33 +108,26 @@ impl Fields {
         }
     }
 
-    /// Takes a list of texts. A list with anything else in it stays whole where it is.
+    /// Takes a list of texts; a number is its text. Anything else in it stays where it is.
     pub(super) fn texts(&mut self, name: &str) -> Vec<String> {
-        let plain = |value: &Value| match value {
-            Value::Array(all) => all.iter().all(Value::is_string),
-            Value::Null => true,
-            _ => false,
-        };
-        if !self.left.get(name).is_some_and(plain) {
-            return Vec::new();
-        }
-        match self.take(name) {
-            Some(Value::Array(all)) => all.into_iter().filter_map(into_text).collect(),
-            _ => Vec::new(),
-        }
+        self.items(name, text_of)
     }
 
-    /// Takes a list of ids. Anything else in it is a fault: nothing that holds a task up is lost.
+    /// Takes a list of ids. Anything else in it stays where it is and is told: nothing that holds a
+    /// task up is lost.
     pub(super) fn ids(&mut self, name: &str) -> Vec<String> {
-        let found = match self.take(name) {
-            None => Some(Vec::new()),
-            Some(Value::Array(all)) => all.iter().map(id).collect(),
-            Some(_) => None,
-        };
-        found.unwrap_or_else(|| {
+        if self.get(name).is_some_and(|value| !value.is_array()) {
+            self.left.remove(name);
             self.faults.push(format!("{name} is no list of ids"));
-            Vec::new()
-        })
+        }
+        let ids = self.items(name, id);
+        let odd = self.get(name).and_then(Value::as_array);
+        let told = odd.into_iter().flatten();
+        let told: Vec<String> = told
+            .map(|odd| format!("{name} holds {odd}, which is no id"))
+            .collect();
+        self.loose.extend(told);
+        ids
     }
 
     /// Takes a list of texts in which none stands twice.
@@ -116,18 +139,19 @@ impl Fields {
     pub(super) fn files(&mut self, name: &str) -> Vec<String> {
         let texts = self.set(name).into_iter();
         let (outside, files): (Vec<_>, Vec<_>) = texts.partition(|text| inside(text).is_none());
-        if !outside.is_empty() {
-            self.keep(name, outside);
-        }
+        self.keep_items(name, outside.into_iter().map(Value::from).collect());
         unique(files.iter().filter_map(|file| inside(file)).collect())
     }
 
-    /// Takes a time. Epoch 0 stands for none; what is no time stays where it is.
+    /// Takes a time. What is none stays where it is, and so do the times that stand for none: the
+    /// first moments of the year 1 and of 1970.
     pub(super) fn time(&mut self, name: &str) -> Option<String> {
         let found = self.word(name).and_then(moment::read)?;
+        if found.starts_with("1970-01-01T00:00:00") || found.starts_with("0001-01-01") {
+            return None;
+        }
         self.left.remove(name);
-        (!found.starts_with("1970-01-01T00:00:00") && !found.starts_with("0001-01-01"))
-            .then_some(found)
+        Some(found)
     }
 
     /// Takes a slug; any other text stays where it is.
@@ -160,9 +184,11 @@ pub(super) fn id(value: &Value) -> Option<String> {
     }
 }
 
-fn into_text(value: Value) -> Option<String> {
+/// Reads a text; a number is its text.
+pub(super) fn text_of(value: &Value) -> Option<String> {
     match value {
-        Value::String(text) => Some(text),
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
         _ => None,
     }
 }

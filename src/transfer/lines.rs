@@ -6,6 +6,7 @@ use serde_json::value::RawValue;
 
 use super::fields::Fields;
 use super::{Fault, Item, Read, Setting, Sink};
+use crate::document::keep_numbers;
 use crate::error::{Code, Error, Result};
 use crate::file::{Line, Lines};
 
@@ -111,7 +112,7 @@ fn object(line: &Line<'_>) -> Read<Option<Fields>> {
 
 /// Reads one JSON object.
 pub(super) fn parse(bytes: &[u8]) -> Read<Fields> {
-    serde_json::from_slice(bytes)
+    serde_json::from_slice(&keep_numbers(bytes))
         .map(Fields::new)
         .map_err(|cause| no_object(&cause))
 }

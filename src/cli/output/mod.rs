@@ -19,6 +19,7 @@ use super::screen::{Screen, Tone};
 use crate::config::Settings;
 use crate::error::{Code, Error};
 use crate::reply::Envelope;
+use crate::store::left_out;
 use color::colored;
 use notes::eprint_whole;
 use view::{View, filter_failed};
@@ -103,6 +104,7 @@ impl Output {
         warnings: &[String],
         text: impl FnOnce(&mut Screen),
     ) -> ExitCode {
+        let warnings = &[warnings, &left_out::take_warnings()].concat();
         self.notes.warn(warnings);
         let printed = match self.format {
             Format::Text => {
@@ -119,7 +121,10 @@ impl Output {
     pub(super) fn error(&mut self, command: &str, error: Error) -> ExitCode {
         let printed = match self.format {
             Format::Text => Ok(()),
-            _ => self.show(&Envelope::<()>::new(command, None, Some(&error), &[])),
+            _ => {
+                let warnings = left_out::take_warnings();
+                self.show(&Envelope::<()>::new(command, None, Some(&error), &warnings))
+            }
         };
         self.ended(printed, Some(&error))
     }
@@ -152,6 +157,7 @@ impl Output {
         result: &T,
         warnings: &[String],
     ) -> ExitCode {
+        let warnings = &[warnings, &left_out::take_warnings()].concat();
         self.notes.warn(warnings);
         if !self.json_asked {
             return self.print(text);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::cli::{Face, environment};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::ops::runs::{self, written};
 use crate::run::report::github;
 
@@ -36,7 +36,7 @@ impl Reporting {
             return Ok(());
         }
         let message = format!("{run} carries out a plan; `--ci` and `--junit` tell of tasks");
-        Err(Error::new(Code::Usage, message).fix(format!("cleo runs resume {run}")))
+        Err(Error::new(Code::Usage, message).fix(format!("cleo runs resume {}", quote(run))))
     }
 
     /// Refuses a file that could not be written, before the run begins.

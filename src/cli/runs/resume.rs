@@ -8,7 +8,7 @@ use crate::cli::Face;
 use crate::cli::plan::run as plan;
 use crate::cli::run::{Reporting, carried_out, duration, price};
 use crate::coordinator::{self, Rest};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::ops::runs;
 use crate::run::RunKind;
 
@@ -66,5 +66,5 @@ fn refuse_bounds(arguments: &Arguments) -> Result<()> {
     let run = &arguments.run;
     let message =
         format!("{run} carries out a plan; `--max-cost` and `--time-limit` bound runs over tasks");
-    Err(Error::new(Code::Usage, message).fix(format!("cleo runs resume {run}")))
+    Err(Error::new(Code::Usage, message).fix(format!("cleo runs resume {}", quote(run))))
 }

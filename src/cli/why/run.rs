@@ -7,7 +7,7 @@ use crate::cli::Face;
 use crate::cli::run::table::state_tone;
 use crate::cli::runs::words::status_tone;
 use crate::cli::screen::{Screen, Tone};
-use crate::error::Result;
+use crate::error::{Result, quote};
 use crate::ops::runs::why::{RunWhy, TaskWhy, why};
 use crate::ops::spawn::Why;
 use crate::run::board::TaskState;
@@ -29,7 +29,7 @@ fn render(screen: &mut Screen, why: &RunWhy) {
         screen.field("routed", &run.routing_reason);
     }
     why.tasks.iter().for_each(|task| task_lines(screen, task));
-    screen.field("all of it", format!("cleo runs show {}", run.id));
+    screen.field("all of it", format!("cleo runs show {}", quote(&run.id)));
 }
 
 fn task_lines(screen: &mut Screen, task: &TaskWhy) {

@@ -9,7 +9,7 @@ mod resume;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::ops::Surroundings;
 use crate::ops::agents::known_in;
 use crate::ops::answers::{Answerers, Answering};
@@ -330,8 +330,8 @@ fn told(error: Error, course: &Course, run: &Run) -> Error {
         Code::AgentFailed if course.done() > 0 => Code::StepsFailed,
         code => code,
     };
-    let look = format!("cleo runs show {}", run.id);
-    let go_on = format!("cleo plan run --resume {}", run.id);
+    let look = format!("cleo runs show {}", quote(&run.id));
+    let go_on = format!("cleo plan run --resume {}", quote(&run.id));
     if is_end(&error) {
         return error.fix(go_on).or("see what was done", look);
     }

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::find;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::file::{lock_in_turn, not_regular, unreadable, unwritable};
 use crate::manifest::entry::Entry;
 
@@ -145,7 +145,9 @@ pub fn refuse_duplicate(path: &Path, id: &str) -> Result<Vec<String>> {
     let found = find(path, id)?;
     if let Some((line, _)) = found.entry {
         let message = format!("the manifest has {id} already, in line {line}");
-        return Err(Error::new(Code::Exists, message).fix(format!("cleo manifest show {id}")));
+        return Err(
+            Error::new(Code::Exists, message).fix(format!("cleo manifest show -- {}", quote(id)))
+        );
     }
     Ok(found
         .faulty

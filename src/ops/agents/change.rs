@@ -6,7 +6,7 @@ use super::{Shown, Terms, known_to, standing, trust, write, write_if};
 use crate::agent::draft::{self, Draft};
 use crate::agent::{Agent, AgentStatus, Role, builtin, runtime_moment};
 use crate::clock::parse_moment;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 use crate::ops::trust::{Item, Trust};
 use crate::ops::{Surroundings, agent_tasks};
@@ -196,8 +196,8 @@ fn taken_out(
         if builtin::is_builtin(id) && !removed {
             let message = format!("`{id}` is built in and cannot be removed");
             let fix = match id {
-                crate::agent::SUPERVISOR => format!("cleo agents show {id}"),
-                id => format!("cleo agents update {id} --status paused"),
+                crate::agent::SUPERVISOR => format!("cleo agents show {}", quote(id)),
+                id => format!("cleo agents update {} --status paused", quote(id)),
             };
             return Err(Error::new(Code::AgentInvalid, message).fix(fix));
         }

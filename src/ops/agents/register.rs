@@ -179,7 +179,7 @@ fn taken(known: &Known, id: &str, said: Option<&str>, name: &str, is_seen: bool)
         }
     };
     match is_seen {
-        true => error.or("look at it", format!("cleo agents show {id}")),
+        true => error.or("look at it", format!("cleo agents show {}", quote(&id))),
         false => error,
     }
 }
@@ -195,7 +195,9 @@ fn of_the_moment(
     let id = match draft.id.as_deref() {
         Some(id) if builtin::is_builtin(id) => {
             let message = format!("`{id}` is a built-in agent");
-            return Err(Error::new(Code::Exists, message).fix(format!("cleo agents show {id}")));
+            return Err(
+                Error::new(Code::Exists, message).fix(format!("cleo agents show {}", quote(&id)))
+            );
         }
         Some(id) if runtime_moment(id).is_some() && draft::is_plain_id(id) => id.to_string(),
         Some(id) => {
@@ -317,13 +319,13 @@ impl<'a> Importing<'a> {
         if there.is_builtin() || self.known.file(&id).is_some() {
             let message = format!("there is an agent `{id}` already, which no import changes");
             let error = to_edit(Error::new(Code::Exists, message), self.path);
-            return Err(error.or("look at it", format!("cleo agents show {id}")));
+            return Err(error.or("look at it", format!("cleo agents show {}", quote(&id))));
         }
         if !self.replace {
             let error = Error::new(Code::Exists, format!("there is an agent `{id}` already"));
             let file = quote(&self.path.to_string_lossy());
             let error = error.fix(format!("cleo agents import {file} --replace"));
-            return Err(error.or("look at it", format!("cleo agents show {id}")));
+            return Err(error.or("look at it", format!("cleo agents show {}", quote(&id))));
         }
         self.updated += 1;
         let mut agent = there.clone();

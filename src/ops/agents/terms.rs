@@ -2,7 +2,7 @@
 
 use super::Known;
 use crate::agent::Agent;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::exchange::public::is_plainly_private;
 use crate::ops::trust::Registrant;
 
@@ -86,7 +86,7 @@ impl Terms {
         match self.seen.as_deref() {
             Some(seen) if seen != changed => {
                 let message = format!("`{}` was changed meanwhile, at {changed}", agent.id);
-                let look = format!("cleo agents show {}", agent.id);
+                let look = format!("cleo agents show {}", quote(&agent.id));
                 Err(Error::new(Code::StatusRefused, message).fix(look))
             }
             _ => Ok(()),

@@ -17,7 +17,7 @@ use super::executions::{Piece, Told};
 use super::plans::external::External;
 use super::runs::recording::{Beginning, Recording};
 use crate::agent::{Agent, MESSAGE_MAX, SUPERVISOR};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::llm;
 use crate::query::{self, Step};
 use crate::run::{AnsweredBy, Event, Run, RunKind, RunStatus, Speaker};
@@ -96,7 +96,7 @@ impl Asked {
             let fix = "cleo agents register document_summarizer_agent --intent summary.create --endpoint http://127.0.0.1:9000/run";
             return Some(Error::new(Code::AgentNotFound, message).fix(fix));
         }
-        let look = format!("cleo runs show {}", self.run.id);
+        let look = format!("cleo runs show {}", quote(&self.run.id));
         Some(Error::new(Code::AgentFailed, message).fix(look))
     }
 }

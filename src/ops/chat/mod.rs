@@ -18,6 +18,7 @@ use crate::chat::talk::Talk;
 use crate::chat::{Called, Chat, ChatAgent, Saying, Step, Turn, Wait};
 use crate::clock::timestamp;
 use crate::error::{Code, Error, Result};
+use crate::run::conversation::{ID_MAX, is_id, is_in_ids};
 use crate::run::{Detail, Speaker};
 use crate::store::agency::AgencyTransaction;
 use crate::task::rules::check_text;
@@ -27,8 +28,6 @@ pub use seed::{Seeded, seed};
 
 /// The conversation of those who name none.
 pub const DEFAULT: &str = "default";
-/// Longest name of a conversation, in bytes.
-const CONVERSATION_MAX: usize = 100;
 /// Most tools that one message calls.
 const STEPS_MAX: usize = 8;
 
@@ -190,21 +189,15 @@ pub fn check(said: &Said<'_>) -> Result<()> {
         return Err(error.fix("cleo chat --message 'show me my design for client 6'"));
     }
     check_text("message", said.message)?;
-    let is_part = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
     let id = said.conversation;
-    let is_id = (1..=CONVERSATION_MAX).contains(&id.len()) && id.chars().all(is_part);
-    if is_id {
+    if is_id(id) {
         return Ok(());
     }
     let message = format!(
-        "the name of a conversation is 1 to {CONVERSATION_MAX} of the characters a-z, A-Z, 0-9, \
+        "the name of a conversation is 1 to {ID_MAX} of the characters a-z, A-Z, 0-9, \
          `-`, `_`, `.` and `:`"
     );
-    let right: String = id
-        .chars()
-        .filter(|c| is_part(*c))
-        .take(CONVERSATION_MAX)
-        .collect();
+    let right: String = id.chars().filter(|c| is_in_ids(*c)).take(ID_MAX).collect();
     let right = if right.is_empty() {
         DEFAULT.to_string()
     } else {

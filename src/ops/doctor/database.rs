@@ -28,8 +28,8 @@ pub(super) fn look(surroundings: &Surroundings, workspace: &Workspace) -> Vec<Fi
     };
     let place = workspace.database().to_string_lossy().into_owned();
     let mut findings = vec![
-        checked("database.integrity", integrity(&store, &place)),
-        checked("database.counts", counts(&store, &place)),
+        checked("database.integrity", integrity(&store)),
+        checked("database.counts", counts(&store)),
         log(&store, &place),
         checked("clock", time(&store, clock)),
     ];
@@ -40,9 +40,9 @@ pub(super) fn look(surroundings: &Surroundings, workspace: &Workspace) -> Vec<Fi
     findings
 }
 
-fn integrity(store: &SqliteStore, place: &str) -> Result<Finding> {
+fn integrity(store: &SqliteStore) -> Result<Finding> {
     let problems = store.broken_pages()?;
-    Ok(whole("database.integrity", &problems, place))
+    Ok(whole("database.integrity", &problems))
 }
 
 /// Looks at the store of agents, runs and conversations, which is made when it is first needed.
@@ -52,23 +52,23 @@ pub(super) fn agency(workspace: &Workspace) -> Finding {
         None => Ok(Finding::ok(check, "nothing was written to it yet")),
         Some(agency) => {
             let problems = agency.broken_pages()?;
-            Ok(whole(check, &problems, &path.to_string_lossy()))
+            Ok(whole(check, &problems))
         }
     });
     checked(check, looked)
 }
 
-fn whole(check: &'static str, problems: &[String], place: &str) -> Finding {
+fn whole(check: &'static str, problems: &[String]) -> Finding {
     match problems.first() {
         None => Finding::ok(check, "every page and index is whole"),
         Some(first) => {
-            let copy = format!("cp {} {}", quote(place), quote(&format!("{place}.broken")));
-            Finding::fail(check, format!("the database is broken: {first}"), copy)
+            let message = format!("the database is broken: {first}");
+            Finding::fail(check, message, "cleo explain E_STORE_CORRUPT")
         }
     }
 }
 
-fn counts(store: &SqliteStore, place: &str) -> Result<Finding> {
+fn counts(store: &SqliteStore) -> Result<Finding> {
     let check = "database.counts";
     let problems = store.disagreements()?;
     Ok(match &problems[..] {
@@ -76,10 +76,7 @@ fn counts(store: &SqliteStore, place: &str) -> Result<Finding> {
             check,
             "references, counts, graph and words agree with the tasks",
         ),
-        problems => {
-            let copy = format!("cp {} {}", quote(place), quote(&format!("{place}.broken")));
-            Finding::fail(check, problems.join("; "), copy)
-        }
+        problems => Finding::fail(check, problems.join("; "), "cleo explain E_STORE_CORRUPT"),
     })
 }
 

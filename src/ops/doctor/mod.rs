@@ -3,6 +3,7 @@
 
 mod agents;
 mod clients;
+mod damage;
 mod database;
 mod files;
 mod folders;
@@ -75,9 +76,9 @@ impl Finding {
 
     /// Makes a finding of an error: what it says, with its way out.
     fn of(check: &'static str, error: Error) -> Finding {
-        let fix = error
-            .fix
-            .unwrap_or(format!("cleo explain {}", error.code.name()));
+        // Doctor has just looked.
+        let fix = error.fix.filter(|fix| !fix.ends_with("cleo doctor"));
+        let fix = fix.unwrap_or(format!("cleo explain {}", error.code.name()));
         Finding::fail(check, error.message, fix)
     }
 
@@ -133,6 +134,7 @@ pub fn examine(patient: Patient) -> (Examined, Option<Error>) {
             findings.extend(folders::look(&workspace));
             findings.extend(database::look(&surroundings, &workspace));
             findings.push(database::agency(&workspace));
+            findings.extend(damage::look(&workspace));
             findings.extend(files::skills(&around));
             findings.push(match Context::open(around.clone()) {
                 Ok(mut context) => files::manifest(&mut context),

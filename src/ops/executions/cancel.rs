@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::record::detail;
 use crate::clock::Clock;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::ops::runs::no_run;
 use crate::run::{Run, RunKind, RunStatus};
 use crate::store::agency::{Agency, AgencyTransaction};
@@ -27,7 +27,7 @@ pub fn cancel(
     if run.is_over() {
         let message = format!("the execution {id} is over: {}", run.status);
         let error = Error::new(Code::StatusRefused, message);
-        return Err(error.fix(format!("cleo runs show {id}")));
+        return Err(error.fix(format!("cleo runs show {}", quote(id))));
     }
     let now = clock.timestamp();
     run.status = RunStatus::Cancelled;

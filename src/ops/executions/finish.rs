@@ -8,7 +8,7 @@ use super::cancel::{given_up, watch};
 use super::record::{Progress, Record};
 use super::{Begun, Executor, Ground, NO_MODEL, Piece, RETRYABLE, Told, UNTRUSTED};
 use crate::agent::{Agent, SUPERVISOR};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::ops::answers::{Answer, INCOMPLETE, Question};
 use crate::run::{Action, AnsweredBy, Run, RunStatus, Speaker};
 use crate::runner::signals;
@@ -299,7 +299,10 @@ fn unanswered(run: &Run) -> String {
     if short.len() < why.len() {
         short.push('…');
     }
-    format!("Nobody could answer this message: {short}; see: cleo runs show {id}")
+    format!(
+        "Nobody could answer this message: {short}; see: cleo runs show {}",
+        quote(id)
+    )
 }
 
 /// Notes that the supervisor has no answer either.

@@ -195,7 +195,7 @@ impl Executor {
 /// The error of a run that nobody answered, or that was given up meanwhile.
 pub fn failure(shown: &Shown) -> Option<Error> {
     let run = &shown.run;
-    let look = format!("cleo runs show {}", run.id);
+    let look = format!("cleo runs show {}", quote(&run.id));
     match run.status {
         RunStatus::Failed => {}
         RunStatus::Cancelled => {

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use super::{is_own, journal};
 use crate::clock::Clock;
 use crate::error::{Error, Result, quote};
-use crate::file::unwritable;
+use crate::file::{create_anew, create_private_folder, unwritable};
 use crate::id;
 use crate::ops::Surroundings;
 use crate::run::told::kind;
@@ -34,10 +34,10 @@ impl Alive {
     /// Begins to give a sign of life.
     pub fn begin(workspace: &Workspace) -> Result<Alive> {
         let name = id::random();
-        let path = place(workspace, &name);
+        let path = place(workspace, &name)?;
         let begin = || {
-            fs::create_dir_all(path.parent().unwrap_or(&path))?;
-            let file = File::create_new(&path)?;
+            create_private_folder(path.parent().unwrap_or(&path))?;
+            let file = create_anew(&path)?;
             file.lock().map(|()| file)
         };
         let lock = begin().map_err(|cause| unwritable(&path, cause))?;
@@ -63,13 +63,19 @@ impl Drop for Alive {
     }
 }
 
-fn place(workspace: &Workspace, name: &str) -> PathBuf {
-    workspace.root.join(format!(".cleo/runs/{name}.alive"))
+fn place(workspace: &Workspace, name: &str) -> Result<PathBuf> {
+    workspace.confine(&format!(".cleo/runs/{name}.alive"))
 }
 
 /// Says whether a process lives. When that cannot be told, it does.
 fn lives(workspace: &Workspace, name: &str) -> bool {
-    let path = place(workspace, name);
+    // No process of cleo has such a name, or keeps its file there.
+    if !id::is_plain(name) {
+        return false;
+    }
+    let Ok(path) = place(workspace, name) else {
+        return false;
+    };
     let file = match File::open(&path) {
         Ok(file) => file,
         Err(cause) => return cause.kind() != ErrorKind::NotFound,

@@ -5,11 +5,13 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
-use crate::file::{unreadable, unwritable};
+use crate::file::{PRIVATE_FILE, create_private_folder, unreadable, unwritable};
+use crate::id;
 use crate::run::told::kind;
 use crate::run::{Detail, Event, Line, RUN_FINISHED};
 use crate::store::agency::{Agency, AgencyTransaction};
@@ -43,7 +45,7 @@ impl Journal {
     ) -> Result<Journal> {
         let path = place(workspace, run)?.join("events.jsonl");
         let folder = path.parent().unwrap_or(&path);
-        fs::create_dir_all(folder).map_err(|cause| unwritable(folder, cause))?;
+        create_private_folder(folder).map_err(|cause| unwritable(folder, cause))?;
         let events = events(&*agency.read()?, run)?;
         let lines: String = events.iter().map(line).collect();
         Ok(Journal {
@@ -128,8 +130,7 @@ impl Journal {
 /// Returns the folder of a run. One that leads out of the workspace is refused, and so is a run whose
 /// name is no name of a folder.
 pub fn place(workspace: &Workspace, run: &str) -> Result<PathBuf> {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    if run.is_empty() || !run.chars().all(is_plain) {
+    if !id::is_plain(run) {
         let message = format!("`{run}` is no name of a run");
         return Err(Error::new(Code::RunNotFound, message).fix("cleo runs list"));
     }
@@ -163,6 +164,7 @@ fn mended(path: &Path, lines: &str) -> Result<File> {
             .write(true)
             .create(true)
             .truncate(false)
+            .mode(PRIVATE_FILE)
             .open(path)
     };
     if fs::symlink_metadata(path).is_ok_and(|there| !there.is_file()) {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use self::lines::{Found, Lines};
 use super::listing::owned;
 use super::{journal, no_run, settled};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::file;
 use crate::id::{TaskId, digest};
 use crate::ops::Surroundings;
@@ -184,7 +184,7 @@ pub fn prompt(
     let path = journal::place(&workspace, id)?.join(format!("{task}-{attempt}.prompt.md"));
     let missing = || {
         let message = format!("the run {id} has no prompt of try {attempt} of {task}");
-        Error::new(Code::RunNotFound, message).fix(format!("cleo runs show {id}"))
+        Error::new(Code::RunNotFound, message).fix(format!("cleo runs show {}", quote(id)))
     };
     if !path.is_file() {
         return Err(missing());

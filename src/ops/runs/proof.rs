@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::listing::owned;
 use super::{no_run, settled};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::gate::{Proof as Piece, Record};
 use crate::id::TaskId;
 use crate::ops::work::{Left, Memory, left};
@@ -125,7 +125,7 @@ fn not_reached(check: &mut Check) {
 
 fn no_try(run: &str, task: TaskId) -> Error {
     let message = format!("{task} was not tried so often in the run {run}");
-    Error::new(Code::RunNotFound, message).fix(format!("cleo runs show {run}"))
+    Error::new(Code::RunNotFound, message).fix(format!("cleo runs show {}", quote(run)))
 }
 
 fn check(check: &str, ok: Option<bool>, text: String) -> Check {

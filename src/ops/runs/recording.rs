@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::alive::{self, Alive};
 use super::journal::{self, Journal};
 use crate::clock::Clock;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::id;
 use crate::ops::Surroundings;
 use crate::run::{
@@ -181,7 +181,7 @@ fn refuse_resume(run: &Run, kind: RunKind) -> Result<()> {
         RunStatus::Failed | RunStatus::Cancelled | RunStatus::Interrupted => return Ok(()),
     };
     let message = format!("the run `{}` {what}", run.id);
-    Err(Error::new(Code::StatusRefused, message).fix(format!("cleo runs show {}", run.id)))
+    Err(Error::new(Code::StatusRefused, message).fix(format!("cleo runs show {}", quote(&run.id))))
 }
 
 fn begun(beginning: &Beginning<'_>, owner: &str, clock: &Clock, number: u64) -> Run {

@@ -159,10 +159,14 @@ pub fn find(context: &mut Context, words: &str, archived: Archived, limit: u32) 
         let by_origin = tasks.tasks_by_origin(words.trim())?;
         let mut found = tasks.find(words, archived, limit)?;
         for id in by_origin.iter().rev() {
+            let task = match require(tasks, *id) {
+                Err(error) if error.code == Code::RowDamaged => continue,
+                task => task?,
+            };
             let before = found.tasks.len();
             found.tasks.retain(|task| task.id != *id);
             found.total += u64::from(before == found.tasks.len());
-            found.tasks.insert(0, require(tasks, *id)?);
+            found.tasks.insert(0, task);
         }
         found.tasks.truncate(limit as usize);
         Ok(listed(found))

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::Context;
-use crate::store::Transaction;
+use crate::store::{Archived, Filter, Transaction};
 use crate::task::Task;
 use crate::transfer::formats::cleo;
 use crate::transfer::markdown;
@@ -36,6 +36,20 @@ pub struct Exported {
     pub file: Option<String>,
     /// How many tasks there are in it.
     pub total: usize,
+    /// How many tasks are not in it, because they are damaged in the database.
+    pub left_out: usize,
+}
+
+impl Exported {
+    /// The error for an export that lacks tasks.
+    pub fn missing(&self) -> Option<Error> {
+        let message = match self.left_out {
+            0 => return None,
+            1 => "a task is missing: it is damaged in the database".to_string(),
+            n => format!("{n} tasks are missing: they are damaged in the database"),
+        };
+        Some(Error::new(Code::RowDamaged, message).fix("cleo doctor"))
+    }
 }
 
 /// Writes all tasks into a file, or returns them as a text.
@@ -45,15 +59,27 @@ pub fn export(context: &mut Context, target: Target, output: Option<&Path>) -> R
         let instead = |error: Error| error.instead(shown(output), "tasks.jsonl");
         context.workspace.refuse_own(file).map_err(instead)?;
     }
-    let (text, total) = context.read(|tasks| match target {
-        Target::Jsonl => lines(tasks),
-        Target::Markdown => page(tasks),
+    let (text, total, left_out) = context.read(|tasks| {
+        let (text, total) = match target {
+            Target::Jsonl => lines(tasks),
+            Target::Markdown => page(tasks),
+        }?;
+        let all = tasks.list(&Filter {
+            limit: Some(0),
+            archived: Archived::Shown,
+            ..Filter::default()
+        })?;
+        let left_out = usize::try_from(all.total)
+            .unwrap_or(total)
+            .saturating_sub(total);
+        Ok((text, total, left_out))
     })?;
     let Some(file) = file else {
         return Ok(Exported {
             text: Some(text),
             file: None,
             total,
+            left_out,
         });
     };
     crate::file::write_whole(&file, &text)?;
@@ -61,6 +87,7 @@ pub fn export(context: &mut Context, target: Target, output: Option<&Path>) -> R
         text: None,
         file: Some(shown(output)),
         total,
+        left_out,
     })
 }
 
@@ -70,17 +97,15 @@ fn shown(output: Option<&Path>) -> String {
 }
 
 /// Hands out every task, by id.
-pub(super) fn each(
-    tasks: &dyn Transaction,
-    mut take: impl FnMut(Task) -> Result<()>,
-) -> Result<usize> {
+pub fn each(tasks: &dyn Transaction, mut take: impl FnMut(Task) -> Result<()>) -> Result<usize> {
     let (mut last, mut total) = (TaskId(0), 0);
     loop {
         let piece = tasks.tasks_after(last, PIECE)?;
-        let Some(end) = piece.last() else {
+        // Of a piece without its damaged tasks less, or nothing, may be left.
+        let Some(end) = tasks.last_of_piece(last, PIECE)? else {
             return Ok(total);
         };
-        last = end.id;
+        last = end;
         total += piece.len();
         piece.into_iter().try_for_each(&mut take)?;
     }

@@ -9,6 +9,6 @@ mod phases;
 mod source;
 mod sync;
 
-pub use export::{Exported, Target, export};
+pub use export::{Exported, Target, each as each_task, export};
 pub use import::{Imported, Request, import, import_text};
 pub use sync::{Changes, Renumbered, Synced, Touched, sync};

@@ -94,11 +94,24 @@ fn named(transaction: &dyn Transaction, number: u64) -> Result<Operation> {
             .fix(format!("cleo log --operation {undo}"))
             .or("bring back what it did", format!("cleo undo {undo}")));
     }
-    let changes = transaction.changes_of(number, u32::MAX)?;
+    let changes = changes_of(transaction, &operation)?;
     match can_be_taken_back(&changes) {
         true => Ok(operation),
         false => Err(fixed(&operation, &changes)),
     }
+}
+
+/// Reads all changes of an operation. One without those that are damaged would be taken back in part.
+fn changes_of(transaction: &dyn Transaction, operation: &Operation) -> Result<Vec<Recorded>> {
+    let changes = transaction.changes_of(operation.number, u32::MAX)?;
+    if changes.len() as u64 == operation.changes {
+        return Ok(changes);
+    }
+    let number = operation.number;
+    let message = format!(
+        "operation {number} cannot be undone: a part of what it changed is damaged in the database"
+    );
+    Err(Error::new(Code::RowDamaged, message).fix("cleo doctor"))
 }
 
 fn can_be_taken_back(changes: &[Recorded]) -> bool {
@@ -125,7 +138,7 @@ fn latest(transaction: &dyn Transaction, caller: &Caller) -> Result<Operation> {
             if operation.undoes.is_some() || operation.undone_by.is_some() {
                 continue;
             }
-            let changes = transaction.changes_of(operation.number, u32::MAX)?;
+            let changes = changes_of(transaction, &operation)?;
             match (can_be_taken_back(&changes), refusal) {
                 (true, None) => return Ok(operation),
                 (true, Some(error)) => return Err(or_the_one_before(error, &operation)),

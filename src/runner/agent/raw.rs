@@ -1,12 +1,12 @@
 //! What an agent writes, kept as it comes, up to a bound.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::Result;
-use crate::file::{create_anew, unwritable};
+use crate::file::{create_anew, create_private_folder, unwritable};
 use crate::run::arrivals::KEPT_MAX;
 
 /// A file that takes what one output brings.
@@ -26,7 +26,7 @@ impl Raw {
         let file = match create_anew(&path) {
             Err(cause) if cause.kind() == ErrorKind::NotFound => {
                 let folder = path.parent().unwrap_or(&path);
-                fs::create_dir_all(folder).and_then(|()| create_anew(&path))
+                create_private_folder(folder).and_then(|()| create_anew(&path))
             }
             file => file,
         };

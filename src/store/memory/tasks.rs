@@ -7,7 +7,7 @@ use crate::id::TaskId;
 use crate::score::{normalize, terms};
 use crate::store::{
     Archived, Claims, Filter, Links, Log, Page, Removed, Spawns, TaskGates, Tasks, Verifications,
-    log, origin,
+    literal, log, origin,
 };
 use crate::task::graph::Node;
 use crate::task::{Status, Task};
@@ -63,6 +63,10 @@ impl Tasks for MemoryTransaction<'_> {
         Ok(tasks.take(limit as usize).cloned().collect())
     }
 
+    fn last_of_piece(&self, after: TaskId, limit: u32) -> Result<Option<TaskId>> {
+        Ok(self.tasks_after(after, limit)?.last().map(|task| task.id))
+    }
+
     fn list(&self, filter: &Filter) -> Result<Page> {
         let fitting: Vec<&Task> = self
             .state
@@ -82,12 +86,37 @@ impl Tasks for MemoryTransaction<'_> {
     fn find(&self, words: &str, archived: Archived, limit: u32) -> Result<Page> {
         let wanted = normalize(words);
         let wanted: Vec<_> = terms(&wanted).map(|term| term.text).collect();
-        let mut tasks: Vec<Task> = self.state.tasks.values().cloned().collect();
-        tasks.retain(|task| {
-            let text = normalize(&format!("{} {}", task.title, task.description));
-            let holds = |word: &&str| terms(&text).any(|term| term.text.starts_with(*word));
-            !wanted.is_empty() && wanted.iter().all(holds) && is_shown(archived, task)
-        });
+        let is_literal = literal::is_literal(words);
+        let shown = || {
+            self.state
+                .tasks
+                .values()
+                .filter(|task| is_shown(archived, task))
+        };
+        let literally = |passes: fn(&str) -> bool| -> Vec<Task> {
+            let found = shown().filter(|task| holds_parts(task, &literal::parts(words)));
+            let found = found.filter(|task| passes(&task.title) || passes(&task.description));
+            found.cloned().collect()
+        };
+        let by_words = || -> Vec<Task> {
+            let holds_all = |task: &&Task| {
+                let text = normalize(&format!("{} {}", task.title, task.description));
+                let holds = |word: &&str| terms(&text).any(|term| term.text.starts_with(*word));
+                !wanted.is_empty() && wanted.iter().all(holds)
+            };
+            shown().filter(holds_all).cloned().collect()
+        };
+        let mut tasks = if is_literal {
+            literally(|_| true)
+        } else {
+            Vec::new()
+        };
+        if tasks.is_empty() {
+            tasks = by_words();
+        }
+        if tasks.is_empty() && !is_literal {
+            tasks = literally(literal::has_unbordered);
+        }
         let total = tasks.len() as u64;
         tasks.truncate(limit as usize);
         Ok(Page { tasks, total })
@@ -170,6 +199,20 @@ impl Tasks for MemoryTransaction<'_> {
             .extend(claim.map(|claim| (claim.task, claim)));
         self.record(&log::restore(removed))
     }
+}
+
+/// Says whether a task holds each part in its title, description or labels, whatever the case of ASCII.
+fn holds_parts(task: &Task, parts: &[String]) -> bool {
+    let texts: Vec<String> = [&task.title, &task.description]
+        .into_iter()
+        .chain(&task.labels)
+        .map(|text| text.to_ascii_lowercase())
+        .collect();
+    let holds = |part: &String| {
+        let part = part.to_ascii_lowercase();
+        texts.iter().any(|text| text.contains(&part))
+    };
+    !parts.is_empty() && parts.iter().all(holds)
 }
 
 impl MemoryTransaction<'_> {

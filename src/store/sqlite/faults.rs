@@ -1,10 +1,32 @@
 //! What SQLite reports, in cleo's codes.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use rusqlite::{ErrorCode, ffi};
+use rusqlite::types::ValueRef;
+use rusqlite::{ErrorCode, Row, ffi};
 
 use crate::error::{Code, Error, Result, quote};
+use crate::store::left_out::Damage;
+
+/// Tables whose rows have a name that people know, by what a query of them holds.
+const KINDS: [(&str, &str); 14] = [
+    ("FROM tasks", "T"),
+    ("FROM nodes", "T"),
+    ("FROM spawns", "a spawn of a task,"),
+    ("FROM verifications", "a check of a task,"),
+    ("FROM gates", "the gates of a task,"),
+    ("FROM claims", "the claim of task"),
+    ("FROM changes", "change"),
+    ("FROM sessions", "session"),
+    ("FROM phases", "phase"),
+    ("FROM runs", "run"),
+    ("FROM events", "event"),
+    ("FROM agents", "agent"),
+    ("FROM conversations", "conversation"),
+    ("FROM messages", "message"),
+];
+/// How much of the name of a damaged row is shown, in bytes.
+const NAME_MAX: usize = 80;
 
 /// Failures of the system that come where a file is written or made longer. SQLite does not say whether
 /// there was no room: of all reasons it knows only the full disk.
@@ -50,8 +72,6 @@ fn translate(fault: rusqlite::Error, path: &Path) -> Error {
             corrupt(path, &fault.to_string())
         }
         Some(_) => Error::new(Code::Internal, format!("{place}: {fault}")),
-        // A row that cannot be read as what it should be.
-        None if is_foreign_row(&fault) => corrupt(path, &fault.to_string()),
         None => Error::new(Code::Internal, format!("{place}: {fault}")),
     };
     error.because(fault)
@@ -81,16 +101,6 @@ pub(super) fn busy(path: &Path) -> Error {
     Error::new(Code::LockTimeout, message)
 }
 
-fn is_foreign_row(fault: &rusqlite::Error) -> bool {
-    matches!(
-        fault,
-        rusqlite::Error::FromSqlConversionFailure(..)
-            | rusqlite::Error::InvalidColumnType(..)
-            | rusqlite::Error::IntegralValueOutOfRange(..)
-            | rusqlite::Error::Utf8Error(..)
-    )
-}
-
 fn folder(path: &Path) -> String {
     quote(&path.parent().unwrap_or(path).to_string_lossy())
 }
@@ -98,26 +108,43 @@ fn folder(path: &Path) -> String {
 /// The error for a file that is no usable database.
 pub(super) fn corrupt(path: &Path, why: &str) -> Error {
     let place = path.display();
-    Error::new(Code::StoreCorrupt, format!("{place} cannot be read: {why}")).fix(anew(path))
+    let message =
+        format!("{place} cannot be read: {why}. cleo leaves it as it is; restore it from a backup");
+    Error::new(Code::StoreCorrupt, message)
 }
 
-/// Returns the command that moves a database away and makes a new one. Its log must go with it: a new
-/// database in its place would take the log for its own.
-pub(super) fn anew(path: &Path) -> String {
-    let folder = path.parent().unwrap_or(path);
-    let aside = quote(&unused(folder).to_string_lossy());
-    let files = quote(&path.to_string_lossy());
-    let root = folder.parent().unwrap_or(folder).to_string_lossy();
-    let root = quote(&root);
-    format!("mkdir {aside} && mv {files}* {aside} && cleo --root {root} init")
-}
-
-/// Names a folder that is not there yet, so that what was moved away before stays as it is.
-fn unused(folder: &Path) -> PathBuf {
-    let names = std::iter::once("broken".to_string());
-    let mut names = names.chain((2_u32..).map(|number| format!("broken-{number}")));
-    let free = names.find(|name| !folder.join(name).exists());
-    folder.join(free.unwrap_or_else(|| "broken".to_string()))
+/// Says what is wrong with a row that cannot be read as what it should be; none for other faults.
+pub(super) fn damage(row: &Row<'_>, sql: &str, fault: &rusqlite::Error) -> Option<Damage> {
+    let (column, cause) = match fault {
+        rusqlite::Error::FromSqlConversionFailure(column, _, cause) => (column, cause.to_string()),
+        rusqlite::Error::InvalidColumnType(column, _, kind) => (column, format!("it is {kind}")),
+        rusqlite::Error::IntegralValueOutOfRange(column, number) => {
+            (column, format!("{number} is out of range"))
+        }
+        rusqlite::Error::Utf8Error(column, cause) => (column, cause.to_string()),
+        _ => return None,
+    };
+    let columns = row.as_ref();
+    let name = columns.column_name(*column).unwrap_or_default();
+    // Lists of other tables are read by a query of their own.
+    let part = if name.contains('(') { "a list" } else { name };
+    let place = |known: &&(&str, &str)| sql.contains(known.0);
+    let (_, kind) = KINDS.iter().find(place).unwrap_or(&("", "a row"));
+    let first = match row.get_ref(0) {
+        // What cannot be read is no name.
+        _ if *column == 0 => (*kind).trim_end_matches(',').to_string(),
+        Ok(ValueRef::Integer(number)) if *kind == "T" => format!("T{number}"),
+        Ok(ValueRef::Integer(number)) => format!("{kind} {number}"),
+        Ok(ValueRef::Text(text)) => {
+            let text = String::from_utf8_lossy(&text[..text.len().min(NAME_MAX)]).into_owned();
+            format!("{kind} `{text}`")
+        }
+        _ => (*kind).to_string(),
+    };
+    Some(Damage {
+        row: first,
+        what: format!("{}: {cause}", part.trim_start_matches("t.")),
+    })
 }
 
 #[cfg(test)]

@@ -7,10 +7,11 @@ use rusqlite::types::Value;
 use unicode_normalization::UnicodeNormalization;
 
 use super::SqliteTransaction;
-use super::tasks::{COLUMNS, read_task, word};
+use super::tasks::{COLUMNS, read_id, read_task, word};
 use crate::error::Result;
+use crate::id::TaskId;
 use crate::score::{Term, normalize, terms};
-use crate::store::{Archived, Filter, Page, TaskTally};
+use crate::store::{Archived, Filter, Page, TaskTally, literal};
 use crate::task::Status;
 
 /// Conditions of a query with their values.
@@ -207,7 +208,91 @@ fn counted<'a>(
     Ok(counts.map(|(_, value)| value.unsigned_abs()).sum())
 }
 
+/// Finds tasks by words. A query that is more than words is at first looked for as it is written; one
+/// of words at last in texts that have no borders between them.
 pub(super) fn find(
+    transaction: &SqliteTransaction<'_>,
+    query: &str,
+    archived: Archived,
+    limit: u32,
+) -> Result<Page> {
+    let is_literal = literal::is_literal(query);
+    if is_literal {
+        let page = find_literally(transaction, query, archived, limit, |_| true)?;
+        if page.total > 0 {
+            return Ok(page);
+        }
+    }
+    let page = find_words(transaction, query, archived, limit)?;
+    match page.total == 0 && !is_literal {
+        true => find_literally(transaction, query, archived, limit, literal::has_unbordered),
+        false => Ok(page),
+    }
+}
+
+/// Finds tasks that hold each part of a query in their title, description or labels, and whose text
+/// passes: those first that hold all in the title. This reads all tasks.
+fn find_literally(
+    transaction: &SqliteTransaction<'_>,
+    query: &str,
+    archived: Archived,
+    limit: u32,
+    passes: impl Fn(&str) -> bool,
+) -> Result<Page> {
+    let parts = literal::parts(query);
+    if parts.is_empty() {
+        return Ok(Page::default());
+    }
+    let each = |condition: &str| -> String {
+        let numbered = (1..=parts.len()).map(|at| condition.replace('#', &at.to_string()));
+        numbered.collect::<Vec<_>>().join(" AND ")
+    };
+    let holds = each(
+        "(t.title LIKE ?# ESCAPE '\\' OR t.description LIKE ?# ESCAPE '\\' OR t.number IN
+            (SELECT task FROM task_labels WHERE label LIKE ?# ESCAPE '\\'))",
+    );
+    let in_title = each("t.title LIKE ?# ESCAPE '\\'");
+    let sql = format!(
+        "SELECT t.number, t.title, t.description FROM tasks t WHERE {holds} AND {}
+         ORDER BY {in_title} DESC, t.number",
+        shown(archived)
+    );
+    let patterns = parts.iter().map(|part| {
+        let escaped = part
+            .replace('\\', "\\\\")
+            .replace('%', "\\%")
+            .replace('_', "\\_");
+        format!("%{escaped}%")
+    });
+    let found = transaction.all(&sql, params_from_iter(patterns), |row| {
+        let (title, description): (String, String) = (row.get(1)?, row.get(2)?);
+        let passes = passes(&title) || passes(&description);
+        Ok((read_id(row)?, passes))
+    })?;
+    let found: Vec<TaskId> = found
+        .into_iter()
+        .filter_map(|(id, passes)| passes.then_some(id))
+        .collect();
+    let sql = format!("SELECT {COLUMNS} FROM tasks t WHERE t.number = ?1");
+    let mut tasks = Vec::new();
+    for id in found.iter().take(limit as usize) {
+        tasks.extend(transaction.all(&sql, [id.0], read_task)?);
+    }
+    Ok(Page {
+        tasks,
+        total: found.len() as u64,
+    })
+}
+
+fn shown(archived: Archived) -> &'static str {
+    match archived {
+        Archived::Hidden => "+t.archived_at IS NULL",
+        Archived::Only => "+t.archived_at IS NOT NULL",
+        Archived::Shown => "1",
+    }
+}
+
+fn find_words(
     transaction: &SqliteTransaction<'_>,
     words: &str,
     archived: Archived,
@@ -218,11 +303,7 @@ pub(super) fn find(
         return Ok(Page::default());
     }
     transaction.read_words()?;
-    let shown = match archived {
-        Archived::Hidden => "+t.archived_at IS NULL",
-        Archived::Only => "+t.archived_at IS NOT NULL",
-        Archived::Shown => "1",
-    };
+    let shown = shown(archived);
     let sql = format!(
         "SELECT {COLUMNS} FROM task_text f JOIN tasks t ON t.number = f.rowid
          WHERE task_text MATCH ?1 AND {shown} ORDER BY bm25(task_text, 4.0, 1.0), t.number LIMIT ?2"

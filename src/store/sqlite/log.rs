@@ -3,7 +3,7 @@
 use rusqlite::{Row, named_params};
 
 use super::SqliteTransaction;
-use super::tasks::{from_json, json};
+use super::tasks::{from_json, json, refuse_deep};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::store::{Change, Log, Operation, OperationFilter, Recorded};
@@ -104,6 +104,7 @@ impl Log for SqliteTransaction<'_> {
 impl SqliteTransaction<'_> {
     /// Records a change whose detail is written already.
     pub(super) fn tell(&mut self, kind: &str, task: Option<TaskId>, detail: &str) -> Result<()> {
+        refuse_deep(detail)?;
         let operation = self.current()?;
         let sql = "INSERT INTO changes (operation, kind, task, detail) VALUES (?1, ?2, ?3, ?4)";
         self.execute(sql, (operation, kind, task.map(|id| id.0), detail))?;

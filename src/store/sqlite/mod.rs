@@ -17,6 +17,7 @@ mod open;
 mod opening;
 mod overview;
 mod phases;
+mod place;
 mod sessions;
 mod shape;
 mod spawns;
@@ -42,6 +43,7 @@ pub use health::HeldClaim;
 use nodes::Unwritten;
 use open::{NOTHING, Open, PART, WHOLE, turn};
 pub use opening::log_of;
+pub use place::{check_place, open_to_others};
 use together::Together;
 
 /// Begins a transaction that writes. Of the database it holds 24 MiB in memory: what a long one changes

@@ -5,14 +5,24 @@ use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{CachedStatement, Connection, Params, Row};
 
 use super::faults::{self, Faults};
 use crate::error::Result;
 use crate::file::lock_in_turn;
+use crate::store::left_out;
 
 /// How long a writer waits for another one.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Has SQLite believe nothing that stands in the schema of a database beyond what cleo needs: no function
+/// with effects, no change of the schema by hand.
+pub(super) fn distrust(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    Ok(())
+}
 
 /// How a transaction ends: what makes it count, and what undoes it.
 pub(super) struct Ends(&'static str, &'static str);
@@ -64,19 +74,30 @@ impl<'a> Open<'a> {
         Ok(())
     }
 
-    /// Runs a query and reads every row.
+    /// Runs a query and reads every row. One that is damaged is left out, which is noted in
+    /// [`left_out`]: it costs nothing but itself.
     pub(super) fn all<T>(
         &self,
         sql: &str,
         parameters: impl Params,
-        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+        mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>> {
         let mut statement = self.connection.prepare_cached(sql).at(self.path)?;
-        let rows = statement.query_map(parameters, read).at(self.path)?;
-        rows.collect::<rusqlite::Result<Vec<T>>>().at(self.path)
+        let mut rows = statement.query(parameters).at(self.path)?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next().at(self.path)? {
+            match read(row) {
+                Ok(value) => found.push(value),
+                Err(fault) => match faults::damage(row, sql, &fault) {
+                    Some(damage) => left_out::note(damage),
+                    None => return Err(fault).at(self.path),
+                },
+            }
+        }
+        Ok(found)
     }
 
-    /// Runs a query and reads its first row, if there is one.
+    /// Runs a query and reads its first row, if there is one. A damaged one is an error.
     pub(super) fn first<T>(
         &self,
         sql: &str,
@@ -85,8 +106,16 @@ impl<'a> Open<'a> {
     ) -> Result<Option<T>> {
         let mut statement = self.connection.prepare_cached(sql).at(self.path)?;
         let mut rows = statement.query(parameters).at(self.path)?;
-        let row = rows.next().at(self.path)?;
-        row.map(read).transpose().at(self.path)
+        let Some(row) = rows.next().at(self.path)? else {
+            return Ok(None);
+        };
+        match read(row) {
+            Ok(value) => Ok(Some(value)),
+            Err(fault) => match faults::damage(row, sql, &fault) {
+                Some(damage) => Err(damage.error()),
+                None => Err(fault).at(self.path),
+            },
+        }
     }
 
     /// Runs a statement and returns how many rows it changed.

@@ -8,7 +8,8 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::faults::{self, Faults};
-use super::open::PATIENCE;
+use super::open::{PATIENCE, distrust};
+use super::place::{check_place, create_private};
 use super::{SqliteStore, chains, shape};
 use crate::error::{Code, Error, Result};
 use crate::file::unreadable;
@@ -20,8 +21,8 @@ const SCHEMA: &[&str] = &[
 ];
 /// Version of the schema that this program writes.
 const VERSION: i32 = SCHEMA.len() as i32;
-/// How often the steps change the schema; see [`shape::changes`]. A test tells it.
-const CHANGES: i64 = 47;
+/// Digest of the schema; see [`shape::digest`]. A test tells it.
+const DIGEST: &str = "sha256:9ac63861061cc730038c1754ec695370e218b9be9008f14257167fea45bb74e7";
 /// Marks the file as cleo's: "cleo" in ASCII.
 const APPLICATION: i32 = 0x636c_656f;
 /// How every SQLite file begins.
@@ -30,6 +31,7 @@ const MAGIC: &[u8] = b"SQLite format 3\0";
 impl SqliteStore {
     /// Makes a new database file with the schema. The file must not exist.
     pub fn create(path: &Path) -> Result<SqliteStore> {
+        create_private(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -45,6 +47,7 @@ impl SqliteStore {
 
     /// Opens an existing database file and checks that it is one that this program can read.
     pub fn open(path: &Path) -> Result<SqliteStore> {
+        check_place(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opened = SqliteStore::connect(path, flags).and_then(SqliteStore::checked);
         match opened {
@@ -133,6 +136,7 @@ impl SqliteStore {
         connection
             .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
             .at(path)?;
+        distrust(&connection).at(path)?;
         connection.set_prepared_statement_cache_capacity(128);
         Ok(SqliteStore {
             connection,
@@ -158,7 +162,7 @@ impl SqliteStore {
     }
 
     fn check_shape(&self) -> Result<()> {
-        shape::check(&self.connection, &self.path, CHANGES, SCHEMA)
+        shape::check(&self.connection, &self.path, DIGEST, SCHEMA)
     }
 
     /// Takes the steps of the schema that an older database lacks, all or none. Another process
@@ -171,8 +175,14 @@ impl SqliteStore {
             .connection
             .query_row("PRAGMA user_version", (), |row| row.get(0));
         let done: i32 = version.at(&self.path)?;
-        let missing = SCHEMA.get(done.unsigned_abs() as usize..).unwrap_or(&[]);
+        let done = done.unsigned_abs() as usize;
+        let missing = SCHEMA.get(done..).unwrap_or(&[]);
         let steps = missing.concat();
+        let known = SCHEMA.get(..done).unwrap_or(&[]);
+        if let Err(error) = shape::compare(&self.connection, &self.path, known) {
+            let _ = self.connection.execute_batch("ROLLBACK");
+            return Err(error);
+        }
         let upgrade = || -> rusqlite::Result<()> {
             self.connection.execute_batch(&steps)?;
             chains::settle_all(&self.connection)?;
@@ -285,10 +295,10 @@ mod upgrades {
     use super::*;
 
     #[test]
-    fn the_steps_change_the_schema_as_often_as_is_said() {
+    fn schema_has_the_digest_that_is_expected() {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(&SCHEMA.concat()).unwrap();
-        assert_eq!(shape::changes(&connection).unwrap(), CHANGES);
+        assert_eq!(shape::digest(&connection).unwrap(), DIGEST);
     }
 
     #[test]

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use rusqlite::{Row, named_params};
 
 use super::SqliteTransaction;
-use super::tasks::word;
+use super::tasks::{checked_id, word};
 use crate::error::Result;
 use crate::phase::{Counts, Phase};
 use crate::store::Phases;
 use crate::task::Status;
+use crate::task::rules::is_slug;
 
 impl Phases for SqliteTransaction<'_> {
     fn phases(&self) -> Result<Vec<Phase>> {
@@ -17,7 +18,7 @@ impl Phases for SqliteTransaction<'_> {
                    FROM phases ORDER BY position, slug";
         self.all(sql, (), |row| {
             Ok(Phase {
-                slug: row.get(0)?,
+                slug: checked_id(row, 0, is_slug)?,
                 position: row.get(1)?,
                 name: row.get(2)?,
                 description: row.get(3)?,

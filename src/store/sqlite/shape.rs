@@ -1,54 +1,87 @@
-//! Whether a database has the schema that its version says. One that another build made under the
-//! same number may not, and would fail somewhere in the middle of things.
+//! Whether a database has the schema that its version says, and nothing that acts by itself beside it.
+//! One that another build made under the same number would fail somewhere in the middle of things; a
+//! trigger of somebody else would change whatever is written.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::faults::{self, Faults};
+use super::faults::Faults;
+use super::place::foreign;
 use crate::error::{Code, Error, Result};
+use crate::id;
 
-/// The parts of a schema that cleo has made, without those that SQLite makes for itself.
-const PARTS: &str = "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL
-    AND name NOT GLOB 'sqlite_*' AND name NOT GLOB 'task_text_*'";
+/// All parts of a schema, without the indexes that SQLite makes for itself.
+const PARTS: &str = "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name, sql";
 
-/// Returns how often the schema was changed since the file was made. It stands in the file's header,
-/// so it can be asked for each time that a database is opened.
-pub(super) fn changes(connection: &Connection) -> rusqlite::Result<i64> {
-    connection.query_row("PRAGMA schema_version", (), |row| row.get(0))
+/// A part of a schema: its name and the statement that makes it.
+type Part = (String, String);
+
+/// Returns a digest of all parts of a schema. The kind that a row claims for itself is not looked at:
+/// SQLite goes by the statement alone.
+pub(super) fn digest(connection: &Connection) -> rusqlite::Result<String> {
+    let text: Vec<String> = parts(connection)?
+        .into_iter()
+        .map(|(name, sql)| format!("{name}\0{sql}\0"))
+        .collect();
+    Ok(id::digest(text.concat()))
 }
 
-/// Refuses a database whose schema is not that of the steps, which change it `expected` times. Only
-/// where it was changed another number of times is it compared part by part: others may have added
-/// parts of their own.
+/// Refuses a database whose schema is not that of the steps, which has the digest `expected`. Only where
+/// the digest differs is it compared part by part: others may have added tables of their own, and
+/// comments change nothing.
 pub(super) fn check(
     connection: &Connection,
     path: &Path,
-    expected: i64,
+    expected: &str,
     steps: &[&str],
 ) -> Result<()> {
-    if changes(connection).at(path)? == expected {
-        return Ok(());
+    match digest(connection).at(path)? == expected {
+        true => Ok(()),
+        false => compare(connection, path, steps),
     }
-    let right = Connection::open_in_memory().at(path)?;
-    right.execute_batch(&steps.concat()).at(path)?;
-    let (right, found) = (parts(&right).at(path)?, parts(connection).at(path)?);
-    let wrong = right
-        .iter()
-        .find(|(name, sql)| found.get(*name) != Some(sql));
-    wrong.map_or(Ok(()), |(name, _)| Err(other(path, name)))
 }
 
-/// Reads what a schema is made of, by name.
-fn parts(connection: &Connection) -> rusqlite::Result<BTreeMap<String, String>> {
+/// Compares a schema with that of the steps, part by part.
+pub(super) fn compare(connection: &Connection, path: &Path, steps: &[&str]) -> Result<()> {
+    let model = Connection::open_in_memory().at(path)?;
+    model.execute_batch(&steps.concat()).at(path)?;
+    let plain = |(name, sql): Part| (name, without_comments(&sql));
+    let right: BTreeMap<String, String> = parts(&model).at(path)?.into_iter().map(plain).collect();
+    let found: Vec<Part> = parts(connection).at(path)?.into_iter().map(plain).collect();
+    let is_right = |(name, sql): &Part| right.get(name) == Some(sql);
+    let is_there = |name: &str| found.iter().any(|part| part.0 == name && is_right(part));
+    // Tables that hold the index of words belong to SQLite, whose versions write them differently.
+    let mut ours = right.keys().filter(|name| !name.starts_with("task_text_"));
+    if let Some(name) = ours.find(|name| !is_there(name)) {
+        return Err(other(path, name));
+    }
+    let Some((name, _)) = found.iter().find(|part| !is_right(part) && acts(&part.1)) else {
+        return Ok(());
+    };
+    let message = format!(
+        "{} holds `{name}`, which cleo did not make and which could change what is read and written; \
+         of others it may hold plain tables only",
+        path.display()
+    );
+    Err(foreign(message))
+}
+
+/// Says whether a part is more than a table that only holds rows.
+fn acts(sql: &str) -> bool {
+    let head = sql.get(.."CREATE TABLE ".len()).unwrap_or_default();
+    !head.eq_ignore_ascii_case("CREATE TABLE ")
+}
+
+fn parts(connection: &Connection) -> rusqlite::Result<Vec<Part>> {
     let mut statement = connection.prepare(PARTS)?;
-    let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, plain(&row.get::<_, String>(1)?)));
+    let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
     statement.query_map((), read)?.collect()
 }
 
 /// Writes a statement without comments, on one line.
-fn plain(sql: &str) -> String {
+fn without_comments(sql: &str) -> String {
     let lines = sql
         .lines()
         .map(|line| line.split("--").next().unwrap_or_default());
@@ -58,14 +91,9 @@ fn plain(sql: &str) -> String {
 
 fn other(path: &Path, part: &str) -> Error {
     let message = format!(
-        "{} was made by another build of cleo: its `{part}` is not as in this one. What is in it can \
-         be exported with that build",
+        "{} was made by another build of cleo: its `{part}` is not as in this one. Export what is in \
+         it with that build and import it into a new workspace",
         path.display()
     );
-    let anew = faults::anew(path);
-    let import = format!("{anew} && cleo import tasks.jsonl");
-    Error::new(Code::StoreSchema, message).fix(anew).or(
-        "take its tasks over, once that build has exported them",
-        import,
-    )
+    Error::new(Code::StoreSchema, message)
 }

@@ -5,10 +5,11 @@ use std::collections::{HashMap, HashSet};
 use rusqlite::Row;
 
 use super::SqliteTransaction;
-use super::tasks::{from_json, read_id};
+use super::tasks::{checked_id, from_json, read_id};
 use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::store::{Log, SpawnRecord, SpawnVerdict, Spawns, log};
+use crate::task::files::inside;
 
 const COLUMNS: &str =
     "task, manifest_id, output_file, at, receipt, verified_at, output_digest, forced";
@@ -91,7 +92,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<SpawnRecord> {
     Ok(SpawnRecord {
         task: read_id(row)?,
         manifest_id: row.get(1)?,
-        output_file: row.get(2)?,
+        output_file: checked_id(row, 2, |file| inside(file).is_some())?,
         at: row.get(3)?,
         receipt: from_json(row, 4)?,
         verified_at: row.get(5)?,

@@ -6,16 +6,17 @@ use rusqlite::{Row, params};
 use serde_json::{Map, Value};
 
 use super::{SqliteTransaction, graph, list};
-use crate::error::Result;
+use crate::document;
+use crate::error::{Code, Error, Result};
 use crate::gate::Gates;
-use crate::id::TaskId;
+use crate::id::{self, TaskId};
 use crate::score::normalize;
 use crate::store::{
     Archived, Claims, Filter, Links, Log, Page, Removed, Spawns, TaskGates, Tasks, Verifications,
     log, origin,
 };
 use crate::task::graph::Node;
-use crate::task::{Status, Task};
+use crate::task::{Priority, Status, Task};
 
 /// The columns of a task in the order in which [`read_task`] takes them.
 pub(super) const COLUMNS: &str = "t.number, t.title, t.description, t.type, t.status, t.parent,
@@ -40,6 +41,21 @@ impl Tasks for SqliteTransaction<'_> {
     fn task(&self, id: TaskId) -> Result<Option<Task>> {
         let sql = format!("SELECT {COLUMNS} FROM tasks t WHERE t.number = ?1");
         self.first(&sql, [id.0], read_task)
+    }
+
+    fn salvaged(&self, id: TaskId) -> Result<Option<Task>> {
+        match self.task(id) {
+            Err(error) if error.code == Code::RowDamaged => {
+                let sql = format!("SELECT {COLUMNS} FROM tasks t WHERE t.number = ?1");
+                let mut task = self.first(&sql, [id.0], salvage_task)?;
+                // The graph keeps the status beside it.
+                if let (Some(task), Ok(Some(kept))) = (&mut task, self.read_kept(id.0)) {
+                    task.status = kept.status;
+                }
+                Ok(task)
+            }
+            read => read,
+        }
     }
 
     fn status(&self, id: TaskId) -> Result<Option<Status>> {
@@ -116,6 +132,13 @@ impl Tasks for SqliteTransaction<'_> {
         self.all(&sql, (after.0, limit), read_task)
     }
 
+    fn last_of_piece(&self, after: TaskId, limit: u32) -> Result<Option<TaskId>> {
+        let sql = "SELECT max(number) FROM
+            (SELECT number FROM tasks WHERE number > ?1 ORDER BY number LIMIT ?2)";
+        let last = self.first(sql, (after.0, limit), |row| row.get::<_, Option<u32>>(0))?;
+        Ok(last.flatten().map(TaskId))
+    }
+
     fn reserve_id(&mut self, id: TaskId) -> Result<()> {
         self.hand_out(Some(id)).map(|_| ())
     }
@@ -136,22 +159,27 @@ impl Tasks for SqliteTransaction<'_> {
     }
 
     fn delete(&mut self, id: TaskId) -> Result<()> {
-        let Some(task) = self.task(id)? else {
+        let Some(task) = self.salvaged(id)? else {
             return Ok(());
         };
         for dependent in self.dependents(id)? {
-            if let Some(mut task) = self.task(dependent)? {
-                task.depends.retain(|need| *need != id);
-                self.put(&task)?;
+            match self.task(dependent) {
+                Err(error) if error.code == Code::RowDamaged => self.release(dependent, &task)?,
+                read => {
+                    if let Some(mut task) = read? {
+                        task.depends.retain(|need| *need != id);
+                        self.put(&task)?;
+                    }
+                }
             }
         }
         let removed = Removed {
             task,
             spawns: self.spawns(id)?,
             links: self.links(id)?,
-            gates: self.gates(id)?,
+            gates: unless_damaged(self.gates(id))?,
             verifications: self.verifications_of(id)?,
-            claim: self.claim(id)?,
+            claim: unless_damaged(self.claim(id))?,
         };
         self.record(&log::delete(&removed))?;
         self.forget_words(&removed.task)?;
@@ -183,6 +211,18 @@ impl Tasks for SqliteTransaction<'_> {
 }
 
 impl SqliteTransaction<'_> {
+    /// Has a damaged task no longer depend on one that goes. What is in its row stays as it is.
+    fn release(&self, dependent: TaskId, gone: &Task) -> Result<()> {
+        let sql = "DELETE FROM task_depends WHERE task = ?1 AND needs = ?2";
+        self.execute(sql, (dependent.0, gone.id.0))?;
+        let is = |status| u32::from(gone.status == status);
+        self.change_kept(dependent.0, |kept| {
+            let open = kept.open_needs + is(Status::Done);
+            kept.open_needs = open.saturating_sub(1);
+            kept.dropped_needs = kept.dropped_needs.saturating_sub(is(Status::Cancelled));
+        })
+    }
+
     /// Writes a task and the rows that belong to it; `before` is what is there.
     fn write(&self, before: Option<&Task>, task: &Task) -> Result<()> {
         let Some(before) = before else {
@@ -211,6 +251,8 @@ impl SqliteTransaction<'_> {
     }
 
     fn put_row(&self, sql: &'static str, task: &Task) -> Result<()> {
+        let extra = object(&task.extra);
+        refuse_deep(&extra)?;
         self.execute(
             sql,
             params![
@@ -232,7 +274,7 @@ impl SqliteTransaction<'_> {
                 task.estimate,
                 task.feature,
                 task.key,
-                object(&task.extra),
+                extra,
                 task.created_at,
                 task.updated_at,
                 task.started_at,
@@ -280,6 +322,20 @@ impl SqliteTransaction<'_> {
         }
         Ok(())
     }
+}
+
+/// How deep the JSON of a column may be nested: readers stop at 128 levels.
+const STORED_NESTING_MAX: usize = 100;
+
+/// Refuses JSON that is nested too deep to be read again.
+pub(super) fn refuse_deep(json: &str) -> Result<()> {
+    if document::nesting(json) <= STORED_NESTING_MAX {
+        return Ok(());
+    }
+    let message = format!(
+        "a value is nested more than {STORED_NESTING_MAX} levels deep, so it could not be read again"
+    );
+    Err(Error::new(Code::InputInvalid, message))
 }
 
 /// Writes a value as the JSON of a column.
@@ -345,6 +401,45 @@ pub(super) fn read_task(row: &Row<'_>) -> rusqlite::Result<Task> {
     })
 }
 
+/// Reads from [`COLUMNS`] what can be read of a damaged task.
+fn salvage_task(row: &Row<'_>) -> rusqlite::Result<Task> {
+    let id = read_id(row)?;
+    let text = |column| row.get::<_, String>(column).unwrap_or_default();
+    let optional = |column| row.get::<_, Option<String>>(column).unwrap_or_default();
+    let depends = from_json::<Vec<u32>>(row, 25).unwrap_or_default();
+    Ok(Task {
+        description: text(2),
+        kind: word(row, 3).unwrap_or_default(),
+        status: word(row, 4).unwrap_or(Status::Pending),
+        parent: row.get::<_, Option<u32>>(5).unwrap_or_default().map(TaskId),
+        priority: word(row, 6).unwrap_or(Priority::Medium),
+        phase: optional(7),
+        files: from_json(row, 9).unwrap_or_default(),
+        acceptance: from_json(row, 10).unwrap_or_default(),
+        deliverables: from_json(row, 11).unwrap_or_default(),
+        notes: from_json(row, 12).unwrap_or_default(),
+        assigned_agent: optional(13),
+        key: optional(17),
+        extra: from_json(row, 18).unwrap_or_default(),
+        updated_at: text(20),
+        started_at: optional(21),
+        completed_at: optional(22),
+        cancelled_at: optional(23),
+        archived_at: optional(24),
+        depends: depends.into_iter().map(TaskId).collect(),
+        labels: from_json(row, 26).unwrap_or_default(),
+        ..Task::new(id, &text(1), &text(19))
+    })
+}
+
+/// Takes nothing for what is damaged.
+fn unless_damaged<T: Default>(read: Result<T>) -> Result<T> {
+    match read {
+        Err(error) if error.code == Code::RowDamaged => Ok(T::default()),
+        read => read,
+    }
+}
+
 /// Reads a word of a closed set; a word that nobody knows is a broken database.
 pub(super) fn word<T: std::str::FromStr<Err = String>>(
     row: &Row<'_>,
@@ -353,6 +448,24 @@ pub(super) fn word<T: std::str::FromStr<Err = String>>(
     let text: String = row.get(column)?;
     text.parse()
         .map_err(|message: String| foreign(column, message.into()))
+}
+
+/// Reads a column that holds an id; a text of any other form could be a path or a command.
+pub(super) fn plain_id(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
+    checked_id(row, column, id::is_plain)
+}
+
+/// Reads a column that holds an id of the form that `has_form` knows.
+pub(super) fn checked_id(
+    row: &Row<'_>,
+    column: usize,
+    has_form: impl Fn(&str) -> bool,
+) -> rusqlite::Result<String> {
+    let text: String = row.get(column)?;
+    match has_form(&text) {
+        true => Ok(text),
+        false => Err(foreign(column, "it has not the form of an id".into())),
+    }
 }
 
 /// Reads a column that holds JSON.

@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use self::front::{front_matter, parts};
 use self::sections::Sections;
-use super::{blank, emit, keep_rest, kind};
+use super::{Faults, blank, emit, keep_rest, kind};
 use crate::error::Result;
 use crate::task::{Priority, Status, Task};
-use crate::transfer::fields::{Fields, note, unique};
+use crate::transfer::fields::{Fields, note, text_of, unique};
 use crate::transfer::silent::{Part, Silent, Told};
 use crate::transfer::{Fault, Format, Item, Record, Reference, Setting, Sink, lines};
 
@@ -181,7 +181,7 @@ fn one(
     if id.contains('.') {
         task.kind = kind("subtask");
     }
-    let faults = std::mem::take(&mut fields.faults);
+    let faults = Faults::take(&mut fields);
     keep_rest(&mut task, Format::Backlog, fields.rest());
     let (key, alias) = normal(&id);
     let record = Record {
@@ -245,11 +245,7 @@ fn task(fields: &mut Fields, sections: Sections) -> Task {
 fn names(fields: &Fields) -> Vec<String> {
     let names = match fields.get("assignee") {
         Some(Value::String(name)) => vec![name.clone()],
-        Some(Value::Array(all)) => all
-            .iter()
-            .filter_map(Value::as_str)
-            .map(String::from)
-            .collect(),
+        Some(Value::Array(all)) => all.iter().filter_map(text_of).collect(),
         _ => Vec::new(),
     };
     let fits = |name: &String| crate::task::rules::check_word("assignee", Some(name)).is_ok();

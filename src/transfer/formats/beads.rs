@@ -4,11 +4,11 @@ use std::io::BufRead;
 
 use serde_json::{Value, json};
 
-use super::{blank, emit, keep_relations, keep_rest, kind, no_id};
+use super::{Faults, blank, emit, keep_relations, keep_rest, kind, no_id};
 use crate::error::Result;
 use crate::task::files::inside;
 use crate::task::{Note, Priority, Status, Task};
-use crate::transfer::fields::{Fields, note, unique};
+use crate::transfer::fields::{Fields, id as id_of, note, text_of, unique};
 use crate::transfer::silent::{Part, Silent, Told};
 use crate::transfer::{Format, Item, Record, Reference, Setting, Sink, lines};
 
@@ -69,7 +69,7 @@ fn object(
     let edges = Edges::take(&mut fields, &id);
     let mut task = task(&mut fields, setting);
     keep_relations(&mut task, edges.relations);
-    let faults = std::mem::take(&mut fields.faults);
+    let faults = Faults::take(&mut fields);
     keep_rest(&mut task, Format::Beads, fields.rest());
     let record = Record {
         place: setting.place(line),
@@ -95,17 +95,22 @@ struct Edges {
 impl Edges {
     fn take(fields: &mut Fields, id: &str) -> Edges {
         let mut edges = Edges::default();
-        let Some(Value::Array(all)) = fields.take("dependencies") else {
-            return edges;
-        };
-        for edge in &all {
-            match edge["depends_on_id"].as_str() {
-                Some(target) => edges.add(target, edge),
-                None => fields
-                    .faults
-                    .push("a dependency names no depends_on_id".to_string()),
-            }
+        if fields
+            .get("dependencies")
+            .is_some_and(|all| !all.is_array())
+        {
+            fields.faults.push("dependencies is no list".to_string());
         }
+        let named = |edge: &Value| Some((id_of(edge.get("depends_on_id")?)?, edge.clone()));
+        for (target, edge) in fields.items("dependencies", named) {
+            edges.add(&target, &edge);
+        }
+        let odd = fields.get("dependencies").and_then(Value::as_array);
+        let told = odd.into_iter().flatten();
+        let told: Vec<String> = told
+            .map(|_| "a dependency names no depends_on_id".to_string())
+            .collect();
+        fields.loose.extend(told);
         // Of two parents the one counts that the dotted id names.
         let above = id.rsplit_once('.').map(|(above, _)| above);
         edges
@@ -223,7 +228,7 @@ fn files(fields: &Fields) -> Vec<String> {
         .get("metadata")
         .and_then(|metadata| metadata["files"].as_array());
     let files = files.into_iter().flatten();
-    unique(files.filter_map(|file| inside(file.as_str()?)).collect())
+    unique(files.filter_map(|file| inside(&text_of(file)?)).collect())
 }
 
 fn estimate(fields: &mut Fields) -> Option<f64> {

@@ -3,10 +3,10 @@
 
 use std::io::BufRead;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{blank, emit, no_id};
+use super::{Faults, blank, emit, no_id};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::task::{Note, Priority, Size, Status, Task, TaskType};
@@ -170,7 +170,7 @@ fn object(
         .collect();
     let task = task(&mut fields);
     fields.drop(&[HISTORY]);
-    let faults = std::mem::take(&mut fields.faults);
+    let faults = Faults::take(&mut fields);
     let mut record = Record {
         place: setting.place(line),
         key: normal(&id),
@@ -234,7 +234,9 @@ fn task(fields: &mut Fields) -> Task {
     task.completed_at = fields.time("completedAt");
     task.cancelled_at = fields.time("cancelledAt");
     task.archived_at = fields.time("archivedAt");
-    if let Some(Value::Object(extra)) = fields.take("extra") {
+    if fields.get("extra").is_some_and(Value::is_object)
+        && let Some(Value::Object(extra)) = fields.take("extra")
+    {
         task.extra = extra;
     }
     task
@@ -249,11 +251,14 @@ fn parsed<T: std::str::FromStr<Err = String>>(fields: &mut Fields, name: &str) -
 }
 
 fn notes(fields: &mut Fields) -> Vec<Note> {
-    let notes = fields.take("notes").map(serde_json::from_value).transpose();
-    notes.map(Option::unwrap_or_default).unwrap_or_else(|_| {
+    if fields.get("notes").is_some_and(|notes| !notes.is_array()) {
         fields.faults.push("notes is no list of notes".to_string());
-        Vec::new()
-    })
+    }
+    let notes = fields.items("notes", |each| Note::deserialize(each).ok());
+    if fields.get("notes").is_some() {
+        fields.loose.push("notes holds what is no note".to_string());
+    }
+    notes
 }
 
 fn estimate(fields: &mut Fields) -> Option<f64> {

@@ -13,6 +13,7 @@ use serde_json::{Map, Value};
 
 use super::fields::Fields;
 use super::{Fault, Format, Item, Record, Setting, Sink};
+use crate::document::{NESTING_MAX, depth_of};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::task::rules::{ITEM_MAX, ITEMS_MAX, TEXT_MAX, TITLE_MAX};
@@ -52,6 +53,12 @@ fn unfit(task: &Task) -> Option<String> {
     let long = |what: &str, length: usize, max: usize| {
         (length > max).then(|| format!("its {what} has {length} characters; {max} are allowed"))
     };
+    let depth = 1 + task.extra.values().map(depth_of).max().unwrap_or(0);
+    if depth > NESTING_MAX {
+        return Some(format!(
+            "a field of it is nested {depth} levels deep; {NESTING_MAX} are allowed"
+        ));
+    }
     let title = if task.title.len() > TITLE_MAX {
         task.title.chars().count()
     } else {
@@ -86,16 +93,41 @@ fn too_much(name: &str, list: &[String]) -> Option<String> {
     (list.len() > ITEMS_MAX).then(|| format!("its {name} has more than {ITEMS_MAX} lines"))
 }
 
+/// What is wrong with an object.
+struct Faults {
+    /// What costs the task.
+    whole: Vec<String>,
+    /// What costs no more than a part of it.
+    loose: Vec<String>,
+}
+
+impl Faults {
+    fn take(fields: &mut Fields) -> Faults {
+        Faults {
+            whole: std::mem::take(&mut fields.faults),
+            loose: std::mem::take(&mut fields.loose),
+        }
+    }
+}
+
 /// Hands a record on, or its faults.
 fn emit(
     mut record: Record,
-    faults: &[String],
+    faults: &Faults,
     format: Format,
     setting: &Setting<'_>,
     sink: &mut Sink<'_>,
 ) -> Result<()> {
     let stood = cleaned::clean(&mut record.task);
-    let fault = faults.first().cloned().or_else(|| unfit(&record.task));
+    let fault = faults.whole.first().cloned();
+    let fault = fault.or_else(|| unfit(&record.task));
+    for message in &faults.loose {
+        sink(Item::Fault(Fault {
+            place: setting.place(record.place.line),
+            id: Some(record.id.clone()),
+            message: message.clone(),
+        }))?;
+    }
     let Some(message) = fault else {
         if !stood.is_empty() {
             let id = record.id.clone();

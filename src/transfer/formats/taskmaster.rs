@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{blank, emit, keep_rest, kind, no_id};
+use super::{Faults, blank, emit, keep_rest, kind, no_id};
 use crate::error::Result;
 use crate::task::files::inside;
 use crate::task::{Priority, Status, Task};
@@ -116,10 +116,11 @@ fn whole(
     let Some(own) = fields.id("id") else {
         return sink(no_id(setting, line, &fields));
     };
-    let parts = match fields.take("subtasks") {
-        Some(Value::Array(parts)) => parts,
-        _ => Vec::new(),
-    };
+    let parts = fields.items("subtasks", |part| part.as_object().cloned());
+    if fields.get("subtasks").is_some() {
+        let message = "subtasks holds what is no task";
+        fields.loose.push(message.to_string());
+    }
     let around = Around {
         tag,
         tasks,
@@ -127,10 +128,12 @@ fn whole(
         again: false,
     };
     let priority = one(&around, &own, Priority::Medium, line, fields, setting, sink)?;
-    let siblings: Vec<String> = parts.iter().filter_map(|part| id(&part["id"])).collect();
+    let siblings: Vec<String> = parts
+        .iter()
+        .filter_map(|part| id(part.get("id")?))
+        .collect();
     let mut seen = HashSet::new();
     for part in parts {
-        let Value::Object(part) = part else { continue };
         let mut fields = Fields::new(part);
         let Some(sub) = fields.id("id") else {
             sink(no_id(setting, line, &fields))?;
@@ -161,19 +164,10 @@ fn one(
     let silent = Silent::of(&fields, TOLD)
         .unless(Part::Kind, is_part)
         .unless(Part::Parent, is_part);
-    let mut loose = Vec::new();
-    let depends = depends(around, own, &mut fields, &mut loose);
+    let depends = depends(around, own, &mut fields);
     let task = task(around, above, &mut fields);
-    let faults = std::mem::take(&mut fields.faults);
+    let faults = Faults::take(&mut fields);
     let id = around.full(own);
-    // One of these costs the edge, and not the task.
-    for message in loose {
-        sink(Item::Fault(Fault {
-            place: setting.place(line),
-            id: Some(id.clone()),
-            message,
-        }))?;
-    }
     let parents = around.above.iter().map(|(task, _)| Reference {
         given: (*task).to_string(),
         readings: vec![format!("{}/{task}", around.tag)],
@@ -222,14 +216,9 @@ impl Around<'_> {
     }
 }
 
-/// Takes what must be done first. What is no id is told in `loose`; a number such as 5.1 could be one, so
+/// Takes what must be done first. What is no id is told; a number such as 5.1 could be one, so
 /// the task waits until somebody has looked at it.
-fn depends(
-    around: &Around<'_>,
-    own: &str,
-    fields: &mut Fields,
-    loose: &mut Vec<String>,
-) -> Vec<Reference> {
+fn depends(around: &Around<'_>, own: &str, fields: &mut Fields) -> Vec<Reference> {
     let all = match fields.take("dependencies") {
         None => return Vec::new(),
         Some(Value::Array(all)) => all,
@@ -247,11 +236,14 @@ fn depends(
             });
             continue;
         }
-        loose.push(format!(
+        fields.loose.push(format!(
             "the dependency {each} is no id; a subtask is written as a text such as \"5.10\""
         ));
         let number = each.as_f64().map(|_| Reference::to(&each.to_string()));
-        found.extend(number);
+        match number {
+            Some(number) => found.push(number),
+            None => fields.keep_items("dependencies", vec![each.clone()]),
+        }
     }
     found
 }
@@ -305,7 +297,15 @@ fn acceptance(fields: &mut Fields) -> Vec<String> {
         fields.drop(&["testStrategy"]);
         criteria.extend(strategy);
     }
-    unique(criteria.into_iter().filter(fits).collect())
+    let (criteria, long): (Vec<_>, Vec<_>) = criteria.into_iter().partition(fits);
+    // A single text that is too long still stands there.
+    if fields.word("acceptanceCriteria").is_none() {
+        fields.keep_items(
+            "acceptanceCriteria",
+            long.into_iter().map(Value::from).collect(),
+        );
+    }
+    unique(criteria)
 }
 
 fn stand(task: &mut Task, fields: &mut Fields) {

@@ -6,10 +6,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{blank, emit, keep_rest};
+use super::{Faults, blank, emit, keep_rest};
 use crate::error::Result;
 use crate::task::{Priority, Status, Task};
-use crate::transfer::fields::{Fields, note, unique};
+use crate::transfer::fields::{Fields, note, text_of, unique};
 use crate::transfer::silent::{self, Silent, Told};
 use crate::transfer::{Fault, Format, Item, Read, Record, Reference, Setting, Sink, lines, moment};
 
@@ -122,7 +122,7 @@ fn one(line: usize, mut fields: Fields, setting: &Setting<'_>, sink: &mut Sink<'
     let silent = Silent::of(&fields, TOLD);
     let depends = depends(&mut fields);
     let task = task(&mut fields, setting);
-    let faults = std::mem::take(&mut fields.faults);
+    let faults = Faults::take(&mut fields);
     let mut record = Record {
         place: setting.place(line),
         key: uuid.to_lowercase(),
@@ -191,16 +191,12 @@ fn task(fields: &mut Fields, setting: &Setting<'_>) -> Task {
         task.size = Some(size);
         fields.drop(&["size"]);
     }
-    if let Some(Value::Array(all)) = fields.take("annotations") {
-        let annotation = |each: &Value| {
-            let at = each["entry"]
-                .as_str()
-                .and_then(moment::read)
-                .unwrap_or_default();
-            note(&at, "taskwarrior", each["description"].as_str()?)
-        };
-        task.notes = all.iter().filter_map(annotation).collect();
-    }
+    task.notes = fields.items("annotations", |each| {
+        let at = each["entry"].as_str().map(moment::read);
+        // A time that is none stays with its text.
+        let at = at.map_or(Some(String::new()), |at| at)?;
+        note(&at, "taskwarrior", text_of(each.get("description")?)?)
+    });
     stand(&mut task, fields, setting);
     task
 }

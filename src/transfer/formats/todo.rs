@@ -6,12 +6,12 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{blank, emit, keep_relations, keep_rest, kind, no_id};
+use super::{Faults, blank, emit, keep_relations, keep_rest, kind, no_id};
 use crate::error::Result;
 use crate::phase::{Phase, PhaseStatus};
 use crate::task::rules::{TEXT_MAX, check_word, cleaned_line, cleaned_text, is_slug};
 use crate::task::{Note, Status, Task};
-use crate::transfer::fields::{Fields, note, unique};
+use crate::transfer::fields::{Fields, note, text_of, unique};
 use crate::transfer::silent::{Part, Silent, Told};
 use crate::transfer::{Fault, Format, Item, Record, Reference, Setting, Sink, lines, moment};
 
@@ -143,7 +143,7 @@ fn object(
     let depends = depends.iter().map(|id| Reference::to(id)).collect();
     let mut task = task(&mut fields, ids, setting);
     keep_relations(&mut task, relations(&mut fields));
-    let faults = std::mem::take(&mut fields.faults);
+    let faults = Faults::take(&mut fields);
     keep_rest(&mut task, Format::Todo, fields.rest());
     let record = Record {
         place: setting.place(line),
@@ -232,37 +232,33 @@ fn end(task: &mut Task, fields: &mut Fields) {
 
 /// Takes the criteria. An object gives its text; what the tool adds for each child by itself goes.
 fn acceptance(fields: &mut Fields, ids: &HashSet<String>) -> Vec<String> {
-    let Some(Value::Array(all)) = fields.take("acceptance") else {
-        return Vec::new();
+    let named = |criterion: &Value| {
+        let mut names = ["text", "description", "criterion"].iter();
+        names.find_map(|name| criterion.get(name)?.as_str().map(str::to_string))
     };
-    if all.iter().any(Value::is_object) {
-        fields.keep("acceptance", all.clone());
+    let text = |criterion: &Value| text_of(criterion).or_else(|| named(criterion));
+    let whole = fields.get("acceptance").cloned();
+    let all = fields.items("acceptance", text);
+    // An object says more than its text.
+    let says_more = |whole: &Value| {
+        let mut criteria = whole.as_array().into_iter().flatten();
+        criteria.any(Value::is_object)
+    };
+    if let Some(whole) = whole.filter(says_more) {
+        fields.keep("acceptance", whole);
     }
-    let text = |criterion: &Value| match criterion {
-        Value::String(text) => Some(text.clone()),
-        other => ["text", "description", "criterion"]
-            .iter()
-            .find_map(|name| other[name].as_str().map(str::to_string)),
-    };
     let derived = |text: &String| {
         let child = text
             .strip_prefix("Complete child ")
             .and_then(|rest| rest.split_once(':'));
         child.is_some_and(|(id, _)| ids.contains(id))
     };
-    unique(
-        all.iter()
-            .filter_map(text)
-            .filter(|text| !derived(text))
-            .collect(),
-    )
+    unique(all.into_iter().filter(|text| !derived(text)).collect())
 }
 
 fn notes(fields: &mut Fields, task: &Task) -> Vec<Note> {
     let mut notes = Vec::new();
-    if let Some(Value::Array(all)) = fields.take("notes") {
-        notes.extend(all.iter().filter_map(|each| a_note(each, &task.updated_at)));
-    }
+    notes.extend(fields.items("notes", |each| a_note(each, &task.updated_at)));
     let reasons = ["blockedBy", "cancellationReason", "cancelReason"];
     for (name, head) in reasons
         .into_iter()
@@ -277,6 +273,7 @@ fn notes(fields: &mut Fields, task: &Task) -> Vec<Note> {
 fn a_note(each: &Value, at: &str) -> Option<Note> {
     match each {
         Value::String(text) => note(at, "todo", text.as_str()),
+        Value::Number(number) => note(at, "todo", number.to_string()),
         Value::Object(object) => {
             let text = ["content", "note", "text"]
                 .iter()
@@ -292,15 +289,12 @@ fn a_note(each: &Value, at: &str) -> Option<Note> {
 }
 
 fn relations(fields: &mut Fields) -> Vec<Value> {
-    let Some(Value::Array(all)) = fields.take("relates") else {
-        return Vec::new();
-    };
     let relation = |each: &Value| {
-        let mut relation = json!({"type": each["type"], "id": each["taskId"]});
+        let mut relation = json!({"type": each.get("type")?, "id": each.get("taskId")?});
         if let Some(reason) = each["reason"].as_str() {
             relation["reason"] = reason.into();
         }
-        relation
+        Some(relation)
     };
-    all.iter().map(relation).collect()
+    fields.items("relates", relation)
 }

@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 
 use super::apart::{Apart, apart_from, working};
-use crate::error::Result;
+use crate::error::{Code, Result};
 use crate::id::TaskId;
 use crate::ops::tasks::is_within;
 use crate::store::{ReadyTask, Transaction};
@@ -37,7 +37,9 @@ pub(in crate::ops) fn choose(
     let mut limit = 1;
     loop {
         let (candidates, total) = over.with_ready(transaction, scope, limit)?;
-        let free = unheld(transaction, &candidates, now)?;
+        let mut free = unheld(transaction, &candidates, now)?;
+        let damaged = damaged(transaction, &free)?;
+        free.retain(|id| !damaged.contains(id));
         let apart = first_apart(transaction, &free, &over, now)?;
         let chosen = apart.tasks.first();
         if chosen.is_some() || total <= u64::from(limit) {
@@ -51,6 +53,18 @@ pub(in crate::ops) fn choose(
         }
         limit = limit.saturating_mul(STEP);
     }
+}
+
+/// Finds the tasks that cannot be read: nobody can work on them.
+fn damaged(transaction: &dyn Transaction, ids: &[TaskId]) -> Result<Vec<TaskId>> {
+    let mut damaged = Vec::new();
+    for id in ids {
+        match transaction.task(*id) {
+            Err(error) if error.code == Code::RowDamaged => damaged.push(*id),
+            read => drop(read?),
+        }
+    }
+    Ok(damaged)
 }
 
 /// Finds the first task that touches no files of one under way. Most declare none, and need no look

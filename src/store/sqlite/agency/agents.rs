@@ -4,9 +4,10 @@ use rusqlite::{Row, named_params};
 
 use super::SqliteAgencyTransaction;
 use crate::agent::Agent;
+use crate::agent::draft::is_plain_id;
 use crate::error::Result;
 use crate::store::agency::Agents;
-use crate::store::sqlite::tasks::{from_json, word};
+use crate::store::sqlite::tasks::{checked_id, from_json, word};
 
 const COLUMNS: &str = "id, kind, user_id, name, description, role, objective, prompt, model,
     temperature, max_tokens, color, icon, tags, tools, intents, capability, skills, endpoint,
@@ -92,7 +93,7 @@ impl SqliteAgencyTransaction<'_> {
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Agent> {
     Ok(Agent {
-        id: row.get(0)?,
+        id: checked_id(row, 0, is_plain_id)?,
         kind: word(row, 1)?,
         user_id: row.get(2)?,
         name: row.get(3)?,

@@ -12,7 +12,7 @@ use crate::chat::record::{
 };
 use crate::error::{Code, Error, Result};
 use crate::store::agency::{Chats, Components};
-use crate::store::sqlite::tasks::from_json;
+use crate::store::sqlite::tasks::{from_json, refuse_deep};
 
 impl SqliteAgencyTransaction<'_> {
     /// Reads the first column of all rows as JSON.
@@ -26,8 +26,9 @@ impl SqliteAgencyTransaction<'_> {
 }
 
 fn json<T: Serialize>(record: &T) -> Result<String> {
-    serde_json::to_string(record)
-        .map_err(|cause| Error::new(Code::Internal, "a record cannot be written").because(cause))
+    let json = serde_json::to_string(record)
+        .map_err(|cause| Error::new(Code::Internal, "a record cannot be written").because(cause))?;
+    refuse_deep(&json).map(|()| json)
 }
 
 impl Components for SqliteAgencyTransaction<'_> {

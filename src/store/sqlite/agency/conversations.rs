@@ -5,9 +5,10 @@ use rusqlite::{Row, params_from_iter};
 
 use super::SqliteAgencyTransaction;
 use crate::error::Result;
+use crate::run::conversation::is_id;
 use crate::run::{Conversation, Message};
 use crate::store::agency::{ConversationFilter, ConversationPage, Conversations};
-use crate::store::sqlite::tasks::{from_json, word};
+use crate::store::sqlite::tasks::{checked_id, from_json, refuse_deep, word};
 
 const COLUMNS: &str = "id, user_id, agent, title, status, created_at, updated_at, last_message_at";
 const MESSAGE: &str = "id, conversation, run, type, content, metadata, created_at";
@@ -59,6 +60,7 @@ impl Conversations for SqliteAgencyTransaction<'_> {
     fn add_message(&mut self, message: &Message) -> Result<()> {
         let sql = "INSERT INTO messages VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7)";
         let metadata = serde_json::json!(message.metadata).to_string();
+        refuse_deep(&metadata)?;
         self.execute(
             sql,
             (
@@ -148,7 +150,7 @@ fn conditions(filter: &ConversationFilter) -> (String, Vec<Value>) {
 
 fn read(row: &Row<'_>) -> rusqlite::Result<Conversation> {
     Ok(Conversation {
-        id: row.get(0)?,
+        id: checked_id(row, 0, is_id)?,
         user: row.get(1)?,
         agent: row.get(2)?,
         title: row.get(3)?,

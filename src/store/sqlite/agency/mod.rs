@@ -11,9 +11,10 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::faults::Faults;
+use super::faults::{self, Faults};
 use super::health;
-use super::open::{Open, PATIENCE, WHOLE, turn};
+use super::open::{Open, PATIENCE, WHOLE, distrust, turn};
+use super::place::{check_place, create_private};
 use super::shape;
 use crate::error::{Code, Error, Result};
 use crate::file::unwritable;
@@ -27,8 +28,8 @@ const SCHEMA: &[&str] = &[
 ];
 /// Version of the schema that this program writes.
 const VERSION: i32 = SCHEMA.len() as i32;
-/// How often the steps change the schema; see [`shape::changes`]. A test tells it.
-const CHANGES: i64 = 35;
+/// Digest of the schema; see [`shape::digest`]. A test tells it.
+const DIGEST: &str = "sha256:bbfdedd388eb9a7273af2be97099acac845097f22a7332d8592b1d28b9a5c92c";
 /// Marks the file as cleo's store of agents: "clea" in ASCII.
 const APPLICATION: i32 = 0x636c_6561;
 
@@ -41,6 +42,7 @@ pub struct SqliteAgency {
 impl SqliteAgency {
     /// Opens the store if there is one.
     pub fn open(path: &Path) -> Result<Option<SqliteAgency>> {
+        check_place(path)?;
         if !path.exists() {
             return Ok(None);
         }
@@ -55,6 +57,8 @@ impl SqliteAgency {
 
     /// Opens the store; one that is not there is made.
     pub fn open_or_create(path: &Path) -> Result<SqliteAgency> {
+        check_place(path)?;
+        create_private(path)?;
         let turns = turns(path);
         fs::create_dir_all(&turns).map_err(|cause| unwritable(&turns, cause))?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
@@ -84,6 +88,7 @@ impl SqliteAgency {
         let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags).at(path)?;
         connection.busy_timeout(PATIENCE).at(path)?;
+        distrust(&connection).at(path)?;
         connection.set_prepared_statement_cache_capacity(128);
         Ok(SqliteAgency {
             connection,
@@ -112,7 +117,7 @@ impl SqliteAgency {
     }
 
     fn shaped(self) -> Result<SqliteAgency> {
-        shape::check(&self.connection, &self.path, CHANGES, SCHEMA)?;
+        shape::check(&self.connection, &self.path, DIGEST, SCHEMA)?;
         Ok(self)
     }
 
@@ -126,6 +131,11 @@ impl SqliteAgency {
             if done == 0 && self.has_tables()? {
                 return Err(foreign(&self.path));
             }
+            shape::compare(
+                &self.connection,
+                &self.path,
+                SCHEMA.get(..done).unwrap_or(&[]),
+            )?;
             let steps = SCHEMA.get(done..).unwrap_or(&[]).concat();
             let end = format!(
                 "{steps} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; \
@@ -162,9 +172,7 @@ fn turns(path: &Path) -> PathBuf {
 }
 
 fn foreign(path: &Path) -> Error {
-    let message = format!("{} is no store of agents", path.display());
-    let place = crate::error::quote(&path.to_string_lossy());
-    Error::new(Code::StoreCorrupt, message).fix(format!("mv {place} {place}.broken"))
+    faults::corrupt(path, "it is no store of agents")
 }
 
 impl Agency for SqliteAgency {
@@ -228,10 +236,10 @@ mod tests {
     }
 
     #[test]
-    fn the_steps_change_the_schema_as_often_as_is_said() {
+    fn schema_has_the_digest_that_is_expected() {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(&SCHEMA.concat()).unwrap();
-        assert_eq!(shape::changes(&connection).unwrap(), CHANGES);
+        assert_eq!(shape::digest(&connection).unwrap(), DIGEST);
     }
 
     #[test]

@@ -5,9 +5,10 @@ use rusqlite::{Row, named_params, params_from_iter};
 
 use super::SqliteAgencyTransaction;
 use crate::error::Result;
+use crate::id;
 use crate::run::{DELEGATION, Detail, Event, Run};
 use crate::store::agency::{Glimpse, RunFilter, RunPage, Runs, StoodIn, Tally};
-use crate::store::sqlite::tasks::{from_json, word};
+use crate::store::sqlite::tasks::{checked_id, from_json, plain_id, refuse_deep, word};
 
 const COLUMNS: &str =
     "id, kind, status, user_id, agent, requested_agent, supervisor, input, output,
@@ -73,7 +74,9 @@ impl Runs for SqliteAgencyTransaction<'_> {
     fn owners(&self) -> Result<Vec<String>> {
         let sql = "SELECT DISTINCT owner FROM runs WHERE status IN ('pending', 'running')
             ORDER BY owner";
-        self.all(sql, (), |row| row.get(0))
+        self.all(sql, (), |row| {
+            checked_id(row, 0, |owner| owner.is_empty() || id::is_plain(owner))
+        })
     }
 
     fn unfinished(&self, owner: &str) -> Result<Vec<Run>> {
@@ -156,6 +159,7 @@ impl Runs for SqliteAgencyTransaction<'_> {
     fn add_event(&mut self, run: &str, at: &str, kind: &str, detail: &Detail) -> Result<u64> {
         let sql = "INSERT INTO events VALUES (NULL, ?1, ?2, ?3, ?4)";
         let detail = serde_json::to_string(detail).unwrap_or_default();
+        refuse_deep(&detail)?;
         self.execute(sql, (run, at, kind, detail))?;
         Ok(self.connection.last_insert_rowid().unsigned_abs())
     }
@@ -237,7 +241,7 @@ fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
 fn read_event(row: &Row<'_>) -> rusqlite::Result<Event> {
     Ok(Event {
         cursor: unsigned(row, 0)?,
-        run: row.get(1)?,
+        run: plain_id(row, 1)?,
         at: row.get(2)?,
         kind: row.get(3)?,
         detail: from_json(row, 4)?,
@@ -248,7 +252,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Run> {
     let time = row.get::<_, Option<i64>>(16)?;
     let there = |column| row.get::<_, Option<String>>(column);
     Ok(Run {
-        id: row.get(0)?,
+        id: plain_id(row, 0)?,
         kind: word(row, 1)?,
         status: word(row, 2)?,
         user: row.get(3)?,
@@ -269,6 +273,6 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Run> {
         conversation: row.get(18)?,
         started_at: row.get(19)?,
         completed_at: row.get(20)?,
-        owner: row.get(21)?,
+        owner: checked_id(row, 21, |owner| owner.is_empty() || id::is_plain(owner))?,
     })
 }

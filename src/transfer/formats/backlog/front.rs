@@ -1,5 +1,7 @@
 //! Front matter of a file of Backlog.md.
 
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _};
 use serde_json::{Map, Value};
 
 use super::FRONT_MAX;
@@ -30,13 +32,55 @@ pub(super) fn parts(text: &str) -> Read<(&str, &str)> {
 /// Reads the fields of front matter; the error says on which line of the file it is none.
 pub(super) fn front_matter(text: &str) -> Read<Fields, (usize, String)> {
     let quoted = names_quoted(text);
-    let map: Read<Map<String, Value>, _> = crate::yaml::from_str(&quoted);
-    map.map(Fields::new).map_err(|cause| {
+    let read = || -> Result<Map<String, Value>, serde_yaml::Error> {
+        let Plain(mut map) = crate::yaml::from_str(&quoted)?;
+        // Of a number its text counts, which only who asks for texts gets.
+        let written = crate::yaml::from_str::<Written>(&quoted);
+        if let Some(labels) = written.ok().and_then(|written| written.labels) {
+            map.insert("labels".to_string(), labels.into());
+        }
+        Ok(map)
+    };
+    read().map(Fields::new).map_err(|cause| {
         let line = cause.location().map_or(0, |place| place.line() + 1);
         let what = cause.to_string();
         let what = what.split(" at line ").next().unwrap_or_default();
         (line, format!("the front matter is no YAML: {what}"))
     })
+}
+
+/// Lists whose items are texts, however they look.
+#[derive(Deserialize)]
+struct Written {
+    labels: Option<Vec<String>>,
+}
+
+/// Fields without numbers that JSON cannot hold.
+struct Plain(Map<String, Value>);
+
+impl<'de> Deserialize<'de> for Plain {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Plain, D::Error> {
+        let document = serde_yaml::Value::deserialize(from)?;
+        refuse_infinite(&document).map_err(D::Error::custom)?;
+        let map = Map::deserialize(document).map_err(D::Error::custom)?;
+        Ok(Plain(map))
+    }
+}
+
+fn refuse_infinite(value: &serde_yaml::Value) -> Read<()> {
+    match value {
+        serde_yaml::Value::Number(number) if number.as_f64().is_some_and(|it| !it.is_finite()) => {
+            Err(format!(
+                "{number} is no number that can be kept; write it as a text, in quotes"
+            ))
+        }
+        serde_yaml::Value::Sequence(items) => items.iter().try_for_each(refuse_infinite),
+        serde_yaml::Value::Mapping(fields) => {
+            let mut values = fields.values();
+            values.try_for_each(refuse_infinite)
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Puts quotes around names such as `@dana`, which the tool itself writes without.

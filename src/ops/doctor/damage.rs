@@ -1,0 +1,113 @@
+//! Rows of the databases that cannot be read, and permissions of their files.
+
+use super::Finding;
+use crate::error::{Result, quote};
+use crate::id::TaskId;
+use crate::ops::transfer::each_task;
+use crate::store::agency::{Agency, ConversationFilter, RunFilter};
+use crate::store::left_out::{self, Damage};
+use crate::store::sqlite::{SqliteAgency, open_to_others};
+use crate::store::{OperationFilter, Store};
+use crate::workspace::Workspace;
+
+/// How many changes, events and messages are read at a time.
+const PIECE: u32 = 10_000;
+
+pub(super) fn look(workspace: &Workspace) -> Vec<Finding> {
+    let mut findings = vec![permissions(workspace)];
+    left_out::take();
+    let read = read_tasks(workspace).and_then(|()| read_agency(workspace));
+    let damaged = left_out::take();
+    match read {
+        Ok(()) if damaged.is_empty() => {
+            findings.push(Finding::ok("database.rows", "every row can be read"));
+        }
+        Ok(()) => {}
+        Err(error) => findings.push(Finding::of("database.rows", error)),
+    }
+    findings.extend(damaged.into_iter().map(of_row));
+    findings
+}
+
+fn of_row(Damage { row, what }: Damage) -> Finding {
+    let told = format!("{row} is damaged ({what}); everything else can be used");
+    match row.parse::<TaskId>() {
+        Ok(task) => {
+            let message = format!("{told}, and `cleo delete {task}` removes it");
+            Finding::fail(
+                "database.rows",
+                message,
+                format!("cleo delete {task} --dry-run"),
+            )
+        }
+        Err(_) => Finding::fail("database.rows", told, "cleo explain E_ROW_DAMAGED"),
+    }
+}
+
+/// Reads everything about tasks; what is damaged is noted.
+fn read_tasks(workspace: &Workspace) -> Result<()> {
+    let mut store = workspace.open_store()?;
+    let transaction = store.read()?;
+    each_task(&*transaction, |_| Ok(()))?;
+    let ids: Vec<TaskId> = transaction
+        .nodes(None)?
+        .iter()
+        .map(|node| node.id)
+        .collect();
+    transaction.gates_of(&ids)?;
+    transaction.sessions(None)?;
+    transaction.phases()?;
+    transaction.operations(&OperationFilter::default())?;
+    let (mut cursor, end) = (0, transaction.last_cursor()?);
+    while cursor < end {
+        transaction.changes(cursor, None, PIECE)?;
+        cursor += u64::from(PIECE);
+    }
+    for id in ids {
+        transaction.spawns(id)?;
+        transaction.verifications_of(id)?;
+    }
+    Ok(())
+}
+
+/// Reads all agents, runs and conversations; what is damaged is noted.
+fn read_agency(workspace: &Workspace) -> Result<()> {
+    let Some(mut agency) = SqliteAgency::open(&workspace.agency())? else {
+        return Ok(());
+    };
+    let transaction = agency.read()?;
+    transaction.agents()?;
+    transaction.runs(&RunFilter {
+        limit: u32::MAX,
+        ..RunFilter::default()
+    })?;
+    transaction.conversations(&ConversationFilter {
+        limit: u32::MAX,
+        ..ConversationFilter::default()
+    })?;
+    let (mut cursor, end) = (0, transaction.last_event()?.max(transaction.last_said()?));
+    while cursor < end {
+        transaction.events(None, cursor, PIECE)?;
+        transaction.said_after(cursor, PIECE)?;
+        cursor += u64::from(PIECE);
+    }
+    Ok(())
+}
+
+/// Tells files that other accounts may read; cleo closes them when it opens a store.
+fn permissions(workspace: &Workspace) -> Finding {
+    let check = "workspace.permissions";
+    let open = [workspace.database(), workspace.agency()];
+    let mut open: Vec<_> = open.iter().flat_map(|path| open_to_others(path)).collect();
+    open.sort();
+    open.dedup();
+    if open.is_empty() {
+        return Finding::ok(check, "no other account may read the databases");
+    }
+    let paths: Vec<String> = open
+        .iter()
+        .map(|path| quote(&path.to_string_lossy()))
+        .collect();
+    let message = format!("other accounts may use {}", paths.join(", "));
+    Finding::warn(check, message, format!("chmod go= {}", paths.join(" ")))
+}

@@ -1,0 +1,53 @@
+//! Rows that could not be read and were left out of what a command answers. They cost nothing but
+//! themselves, and are told with the answer.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use crate::error::{Code, Error};
+
+/// How many rows are named; a server, which nobody asks for them, keeps no more.
+const ROWS_MAX: usize = 20;
+
+static ROWS: Mutex<BTreeSet<Damage>> = Mutex::new(BTreeSet::new());
+
+/// What is wrong with a row.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Damage {
+    /// Which row it is.
+    pub row: String,
+    /// Which part of it cannot be read, and why.
+    pub what: String,
+}
+
+impl Damage {
+    /// The error for a row that was asked for.
+    pub fn error(self) -> Error {
+        let Damage { row, what } = self;
+        let message =
+            format!("{row} is damaged in the database ({what}); everything else can be used");
+        Error::new(Code::RowDamaged, message).fix("cleo doctor")
+    }
+}
+
+/// Notes a row that is left out.
+pub fn note(damage: Damage) {
+    let mut rows = ROWS.lock().unwrap_or_else(PoisonError::into_inner);
+    if rows.len() < ROWS_MAX {
+        rows.insert(damage);
+    }
+}
+
+/// Returns a sentence for each row that was left out, and forgets them.
+pub fn take_warnings() -> Vec<String> {
+    let warning = |Damage { row, what }| {
+        format!("{row} is left out: it is damaged in the database ({what}); see `cleo doctor`")
+    };
+    take().into_iter().map(warning).collect()
+}
+
+/// Returns the rows that were left out, and forgets them.
+pub fn take() -> Vec<Damage> {
+    let mut rows = ROWS.lock().unwrap_or_else(PoisonError::into_inner);
+    std::mem::take(&mut *rows).into_iter().collect()
+}

@@ -1,0 +1,109 @@
+//! Where a database lies and whose it is. A folder that came with a copy of a project, or that another
+//! account of this machine has put in the way, may hold anything.
+
+use std::fs::{self, File, Metadata};
+use std::io::ErrorKind;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Code, Error, Result, quote};
+use crate::file::{PRIVATE_FILE, restrict, unwritable};
+
+/// Endings of the files that SQLite keeps beside a database.
+const BESIDE: [&str; 2] = ["-wal", "-shm"];
+
+/// Refuses a database that is not this account's, or that a link leads to out of the workspace: the
+/// folder above the one that it lies in. Permissions of other accounts are taken away.
+pub fn check_place(database: &Path) -> Result<()> {
+    let Some(folder) = database.parent() else {
+        return Ok(());
+    };
+    for place in [folder, database] {
+        let Ok(mut there) = fs::symlink_metadata(place) else {
+            return Ok(());
+        };
+        if there.is_symlink() {
+            there = behind_link(place, folder.parent().unwrap_or(folder))?;
+        }
+        check_owner(place, &there)?;
+        // Where this fails, `doctor` tells it.
+        let _ = restrict(place, &there);
+    }
+    Ok(())
+}
+
+/// Creates the file of a database, so that SQLite never makes one that others may read. One that is
+/// there stays as it is.
+pub(super) fn create_private(database: &Path) -> Result<()> {
+    let mut options = File::options();
+    let made = options
+        .write(true)
+        .create_new(true)
+        .mode(PRIVATE_FILE)
+        .open(database);
+    match made {
+        Err(cause) if cause.kind() != ErrorKind::AlreadyExists => Err(unwritable(database, cause)),
+        _ => Ok(()),
+    }
+}
+
+/// Lists the folder of a database and its files as far as other accounts may use them.
+pub fn open_to_others(database: &Path) -> Vec<PathBuf> {
+    let beside = BESIDE.map(|ending| {
+        let mut name = database.as_os_str().to_os_string();
+        name.push(ending);
+        PathBuf::from(name)
+    });
+    let folder = database.parent().map(Path::to_path_buf);
+    let all = folder
+        .into_iter()
+        .chain([database.to_path_buf()])
+        .chain(beside);
+    let is_open = |path: &PathBuf| fs::metadata(path).is_ok_and(|there| there.mode() & 0o077 != 0);
+    all.filter(is_open).collect()
+}
+
+/// Finds what a link leads to, which must be in the workspace.
+fn behind_link(place: &Path, root: &Path) -> Result<Metadata> {
+    let target = fs::canonicalize(place);
+    let root = fs::canonicalize(root);
+    let inside = match (&target, &root) {
+        (Ok(target), Ok(root)) => target.starts_with(root),
+        _ => false,
+    };
+    let there = match inside {
+        true => fs::metadata(place).ok(),
+        false => None,
+    };
+    there.ok_or_else(|| {
+        let message = format!(
+            "{} is a link that leads out of the workspace; cleo does not follow it",
+            place.display()
+        );
+        foreign(message).fix(format!("ls -ld {}", quote(&place.to_string_lossy())))
+    })
+}
+
+fn check_owner(place: &Path, there: &Metadata) -> Result<()> {
+    let own = rustix::process::geteuid().as_raw();
+    // Under sudo, what belongs to the account that called it is the user's own.
+    let called_sudo = || {
+        std::env::var("SUDO_UID")
+            .ok()
+            .and_then(|id| id.parse().ok())
+    };
+    if there.uid() == own || (own == 0 && called_sudo() == Some(there.uid())) {
+        return Ok(());
+    }
+    let message = format!(
+        "{} belongs to another account (user id {}), which may have put anything into it",
+        place.display(),
+        there.uid()
+    );
+    Err(foreign(message).fix(format!("ls -ld {}", quote(&place.to_string_lossy()))))
+}
+
+/// The error for a store that holds, or is, what cleo did not make.
+pub(super) fn foreign(message: String) -> Error {
+    Error::new(Code::StoreForeign, message)
+}
