@@ -249,28 +249,6 @@ pub fn create_anew(path: &Path) -> io::Result<fs::File> {
     }
 }
 
-/// Writes a file whole that nobody but the user may read, in folders that nobody else may open.
-pub fn write_private(path: &Path, text: &str) -> Result<()> {
-    let write = || -> io::Result<()> {
-        let folder = path.parent().unwrap_or(Path::new("."));
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)?;
-        // Who made the folder before may have left it open.
-        fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
-        let mut draft = tempfile::Builder::new()
-            .prefix(".new-")
-            .permissions(fs::Permissions::from_mode(0o600))
-            .tempfile_in(folder)?;
-        draft.write_all(text.as_bytes())?;
-        draft.as_file().sync_all()?;
-        draft.persist(path)?;
-        fs::File::open(folder)?.sync_all()
-    };
-    write().map_err(|cause| unwritable(path, cause))
-}
-
 fn put(path: &Path, text: &str, replace: bool) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;

@@ -92,6 +92,12 @@ pub trait Tasks {
     /// Reads a task.
     fn task(&self, id: TaskId) -> Result<Option<Task>>;
 
+    /// Reads the tasks with these ids. Damaged ones are left out, which is noted in [`left_out`].
+    fn readable(&self, ids: &[TaskId]) -> Result<Vec<Task>> {
+        let tasks = ids.iter().filter_map(|id| self.task(*id).transpose());
+        tasks.collect()
+    }
+
     /// Reads a task as far as it can be read: what is damaged has the value of a new task.
     fn salvaged(&self, id: TaskId) -> Result<Option<Task>> {
         self.task(id)

@@ -430,7 +430,7 @@ fn a_clock_that_was_ahead_once_is_no_fault_for_ever() {
 }
 
 #[test]
-fn a_database_of_another_build_is_refused_with_a_way_out() {
+fn database_of_another_build_is_refused() {
     let workspace = workspace();
     sql(&workspace, "ALTER TABLE tasks RENAME COLUMN title TO name");
     let error = workspace.json(&["list"])["error"].clone();
@@ -441,9 +441,8 @@ fn a_database_of_another_build_is_refused_with_a_way_out() {
         message.contains("made by another build of cleo"),
         "{message}"
     );
-    assert_eq!(error["fix"], *fix);
-    assert_eq!(workspace.shell(&fix).exit, 0);
-    assert_eq!(amiss(&workspace), []);
+    assert_eq!(error.get("fix"), None);
+    assert_eq!(fix, "cleo explain E_STORE_SCHEMA");
 }
 
 #[test]

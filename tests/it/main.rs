@@ -85,6 +85,7 @@ mod spawn;
 mod spawn_batch;
 mod spawn_refusals;
 mod stores;
+mod strangers;
 mod sync;
 mod sync_properties;
 mod tasks;

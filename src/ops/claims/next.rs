@@ -113,9 +113,10 @@ fn free_expired(
     let over = expired(transaction, scope, caller)?;
     for id in &over {
         end(transaction, *id, caller)?;
-        let task = require(transaction, *id)?;
-        if task.status == Status::Active {
-            move_task(transaction, task, Status::Pending, &caller.now)?;
+        for task in transaction.readable(&[*id])? {
+            if task.status == Status::Active {
+                move_task(transaction, task, Status::Pending, &caller.now)?;
+            }
         }
     }
     Ok(over)

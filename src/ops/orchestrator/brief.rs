@@ -11,8 +11,8 @@ use crate::estimate;
 use crate::gate::{Gate, Gates};
 use crate::id::TaskId;
 use crate::manifest::{Entry, log};
+use crate::ops::Context;
 use crate::ops::tasks::{self, Apart, Ready, is_within};
-use crate::ops::{Context, require};
 use crate::session::{Session, SessionId, SessionStatus};
 use crate::store::{Counts, Transaction};
 use crate::task::{Note, Status, Task};
@@ -188,8 +188,7 @@ pub fn brief(context: &mut Context, epic: Option<TaskId>) -> Result<Brief> {
     let (manifest, at) = (context.workspace.manifest()?, context.now());
     let found = context.read(|transaction| {
         let read = |status| -> Result<Vec<Task>> {
-            let ids = transaction.recent(epic, status, TASKS_MAX)?;
-            ids.into_iter().map(|id| require(transaction, id)).collect()
+            transaction.readable(&transaction.recent(epic, status, TASKS_MAX)?)
         };
         let done = read(Status::Done)?;
         let ids: Vec<TaskId> = done.iter().map(|task| task.id).collect();
@@ -201,10 +200,9 @@ pub fn brief(context: &mut Context, epic: Option<TaskId>) -> Result<Brief> {
         let first = ready.tasks.iter().take(TASKS_MAX as usize);
         let first: Vec<TaskId> = first.map(|task| task.id).collect();
         let apart = tasks::apart(transaction, &first, usize::MAX, &at)?;
-        let first: Result<Vec<Task>> = first.iter().map(|id| require(transaction, *id)).collect();
         let mut found = Found {
             at,
-            first: first?,
+            first: transaction.readable(&first)?,
             apart,
             waiting: waiting(transaction, read(Status::Pending)?, &ready)?,
             done: done
@@ -240,8 +238,9 @@ fn sessions(
             _ => true,
         };
         if near {
-            let focus = session.focus.map(|id| require(transaction, id));
-            found.push((session, focus.transpose()?));
+            let focus: Vec<TaskId> = session.focus.into_iter().collect();
+            let focus = transaction.readable(&focus)?.pop();
+            found.push((session, focus));
         }
     }
     Ok(found)

@@ -122,12 +122,12 @@ impl Facts {
                 false => log::latest_for(&manifest, &ids, |_, _| true)?,
             };
             let mut active = Vec::new();
-            for id in ids {
-                let entry = latest.entry(id);
+            for task in transaction.readable(&ids)? {
+                let entry = latest.entry(task.id);
                 active.push(Working {
-                    task: require(transaction, id)?,
-                    held: transaction.claim(id)?.and_then(|claim| claim.holder),
+                    held: transaction.claim(task.id)?.and_then(|claim| claim.holder),
                     entry: entry.map(|entry| (entry.id.clone(), entry.status)),
+                    task,
                 });
             }
             let scope = Scope::new(transaction, root);

@@ -12,8 +12,8 @@ use crate::error::Result;
 use crate::estimate;
 use crate::id::TaskId;
 use crate::manifest::Entry;
+use crate::ops::Context;
 use crate::ops::tasks::{self, Apart, Ready};
-use crate::ops::{Context, require};
 use crate::store::Counts;
 use crate::task::{Status, Task};
 
@@ -71,10 +71,10 @@ pub fn start(context: &mut Context, epic: Option<TaskId>, limit: usize) -> Resul
     let (manifest, now) = (context.workspace.manifest()?, context.now());
     let (first, apart, open) = context.read(|transaction| {
         let ids: Vec<TaskId> = ready.tasks.iter().map(|task| task.id).collect();
-        let first: Result<Vec<Task>> = ids.iter().map(|id| require(transaction, *id)).collect();
+        let first = transaction.readable(&ids)?;
         let apart = tasks::apart(transaction, &ids, usize::MAX, &now)?;
         let scope = Scope::new(transaction, epic);
-        Ok((first?, apart, followups::open(&manifest, &scope)?))
+        Ok((first, apart, followups::open(&manifest, &scope)?))
     })?;
     let found = Found {
         facts,

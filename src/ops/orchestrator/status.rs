@@ -7,7 +7,7 @@ use super::scope::{Active, Facts, Scope};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::manifest::{Status as EntryStatus, log};
-use crate::ops::{Context, require};
+use crate::ops::{Context, no_task};
 use crate::store::{Counts, Transaction};
 use crate::task::Status;
 
@@ -119,7 +119,7 @@ fn progress(transaction: &dyn Transaction, id: TaskId) -> Result<EpicProgress> {
     let counts = transaction.counts(Some(id))?;
     let count = |status| counts.get(&status).copied().unwrap_or(0);
     Ok(EpicProgress {
-        epic: SIZE.line(&require(transaction, id)?),
+        epic: SIZE.line(&transaction.salvaged(id)?.ok_or_else(|| no_task(id))?),
         done: count(Status::Done),
         total: counts.values().sum::<u64>() - count(Status::Cancelled),
     })

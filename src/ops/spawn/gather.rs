@@ -249,7 +249,7 @@ pub(in crate::ops) fn epic_of(
 ) -> Result<Option<TaskId>> {
     let mut above = task.parent;
     while let Some(id) = above {
-        let Some(parent) = transaction.task(id)? else {
+        let Some(parent) = transaction.salvaged(id)? else {
             break;
         };
         if parent.kind.is_epic() {
@@ -289,7 +289,7 @@ fn summaries(
             continue;
         };
         let title = transaction
-            .task(*id)?
+            .salvaged(*id)?
             .map(|task| task.title)
             .unwrap_or_default();
         lines.push(format!("- {id} {title} ({})", entry.id));

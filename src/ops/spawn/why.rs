@@ -74,11 +74,10 @@ pub fn whys(context: &mut Context, tasks: &[TaskId]) -> Result<HashMap<TaskId, W
     context.read(|transaction| {
         let findings = gather::findings(transaction, &ground.workspace, tasks)?;
         let mut whys = HashMap::new();
-        for id in tasks {
-            let found = transaction.task(*id)?.zip(transaction.latest_spawn(*id)?);
-            if let Some((task, record)) = found {
+        for task in transaction.readable(tasks)? {
+            if let Some(record) = transaction.latest_spawn(task.id)? {
                 let why = ground.replayed(transaction, &findings, &task, record)?;
-                whys.insert(*id, why);
+                whys.insert(task.id, why);
             }
         }
         Ok(whys)

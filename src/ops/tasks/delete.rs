@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
 use crate::ops::claims::{Caller, check_holder};
-use crate::ops::{Context, require};
+use crate::ops::{Context, no_task};
 use crate::store::Transaction;
 use crate::task::Task;
 
@@ -75,7 +75,7 @@ fn plan(
     cascade: bool,
     force: bool,
 ) -> Result<(Vec<TaskId>, Vec<TaskId>)> {
-    let task = require(tasks, id)?;
+    let task = salvaged(tasks, id)?;
     let mut going = vec![id];
     going.extend(tasks.nodes(Some(id))?.iter().map(|node| node.id));
     let released = released(tasks, &going)?;
@@ -86,6 +86,11 @@ fn plan(
         return Err(has_dependents(&task, &released, cascade));
     }
     Ok((going, released))
+}
+
+/// Reads a task, which may be damaged: what cannot be read can be deleted.
+fn salvaged(tasks: &dyn Transaction, id: TaskId) -> Result<Task> {
+    tasks.salvaged(id)?.ok_or_else(|| no_task(id))
 }
 
 /// Finds the tasks that depend on what goes and do not go themselves.
@@ -141,7 +146,7 @@ fn refuse_held(
 ) -> Result<()> {
     let cascade = if cascade { " --cascade" } else { "" };
     for id in going {
-        let task = require(transaction, *id)?;
+        let task = salvaged(transaction, *id)?;
         check_holder(transaction, &task, caller, false, "delete").map_err(|held| {
             let force = format!("cleo delete {}{cascade} --force", going[0]);
             Error::new(held.code, held.message)

@@ -274,14 +274,10 @@ pub fn deps(context: &mut Context, id: TaskId) -> Result<Dependencies> {
 }
 
 pub(super) fn neighbors(tasks: &dyn Transaction, ids: &[TaskId]) -> Result<Vec<Neighbor>> {
-    let mut neighbors = Vec::new();
-    for id in ids {
-        let task = require(tasks, *id)?;
-        neighbors.push(Neighbor {
-            id: *id,
-            title: task.title,
-            status: task.status,
-        });
-    }
-    Ok(neighbors)
+    let neighbor = |task: Task| Neighbor {
+        id: task.id,
+        title: task.title,
+        status: task.status,
+    };
+    Ok(tasks.readable(ids)?.into_iter().map(neighbor).collect())
 }

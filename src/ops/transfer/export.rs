@@ -27,6 +27,7 @@ pub enum Target {
 /// What was exported.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Exported {
     /// The text, when it went into no file.
     #[serde(skip_serializing_if = "Option::is_none")]

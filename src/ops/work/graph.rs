@@ -255,7 +255,11 @@ fn epic(
     scene: &Scene,
     epic: Option<TaskId>,
 ) -> Result<Option<Group>> {
-    let Some(task) = epic.map(|id| transaction.task(id)).transpose()?.flatten() else {
+    let Some(task) = epic
+        .map(|id| transaction.salvaged(id))
+        .transpose()?
+        .flatten()
+    else {
         return Ok(None);
     };
     Ok(Some(Group {

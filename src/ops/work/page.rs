@@ -273,7 +273,7 @@ impl Around<'_> {
     fn linked(&self, ids: &[TaskId]) -> Result<Vec<Linked>> {
         let mut linked = Vec::with_capacity(ids.len());
         for id in ids {
-            linked.extend(self.transaction.task(*id)?.map(|task| Linked {
+            linked.extend(self.transaction.readable(&[*id])?.pop().map(|task| Linked {
                 id: *id,
                 state: self.state(&task),
                 status: task.status,

@@ -107,7 +107,7 @@ pub(super) fn row(
     id: TaskId,
     now: &str,
 ) -> Result<Option<Row>> {
-    let Some(task) = transaction.task(id)? else {
+    let Some(task) = transaction.readable(&[id])?.pop() else {
         return Ok(None);
     };
     let gates = scene.gates.get(&id);

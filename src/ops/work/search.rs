@@ -132,7 +132,7 @@ fn of_tasks(
     let most = u32::try_from(limit).unwrap_or(u32::MAX);
     let mut found = Vec::new();
     if let Ok(id) = words.parse::<TaskId>() {
-        found.extend(context.read(|transaction| transaction.task(id))?);
+        found.extend(context.read(|transaction| transaction.readable(&[id]))?);
     }
     found.extend(match words.is_empty() {
         true => context.read(|transaction| recent(transaction, most))?,
@@ -169,9 +169,7 @@ fn recent(transaction: &dyn Transaction, limit: u32) -> Result<Vec<Task>> {
         Status::Pending,
         Status::Done,
     ] {
-        for id in transaction.recent(None, status, limit)? {
-            found.extend(transaction.task(id)?);
-        }
+        found.extend(transaction.readable(&transaction.recent(None, status, limit)?)?);
     }
     found.truncate(limit as usize);
     Ok(found)

@@ -11,7 +11,7 @@ use super::tasks::{COLUMNS, read_id, read_task, word};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::score::{Term, normalize, terms};
-use crate::store::{Archived, Filter, Page, TaskTally, literal};
+use crate::store::{Archived, Filter, Page, TaskTally, Tasks, literal};
 use crate::task::Status;
 
 /// Conditions of a query with their values.
@@ -273,13 +273,9 @@ fn find_literally(
         .into_iter()
         .filter_map(|(id, passes)| passes.then_some(id))
         .collect();
-    let sql = format!("SELECT {COLUMNS} FROM tasks t WHERE t.number = ?1");
-    let mut tasks = Vec::new();
-    for id in found.iter().take(limit as usize) {
-        tasks.extend(transaction.all(&sql, [id.0], read_task)?);
-    }
+    let first = &found[..found.len().min(limit as usize)];
     Ok(Page {
-        tasks,
+        tasks: transaction.readable(first)?,
         total: found.len() as u64,
     })
 }

@@ -43,6 +43,15 @@ impl Tasks for SqliteTransaction<'_> {
         self.first(&sql, [id.0], read_task)
     }
 
+    fn readable(&self, ids: &[TaskId]) -> Result<Vec<Task>> {
+        let sql = format!("SELECT {COLUMNS} FROM tasks t WHERE t.number = ?1");
+        let mut tasks = Vec::with_capacity(ids.len());
+        for id in ids {
+            tasks.extend(self.all(&sql, [id.0], read_task)?);
+        }
+        Ok(tasks)
+    }
+
     fn salvaged(&self, id: TaskId) -> Result<Option<Task>> {
         match self.task(id) {
             Err(error) if error.code == Code::RowDamaged => {

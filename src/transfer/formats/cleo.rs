@@ -254,11 +254,7 @@ fn notes(fields: &mut Fields) -> Vec<Note> {
     if fields.get("notes").is_some_and(|notes| !notes.is_array()) {
         fields.faults.push("notes is no list of notes".to_string());
     }
-    let notes = fields.items("notes", |each| Note::deserialize(each).ok());
-    if fields.get("notes").is_some() {
-        fields.loose.push("notes holds what is no note".to_string());
-    }
-    notes
+    fields.items("notes", |each| Note::deserialize(each).ok())
 }
 
 fn estimate(fields: &mut Fields) -> Option<f64> {

@@ -1,0 +1,667 @@
+//! Stores and files that somebody else has made: what acts by itself in them is refused, what is damaged
+//! costs nothing but itself, and nothing of them becomes a part of a command.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use crate::world::{TestWorkspace, left_out};
+
+const TASKS: &str = ".cleo/cleo.db";
+const AGENTS: &str = ".cleo/agents.db";
+/// What a stranger would like to be run.
+const HOSTILE: &str = "run_1;sh .cleo/setup.sh;echo";
+
+/// Changes a database by hand.
+fn sql(workspace: &TestWorkspace, database: &str, statements: &str) {
+    let connection = Connection::open(workspace.path(database)).unwrap();
+    connection.execute_batch(statements).unwrap();
+}
+
+/// A workspace with tasks and a store of agents.
+fn workspace() -> TestWorkspace {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("agents register Helper --id helper --prompt 'You help.'");
+    workspace.ok("conversations create --agent helper --title Talk");
+    workspace.ok("agents execute 'say hello'");
+    workspace
+}
+
+/// JSON nested so deep that nothing reads it.
+fn deep(levels: usize) -> String {
+    format!("{}{}", "[".repeat(levels), "]".repeat(levels))
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().mode() & 0o777
+}
+
+fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// Lists what other accounts may use of a folder, with the folder itself.
+fn open_to_others(folder: &Path) -> Vec<PathBuf> {
+    let all = walkdir::WalkDir::new(folder)
+        .into_iter()
+        .map(Result::unwrap);
+    let paths = all.map(walkdir::DirEntry::into_path);
+    paths.filter(|path| mode(path) & 0o077 != 0).collect()
+}
+
+#[test]
+fn databases_and_runs_are_private() {
+    let workspace = workspace().with("agent.sh", "echo hello >&2; exit 1\n");
+    let ran = workspace.shell("umask 022; cleo run T2 --command 'sh agent.sh'");
+    assert_ne!(ran.exit, 0, "{ran}");
+    assert_eq!(mode(&workspace.path(".cleo")), 0o700);
+    for ending in ["", "-wal", "-shm"] {
+        for database in [TASKS, AGENTS] {
+            let path = workspace.path(&format!("{database}{ending}"));
+            if path.exists() {
+                assert_eq!(mode(&path), 0o600, "{}", path.display());
+            }
+        }
+    }
+    let runs = workspace.path(".cleo/runs");
+    assert!(runs.is_dir());
+    assert_eq!(open_to_others(&runs), [] as [PathBuf; 0]);
+}
+
+#[test]
+fn outputs_keep_the_permissions_of_the_umask() {
+    let workspace = TestWorkspace::planned();
+    let exported = workspace
+        .shell("umask 022; cleo export --output a.jsonl; umask 027; cleo export --output b.jsonl");
+    assert_eq!(exported.exit, 0, "{exported}");
+    assert_eq!(mode(&workspace.path("a.jsonl")), 0o644);
+    assert_eq!(mode(&workspace.path("b.jsonl")), 0o640);
+}
+
+#[test]
+fn permissions_are_taken_away_when_a_store_is_opened() {
+    let workspace = workspace();
+    let files = [".cleo", TASKS, AGENTS].map(|path| workspace.path(path));
+    for (path, wide) in files.iter().zip([0o755, 0o644, 0o664]) {
+        set_mode(path, wide);
+    }
+    workspace.ok("list");
+    workspace.ok("runs list");
+    assert_eq!(files.map(|path| mode(&path)), [0o700, 0o600, 0o600]);
+}
+
+#[test]
+fn parts_that_cleo_did_not_make_are_refused() {
+    for (database, table, words) in [
+        (TASKS, "tasks", &["list"][..]),
+        (AGENTS, "runs", &["runs", "list"]),
+    ] {
+        for part in [
+            format!("CREATE TRIGGER x AFTER INSERT ON {table} BEGIN DELETE FROM {table}; END"),
+            format!(
+                "CREATE TRIGGER {table} AFTER UPDATE ON {table} BEGIN DELETE FROM {table}; END"
+            ),
+            format!("CREATE VIEW x AS SELECT * FROM {table}"),
+            format!("CREATE INDEX x ON {table} (status)"),
+            "CREATE VIRTUAL TABLE x USING fts5 (a)".to_string(),
+        ] {
+            let workspace = workspace();
+            let version = "PRAGMA schema_version";
+            let connection = Connection::open(workspace.path(database)).unwrap();
+            let before: i64 = connection.query_row(version, (), |row| row.get(0)).unwrap();
+            connection.execute_batch(&part).unwrap();
+            // Whoever adds something can set the counter of changes back.
+            connection
+                .execute_batch(&format!("{version} = {before}"))
+                .unwrap();
+            drop(connection);
+            let refused = workspace.refused(words, "E_STORE_FOREIGN");
+            assert_eq!(refused["exitCode"], 3, "{part}");
+            assert_eq!(refused.get("fix"), None, "{part}");
+        }
+        let workspace = workspace();
+        sql(&workspace, database, "CREATE TABLE mine (x)");
+        assert_eq!(workspace.json(words)["success"], true);
+    }
+}
+
+#[test]
+fn changed_tables_are_those_of_another_build() {
+    let workspace = workspace();
+    sql(
+        &workspace,
+        TASKS,
+        "ALTER TABLE claims ADD COLUMN note TEXT CHECK (length(note) < 3)",
+    );
+    workspace.refused(&["list"], "E_STORE_SCHEMA");
+}
+
+#[test]
+fn links_out_of_the_workspace_are_refused() {
+    for path in [".cleo", TASKS, AGENTS] {
+        let workspace = workspace();
+        let outside = workspace.root().with_file_name("outside");
+        fs::rename(workspace.path(path), &outside).unwrap();
+        symlink(&outside, workspace.path(path)).unwrap();
+        for words in [&["agents", "list"][..], &["init"]] {
+            if path == AGENTS && words == ["init"] {
+                continue;
+            }
+            let reply = workspace.json(words);
+            assert_eq!(
+                reply["error"]["code"], "E_STORE_FOREIGN",
+                "{path} {words:?}"
+            );
+            let message = reply["error"]["message"].as_str().unwrap();
+            assert!(message.contains("leads out of the workspace"), "{message}");
+        }
+    }
+    let workspace = TestWorkspace::planned();
+    fs::rename(workspace.path(".cleo"), workspace.path("kept")).unwrap();
+    symlink("kept", workspace.path(".cleo")).unwrap();
+    assert_eq!(workspace.json(&["list"])["result"]["total"], 5);
+}
+
+#[test]
+fn store_of_another_account_is_refused() {
+    let workspace = TestWorkspace::planned();
+    if std::os::unix::fs::chown(workspace.path(TASKS), Some(12_345), None).is_err() {
+        left_out("a file of another account: only root can make one");
+        return;
+    }
+    let reply = workspace.json(&["list"]);
+    assert_eq!(reply["error"]["code"], "E_STORE_FOREIGN");
+    let message = reply["error"]["message"].as_str().unwrap();
+    assert!(message.contains("user id 12345"), "{message}");
+}
+
+#[test]
+fn owner_of_a_stored_run_is_no_path() {
+    let workspace = workspace();
+    let victim = workspace.root().with_file_name("x.alive");
+    fs::write(&victim, "precious").unwrap();
+    fs::create_dir_all(workspace.path(".cleo/runs")).unwrap();
+    sql(
+        &workspace,
+        AGENTS,
+        "UPDATE runs SET owner = '../../../x', status = 'running', completed_at = NULL",
+    );
+    let listed = workspace.json(&["runs", "list"]);
+    assert_eq!(listed["success"], true);
+    assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
+    let warning = listed["warnings"][0].as_str().unwrap();
+    assert!(warning.contains("not the form of an id"), "{warning}");
+}
+
+#[test]
+fn damaged_task_costs_nothing_but_itself() {
+    for damage in [
+        format!("extra = '{{\"a\":{}}}'", deep(130)),
+        "files = 'no list'".to_string(),
+        "priority = 'odd'".to_string(),
+        "title = CAST(x'ff' AS TEXT)".to_string(),
+    ] {
+        let workspace = TestWorkspace::planned();
+        sql(
+            &workspace,
+            TASKS,
+            &format!("UPDATE tasks SET {damage} WHERE number = 5"),
+        );
+        for line in [
+            "list",
+            "list --status pending",
+            "find token",
+            "find refresh --regex",
+            "next",
+            "orchestrator ready",
+            "orchestrator waves",
+            "orchestrator status",
+            "orchestrator start",
+            "orchestrator brief",
+            "orchestrator analyze",
+            "show T2",
+            "show T1",
+            "deps T2",
+            "list --tree",
+            "log",
+            "claim T2",
+            "update T3 --title New",
+            "undo",
+        ] {
+            let words = shlex::split(line).unwrap();
+            let reply = workspace.json(&words);
+            assert_eq!(reply["success"], true, "{damage}: {line}: {reply}");
+        }
+        let listed = workspace.json(&["list"]);
+        assert_eq!(listed["result"]["total"], 4, "{damage}");
+        let warning = listed["warnings"][0].as_str().unwrap();
+        assert!(
+            warning.starts_with("T5 is left out: it is damaged"),
+            "{warning}"
+        );
+        let exported = workspace.json(&["export"]);
+        assert_eq!(exported["error"]["code"], "E_ROW_DAMAGED", "{damage}");
+        assert_eq!(exported["result"]["total"], 4);
+        assert_eq!(exported["result"]["leftOut"], 1);
+        let shown = workspace.json(&["show", "T5"]);
+        assert_eq!(shown["error"]["code"], "E_ROW_DAMAGED", "{damage}");
+        let found = workspace.json(&["doctor"]);
+        let findings = found["result"]["findings"].as_array().unwrap();
+        let row = findings.iter().find(|one| one["check"] == "database.rows");
+        let message = row.unwrap()["message"].as_str().unwrap();
+        assert!(message.starts_with("T5 is damaged"), "{message}");
+        assert!(
+            message.ends_with("`cleo delete T5` removes it"),
+            "{message}"
+        );
+        workspace.ok("delete T5");
+        assert_eq!(workspace.json(&["list"])["warnings"], json!([]));
+        assert_eq!(workspace.json(&["export"])["result"]["total"], 4);
+    }
+}
+
+#[test]
+fn damaged_task_is_not_handed_out() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add First --priority critical");
+    workspace.ok("add Second");
+    let damage = format!("UPDATE tasks SET extra = '{}' WHERE number = 1", deep(130));
+    sql(&workspace, TASKS, &damage);
+    let claimed = workspace.json(&["claim", "--next"]);
+    assert_eq!(claimed["result"]["task"]["id"], "T2", "{claimed}");
+}
+
+#[test]
+fn task_that_a_damaged_one_depends_on_can_be_deleted() {
+    let workspace = TestWorkspace::planned();
+    let damage = format!("UPDATE tasks SET extra = '{}' WHERE number = 4", deep(130));
+    sql(&workspace, TASKS, &damage);
+    workspace.ok("delete T3 --force");
+    workspace.ok("delete T4");
+    let findings = workspace.json(&["doctor"])["result"]["findings"].clone();
+    let counts = findings.as_array().unwrap().iter();
+    let mut counts = counts.filter(|one| one["check"] == "database.counts");
+    assert_eq!(counts.next().unwrap()["status"], "ok", "{findings}");
+}
+
+#[test]
+fn damaged_change_is_not_undone_in_part() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("update T2 --title New --priority low");
+    let damage = format!(
+        "UPDATE changes SET detail = '{}' WHERE sequence = (SELECT max(sequence) FROM changes)",
+        deep(130)
+    );
+    sql(&workspace, TASKS, &damage);
+    workspace.refused(&["undo"], "E_ROW_DAMAGED");
+    assert_eq!(workspace.json(&["log"])["success"], true);
+}
+
+#[test]
+fn damaged_rows_of_agents_and_runs_are_left_out() {
+    let workspace = workspace();
+    workspace.ok("agents execute 'say it again'");
+    let damage = format!(
+        "UPDATE agents SET tags = '{0}' WHERE id = 'helper';
+         UPDATE runs SET usage = 'odd' WHERE position = 1;
+         UPDATE messages SET metadata = '{0}' WHERE position = 1;
+         UPDATE events SET detail = 'odd' WHERE cursor = 1;
+         INSERT INTO conversations SELECT NULL, 'a;b', user_id, agent, title, status, created_at,
+             updated_at, last_message_at FROM conversations LIMIT 1",
+        deep(130)
+    );
+    sql(&workspace, AGENTS, &damage);
+    for (words, total) in [
+        (&["agents", "list"][..], None),
+        (&["runs", "list"], None),
+        (&["conversations", "list"], None),
+        (&["agents", "metrics"], None),
+        (&["agents", "execute", "say more"], Some(0)),
+    ] {
+        let reply = workspace.json(words);
+        assert_eq!(reply["success"], true, "{words:?}: {reply}");
+        let warnings = reply["warnings"].to_string();
+        let is_told = warnings.contains("is left out: it is damaged");
+        assert!(
+            is_told || total.is_some() || words[1] == "metrics",
+            "{words:?}: {reply}"
+        );
+    }
+    let found = workspace.json(&["doctor"])["result"]["findings"].to_string();
+    for row in [
+        "agent `helper`",
+        "run `exec_",
+        "message `msg_",
+        "event 1 ",
+        "conversation `a;b`",
+    ] {
+        assert!(found.contains(row), "{row}: {found}");
+    }
+}
+
+#[test]
+fn values_too_deep_to_be_read_again_are_refused_by_an_import() {
+    let workspace = TestWorkspace::new();
+    let line = |levels: usize| {
+        format!(
+            "{{\"id\":\"b-{levels}\",\"title\":\"x\",\"status\":\"open\",\"metadata\":{}}}\n",
+            deep(levels)
+        )
+    };
+    for levels in [63, 100, 126] {
+        workspace.write("b.jsonl", line(levels) + &line(10));
+        let words = ["import", "b.jsonl", "--from", "beads"];
+        let reply = workspace.refused(&words, "E_IMPORT_INVALID");
+        assert_eq!(reply["exitCode"], 6);
+        let kept = workspace.json(&[
+            "import",
+            "b.jsonl",
+            "--from",
+            "beads",
+            "--drop-faults",
+            "-n",
+        ]);
+        let faults = &kept["result"]["faults"]["shown"];
+        let message = faults[0]["message"].as_str().unwrap();
+        assert!(message.contains("nested"), "{message}");
+        assert_eq!(kept["result"]["added"], 1, "{kept}");
+    }
+    workspace.write("b.jsonl", line(60));
+    workspace.ok("import b.jsonl --from beads");
+    for command in [
+        "list",
+        "show T1",
+        "export",
+        "update T1 --title y",
+        "undo",
+        "delete T1",
+        "undo",
+    ] {
+        workspace.ok(command);
+    }
+}
+
+/// Collects every command that stands in an answer.
+fn commands(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| commands(item, found)),
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                match (name.as_str(), value.as_str()) {
+                    ("fix" | "command" | "next" | "look", Some(text)) => {
+                        found.push(text.to_string())
+                    }
+                    _ => commands(value, found),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn nothing_of_a_store_becomes_a_part_of_a_command() {
+    let hostile = [
+        HOSTILE,
+        "a`sh .cleo/setup.sh`",
+        "a\nsh .cleo/setup.sh\n",
+        "a\u{1b}]0;x\u{7} $(sh .cleo/setup.sh)",
+    ];
+    for hostile in hostile {
+        let workspace = workspace();
+        workspace.ok("claim T2");
+        workspace.ok("session start --scope T1");
+        workspace.ok("phase add build");
+        let value = hostile.replace('\'', "''");
+        let set = |table: &str, columns: &[&str]| -> String {
+            let all = columns.iter().map(|column| format!("{column} = '{value}'"));
+            format!("UPDATE {table} SET {};", all.collect::<Vec<_>>().join(", "))
+        };
+        sql(
+            &workspace,
+            TASKS,
+            &[
+                set("claims", &["holder"]),
+                set("sessions", &["holder", "name"]),
+                set("operations", &["by"]),
+                set("tasks", &["assigned_agent", "feature", "phase"]),
+                set("phases", &["slug", "name"]),
+                "UPDATE changes SET detail = json_set(detail, '$.session', '".to_string()
+                    + &value
+                    + "') WHERE kind LIKE 'session%'",
+            ]
+            .concat(),
+        );
+        sql(
+            &workspace,
+            AGENTS,
+            &[
+                set("runs", &["agent", "requested_agent", "conversation"]),
+                set("conversations", &["agent"]),
+                "UPDATE runs SET id = '".to_string() + &value + "' WHERE position = 1;",
+            ]
+            .concat(),
+        );
+        let mut found = Vec::new();
+        for line in [
+            "orchestrator start",
+            "orchestrator status",
+            "orchestrator brief",
+            "orchestrator analyze",
+            "next",
+            "claim --next",
+            "claim T2",
+            "complete T2",
+            "release T2",
+            "start T2",
+            "update T2 --title x",
+            "show T2",
+            "list",
+            "session list",
+            "session end S1",
+            "session resume S1",
+            "focus T3",
+            "phase list",
+            "phase set build",
+            "undo",
+            "log",
+            "runs list",
+            "conversations list",
+            "agents list",
+            "doctor",
+            "delete T2",
+            "spawn T2",
+            "run T2 --command false",
+            "agents metrics",
+            "session status",
+        ] {
+            let words = shlex::split(line).unwrap();
+            commands(&workspace.json(&words), &mut found);
+            let reply = workspace.text(line, "");
+            let lines = reply.stdout.lines().chain(reply.stderr.lines());
+            let tried = lines.filter_map(|line| line.trim_start().strip_prefix("try: "));
+            found.extend(tried.map(str::to_string));
+        }
+        assert!(found.len() > 10, "{found:?}");
+        for command in found {
+            let words = shlex::split(&command).unwrap_or_default();
+            let is_apart = words
+                .iter()
+                .any(|word| word == ".cleo/setup.sh" || word == "sh");
+            let is_run = command.contains("`sh") || command.contains("$(sh");
+            let is_quoted =
+                command.contains("'a`sh") || command.contains("$'") || command.contains("'a\u{1b}");
+            assert!(!is_apart && (!is_run || is_quoted), "{command}");
+        }
+    }
+}
+
+#[test]
+fn text_without_borders_between_words_is_found_inside() {
+    let workspace = TestWorkspace::new();
+    for title in [
+        "实现任务调度器",
+        "タスクスケジューラを実装する",
+        "สร้างตัวจัดตารางงาน",
+        "تنفيذ المجدول",
+        "Ship it 🚀 now",
+        "Rewrite in C++ or C#",
+        "Parse --flag in src/a/b.rs",
+        "登录login功能",
+        "Create a chart",
+    ] {
+        workspace.json(&["add", title]);
+    }
+    let found = |words: &str| -> String {
+        let reply = workspace.json(&["find", "--", words]);
+        let tasks = reply["result"]["tasks"].as_array().unwrap();
+        let ids = tasks.iter().map(|task| task["id"].as_str().unwrap());
+        format!("{words}: {}", ids.collect::<Vec<_>>().join(" "))
+    };
+    let all = [
+        "调度",
+        "スケジュ",
+        "ตาราง",
+        "جدول",
+        "🚀",
+        "c++",
+        "C#",
+        "--flag",
+        "a/b.rs",
+        "login",
+        "chart",
+        "ogi xx",
+        "任务 实现",
+        "100%",
+        "a_b",
+    ];
+    insta::assert_snapshot!(all.map(found).join("\n"), @"");
+}
+
+#[test]
+fn odd_items_of_lists_cost_only_themselves() {
+    let backlog = "---\nid: TASK-1\ntitle: A\nlabels: [frontend, 2026, urgent, {a: 1}]\n---\n";
+    for (file, from, text) in [
+        (
+            "cleo.jsonl",
+            "cleo",
+            r#"{"id":"T1","title":"A","labels":["a",7,"b",{"x":1}],"files":["f",8,null],"acceptance":["c",9],"notes":[{"at":"2026-01-01T00:00:00.000Z","by":"x","text":"n"},5]}"#,
+        ),
+        (
+            "beads.jsonl",
+            "beads",
+            r#"{"id":"b-1","title":"A","status":"open","labels":["a",7,"b",{"x":1}],"dependencies":[{"depends_on_id":"b-9","type":"blocks"},"odd"]}"#,
+        ),
+        (
+            "todo.json",
+            "todo",
+            r#"{"tasks":[{"id":"T1","title":"A","status":"pending","labels":["a",7,"b",[1]],"files":["f",8],"acceptance":["c",9,{"q":1}],"notes":["n",5,[1]],"relates":["odd"]}]}"#,
+        ),
+        (
+            "tasks.json",
+            "taskmaster",
+            r#"{"master":{"tasks":[{"id":1,"title":"A","status":"pending","tags":["a",7,"b",{"x":1}],"acceptanceCriteria":["c",9,{"q":1}],"dependencies":[],"subtasks":[]}]}}"#,
+        ),
+        (
+            "task.json",
+            "taskwarrior",
+            r#"[{"uuid":"u-1","description":"A","status":"pending","tags":["a",7,"b",{"x":1}],"annotations":[{"entry":"20260101T000000Z","description":"n"},"odd"]}]"#,
+        ),
+        ("backlog/tasks/task-1.md", "backlog", backlog),
+    ] {
+        let workspace = TestWorkspace::new().with(file, text);
+        let path = if from == "backlog" { "backlog" } else { file };
+        let reply = workspace.json(&["import", path, "--from", from, "--drop-faults"]);
+        assert_eq!(reply["result"]["added"], 1, "{from}: {reply}");
+        let task = workspace.json(&["show", "T1"])["result"]["task"].clone();
+        let labels: Vec<&str> = task["labels"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(Value::as_str)
+            .collect();
+        let wanted = if from == "backlog" {
+            ["frontend", "2026", "urgent"]
+        } else {
+            ["a", "7", "b"]
+        };
+        for label in wanted {
+            assert!(labels.contains(&label), "{from}: {task}");
+        }
+        let extra = task["extra"][from].to_string();
+        let odd = match from {
+            "todo" => "[[1]]",
+            "backlog" => "{\"a\":1}",
+            _ => "{\"x\":1}",
+        };
+        assert!(extra.contains(odd), "{from}: {extra}");
+        if matches!(from, "cleo" | "todo" | "taskmaster") {
+            assert_eq!(task["acceptance"], json!(["c", "9"]), "{from}");
+        }
+        if matches!(from, "cleo" | "todo" | "taskwarrior") {
+            assert_eq!(task["notes"][0]["text"], "n", "{from}");
+        }
+    }
+}
+
+#[test]
+fn labels_in_yaml_are_texts_as_they_were_written() {
+    let text = "---\nid: TASK-1\ntitle: A\nlabels: [v, 1.10, 2026, 0x1F]\n---\n";
+    let workspace = TestWorkspace::new().with("backlog/tasks/task-1.md", text);
+    workspace.ok("import backlog --from backlog");
+    let task = workspace.json(&["show", "T1"])["result"]["task"].clone();
+    assert_eq!(task["labels"], json!(["v", "1.10", "2026", "0x1F"]));
+}
+
+#[test]
+fn numbers_that_do_not_fit_are_kept_as_they_were_written() {
+    for (file, from, head) in [
+        (
+            "b.jsonl",
+            "beads",
+            r#""id":"b-1","title":"A","status":"open""#,
+        ),
+        ("c.jsonl", "cleo", r#""id":"T1","title":"A""#),
+    ] {
+        let line = format!(
+            "{{{head},\"big\":18446744073709551616,\"huge\":1e400,\"long\":0.1000000000000000055511151231257827,\"plain\":1.5}}\n"
+        );
+        let workspace = TestWorkspace::new().with(file, line);
+        workspace.ok(&format!("import {file} --from {from}"));
+        let task = workspace.json(&["show", "T1"])["result"]["task"].clone();
+        let expected = json!({
+            "big": "18446744073709551616",
+            "huge": "1e400",
+            "long": "0.1000000000000000055511151231257827",
+            "plain": 1.5,
+        });
+        let kept = task["extra"][from].as_object().unwrap();
+        for (name, value) in expected.as_object().unwrap() {
+            assert_eq!(kept.get(name), Some(value), "{from} {name}");
+        }
+    }
+    let workspace = TestWorkspace::new();
+    workspace.write(
+        "backlog/tasks/task-1.md",
+        "---\nid: TASK-1\ntitle: A\nweight: 1e400\n---\n",
+    );
+    let reply = workspace.json(&["import", "backlog", "--from", "backlog"]);
+    let message = reply["result"]["faults"]["shown"][0]["message"]
+        .as_str()
+        .unwrap();
+    assert!(message.contains("no number that can be kept"), "{message}");
+}
+
+#[test]
+fn dates_that_stand_for_none_are_kept_as_they_were_written() {
+    let line = r#"{"id":"b-1","title":"A","status":"open","due_at":"0000-00-00","started_at":"0001-01-01T00:00:00Z","created_at":"2026-01-01T00:00:00Z"}"#;
+    let workspace = TestWorkspace::new().with("b.jsonl", line);
+    workspace.ok("import b.jsonl --from beads");
+    let task = workspace.json(&["show", "T1"])["result"]["task"].clone();
+    assert_eq!(task["due"], Value::Null);
+    assert_eq!(task["extra"]["beads"]["due_at"], "0000-00-00");
+    assert_eq!(task["extra"]["beads"]["started_at"], "0001-01-01T00:00:00Z");
+}
