@@ -2,6 +2,8 @@
 # Plays an agent. Its first argument says how it behaves; what it does is told by its environment alone,
 # as real agents know it.
 set -u
+# Hostile settings of git (`with_hostile_git`) are for cleo's own git: what this one does with git is not tested.
+[ ! -e "${HOME-}/hooks/gpg" ] || export GIT_CONFIG_GLOBAL=/dev/null
 name=${CLEO_OUTPUT_FILE##*/}
 outputs=$CLEO_ROOT/claudedocs/agent-outputs
 here=$CLEO_ROOT/.played

@@ -9,6 +9,7 @@ use crate::world::TestWorkspace;
 
 /// Makes two sides of a file, `other` and the one that is checked out.
 const SIDES: &str = r#"
+export GIT_CONFIG_GLOBAL=/dev/null
 export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
 own=$(git symbolic-ref --short HEAD)
 put() { if [ -h "$file" ]; then ln -sf "$1" "$file"; else echo "$1" >"$file"; fi; }
