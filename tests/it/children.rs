@@ -95,6 +95,7 @@ fn answered(workspace: &TestWorkspace, command: Command) -> (i32, Value) {
 /// A test of a project that makes a repository of its own, as many do, and shows what it sees.
 const FIXTURE: &str = r#"set -e
 env >"$CLEO_TEST_SEEN"
+export GIT_CONFIG_GLOBAL=/dev/null
 folder=$(mktemp -d)
 cd "$folder"
 git init --quiet .
@@ -118,9 +119,10 @@ fn git_variables_of_the_caller_reach_no_gate() {
         let _ = fs::remove_file(&seen);
         let command = workspace.command(&shlex::split(line).unwrap());
         let mut command = surround(command, &workspace);
-        command
-            .env("CLEO_TEST_SEEN", &seen)
-            .env("CLEO_GATES_ENVIRONMENT", "CLEO_TEST_SEEN,GIT_*");
+        command.env("CLEO_TEST_SEEN", &seen).env(
+            "CLEO_GATES_ENVIRONMENT",
+            "CLEO_TEST_SEEN,GIT_DIR,GIT_I*,GIT_W*,GIT_CONFIG_COUNT",
+        );
         let (exit, answer) = answered(&workspace, command);
         assert_eq!(exit, 0, "{answer}");
         is_chosen(&fs::read_to_string(&seen).unwrap(), workspace.root());
@@ -136,7 +138,7 @@ fn git_variables_of_the_caller_reach_no_agent() {
     let workspace = plain(&[("agent.sh", &script), ("test.sh", FIXTURE)]);
     let seen = workspace.root().with_file_name("seen");
     workspace.ok("update T1 --acceptance 'tests :: sh test.sh'");
-    let line = "run T1 --isolate worktree --repair 0 --pass-env 'GIT_*' --command 'sh agent.sh'";
+    let line = "run T1 --isolate worktree --repair 0 --pass-env GIT_DIR --pass-env 'GIT_I*' --command 'sh agent.sh'";
     let command = workspace.command(&shlex::split(line).unwrap());
     let mut command = surround(command, &workspace);
     command
