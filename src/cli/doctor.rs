@@ -19,8 +19,8 @@ Examples:
   cleo doctor --stress --writers 16 --seconds 20
 
 Looks at settings, the configured model (which is not asked), folders, database, skills, protocols,
-manifest, agent files, the clock, claims that ran out, and the agent programs on the PATH, which are
-asked for version and help only. Nothing is changed. --jq reads the findings also when something is
+manifest, agent files, the clock, claims that ran out, git as far as worktrees need it, and the agent
+programs on the PATH, which are asked for version and help only. Nothing is changed. --jq reads the findings also when something is
 broken (exit 6). --stress writes with many processes at once into a workspace of its own, kills some
 of them, and proves that nothing acknowledged was lost.")]
 pub(super) struct Arguments {

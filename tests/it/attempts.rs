@@ -157,7 +157,7 @@ fn attempts_of_a_run_keep_their_names_past_midnight() {
     assert_eq!(started.len(), 3, "{started:?}");
     for event in started {
         let file = "claudedocs/agent-outputs/2026-01-26_one.md";
-        assert_eq!(event["outputFile"], file, "{event}");
-        assert_eq!(event["manifestId"], "one-2026-01-26", "{event}");
+        assert_eq!(event["detail"]["outputFile"], file, "{event}");
+        assert_eq!(event["detail"]["manifestId"], "one-2026-01-26", "{event}");
     }
 }

@@ -116,7 +116,7 @@ pub(super) struct Arguments {
     idle_limit: Option<u64>,
 
     /// Give each task a git worktree and a branch of its own; what verifies is merged, one after the
-    /// other, and a branch that does not fit is kept
+    /// other, into the branch that is checked out now, and a branch that does not fit is kept
     #[arg(long, value_name = "HOW")]
     isolate: Option<Isolation>,
 

@@ -84,8 +84,12 @@ impl Trees {
         if let Err(said) = self.update_branch(step, &step.old)? {
             return Ok(Some(said));
         }
+        let affected = self.affected(step)?;
+        if let Some(name) = affected.iter().find(|name| name.contains('\u{fffd}')) {
+            return Ok(Some(format!("the name of {name} is not UTF-8")));
+        }
         let theirs = &self.changed(&["--cached", &step.old])? | &self.changed(&[])?;
-        let theirs = &self.affected(step)? & &theirs;
+        let theirs = &affected & &theirs;
         if !theirs.is_empty() {
             let names = named(theirs.into_iter().collect());
             return Ok(Some(format!(
@@ -169,7 +173,7 @@ impl Trees {
             if paths.is_empty() {
                 continue;
             }
-            let list = self.mark.with_extension("paths");
+            let list = self.list();
             let names: Vec<String> = paths.into_iter().collect();
             fs::write(&list, names.join("\0")).map_err(|cause| unwritable(&list, cause))?;
             let words = [
@@ -183,7 +187,6 @@ impl Trees {
             let source = format!("--source={commit}");
             let options = [source.as_str(), &from, "--pathspec-file-nul"];
             self.change(&self.top, words.into_iter().chain(options))?;
-            fs::remove_file(&list).map_err(|cause| unwritable(&list, cause))?;
         }
         Ok(())
     }
@@ -264,8 +267,14 @@ impl Trees {
         Ok(())
     }
 
+    /// Returns the file that lists for git which files it is to write.
+    fn list(&self) -> PathBuf {
+        self.mark.with_extension("paths")
+    }
+
     /// Notes that nothing is being moved any more.
     fn forget_move(&self) -> Result<()> {
+        let _ = fs::remove_file(self.list());
         fs::write(&self.mark, "").map_err(|cause| unwritable(&self.mark, cause))
     }
 

@@ -19,11 +19,13 @@ const LIST_MAX: usize = 256 << 20;
 pub(super) type Said = std::result::Result<String, String>;
 
 /// The words of git that name the files that differ, ended by NUL.
-pub(super) const DIFF: [&str; 6] = [
+pub(super) const DIFF: [&str; 8] = [
     "diff",
     "--name-only",
     "--no-ext-diff",
+    "--no-relative",
     "--no-renames",
+    "-O/dev/null",
     "--ignore-submodules=none",
     "-z",
 ];

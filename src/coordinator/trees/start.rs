@@ -1,6 +1,10 @@
 //! What is looked at before a run with worktrees begins: a repository in which none can be made is refused
 //! before anything is claimed.
 
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
 use super::Trees;
 use super::base::Base;
 use crate::error::{Code, Error, Result, quote};
@@ -10,6 +14,10 @@ use crate::workspace::Workspace;
 
 /// The name of the worktree that is made to see whether one can be made.
 const PROBE: &str = "T0-0";
+/// How the folder begins in which it is made.
+const PROBE_FOLDER: &str = "probe-";
+/// How old such a folder must be to be one that a killed process left.
+const LEFT_BEHIND: Duration = Duration::from_secs(600);
 /// Keys of the settings of a clone that lacks objects.
 const PARTIAL: &str = r"^(extensions\.partialclone|remote\..*\.promisor)$";
 
@@ -68,7 +76,10 @@ impl Trees {
     /// begins. Of a clone that lacks objects the files are checked out too.
     pub(in crate::coordinator) fn probe(workspace: &Workspace, base: &Base) -> Result<()> {
         let above = workspace.root.join(".cleo");
-        let folder = tempfile::Builder::new().prefix("probe-").tempdir_in(&above);
+        remove_old_probes(workspace, &above);
+        let folder = tempfile::Builder::new()
+            .prefix(PROBE_FOLDER)
+            .tempdir_in(&above);
         let folder = folder.map_err(|cause| unwritable(&above, cause))?;
         let name = folder.path().file_name().unwrap_or_default();
         let trees = Trees::open(workspace, folder.path(), &name.to_string_lossy())?;
@@ -106,6 +117,21 @@ impl Trees {
                 let look = format!("git log --oneline {}", quote(branch));
                 Err(Error::new(Code::InputInvalid, message).fix(look))
             }
+        }
+    }
+}
+
+/// Removes what processes have left that were killed while they made a worktree to see whether one can be made.
+fn remove_old_probes(workspace: &Workspace, above: &Path) {
+    for entry in fs::read_dir(above).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let made = entry.metadata().and_then(|there| there.modified()).ok();
+        let age = made.and_then(|made| made.elapsed().ok());
+        if name.starts_with(PROBE_FOLDER) && age.is_some_and(|age| age > LEFT_BEHIND) {
+            if let Ok(trees) = Trees::open(workspace, &entry.path(), &name) {
+                let _ = trees.end(&trees.tree(PROBE));
+            }
+            let _ = fs::remove_dir_all(entry.path());
         }
     }
 }
