@@ -241,7 +241,7 @@ fn a_file_is_imported_whole_or_not_at_all() {
     let again = does(&workspace, "agents import good.yaml --replace");
     assert_eq!(again["updated"], 2);
     let shown = workspace.ok("agents import good.yaml --replace");
-    assert!(shown.stdout.contains("w  may run run --fast"), "{shown}");
+    assert!(shown.stdout.contains("w  would run run --fast"), "{shown}");
     let error = refused(&workspace, "agents import bad.json", "E_AGENT_INVALID");
     assert!(
         error["message"]

@@ -416,7 +416,7 @@ fn a_worker_of_the_project_is_not_asked_before_it_is_trusted() {
     let reply = asks(&workspace, &["Summarize X"]);
     assert_eq!(reply["result"]["error"]["type"], "config_error");
     let message = reply["result"]["error"]["message"].as_str().unwrap();
-    assert!(message.ends_with("cleo agents trust evil"), "{message}");
+    assert!(message.ends_with("cleo trust"), "{message}");
     assert!(!workspace.path("pwned").exists());
 }
 

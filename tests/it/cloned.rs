@@ -84,19 +84,25 @@ impl Cloned {
         files.filter(|path| is_mark(path)).collect()
     }
 
-    fn try_way(&self, way: &Way) {
+    /// Types the commands of an attempt, and returns those that ran, sent or told something.
+    fn try_way(&self, way: &Way) -> Vec<String> {
         let settings = self.user.path(".cleo/config.yaml");
         fs::write(&settings, &way.settings).unwrap();
+        let mut succeeded = Vec::new();
         for line in &way.commands {
+            let before = self.server.asked().len();
             let words = shlex::split(line).unwrap();
             let reply = self.user.finish(self.user.command(&words), "");
             let told = format!("{}{}", reply.stdout, reply.stderr);
-            assert_eq!(self.marks(), Vec::<PathBuf>::new(), "{}: {line}", way.name);
-            assert!(!told.contains(SECRET), "{}: {line}\n{told}", way.name);
-            let asked = self.server.asked();
-            assert!(asked.is_empty(), "{}: {line}: {asked:?}", way.name);
+            let marks = self.marks();
+            let has_asked = self.server.asked().len() > before;
+            if !marks.is_empty() || has_asked || told.contains(SECRET) {
+                succeeded.push(format!("{}: cleo {line}", way.name));
+            }
+            marks.iter().for_each(|mark| fs::remove_file(mark).unwrap());
         }
         fs::write(&settings, "").unwrap();
+        succeeded
     }
 }
 
@@ -152,8 +158,8 @@ fn store_run(stranger: &TestWorkspace) -> String {
 /// Leaves a run over a plan that failed.
 fn store_plan(stranger: &TestWorkspace) -> String {
     stranger.ok("agents register Planner --capability planner --command 'sh -c \"env > pwned-plan; exit 1\"'");
-    let plan = json!({"goal": "g", "steps": [
-        {"id": "one", "description": "d", "capability": "planner"}]});
+    let plan = json!({"goal": "g", "steps": [{"id": "one", "title": "t",
+        "capability": "planner", "skill": "planning", "instruction": "do it", "dependsOn": []}]});
     stranger.write("plan.json", plan.to_string());
     let reply = stranger.json(&["plan", "run", "plan.json"]);
     assert_eq!(reply["success"], false, "{reply:#}");
@@ -314,11 +320,11 @@ fn a_cloned_repository_runs_nothing() {
         ),
         with_settings(
             "model address",
-            format!("llm.provider: ollama\nllm.baseUrl: {url}\n"),
+            format!("llm.provider: ollama\nllm.model: x\nllm.baseUrl: {url}\n"),
             &[
                 "agents execute 'private words'",
                 "ask words",
-                "chat words",
+                "chat -m words",
                 "plan words --llm",
             ],
         ),
@@ -333,7 +339,7 @@ fn a_cloned_repository_runs_nothing() {
         with_settings(
             "key of the user",
             format!("llm.provider: openai-chat\nllm.baseUrl: {url}\nllm.apiKeyEnv: USER_SECRET\n"),
-            &["agents execute words", "chat words"],
+            &["agents execute words", "chat -m words"],
         ),
         with_settings(
             "runner command",
@@ -411,9 +417,8 @@ fn a_cloned_repository_runs_nothing() {
         way("cancel of a stored run", &[&cancel]),
     ];
     assert!(ways.len() >= 30);
-    for way in &ways {
-        cloned.try_way(way);
-    }
+    let succeeded: Vec<String> = ways.iter().flat_map(|way| cloned.try_way(way)).collect();
+    assert_eq!(succeeded, Vec::<String>::new());
 }
 
 #[test]
@@ -433,7 +438,6 @@ fn a_server_in_a_cloned_repository_runs_nothing() {
             json!({"tasks": ["T1"], "runner": "claude"}),
         ),
         (format!("/api/runs/{}/resume", cloned.run), empty.clone()),
-        ("/api/query".to_string(), json!({"query": "a summary"})),
         ("/query".to_string(), json!({"query": "a summary"})),
         ("/api/chat".to_string(), json!({"message": "words"})),
         ("/api/plans/run".to_string(), json!({"goal": "a summary"})),
@@ -490,10 +494,7 @@ fn what_is_trusted_runs_and_what_changes_is_asked_again() {
     let reply = user.finish(user.command(&["trust"]), "y\n");
     let told: Value = document(&reply);
     assert_eq!(reply.exit, 82, "{told:#}");
-    assert!(
-        told["error"].get("fix").is_none_or(Value::is_null),
-        "{told:#}"
-    );
+    assert_ne!(told["error"]["fix"], "cleo trust --yes");
     let message = told["error"]["message"].as_str().unwrap();
     assert!(message.contains("cleo trust --yes"), "{message}");
     let accepted = user.json(&["trust", "--yes"]);

@@ -1018,6 +1018,7 @@ fn what_only_a_shell_carries_out_is_refused_before_it_could_prove_anything() {
     let lines = format!("{}\n{task}\n", json!({"cleo": "tasks", "version": 1}));
     workspace.write("there.jsonl", lines);
     workspace.ok("import there.jsonl");
+    workspace.ok("trust --yes");
     refused(&workspace, "verify T3 --run-all", "E_CRITERION_FAILED");
     let told = workspace.text("verify T3", "").stdout;
     assert!(told.contains("`&` would be no more than a part"), "{told}");
@@ -1072,6 +1073,7 @@ fn a_criterion_for_a_shell_that_came_from_elsewhere_is_mended_as_suggested() {
     let lines = format!("{}\n{task}\n", json!({"cleo": "tasks", "version": 1}));
     workspace.write("there.jsonl", lines);
     workspace.ok("import there.jsonl");
+    workspace.ok("trust --yes");
     let mending = r"cleo update T2 --clear acceptance --acceptance='- in words' --acceptance 'both :: sh -c '\''true && test -e b'\''' --acceptance 'one :: true'";
     let error = refused(&workspace, "verify T2 --run-all", "E_CRITERION_FAILED");
     assert_eq!(error["fix"], mending);

@@ -41,6 +41,7 @@ pub(crate) fn world(workers: &[(&str, &[&str])]) -> TestWorkspace {
     if !agents.is_empty() {
         let reply = workspace.json_with(&["agents", "import", "-"], &json!(agents).to_string());
         assert_eq!(reply["success"], true, "{reply:#}");
+        workspace.ok("trust --yes");
     }
     workspace
 }
@@ -543,7 +544,7 @@ fn a_worker_of_the_project_is_not_run_by_a_plan_before_it_is_trusted() {
         "'plan and summarize' --max-loops 2",
         "E_UNTRUSTED",
     );
-    assert_eq!(reply["error"]["fix"], "cleo agents trust evil");
+    assert_eq!(reply["error"]["fix"], "cleo trust");
     assert_eq!(said(&workspace, "planner").len(), 0);
     assert!(!workspace.path("pwned").exists());
 }

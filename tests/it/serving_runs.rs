@@ -53,6 +53,7 @@ fn planning() -> TestWorkspace {
     ]);
     let reply = workspace.json_with(&["agents", "import", "-"], &agents.to_string());
     assert_eq!(reply["success"], true, "{reply:#}");
+    workspace.ok("trust --yes");
     workspace
 }
 

@@ -637,7 +637,11 @@ fn a_model_of_the_project_is_asked_after_trust_only() {
         server.url
     );
     let workspace = TestWorkspace::new().with(".cleo/config.yaml", &text);
-    for line in ["agents execute 'private words'", "ask words", "chat words"] {
+    for line in [
+        "agents execute 'private words'",
+        "ask words",
+        "chat -m words",
+    ] {
         let error = is_untrusted(&workspace, line);
         let message = error["message"].as_str().unwrap();
         assert!(message.contains(&server.url), "{message}");

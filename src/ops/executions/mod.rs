@@ -23,7 +23,7 @@ use super::runs::alive::{self, Alive};
 use super::runs::{Shown, steps};
 use crate::agent::Agent;
 use crate::clock::Clock;
-use crate::error::{Code, Error, Result, quote};
+use crate::error::{Code, Error, Result};
 use crate::llm::Usage;
 use crate::route::Match;
 use crate::run::{Event, Message, Run, RunStatus};
@@ -205,12 +205,11 @@ pub fn failure(shown: &Shown) -> Option<Error> {
         _ => return None,
     }
     let what = run.error.as_deref().unwrap_or("nobody answered");
-    let agent = run.agent.as_deref().unwrap_or_default();
     let last = shown.messages.last();
     let retryable = last.and_then(|message| message.metadata.get(RETRYABLE)?.as_bool());
     let error = match what.starts_with(UNTRUSTED) {
         true => Error::new(Code::Untrusted, what)
-            .fix(format!("cleo agents trust {}", quote(agent)))
+            .fix("cleo trust")
             .or("see what happened", look),
         false if what.contains(NO_MODEL) => Error::new(Code::AgentFailed, what)
             .fix(look)

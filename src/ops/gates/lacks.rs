@@ -29,8 +29,9 @@ pub(in crate::ops) fn through_trust(
     standing: &TaskGates,
     trust: &Trust,
 ) -> Error {
+    // A criterion that the user pastes would be trusted as what the user typed.
     let runs = |command: &str| {
-        let options = [" --run", " --refresh", " --only"];
+        let options = [" --run", " --refresh", " --only", " --acceptance"];
         options.iter().any(|option| command.contains(option))
     };
     let proposes = error.fix.as_deref().is_some_and(runs);
