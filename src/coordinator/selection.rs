@@ -229,7 +229,8 @@ fn steps(context: &mut Context, planned: &[Planned], staff: &mut Staff<'_>) -> R
         let mut steps = Vec::with_capacity(planned.len());
         let mut skills = Vec::with_capacity(planned.len());
         let mut items = Vec::new();
-        let ids: Vec<TaskId> = planned.iter().map(|task| task.task_id).collect();
+        let mut ids: Vec<TaskId> = planned.iter().map(|task| task.task_id).collect();
+        ids.sort_unstable();
         for (id, gates) in transaction.gates_of(&ids)? {
             items.extend(Item::gates(id, &gates));
         }
