@@ -441,8 +441,8 @@ fn database_of_another_build_is_refused() {
         message.contains("made by another build of cleo"),
         "{message}"
     );
-    assert_eq!(error.get("fix"), None);
-    assert_eq!(fix, "cleo explain E_STORE_SCHEMA");
+    assert_eq!(error["fix"], "cleo explain E_STORE_SCHEMA");
+    assert_eq!(error["fix"], *fix);
 }
 
 #[test]

@@ -113,7 +113,10 @@ fn check_broken(break_it: impl Fn(&TestWorkspace, &str), what: &str) {
             "{what}: {words:?} {refused}"
         );
         assert_eq!(refused["error"]["exitCode"], 3);
-        assert_eq!(refused["error"].get("fix"), None, "{what}");
+        assert_eq!(
+            refused["error"]["fix"], "cleo explain E_STORE_CORRUPT",
+            "{what}"
+        );
     }
     assert!(!workspace.path(".cleo").exists(), "{what}");
     assert_eq!(fs::read(&file).ok(), before, "{what}");

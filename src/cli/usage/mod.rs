@@ -108,7 +108,9 @@ fn way_out(error: &Error, line: &Line<'_>) -> Option<String> {
         _ if error.retryable() => fix::again(line),
         // What was mended or stopped is tried again with every option that it had.
         Code::GateFailed | Code::Interrupted | Code::Terminated => fix::again(line),
-        Code::Internal => Some(format!("cleo explain {}", error.code.name())),
+        Code::Internal | Code::StoreCorrupt | Code::StoreForeign | Code::StoreSchema => {
+            Some(format!("cleo explain {}", error.code.name()))
+        }
         _ => None,
     }
 }

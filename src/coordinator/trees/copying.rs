@@ -86,11 +86,13 @@ pub(super) fn put(path: &Path, mut text: &[u8]) -> io::Result<()> {
 fn drafted(path: &Path, text: &mut dyn Read, like: Option<&Metadata>) -> io::Result<NamedTempFile> {
     let folder = path.parent().unwrap_or(path);
     fs::create_dir_all(folder)?;
-    let mut draft = tempfile::Builder::new().prefix(DRAFT).tempfile_in(folder)?;
-    io::copy(text, &mut draft)?;
     let runs = like.map_or(0, |like| like.permissions().mode() & 0o111);
-    let mode = fs::Permissions::from_mode(0o644 | runs);
-    draft.as_file().set_permissions(mode)?;
+    // The system takes away what the umask forbids.
+    let mut draft = tempfile::Builder::new()
+        .prefix(DRAFT)
+        .permissions(fs::Permissions::from_mode(0o666 | runs))
+        .tempfile_in(folder)?;
+    io::copy(text, &mut draft)?;
     if let Some(written) = like.and_then(|like| like.modified().ok()) {
         draft.as_file().set_modified(written)?;
     }

@@ -146,7 +146,7 @@ pub fn refuse_duplicate(path: &Path, id: &str) -> Result<Vec<String>> {
     if let Some((line, _)) = found.entry {
         let message = format!("the manifest has {id} already, in line {line}");
         return Err(
-            Error::new(Code::Exists, message).fix(format!("cleo manifest show -- {}", quote(id)))
+            Error::new(Code::Exists, message).fix(format!("cleo manifest show {}", quote(id)))
         );
     }
     Ok(found

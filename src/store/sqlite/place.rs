@@ -28,8 +28,29 @@ pub fn check_place(database: &Path) -> Result<()> {
         check_owner(place, &there)?;
         // Where this fails, `doctor` tells it.
         let _ = restrict(place, &there);
+        if place == database && there.mode() & 0o077 != 0 {
+            restrict_beside(database);
+        }
     }
     Ok(())
+}
+
+/// Takes permissions of other accounts away from the files that SQLite has made beside a database.
+fn restrict_beside(database: &Path) {
+    for path in beside(database) {
+        let there = fs::symlink_metadata(&path).ok();
+        if let Some(there) = there.filter(Metadata::is_file) {
+            let _ = restrict(&path, &there);
+        }
+    }
+}
+
+fn beside(database: &Path) -> [PathBuf; 2] {
+    BESIDE.map(|ending| {
+        let mut name = database.as_os_str().to_os_string();
+        name.push(ending);
+        PathBuf::from(name)
+    })
 }
 
 /// Creates the file of a database, so that SQLite never makes one that others may read. One that is
@@ -49,16 +70,11 @@ pub(super) fn create_private(database: &Path) -> Result<()> {
 
 /// Lists the folder of a database and its files as far as other accounts may use them.
 pub fn open_to_others(database: &Path) -> Vec<PathBuf> {
-    let beside = BESIDE.map(|ending| {
-        let mut name = database.as_os_str().to_os_string();
-        name.push(ending);
-        PathBuf::from(name)
-    });
     let folder = database.parent().map(Path::to_path_buf);
     let all = folder
         .into_iter()
         .chain([database.to_path_buf()])
-        .chain(beside);
+        .chain(beside(database));
     let is_open = |path: &PathBuf| fs::metadata(path).is_ok_and(|there| there.mode() & 0o077 != 0);
     all.filter(is_open).collect()
 }
