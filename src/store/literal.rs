@@ -27,9 +27,20 @@ const UNBORDERED: [RangeInclusive<char>; 14] = [
 const PARTS_MAX: usize = 32;
 const PART_MAX: usize = 1_000;
 
-/// Says whether a text holds characters of scripts without borders between words.
-pub(super) fn has_unbordered(text: &str) -> bool {
-    !text.is_ascii() && text.chars().any(is_unbordered)
+/// Says whether a text holds each part in a run of letters in which scripts without borders between words
+/// stand, whatever the case of ASCII: there a word is no run of its own.
+pub(super) fn is_amid_unbordered(text: &str, parts: &[String]) -> bool {
+    let is_border = |c: char| !c.is_alphanumeric() && !is_combining_mark(c);
+    let runs: Vec<String> = text
+        .split(is_border)
+        .filter(|run| run.chars().any(is_unbordered))
+        .map(str::to_ascii_lowercase)
+        .collect();
+    let holds = |part: &String| {
+        runs.iter()
+            .any(|run| run.contains(&part.to_ascii_lowercase()))
+    };
+    parts.iter().all(holds)
 }
 
 fn is_unbordered(c: char) -> bool {

@@ -22,8 +22,8 @@ pub(super) fn look(workspace: &Workspace) -> Vec<Finding> {
         Ok(()) if damaged.is_empty() => {
             findings.push(Finding::ok("database.rows", "every row can be read"));
         }
-        Ok(()) => {}
-        Err(error) => findings.push(Finding::of("database.rows", error)),
+        // What keeps a database from being read at all is found by the look at it.
+        _ => {}
     }
     findings.extend(damaged.into_iter().map(of_row));
     findings
@@ -77,10 +77,13 @@ fn read_agency(workspace: &Workspace) -> Result<()> {
     };
     let transaction = agency.read()?;
     transaction.agents()?;
-    transaction.runs(&RunFilter {
+    let runs = transaction.runs(&RunFilter {
         limit: u32::MAX,
         ..RunFilter::default()
     })?;
+    for run in runs.runs {
+        transaction.run_messages(&run.id)?;
+    }
     transaction.conversations(&ConversationFilter {
         limit: u32::MAX,
         ..ConversationFilter::default()

@@ -93,9 +93,13 @@ impl Tasks for MemoryTransaction<'_> {
                 .values()
                 .filter(|task| is_shown(archived, task))
         };
-        let literally = |passes: fn(&str) -> bool| -> Vec<Task> {
-            let found = shown().filter(|task| holds_parts(task, &literal::parts(words)));
-            let found = found.filter(|task| passes(&task.title) || passes(&task.description));
+        let parts = literal::parts(words);
+        let literally = |only_amid: bool| -> Vec<Task> {
+            let found = shown().filter(|task| holds_parts(task, &parts));
+            let found = found.filter(|task| {
+                let text = format!("{} {}", task.title, task.description);
+                !only_amid || literal::is_amid_unbordered(&text, &parts)
+            });
             found.cloned().collect()
         };
         let by_words = || -> Vec<Task> {
@@ -107,7 +111,7 @@ impl Tasks for MemoryTransaction<'_> {
             shown().filter(holds_all).cloned().collect()
         };
         let mut tasks = if is_literal {
-            literally(|_| true)
+            literally(false)
         } else {
             Vec::new()
         };
@@ -115,7 +119,7 @@ impl Tasks for MemoryTransaction<'_> {
             tasks = by_words();
         }
         if tasks.is_empty() && !is_literal {
-            tasks = literally(literal::has_unbordered);
+            tasks = literally(true);
         }
         let total = tasks.len() as u64;
         tasks.truncate(limit as usize);

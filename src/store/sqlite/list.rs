@@ -218,26 +218,26 @@ pub(super) fn find(
 ) -> Result<Page> {
     let is_literal = literal::is_literal(query);
     if is_literal {
-        let page = find_literally(transaction, query, archived, limit, |_| true)?;
+        let page = find_literally(transaction, query, archived, limit, false)?;
         if page.total > 0 {
             return Ok(page);
         }
     }
     let page = find_words(transaction, query, archived, limit)?;
     match page.total == 0 && !is_literal {
-        true => find_literally(transaction, query, archived, limit, literal::has_unbordered),
+        true => find_literally(transaction, query, archived, limit, true),
         false => Ok(page),
     }
 }
 
-/// Finds tasks that hold each part of a query in their title, description or labels, and whose text
-/// passes: those first that hold all in the title. This reads all tasks.
+/// Finds tasks that hold each part of a query in their title, description or labels, those first that
+/// hold all in the title; or only amid text that has no borders between words. This reads all tasks.
 fn find_literally(
     transaction: &SqliteTransaction<'_>,
     query: &str,
     archived: Archived,
     limit: u32,
-    passes: impl Fn(&str) -> bool,
+    only_amid: bool,
 ) -> Result<Page> {
     let parts = literal::parts(query);
     if parts.is_empty() {
@@ -266,7 +266,8 @@ fn find_literally(
     });
     let found = transaction.all(&sql, params_from_iter(patterns), |row| {
         let (title, description): (String, String) = (row.get(1)?, row.get(2)?);
-        let passes = passes(&title) || passes(&description);
+        let text = format!("{title} {description}");
+        let passes = !only_amid || literal::is_amid_unbordered(&text, &parts);
         Ok((read_id(row)?, passes))
     })?;
     let found: Vec<TaskId> = found

@@ -96,7 +96,8 @@ fn behind_link(place: &Path, root: &Path) -> Result<Metadata> {
             "{} is a link that leads out of the workspace; cleo does not follow it",
             place.display()
         );
-        foreign(message).fix(format!("ls -ld {}", quote(&place.to_string_lossy())))
+        let look = format!("ls -ld {}", quote(&place.to_string_lossy()));
+        Error::new(Code::PathOutside, message).fix(look)
     })
 }
 
