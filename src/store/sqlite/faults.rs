@@ -131,8 +131,10 @@ pub(super) fn damage(row: &Row<'_>, sql: &str, fault: &rusqlite::Error) -> Optio
     let place = |known: &&(&str, &str)| sql.contains(known.0);
     let (_, kind) = KINDS.iter().find(place).unwrap_or(&("", "a row"));
     let first = match row.get_ref(0) {
-        // What cannot be read is no name.
-        _ if *column == 0 => (*kind).trim_end_matches(',').to_string(),
+        // What cannot be read is no name, except an id of the wrong form.
+        _ if *column == 0 && !matches!(name, "id" | "slug") => {
+            (*kind).trim_end_matches(',').to_string()
+        }
         Ok(ValueRef::Integer(number)) if *kind == "T" => format!("T{number}"),
         Ok(ValueRef::Integer(number)) => format!("{kind} {number}"),
         Ok(ValueRef::Text(text)) => {
