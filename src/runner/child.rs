@@ -42,7 +42,6 @@ const FOLDERS: [&str; 2] = ["PWD", "OLDPWD"];
 /// through proxies and certificates. Each name is listed: `LC_*` and `XDG_*` hold whatever a login or a
 /// desktop passes on (`LC_TOKEN`, the sockets below `XDG_RUNTIME_DIR`).
 const WORK: &[&str] = &[
-    "CARGO_HOME",
     "CI",
     "CURL_CA_BUNDLE",
     "DOTNET_ROOT",
