@@ -179,7 +179,7 @@ fn taken(known: &Known, id: &str, said: Option<&str>, name: &str, is_seen: bool)
         }
     };
     match is_seen {
-        true => error.or("look at it", format!("cleo agents show {}", quote(&id))),
+        true => error.or("look at it", format!("cleo agents show {}", quote(id))),
         false => error,
     }
 }
@@ -196,7 +196,7 @@ fn of_the_moment(
         Some(id) if builtin::is_builtin(id) => {
             let message = format!("`{id}` is a built-in agent");
             return Err(
-                Error::new(Code::Exists, message).fix(format!("cleo agents show {}", quote(&id)))
+                Error::new(Code::Exists, message).fix(format!("cleo agents show {}", quote(id)))
             );
         }
         Some(id) if runtime_moment(id).is_some() && draft::is_plain_id(id) => id.to_string(),
