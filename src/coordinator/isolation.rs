@@ -167,7 +167,7 @@ impl Engine<'_> {
         let mut done = self.done_at_home(id, epoch)?;
         if let (Some(trees), Some(commit), Err(lacking)) = (&self.trees, &commit, &mut done.1) {
             // It verified alone and does not beside what was merged before: nobody gets it so.
-            if !is_taken_back(trees, commit)? {
+            if !take_back_merge(trees, commit)? {
                 lacking.faults.push(not_taken_back(commit));
             }
         }
@@ -179,7 +179,7 @@ impl Engine<'_> {
     fn not_home(&self, commit: Option<&str>, error: &Error) -> Result<Brought> {
         let mut why = prompt::told(error);
         if let (Some(trees), Some(commit)) = (&self.trees, commit)
-            && !is_taken_back(trees, commit)?
+            && !take_back_merge(trees, commit)?
         {
             why += &format!("; {}", prompt::told(&not_taken_back(commit)));
         }
@@ -367,7 +367,7 @@ fn is_of_cleo(error: &Error) -> bool {
 }
 
 /// Takes a merge back, and says whether that could be done: a lock that somebody holds may be in the way.
-fn is_taken_back(trees: &Trees, commit: &str) -> Result<bool> {
+fn take_back_merge(trees: &Trees, commit: &str) -> Result<bool> {
     match trees.unmerge(commit) {
         Err(error) if is_of_cleo(&error) => Err(error),
         taken_back => Ok(taken_back.unwrap_or(false)),

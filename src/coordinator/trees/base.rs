@@ -40,7 +40,7 @@ impl Base {
     fn name(&self) -> String {
         match &self.branch {
             Some(branch) => format!("the branch {branch}"),
-            None => format!("the detached HEAD {}", short(&self.commit)),
+            None => format!("the detached HEAD {}", shorten(&self.commit)),
         }
     }
 
@@ -48,7 +48,7 @@ impl Base {
     fn to_switch(&self) -> String {
         match &self.branch {
             Some(branch) => format!("git switch {}", quote(branch)),
-            None => format!("git switch --detach {}", short(&self.commit)),
+            None => format!("git switch --detach {}", shorten(&self.commit)),
         }
     }
 }
@@ -77,16 +77,16 @@ impl Trees {
         };
         let refuse = |message: String| Error::new(Code::CheckoutChanged, message);
         if head.branch != base.branch {
-            return Err(self.elsewhere(base, &head)?);
+            return Err(self.switched_error(base, &head)?);
         }
         if !self.is_ancestor(&base.commit, &head.commit)? {
             let message = format!(
                 "{} does not hold the commit {} any more, on which this run began or which it made: it was \
                  reset or rewritten",
                 base.name(),
-                short(&base.commit)
+                shorten(&base.commit)
             );
-            let look = format!("git log --oneline HEAD..{}", short(&base.commit));
+            let look = format!("git log --oneline HEAD..{}", shorten(&base.commit));
             return Err(refuse(message).fix(look));
         }
         if let Some(place) = self.other_checkout(&head)? {
@@ -100,14 +100,14 @@ impl Trees {
     }
 
     /// Returns the error of a checkout that is not where the run began.
-    fn elsewhere(&self, base: &Base, head: &Base) -> Result<Error> {
+    fn switched_error(&self, base: &Base, head: &Base) -> Result<Error> {
         let is_gone = base.branch.is_some() && !self.has(&self.top, &base.reference())?;
         let gone = match is_gone {
             true => ", which was renamed or deleted since",
             false => "",
         };
         let meanwhile = self
-            .in_progress()
+            .operation_in_progress()
             .map(|what| format!("; a {what} is in progress there"));
         let message = format!(
             "{} is checked out in {}, and this run began on {}{gone}{}",
@@ -117,7 +117,7 @@ impl Trees {
             meanwhile.unwrap_or_default()
         );
         let fix = match is_gone {
-            true => format!("git branch --contains {}", short(&base.commit)),
+            true => format!("git branch --contains {}", shorten(&base.commit)),
             false => base.to_switch(),
         };
         Ok(Error::new(Code::CheckoutChanged, message).fix(fix))
@@ -172,7 +172,7 @@ impl Trees {
     }
 
     /// Names what somebody has begun in the workspace and not finished, such as a merge.
-    pub(super) fn in_progress(&self) -> Option<&'static str> {
+    pub(super) fn operation_in_progress(&self) -> Option<&'static str> {
         let is_there = |name: &str| self.mark.with_file_name(name).symlink_metadata().is_ok();
         let mut all = IN_PROGRESS.iter();
         all.find(|(name, _)| is_there(name)).map(|(_, what)| *what)
@@ -186,6 +186,6 @@ impl Trees {
     }
 }
 
-fn short(commit: &str) -> &str {
+fn shorten(commit: &str) -> &str {
     &commit[..commit.len().min(SHORT)]
 }

@@ -57,7 +57,7 @@ impl Trees {
         if !self.is_at(&step, old)? {
             return Ok(Moved::Overtaken);
         }
-        if let Some(why) = self.in_the_way(&step)? {
+        if let Some(why) = self.find_refusal(&step)? {
             return Ok(Moved::Refused(why));
         }
         let text = serde_json::to_vec(&step).unwrap_or_default();
@@ -79,16 +79,16 @@ impl Trees {
 
     /// Says what keeps the checkout from being moved: locks are waited for, and what somebody has changed
     /// stays, be it staged, untracked or ignored.
-    fn in_the_way(&self, step: &Move) -> Result<Option<String>> {
+    fn find_refusal(&self, step: &Move) -> Result<Option<String>> {
         // Changes nothing and takes the same locks.
         if let Err(said) = self.update_branch(step, &step.old)? {
             return Ok(Some(said));
         }
-        let affected = self.affected(step)?;
+        let affected = self.list_affected(step)?;
         if let Some(name) = affected.iter().find(|name| name.contains('\u{fffd}')) {
             return Ok(Some(format!("the name of {name} is not UTF-8")));
         }
-        let theirs = &self.changed(&["--cached", &step.old])? | &self.changed(&[])?;
+        let theirs = &self.list_changed(&["--cached", &step.old])? | &self.list_changed(&[])?;
         let theirs = &affected & &theirs;
         if !theirs.is_empty() {
             let names = named(theirs.into_iter().collect());
@@ -96,7 +96,7 @@ impl Trees {
                 "somebody has changed {names} in the workspace"
             )));
         }
-        if let Some(path) = self.occupied(step)? {
+        if let Some(path) = self.find_obstacle(step)? {
             return Ok(Some(format!(
                 "{path} is there in the workspace, and git does not track it"
             )));
@@ -107,9 +107,9 @@ impl Trees {
 
     /// Finds what lies where the move adds a file, and is no file that it removes. Git would write over what
     /// it ignores.
-    fn occupied(&self, step: &Move) -> Result<Option<String>> {
-        let added = self.changed(&["--diff-filter=A", &step.old, &step.new])?;
-        let removed = self.changed(&["--diff-filter=D", &step.old, &step.new])?;
+    fn find_obstacle(&self, step: &Move) -> Result<Option<String>> {
+        let added = self.list_changed(&["--diff-filter=A", &step.old, &step.new])?;
+        let removed = self.list_changed(&["--diff-filter=D", &step.old, &step.new])?;
         let shown = |path: &Path| {
             let path = path.strip_prefix(&self.top).unwrap_or(path);
             path.to_string_lossy().into_owned()
@@ -140,7 +140,7 @@ impl Trees {
     /// Writes what the move changes and has the branch name its commit, also where an earlier process has done
     /// some of that. False when somebody has committed or switched meanwhile.
     fn finish(&self, step: &Move) -> Result<bool> {
-        self.restore(&step.new, &self.affected(step)?)?;
+        self.restore(&step.new, &self.list_affected(step)?)?;
         if !self.is_at(step, &step.old)? {
             return Ok(false);
         }
@@ -159,21 +159,21 @@ impl Trees {
 
     /// Has the files that hold what the move has written hold what is checked out.
     fn undo(&self, step: &Move) -> Result<()> {
-        let ours = &self.affected(step)? - &self.changed(&[&step.new])?;
+        let ours = &self.list_affected(step)? - &self.list_changed(&[&step.new])?;
         self.restore("HEAD", &ours)
     }
 
     /// Writes files of a commit into the index and the workspace, as far as they differ.
     fn restore(&self, commit: &str, paths: &Paths) -> Result<()> {
-        let differ = &self.changed(&["--cached", commit])? | &self.changed(&[])?;
+        let differ = &self.list_changed(&["--cached", commit])? | &self.list_changed(&[])?;
         let paths = paths & &differ;
-        let gone = self.changed(&["--cached", "--diff-filter=A", commit])?;
+        let gone = self.list_changed(&["--cached", "--diff-filter=A", commit])?;
         // A file that takes the place of a folder, or a folder that of a file, needs that removed first.
         for paths in [&paths & &gone, &paths - &gone] {
             if paths.is_empty() {
                 continue;
             }
-            let list = self.list();
+            let list = self.path_list();
             let names: Vec<String> = paths.into_iter().collect();
             fs::write(&list, names.join("\0")).map_err(|cause| unwritable(&list, cause))?;
             let words = [
@@ -212,12 +212,12 @@ impl Trees {
     }
 
     /// Names the files in which the two commits of a move differ.
-    fn affected(&self, step: &Move) -> Result<Paths> {
-        self.changed(&[&step.old, &step.new])
+    fn list_affected(&self, step: &Move) -> Result<Paths> {
+        self.list_changed(&[&step.old, &step.new])
     }
 
     /// Names the files that differ. What is in a submodule is not asked for, but which commit it is on.
-    fn changed(&self, between: &[&str]) -> Result<Paths> {
+    fn list_changed(&self, between: &[&str]) -> Result<Paths> {
         let words = DIFF.into_iter().chain(["--ignore-submodules=dirty"]);
         let words = words.chain(between.iter().copied()).chain(["--"]);
         let names = self.listed(&self.top, words)?;
@@ -234,8 +234,8 @@ impl Trees {
         orphans::end(&step.run, &step.place, &[]);
         self.unlock_index()?;
         if self.is_at(&step, &step.old)? {
-            let added = self.changed(&["--diff-filter=A", &step.old, &step.new])?;
-            let touched = &self.affected(&step)? & &(&self.changed(&[])? | &added);
+            let added = self.list_changed(&["--diff-filter=A", &step.old, &step.new])?;
+            let touched = &self.list_affected(&step)? & &(&self.list_changed(&[])? | &added);
             let mut touched = touched.iter();
             touched.try_for_each(|path| self.put_by(&step, path))?;
             self.finish(&step)?;
@@ -249,7 +249,7 @@ impl Trees {
     /// Removes files that a move has added and that are not in the index yet, as long as they hold what it
     /// has written.
     fn remove_untracked(&self, step: &Move) -> Result<()> {
-        let added = self.changed(&["--diff-filter=A", &step.old, &step.new])?;
+        let added = self.list_changed(&["--diff-filter=A", &step.old, &step.new])?;
         let known = self.listed(&self.top, ["ls-files", "-z"])?;
         let known: BTreeSet<&str> = known.split('\0').collect();
         for path in added.iter().filter(|path| !known.contains(path.as_str())) {
@@ -268,13 +268,13 @@ impl Trees {
     }
 
     /// Returns the file that lists for git which files it is to write.
-    fn list(&self) -> PathBuf {
+    fn path_list(&self) -> PathBuf {
         self.mark.with_extension("paths")
     }
 
     /// Notes that nothing is being moved any more.
     fn forget_move(&self) -> Result<()> {
-        let _ = fs::remove_file(self.list());
+        let _ = fs::remove_file(self.path_list());
         fs::write(&self.mark, "").map_err(|cause| unwritable(&self.mark, cause))
     }
 

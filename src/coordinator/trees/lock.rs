@@ -40,12 +40,12 @@ impl Trees {
         let begun = Instant::now();
         loop {
             let said = self.git(folder, &words)?;
-            let Some(lock) = said.as_ref().err().and_then(|said| held_lock(folder, said)) else {
+            let Some(lock) = said.as_ref().err().and_then(|said| find_lock(folder, said)) else {
                 return Ok(said);
             };
             // One that was waited for in vain, and is the same since, is not waited for again.
             if begun.elapsed() >= PATIENCE || self.dead_locks.borrow().contains(&lock) {
-                let error = held(&lock.0);
+                let error = lock_error(&lock.0);
                 self.dead_locks.borrow_mut().insert(lock);
                 return Err(error);
             }
@@ -55,7 +55,7 @@ impl Trees {
 }
 
 /// Finds the lock that git complains of, in the words of git.
-fn held_lock(folder: &Path, said: &str) -> Option<Lock> {
+fn find_lock(folder: &Path, said: &str) -> Option<Lock> {
     let plain = said.split_once("Unable to create '").and_then(|(_, rest)| {
         let (path, _) = rest.split_once("': File exists")?;
         path.ends_with(".lock").then(|| path.to_string())
@@ -68,7 +68,7 @@ fn held_lock(folder: &Path, said: &str) -> Option<Lock> {
     Some((path, made.ok()))
 }
 
-fn held(lock: &Path) -> Error {
+fn lock_error(lock: &Path) -> Error {
     let message = format!(
         "another process holds the lock {} of git; it was waited for {} s",
         lock.display(),
@@ -106,7 +106,7 @@ mod tests {
             ),
             ("fatal: 'refs/heads/cleo' exists", None),
         ] {
-            let found = held_lock(top, said).map(|(path, _)| path);
+            let found = find_lock(top, said).map(|(path, _)| path);
             assert_eq!(found.as_deref(), expected.map(Path::new), "{said}");
         }
     }

@@ -29,7 +29,7 @@ impl Trees {
             if self.is_ancestor(&branch, &old)? {
                 return Ok(Merge::Done(None));
             }
-            if let Some(what) = self.in_progress() {
+            if let Some(what) = self.operation_in_progress() {
                 // It is not ours to end.
                 let why =
                     format!("a {what} that somebody else began is not finished in the workspace");
@@ -61,7 +61,7 @@ impl Trees {
         let merged = self.git(&self.top, words.into_iter().chain([old, branch]))?;
         let tree = match merged {
             Ok(said) => said.trim_end_matches(['\0', '\n']).to_string(),
-            Err(said) => return Ok(Err(conflict(&said))),
+            Err(said) => return Ok(Err(describe_conflict(&said))),
         };
         let words = ["commit-tree", &tree, "-p", old, "-p", branch, "-m", message];
         let made = self.done(&self.top, words)?;
@@ -101,7 +101,7 @@ impl Trees {
 }
 
 /// Says why two commits do not merge: the names of files after the id of a tree, or what git complains of.
-fn conflict(said: &str) -> String {
+fn describe_conflict(said: &str) -> String {
     let is_id = |text: &str| text.len() >= 40 && text.chars().all(|c| c.is_ascii_hexdigit());
     match said.split_once('\0') {
         Some((id, names)) if is_id(id) => {

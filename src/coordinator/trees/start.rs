@@ -37,9 +37,9 @@ impl Trees {
             return refuse(message, "config core.bare");
         }
         if !trees.has(&trees.top, "HEAD^{commit}")? {
-            return refuse(trees.headless()?, "log --oneline --all -5");
+            return refuse(trees.explain_missing_commit()?, "log --oneline --all -5");
         }
-        if let Some(what) = trees.in_progress() {
+        if let Some(what) = trees.operation_in_progress() {
             let message = format!("a {what} is in progress in {place}; finish it first");
             return refuse(message, "status");
         }
@@ -60,7 +60,7 @@ impl Trees {
     }
 
     /// Says why HEAD is no commit.
-    fn headless(&self) -> Result<String> {
+    fn explain_missing_commit(&self) -> Result<String> {
         let name = self.git(&self.top, ["symbolic-ref", "--quiet", "HEAD"])?;
         let name = name.unwrap_or_else(|_| "HEAD".to_string());
         let why = match self.has(&self.top, "HEAD")? {

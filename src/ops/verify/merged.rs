@@ -44,7 +44,7 @@ impl Unmerged {
         }
         // Without a worktree since the spawn, git is not asked.
         let main = workspace.home().unwrap_or_else(|| workspace.clone());
-        let Some((note, branch)) = noted(&main, record) else {
+        let Some((note, branch)) = find_note(&main, record) else {
             return Ok(None);
         };
         if !tree::is_ahead(&workspace.root, &branch)? {
@@ -83,7 +83,7 @@ impl Unmerged {
 
 /// Finds the note of the last worktree in which a task was worked on since it was spawned, with its branch. It
 /// is with the files of its run, and written again whenever something of the worktree comes home.
-fn noted(workspace: &Workspace, record: &SpawnRecord) -> Option<(PathBuf, String)> {
+fn find_note(workspace: &Workspace, record: &SpawnRecord) -> Option<(PathBuf, String)> {
     let runs = fs::read_dir(workspace.root.join(".cleo/runs")).into_iter();
     let runs = runs.flatten().flatten().map(|run| run.path());
     let notes = runs.flat_map(|run| notes(&run, &record.task.to_string()));

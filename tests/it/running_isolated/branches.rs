@@ -295,3 +295,48 @@ fn folders_and_files_take_the_place_of_each_other() {
     assert_eq!(workspace.read("folder/mine"), "mine\n");
     assert_eq!(git(&workspace, "log -1 --format=%s"), "more\n");
 }
+
+/// Has the user do something at the moment at which a merge writes `shared.txt`.
+fn while_merging(workspace: &TestWorkspace, what: &str) {
+    let once = "[ ! -d .played ] || [ -e .played/moved ]";
+    let script = format!("{once} || {{ : >.played/moved; {what}; }} >/dev/null 2>&1\nexec cat\n");
+    workspace.write("filter.sh", script);
+    let filter = workspace.path("filter.sh").display().to_string();
+    git(
+        workspace,
+        &format!("config filter.late.smudge 'sh {filter}'"),
+    );
+    workspace.write(".git/info/attributes", "shared.txt filter=late\n");
+}
+
+#[test]
+fn a_merge_is_undone_when_the_user_switches_in_it() {
+    let workspace = repository();
+    git(&workspace, "branch other");
+    while_merging(&workspace, "git symbolic-ref HEAD refs/heads/other");
+    let before = git(&workspace, "rev-parse main other");
+    let (exit, result) = carried_out(&workspace, &alone("alters"));
+    assert_eq!(exit, 80, "{result}");
+    let reason = result["tasks"][0]["reason"].as_str().unwrap();
+    assert!(
+        reason.contains("the branch other is checked out"),
+        "{reason}"
+    );
+    assert_eq!(git(&workspace, "rev-parse main other"), before);
+    assert_eq!(workspace.read("shared.txt"), "nobody\n");
+    is_clean(&workspace);
+}
+
+#[test]
+fn a_merge_is_made_anew_when_the_user_commits_in_it() {
+    let workspace = repository();
+    let commit = "git commit-tree HEAD^{tree} -p HEAD -m mine";
+    let what = format!("git update-ref refs/heads/main $({commit})");
+    while_merging(&workspace, &what);
+    let (exit, result) = carried_out(&workspace, &alone("alters"));
+    assert_eq!(exit, 0, "{result}");
+    assert_eq!(workspace.read("shared.txt"), "T1\n");
+    let log = git(&workspace, "log --first-parent --format=%s");
+    assert_eq!(log, "T1: One\nmine\nfirst\n");
+    is_clean(&workspace);
+}
