@@ -88,7 +88,11 @@ fn repositories_without_a_checkout_are_refused() {
             "echo 'ref: refs/heads/none' >.git/HEAD",
             "nothing is committed in it",
         ),
-        (": >.git/worktrees", "no worktree can be made"),
+        // Git makes `packed-refs` when it removes a branch, so it is there before.
+        (
+            "git pack-refs && : >.git/worktrees",
+            "no worktree can be made",
+        ),
         (
             "git worktree add --quiet --force ../other main",
             "is checked out in [TEMP]/other too",
