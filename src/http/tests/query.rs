@@ -5,9 +5,12 @@ use axum::body::Body;
 use serde_json::json;
 
 use super::{PEER, World};
+use crate::agent::draft::Draft;
 use crate::http::respond::respond;
 use crate::http::server::Options;
+use crate::ops::agents::{self, Terms};
 use crate::ops::tokens::Scope;
+use crate::ops::trust::Registrant;
 
 /// D-1.
 #[test]
@@ -109,11 +112,20 @@ fn what_is_wrong_with_a_form_is_told_on_a_page_to_who_reads_pages() {
 #[test]
 fn a_query_asks_no_worker_of_another_user() {
     let world = World::new();
-    let worker = json!({"id": "anns", "name": "Anns", "command": "true", "intents": ["a.b"]});
     let ann = world.token("ann", Scope::Write);
-    world
-        .by(&ann, "POST", "/api/agents/create", worker)
-        .with(201);
+    let worker = Draft {
+        id: Some("anns".into()),
+        name: Some("Anns".into()),
+        command: Some(vec!["true".into()]),
+        intents: Some(vec!["a.b".into()]),
+        ..Draft::default()
+    };
+    let terms = Terms {
+        by: Registrant::Http,
+        user: Some("ann".into()),
+        ..Terms::default()
+    };
+    agents::register(&world.surroundings(), worker, false, &terms).unwrap();
     let asked = |token: &str| {
         let query = json!({"query": "Summarize this week"});
         let told = world.by(token, "POST", "/query", query).with(200);
