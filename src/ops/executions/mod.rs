@@ -23,7 +23,7 @@ use super::runs::alive::{self, Alive};
 use super::runs::{Shown, steps};
 use crate::agent::Agent;
 use crate::clock::Clock;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::llm::Usage;
 use crate::route::Match;
 use crate::run::{Event, Message, Run, RunStatus};
