@@ -215,8 +215,8 @@ mod tests {
             ("cleo list", "cleo --root 'in it' list"),
             ("cleo list --help", "cleo list --help"),
             (
-                "mkdir -p 'a b' && cleo sync 'a b/x.jsonl'",
-                "mkdir -p 'a b' && cleo --root 'in it' sync 'a b/x.jsonl'",
+                "mkdir -p 'a b' && cleo export 'a b/x.jsonl'",
+                "mkdir -p 'a b' && cleo --root 'in it' export 'a b/x.jsonl'",
             ),
             (
                 "cleo export | cleo import - && cleo --root x init",

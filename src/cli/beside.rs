@@ -30,7 +30,6 @@ const COMMANDS: &[(&str, &str)] = &[
     ("runs", FULL),
     ("schema", FULL),
     ("serve", SERVER),
-    ("sync", FULL),
     ("trust", FULL),
     ("util", FULL),
 ];

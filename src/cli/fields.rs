@@ -8,14 +8,13 @@ use crate::error::{Code, Error, Result, nearest};
 const DEPTH_MAX: usize = 12;
 
 /// Commands that answer with more than a list, although their answer has lists and a `total`.
-const NO_LIST: [&str; 7] = [
+const NO_LIST: [&str; 6] = [
     "next",
     "orchestrator.next",
     "orchestrator.status",
     "plan.check",
     "plan.show",
     "route",
-    "sync",
 ];
 
 /// Lists that stand beside the one that `total` counts.

@@ -56,7 +56,6 @@ mod show;
 mod skills;
 mod spawn;
 mod start;
-mod sync;
 mod trust;
 mod unarchive;
 mod undo;
@@ -169,8 +168,6 @@ enum Command {
     Import(Later<import::Arguments>),
     /// Write all tasks as JSON lines for version control, or as Markdown
     Export(Later<export::Arguments>),
-    /// Merge the tasks with a copy in a file, both ways
-    Sync(Later<sync::Arguments>),
     /// Show what would run or be called here, and trust it
     Trust(Later<trust::Arguments>),
     /// Serve the web application and the API, on this machine or for others
@@ -363,9 +360,6 @@ fn dispatch<const PROGRAM: u8>(face: &mut Face<'_>, command: Command) -> Result<
         Command::Export(Later(arguments)) if PROGRAM == WHOLE => {
             face.run("export", arguments, export::run)
         }
-        Command::Sync(Later(arguments)) if PROGRAM == WHOLE => {
-            face.run("sync", arguments, sync::run)
-        }
         Command::Trust(Later(arguments)) if PROGRAM == WHOLE => {
             face.run("trust", arguments, trust::run)
         }
@@ -385,7 +379,6 @@ fn dispatch<const PROGRAM: u8>(face: &mut Face<'_>, command: Command) -> Result<
         | Command::Chat(_)
         | Command::Import(_)
         | Command::Export(_)
-        | Command::Sync(_)
         | Command::Trust(_)
         | Command::Hook(_)
         | Command::Man(_)

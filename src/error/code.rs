@@ -149,10 +149,8 @@ codes! {
         "Correct the variable that the message names.";
     Clock = "E_CLOCK", 8, "The clock is behind the moment at which the task was claimed; nothing was changed.",
         "Correct the clock, or wait for it; leases are not judged by a clock that was set back.";
-    StoreNewer = "E_STORE_NEWER", 8, "The database was written by a newer cleo.",
-        "Install that version of cleo or a newer one.";
-    StoreSchema = "E_STORE_SCHEMA", 8, "The database was made by another build of cleo, with other tables.",
-        "Export what is in it with that build, and import it into a new workspace.";
+    StoreSchema = "E_STORE_SCHEMA", 8, "The database was written by another version of cleo.",
+        "Export it with the program that wrote it, and import it into a new workspace.";
     ParentNotFound = "E_PARENT_NOT_FOUND", 10, "The parent named is no task; nothing was changed.",
         "Look it up with `cleo find WORDS`.";
     DependencyNotFound = "E_DEPENDENCY_NOT_FOUND", 4, "A dependency named is no task; nothing was changed.",

@@ -37,7 +37,6 @@ struct State {
     log: Vec<Recorded>,
     /// Operations that take back another, with that one.
     undoes: BTreeMap<u64, u64>,
-    bases: BTreeMap<(String, TaskId), String>,
 }
 
 /// A store in memory.

@@ -81,7 +81,6 @@ pub trait Transaction:
     + Phases
     + Log
     + Suggestions
-    + SyncBases
 {
     /// Makes the changes visible and durable.
     fn commit(self: Box<Self>) -> Result<()>;
@@ -160,18 +159,6 @@ pub trait Tasks {
     /// Brings a deleted task back under its id, with everything that went with it. Edges of others
     /// onto it are changes of those others. There must be no task of this id.
     fn restore(&mut self, removed: &Removed) -> Result<()>;
-}
-
-/// What copies of the tasks in files looked like when they were last merged.
-pub trait SyncBases {
-    /// Reads the ids of the tasks that a file held, by id.
-    fn base_ids(&self, file: &str) -> Result<Vec<TaskId>>;
-
-    /// Reads what a task looked like in a file.
-    fn base(&self, file: &str, task: TaskId) -> Result<Option<String>>;
-
-    /// Writes what a task looks like in a file now; none forgets it.
-    fn put_base(&mut self, file: &str, task: TaskId, base: Option<&str>) -> Result<()>;
 }
 
 /// Name in `extra` of dependencies that an import found no task for: a list of texts.

@@ -1,5 +1,5 @@
 //! Tasks of other tools, and of other copies of cleo. [`formats`] reads each kind of file into
-//! [`Record`]s, [`plan`] decides which task each becomes, [`merge`] joins two versions of a task.
+//! [`Record`]s, [`plan`] decides which task each becomes.
 //! Pure: bytes come in, and what was found goes out.
 
 pub mod circles;
@@ -8,7 +8,6 @@ mod fields;
 pub mod formats;
 mod lines;
 pub mod markdown;
-pub mod merge;
 mod moment;
 pub mod plan;
 pub mod report;

@@ -86,8 +86,6 @@ mod spawn_batch;
 mod spawn_refusals;
 mod stores;
 mod strangers;
-mod sync;
-mod sync_properties;
 mod tasks;
 mod transfer;
 mod transfer_properties;

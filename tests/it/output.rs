@@ -336,7 +336,7 @@ fn exit_codes_keep_their_meaning() {
         (5, &["E_PROGRAM_MISSING"]),
         (6, &["E_TASK_INVALID", "E_ENTRY_INVALID", "E_SKILL_INVALID"]),
         (7, &["E_LOCK_TIMEOUT"]),
-        (8, &["E_CONFIG_INVALID", "E_STORE_NEWER"]),
+        (8, &["E_CONFIG_INVALID", "E_STORE_SCHEMA"]),
         (10, &["E_PARENT_NOT_FOUND"]),
         (11, &["E_TOO_DEEP"]),
         (14, &["E_CYCLE"]),

@@ -359,7 +359,7 @@ fn beyond_the_limit_on_the_size_of_files_the_refusal_reads_well() {
         let text = "x".repeat(30_000);
         workspace.ok(&format!("update {task} --description {text}"));
     }
-    for line in ["sync tasks.jsonl", "export --output tasks.jsonl"] {
+    for line in ["export --output tasks.jsonl"] {
         let reply = workspace.shell(&format!("ulimit -f 80; exec cleo {line}"));
         assert_eq!(reply.exit, 3, "{line}: {reply}");
         assert!(reply.stderr.starts_with("error[E_DISK_FULL]"), "{reply}");

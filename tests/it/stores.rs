@@ -158,10 +158,10 @@ fn a_missing_database_is_made_again_by_the_fix() {
 }
 
 #[test]
-fn a_newer_database_is_left_alone() {
+fn database_of_another_version_is_left_alone() {
     let workspace = TestWorkspace::planned();
     let connection = Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
-    connection.pragma_update(None, "user_version", 99).unwrap();
+    connection.pragma_update(None, "user_version", 2).unwrap();
     drop(connection);
     let before = workspace.state();
     for words in [
@@ -174,10 +174,14 @@ fn a_newer_database_is_left_alone() {
         &["init", "--agents", "claude", "--dry-run"],
     ] {
         let refused = workspace.json(words);
-        assert_eq!(refused["error"]["code"], "E_STORE_NEWER", "{words:?}");
-        assert_eq!(refused["error"]["exitCode"], 8);
-        let fix = refused["error"]["fix"].as_str().unwrap();
-        assert_eq!(workspace.shell(fix).exit, 0, "{fix}");
+        let error = &refused["error"];
+        assert_eq!(error["code"], "E_STORE_SCHEMA", "{words:?}");
+        assert_eq!(error["exitCode"], 8);
+        let message = error["message"].as_str().unwrap();
+        let end = "/.cleo/cleo.db was written by another version of cleo; \
+                   export it with the program that wrote it";
+        assert!(message.ends_with(end), "{message}");
+        assert_eq!(error["fix"], "cleo explain E_STORE_SCHEMA");
     }
     assert_eq!(workspace.state(), before);
 }

@@ -462,9 +462,6 @@ fn what_cleo_keeps_and_devices_are_never_written_over() {
         assert_eq!(workspace.state(), before, "{file}");
     }
     assert_eq!(workspace.read(".cleo/config.yaml"), "agent: me\n");
-    let refused = workspace.json(&["sync", ".cleo/cleo.db-new"]);
-    assert_eq!(refused["error"]["fix"], "cleo sync tasks.jsonl");
-    workspace.ok("sync .cleo/tasks.jsonl");
 }
 
 #[test]

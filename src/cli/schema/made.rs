@@ -159,7 +159,6 @@ fn replies() -> Vec<Reply> {
         one::<skills_cli::Verdicts>("skills.validate"),
         one::<Spawned>("spawn").or::<Prepared>(),
         one::<tasks::Moved>("start"),
-        one::<transfer::Synced>("sync"),
         one::<review::Review>("trust"),
         one::<tasks::Archival>("unarchive"),
         one::<Undone>("undo"),

@@ -24,7 +24,7 @@ pub(super) fn look(workspace: &Workspace) -> Vec<Finding> {
         .map(|folder| writable(workspace, folder))
         .collect();
     findings.push(ignored(workspace));
-    // What a user has written beside the tasks, by export or sync, leaves its drafts there.
+    // What a user has written beside the tasks, by export, leaves its drafts there.
     let [own, outputs] = folders;
     findings.push(leftovers(&[own, outputs, workspace.root.clone()]));
     findings

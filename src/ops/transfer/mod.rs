@@ -1,4 +1,4 @@
-//! Tasks in and out: import from files of other tools, export, and merging with a copy in a file.
+//! Tasks in and out: import from files of other tools, and export.
 
 mod again;
 mod ahead;
@@ -7,8 +7,6 @@ mod import;
 mod known;
 mod phases;
 mod source;
-mod sync;
 
 pub use export::{Exported, Target, each as each_task, export};
 pub use import::{Imported, Request, import, import_text};
-pub use sync::{Changes, Renumbered, Synced, Touched, sync};

@@ -1,4 +1,4 @@
-//! Rules of what is kept beside tasks: spawns, links, gates, checks, bases.
+//! Rules of what is kept beside tasks: spawns, links, gates, checks.
 
 use super::*;
 
@@ -152,20 +152,4 @@ pub(super) fn a_link_is_new_once(store: &mut dyn Store) {
     assert!(transaction.unlink(&link).unwrap());
     assert!(!transaction.unlink(&link).unwrap());
     assert_eq!(transaction.links(TaskId(1)).unwrap(), []);
-}
-
-pub(super) fn bases_are_kept_apart(store: &mut dyn Store) {
-    let mut transaction = store.write(&stamp()).unwrap();
-    for (file, task, base) in [("a", 2, "x"), ("a", 1, "y"), ("b", 1, "z"), ("a", 2, "w")] {
-        transaction
-            .put_base(file, TaskId(task), Some(base))
-            .unwrap();
-    }
-    transaction.put_base("b", TaskId(1), None).unwrap();
-    assert_eq!(transaction.base_ids("a").unwrap(), ids(&[1, 2]));
-    assert_eq!(
-        transaction.base("a", TaskId(2)).unwrap().as_deref(),
-        Some("w")
-    );
-    assert_eq!(transaction.base("b", TaskId(1)).unwrap(), None);
 }

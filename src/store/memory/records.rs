@@ -1,4 +1,4 @@
-//! What is kept beside tasks, in memory: spawns, bases, gates, checks, links.
+//! What is kept beside tasks, in memory: spawns, gates, checks, links.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::gate::Gates;
 use crate::id::TaskId;
 use crate::store::{
-    Link, Links, Log, SpawnRecord, SpawnVerdict, Spawns, SyncBases, TaskGates, Verification,
-    Verifications, log,
+    Link, Links, Log, SpawnRecord, SpawnVerdict, Spawns, TaskGates, Verification, Verifications,
+    log,
 };
 
 impl Spawns for MemoryTransaction<'_> {
@@ -66,29 +66,6 @@ impl Spawns for MemoryTransaction<'_> {
             Some(change) => self.record(&change),
             None => Ok(()),
         }
-    }
-}
-
-impl SyncBases for MemoryTransaction<'_> {
-    fn base_ids(&self, file: &str) -> Result<Vec<TaskId>> {
-        let keys = self.state.bases.keys();
-        Ok(keys
-            .filter(|(other, _)| other == file)
-            .map(|(_, task)| *task)
-            .collect())
-    }
-
-    fn base(&self, file: &str, task: TaskId) -> Result<Option<String>> {
-        Ok(self.state.bases.get(&(file.to_string(), task)).cloned())
-    }
-
-    fn put_base(&mut self, file: &str, task: TaskId, base: Option<&str>) -> Result<()> {
-        let key = (file.to_string(), task);
-        match base {
-            Some(base) => self.state.bases.insert(key, base.to_string()),
-            None => self.state.bases.remove(&key),
-        };
-        Ok(())
     }
 }
 

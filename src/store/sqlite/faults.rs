@@ -149,6 +149,17 @@ pub(super) fn damage(row: &Row<'_>, sql: &str, fault: &rusqlite::Error) -> Optio
     })
 }
 
+/// Returns the error for a database of another version of cleo. `part` is a table or index that differs from
+/// this version's.
+pub(super) fn other_version(path: &Path, part: Option<&str>) -> Error {
+    let place = path.display();
+    let differs = part.map_or(String::new(), |part| format!(" (its `{part}` differs)"));
+    let message = format!(
+        "{place} was written by another version of cleo{differs}; export it with the program that wrote it"
+    );
+    Error::new(Code::StoreSchema, message)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,6 @@
 //! The store in one SQLite file. Transactions are here, the SQL of each resource in its own file.
 
 mod agency;
-mod bases;
 mod chains;
 mod claims;
 mod faults;

@@ -1,4 +1,4 @@
-//! Making, opening, upgrading and checking a database file.
+//! Making, opening and checking a database file.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -10,19 +10,15 @@ use rusqlite::{Connection, OpenFlags};
 use super::faults::{self, Faults};
 use super::open::{PATIENCE, distrust};
 use super::place::{check_place, create_private};
-use super::{SqliteStore, chains, shape};
+use super::{SqliteStore, shape};
 use crate::error::{Code, Error, Result};
 use crate::file::unreadable;
 
-/// The schema, step by step. A new database takes all steps, an older one those that it lacks.
-const SCHEMA: &[&str] = &[
-    include_str!("../schema/1-tasks.sql"),
-    include_str!("../schema/2-orchestrator.sql"),
-];
-/// Version of the schema that this program writes.
-const VERSION: i32 = SCHEMA.len() as i32;
-/// Digest of the schema; see [`shape::digest`]. A test tells it.
-const DIGEST: &str = "sha256:9ac63861061cc730038c1754ec695370e218b9be9008f14257167fea45bb74e7";
+const SCHEMA: &str = include_str!("../schema/tasks.sql");
+/// Version of the schema that this program reads and writes.
+const VERSION: i32 = 1;
+/// Digest of the schema; see [`shape::digest`]. A test checks it.
+const DIGEST: &str = "sha256:93016c5407ce0ceba7d69ffc7e75c8e166c39003e3512f7e9c9964e2796f9e7d";
 /// Marks the file as cleo's: "cleo" in ASCII.
 const APPLICATION: i32 = 0x636c_656f;
 /// How every SQLite file begins.
@@ -36,9 +32,8 @@ impl SqliteStore {
             | OpenFlags::SQLITE_OPEN_CREATE
             | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let store = SqliteStore::connect(path, flags)?;
-        let steps = SCHEMA.concat();
         let setup = format!(
-            "PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; {steps}
+            "PRAGMA journal_mode = WAL; BEGIN IMMEDIATE; {SCHEMA}
              PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"
         );
         store.connection.execute_batch(&setup).at(path)?;
@@ -102,7 +97,7 @@ impl SqliteStore {
         faults::corrupt(path, "it is gone, and only its log cleo.db-wal is left")
     }
 
-    /// Checks that a file is a database of cleo, and not of a newer one, without changing it.
+    /// Checks that a file is a database of cleo, and of this version, without changing it.
     pub fn check_file(path: &Path) -> Result<()> {
         let mut head = [0; 100];
         let read = File::open(path).and_then(|mut file| file.read_exact(&mut head));
@@ -110,7 +105,8 @@ impl SqliteStore {
         match read {
             Ok(()) if head.starts_with(MAGIC) && head[68..72] == APPLICATION.to_be_bytes() => {
                 match version_of(path, &head) {
-                    found if found > VERSION => Err(newer(path, found)),
+                    VERSION => Ok(()),
+                    found if found > 0 => Err(faults::other_version(path, None)),
                     _ => Ok(()),
                 }
             }
@@ -155,8 +151,7 @@ impl SqliteStore {
         }
         match number("PRAGMA user_version")? {
             VERSION => self.check_shape(),
-            found if found > VERSION => Err(newer(&self.path, found)),
-            older if older > 0 => self.upgrade().and_then(|()| self.check_shape()),
+            found if found > 0 => Err(faults::other_version(&self.path, None)),
             _ => Err(faults::corrupt(&self.path, "it is no database of cleo")),
         }
     }
@@ -164,45 +159,6 @@ impl SqliteStore {
     fn check_shape(&self) -> Result<()> {
         shape::check(&self.connection, &self.path, DIGEST, SCHEMA)
     }
-
-    /// Takes the steps of the schema that an older database lacks, all or none. Another process
-    /// may have taken them meanwhile.
-    fn upgrade(&self) -> Result<()> {
-        self.connection
-            .execute_batch("BEGIN IMMEDIATE")
-            .at(&self.path)?;
-        let version = self
-            .connection
-            .query_row("PRAGMA user_version", (), |row| row.get(0));
-        let done: i32 = version.at(&self.path)?;
-        let done = done.unsigned_abs() as usize;
-        let missing = SCHEMA.get(done..).unwrap_or(&[]);
-        let steps = missing.concat();
-        let known = SCHEMA.get(..done).unwrap_or(&[]);
-        if let Err(error) = shape::compare(&self.connection, &self.path, known) {
-            let _ = self.connection.execute_batch("ROLLBACK");
-            return Err(error);
-        }
-        let upgrade = || -> rusqlite::Result<()> {
-            self.connection.execute_batch(&steps)?;
-            chains::settle_all(&self.connection)?;
-            let end = format!("PRAGMA user_version = {VERSION}; COMMIT;");
-            self.connection.execute_batch(&end)
-        };
-        let upgraded = upgrade().at(&self.path);
-        if upgraded.is_err() {
-            let _ = self.connection.execute_batch("ROLLBACK");
-        }
-        upgraded
-    }
-}
-
-/// The error for a database whose schema this program does not know yet.
-fn newer(path: &Path, found: i32) -> Error {
-    let path = path.display();
-    let message =
-        format!("{path} has schema version {found}; this cleo knows versions up to {VERSION}");
-    Error::new(Code::StoreNewer, message).fix("cleo --version")
 }
 
 /// Reads the version of a database from its head; where there is a log, which may know of a later one, from
@@ -233,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_newer_a_foreign_and_a_broken_file_are_told_apart() {
+    fn another_version_a_foreign_and_a_broken_file_differ() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("cleo.db");
         SqliteStore::create(&path).unwrap().settle().unwrap();
@@ -244,17 +200,17 @@ mod tests {
         drop(store);
         assert_eq!(
             SqliteStore::open(&path).err().map(|e| e.code),
-            Some(Code::StoreNewer)
+            Some(Code::StoreSchema)
         );
 
         // At first the log alone knows, then the head of the file.
         let checked = SqliteStore::check_file(&path).unwrap_err();
-        assert_eq!(checked.code, Code::StoreNewer);
+        assert_eq!(checked.code, Code::StoreSchema);
         let store = SqliteStore::connect(&path, flags).unwrap();
         store.settle().unwrap();
         std::fs::remove_file(log_of(&path)).unwrap();
         let checked = SqliteStore::check_file(&path).unwrap_err();
-        assert_eq!(checked.code, Code::StoreNewer);
+        assert_eq!(checked.code, Code::StoreSchema);
 
         let foreign = folder.path().join("foreign.db");
         Connection::open(&foreign)
@@ -288,57 +244,11 @@ mod tests {
             Some(Code::StoreCorrupt)
         );
     }
-}
-
-#[cfg(test)]
-mod upgrades {
-    use super::*;
 
     #[test]
     fn schema_has_the_digest_that_is_expected() {
         let connection = Connection::open_in_memory().unwrap();
-        connection.execute_batch(&SCHEMA.concat()).unwrap();
+        connection.execute_batch(SCHEMA).unwrap();
         assert_eq!(shape::digest(&connection).unwrap(), DIGEST);
-    }
-
-    #[test]
-    fn an_older_database_is_upgraded_when_it_is_opened() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("cleo.db");
-        let old = format!(
-            "{} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = 1;
-             INSERT INTO tasks (number, title, description, type, status, priority, files,
-                 acceptance, deliverables, notes, extra, created_at, updated_at)
-             VALUES (1, 'a', '', 'task', 'done', 'low', '[]', '[]', '[]', '[]', '{{}}', '', ''),
-                    (2, 'b', '', 'task', 'pending', 'high', '[]', '[]', '[]', '[]', '{{}}', '', ''),
-                    (3, 'c', '', 'task', 'pending', 'high', '[]', '[]', '[]', '[]', '{{}}', '', '');
-             INSERT INTO task_depends VALUES (2, 0, 1), (3, 0, 2);",
-            SCHEMA[0]
-        );
-        Connection::open(&path)
-            .unwrap()
-            .execute_batch(&old)
-            .unwrap();
-        let store = SqliteStore::open(&path).unwrap();
-        let open_needs = "SELECT group_concat(number || ':' || open_needs) FROM nodes";
-        let found: String = store
-            .connection
-            .query_row(open_needs, (), |row| row.get(0))
-            .unwrap();
-        assert_eq!(found, "1:0,2:0,3:1");
-        let below = "SELECT group_concat(number || ':' || below) FROM nodes";
-        let found: String = store
-            .connection
-            .query_row(below, (), |row| row.get(0))
-            .unwrap();
-        assert_eq!(found, "1:2,2:1,3:0");
-        let ready = "SELECT value FROM counters WHERE name = 'ready'";
-        let found: i64 = store
-            .connection
-            .query_row(ready, (), |row| row.get(0))
-            .unwrap();
-        assert_eq!(found, 1);
-        drop(store);
-        SqliteStore::open(&path).unwrap();
     }
 }

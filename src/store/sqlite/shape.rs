@@ -7,9 +7,9 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::faults::Faults;
+use super::faults::{self, Faults};
 use super::place::foreign;
-use crate::error::{Code, Error, Result};
+use crate::error::Result;
 use crate::id;
 
 /// All parts of a schema, without the indexes that SQLite makes for itself.
@@ -28,25 +28,25 @@ pub(super) fn digest(connection: &Connection) -> rusqlite::Result<String> {
     Ok(id::digest(text.concat()))
 }
 
-/// Refuses a database whose schema is not that of the steps, which has the digest `expected`. Only where
+/// Refuses a database that has another schema than `schema`, which has the digest `expected`. Only where
 /// the digest differs is it compared part by part: others may have added tables of their own, and
 /// comments change nothing.
 pub(super) fn check(
     connection: &Connection,
     path: &Path,
     expected: &str,
-    steps: &[&str],
+    schema: &str,
 ) -> Result<()> {
     match digest(connection).at(path)? == expected {
         true => Ok(()),
-        false => compare(connection, path, steps),
+        false => compare(connection, path, schema),
     }
 }
 
-/// Compares a schema with that of the steps, part by part.
-pub(super) fn compare(connection: &Connection, path: &Path, steps: &[&str]) -> Result<()> {
+/// Compares a database with a schema, part by part.
+fn compare(connection: &Connection, path: &Path, schema: &str) -> Result<()> {
     let model = Connection::open_in_memory().at(path)?;
-    model.execute_batch(&steps.concat()).at(path)?;
+    model.execute_batch(schema).at(path)?;
     let plain = |(name, sql): Part| (name, without_comments(&sql));
     let right: BTreeMap<String, String> = parts(&model).at(path)?.into_iter().map(plain).collect();
     let found: Vec<Part> = parts(connection).at(path)?.into_iter().map(plain).collect();
@@ -55,7 +55,7 @@ pub(super) fn compare(connection: &Connection, path: &Path, steps: &[&str]) -> R
     // Tables that hold the index of words belong to SQLite, whose versions write them differently.
     let mut ours = right.keys().filter(|name| !name.starts_with("task_text_"));
     if let Some(name) = ours.find(|name| !is_there(name)) {
-        return Err(other(path, name));
+        return Err(faults::other_version(path, Some(name)));
     }
     let Some((name, _)) = found.iter().find(|part| !is_right(part) && acts(&part.1)) else {
         return Ok(());
@@ -87,13 +87,4 @@ fn without_comments(sql: &str) -> String {
         .map(|line| line.split("--").next().unwrap_or_default());
     let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
     words.join(" ")
-}
-
-fn other(path: &Path, part: &str) -> Error {
-    let message = format!(
-        "{} was made by another build of cleo: its `{part}` is not as in this one. Export what is in \
-         it with that build and import it into a new workspace",
-        path.display()
-    );
-    Error::new(Code::StoreSchema, message)
 }

@@ -16,8 +16,6 @@ use crate::transfer::{Fault, Format, Item, Record, Reference, Setting, Sink, lin
 
 /// The first line of a file.
 pub const HEADER: &str = "{\"cleo\":\"tasks\",\"version\":1}";
-/// Names, by digests, the versions that a line comes from; `sync` writes and reads it, nothing else does.
-pub const HISTORY: &str = "history";
 /// Version of the lines.
 const VERSION: u64 = 1;
 
@@ -169,7 +167,6 @@ fn object(
         .map(|id| Reference::to(&normal(id)))
         .collect();
     let task = task(&mut fields);
-    fields.drop(&[HISTORY]);
     let faults = Faults::take(&mut fields);
     let mut record = Record {
         place: setting.place(line),

@@ -16,19 +16,14 @@ use super::health;
 use super::open::{Open, PATIENCE, WHOLE, distrust, turn};
 use super::place::{check_place, create_private};
 use super::shape;
-use crate::error::{Code, Error, Result};
+use crate::error::{Error, Result};
 use crate::file::unwritable;
 use crate::store::agency::{Agency, AgencyTransaction};
 
-/// The schema, step by step. A new database takes all steps, an older one those that it lacks.
-const SCHEMA: &[&str] = &[
-    include_str!("../../schema/agency-1.sql"),
-    include_str!("../../schema/agency-2.sql"),
-    include_str!("../../schema/agency-3.sql"),
-];
-/// Version of the schema that this program writes.
-const VERSION: i32 = SCHEMA.len() as i32;
-/// Digest of the schema; see [`shape::digest`]. A test tells it.
+const SCHEMA: &str = include_str!("../../schema/agents.sql");
+/// Version of the schema that this program reads and writes.
+const VERSION: i32 = 1;
+/// Digest of the schema; see [`shape::digest`]. A test checks it.
 const DIGEST: &str = "sha256:bbfdedd388eb9a7273af2be97099acac845097f22a7332d8592b1d28b9a5c92c";
 /// Marks the file as cleo's store of agents: "clea" in ASCII.
 const APPLICATION: i32 = 0x636c_6561;
@@ -50,8 +45,7 @@ impl SqliteAgency {
         match agency.version()? {
             // Another process is just making it: nothing is in it yet.
             0 => Ok(None),
-            VERSION => agency.shaped().map(Some),
-            _ => agency.upgraded()?.shaped().map(Some),
+            _ => agency.shaped().map(Some),
         }
     }
 
@@ -64,8 +58,8 @@ impl SqliteAgency {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let agency = SqliteAgency::connect(path, flags)?;
         match agency.version()? {
-            VERSION => agency.shaped(),
-            _ => agency.upgraded()?.shaped(),
+            0 => agency.fill()?.shaped(),
+            _ => agency.shaped(),
         }
     }
 
@@ -106,14 +100,10 @@ impl SqliteAgency {
         if version != 0 && number("PRAGMA application_id")? != APPLICATION {
             return Err(foreign(&self.path));
         }
-        if version > VERSION {
-            let path = self.path.display();
-            let message = format!(
-                "{path} has schema version {version}; this cleo knows versions up to {VERSION}"
-            );
-            return Err(Error::new(Code::StoreNewer, message).fix("cleo --version"));
+        match version {
+            0 | VERSION => Ok(version),
+            _ => Err(faults::other_version(&self.path, None)),
         }
-        Ok(version)
     }
 
     fn shaped(self) -> Result<SqliteAgency> {
@@ -121,34 +111,30 @@ impl SqliteAgency {
         Ok(self)
     }
 
-    /// Takes the steps of the schema that are missing, all or none.
-    fn upgraded(self) -> Result<SqliteAgency> {
+    /// Makes the tables in an empty file, all or none. Another process may have made them meanwhile.
+    fn fill(self) -> Result<SqliteAgency> {
         let turn = turn(Some(&turns(&self.path)), &self.path)?;
-        let upgrade = || -> Result<()> {
+        let fill = || -> Result<()> {
             let begin = "PRAGMA journal_mode = WAL; BEGIN IMMEDIATE";
             self.connection.execute_batch(begin).at(&self.path)?;
-            let done = self.version()?.unsigned_abs() as usize;
-            if done == 0 && self.has_tables()? {
+            if self.version()? == VERSION {
+                return self.connection.execute_batch("COMMIT").at(&self.path);
+            }
+            if self.has_tables()? {
                 return Err(foreign(&self.path));
             }
-            shape::compare(
-                &self.connection,
-                &self.path,
-                SCHEMA.get(..done).unwrap_or(&[]),
-            )?;
-            let steps = SCHEMA.get(done..).unwrap_or(&[]).concat();
             let end = format!(
-                "{steps} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; \
+                "{SCHEMA} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; \
                  COMMIT;"
             );
             self.connection.execute_batch(&end).at(&self.path)
         };
-        let upgraded = upgrade();
-        if upgraded.is_err() {
+        let filled = fill();
+        if filled.is_err() {
             let _ = self.connection.execute_batch("ROLLBACK");
         }
         drop(turn);
-        upgraded.map(|()| self)
+        filled.map(|()| self)
     }
 
     fn has_tables(&self) -> Result<bool> {
@@ -238,7 +224,7 @@ mod tests {
     #[test]
     fn schema_has_the_digest_that_is_expected() {
         let connection = Connection::open_in_memory().unwrap();
-        connection.execute_batch(&SCHEMA.concat()).unwrap();
+        connection.execute_batch(SCHEMA).unwrap();
         assert_eq!(shape::digest(&connection).unwrap(), DIGEST);
     }
 
@@ -256,13 +242,13 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_store_is_refused() {
+    fn store_of_another_version_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("agents.db");
         let agency = SqliteAgency::open_or_create(&path).unwrap();
         let newer = "PRAGMA user_version = 99";
         agency.connection.execute_batch(newer).unwrap();
         let error = SqliteAgency::open(&path).err().unwrap();
-        assert_eq!(error.code, Code::StoreNewer);
+        assert_eq!(error.code, Code::StoreSchema);
     }
 }

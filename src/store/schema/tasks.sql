@@ -1,14 +1,106 @@
--- Version 2: what the graph asks for, kept up to date; who works on what; what happened.
+-- cleo.db, version 1: tasks, what the graph asks for, who works on what, what happened. Ids are plain
+-- numbers (T12 is 12). Lists that nothing searches are JSON arrays.
 
-ALTER TABLE tasks ADD COLUMN archived_at TEXT;
+CREATE TABLE counters (
+    name TEXT PRIMARY KEY,
+    value INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 
+-- The id that comes next, how many tasks there are with each status, and how many are ready. An
+-- archived task counts as `archived`, whatever its status is.
+INSERT INTO counters VALUES ('next_task', 1), ('pending', 0), ('active', 0), ('review', 0),
+    ('blocked', 0), ('paused', 0), ('done', 0), ('cancelled', 0), ('archived', 0), ('ready', 0);
+
+CREATE TABLE tasks (
+    number INTEGER PRIMARY KEY,
+    title TEXT NOT NULL,
+    description TEXT NOT NULL,
+    type TEXT NOT NULL,
+    status TEXT NOT NULL,
+    parent INTEGER REFERENCES tasks (number) DEFERRABLE INITIALLY DEFERRED,
+    priority TEXT NOT NULL,
+    phase TEXT,
+    size TEXT,
+    files TEXT NOT NULL,
+    acceptance TEXT NOT NULL,
+    deliverables TEXT NOT NULL,
+    notes TEXT NOT NULL,
+    assigned_agent TEXT,
+    due TEXT,
+    estimate REAL,
+    feature TEXT,
+    key TEXT,
+    extra TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL,
+    started_at TEXT,
+    completed_at TEXT,
+    cancelled_at TEXT,
+    archived_at TEXT
+) STRICT;
+
+CREATE INDEX tasks_by_parent ON tasks (parent) WHERE parent IS NOT NULL;
 -- Lists leave out what is archived; both kinds of list are read from an index, in order of number.
-CREATE INDEX tasks_by_archive ON tasks (archived_at);
-DROP INDEX tasks_by_status;
 CREATE INDEX tasks_by_status ON tasks (status, archived_at);
+CREATE INDEX tasks_by_archive ON tasks (archived_at);
+CREATE UNIQUE INDEX tasks_by_key ON tasks (key) WHERE key IS NOT NULL;
 
--- An archived task counts as `archived`, whatever its status is.
-INSERT INTO counters VALUES ('archived', 0);
+CREATE TABLE task_labels (
+    task INTEGER NOT NULL REFERENCES tasks (number) ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    label TEXT NOT NULL,
+    normalized TEXT NOT NULL,
+    PRIMARY KEY (task, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX labels_by_name ON task_labels (normalized, task);
+
+CREATE TABLE task_depends (
+    task INTEGER NOT NULL REFERENCES tasks (number) ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    needs INTEGER NOT NULL REFERENCES tasks (number) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+    PRIMARY KEY (task, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX depends_by_need ON task_depends (needs, task);
+
+CREATE VIRTUAL TABLE task_text USING fts5 (
+    title,
+    description,
+    content = 'tasks',
+    content_rowid = 'number',
+    tokenize = 'unicode61 remove_diacritics 2'
+);
+
+CREATE TABLE spawns (
+    sequence INTEGER PRIMARY KEY,
+    task INTEGER NOT NULL REFERENCES tasks (number) ON DELETE CASCADE,
+    manifest_id TEXT NOT NULL,
+    output_file TEXT NOT NULL,
+    at TEXT NOT NULL,
+    receipt TEXT NOT NULL,
+    verified_at TEXT,
+    output_digest TEXT,
+    forced TEXT,
+    UNIQUE (task, manifest_id)
+) STRICT;
+
+CREATE INDEX spawns_by_output ON spawns (output_file);
+
+CREATE TABLE links (
+    sequence INTEGER PRIMARY KEY,
+    task INTEGER NOT NULL REFERENCES tasks (number) ON DELETE CASCADE,
+    entry TEXT NOT NULL,
+    at TEXT NOT NULL,
+    UNIQUE (task, entry)
+) STRICT;
+
+CREATE INDEX links_by_entry ON links (entry);
+
+CREATE TABLE gates (
+    task INTEGER PRIMARY KEY REFERENCES tasks (number) ON DELETE CASCADE,
+    state TEXT NOT NULL
+) STRICT;
 
 -- The graph's view of a task, without its texts. The store keeps it beside the task:
 --     rank           0 critical, 1 high, 2 medium, 3 low
@@ -38,34 +130,6 @@ CREATE INDEX nodes_by_parent ON nodes (parent) WHERE parent IS NOT NULL;
 CREATE INDEX nodes_ready ON nodes (rank, below DESC) WHERE is_ready = 1;
 CREATE INDEX nodes_stuck ON nodes (number) WHERE is_stuck = 1;
 
-INSERT INTO nodes SELECT
-    number,
-    parent,
-    status,
-    CASE priority WHEN 'critical' THEN 0 WHEN 'high' THEN 1 WHEN 'medium' THEN 2 ELSE 3 END,
-    type = 'epic',
-    (SELECT count(*) FROM task_depends d JOIN tasks n ON n.number = d.needs
-        WHERE d.task = t.number AND n.status <> 'done'),
-    (SELECT count(*) FROM task_depends d JOIN tasks n ON n.number = d.needs
-        WHERE d.task = t.number AND n.status = 'cancelled'),
-    (SELECT count(*) FROM tasks c WHERE c.parent = t.number AND c.status NOT IN ('done', 'cancelled')),
-    coalesce(json_array_length(extra, '$.danglingDepends'), 0),
-    0,
-    status NOT IN ('done', 'cancelled'),
-    0,
-    0
-FROM tasks t;
-
-UPDATE nodes SET
-    is_ready = status = 'pending' AND open_needs = 0 AND open_children = 0 AND dangling = 0
-        AND is_epic = 0,
-    is_stuck = is_open
-        AND (dangling > 0 OR dropped_needs > 0 OR (is_epic = 1 AND open_children = 0));
-
-INSERT INTO counters SELECT 'ready', count(*) FROM nodes WHERE is_ready = 1;
-UPDATE counters SET value = (SELECT count(*) FROM tasks WHERE status = name)
-WHERE name NOT IN ('next_task', 'ready');
-
 -- Where a task that was imported comes from, by the other tool's own id.
 CREATE TABLE origins (
     format TEXT NOT NULL,
@@ -76,14 +140,6 @@ CREATE TABLE origins (
 
 CREATE INDEX origins_by_task ON origins (task);
 CREATE INDEX origins_by_id ON origins (id);
-
--- What a copy of the tasks in a file looked like when it was last merged.
-CREATE TABLE sync_bases (
-    file TEXT NOT NULL,
-    task INTEGER NOT NULL,
-    base TEXT NOT NULL,
-    PRIMARY KEY (file, task)
-) STRICT, WITHOUT ROWID;
 
 -- The last claim of a task. The epoch outlives a release, so that a late writer is known.
 CREATE TABLE claims (

@@ -79,6 +79,16 @@ CREATE INDEX runs_by_status ON runs (status, position);
 CREATE INDEX runs_by_kind ON runs (kind, position);
 CREATE INDEX runs_open ON runs (owner, position) WHERE status IN ('pending', 'running');
 
+-- Executions that somebody else answered, since their agent failed. Metrics count them as
+-- failures of that agent, without reading all runs.
+CREATE INDEX runs_stood_in ON runs (user_id, agent)
+    WHERE kind = 'execution' AND status = 'completed' AND error IS NOT NULL;
+
+-- Executions that asked back which agent is meant, by user. Metrics tell them from those that
+-- no agent fits, without reading all runs.
+CREATE INDEX runs_asked_back ON runs (user_id)
+    WHERE kind = 'execution' AND status = 'completed' AND agent IS NULL AND answered_by IS NULL;
+
 -- How many runs there are of each sort, how long they took and when the last began, so that neither
 -- lists nor metrics read all runs.
 CREATE TABLE run_tallies (
