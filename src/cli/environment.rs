@@ -210,11 +210,9 @@ fn assignment() -> Result<Assignment> {
     // What can be no name of a run is that of none.
     let run = setting("CLEO_RUN_ID")?.and_then(|run| one_line("CLEO_RUN_ID", run).ok());
     let task: Option<TaskId> = parsed("CLEO_TASK_ID", "a task id such as T12")?;
-    let worker = setting("CLEO_WORKER")?.and_then(|name| one_line("CLEO_WORKER", name).ok());
     Ok(Assignment {
         run,
         task,
-        workers: Arc::new(task.zip(worker).into_iter().collect()),
         epoch: parsed::<NonZeroU32>("CLEO_EPOCH", "a number from 1")?.map(NonZeroU32::get),
         session: parsed("CLEO_SESSION", "a session id such as S1")?,
         worktree: folder("CLEO_WORKTREE"),

@@ -159,7 +159,6 @@ impl Engine<'_> {
         let (run, task) = (&self.run.id, self.tasks[step]);
         let output = root.join(&spawned.output_file);
         let worktree = slot.tree.as_ref().map(|tree| tree.root.to_string_lossy());
-        let worker = self.context.surroundings.assignment.workers.get(&task);
         let own = [
             (
                 "CLEO_ROOT",
@@ -168,7 +167,6 @@ impl Engine<'_> {
             // An empty one is none: that of an agent above is not this one's.
             ("CLEO_WORKTREE", worktree.unwrap_or_default().into_owned()),
             ("CLEO_TASK_ID", task.to_string()),
-            ("CLEO_WORKER", worker.cloned().unwrap_or_default()),
             ("CLEO_RUN_ID", run.clone()),
             ("CLEO_EPOCH", slot.epoch.unwrap_or_default().to_string()),
             ("CLEO_MANIFEST_ID", spawned.manifest_id.clone()),

@@ -219,7 +219,6 @@ impl<'a> Engine<'a> {
         // Who holds the tasks of a run: nobody else has this name.
         context.surroundings.actor.clone_from(&run.id);
         context.surroundings.judges_workspace = true;
-        context.surroundings.assignment.workers = Arc::new(team.labels(&planned));
         let clock = context.surroundings.clock;
         let Team {
             steps,

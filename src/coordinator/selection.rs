@@ -177,19 +177,6 @@ pub(super) struct Team {
     pub(super) items: Vec<Item>,
 }
 
-impl Team {
-    /// Names who works on each of these tasks; nobody works on an epic.
-    pub(super) fn labels(&self, planned: &[Planned]) -> BTreeMap<TaskId, String> {
-        let steps = planned.iter().zip(&self.steps);
-        let steps = steps.filter(|(_, step)| !step.is_epic);
-        let named = |(task, step): (&Planned, &Step)| {
-            let worker = self.workers.get(step.runner)?;
-            Some((task.task_id, worker.label()))
-        };
-        steps.filter_map(named).collect()
-    }
-}
-
 /// Makes the steps of a schedule of planned tasks, and finds who works on each.
 pub(super) fn team(
     context: &mut Context,

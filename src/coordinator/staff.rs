@@ -20,17 +20,6 @@ pub(super) struct Worker {
     pub(super) model: Option<String>,
 }
 
-impl Worker {
-    /// Names it as whoever asks for it does: `claude`, or `claude:MODEL`.
-    pub(super) fn label(&self) -> String {
-        let name = self.runner.name();
-        match &self.model {
-            Some(model) => format!("{name}:{model}"),
-            None => name.to_string(),
-        }
-    }
-}
-
 /// The workers of a run, found one after the other.
 pub(super) struct Staff<'a> {
     runners: &'a Runners,

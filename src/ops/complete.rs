@@ -11,8 +11,7 @@ use super::gates::{self, Seen, directory, lacks, standing};
 use super::tasks::{Moved, finish, open_parts, refuse_cancelled};
 use super::trust::Trust;
 use super::verify::{
-    OutputVerdict, Unmerged, Violation, check_found, check_named, check_output, required_sections,
-    verification,
+    OutputVerdict, Unmerged, check_found, check_named, check_output, required_sections,
 };
 use super::{Context, require};
 use crate::error::{Error, Result};
@@ -20,7 +19,7 @@ use crate::gate::Forced;
 use crate::id::TaskId;
 use crate::manifest::entry::Status;
 use crate::manifest::log;
-use crate::store::{SpawnRecord, Transaction, Verification};
+use crate::store::{SpawnRecord, Transaction};
 use crate::task::{Status as TaskStatus, Task};
 use crate::workspace::Workspace;
 use refusal::refusal;
@@ -38,8 +37,7 @@ pub fn complete(
     if let Some(record) = &check.spawn {
         check.unmerged = Unmerged::of(&check.workspace, record)?;
     }
-    let mut verified = None;
-    let done = context.write(|transaction| {
+    context.write(|transaction| {
         let task = require(transaction, id)?;
         refuse_cancelled(&task)?;
         let taken = check_holder(transaction, &task, &check.caller, force, "complete")?;
@@ -47,7 +45,6 @@ pub fn complete(
         let mut warnings = Vec::from_iter(taken);
         if task.status != TaskStatus::Done {
             let found = check.found(transaction, &task)?;
-            verified = found.spawn.as_ref().map(|(_, verified)| verified.clone());
             warnings.extend(check.settle(transaction, id, found)?);
         }
         let mut moved = finish(transaction, task, force, &check.caller.now)?;
@@ -55,12 +52,7 @@ pub fn complete(
         claims::end(transaction, id, &check.caller)?;
         moved.warnings.extend(warnings);
         Ok(moved)
-    });
-    // What a refused completion has found is kept as well.
-    if let (Err(_), Some(verified)) = (&done, &verified) {
-        context.write(|transaction| transaction.put_verification(verified))?;
-    }
-    done
+    })
 }
 
 /// A task that has not earned to be done: everything that speaks against it, and what the entry of its
@@ -215,8 +207,8 @@ struct Found {
     faults: Vec<Error>,
     /// What cannot be told.
     warnings: Vec<String>,
-    /// Of a task that was spawned: the spawn as it is to be recorded, and the check.
-    spawn: Option<(SpawnRecord, Verification)>,
+    /// Of a task that was spawned: the spawn as it is to be recorded.
+    spawn: Option<SpawnRecord>,
     /// What the entry of its agent says.
     entry: Option<Status>,
     /// Who completed it by force, where it is done.
@@ -257,7 +249,7 @@ impl Check {
         })
     }
 
-    /// Completes a task, or says what it lacks, which is recorded.
+    /// Completes a task, or says what it lacks.
     fn complete(
         &self,
         transaction: &mut dyn Transaction,
@@ -270,9 +262,6 @@ impl Check {
         if task.status != TaskStatus::Done || is_unearned(transaction, id)? {
             let there = self.found(transaction, &task)?;
             if !there.faults.is_empty() {
-                if let Some((_, verified)) = &there.spawn {
-                    transaction.put_verification(verified)?;
-                }
                 return Err(there.into());
             }
             found = Some(there);
@@ -296,14 +285,7 @@ impl Check {
         let standing = standing(&self.workspace, judged, gates.clone(), self.seen.clone());
         let warnings = Vec::from_iter(standing.unknown());
         let lacks = lacks(&gates, &standing, &self.here).into_iter();
-        let lacks = lacks.map(|(rule, error)| {
-            let error = gates::through_trust(error, &standing, &self.trust);
-            (rule, error)
-        });
-        let lacks: Vec<(&str, Error)> = lacks.collect();
-        let broken = lacks.iter().map(|(rule, error)| Violation::of(error, rule));
-        let broken: Vec<Violation> = broken.collect();
-        let lacks = lacks.into_iter().map(|(_, error)| error);
+        let lacks = lacks.map(|(_, error)| gates::through_trust(error, &standing, &self.trust));
         let forced = gates.forced.filter(|_| task.status == TaskStatus::Done);
         let Some(record) = transaction.latest_spawn(task.id)? else {
             return Ok(Found {
@@ -321,13 +303,6 @@ impl Check {
             _ => check_output(&self.workspace, transaction, &record, &self.required)?,
         };
         let refusal = refusal(&verdict);
-        let mut violations = verdict.verdict.violations.clone();
-        if let Some(error) = refusal.as_ref().filter(|_| violations.is_empty()) {
-            violations.push(Violation::of(error, "STATUS"));
-        }
-        violations.extend(self.unmerged.iter().map(Unmerged::violation));
-        violations.extend(broken);
-        let verified = verification(transaction, &record, &verdict, &violations, &self.caller)?;
         let unmerged = self.unmerged.iter().map(Unmerged::error);
         let faults: Vec<Error> = refusal.into_iter().chain(unmerged).chain(lacks).collect();
         let entry = verdict.entry_status;
@@ -335,7 +310,7 @@ impl Check {
         Ok(Found {
             faults,
             warnings,
-            spawn: Some((record, verified)),
+            spawn: Some(record),
             entry,
             forced,
         })
@@ -371,9 +346,8 @@ impl Check {
         if self.force {
             reasons.extend(open_parts(transaction, task)?);
         }
-        if let Some((record, verified)) = &found.spawn {
+        if let Some(record) = &found.spawn {
             transaction.put_spawn(record)?;
-            transaction.put_verification(verified)?;
         }
         let mut gates = transaction.gates(task)?;
         let forced = (!reasons.is_empty()).then(|| Forced {

@@ -1,10 +1,8 @@
-//! Whether the rules were kept: by whoever gives work to agents, by each agent, and over time.
+//! Whether the rules were kept: by whoever gives work to agents, and by each agent.
 
-mod history;
 mod output;
 mod rules;
 
-pub use history::{Counts, Group, Grouping, History, Period, Trend, history};
 pub use output::{TaskReport, Unspawned};
 pub use rules::{Kind, RuleReport};
 

@@ -97,9 +97,6 @@ pub struct Assignment {
     pub session: Option<SessionId>,
     /// The workspace in the git worktree that it works on the task in (`CLEO_WORKTREE`).
     pub worktree: Option<PathBuf>,
-    /// Which program a run has work on a task, with the model if one is asked for, as in `claude:MODEL`
-    /// (`CLEO_WORKER` for the task of `CLEO_TASK_ID`).
-    pub workers: Arc<BTreeMap<TaskId, String>>,
     /// The criteria that tasks had when a run claimed them: only those count in the run.
     pub criteria: Arc<BTreeMap<TaskId, Vec<String>>>,
     /// Whether the environment tells of somebody else: a command that is run for the caller is not to see it.
@@ -108,7 +105,7 @@ pub struct Assignment {
 
 impl Assignment {
     /// The variables that tell it.
-    pub const VARIABLES: [&'static str; 8] = [
+    pub const VARIABLES: [&'static str; 7] = [
         "CLEO_RUN_ID",
         "CLEO_TASK_ID",
         "CLEO_EPOCH",
@@ -116,7 +113,6 @@ impl Assignment {
         "CLEO_OUTPUT_FILE",
         "CLEO_SESSION",
         "CLEO_WORKTREE",
-        "CLEO_WORKER",
     ];
 
     /// That of callers who are others than who started this process.

@@ -12,7 +12,7 @@ pub use manifest::{ManifestVerdict, entry, manifest};
 pub(super) use merged::Unmerged;
 pub use message::{MessageVerdict, message};
 pub use output::{OutputVerdict, found, output};
-pub(super) use output::{check_found, check_named, check_output, required_sections, verification};
+pub(super) use output::{check_found, check_named, check_output, required_sections};
 pub use prompt::prompt;
 
 use serde::Serialize;

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 
 use super::{
     Archived, Filter, Link, OperationFilter, Recorded, Removed, SpawnRecord, SpawnVerdict, Stamp,
-    Store, TaskTally, Transaction, Verification,
+    Store, TaskTally, Transaction,
 };
 use crate::claim::{Claim, Lease};
 use crate::gate::Gates;
@@ -59,7 +59,6 @@ pub(super) const RULES: &[Rule] = &[
     records::a_link_is_new_once,
     records::gates_are_kept_whole,
     log::every_change_is_in_the_log,
-    records::checks_are_kept_in_order,
     work::a_claim_is_kept_and_its_epoch_outlives_it,
     work::a_deleted_task_takes_its_claim_along,
     work::running_claims_are_told_from_those_that_are_over,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Link, SpawnRecord, Verification};
+use super::{Link, SpawnRecord};
 use crate::claim::Claim;
 use crate::error::Result;
 use crate::gate::Gates;
@@ -130,8 +130,6 @@ pub struct Removed {
     pub links: Vec<Link>,
     /// Its gates.
     pub gates: Gates,
-    /// What checks of it have found.
-    pub verifications: Vec<Verification>,
     /// Its last claim, whose epoch must outlive the task: it may come back.
     #[serde(default)]
     pub claim: Option<Claim>,

@@ -12,7 +12,7 @@ mod sessions;
 mod suggestions;
 mod tasks;
 
-use super::{Link, Recorded, SpawnRecord, Stamp, Store, Transaction, Verification};
+use super::{Link, Recorded, SpawnRecord, Stamp, Store, Transaction};
 use crate::claim::Claim;
 use crate::error::Result;
 use crate::gate::Gates;
@@ -30,7 +30,6 @@ struct State {
     spawns: Vec<SpawnRecord>,
     links: Vec<Link>,
     gates: BTreeMap<TaskId, Gates>,
-    verifications: Vec<Verification>,
     claims: BTreeMap<TaskId, Claim>,
     sessions: BTreeMap<SessionId, Session>,
     phases: BTreeMap<String, Phase>,

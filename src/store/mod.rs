@@ -18,7 +18,6 @@ mod phases;
 mod sessions;
 mod spawns;
 pub mod sqlite;
-mod verifications;
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -39,7 +38,6 @@ pub use overview::{Counts, Overview, TaskTally};
 pub use phases::Phases;
 pub use sessions::Sessions;
 pub use spawns::{SpawnRecord, SpawnVerdict, Spawns};
-pub use verifications::{Verification, Verifications};
 
 /// A store that can begin transactions.
 pub trait Store {
@@ -75,7 +73,6 @@ pub trait Transaction:
     + Spawns
     + Links
     + TaskGates
-    + Verifications
     + Claims
     + Sessions
     + Phases

@@ -1,8 +1,7 @@
-//! Whether the rules were kept: by whoever gives work to agents, by each agent, and over time.
+//! Whether the rules were kept: by whoever gives work to agents, and by each agent.
 
 use serde_json::{Value, json};
 
-use crate::running::{planned, run};
 use crate::verify::{GOOD, MANIFEST, OUTPUT, deliver, entry_with, spawned};
 use crate::world::TestWorkspace;
 
@@ -282,97 +281,9 @@ fn an_epic_answers_for_what_is_below_it_only() {
 }
 
 #[test]
-fn checks_are_counted_by_skill_and_agent_with_first_tries_apart() {
-    let workspace = spawned();
-    assert_eq!(
-        workspace.json(&["verify", "output", "T1"])["success"],
-        false
-    );
-    workspace.write(OUTPUT, GOOD);
-    workspace.write(MANIFEST, entry_with(json!({"agent_type": "painter"})));
-    workspace.ok("verify output T1");
-    workspace.ok("complete T1");
-    let history = |more: &[&str]| {
-        let words = [&["orchestrator", "compliance"], more].concat();
-        workspace.json(&words)["result"].clone()
-    };
-    let by_skill = history(&[]);
-    assert_eq!(by_skill["total"], 1);
-    let group = &by_skill["groups"][0];
-    assert_eq!(group["name"], "ct-task-executor");
-    let counts =
-        ["checks", "passed", "firstTries", "firstTriesPassed"].map(|name| group[name].as_u64());
-    assert_eq!(counts, [Some(3), Some(2), Some(1), Some(0)]);
-    assert_eq!(group["violations"], json!({"OUT-001": 1, "OUT-002": 1}));
-    assert_eq!(group["trend"][0]["period"], "2026-01-26");
-    let by_agent = history(&["--by", "agent", "--trend", "week"]);
-    let names: Vec<&str> = by_agent["groups"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|it| it["name"].as_str().unwrap())
-        .collect();
-    assert_eq!(names, ["painter", "tester"]);
-    assert_eq!(by_agent["groups"][0]["trend"][0]["period"], "2026-W05");
-    assert_eq!(history(&["--since", "2026-01-27"])["total"], 0);
-    assert_eq!(history(&["--since", "1d"])["total"], 1);
-    let wrong = workspace.json(&["orchestrator", "compliance", "--since", "soon"]);
-    assert_eq!(wrong["error"]["code"], "E_INPUT_INVALID");
-}
-
-#[test]
-fn a_repair_is_no_first_try_and_a_new_run_is() {
-    let workspace = planned();
-    // One reports, and a repair gets an entry of its own; the other does nothing, and the next run gets
-    // the same one.
-    for (how, expected) in [
-        ("partial", [2, 0, 1, 0]),
-        ("lies", [4, 0, 2, 0]),
-        ("lies", [6, 0, 3, 0]),
-        ("works", [7, 1, 4, 1]),
-    ] {
-        run(&workspace, "T2", how);
-        let result = workspace.json(&["orchestrator", "compliance"])["result"].clone();
-        let names = ["checks", "passed", "firstTries", "firstTriesPassed"];
-        let counts = names.map(|name| result["groups"][0][name].as_u64().unwrap());
-        assert_eq!(counts, expected, "{how}: {result}");
-    }
-}
-
-#[test]
-fn checks_of_runs_are_counted_by_the_program_that_worked() {
-    let workspace = planned();
-    run(&workspace, "T2", "lies-once");
-    // Its agent has it checked by itself.
-    run(&workspace, "T3", "completes");
-    let answer = workspace.json(&["orchestrator", "compliance", "--by", "agent"]);
-    let groups = answer["result"]["groups"].as_array().unwrap();
-    let names: Vec<&Value> = groups.iter().map(|group| &group["name"]).collect();
-    assert_eq!(names, ["command"], "{answer}");
-    assert_eq!(groups[0]["checks"], 3, "{answer}");
-}
-
-#[test]
-fn a_refused_completion_is_a_check_and_a_task_that_was_not_spawned_has_none() {
-    let workspace = spawned();
-    deliver(&workspace);
-    workspace.ok("update T1 --require-gate implemented");
-    assert_eq!(
-        workspace.json(&["complete", "T1"])["error"]["code"],
-        "E_GATE_OPEN"
-    );
-    workspace.ok("complete T2");
-    let shown = workspace.cleo("orchestrator compliance");
-    assert!(shown.contains("GATES 1"), "{shown}");
-    let result = workspace.json(&["orchestrator", "compliance"])["result"].clone();
-    assert_eq!(result["groups"][0]["checks"], 1);
-}
-
-#[test]
 fn the_answers_read_well() {
     let workspace = done();
     workspace.ok("complete T2");
     workspace.write(OUTPUT, format!("{GOOD}More.\n"));
     insta::assert_snapshot!(workspace.text("orchestrator validate", ""));
-    insta::assert_snapshot!(workspace.text("orchestrator compliance --by agent", ""));
 }

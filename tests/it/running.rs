@@ -521,7 +521,6 @@ fn an_agent_knows_its_work_by_its_environment_and_is_told_what_is_missing() {
         "CLEO_TASK_ID=T2".to_string(),
         format!("CLEO_RUN_ID={id}"),
         "CLEO_EPOCH=1".to_string(),
-        "CLEO_WORKER=command".to_string(),
         "CLEO_DEPTH=1".to_string(),
         format!("CLEO_ROOT={}", workspace.root().display()),
     ] {

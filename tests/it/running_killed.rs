@@ -113,7 +113,7 @@ fn check(workspace: &TestWorkspace, id: &str) {
     };
     let done = count("SELECT count(*) FROM tasks WHERE status = 'done'");
     assert_eq!(done, [STEPS as i64]);
-    let verified = "SELECT count(*) FROM verifications WHERE passed = 1 GROUP BY task";
+    let verified = "SELECT count(*) FROM changes WHERE kind = 'verified' GROUP BY task";
     assert_eq!(count(verified), vec![1; STEPS], "each verified once");
     let held = count("SELECT count(*) FROM claims WHERE holder IS NOT NULL");
     assert_eq!(held, [0]);

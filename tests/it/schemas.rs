@@ -74,7 +74,6 @@ const LINES: &[(&str, &str)] = &[
     ),
     ("verify T2 --run-all", ""),
     ("orchestrator validate", ""),
-    ("orchestrator compliance --trend week", ""),
     (
         "manifest append --id one --file one.md --title One --topic x --finding 'A.' --finding 'B.' --finding 'C.' --task T2",
         "",

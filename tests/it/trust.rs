@@ -584,7 +584,7 @@ fn meddling(line: &str) -> String {
 #[test]
 fn criteria_of_a_run_are_those_of_the_claim() {
     // Without its variables an agent passes for the user.
-    let free = "env -u CLEO_RUN_ID -u CLEO_TASK_ID -u CLEO_EPOCH -u CLEO_WORKER cleo";
+    let free = "env -u CLEO_RUN_ID -u CLEO_TASK_ID -u CLEO_EPOCH cleo";
     let add = meddling(&format!(
         "{free} update T1 --acceptance 'mine :: touch pwned'"
     ));

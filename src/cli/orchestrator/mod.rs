@@ -2,7 +2,6 @@
 
 mod analyze;
 pub(super) mod brief;
-mod compliance;
 mod context;
 pub(super) mod next;
 mod ready;
@@ -37,7 +36,6 @@ pub(super) enum Command {
     Analyze(analyze::Arguments),
     /// Check the rules ORC-001 to ORC-005, and every finished task against its protocols
     Validate(Scope),
-    Compliance(compliance::Arguments),
 }
 
 // Which part of the graph. A doc comment would become that of the commands that take it.
@@ -60,9 +58,6 @@ pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode
         Command::Waves(arguments) => face.run("orchestrator.waves", arguments, waves::run),
         Command::Analyze(arguments) => face.run("orchestrator.analyze", arguments, analyze::run),
         Command::Validate(scope) => face.run("orchestrator.validate", scope, validate::run),
-        Command::Compliance(arguments) => {
-            face.run("orchestrator.compliance", arguments, compliance::run)
-        }
     }
 }
 

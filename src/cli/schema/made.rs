@@ -19,7 +19,7 @@ use crate::cli::{output, schema, serve, skills as skills_cli, update, usage};
 use crate::coordinator::plan::Carried;
 use crate::dispatch::Decision;
 use crate::ops::claims::Claimed;
-use crate::ops::compliance::{Compliance, History};
+use crate::ops::compliance::Compliance;
 use crate::ops::demo::Demo;
 use crate::ops::gates::{Renewed, TaskGates};
 use crate::ops::init::Initialized;
@@ -101,7 +101,6 @@ fn replies() -> Vec<Reply> {
         one::<manifest::Shown>("manifest.show"),
         one::<manifest::Validated>("manifest.validate"),
         one::<brief::Written<'static>>("orchestrator.brief"),
-        one::<History>("orchestrator.compliance"),
         one::<orchestrator::Measured>("orchestrator.context"),
         one::<tasks::Next>("orchestrator.next"),
         one::<tasks::Analysis>("orchestrator.analyze"),

@@ -8,11 +8,10 @@ use super::super::call::Call;
 use super::super::route::Route;
 use super::reading::Below;
 use super::{Warned, judged, optional};
-use crate::clock::{Clock, parse_past};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::Context;
-use crate::ops::compliance::{self, Compliance, Grouping, History, Trend};
+use crate::ops::compliance::{self, Compliance};
 use crate::ops::orchestrator::{self, Brief, Measured, Overall, Source, Start};
 use crate::ops::tokens::Scope;
 
@@ -50,11 +49,6 @@ pub(super) fn routes() -> Vec<Route> {
         )
         .answers::<Compliance>(200)
         .refuses(422),
-        Route::get("/api/work/compliance", history)
-            .about("Counts what checks of spawned tasks have found, by skill or agent")
-            .tag("work")
-            .query::<HistoryQuery>()
-            .answers::<History>(200),
         Route::post("/api/work/context", measured)
             .about("Says how much an orchestrator has used of its tokens")
             .tag("work")
@@ -62,19 +56,6 @@ pub(super) fn routes() -> Vec<Route> {
             .may_take::<ToCount>()
             .answers::<Warned<Measured>>(200),
     ]
-}
-
-/// What to count.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct HistoryQuery {
-    /// What to count by; the skill unless told.
-    by: Option<Grouping>,
-    /// Only checks since then: a date, a time or an age such as 12h or 2d.
-    since: Option<String>,
-    /// How long a period of the trend is; a day unless told.
-    trend: Option<Trend>,
 }
 
 /// What an agent has read. Without anything, the answer of `GET /api/work/start` is counted.
@@ -135,22 +116,6 @@ fn validate(call: &Call) -> Result<Answer> {
     let mut found = compliance::validate(context, part.epic)?;
     let error = found.error.take();
     judged(&found, error)
-}
-
-fn history(call: &Call) -> Result<Answer> {
-    let query: HistoryQuery = call.query()?;
-    let context = &mut *call.context("orchestrator.compliance")?;
-    let clock = context.surroundings.clock;
-    let since = query.since.as_deref().map(|text| moment(text, clock));
-    let since = since.transpose()?;
-    let by = query.by.unwrap_or(Grouping::Skill);
-    let trend = query.trend.unwrap_or(Trend::Day);
-    Answer::ok(&compliance::history(context, by, since, trend)?)
-}
-
-fn moment(text: &str, clock: Clock) -> Result<String> {
-    let message = "`since` can be a date such as 2026-01-26, a time, or an age such as 12h or 30d";
-    parse_past(text, clock.now()).ok_or_else(|| Error::new(Code::InputInvalid, message))
 }
 
 fn measured(call: &Call) -> Result<Answer> {

@@ -16,8 +16,6 @@ pub(in crate::ops) struct Caller {
     pub(in crate::ops) name: String,
     /// The run that the caller works in.
     pub(in crate::ops) run: Option<String>,
-    /// The program that a run has work on the task.
-    pub(in crate::ops) worker: Option<String>,
     pub(super) at: DateTime<Utc>,
     pub(in crate::ops) now: String,
     pub(in crate::ops) epoch: Option<u32>,
@@ -32,7 +30,6 @@ impl Caller {
         Caller {
             name: surroundings.actor.clone(),
             run: surroundings.assignment.run.clone(),
-            worker: None,
             at,
             now: timestamp(at),
             epoch: None,
@@ -47,7 +44,6 @@ impl Caller {
         let of_task = assigned.task.is_none_or(|assigned| assigned == task);
         Caller {
             epoch: epoch.or(assigned.epoch.filter(|_| of_task)),
-            worker: assigned.workers.get(&task).cloned(),
             ..Caller::unbound(context)
         }
     }

@@ -7,8 +7,7 @@ use crate::id::TaskId;
 use crate::manifest::entry::Status as EntryStatus;
 use crate::manifest::log;
 use crate::ops::Context;
-use crate::ops::claims::Caller;
-use crate::ops::verify::{OutputVerdict, check_found, required_sections, verification};
+use crate::ops::verify::{OutputVerdict, check_found, required_sections};
 use crate::store::{SpawnRecord, Transaction};
 use crate::task::Status;
 
@@ -64,7 +63,7 @@ fn proven(
     Ok(record.filter(|record| record.verified_at.is_some()))
 }
 
-/// Finds what does not hold any more, and records that it was found.
+/// Finds what does not hold any more.
 fn broken(
     context: &mut Context,
     records: &[SpawnRecord],
@@ -76,28 +75,9 @@ fn broken(
         .zip(&verdicts)
         .filter_map(|(record, verdict)| {
             let verdict = verdict.as_ref().filter(|verdict| !is_put_away(verdict))?;
-            Some((record, verdict, refusal(verdict)?))
+            Some((record.task, refusal(verdict)?))
         });
-    let broken: Vec<_> = broken.collect();
-    if broken.is_empty() {
-        return Ok(Vec::new());
-    }
-    let callers = broken
-        .iter()
-        .map(|(record, ..)| Caller::of(context, record.task, None));
-    let callers: Vec<Caller> = callers.collect();
-    context.write(|transaction| {
-        for ((record, verdict, _), caller) in broken.iter().zip(&callers) {
-            let violations = &verdict.verdict.violations;
-            let found = verification(transaction, record, verdict, violations, caller)?;
-            transaction.put_verification(&found)?;
-        }
-        Ok(())
-    })?;
-    let faults = broken
-        .into_iter()
-        .map(|(record, _, fault)| (record.task, fault));
-    Ok(faults.collect())
+    Ok(broken.collect())
 }
 
 /// Looks at what is left of each spawn; none where that cannot be read. The manifest is read once.

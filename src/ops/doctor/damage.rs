@@ -65,7 +65,6 @@ fn read_tasks(workspace: &Workspace) -> Result<()> {
     }
     for id in ids {
         transaction.spawns(id)?;
-        transaction.verifications_of(id)?;
     }
     Ok(())
 }

@@ -9,13 +9,13 @@ use super::manifest::unknown_tasks;
 use super::merged::Unmerged;
 use super::{Verdict, Violation, violation};
 use crate::catalogue::Catalogue;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Result};
 use crate::id::TaskId;
 use crate::manifest::entry::{Entry, Status};
 use crate::manifest::log;
 use crate::ops::claims::{Caller, check_epoch};
 use crate::ops::{Context, require};
-use crate::store::{SpawnRecord, Transaction, Verification};
+use crate::store::{SpawnRecord, Transaction};
 use crate::task::Task;
 use crate::workspace::{OUTPUT_DIR, Workspace};
 
@@ -106,7 +106,7 @@ pub(in crate::ops) fn required_sections(context: &Context) -> Result<Vec<String>
     Ok(Catalogue::load_past_base(&places)?.base.sections)
 }
 
-/// Records a check, and the digest of a file that holds, unless that is known.
+/// Records the digest of a file that holds, unless that is known.
 fn remember(
     context: &mut Context,
     record: SpawnRecord,
@@ -119,60 +119,17 @@ fn remember(
         output_digest: verdict.output_digest.clone(),
         ..record
     };
-    let (passed, violations) = (
-        verdict.verdict.violations.is_empty(),
-        &verdict.verdict.violations,
-    );
-    let kept = context.write(|transaction| {
+    if is_known || !verdict.verdict.violations.is_empty() {
+        return Ok(());
+    }
+    context.write(|transaction| {
         check_epoch(transaction, &require(transaction, record.task)?, caller)?;
-        let found = verification(transaction, &record, verdict, violations, caller)?;
         // Writing the spawn makes it the latest, which another one may have become meanwhile.
         let latest = transaction.latest_spawn(record.task)?;
-        transaction.put_verification(&found)?;
-        let is_latest = latest.is_some_and(|latest| latest.manifest_id == record.manifest_id);
-        if passed && is_latest && !is_known {
-            transaction.put_spawn(&record)?;
+        match latest.is_some_and(|latest| latest.manifest_id == record.manifest_id) {
+            true => transaction.put_spawn(&record),
+            false => Ok(()),
         }
-        Ok(())
-    });
-    match kept {
-        // A verdict does not depend on being counted.
-        Err(error) if has_no_room(&error) && (is_known || !passed) => Ok(()),
-        kept => kept,
-    }
-}
-
-fn has_no_room(error: &Error) -> bool {
-    matches!(error.code, Code::StoreReadOnly | Code::DiskFull)
-}
-
-/// Tells what a check of a spawned task found, for the record. The agent is the program that a run has work
-/// on it, whose own name would be another each time; else who holds the task, else the kind that the entry
-/// names, else who had it checked.
-pub(in crate::ops) fn verification(
-    transaction: &dyn Transaction,
-    record: &SpawnRecord,
-    verdict: &OutputVerdict,
-    violations: &[Violation],
-    caller: &Caller,
-) -> Result<Verification> {
-    let claim = transaction.claim(record.task)?;
-    let holder = claim.and_then(|claim| claim.holder);
-    let named = || verdict.entry.as_ref()?.agent_type.clone();
-    let agent = caller.worker.clone().or(holder).or_else(named);
-    let skill = record.receipt.get("skill").and_then(|skill| skill.as_str());
-    let mut broken: Vec<String> = violations.iter().map(|each| each.rule.clone()).collect();
-    broken.sort();
-    broken.dedup();
-    Ok(Verification {
-        task: record.task,
-        manifest_id: record.manifest_id.clone(),
-        at: caller.now.clone(),
-        by: caller.name.clone(),
-        skill: skill.unwrap_or("unknown").to_string(),
-        agent: agent.unwrap_or_else(|| caller.name.clone()),
-        passed: broken.is_empty(),
-        violations: broken,
     })
 }
 

@@ -1,6 +1,6 @@
 //! Rules of the log of changes, and of undo.
 
-use super::records::{check, gates, link, spawn};
+use super::records::{gates, link, spawn};
 use super::*;
 
 pub(super) fn every_change_is_in_the_log(store: &mut dyn Store) {
@@ -172,10 +172,6 @@ pub(super) fn a_deleted_task_comes_back_whole(store: &mut dyn Store) {
     transaction.put_spawn(&spawn).unwrap();
     transaction.link(&link).unwrap();
     transaction.put_gates(TaskId(3), &gates()).unwrap();
-    let checks = [check(3, &["OUT-001"]), check(3, &[])];
-    for check in &checks {
-        transaction.put_verification(check).unwrap();
-    }
     let claim = Claim::after(
         None,
         TaskId(3),
@@ -197,7 +193,6 @@ pub(super) fn a_deleted_task_comes_back_whole(store: &mut dyn Store) {
     assert_eq!(read.spawns(TaskId(3)).unwrap(), [spawn]);
     assert_eq!(read.links(TaskId(3)).unwrap(), [link]);
     assert_eq!(read.gates(TaskId(3)).unwrap(), gates());
-    assert_eq!(read.verifications_of(TaskId(3)).unwrap(), checks);
     assert_eq!(read.claim(TaskId(3)).unwrap(), Some(claim));
     assert_eq!(read.find("child", Archived::Hidden, 9).unwrap().total, 1);
     let last = read.changes(7, None, 9).unwrap();

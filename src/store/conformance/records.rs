@@ -1,4 +1,4 @@
-//! Rules of what is kept beside tasks: spawns, links, gates, checks.
+//! Rules of what is kept beside tasks: spawns, links, gates.
 
 use super::*;
 
@@ -105,39 +105,6 @@ pub(super) fn gates_are_kept_whole(store: &mut dyn Store) {
     }
     let some = transaction.gates_of(&[2, 4, 99].map(TaskId)).unwrap();
     assert_eq!(some, HashMap::from([(TaskId(2), gates)]));
-}
-
-pub(super) fn check(task: u32, violations: &[&str]) -> Verification {
-    Verification {
-        task: TaskId(task),
-        manifest_id: "a-2026-01-26".into(),
-        at: NOW.into(),
-        by: "tester".into(),
-        skill: "ct-task-executor".into(),
-        agent: "coder".into(),
-        passed: violations.is_empty(),
-        violations: violations.iter().map(|rule| rule.to_string()).collect(),
-    }
-}
-
-pub(super) fn checks_are_kept_in_order(store: &mut dyn Store) {
-    put(store, &[task(1, "a"), task(2, "b")]);
-    let checks = [
-        check(2, &["OUT-001", "GATES"]),
-        check(1, &[]),
-        check(2, &[]),
-    ];
-    let mut transaction = store.write(&stamp()).unwrap();
-    for check in &checks {
-        transaction.put_verification(check).unwrap();
-    }
-    assert_eq!(transaction.verifications().unwrap(), checks);
-    transaction.delete(TaskId(2)).unwrap();
-    transaction.commit().unwrap();
-    let read = store.read().unwrap();
-    assert_eq!(read.verifications().unwrap(), checks[1..2]);
-    assert_eq!(read.verifications_of(TaskId(1)).unwrap(), checks[1..2]);
-    assert_eq!(read.verifications_of(TaskId(2)).unwrap(), []);
 }
 
 pub(super) fn a_link_is_new_once(store: &mut dyn Store) {

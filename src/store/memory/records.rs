@@ -1,4 +1,4 @@
-//! What is kept beside tasks, in memory: spawns, gates, checks, links.
+//! What is kept beside tasks, in memory: spawns, gates, links.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,10 +6,7 @@ use super::MemoryTransaction;
 use crate::error::Result;
 use crate::gate::Gates;
 use crate::id::TaskId;
-use crate::store::{
-    Link, Links, Log, SpawnRecord, SpawnVerdict, Spawns, TaskGates, Verification, Verifications,
-    log,
-};
+use crate::store::{Link, Links, Log, SpawnRecord, SpawnVerdict, Spawns, TaskGates, log};
 
 impl Spawns for MemoryTransaction<'_> {
     fn spawns(&self, task: TaskId) -> Result<Vec<SpawnRecord>> {
@@ -85,22 +82,6 @@ impl TaskGates for MemoryTransaction<'_> {
         let before = self.state.gates.insert(task, gates.clone());
         let told = log::gates(task, &before.unwrap_or_default(), gates);
         told.iter().try_for_each(|change| self.record(change))
-    }
-}
-
-impl Verifications for MemoryTransaction<'_> {
-    fn put_verification(&mut self, verification: &Verification) -> Result<()> {
-        self.state.verifications.push(verification.clone());
-        Ok(())
-    }
-
-    fn verifications(&self) -> Result<Vec<Verification>> {
-        Ok(self.state.verifications.clone())
-    }
-
-    fn verifications_of(&self, task: TaskId) -> Result<Vec<Verification>> {
-        let checks = self.state.verifications.iter();
-        Ok(checks.filter(|check| check.task == task).cloned().collect())
     }
 }
 

@@ -6,8 +6,7 @@ use crate::error::Result;
 use crate::id::TaskId;
 use crate::score::{normalize, terms};
 use crate::store::{
-    Archived, Claims, Filter, Links, Log, Page, Removed, Spawns, TaskGates, Tasks, Verifications,
-    literal, log, origin,
+    Archived, Claims, Filter, Links, Log, Page, Removed, Spawns, TaskGates, Tasks, literal, log, origin,
 };
 use crate::task::graph::Node;
 use crate::task::{Status, Task};
@@ -166,21 +165,18 @@ impl Tasks for MemoryTransaction<'_> {
         }
         if let Some(task) = self.state.tasks.remove(&id) {
             let (spawns, links, gates) = (self.spawns(id)?, self.links(id)?, self.gates(id)?);
-            let verifications = self.verifications_of(id)?;
             let claim = self.claim(id)?;
             self.record(&log::delete(&Removed {
                 task,
                 spawns,
                 links,
                 gates,
-                verifications,
                 claim,
             }))?;
         }
         self.state.spawns.retain(|spawn| spawn.task != id);
         self.state.links.retain(|link| link.task != id);
         self.state.gates.remove(&id);
-        self.state.verifications.retain(|each| each.task != id);
         self.state.claims.remove(&id);
         for session in self.state.sessions.values_mut() {
             session.scope = session.scope.filter(|scope| *scope != id);
@@ -195,8 +191,6 @@ impl Tasks for MemoryTransaction<'_> {
         self.state.spawns.extend(removed.spawns.iter().cloned());
         self.state.links.extend(removed.links.iter().cloned());
         self.state.gates.insert(task.id, removed.gates.clone());
-        let checks = removed.verifications.iter().cloned();
-        self.state.verifications.extend(checks);
         let claim = removed.claim.iter().cloned();
         self.state
             .claims

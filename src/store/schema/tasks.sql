@@ -203,18 +203,3 @@ CREATE TABLE changes (
 
 CREATE INDEX changes_by_operation ON changes (operation);
 CREATE INDEX changes_by_task ON changes (task, sequence);
-
--- Each check of what the agent of a spawned task left.
-CREATE TABLE verifications (
-    sequence INTEGER PRIMARY KEY,
-    task INTEGER NOT NULL REFERENCES tasks (number) ON DELETE CASCADE,
-    manifest_id TEXT NOT NULL,
-    at TEXT NOT NULL,
-    by TEXT NOT NULL,
-    skill TEXT NOT NULL,
-    agent TEXT NOT NULL,
-    passed INTEGER NOT NULL,
-    violations TEXT NOT NULL
-) STRICT;
-
-CREATE INDEX verifications_by_task ON verifications (task, sequence);

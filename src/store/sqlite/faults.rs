@@ -9,11 +9,10 @@ use crate::error::{Code, Error, Result, quote};
 use crate::store::left_out::Damage;
 
 /// Tables whose rows have a name that people know, by what a query of them holds.
-const KINDS: [(&str, &str); 14] = [
+const KINDS: [(&str, &str); 13] = [
     ("FROM tasks", "T"),
     ("FROM nodes", "T"),
     ("FROM spawns", "a spawn of a task,"),
-    ("FROM verifications", "a check of a task,"),
     ("FROM gates", "the gates of a task,"),
     ("FROM claims", "the claim of task"),
     ("FROM changes", "change"),

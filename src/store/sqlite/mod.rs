@@ -23,7 +23,6 @@ mod spawns;
 mod suggestions;
 mod tasks;
 mod together;
-mod verifications;
 mod words;
 
 use std::cell::RefCell;

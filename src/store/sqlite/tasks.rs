@@ -12,8 +12,7 @@ use crate::gate::Gates;
 use crate::id::{self, TaskId};
 use crate::score::normalize;
 use crate::store::{
-    Archived, Claims, Filter, Links, Log, Page, Removed, Spawns, TaskGates, Tasks, Verifications,
-    log, origin,
+    Archived, Claims, Filter, Links, Log, Page, Removed, Spawns, TaskGates, Tasks, log, origin,
 };
 use crate::task::graph::Node;
 use crate::task::{Priority, Status, Task};
@@ -187,7 +186,6 @@ impl Tasks for SqliteTransaction<'_> {
             spawns: self.spawns(id)?,
             links: self.links(id)?,
             gates: unless_damaged(self.gates(id))?,
-            verifications: self.verifications_of(id)?,
             claim: unless_damaged(self.claim(id))?,
         };
         self.record(&log::delete(&removed))?;
@@ -208,9 +206,6 @@ impl Tasks for SqliteTransaction<'_> {
         }
         if removed.gates != Gates::default() {
             self.write_gates(id, &removed.gates)?;
-        }
-        for check in &removed.verifications {
-            self.put_verification(check)?;
         }
         if let Some(claim) = &removed.claim {
             self.put_claim(claim)?;

@@ -32,19 +32,6 @@ fn work_that_nobody_was_given_breaks_a_rule() {
 }
 
 #[test]
-fn checks_are_counted_by_skill_or_agent() {
-    let world = planned();
-    world.post("/api/work/tasks/T2/spawn", json!({})).with(200);
-    world.post("/api/work/tasks/T2/verify", json!({})).with(422);
-    let told = world.get("/api/work/compliance").with(200);
-    assert_eq!((&told["by"], &told["total"]), (&json!("skill"), &json!(1)));
-    let told = world.get("/api/work/compliance?by=agent&trend=week&since=2d");
-    assert_eq!(told.with(200)["groups"][0]["checks"], 1);
-    world.get("/api/work/compliance?by=odd").with(400);
-    world.get("/api/work/compliance?since=soon").with(400);
-}
-
-#[test]
 fn what_was_read_is_counted_against_the_limit() {
     let world = planned();
     let count = |body: Value| world.post("/api/work/context", body);

@@ -199,6 +199,7 @@ crate::store::conformance::suite!(crate::store::agency::conformance, |folder: &P
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Code;
 
     #[test]
     fn nothing_is_made_by_reading_and_foreign_files_are_left_alone() {
