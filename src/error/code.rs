@@ -141,8 +141,6 @@ codes! {
         "Check out the branch that the message names and resume the run, or merge the branch of the task there.";
     DoctorFound = "E_DOCTOR_FOUND", 6, "Something that cleo stands on is broken.",
         "Run the command beside each finding of `cleo doctor`.";
-    WritesLost = "E_WRITES_LOST", 6, "A write that was acknowledged is not there, or what was written is broken.",
-        "Look at the disk and its file system, which must keep what is synchronized; then report it.";
     LockTimeout = "E_LOCK_TIMEOUT", 7, "Another process held the lock for too long; nothing was changed.",
         "Run the command again.";
     ConfigInvalid = "E_CONFIG_INVALID", 8, "A setting or environment variable has a value it cannot have.",

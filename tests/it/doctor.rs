@@ -616,22 +616,3 @@ fn an_agent_program_that_fails_is_found() {
     let workspace = with_program("opencode", "exit 3");
     only(&workspace, "clients", "warn", "opencode failed");
 }
-
-#[test]
-fn nothing_acknowledged_is_lost_when_writers_are_killed() {
-    let workspace = TestWorkspace::bare();
-    let before = workspace.state();
-    let reply = workspace.json(&["doctor", "--stress", "--writers", "6", "--seconds", "3"]);
-    assert_eq!(reply["success"], true, "{reply:#}");
-    let result = &reply["result"];
-    let number = |name: &str| result[name].as_u64().unwrap();
-    assert!(
-        number("acknowledged") > 0 && number("killed") > 0,
-        "{result:#}"
-    );
-    assert_eq!(number("refused"), 0);
-    assert_eq!(number("begun"), number("acknowledged") + number("killed"));
-    assert!(number("tasks") + number("entries") >= number("acknowledged"));
-    assert_eq!(result["lost"], serde_json::json!([]));
-    assert_eq!(workspace.state(), before);
-}

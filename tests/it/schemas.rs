@@ -115,7 +115,6 @@ const LINES: &[(&str, &str)] = &[
     ("config list", ""),
     ("config unset skills.dirs", ""),
     ("doctor", ""),
-    ("doctor --stress --writers 2 --seconds 1", ""),
     ("next", ""),
     ("orchestrator start --epic T1", ""),
     ("orchestrator status", ""),

@@ -82,7 +82,7 @@ fn replies() -> Vec<Reply> {
             .or::<tasks::NeighborTree>()
             .or::<deps::Dot<'static>>()
             .or::<deps::Svg<'static>>(),
-        one::<doctor::Examined>("doctor").or::<doctor::stress::Stressed>(),
+        one::<doctor::Examined>("doctor"),
         one::<transfer::Exported>("export"),
         one::<explain::Explained>("explain").or::<explain::Table>(),
         one::<tasks::Listed>("find"),

@@ -9,7 +9,6 @@ mod files;
 mod folders;
 mod git;
 mod model;
-pub mod stress;
 
 use std::ffi::OsString;
 
