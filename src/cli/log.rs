@@ -6,12 +6,14 @@ use clap::Args;
 
 use super::Face;
 use super::arguments::past;
+use super::output::Feed;
 use super::screen::{Cell, Screen, Tone};
 use crate::error::Result;
 use crate::id::TaskId;
-use crate::ops::log::{self, Entry, Logged, Shown};
-use crate::store::OperationFilter;
+use crate::ops::log::{self, Entry, Listener, Logged, Shown};
+use crate::runner::signals;
 use crate::store::log::CHANGED;
+use crate::store::{OperationFilter, Recorded};
 
 /// Changes of one operation that are shown unless told otherwise.
 const CHANGES: u32 = 1_000;
@@ -25,6 +27,8 @@ Examples:
   cleo log --task T3 --since 2d
   cleo log --operation 12                     what it changed, field by field
   cleo undo 12                                take it back
+  cleo log --follow                           each change from now on, one a line
+  cleo log --follow --after 57                each change after the one with cursor 57
   cleo log --json | jq -r '.result.operations[] | [.number, .summary] | @tsv'")]
 pub(super) struct Arguments {
     /// Only operations that changed this task, also one that is deleted
@@ -46,9 +50,46 @@ pub(super) struct Arguments {
     /// At most so many operations (20), or changes of one operation (1000)
     #[arg(long, value_name = "N")]
     limit: Option<u32>,
+
+    /// Show each change as it is made, one a line with its cursor, until interrupted
+    #[arg(long, short, conflicts_with_all = ["since", "before", "operation", "limit"])]
+    follow: bool,
+
+    /// With --follow: begin after the change with this cursor; 0 is the beginning
+    #[arg(long, value_name = "CURSOR", requires = "follow")]
+    after: Option<u64>,
+}
+
+impl Listener for Feed<'_> {
+    fn tell(&mut self, recorded: &Recorded) -> bool {
+        self.line(recorded, |screen| {
+            screen
+                .say(Tone::Strong, format!("{:>6}  ", recorded.cursor))
+                .say(Tone::Dim, when(&recorded.at) + "  ")
+                .say(Tone::Accent, &recorded.by)
+                .say(Tone::Dim, format!("  {}  ", recorded.command))
+                .line(Tone::Plain, log::describe(&recorded.change));
+        })
+    }
+
+    fn listens(&mut self) -> bool {
+        self.has_reader()
+    }
+}
+
+fn follow(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
+    let mut context = face.context()?;
+    // It only reads, so it may end anywhere.
+    signals::end_at_once()?;
+    let mut feed = face.output.feed();
+    log::follow(&mut context, arguments.after, arguments.task, &mut feed)?;
+    Ok(face.output.end_feed(feed).unwrap_or(ExitCode::SUCCESS))
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    if arguments.follow {
+        return follow(face, &arguments);
+    }
     let mut context = face.context()?;
     if let Some(number) = arguments.operation {
         let shown = log::operation(&mut context, number, arguments.limit.unwrap_or(CHANGES))?;
@@ -109,7 +150,7 @@ fn standing(entry: &Entry) -> String {
 }
 
 /// Shows a time to the second, as in `2026-01-26 09:00:12`.
-pub(super) fn when(at: &str) -> String {
+fn when(at: &str) -> String {
     at.get(..19).unwrap_or(at).replace('T', " ")
 }
 

@@ -62,7 +62,6 @@ mod undo;
 mod update;
 mod util;
 mod verify;
-mod watch;
 mod why;
 
 use std::ffi::OsString;
@@ -118,8 +117,6 @@ enum Command {
     Log(Later<log::Arguments>),
     /// Take back an operation; the undo is one itself and can be taken back too
     Undo(Later<undo::Arguments>),
-    /// Follow what is done, one line a change, from now on or from a cursor on
-    Watch(Later<watch::Arguments>),
     /// Manage the work of agents on a graph of tasks
     #[command(subcommand)]
     Orchestrator(Later<orchestrator::Command>),
@@ -320,7 +317,6 @@ fn dispatch<const PROGRAM: u8>(face: &mut Face<'_>, command: Command) -> Result<
         Command::Next(Later(arguments)) => face.run("next", arguments, orchestrator::next::run),
         Command::Log(Later(arguments)) => face.run("log", arguments, log::run),
         Command::Undo(Later(arguments)) => face.run("undo", arguments, undo::run),
-        Command::Watch(Later(arguments)) => face.run("watch", arguments, watch::run),
         Command::Orchestrator(Later(command)) => orchestrator::dispatch(face, command),
         Command::Spawn(Later(arguments)) => face.run("spawn", arguments, spawn::run),
         Command::Session(Later(command)) => session::dispatch(face, command),

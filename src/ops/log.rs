@@ -1,12 +1,15 @@
 //! The log: what was done, by whom, in which order, and what each operation changed.
 
+use std::thread;
+use std::time::Duration;
+
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{Context, require};
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
-use crate::store::{Change, Operation, OperationFilter, Recorded, Transaction, log};
+use crate::store::{Change, Operation, OperationFilter, Recorded, Store, Transaction, log};
 
 /// How many changes of an operation its summary is made of.
 const SUMMED: u32 = 200;
@@ -14,6 +17,10 @@ const SUMMED: u32 = 200;
 const NAMED: usize = 5;
 /// Longest value that a description shows, in characters.
 const VALUE_MAX: usize = 60;
+/// How many changes are read at once to be told as they are made.
+const FOLLOWED: u32 = 500;
+/// How long to wait between two looks for new changes.
+const INTERVAL: Duration = Duration::from_millis(100);
 /// Fields that change along with the status and are not named beside it.
 const TIMES: [&str; 3] = ["startedAt", "completedAt", "cancelledAt"];
 
@@ -234,5 +241,54 @@ fn cut(text: &str) -> String {
     match text.char_indices().nth(VALUE_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_string(),
+    }
+}
+
+/// Takes changes as they are made.
+pub trait Listener {
+    /// Takes a change; false when nobody listens any more.
+    fn tell(&mut self, change: &Recorded) -> bool;
+
+    /// Says, between changes, whether anybody still listens.
+    fn listens(&mut self) -> bool;
+}
+
+/// Tells each change after a cursor (without one, from now on), and those that come, until nobody listens.
+/// Writers take turns, so a change that becomes visible always has a larger cursor than all before it, and
+/// a reader that goes on from the last cursor neither misses a change nor sees one twice.
+pub fn follow(
+    context: &mut Context,
+    after: Option<u64>,
+    task: Option<TaskId>,
+    listener: &mut dyn Listener,
+) -> Result<()> {
+    let last = context.read(|transaction| transaction.last_cursor())?;
+    let mut cursor = after.unwrap_or(last);
+    if cursor > last {
+        let message = format!("the cursor {cursor} lies behind the end of the log, {last}");
+        return Err(Error::new(Code::InputInvalid, message));
+    }
+    loop {
+        // Asked before reading: what is committed meanwhile is read the next time at the latest.
+        let version = context.store.version()?;
+        loop {
+            let changes =
+                context.read(|transaction| transaction.changes(cursor, task, FOLLOWED))?;
+            for change in &changes {
+                if !listener.tell(change) {
+                    return Ok(());
+                }
+                cursor = change.cursor;
+            }
+            if changes.len() < FOLLOWED as usize {
+                break;
+            }
+        }
+        while context.store.version()? == version {
+            if !listener.listens() {
+                return Ok(());
+            }
+            thread::sleep(INTERVAL);
+        }
     }
 }

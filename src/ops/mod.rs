@@ -35,7 +35,6 @@ pub mod transfer;
 pub mod trust;
 pub mod undo;
 pub mod verify;
-pub mod watch;
 pub mod work;
 pub mod workers;
 pub mod workspace;

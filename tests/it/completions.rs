@@ -71,7 +71,7 @@ fn bash_completes_parents_gates_sessions_schemas_and_phases_without_tasks() {
     let found = bash(
         &workspace,
         "ask cleo add x --parent T4\nask cleo add x --depends T1,T3\nask cleo update T2 --parent T5\n\
-         ask cleo update T2 --remove-depends T1\nask cleo update T2 --require-gate impl\nask cleo schema watc\n\
+         ask cleo update T2 --remove-depends T1\nask cleo update T2 --require-gate impl\nask cleo schema rout\n\
          ask cleo session show S\nask cleo session resume S\nask cleo phase set deli",
     );
     let lines: Vec<&str> = found.lines().map(str::trim).collect();
@@ -81,7 +81,7 @@ fn bash_completes_parents_gates_sessions_schemas_and_phases_without_tasks() {
         "T5",
         "T1",
         "implemented",
-        "watch",
+        "route",
         "S1",
         "S1",
         "delivery",

@@ -97,7 +97,6 @@ const LINES: &[(&str, &str)] = &[
     ("undo", ""),
     ("log", ""),
     ("log --operation 1", ""),
-    ("watch --once", ""),
     ("manifest compact", ""),
     ("export --output tasks.jsonl", ""),
     ("import tasks.jsonl --dry-run", ""),

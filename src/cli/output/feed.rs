@@ -1,4 +1,4 @@
-//! A feed of changes, for `watch` and for runs that are looked at.
+//! A feed of changes, for `log --follow` and for runs that are looked at.
 
 use std::io::{self, Write};
 

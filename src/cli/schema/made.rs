@@ -26,7 +26,6 @@ use crate::ops::init::Initialized;
 use crate::ops::log::{Logged, Shown};
 use crate::ops::spawn::{Spawned, Why};
 use crate::ops::undo::Undone;
-use crate::ops::watch::Watched;
 use crate::ops::{agent_tasks, agents, ask, conversations, executions, runs};
 use crate::ops::{
     config, doctor, manifest, orchestrator, phases, plans, research, review, sessions, skills,
@@ -168,7 +167,6 @@ fn replies() -> Vec<Reply> {
         one::<verify::OutputVerdict>("verify.output"),
         one::<verify::Verdict>("verify.prompt"),
         one::<usage::Version>("version"),
-        one::<Watched>("watch"),
         one::<Why>("why").or::<runs::why::RunWhy>(),
     ]
 }
