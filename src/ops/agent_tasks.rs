@@ -193,7 +193,7 @@ pub fn update(
     };
     if status.is_none() && patch.is_empty() {
         let message = format!("nothing to change in {id}: no field was given");
-        return Err(Error::new(Code::Usage, message).fix("cleo agents tasks update --help"));
+        return Err(Error::new(Code::Usage, message));
     }
     // A move has rules of its own and may be refused, so the fields are tried before it.
     let mut task = tasks::rehearse(context, id, patch.clone())?;
@@ -254,7 +254,7 @@ fn moved(context: &mut Context, id: TaskId, status: Status) -> Result<(Task, Vec
 }
 
 /// Lists tasks; among the statuses of a filter, paused means blocked too.
-pub fn list(context: &mut Context, mut filter: Filter) -> Result<Listed> {
+fn list(context: &mut Context, mut filter: Filter) -> Result<Listed> {
     if filter.statuses.contains(&Status::Paused) {
         filter.statuses.push(Status::Blocked);
     }

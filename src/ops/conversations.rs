@@ -3,9 +3,8 @@
 use serde::Serialize;
 
 use super::{Surroundings, agents};
-use crate::agent::SUPERVISOR;
 use crate::chat::Pending;
-use crate::error::{Code, Error, Result, quote};
+use crate::error::{Code, Error, Result};
 use crate::id;
 use crate::run::conversation::{CHAT, check_title};
 use crate::run::{Conversation, ConversationStatus, Detail, Message, Speaker};
@@ -47,16 +46,6 @@ pub struct Shown {
     pub messages: Vec<Message>,
     /// How many messages the conversation has.
     pub total: u64,
-}
-
-/// Begins a conversation of whoever calls with an agent, or with the supervisor, which has each
-/// message routed.
-pub fn create(
-    surroundings: &Surroundings,
-    agent: Option<&str>,
-    title: Option<&str>,
-) -> Result<Kept> {
-    begin(surroundings, agent.unwrap_or(SUPERVISOR), title, None)
 }
 
 /// Begins a conversation of whoever calls with an agent that a user sees, or with the agents of the
@@ -172,15 +161,6 @@ pub struct Change {
     pub status: Option<ConversationStatus>,
 }
 
-/// Ends a conversation of a user, or of anybody; it stays readable.
-pub fn archive(surroundings: &Surroundings, id: &str, user: Option<&str>) -> Result<Kept> {
-    let change = Change {
-        status: Some(ConversationStatus::Archived),
-        ..Change::default()
-    };
-    update(surroundings, id, user, &change)
-}
-
 /// Changes a conversation of a user, or of anybody.
 pub fn update(
     surroundings: &Surroundings,
@@ -258,11 +238,7 @@ pub(super) fn require_open(
         return Ok(conversation);
     }
     let message = format!("the conversation `{id}` is archived: nothing can be added to it");
-    let create = format!(
-        "cleo conversations create --agent={}",
-        quote(&conversation.agent)
-    );
-    Err(Error::new(Code::StatusRefused, message).fix(create))
+    Err(Error::new(Code::StatusRefused, message).fix("cleo conversations list --status active"))
 }
 
 fn no_conversation(id: &str) -> Error {

@@ -685,19 +685,13 @@ fn files_of_agents_are_checked_as_an_import_is() {
 fn tasks_of_an_agent_that_is_removed_are_assigned_to_nobody() {
     let workspace = TestWorkspace::new();
     does(&workspace, "agents register Lore --prompt p");
-    does(
-        &workspace,
-        "agents tasks create 'Write it down' --agent lore",
-    );
-    does(
-        &workspace,
-        "agents tasks create 'Look it up' --agent toby-technical",
-    );
+    does(&workspace, "add 'Write it down' --agent lore");
+    does(&workspace, "add 'Look it up' --agent toby-technical");
     let removed = does(&workspace, "agents remove lore");
     assert_eq!(removed["unassigned"], json!(["T1"]));
-    let listed = does(&workspace, "agents tasks list");
+    let listed = does(&workspace, "list");
     let assigned: Vec<_> = listed["tasks"].as_array().unwrap().iter().collect();
-    let assigned: Vec<_> = assigned.iter().map(|task| &task["assignedTo"]).collect();
+    let assigned: Vec<_> = assigned.iter().map(|task| &task["assignedAgent"]).collect();
     assert_eq!(assigned, [&Value::Null, &json!("toby-technical")]);
 }
 

@@ -7,7 +7,6 @@
 
 mod world;
 
-mod agent_tasks;
 mod agents;
 mod archive;
 mod ask;

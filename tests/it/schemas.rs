@@ -5,12 +5,13 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::served::begin_conversation;
 use crate::world::{TestWorkspace, document};
 
 /// Command lines in an order in which they make sense, with something on standard input for some.
-/// `@run`, `@conversation` and `@token` are the last that were told.
+/// `@run` and `@token` are the last that were told, `@conversation` is one that was begun over HTTP.
 const LINES: &[(&str, &str)] = &[
     ("init --agents all --dry-run", ""),
     ("add 'one more' --label auth --due 2026-02-01", ""),
@@ -169,14 +170,6 @@ const LINES: &[(&str, &str)] = &[
     ("agents update lore-keeper --status paused", ""),
     ("agents execute 'creative design'", ""),
     ("agents metrics", ""),
-    (
-        "agents tasks create 'Lay out the blog' --agent ami-creative",
-        "",
-    ),
-    ("agents tasks update T2 --priority urgent", ""),
-    ("agents tasks list", ""),
-    ("agents tasks stats", ""),
-    ("conversations create --title Orcs", ""),
     ("conversations list", ""),
     ("run --all-ready --command true --dry-run", ""),
     ("run --all-ready --command true --repair 0", ""),
@@ -188,8 +181,6 @@ const LINES: &[(&str, &str)] = &[
     ("runs cancel @run", ""),
     ("conversations show @conversation", ""),
     ("agents execute hello --conversation @conversation", ""),
-    ("conversations messages @conversation", ""),
-    ("conversations archive @conversation", ""),
     ("agents cleanup", ""),
     ("ask 'Summarize X'", ""),
     ("plan 'search the web' --output plan.yaml", ""),
@@ -270,7 +261,7 @@ fn schema(command: &str) -> Value {
 fn every_reply_is_as_its_schema_says_and_every_schema_has_a_reply() {
     let workspace = TestWorkspace::planned();
     let mut answered = BTreeSet::new();
-    let mut told = Value::Null;
+    let mut told = json!({"conversation": begin_conversation(&workspace, "ami-creative")});
     for (line, input) in LINES {
         let mut words = shlex::split(line).unwrap();
         for word in words.iter_mut().filter(|word| word.starts_with('@')) {
@@ -282,7 +273,7 @@ fn every_reply_is_as_its_schema_says_and_every_schema_has_a_reply() {
             _ => document(&workspace.finish(workspace.command(&words), input)),
         };
         let command = reply["command"].as_str().unwrap();
-        for thing in ["run", "conversation", "token"] {
+        for thing in ["run", "token"] {
             if let Some(id) = reply["result"][thing]["id"].as_str() {
                 told[thing] = id.into();
             }

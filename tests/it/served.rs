@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::world::{CLEO, TestWorkspace};
 
@@ -102,4 +102,12 @@ impl Drop for Served {
 pub(crate) fn body(answer: &str) -> Value {
     let (_, body) = answer.split_once("\r\n\r\n").unwrap_or_default();
     serde_json::from_str(body).unwrap_or_else(|_| panic!("{answer}"))
+}
+
+/// Begins a conversation with an agent, over HTTP, and returns its id.
+pub(crate) fn begin_conversation(workspace: &TestWorkspace, agent: &str) -> String {
+    let server = Served::start(workspace, &[]);
+    let wanted = json!({"agent_id": agent, "title": "Orcs"});
+    let told = server.post("/api/conversations/create", &wanted);
+    told["conversation"]["id"].as_str().unwrap().to_string()
 }

@@ -10,7 +10,6 @@ mod metrics;
 mod register;
 mod remove;
 mod show;
-mod tasks;
 mod trust;
 mod untrust;
 mod update;
@@ -40,9 +39,6 @@ pub(super) enum Command {
     Trust(trust::Arguments),
     Untrust(untrust::Arguments),
     Metrics(metrics::Arguments),
-    /// Manage tasks as agents see them: assigned, due, todo to done
-    #[command(subcommand)]
-    Tasks(tasks::Command),
 }
 
 pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
@@ -59,7 +55,6 @@ pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode
         Command::Trust(arguments) => face.run("agents.trust", arguments, trust::run),
         Command::Untrust(arguments) => face.run("agents.untrust", arguments, untrust::run),
         Command::Metrics(arguments) => face.run("agents.metrics", arguments, metrics::run),
-        Command::Tasks(command) => tasks::dispatch(face, command),
     }
 }
 

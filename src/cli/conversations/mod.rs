@@ -1,9 +1,6 @@
 //! `cleo conversations …`
 
-mod archive;
-mod create;
 mod list;
-pub(super) mod messages;
 mod show;
 
 use std::process::ExitCode;
@@ -17,22 +14,14 @@ use crate::run::{Conversation, ConversationStatus, Message};
 
 #[derive(Subcommand)]
 pub(super) enum Command {
-    Create(create::Arguments),
     List(list::Arguments),
     Show(show::Arguments),
-    Messages(messages::Arguments),
-    Archive(archive::Arguments),
 }
 
 pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
     match command {
-        Command::Create(arguments) => face.run("conversations.create", arguments, create::run),
         Command::List(arguments) => face.run("conversations.list", arguments, list::run),
         Command::Show(arguments) => face.run("conversations.show", arguments, show::run),
-        Command::Messages(arguments) => {
-            face.run("conversations.messages", arguments, messages::run)
-        }
-        Command::Archive(arguments) => face.run("conversations.archive", arguments, archive::run),
     }
 }
 

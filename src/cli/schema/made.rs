@@ -10,7 +10,6 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};
 
-use crate::cli::conversations as conversations_cli;
 use crate::cli::orchestrator::brief;
 use crate::cli::session::show as session_cli;
 use crate::cli::spawn::batch::Document as Prepared;
@@ -26,7 +25,7 @@ use crate::ops::init::Initialized;
 use crate::ops::log::{Logged, Shown};
 use crate::ops::spawn::{Spawned, Why};
 use crate::ops::undo::Undone;
-use crate::ops::{agent_tasks, agents, ask, conversations, executions, runs};
+use crate::ops::{agents, ask, conversations, executions, runs};
 use crate::ops::{
     config, doctor, manifest, orchestrator, phases, plans, research, review, sessions, skills,
 };
@@ -50,10 +49,6 @@ fn replies() -> Vec<Reply> {
         one::<agents::Registered>("agents.register"),
         one::<agents::Removed>("agents.remove"),
         one::<agents::Shown>("agents.show"),
-        one::<agent_tasks::Kept>("agents.tasks.create"),
-        one::<agent_tasks::Listed>("agents.tasks.list"),
-        one::<agent_tasks::Counted>("agents.tasks.stats"),
-        one::<agent_tasks::Kept>("agents.tasks.update"),
         one::<agents::Trusting>("agents.trust"),
         one::<agents::Trusting>("agents.untrust"),
         one::<agents::Shown>("agents.update"),
@@ -70,10 +65,7 @@ fn replies() -> Vec<Reply> {
         one::<config::Listed>("config.list"),
         one::<config::Changed>("config.set"),
         one::<config::Changed>("config.unset"),
-        one::<conversations::Kept>("conversations.archive"),
-        one::<conversations::Kept>("conversations.create"),
         one::<conversations::Listed>("conversations.list"),
-        one::<conversations_cli::messages::Messages>("conversations.messages"),
         one::<conversations::Shown>("conversations.show"),
         one::<tasks::Deleted>("delete"),
         one::<Demo>("demo"),

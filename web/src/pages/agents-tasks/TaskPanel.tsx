@@ -142,7 +142,7 @@ function Form({ task, part, agents, onMove, onClose, onCreated }: Props & { task
         {failure && faultOf(failure, "title") === null && <Trouble failure={failure} />}
         {task && (
           <div className="section">
-            <Command line={`cleo agents tasks update ${task.id} --status review`} />
+            <Command line={`cleo update ${task.id} --status review`} />
           </div>
         )}
       </div>

@@ -102,7 +102,7 @@ function Content({ board, registry, selected, onMove, onOpen, onNew, isFiltered 
   if (board.loading) return <Ghost rows={8} />;
   if (board.tasks.length === 0 && !isFiltered)
     return (
-      <Empty command="cleo agents tasks create 'Fix onboarding' --priority urgent" action={<Button onClick={onNew}>New task</Button>}>
+      <Empty command="cleo add 'Fix onboarding' --priority critical" action={<Button onClick={onNew}>New task</Button>}>
         No tasks yet. Create one and assign it to an agent.
       </Empty>
     );
