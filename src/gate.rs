@@ -12,7 +12,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::error::{Code, Error, Result, nearest};
+use crate::error::{Code, Error, Result};
 
 pub use criterion::{Criterion, for_shells, in_shell, obeyed, words};
 pub use evidence::{Evidence, Freshness, Origin, Present, Proof, check_url, freshness};
@@ -98,8 +98,7 @@ impl FromStr for Gate {
         found.ok_or_else(|| {
             let names = Gate::ALL.map(Gate::name);
             let message = format!("there is no gate `{text}`; gates are {}", names.join(", "));
-            let right = nearest(text, names).unwrap_or("implemented");
-            Error::new(Code::GateUnknown, message).instead(text, right)
+            Error::new(Code::GateUnknown, message)
         })
     }
 }
@@ -263,6 +262,5 @@ pub fn check_agent(agent: Option<&str>) -> Result<()> {
         "there is no agent `{agent}`; agents are {}",
         AGENTS.join(", ")
     );
-    let right = nearest(agent, AGENTS).unwrap_or("testing");
-    Err(Error::new(Code::AgentUnknown, message).instead(agent, right))
+    Err(Error::new(Code::AgentUnknown, message))
 }

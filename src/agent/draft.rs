@@ -5,15 +5,13 @@ mod check;
 #[cfg(test)]
 mod tests;
 
-use std::str::FromStr;
-
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use self::check::check;
 pub use self::check::require_prompt;
-use super::{Agent, AgentStatus, Kind, Role};
-use crate::error::{Code, Error, Result, nearest};
+use super::{Agent, Kind};
+use crate::error::{Code, Error, Result};
 use crate::id;
 use crate::task::rules::check_list;
 
@@ -183,11 +181,12 @@ impl Draft {
 
     /// Puts what the draft says into an agent and checks the whole.
     pub fn apply(self, agent: &mut Agent) -> Result<()> {
-        let roles = Role::ALL.iter().map(|role| role.word());
-        let statuses = AgentStatus::ALL.iter().map(|status| status.word());
-        let role = self.role.as_deref().map(|said| word(said, roles, "custom"));
+        let role = self
+            .role
+            .as_deref()
+            .map(|said| said.parse().map_err(invalid));
         let status = self.status.as_deref();
-        let status = status.map(|said| word(said, statuses, "active"));
+        let status = status.map(|said| said.parse().map_err(invalid));
         put(
             &mut agent.role,
             role.transpose().map_err(|error| error.in_field("role"))?,
@@ -224,17 +223,6 @@ impl Draft {
         put(&mut agent.timeout_ms, self.timeout_ms);
         check(agent)
     }
-}
-
-/// Reads one of some words; the way out of another is the nearest, else the usual one.
-fn word<T: FromStr<Err = String>>(
-    said: &str,
-    words: impl Iterator<Item = &'static str>,
-    usual: &str,
-) -> Result<T> {
-    let near = nearest(said, words).unwrap_or(usual);
-    said.parse()
-        .map_err(|what| invalid(what).instead(said, near))
 }
 
 fn put<T>(field: &mut T, value: Option<T>) {
@@ -291,7 +279,7 @@ pub fn check_id(id: &str) -> Result<()> {
     Err(invalid(format!(
         "`{id}` is no id of an agent: letters, digits, `.`, `_` and `-`, at most 64, not first a sign"
     ))
-    .instead(id, right))
+    .did_you_mean(&right))
 }
 
 /// Says whether an id is made of letters, digits, `.`, `_` and `-`, at most 64, not first a sign.

@@ -165,7 +165,7 @@ pub(super) fn past(text: &str, now: DateTime<Utc>) -> Result<String> {
         let message = format!(
             "`{text}` is no date such as 2026-01-26, no time and no age such as 12h or 30d"
         );
-        Error::new(Code::InputInvalid, message).instead(text, "30d")
+        Error::new(Code::InputInvalid, message)
     })
 }
 
@@ -193,12 +193,12 @@ pub(super) enum Color {
 }
 
 /// Refuses an empty item of a list, which says nothing and would be dropped.
-pub(super) fn refuse_blank(option: &'static str, items: &[String]) -> Result<()> {
-    let Some(item) = items.iter().find(|item| item.trim().is_empty()) else {
+pub(super) fn refuse_blank(option: &str, items: &[String]) -> Result<()> {
+    if !items.iter().any(|item| item.trim().is_empty()) {
         return Ok(());
-    };
+    }
     let message = format!("--{option} is empty, and says nothing");
-    Err(Error::new(Code::TaskInvalid, message).leaving_out(option, item.trim()))
+    Err(Error::new(Code::TaskInvalid, message))
 }
 
 #[cfg(test)]

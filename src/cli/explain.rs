@@ -140,7 +140,7 @@ fn no_command(above: &clap::Command, word: &str, topics: &[&str]) -> Error {
     let visible = above.get_subcommands().filter(|one| !one.is_hide_set());
     let names = visible.map(clap::Command::get_name);
     match nearest(word, names.chain(topics.iter().copied())) {
-        Some(name) => error.instead(word, name),
+        Some(name) => error.did_you_mean(name).fix("cleo --help"),
         None => error.fix("cleo --help"),
     }
 }

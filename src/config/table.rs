@@ -110,7 +110,7 @@ impl Key {
                 return error.fix("read -rs OPENAI_API_KEY && export OPENAI_API_KEY");
             }
             match Key::near(name) {
-                Some(near) => error.instead(name, near),
+                Some(near) => error.did_you_mean(near).fix("cleo config list"),
                 None => error.fix("cleo config list"),
             }
         })
@@ -169,10 +169,11 @@ mod tests {
             "openai.token",
         ] {
             let error = Key::named(name).unwrap_err();
-            assert!(error.replacement.is_none(), "{name}");
+            assert!(!error.message.contains("did you mean"), "{name}");
             assert!(error.message.contains("llm.apiKeyEnv"), "{}", error.message);
         }
-        assert!(Key::named("llm.modl").unwrap_err().replacement.is_some());
+        let error = Key::named("llm.modl").unwrap_err();
+        assert!(error.message.ends_with("did you mean `llm.model`?"));
     }
 
     #[test]

@@ -169,7 +169,7 @@ fn named(name: &str, skills: &[Skill]) -> Result<Candidate> {
     let skill = skill::named(skills, name)?;
     if !skill.active {
         let message = format!("the skill {} is switched off", skill.name);
-        return Err(Error::new(Code::SkillInactive, message).instead(name, skill::DEFAULT));
+        return Err(Error::new(Code::SkillInactive, message));
     }
     let matched = vec![name.to_string()];
     Ok(candidate(

@@ -38,7 +38,7 @@ codes! {
     Internal = "E_INTERNAL", 1, "Something failed that cleo did not foresee.",
         "Run the command again; if it fails again, report it with the full message.";
     Usage = "E_USAGE", 2, "The command line is not one that cleo understands.",
-        "Run the corrected command in `fix`, or `cleo help COMMAND`.";
+        "Read the help that `fix` names, and what the message suggests.";
     InputInvalid = "E_INPUT_INVALID", 2, "What was given on standard input or as an argument cannot be used.",
         "Correct the input as the message says and run the command again.";
     FileUnreadable = "E_FILE_UNREADABLE", 3, "A file could not be read.",

@@ -5,12 +5,12 @@ mod code;
 mod paste;
 
 use std::borrow::Cow;
-use std::fmt;
+use std::fmt::{self, Write};
 
 use serde::Serialize;
 
 pub use code::Code;
-pub use paste::{likeliest, nearest, quote, steers};
+pub use paste::{nearest, quote, steers};
 
 /// Longest message that an answer shows, in characters.
 const MESSAGE_MAX: usize = 2_000;
@@ -35,14 +35,10 @@ pub struct Error {
     pub code: Code,
     /// What happened, to what: one sentence. May hold text from strangers.
     pub message: String,
-    /// A complete command that mends it, where there is one.
+    /// A command of a constant form, with ids at most, that destroys nothing, where there is one.
     pub fix: Option<String>,
     /// Other ways out.
     pub alternatives: Vec<Alternative>,
-    /// An argument and what to put in its place: a face makes the `fix` from its own command line.
-    pub replacement: Option<(String, String)>,
-    /// An option and a value of it that cannot stay: a face makes the `fix` without it.
-    pub surplus: Option<(&'static str, String)>,
     /// Lines of the input that are at fault, where it has lines.
     pub lines: Vec<usize>,
     /// The cause, for people who look deeper.
@@ -61,8 +57,6 @@ impl Error {
             message: message.into(),
             fix: None,
             alternatives: Vec::new(),
-            replacement: None,
-            surplus: None,
             lines: Vec::new(),
             source: None,
             passing: false,
@@ -82,15 +76,9 @@ impl Error {
         self
     }
 
-    /// Names the argument that is wrong and the one to use instead.
-    pub fn instead(mut self, wrong: impl Into<String>, right: impl Into<String>) -> Error {
-        self.replacement = Some((wrong.into(), right.into()));
-        self
-    }
-
-    /// Names a value that an option gives and that is to be left out.
-    pub fn leaving_out(mut self, option: &'static str, value: impl Into<String>) -> Error {
-        self.surplus = Some((option, value.into()));
+    /// Adds the name that was probably meant to the message.
+    pub fn did_you_mean(mut self, name: &str) -> Error {
+        let _ = write!(self.message, "; did you mean `{name}`?");
         self
     }
 

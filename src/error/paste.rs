@@ -55,16 +55,6 @@ pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Op
         .map(|(_, name)| name)
 }
 
-/// Finds the name that is most like `wanted`, however little; of several the first.
-pub fn likeliest<'a>(wanted: &str, names: &[&'a str]) -> Option<&'a str> {
-    let wanted = wanted.to_lowercase();
-    let likeness = |name: &str| strsim::jaro_winkler(&wanted, &name.to_lowercase());
-    let ranked = names.iter().rev().map(|name| (likeness(name), *name));
-    ranked
-        .max_by(|a, b| a.0.total_cmp(&b.0))
-        .map(|(_, name)| name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,15 +85,5 @@ mod tests {
         assert_eq!(nearest("titel", ["title", "type"]), Some("title"));
         assert_eq!(nearest("zzz", ["title", "type"]), None);
         assert_eq!(nearest("sort", ["format"]), None);
-    }
-
-    #[test]
-    fn the_likeliest_name_may_be_far_and_is_else_the_first() {
-        assert_eq!(
-            likeliest("huge", &["small", "medium", "large"]),
-            Some("large")
-        );
-        assert_eq!(likeliest("zzz", &["title", "type"]), Some("title"));
-        assert_eq!(likeliest("x", &[]), None);
     }
 }

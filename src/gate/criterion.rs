@@ -44,17 +44,16 @@ impl<'a> Criterion<'a> {
 
     /// Refuses a line with a command that cannot be split, or that only a shell carries out.
     pub fn check(line: &str) -> Result<()> {
-        let Some((text, command)) = line.rsplit_once(MARK) else {
+        let Some((_, command)) = line.rsplit_once(MARK) else {
             return Ok(());
         };
         let refused = |message: String| Error::new(Code::TaskInvalid, message);
         if let Some(sign) = obeyed(command) {
-            let message = format!(
-                "an acceptance criterion is run without a shell: {}",
-                for_shells(sign)
-            );
-            let in_shell = format!("{}{MARK}{}", text.trim(), in_shell(command));
-            return Err(refused(message).instead(line, in_shell));
+            return Err(refused(format!(
+                "an acceptance criterion is run without a shell: {}; use {}",
+                for_shells(sign),
+                in_shell(command)
+            )));
         }
         if words(command).is_some() {
             return Ok(());
@@ -62,7 +61,19 @@ impl<'a> Criterion<'a> {
         let message = format!(
             "`{command}` of an acceptance criterion is no command: a quote is open, or it is empty"
         );
-        Err(refused(message).instead(line, text.trim()))
+        Err(refused(message))
+    }
+
+    /// Returns a line that [`Criterion::check`] takes: with a shell where the command asks for one, without
+    /// the command where that cannot be split.
+    pub fn mended(line: &str) -> String {
+        match line.rsplit_once(MARK) {
+            Some((text, command)) if obeyed(command).is_some() => {
+                format!("{}{MARK}{}", text.trim(), in_shell(command))
+            }
+            Some((text, command)) if words(command).is_none() => text.trim().to_string(),
+            _ => line.to_string(),
+        }
     }
 
     /// Writes the criterion for an agent.

@@ -32,7 +32,7 @@ pub fn allowed_origin(text: &str) -> Result<String> {
 fn refused(option: &str, text: &str, what: &str, meant: Option<String>) -> Error {
     let error = Error::new(Code::Usage, format!("{option} `{text}` is {what}"));
     match meant {
-        Some(meant) => error.instead(text, meant),
+        Some(meant) => error.did_you_mean(&meant).fix("cleo serve --help"),
         None => error.fix("cleo serve --help"),
     }
 }
@@ -107,7 +107,8 @@ mod tests {
     fn told(read: Result<String>) -> std::result::Result<String, Option<String>> {
         read.map_err(|error| {
             assert_eq!(error.code, Code::Usage);
-            error.replacement.map(|(_, meant)| meant)
+            let meant = error.message.split_once("; did you mean `");
+            meant.map(|(_, meant)| meant.trim_end_matches("`?").to_string())
         })
     }
 

@@ -367,8 +367,7 @@ fn check_title(title: &str) -> Result<()> {
         return Ok(());
     }
     let message = format!("the title has {length} characters; {TITLE_MAX} are allowed");
-    let short: String = title.chars().filter(|c| !c.is_control()).take(60).collect();
-    Err(Error::new(Code::TextTooLong, message).instead(title, short.trim()))
+    Err(Error::new(Code::TextTooLong, message))
 }
 
 /// Refuses a status that a new task does not have.
@@ -378,7 +377,7 @@ fn check_new(word: Option<&str>) -> Result<()> {
         Some(other) => {
             let other = status_word(other);
             let message = format!("status is {other}; a new task is todo, and is moved then");
-            Err(Error::new(Code::InputInvalid, message).instead(other, "todo"))
+            Err(Error::new(Code::InputInvalid, message))
         }
     }
 }

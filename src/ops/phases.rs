@@ -144,7 +144,7 @@ fn find(transaction: &dyn Transaction, slug: Option<&str>) -> Result<Counted> {
     let error = Error::new(Code::PhaseNotFound, format!("there is no phase {slug}"));
     let names = phases.iter().map(|phase| phase.phase.slug.as_str());
     Err(match nearest(slug, names) {
-        Some(name) => error.instead(slug, name),
+        Some(name) => error.did_you_mean(name).fix("cleo phase list"),
         None => error
             .fix("cleo phase list")
             .or("add it", format!("cleo phase add -- {}", quote(slug))),

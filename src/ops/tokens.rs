@@ -155,7 +155,7 @@ pub fn revoke(surroundings: &Surroundings, id: &str) -> Result<Revoked> {
         let error = Error::new(Code::TokenNotFound, format!("there is no token `{id}`"));
         let ids = kept.tokens.iter().map(|kept| kept.token.id.as_str());
         return Err(match nearest(id, ids) {
-            Some(near) => error.instead(id, near),
+            Some(near) => error.did_you_mean(near).fix("cleo serve token list"),
             None => error.fix("cleo serve token list"),
         });
     };

@@ -20,7 +20,7 @@ pub fn is_id(text: &str) -> bool {
 }
 
 /// Says whether names of conversations may hold this character.
-pub fn is_in_ids(c: char) -> bool {
+fn is_in_ids(c: char) -> bool {
     c.is_ascii_alphanumeric() || "-_.:".contains(c)
 }
 
@@ -95,13 +95,11 @@ pub fn check_title(title: &str) -> Result<Option<String>> {
     let length = title.chars().count();
     if length > TITLE_MAX {
         let message = format!("the title has {length} characters; {TITLE_MAX} are allowed");
-        let short: String = title.chars().filter(|c| !steers(*c)).take(60).collect();
-        return Err(Error::new(Code::TextTooLong, message).instead(title, short.trim()));
+        return Err(Error::new(Code::TextTooLong, message));
     }
     if title.contains(steers) {
-        let clean: String = title.chars().filter(|c| !steers(*c)).collect();
         let message = "the title holds characters that cannot be seen";
-        return Err(Error::new(Code::TextControl, message).instead(title, clean));
+        return Err(Error::new(Code::TextControl, message));
     }
     Ok(Some(title.to_string()).filter(|title| !title.is_empty()))
 }

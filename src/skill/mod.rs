@@ -163,7 +163,7 @@ pub fn named<'a>(skills: &'a [Skill], wanted: &str) -> Result<&'a Skill> {
         let message = format!("there is no skill `{wanted}`");
         let error = Error::new(Code::SkillNotFound, message);
         match similar(skills, wanted) {
-            Some(similar) => error.instead(wanted, similar),
+            Some(similar) => error.did_you_mean(similar).fix("cleo skills list"),
             None => error.fix("cleo skills list"),
         }
     })

@@ -14,16 +14,8 @@ fn check_file(file: &str) -> Result<String> {
             "the file `{file}` may lie outside of the workspace: a task declares paths and globs \
              below its root"
         );
-        let names = file.split('/');
-        let below: Vec<&str> = names.filter(|name| !says_nothing(name)).collect();
-        let right = Some(below.join("/")).filter(|right| !right.is_empty());
-        let right = right.filter(|right| inside(right).is_some());
-        Error::new(Code::PathOutside, message).instead(file, right.unwrap_or("**".to_string()))
+        Error::new(Code::PathOutside, message)
     })
-}
-
-fn says_nothing(name: &str) -> bool {
-    matches!(name, "" | "." | "..")
 }
 
 /// Returns a path or glob without `.` and `..`; none when it leads out of the workspace, or nobody can
@@ -77,18 +69,16 @@ mod tests {
 
     #[test]
     fn what_leads_out_or_nobody_knows_where_is_refused() {
-        for (file, right) in [
-            ("/etc/passwd", "etc/passwd"),
-            ("../../etc/passwd", "etc/passwd"),
-            ("src/../../x", "src/x"),
-            ("**/../x", "**/x"),
-            ("{..,a}/x", "**"),
-            ("/", "**"),
+        for file in [
+            "/etc/passwd",
+            "../../etc/passwd",
+            "src/../../x",
+            "**/../x",
+            "{..,a}/x",
+            "/",
         ] {
             let error = check_files(&[file.to_string()]).unwrap_err();
             assert_eq!(error.code, Code::PathOutside, "{file}");
-            let replacement = error.replacement.map(|(_, right)| right);
-            assert_eq!(replacement.as_deref(), Some(right), "{file}");
         }
     }
 }

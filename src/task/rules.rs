@@ -2,7 +2,6 @@
 
 use crate::clock;
 use crate::error::{Code, Error, Result};
-use crate::template::words;
 
 /// Longest title, in characters.
 pub const TITLE_MAX: usize = 500;
@@ -13,41 +12,36 @@ pub const ITEM_MAX: usize = 2_000;
 /// Most lines in a list.
 pub const ITEMS_MAX: usize = 1_000;
 
-/// What stands in a suggested command in the place of a title.
-const SAMPLE: &str = "Describe the work in one line";
-
 /// Checks a title: one line, not empty, without control characters, at most [`TITLE_MAX`] long.
 pub fn check_title(title: &str) -> Result<()> {
     if title.is_empty() {
-        return Err(Error::new(Code::TaskInvalid, "a task needs a title").instead(title, SAMPLE));
+        return Err(Error::new(Code::TaskInvalid, "a task needs a title"));
     }
-    refuse_unseen("the title", title, SAMPLE)?;
+    refuse_unseen("the title", title)?;
     check_line("title", title, TITLE_MAX)
 }
 
 /// Refuses a text of which nothing is left without its control characters, where one is needed.
-fn refuse_unseen(what: &str, text: &str, sample: &str) -> Result<()> {
+fn refuse_unseen(what: &str, text: &str) -> Result<()> {
     if text.chars().any(|c| !c.is_control() && !c.is_whitespace()) {
         return Ok(());
     }
     let message = format!("{what} has nothing but control characters, and must not be empty");
-    Err(Error::new(Code::TaskInvalid, message).instead(text, sample))
+    Err(Error::new(Code::TaskInvalid, message))
 }
 
 /// Checks one line of text: no control characters, at most `max` characters.
 pub fn check_line(field: &str, text: &str, max: usize) -> Result<()> {
     let length = text.chars().count();
     if length > max {
-        let short: String = text.chars().filter(|c| !c.is_control()).take(60).collect();
         let has = if is_plural(field) { "have" } else { "has" };
         let message = format!("the {field} {has} {length} characters; {max} are allowed");
-        return Err(Error::new(Code::TextTooLong, message).instead(text, short.trim()));
+        return Err(Error::new(Code::TextTooLong, message));
     }
     let Some(control) = text.chars().find(|c| c.is_control()) else {
         return Ok(());
     };
-    let clean = cleaned_line(text).unwrap_or_default();
-    Err(control_character(field, control).instead(text, clean))
+    Err(control_character(field, control))
 }
 
 /// Returns a line with spaces in the place of control characters; none when it has none of them.
@@ -87,14 +81,12 @@ pub fn check_text(field: &str, text: &str) -> Result<()> {
             "the {field} has {} bytes; {TEXT_MAX} are allowed",
             text.len()
         );
-        let short: String = text.chars().filter(|c| !c.is_control()).take(60).collect();
-        return Err(Error::new(Code::TextTooLong, message).instead(text, short));
+        return Err(Error::new(Code::TextTooLong, message));
     }
     let Some(control) = text.chars().find(|c| is_foreign(*c)) else {
         return Ok(());
     };
-    let clean = cleaned_text(text).unwrap_or_default();
-    Err(control_character(field, control).instead(text, clean))
+    Err(control_character(field, control))
 }
 
 /// Checks a note: not empty, and a text like a description.
@@ -102,7 +94,7 @@ pub fn check_note(text: &str) -> Result<()> {
     if text.trim().is_empty() {
         return Err(Error::new(Code::TaskInvalid, "a note must not be empty"));
     }
-    refuse_unseen("a note", text, "What others should know")?;
+    refuse_unseen("a note", text)?;
     check_text("note", text)
 }
 
@@ -145,7 +137,7 @@ pub fn check_word(field: &str, word: Option<&str>) -> Result<()> {
             format!("{field} must not be empty"),
         ));
     }
-    refuse_unseen(field, word, "name")?;
+    refuse_unseen(field, word)?;
     check_line(field, word, 100)
 }
 
@@ -157,8 +149,7 @@ pub fn check_phase(phase: Option<&str>) -> Result<()> {
         return Ok(());
     };
     let message = format!("phase is `{phase}`; letters, digits, `.`, `_` and `-` are allowed");
-    let slug = Some(words(phase)).filter(|slug| !slug.is_empty());
-    Err(Error::new(Code::TaskInvalid, message).instead(phase, slug.unwrap_or("phase-1".into())))
+    Err(Error::new(Code::TaskInvalid, message))
 }
 
 /// Says whether a text is a slug: [A-Za-z0-9._-], 1 to 100 characters.
@@ -174,7 +165,7 @@ pub fn check_due(text: &str) -> Result<String> {
             "due is `{text}`, which is no date like 2026-12-31 or RFC 3339 time in the years 0000 \
              to 9999"
         );
-        Error::new(Code::TaskInvalid, message).instead(text, "2026-12-31")
+        Error::new(Code::TaskInvalid, message)
     })
 }
 
@@ -185,7 +176,7 @@ pub fn check_estimate(hours: Option<f64>) -> Result<Option<f64>> {
     match hours.zip(rounded) {
         Some((hours, rounded)) if hours < 0.0 || !(0.0..1_000.0).contains(&rounded) => {
             let message = format!("estimate is {hours}; it counts hours from 0 to 999.99");
-            Err(Error::new(Code::TaskInvalid, message).instead(hours.to_string(), "1"))
+            Err(Error::new(Code::TaskInvalid, message))
         }
         _ => Ok(rounded),
     }
@@ -222,19 +213,8 @@ mod tests {
     }
 
     #[test]
-    fn a_control_character_comes_with_the_text_without_it() {
-        let error = titled("a\u{7}b\nc").checked().unwrap_err();
-        assert_eq!(
-            error.replacement,
-            Some(("a\u{7}b\nc".into(), "a b c".into()))
-        );
-    }
-
-    #[test]
     fn a_text_of_control_characters_only_is_an_empty_one() {
-        let sample = Some(("\u{1} \u{2}".into(), SAMPLE.into()));
         let error = titled("\u{1} \u{2}").checked().unwrap_err();
-        assert_eq!(error.replacement, sample);
         assert_eq!(
             error.message,
             "the title has nothing but control characters, and must not be empty"

@@ -188,7 +188,7 @@ fn next_takes_what_is_most_urgent_and_first_frees_what_expired() {
         (&busy["exitCode"], &busy["retryable"]),
         (&json!(4), &json!(true))
     );
-    assert_eq!(busy["fix"], "cleo claim --next");
+    assert!(busy["fix"].is_null(), "{busy}");
     let taken = bob.at("10:30:00").does("claim --next --epic T1");
     assert_eq!(taken["claim"]["task"], "T2");
     assert_eq!(taken["claim"]["epoch"], 2);

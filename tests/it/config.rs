@@ -139,7 +139,7 @@ fn what_cannot_be_is_refused_and_nothing_is_written() {
         (
             "config get list.limti",
             "E_CONFIG_INVALID",
-            "cleo config get list.limit",
+            "cleo config list",
         ),
         (
             "config set color blue",

@@ -50,9 +50,12 @@ fn changes_are_followed_from_a_cursor_and_of_one_task() {
     let refused = workspace.json(&["log", "--follow", "--after", "99"]);
     assert_eq!(refused["error"]["code"], "E_INPUT_INVALID");
     let text = workspace.shell("cleo log --follow --after 0 --format text | head -n 6");
-    let last =
-        "     6  2026-01-26 09:00:00  tester  update  changed T2 title Choose a token format → x";
-    assert_eq!(text.stdout.lines().last(), Some(last), "{text}");
+    let last = text.stdout.lines().last().unwrap();
+    assert!(last.starts_with("     6  2026-01-26 09:00:"), "{text}");
+    assert!(
+        last.ends_with("  tester  update  changed T2 title"),
+        "{text}"
+    );
 }
 
 #[test]

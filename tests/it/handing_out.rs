@@ -70,7 +70,7 @@ fn when_only_such_tasks_are_left_none_is_given_and_the_way_to_take_one_is_named(
     insta::assert_snapshot!(workspace.cleo("next"));
     let error = refused(&workspace, "eve", "claim --next", "E_NOTHING_READY");
     assert_eq!(error["retryable"], true);
-    assert_eq!(error["fix"], "cleo claim --next");
+    assert!(error["fix"].is_null(), "{error}");
     assert_eq!(error["alternatives"][0]["command"], "cleo claim T2");
     let message = error["message"].as_str().unwrap();
     assert!(

@@ -218,7 +218,7 @@ fn nothing_acknowledged_is_lost_when_writers_are_killed() {
     let validated = workspace.json(&["manifest", "validate"]);
     assert_eq!(validated["success"], true, "{validated}");
     let there = workspace.read("claudedocs/agent-outputs/MANIFEST.jsonl")
-        + &workspace.ok("list --limit 500").stdout;
+        + &workspace.json(&["list", "--limit", "500"]).to_string();
     for name in answers.iter().flatten() {
         assert!(there.contains(&format!("\"{name}\"")), "{name} was lost");
     }

@@ -94,13 +94,13 @@ fn what_is_not_there_is_refused() {
             &["add", "x", "--depends", "T2,T99"],
             "E_DEPENDENCY_NOT_FOUND",
             4,
-            "cleo add x --depends T2",
+            "cleo list",
         ),
         (
             &["add", "x", "--depends", "@nobody"],
             "E_DEPENDENCY_NOT_FOUND",
             4,
-            "cleo add x",
+            "cleo list",
         ),
         (
             &["update", "T2", "--depends", "T99"],
@@ -112,7 +112,7 @@ fn what_is_not_there_is_refused() {
             &["add", "x", "--parent", "T99"],
             "E_PARENT_NOT_FOUND",
             10,
-            "cleo add x",
+            "cleo list",
         ),
         (
             &["update", "T2", "--parent", "T99"],
@@ -160,13 +160,13 @@ fn circles_are_refused() {
             &["update", "T2", "--depends=T4", "--note", "x"],
             "E_CYCLE",
             14,
-            "cleo update T2 --note x",
+            "cleo deps T2",
         ),
         (
             &["add", "x", "--parent", "T5", "--depends", "T1,T2"],
             "E_CYCLE",
             14,
-            "cleo add x --parent T5 --depends T2",
+            "cleo add --help",
         ),
         (
             &["update", "T1", "--parent", "T4"],
@@ -342,84 +342,71 @@ fn what_has_parts_and_is_waited_for_goes_with_both_options() {
 #[test]
 fn values_that_a_field_cannot_have_are_refused() {
     let long = "x".repeat(501);
-    let short = format!("cleo add {}", "x".repeat(60));
-    let short_title = format!("cleo update T2 --title {}", "x".repeat(60));
     let long_label = "y".repeat(2_001);
-    let short_label = format!("cleo add x --label {}", "y".repeat(60));
     check_all(&[
-        (
-            &["add", ""],
-            "E_TASK_INVALID",
-            6,
-            "cleo add 'Describe the work in one line'",
-        ),
-        (
-            &["add", " \t "],
-            "E_TASK_INVALID",
-            6,
-            "cleo add 'Describe the work in one line'",
-        ),
-        (&["add", &long], "E_TEXT_TOO_LONG", 6, &short),
+        (&["add", ""], "E_TASK_INVALID", 6, "cleo add --help"),
+        (&["add", " \t "], "E_TASK_INVALID", 6, "cleo add --help"),
+        (&["add", &long], "E_TEXT_TOO_LONG", 6, "cleo add --help"),
         (
             &["update", "T2", "--title", &long],
             "E_TEXT_TOO_LONG",
             6,
-            &short_title,
+            "cleo update --help",
         ),
         (
             &["add", "x", "--label", &long_label],
             "E_TEXT_TOO_LONG",
             6,
-            &short_label,
+            "cleo add --help",
         ),
         (
             &["add", "a\u{1b}[31mb\u{7}"],
             "E_TEXT_CONTROL",
             6,
-            "cleo add 'a [31mb'",
+            "cleo add --help",
         ),
-        (&["add", "a\nb"], "E_TEXT_CONTROL", 6, "cleo add 'a b'"),
+        (&["add", "a\nb"], "E_TEXT_CONTROL", 6, "cleo add --help"),
         (
             &["add", "x", "--description=a\u{9b}b"],
             "E_TEXT_CONTROL",
             6,
-            "cleo add x --description=ab",
+            "cleo add --help",
         ),
         (
             &["add", "x", "--label", "a\u{1}b"],
             "E_TEXT_CONTROL",
             6,
-            "cleo add x --label 'a b'",
+            "cleo add --help",
         ),
         (
             &["update", "T2", "--note", "a\u{8}b"],
             "E_TEXT_CONTROL",
             6,
-            "cleo update T2 --note ab",
+            "cleo update --help",
         ),
         (
             &["add", "x", "--due", "tomorrow"],
             "E_TASK_INVALID",
             6,
-            "cleo add x --due 2026-12-31",
+            "cleo add --help",
         ),
         (
             &["add", "x", "--due", "2026-02-30"],
             "E_TASK_INVALID",
             6,
-            "cleo add x --due 2026-12-31",
+            "cleo add --help",
         ),
         (
             &["add", "x", "--estimate=-3"],
             "E_TASK_INVALID",
             6,
-            "cleo add x --estimate=1",
+            "cleo add --help",
         ),
         (
             &["update", "T2", "--estimate", "1000"],
             "E_TASK_INVALID",
             6,
-            "cleo update T2 --estimate 1",
+            "cleo update --help",
         ),
         (
             &["add", "x", "--phase", ""],
@@ -431,20 +418,20 @@ fn values_that_a_field_cannot_have_are_refused() {
             &["find", "(", "--regex"],
             "E_INPUT_INVALID",
             2,
-            "cleo find '\\(' --regex",
+            "cleo find --help",
         ),
     ]);
 }
 
 #[test]
-fn command_lines_that_mean_something_else_are_corrected() {
+fn faulty_command_lines_lead_to_the_help() {
     check_all(&[
-        (&["lst"], "E_USAGE", 2, "cleo list"),
+        (&["lst"], "E_USAGE", 2, "cleo --help"),
         (
             &["manifest", "list", "--status", "completed"],
             "E_USAGE",
             2,
-            "cleo manifest list --status complete",
+            "cleo manifest list --help",
         ),
         (
             &["manifest", "list", "--status", "done"],
@@ -462,58 +449,53 @@ fn command_lines_that_mean_something_else_are_corrected() {
             &["orchestrator", "redy"],
             "E_USAGE",
             2,
-            "cleo orchestrator ready",
+            "cleo orchestrator --help",
         ),
         (
             &["list", "--statu", "pending"],
             "E_USAGE",
             2,
-            "cleo list --status pending",
+            "cleo list --help",
         ),
         (
             &["add", "it's", "--labl=x y"],
             "E_USAGE",
             2,
-            r"cleo add 'it'\''s' '--label=x y'",
+            "cleo add --help",
         ),
         (
             &["list", "--status", "pending,activ"],
             "E_USAGE",
             2,
-            "cleo list --status pending,active",
+            "cleo list --help",
         ),
         (
             &["list", "--status=actve"],
             "E_USAGE",
             2,
-            "cleo list --status=active",
+            "cleo list --help",
         ),
-        (
-            &["add", "x", "-p", "hihg"],
-            "E_USAGE",
-            2,
-            "cleo add x -p high",
-        ),
+        (&["add", "x", "-p", "hihg"], "E_USAGE", 2, "cleo add --help"),
         (
             &["add", "x", "--size", "smal"],
             "E_USAGE",
             2,
-            "cleo add x --size small",
+            "cleo add --help",
         ),
-        (&["show", "2"], "E_USAGE", 2, "cleo show T2"),
+        (&["show", "2"], "E_USAGE", 2, "cleo show --help"),
         (
             &["add", "x", "--depends", "T2,#3"],
             "E_USAGE",
             2,
-            "cleo add x --depends T2,T3",
+            "cleo add --help",
         ),
         (
             &["add", "Fix", "the", "door", "--label", "x"],
             "E_USAGE",
             2,
-            "cleo add 'Fix the door' --label x",
+            "cleo add --help",
         ),
-        (&["help", "ad"], "E_USAGE", 2, "cleo help add"),
+        (&["help", "ad"], "E_USAGE", 2, "cleo --help"),
     ]);
 }
 
@@ -525,7 +507,7 @@ fn command_lines_that_mean_nothing_lead_to_the_help() {
         (&["add"], "E_USAGE", 2, "cleo add --help"),
         (&["show"], "E_USAGE", 2, "cleo show --help"),
         (&["show", "T1", "T2"], "E_USAGE", 2, "cleo show --help"),
-        (&["show", "nonsense"], "E_USAGE", 2, "cleo find nonsense"),
+        (&["show", "nonsense"], "E_USAGE", 2, "cleo show --help"),
         (&["show", "T0"], "E_USAGE", 2, "cleo show --help"),
         (&["show", "T99999999999"], "E_USAGE", 2, "cleo show --help"),
         (&["update", "T1"], "E_USAGE", 2, "cleo update --help"),
@@ -623,7 +605,7 @@ fn a_fix_goes_to_the_workspace_that_was_named() {
             &["delete", "T1"],
             format!("cleo --root {root} delete T1 --cascade"),
         ),
-        (&["add", "a\nb"], format!("cleo --root {root} add 'a b'")),
+        (&["add", "a\nb"], "cleo add --help".to_string()),
     ] {
         assert_eq!(run(words), fix);
         assert_eq!(elsewhere.shell(&fix).exit, 0, "{fix}");

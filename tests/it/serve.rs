@@ -174,33 +174,33 @@ fn a_token_is_told_once_and_lets_in_until_it_is_revoked() {
 #[test]
 fn a_name_or_origin_that_could_never_match_is_refused_before_anything_is_served() {
     let workspace = TestWorkspace::new();
-    for (option, value, fix) in [
+    for (option, value, expected) in [
         (
             "--allow-origin",
             "app.example.org",
-            "cleo serve --host 192.0.2.1 --allow-origin https://app.example.org",
+            "https://app.example.org",
         ),
         (
             "--allow-origin",
             "https://app.example.org/x",
-            "cleo serve --host 192.0.2.1 --allow-origin https://app.example.org",
+            "https://app.example.org",
         ),
-        ("--allow-origin", "*", "cleo serve --help"),
+        ("--allow-origin", "*", ""),
         (
             "--allow-host",
             "http://proxy.example.org",
-            "cleo serve --host 192.0.2.1 --allow-host proxy.example.org",
+            "proxy.example.org",
         ),
-        (
-            "--allow-host",
-            "proxy.example.org/",
-            "cleo serve --host 192.0.2.1 --allow-host proxy.example.org",
-        ),
-        ("--allow-host", "*", "cleo serve --help"),
+        ("--allow-host", "proxy.example.org/", "proxy.example.org"),
+        ("--allow-host", "*", ""),
     ] {
         // Nobody has this address, so that what is not refused is not served either.
         let words = ["serve", "--host", "192.0.2.1", option, value];
         let error = workspace.refused(&words, "E_USAGE");
-        assert_eq!(error["fix"], fix, "{option} {value}");
+        let message = error["message"].as_str().unwrap();
+        let meant = message.split_once("did you mean `");
+        let meant = meant.map_or("", |(_, meant)| meant.trim_end_matches("`?"));
+        assert_eq!(meant, expected, "{option} {value}");
+        assert_eq!(error["fix"], "cleo serve --help");
     }
 }

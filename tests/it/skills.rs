@@ -64,10 +64,9 @@ fn the_shipped_skills_are_listed_in_catalogue_order_and_by_tier() {
             || shown["body"].as_str().unwrap().starts_with("# Research\n")
     );
     let refused = bare.json(&["skills", "show", "reserch-agent"]);
-    assert_eq!(
-        refused["error"]["fix"],
-        "cleo skills show ct-research-agent"
-    );
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(message.ends_with("did you mean `ct-research-agent`?"));
+    assert_eq!(refused["error"]["fix"], "cleo skills list");
 }
 
 #[test]

@@ -301,10 +301,7 @@ fn unknown_tasks_and_skills_are_refused_with_what_to_type() {
         &["T1", "--template", "resaerch-agent"],
         "E_SKILL_NOT_FOUND",
     );
-    assert_eq!(
-        error["fix"],
-        "cleo orchestrator spawn T1 --template ct-research-agent"
-    );
+    assert_eq!(error["fix"], "cleo skills list");
     paste(&workspace, &error);
     workspace.write(
         "skills/off/SKILL.md",

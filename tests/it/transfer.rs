@@ -510,25 +510,6 @@ fn one_changed_task_is_one_changed_line() {
 }
 
 #[test]
-fn what_is_no_id_leads_to_the_search_for_old_ids() {
-    let workspace = TestWorkspace::new();
-    let beads = r#"{"id":"bd-12","title":"Old","status":"open","priority":1,"issue_type":"task","created_at":"2026-01-20T09:00:00Z","updated_at":"2026-01-20T09:00:00Z"}"#;
-    workspace.write("issues.jsonl", beads);
-    workspace.ok("import issues.jsonl");
-    for line in ["show bd-12", "complete bd-12", "spawn bd-12"] {
-        let refused = workspace.json(&line.split(' ').collect::<Vec<_>>());
-        assert_eq!(refused["error"]["code"], "E_USAGE", "{refused:#}");
-        let found = workspace.shell(refused["error"]["fix"].as_str().unwrap());
-        assert!(found.stdout.contains("T1"), "{found}");
-    }
-    let known = workspace.json(&["show", "1"])["error"].clone();
-    assert_eq!(known["fix"], "cleo show T1");
-    assert_eq!(known["alternatives"][0]["command"], "cleo find 1");
-    let unknown = workspace.json(&["show", "12"])["error"].clone();
-    assert_eq!(unknown["fix"], "cleo find 12");
-}
-
-#[test]
 fn control_characters_are_taken_out_of_every_text_and_that_is_reported() {
     let row = r#"{"id":"b-1","issue_type":"task","status":"open","title":"a\u001b[2Jb\u009bc","description":"x\u0007y\n\tz","labels":["l\u0000m"],"created_at":"2026-01-01T00:00:00Z"}"#;
     let clean = r#"{"id":"b-2","issue_type":"task","status":"open","title":"é clean","created_at":"2026-01-01T00:00:00Z"}"#;

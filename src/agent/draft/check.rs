@@ -29,12 +29,11 @@ fn check_name(name: &str) -> Result<()> {
     let length = name.chars().count();
     let is_seen = name.chars().any(|c| !c.is_control() && !c.is_whitespace());
     match length {
-        _ if !is_seen => Err(invalid("an agent needs a name").instead(name, "Lore keeper")),
+        _ if !is_seen => Err(invalid("an agent needs a name")),
         ..=NAME_MAX => check_line("name", name, NAME_MAX),
         _ => {
-            let short: String = name.chars().take(NAME_MAX).collect();
             let message = format!("the name has {length} characters; {NAME_MAX} are allowed");
-            Err(invalid(message).instead(name, short.trim()))
+            Err(invalid(message))
         }
     }
 }
@@ -54,9 +53,7 @@ fn check_numbers(agent: &Agent) -> Result<()> {
             "the temperature is {}; it goes from 0 to 2",
             agent.temperature
         );
-        let right = if agent.temperature > 2.0 { "2" } else { "0" };
-        let error = invalid(message).instead(agent.temperature.to_string(), right);
-        return Err(error.in_field("temperature"));
+        return Err(invalid(message).in_field("temperature"));
     }
     let rounded = (agent.temperature * 100.0).round() / 100.0;
     if (agent.temperature - rounded).abs() > 1e-9 {
@@ -64,24 +61,21 @@ fn check_numbers(agent: &Agent) -> Result<()> {
             "the temperature is {}; it has at most two decimals",
             agent.temperature
         );
-        let error = invalid(message).instead(agent.temperature.to_string(), rounded.to_string());
-        return Err(error.in_field("temperature"));
+        return Err(invalid(message).in_field("temperature"));
     }
     if agent.max_tokens == 0 || agent.max_tokens > 1_000_000 {
         let message = format!(
             "maxTokens is {}; it goes from 1 to 1000000",
             agent.max_tokens
         );
-        let error = invalid(message).instead(agent.max_tokens.to_string(), "4000");
-        return Err(error.in_field("max_tokens"));
+        return Err(invalid(message).in_field("max_tokens"));
     }
     if !(1..=600_000).contains(&agent.timeout_ms) {
         let message = format!(
             "timeoutMs is {}; it goes from 1 to 600000",
             agent.timeout_ms
         );
-        let error = invalid(message).instead(agent.timeout_ms.to_string(), "5000");
-        return Err(error.in_field("timeout_ms"));
+        return Err(invalid(message).in_field("timeout_ms"));
     }
     Ok(())
 }
@@ -92,7 +86,7 @@ fn check_color(color: &str) -> Result<()> {
         return Ok(());
     }
     let message = format!("`{color}` is no color; colors look like #6B7280");
-    Err(invalid(message).instead(color, "#6B7280"))
+    Err(invalid(message))
 }
 
 fn check_connection(agent: &Agent) -> Result<()> {
@@ -141,7 +135,7 @@ fn check_address(field: &str, address: &str) -> Result<()> {
         "the {field} must be an address that begins with http:// or https:// and names a host, with a port \
          from 1 to 65535 if any"
     );
-    Err(invalid(message).instead(address, "http://127.0.0.1:9000/run"))
+    Err(invalid(message))
 }
 
 /// Says whether an address can lead anywhere: a host, with a port if any (RFC 3986, section 3.2).

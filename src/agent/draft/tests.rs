@@ -1,4 +1,5 @@
 use super::*;
+use crate::agent::AgentStatus;
 use serde_json::json;
 
 fn applied(draft: Value) -> Result<Agent> {

@@ -169,7 +169,7 @@ impl Arguments {
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let options = options(&arguments, face.settings, face.arguments)?;
+    let options = options(&arguments, face.settings)?;
     let surroundings = face.surroundings()?;
     if arguments.dry_run {
         let ambience = ambience(face.settings)?;

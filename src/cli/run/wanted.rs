@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::env;
-use std::ffi::OsString;
 
 use super::Arguments;
 use crate::config::{
@@ -10,9 +9,9 @@ use crate::config::{
     RUN_TASK_TIME_LIMIT, RUNNERS_COMMAND, RUNNERS_DEFAULT, Settings,
 };
 use crate::coordinator::{Ambience, Options, Selection};
-use crate::error::{Code, Error, Result, quote};
+use crate::error::{Code, Error, Result};
 use crate::ops::trust::Item;
-use crate::runner::agent::{COMMAND_EXAMPLE, Runners, no_command};
+use crate::runner::agent::{Runners, no_command};
 
 /// The runner that is any command.
 const COMMAND: &str = "command";
@@ -48,12 +47,8 @@ pub(super) fn ambience(settings: &Settings) -> Result<Ambience> {
     })
 }
 
-/// Reads how the run is to be carried out. `line` is the whole command line.
-pub(super) fn options(
-    arguments: &Arguments,
-    settings: &Settings,
-    line: &[OsString],
-) -> Result<Options> {
+/// Reads how the run is to be carried out.
+pub(super) fn options(arguments: &Arguments, settings: &Settings) -> Result<Options> {
     let number = |name: &str, least: u64| settings.number(name).unwrap_or(least);
     let selection = match (arguments.epic, arguments.wave) {
         (Some(epic), None) => Selection::Epic(epic),
@@ -63,7 +58,7 @@ pub(super) fn options(
     };
     Ok(Options {
         selection,
-        runner: runner(arguments, settings, line)?,
+        runner: runner(arguments, settings)?,
         command: arguments.command.clone(),
         model: arguments.model.clone(),
         jobs: arguments
@@ -89,7 +84,7 @@ pub(super) fn options(
 }
 
 /// Reads which runner is asked for.
-fn runner(arguments: &Arguments, settings: &Settings, line: &[OsString]) -> Result<Option<String>> {
+fn runner(arguments: &Arguments, settings: &Settings) -> Result<Option<String>> {
     let is_set = settings.text(RUNNERS_COMMAND).is_some();
     match (&arguments.command, arguments.runner.as_deref()) {
         (Some(_), None | Some(COMMAND)) => Ok(Some(COMMAND.to_string())),
@@ -97,25 +92,9 @@ fn runner(arguments: &Arguments, settings: &Settings, line: &[OsString]) -> Resu
             let message = format!("`--command` is for the runner `{COMMAND}`, not `{other}`");
             Err(Error::new(Code::Usage, message).fix("cleo run --help"))
         }
-        (None, Some(COMMAND)) if !is_set => Err(match with_command(line) {
-            Some(fix) => no_command().fix(fix),
-            None => no_command(),
-        }),
+        (None, Some(COMMAND)) if !is_set => Err(no_command().fix("cleo run --help")),
         (None, runner) => Ok(runner.map(String::from)),
     }
-}
-
-/// Writes a command line again with a command in it; none when a word of it is no text.
-fn with_command(line: &[OsString]) -> Option<String> {
-    let words = line.iter().skip(1).map(|word| word.to_str());
-    let mut words: Vec<&str> = words.collect::<Option<_>>()?;
-    // Behind two dashes stand tasks alone.
-    let end = words.iter().position(|word| *word == "--");
-    let end = end.unwrap_or(words.len());
-    words.insert(end, COMMAND_EXAMPLE);
-    words.insert(end, "--command");
-    let words: Vec<String> = words.into_iter().map(quote).collect();
-    Some(format!("cleo {}", words.join(" ")))
 }
 
 /// Reads how many agents of each runner may work at a time.

@@ -218,8 +218,12 @@ impl GateArguments {
 /// Splits a command into words as a shell would, and expands nothing.
 fn split(command: &str) -> Result<Vec<String>> {
     if let Some(sign) = obeyed(command) {
-        let message = format!("`{command}` is run without a shell: {}", for_shells(sign));
-        return Err(Error::new(Code::Usage, message).instead(command, in_shell(command)));
+        let message = format!(
+            "`{command}` is run without a shell: {}; use {}",
+            for_shells(sign),
+            in_shell(command)
+        );
+        return Err(Error::new(Code::Usage, message));
     }
     words(command).ok_or_else(|| {
         let message = format!("`{command}` is no command: a quote is open, or it is empty");

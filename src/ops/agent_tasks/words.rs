@@ -1,6 +1,6 @@
 //! The words of the multi-agent specification for statuses and priorities.
 
-use crate::error::{Code, Error, Result, nearest};
+use crate::error::{Code, Error, Result};
 use crate::task::{Priority, Status};
 
 /// The words of the specification for a status.
@@ -45,6 +45,5 @@ pub fn priority(word: &str) -> Result<Priority> {
 
 fn unknown(what: &str, word: &str, words: &[&'static str]) -> Error {
     let message = format!("`{word}` is no {what}; use one of {}", words.join(", "));
-    let right = nearest(word, words.iter().copied()).unwrap_or(words[1]);
-    Error::new(Code::InputInvalid, message).instead(word, right)
+    Error::new(Code::InputInvalid, message)
 }

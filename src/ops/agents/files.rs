@@ -70,13 +70,10 @@ pub(super) fn read(workspace: &Workspace) -> Files {
 
 impl Files {
     fn leave_out(&mut self, workspace: &Workspace, place: String, error: &Error) {
-        let is_id = error.field.as_deref() == Some("id");
-        let other = error.replacement.as_ref().filter(|_| is_id);
-        let other = other.map(|(_, id)| format!("; `{id}` could be its id"));
         let path = workspace.confine(&place);
         let path = path.map_or_else(|_| String::new(), |path| path.display().to_string());
         let what = without(&error.message, &path);
-        let why = format!("{place} is left out: {what}{}", other.unwrap_or_default());
+        let why = format!("{place} is left out: {what}");
         self.warnings.push(why.clone());
         self.left_out.push(LeftOut {
             ids: named(workspace, &place),

@@ -109,7 +109,7 @@ impl Known {
         }
         let error = Error::new(Code::AgentNotFound, message);
         match nearest(id, self.agents.iter().map(|agent| agent.id.as_str())) {
-            Some(near) => error.instead(id, near),
+            Some(near) => error.did_you_mean(near).fix("cleo agents list"),
             None => error.fix("cleo agents list"),
         }
     }

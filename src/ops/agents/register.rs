@@ -166,18 +166,16 @@ fn taken(known: &Known, id: &str, said: Option<&str>, name: &str, is_seen: bool)
         true => format!("there is an agent `{id}` already"),
         false => format!("the id `{id}` is not free"),
     };
-    let error = Error::new(Code::Exists, message);
-    let error = match said {
-        Some(said) => error
-            .instead(said, draft::numbered(said, number))
-            .in_field("id"),
+    let (other, field) = match said {
+        Some(said) => (draft::numbered(said, number), "id"),
         None => {
             let mut numbers = 2..=RENAMED;
             let other = numbers.find(|number| is_free(&reserved::suggested(&renamed(*number))));
-            let other = renamed(other.unwrap_or(number));
-            error.instead(name, other).in_field("name")
+            (renamed(other.unwrap_or(number)), "name")
         }
     };
+    let error = Error::new(Code::Exists, format!("{message}; `{other}` is free"));
+    let error = error.in_field(field);
     match is_seen {
         true => error.or("look at it", format!("cleo agents show {}", quote(id))),
         false => error,
@@ -204,8 +202,7 @@ fn of_the_moment(
             let message = format!(
                 "`{id}` is no id of a runtime agent: custom_ and digits, at most 64 characters"
             );
-            let error = draft::invalid(message).instead(id, format!("custom_{millis}"));
-            return Err(error.in_field("id"));
+            return Err(draft::invalid(message).in_field("id"));
         }
         None => minted(known, millis),
     };
@@ -361,8 +358,9 @@ mod tests {
                 .push(to_stay(&known, draft(&name), None).unwrap());
             let error = to_stay(&known, draft(&name), None).unwrap_err();
             assert_eq!(error.code, Code::Exists);
-            let (_, other) = error.replacement.unwrap();
-            assert!(to_stay(&known, draft(&other), None).is_ok(), "{other}");
+            let (_, other) = error.message.rsplit_once("; `").unwrap();
+            let other = other.trim_end_matches("` is free");
+            assert!(to_stay(&known, draft(other), None).is_ok(), "{other}");
         }
         let mut known = Known::default();
         let name = "q".repeat(100);

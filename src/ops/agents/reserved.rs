@@ -44,7 +44,7 @@ pub(super) fn refuse_reserved(id: &str) -> Result<()> {
         return Ok(());
     };
     let error = draft::invalid(format!("`{id}` is {meaning}"));
-    Err(error.instead(id, format!("{id}-agent")).in_field("id"))
+    Err(error.did_you_mean(&format!("{id}-agent")).in_field("id"))
 }
 
 /// Makes an id of a name, with a number where that would be reserved: `Metrics` becomes `metrics-2`.

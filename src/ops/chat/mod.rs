@@ -18,7 +18,7 @@ use crate::chat::talk::Talk;
 use crate::chat::{Called, Chat, ChatAgent, Saying, Step, Turn, Wait};
 use crate::clock::timestamp;
 use crate::error::{Code, Error, Result};
-use crate::run::conversation::{ID_MAX, is_id, is_in_ids};
+use crate::run::conversation::{ID_MAX, is_id};
 use crate::run::{Detail, Speaker};
 use crate::store::agency::AgencyTransaction;
 use crate::task::rules::check_text;
@@ -197,11 +197,5 @@ pub fn check(said: &Said<'_>) -> Result<()> {
         "the name of a conversation is 1 to {ID_MAX} of the characters a-z, A-Z, 0-9, \
          `-`, `_`, `.` and `:`"
     );
-    let right: String = id.chars().filter(|c| is_in_ids(*c)).take(ID_MAX).collect();
-    let right = if right.is_empty() {
-        DEFAULT.to_string()
-    } else {
-        right
-    };
-    Err(Error::new(Code::InputInvalid, message).instead(id, right))
+    Err(Error::new(Code::InputInvalid, message))
 }

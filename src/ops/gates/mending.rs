@@ -18,17 +18,10 @@ impl TaskGates {
     pub fn mending(&self) -> Option<String> {
         let is_half = self.criteria.iter().any(|one| one.half().is_some());
         let lines = self.criteria.iter();
-        let lines = lines.map(|one| given(&mended(&one.line)));
+        let lines = lines.map(|one| given(&Criterion::mended(&one.line)));
         let all: String = lines.collect();
         is_half.then(|| format!("cleo update {} --clear acceptance{all}", self.task_id))
     }
-}
-
-/// Writes a line so that it is taken: where only a shell carries its command out, with one.
-fn mended(line: &str) -> String {
-    let refused = Criterion::check(line).err();
-    let right = refused.and_then(|error| error.replacement);
-    right.map_or_else(|| line.to_string(), |(_, right)| right)
 }
 
 /// Writes the option that gives a line.

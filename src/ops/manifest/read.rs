@@ -145,13 +145,11 @@ fn only_faulty(path: &Path, id: &str, first: &Faulty) -> Error {
 
 fn no_entry(path: &Path, id: &str) -> Result<Error> {
     let known = log::ids_in_use(path, "")?;
-    let error = |hint: String| {
-        let message = format!("the manifest has no entry `{id}`{hint}");
-        Error::new(Code::EntryNotFound, message)
-    };
+    let message = format!("the manifest has no entry `{id}`");
+    let error = Error::new(Code::EntryNotFound, message).fix("cleo manifest list");
     Ok(match nearest(id, known.iter().map(String::as_str)) {
-        Some(near) => error(format!("; did you mean {near}?")).instead(id, near),
-        None => error(String::new()).fix("cleo manifest list"),
+        Some(near) => error.did_you_mean(near),
+        None => error,
     })
 }
 

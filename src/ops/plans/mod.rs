@@ -196,11 +196,8 @@ impl Planned {
         if force {
             write_whole(&path, &text)?;
         } else if !write_new(&path, &text)? {
-            let stem = file.with_extension("").to_string_lossy().into_owned();
-            let ending = file.extension().unwrap_or_default().to_string_lossy();
             let message = format!("{shown} is there already; `--force` writes over it");
-            let error = Error::new(Code::Exists, message);
-            return Err(error.instead(shown, format!("{stem}-2.{ending}")));
+            return Err(Error::new(Code::Exists, message));
         }
         self.file = Some(shown);
         Ok(())
@@ -217,8 +214,7 @@ fn written(plan: &Plan, file: &Path) -> Result<String> {
         _ => {
             let shown = file.to_string_lossy();
             let message = format!("{shown} must end in .json, .yaml or .yml");
-            let error = Error::new(Code::InputInvalid, message);
-            return Err(error.instead(&*shown, format!("{shown}.yaml")));
+            return Err(Error::new(Code::InputInvalid, message));
         }
     };
     text.map_err(|fault| {

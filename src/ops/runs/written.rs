@@ -22,12 +22,7 @@ pub struct Github {
 /// Shows a run and writes its page.
 pub fn page(surroundings: &Surroundings, id: &str, path: &Path) -> Result<Shown> {
     let shown = show(surroundings, id, None)?;
-    put(
-        surroundings,
-        path,
-        &html::page(&record(&shown)),
-        "report.html",
-    )?;
+    put(surroundings, path, &html::page(&record(&shown)))?;
     Ok(shown)
 }
 
@@ -38,17 +33,12 @@ pub fn html(surroundings: &Surroundings, id: &str, user: Option<&str>) -> Result
 
 /// Writes the JUnit XML of a run.
 pub fn xml(surroundings: &Surroundings, shown: &Shown, path: &Path) -> Result<()> {
-    put(
-        surroundings,
-        path,
-        &junit::junit(&record(shown)),
-        "junit.xml",
-    )
+    put(surroundings, path, &junit::junit(&record(shown)))
 }
 
 /// Refuses a place for the JUnit XML of a run to which nothing could be written, before the run begins.
 pub fn check_xml(surroundings: &Surroundings, path: &Path) -> Result<()> {
-    place(surroundings, path, "junit.xml").map(|_| ())
+    place(surroundings, path).map(|_| ())
 }
 
 /// Appends the summary of the job and the outputs of the step; returns the annotations, which go out
@@ -80,20 +70,18 @@ fn record(shown: &Shown) -> Record<'_> {
 }
 
 /// Writes a file that the user named, and nothing over what is cleo's own.
-fn put(surroundings: &Surroundings, path: &Path, text: &str, better: &str) -> Result<()> {
-    write_whole(&place(surroundings, path, better)?, text)
+fn put(surroundings: &Surroundings, path: &Path, text: &str) -> Result<()> {
+    write_whole(&place(surroundings, path)?, text)
 }
 
 /// Finds where a file that the user named would be written.
-fn place(surroundings: &Surroundings, path: &Path, better: &str) -> Result<PathBuf> {
+fn place(surroundings: &Surroundings, path: &Path) -> Result<PathBuf> {
     let full = surroundings.directory.join(path);
     let workspace = surroundings.workspace()?;
-    let refused = workspace.refuse_own(&full);
-    refused.map_err(|error| error.instead(path.to_string_lossy(), better))?;
+    workspace.refuse_own(&full)?;
     if full.is_dir() {
         let message = format!("{} is a folder", path.display());
-        return Err(Error::new(Code::FileUnwritable, message)
-            .instead(path.to_string_lossy(), path.join(better).to_string_lossy()));
+        return Err(Error::new(Code::FileUnwritable, message));
     }
     let folder = full.parent().unwrap_or(&full);
     if !folder.is_dir() {

@@ -51,7 +51,7 @@ impl Names {
     pub(super) fn read(workspace: &Workspace, date: &str) -> Result<Names> {
         if !crate::clock::is_date(date) {
             let message = format!("DATE is `{date}`, which is no real date such as 2026-01-26");
-            return Err(Error::new(Code::TokenInvalid, message).instead(date, "2026-01-26"));
+            return Err(Error::new(Code::TokenInvalid, message));
         }
         Ok(Names {
             date: date.to_string(),

@@ -203,17 +203,9 @@ impl Batch {
         }
     }
 
-    /// The error for a circle, with a dependency of a new task that closes it.
+    /// The error for a circle.
     fn circular(&self, way: &[TaskId]) -> Error {
-        let error = cycle(&self.names(way)).at_lines(self.lines(way));
-        let is_new = |edge: &&[TaskId]| {
-            let mut plans = self.new_plans();
-            plans.any(|plan| plan.id == edge[0] && plan.depends.contains(&edge[1]))
-        };
-        match way.windows(2).find(is_new) {
-            Some(edge) => error.leaving_out("depends", edge[1].to_string()),
-            None => error,
-        }
+        cycle(&self.names(way)).at_lines(self.lines(way))
     }
 
     /// Returns the lines of a batch that some of its tasks stand on.

@@ -9,7 +9,7 @@ use lighter::refuse_lighter;
 
 use super::moves::early;
 use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep, waits_for};
-use crate::error::{Code, Error, Result, nearest};
+use crate::error::{Code, Error, Result};
 use crate::gate::{Criterion, Gate};
 use crate::id::TaskId;
 use crate::ops::claims::{self, Caller, check_holder};
@@ -256,16 +256,12 @@ fn remove_files(task: &mut Task, gone: &[String]) -> Result<()> {
         let Some(place) = task.files.iter().position(is_it) else {
             let own = task.files.join("`, `");
             let message = format!("{} has no file `{file}`", task.id);
-            return Err(match task.files.first() {
-                None => {
-                    Error::new(Code::TaskInvalid, message).fix(format!("cleo show {}", task.id))
-                }
-                Some(first) => {
-                    let right = nearest(file, task.files.iter().map(String::as_str));
-                    Error::new(Code::TaskInvalid, format!("{message}; it has `{own}`"))
-                        .instead(file, right.unwrap_or(first))
-                }
-            });
+            let has = match own.is_empty() {
+                true => String::new(),
+                false => format!("; it has `{own}`"),
+            };
+            return Err(Error::new(Code::TaskInvalid, format!("{message}{has}"))
+                .fix(format!("cleo show {}", task.id)));
         };
         task.files.remove(place);
     }
@@ -334,13 +330,10 @@ fn refuse_circles(tasks: &dyn Tasks, task: &Task, patch: &Patch) -> Result<()> {
         return Ok(());
     };
     let names: Vec<String> = way.iter().map(TaskId::to_string).collect();
-    let mut error = cycle(&names).fix(format!("cleo deps {}", task.id));
+    let error = cycle(&names).fix(format!("cleo deps {}", task.id));
     for edge in way.windows(2) {
         let (from, to) = (edge[0], edge[1]);
         let is_new = from == task.id && patch.add_depends.contains(&to);
-        if is_new {
-            error = error.leaving_out("depends", to.to_string());
-        }
         if !is_new && tasks.depends(from)?.contains(&to) {
             let action = format!("end that {from} depends on {to}");
             return Err(error.or(action, format!("cleo update {from} --remove-depends {to}")));
@@ -357,9 +350,7 @@ fn check_parent(tasks: &dyn Tasks, task: TaskId, parent: TaskId) -> Result<()> {
     if parent == task || below.iter().any(|node| node.id == parent) {
         let way = [task, parent, task].map(|id| id.to_string());
         let way = &way[usize::from(parent == task)..];
-        let error = cycle(way)
-            .leaving_out("parent", parent.to_string())
-            .fix("cleo list --tree");
+        let error = cycle(way).fix("cleo list --tree");
         return Err(match parent == task {
             true => error,
             false => error.or(

@@ -79,17 +79,13 @@ fn cycle(way: &[String]) -> Error {
 /// The error for a dependency that is no task.
 fn no_dependency(name: &str) -> Error {
     let message = format!("there is no task {name} to depend on");
-    Error::new(Code::DependencyNotFound, message)
-        .leaving_out("depends", name)
-        .fix("cleo list")
+    Error::new(Code::DependencyNotFound, message).fix("cleo list")
 }
 
 /// The error for a parent that is no task.
 fn no_parent(name: &str) -> Error {
     let message = format!("there is no task {name} to be the parent");
-    Error::new(Code::ParentNotFound, message)
-        .leaving_out("parent", name)
-        .fix("cleo list")
+    Error::new(Code::ParentNotFound, message).fix("cleo list")
 }
 
 /// Says whether a task is `root` or below it, to any depth.

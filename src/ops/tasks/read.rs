@@ -188,7 +188,7 @@ pub fn find_regex(
             let reason = cause.lines().last().unwrap_or_default();
             let reason = reason.trim_start_matches("error: ");
             let message = format!("`{pattern}` is no regular expression: {reason}");
-            Error::new(Code::InputInvalid, message).instead(pattern, regex::escape(pattern))
+            Error::new(Code::InputInvalid, message)
         })?;
     let filter = Filter {
         archived,

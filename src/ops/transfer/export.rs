@@ -57,7 +57,7 @@ impl Exported {
 pub fn export(context: &mut Context, target: Target, output: Option<&Path>) -> Result<Exported> {
     let file = output.map(|output| context.surroundings.directory.join(output));
     if let Some(file) = &file {
-        let instead = |error: Error| error.instead(shown(output), "tasks.jsonl");
+        let instead = |error: Error| error;
         context.workspace.refuse_own(file).map_err(instead)?;
     }
     let (text, total, left_out) = context.read(|tasks| {

@@ -22,7 +22,7 @@ impl CommandLine {
         let words = shlex::split(text).filter(|words| !words.is_empty());
         let words = words.ok_or_else(|| {
             let message = format!("`{text}` is no command line: it is empty, or a quote is open");
-            Error::new(Code::InputInvalid, message).instead(text, COMMAND_EXAMPLE)
+            Error::new(Code::InputInvalid, message)
         })?;
         Ok(CommandLine { words })
     }

@@ -1,0 +1,186 @@
+//! What clap finds wrong with a command line, as an answer like any other.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{Arg, ValueEnum};
+use serde::Serialize;
+
+use super::arguments::{Format, Globals};
+use super::output::Output;
+use super::{environment, tree};
+use crate::error::{Code, Error};
+
+/// Longest fix, in characters: nobody reads, and hardly anybody pastes, a longer one.
+const FIX_MAX: usize = 4_000;
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Version {
+    version: &'static str,
+}
+
+/// Reports a fault of the command line, or prints the help or version that was asked for.
+pub(super) fn report(fault: &clap::Error, arguments: &[OsString]) -> ExitCode {
+    let line = Line::read(arguments);
+    let settings = environment::settings(&line.globals).unwrap_or_default();
+    let mut output = Output::new(&line.globals, &settings);
+    match fault.kind() {
+        ErrorKind::DisplayHelp => output.help_page(&fault.render().to_string()),
+        ErrorKind::DisplayVersion => {
+            let version = env!("CARGO_PKG_VERSION");
+            output.page("version", &fault.render().to_string(), &Version { version })
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
+            report_missing_command(&mut output, line)
+        }
+        _ => {
+            let message = message(&fault.render().to_string());
+            let error = Error::new(Code::Usage, message).fix(line.help());
+            output.error(&line.name, error)
+        }
+    }
+}
+
+/// Returns the name of the command of a command line, as in `orchestrator.spawn`.
+pub(super) fn command_of(arguments: &[OsString]) -> String {
+    Line::read(arguments).name
+}
+
+/// Answers a command line that ends before it names a command: people get the help.
+fn report_missing_command(output: &mut Output, mut line: Line) -> ExitCode {
+    if output.format() == Format::Text {
+        output.help(&line.command.render_help().to_string());
+        return ExitCode::from(Code::Usage.exit_code());
+    }
+    let message = match line.name.replace('.', " ").as_str() {
+        "cleo" => "`cleo` needs a command".to_string(),
+        words => format!("`cleo {words}` needs a command"),
+    };
+    let error = Error::new(Code::Usage, message).fix(line.help());
+    output.error(&line.name, error)
+}
+
+/// Completes an error: each command in it goes to the workspace that the user named, and an error without
+/// a fix gets the help of the command, unless its message says all or the same command may succeed later.
+pub(super) fn with_fix(mut error: Error, globals: &Globals, arguments: &[OsString]) -> Error {
+    let others = error.alternatives.iter_mut();
+    let others = others.map(|other| &mut other.command);
+    for command in error.fix.iter_mut().chain(others) {
+        *command = globals.in_root(command);
+    }
+    let fix = error.fix.take().filter(|fix| is_usable(fix));
+    error.fix = fix.or_else(|| match error.code {
+        Code::GateFailed | Code::Interrupted | Code::Terminated => None,
+        Code::Internal | Code::StoreCorrupt | Code::StoreForeign | Code::StoreSchema => {
+            Some(format!("cleo explain {}", error.code.name()))
+        }
+        _ if error.retryable() => None,
+        _ => Some(Line::read(arguments).help()),
+    });
+    error.alternatives.retain(|other| is_usable(&other.command));
+    error
+}
+
+/// Says whether a fix can be pasted: not one without end, nor one with a path in it that is no
+/// text, which would name another file.
+fn is_usable(fix: &str) -> bool {
+    fix.chars().count() <= FIX_MAX && !fix.contains(char::REPLACEMENT_CHARACTER)
+}
+
+/// Returns the message of clap on one line, with its tips: `unrecognized subcommand 'lst'; a similar
+/// subcommand exists: 'list'`.
+fn message(text: &str) -> String {
+    let mut paragraphs = text.split("\n\n");
+    let first = paragraphs.next().unwrap_or(text);
+    let first = first.trim_start_matches("error: ").split_whitespace();
+    let tips = paragraphs.flat_map(str::lines);
+    let tips = tips.filter_map(|line| line.trim_start().strip_prefix("tip: "));
+    let mut message = first.collect::<Vec<_>>().join(" ");
+    for tip in tips {
+        message.push_str("; ");
+        message.push_str(tip);
+    }
+    message
+}
+
+/// What is known of a command line that clap does not take.
+struct Line {
+    /// The command, as in `orchestrator.spawn`; `cleo` when it names none.
+    name: String,
+    command: clap::Command,
+    globals: Globals,
+}
+
+impl Line {
+    /// Reads a command line; its first word is the program.
+    fn read(arguments: &[OsString]) -> Line {
+        let mut command = tree::branch(arguments).unwrap_or_else(tree::whole);
+        command.build();
+        let (mut names, mut globals, mut may_name) = (Vec::new(), Globals::default(), true);
+        let mut words = arguments.iter().skip(1).map(|word| word.to_string_lossy());
+        while let Some(word) = words.next().filter(|word| word != "--") {
+            if word.len() > 1 && word.starts_with('-') {
+                let (given, value) = match word.split_once('=') {
+                    Some((given, value)) => (given, Some(value.to_string())),
+                    None => (&*word, None),
+                };
+                let option = command.get_arguments().find(|one| is_given(one, given));
+                let waits = option.is_some_and(|option| option.get_action().takes_values());
+                let value = match value {
+                    None if waits => words.next().map(Into::into),
+                    value => value,
+                };
+                if let Some(option) = option {
+                    note(&mut globals, option.get_id().as_str(), value);
+                }
+            } else if let Some(found) = command.find_subcommand(&*word).filter(|_| may_name) {
+                names.push(word.into_owned());
+                command = found.clone();
+            } else {
+                may_name = false;
+            }
+        }
+        let name = if names.is_empty() {
+            "cleo".to_string()
+        } else {
+            names.join(".")
+        };
+        Line {
+            name,
+            command,
+            globals,
+        }
+    }
+
+    fn help(&self) -> String {
+        match self.name.as_str() {
+            "cleo" => "cleo --help".to_string(),
+            name => format!("cleo {} --help", name.replace('.', " ")),
+        }
+    }
+}
+
+/// Says whether a word such as `--format` or `-qf` ends with this option.
+fn is_given(option: &Arg, word: &str) -> bool {
+    match word.strip_prefix("--") {
+        Some(long) => option.get_long() == Some(long),
+        None => option.get_short() == word.chars().last(),
+    }
+}
+
+/// Notes an option that decides about the form of the answer.
+fn note(globals: &mut Globals, name: &str, value: Option<String>) {
+    fn read<T: ValueEnum>(value: Option<String>) -> Option<T> {
+        T::from_str(&value?, false).ok()
+    }
+    match name {
+        "json" => globals.json = true,
+        "quiet" => globals.quiet = true,
+        "format" => globals.format = read(value),
+        "color" => globals.color = read(value),
+        "root" => globals.root = value.map(Into::into),
+        _ => {}
+    }
+}
