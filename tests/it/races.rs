@@ -184,7 +184,7 @@ fn write_or_die(workspace: &TestWorkspace, writer: u64, round: u64) -> Option<St
         .stdout(Stdio::piped())
         .stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
-    let is_doomed = (writer + round) % 4 == 0;
+    let is_doomed = (writer + round).is_multiple_of(4);
     if is_doomed {
         thread::sleep(Duration::from_millis((writer * 5 + round * 3) % 20));
         child.kill().unwrap();
