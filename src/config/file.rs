@@ -1,5 +1,4 @@
-//! A settings file: YAML, read whole; changed line by line, so that comments and everything else
-//! in it stay as they are.
+//! A settings file: YAML, read whole. Only flat lines (`llm.provider: x`) are edited; every other byte stays.
 
 use std::collections::BTreeMap;
 
@@ -8,45 +7,45 @@ use serde_yaml::Value as Yaml;
 use super::{Key, Value, no_setting};
 use crate::error::{Code, Error, Result, quote};
 
-/// Largest file of settings, in bytes.
+/// Largest settings file, in bytes.
 pub const FILE_MAX: u64 = 64 << 10;
 
 /// A setting in a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// The setting.
+    /// Its name.
     pub key: &'static str,
-    /// What it is set to.
+    /// Its value.
     pub value: Value,
-    /// Number of its line, from 1.
+    /// Line number, from 1.
     pub line: usize,
 }
 
-/// Reads a file. Names may be nested (`list:` and below it `limit: 50`) or written out
-/// (`list.limit: 50`).
+/// Reads a file. Names may be nested (`list:` and below it `limit: 50`) or flat (`list.limit: 50`).
 pub fn read(path: &str, text: &str) -> Result<Vec<Entry>> {
-    let mut entries = Vec::new();
-    for (name, value) in flat(path, text)? {
-        let line = place(text, &name).map_or(1, |place| place.line + 1);
-        let Some(key) = Key::find(&name) else {
-            let error = invalid(path, line, &no_setting(&name));
-            return Err(error.fix(unset(path, &name)));
+    let entries = flatten(path, text)?.into_iter().map(|(name, value)| {
+        let line = find_line(text, &name);
+        let refuse = |what: &str| {
+            let is_flat = text.lines().any(|line| is_flat_line(line, &name));
+            let error = Error::new(Code::ConfigInvalid, format!("{path}:{line}: {what}"));
+            error.fix(if is_flat {
+                unset_command(path, &name)
+            } else {
+                look(path, line)
+            })
         };
-        let value = key_value(key, &value).map_err(|can_be| {
-            let is = key.quoted(&shown(&value));
-            let message = format!("`{name}` is {is}; it can be {can_be}");
-            invalid(path, line, &message).fix(unset(path, &name))
+        let key = Key::find(&name).ok_or_else(|| refuse(&no_setting(&name)))?;
+        let value = parse(key, &value).map_err(|can_be| {
+            let is = key.quoted(&to_text(&value));
+            refuse(&format!("`{name}` is {is}; it can be {can_be}"))
         })?;
-        entries.push(Entry {
-            key: key.name,
-            value,
-            line,
-        });
-    }
-    Ok(entries)
+        let key = key.name;
+        Ok(Entry { key, value, line })
+    });
+    entries.collect()
 }
 
-fn key_value(key: &Key, value: &Yaml) -> std::result::Result<Value, String> {
+fn parse(key: &Key, value: &Yaml) -> std::result::Result<Value, String> {
     match value {
         Yaml::Sequence(items) if key.kind == super::Kind::Folders => {
             let items: Option<Vec<&str>> = items.iter().map(Yaml::as_str).collect();
@@ -55,80 +54,66 @@ fn key_value(key: &Key, value: &Yaml) -> std::result::Result<Value, String> {
             key.read(&items.ok_or(key.kind.to_string())?.join(","))
         }
         Yaml::Sequence(_) => Err(key.kind.to_string()),
-        scalar => key.read(&shown(scalar)),
+        scalar => key.read(&to_text(scalar)),
     }
 }
 
-fn shown(value: &Yaml) -> String {
+fn to_text(value: &Yaml) -> String {
     match value {
         Yaml::String(text) => text.clone(),
         Yaml::Bool(value) => value.to_string(),
         Yaml::Number(number) => number.to_string(),
         Yaml::Sequence(_) => "a list".to_string(),
-        _ => "a value of its own kind".to_string(),
+        _ => "a tagged value".to_string(),
     }
 }
 
-/// Reads a file into written-out names and values.
-fn flat(path: &str, text: &str) -> Result<BTreeMap<String, Yaml>> {
+/// Reads a file into flat names and values.
+fn flatten(path: &str, text: &str) -> Result<BTreeMap<String, Yaml>> {
     let root: Yaml = crate::yaml::from_str(text).map_err(|cause| {
         let line = cause.location().map_or(1, |place| place.line());
         let what = cause.to_string();
         let what = what.split(" at line ").next().unwrap_or_default();
-        invalid(path, line, &format!("it is no YAML: {what}")).fix(look(path, line))
+        invalid(path, line, &format!("it is no YAML: {what}"))
     })?;
     let mut names = BTreeMap::new();
-    match root {
-        Yaml::Null => {}
-        Yaml::Mapping(_) => flatten(path, text, "", root, &mut names)?,
-        _ => {
-            let error = invalid(path, 1, "settings are names and values");
-            return Err(error.fix(look(path, 1)));
+    let mut rest = vec![(String::new(), root)];
+    while let Some((above, value)) = rest.pop() {
+        match value {
+            Yaml::Null => {}
+            Yaml::Mapping(fields) => {
+                for (name, value) in fields {
+                    let name = name.as_str().map(|name| match &*above {
+                        "" => name.to_string(),
+                        above => format!("{above}.{name}"),
+                    });
+                    let error = || invalid(path, 1, "the name of a setting is text");
+                    rest.push((name.ok_or_else(error)?, value));
+                }
+            }
+            _ if above.is_empty() => {
+                return Err(invalid(path, 1, "settings are names and values"));
+            }
+            value => {
+                if names.contains_key(&above) {
+                    let line = find_line(text, &above);
+                    return Err(invalid(path, line, &format!("`{above}` is set twice")));
+                }
+                names.insert(above, value);
+            }
         }
     }
     Ok(names)
 }
 
-fn flatten(
-    path: &str,
-    text: &str,
-    above: &str,
-    value: Yaml,
-    names: &mut BTreeMap<String, Yaml>,
-) -> Result<()> {
-    let Yaml::Mapping(fields) = value else {
-        let line = place(text, above).map_or(1, |place| place.line + 1);
-        if !value.is_null() && names.insert(above.to_string(), value).is_some() {
-            let error = invalid(path, line, &format!("`{above}` is set twice"));
-            return Err(error.fix(look(path, line)));
-        }
-        return Ok(());
-    };
-    for (name, value) in fields {
-        let Some(name) = name.as_str() else {
-            let error = invalid(path, 1, "the name of a setting is text");
-            return Err(error.fix(look(path, 1)));
-        };
-        let whole = if above.is_empty() {
-            name.to_string()
-        } else {
-            format!("{above}.{name}")
-        };
-        flatten(path, text, &whole, value, names)?;
-    }
-    Ok(())
-}
-
 fn invalid(path: &str, line: usize, what: &str) -> Error {
-    Error::new(Code::ConfigInvalid, format!("{path}:{line}: {what}"))
+    let error = Error::new(Code::ConfigInvalid, format!("{path}:{line}: {what}"));
+    error.fix(look(path, line))
 }
 
-fn unset(path: &str, name: &str) -> String {
-    let user = if path.ends_with("cleo/config.yaml") && !path.ends_with(".cleo/config.yaml") {
-        " --user"
-    } else {
-        ""
-    };
+fn unset_command(path: &str, name: &str) -> String {
+    let is_user = path.ends_with("cleo/config.yaml") && !path.ends_with(".cleo/config.yaml");
+    let user = if is_user { " --user" } else { "" };
     format!("cleo config unset {}{user}", quote(name))
 }
 
@@ -136,166 +121,100 @@ fn look(path: &str, line: usize) -> String {
     format!("sed -n {line}p {}", quote(path))
 }
 
-/// Where a setting stands, in lines from 0.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Place {
-    name: String,
-    line: usize,
-    last: usize,
-    indent: usize,
-    /// Where its value begins in the line.
-    start: usize,
-}
-
-/// Finds where settings stand, as far as lines tell. What lines do not tell is found out when the
-/// changed text is read again.
-fn places(text: &str) -> Vec<Place> {
-    let mut places: Vec<Place> = Vec::new();
-    let mut above: Vec<(usize, String)> = Vec::new();
-    for (line, whole) in text.lines().enumerate() {
-        let body = whole.trim_start_matches(' ');
-        let indent = whole.len() - body.len();
-        if body.is_empty() || body.starts_with('#') {
-            continue;
-        }
-        let colon = body
+/// Finds the line of a setting, from 1, by indentation; 1 if its name does not begin a line.
+fn find_line(text: &str, name: &str) -> usize {
+    let mut above: Vec<(usize, &str)> = Vec::new();
+    for (number, line) in (1..).zip(text.lines()) {
+        let body = line.trim_start_matches(' ');
+        let indent = line.len() - body.len();
+        let end = body.trim_end().strip_suffix(':').map(str::len);
+        let end = body
             .find(": ")
-            .or_else(|| body.trim_end().strip_suffix(':').map(str::len));
-        let (Some(colon), false) = (colon, body.starts_with('-')) else {
-            if let Some(place) = places.last_mut() {
-                place.last = line;
-            }
-            continue;
-        };
+            .or(end)
+            .filter(|_| !body.starts_with(['#', '-']));
+        let Some(end) = end else { continue };
         above.retain(|(other, _)| *other < indent);
-        above.push((indent, body[..colon].trim_matches(['"', '\'']).to_string()));
-        let names: Vec<&str> = above.iter().map(|(_, name)| name.as_str()).collect();
-        let name = names.join(".");
-        let start = indent + colon + 1;
-        places.push(Place {
-            name,
-            line,
-            last: line,
-            indent,
-            start,
-        });
+        above.push((indent, body[..end].trim_matches(['"', '\''])));
+        let names: Vec<&str> = above.iter().map(|(_, name)| *name).collect();
+        if names.join(".").eq_ignore_ascii_case(name) {
+            return number;
+        }
     }
-    places
+    1
 }
 
-fn place(text: &str, name: &str) -> Option<Place> {
-    let is_it = |place: &Place| place.name.eq_ignore_ascii_case(name);
-    places(text).into_iter().find(is_it)
+fn is_flat_line(line: &str, name: &str) -> bool {
+    let start = line.split_once(':').map(|(start, _)| start.trim_end());
+    start.is_some_and(|start| start.eq_ignore_ascii_case(name))
 }
 
-/// Sets a value in the text of a file and leaves everything else as it is.
-pub fn set(path: &str, text: &str, key: &'static Key, value: &Value) -> Result<String> {
-    let mut lines: Vec<String> = text.lines().map(String::from).collect();
-    let written = written(value);
-    match place(text, key.name) {
-        Some(place) if place.last > place.line => {
-            return Err(cannot_edit(path, place.line + 1, key.name));
+/// Sets a value in the text of a file: replaces its flat line, or appends one.
+pub fn set(path: &str, text: &str, key: &Key, value: &Value) -> Result<String> {
+    let value = match value {
+        Value::Text(text) if read_value(text).as_ref() == Some(&Yaml::from(&**text)) => {
+            text.clone()
         }
-        Some(place) => {
-            let line = &lines[place.line];
-            let comment = comment(&line[place.start..]);
-            lines[place.line] = format!("{} {written}{comment}", &line[..place.start]);
+        // JSON is YAML.
+        value => serde_json::to_string(value).unwrap_or_default(),
+    };
+    edit(path, text, key.name, Some(&value))
+}
+
+/// Removes the flat line of a name, known or not; the text stays as it is if the name is not set.
+pub fn unset(path: &str, text: &str, name: &str) -> Result<String> {
+    edit(path, text, name, None)
+}
+
+/// Edits one line and reads the result: it must differ by this name alone. Nested names, lists over
+/// several lines and anchors do not pass.
+fn edit(path: &str, text: &str, name: &str, value: Option<&str>) -> Result<String> {
+    let mut wanted = flatten(path, text)?;
+    wanted.retain(|other, _| !other.eq_ignore_ascii_case(name));
+    if let Some(yaml) = value.and_then(read_value) {
+        wanted.insert(name.to_string(), yaml);
+    }
+    let mut lines: Vec<String> = text.split_inclusive('\n').map(String::from).collect();
+    let at = lines.iter().position(|line| is_flat_line(line, name));
+    match (at, value) {
+        (Some(at), Some(value)) => {
+            let comment = trailing_comment(&lines[at]).to_string();
+            lines[at] = format!("{name}: {value}{comment}");
         }
-        None => match block(text, key.name) {
-            Some((at, indent, last)) => {
-                lines.insert(at, format!("{}{last}: {written}", " ".repeat(indent)));
+        (Some(at), None) => drop(lines.remove(at)),
+        (None, Some(value)) => {
+            if let Some(last) = lines.last_mut().filter(|last| !last.ends_with('\n')) {
+                last.push('\n');
             }
-            None => lines.push(format!("{}: {written}", key.name)),
-        },
+            lines.push(format!("{name}: {value}\n"));
+        }
+        (None, None) => {}
     }
-    let changed = lines.join("\n") + "\n";
-    let mut wanted = flat(path, text)?;
-    wanted.retain(|name, _| !name.eq_ignore_ascii_case(key.name));
-    let mut found = flat(path, &changed).unwrap_or_default();
-    let own = found
-        .keys()
-        .find(|name| name.eq_ignore_ascii_case(key.name))
-        .cloned();
-    let own = own.and_then(|name| found.remove(&name));
-    let is_right = own.is_some_and(|yaml| key_value(key, &yaml).as_ref() == Ok(value));
-    if is_right && found == wanted {
+    let changed = lines.concat();
+    if flatten(path, &changed).is_ok_and(|found| found == wanted) {
         return Ok(changed);
     }
-    let line = place(text, key.name).map_or(1, |place| place.line + 1);
-    Err(cannot_edit(path, line, key.name))
-}
-
-/// Takes a name, known or not, out of the text of a file; none when it is not there.
-pub fn without(path: &str, text: &str, name: &str) -> Result<Option<String>> {
-    let mut wanted = flat(path, text)?;
-    let n_names = wanted.len();
-    wanted.retain(|other, _| !other.eq_ignore_ascii_case(name));
-    if wanted.len() == n_names {
-        return Ok(None);
-    }
-    let place = place(text, name).ok_or_else(|| cannot_edit(path, 1, name))?;
-    let lines = text.lines().enumerate();
-    let kept = lines.filter(|(line, _)| !(place.line..=place.last).contains(line));
-    let changed: String = kept.map(|(_, line)| format!("{line}\n")).collect();
-    match flat(path, &changed) {
-        Ok(found) if found == wanted => Ok(Some(changed)),
-        _ => Err(cannot_edit(path, place.line + 1, name)),
-    }
-}
-
-/// Finds the block that a setting belongs into, if there is one: before which line it goes, how far
-/// it is indented, and the last word of its name.
-fn block<'a>(text: &str, name: &'a str) -> Option<(usize, usize, &'a str)> {
-    let (above, last) = name.rsplit_once('.')?;
-    let place = place(text, above)?;
-    let below = places(text)
-        .into_iter()
-        .find(|other| other.line > place.line && other.indent > place.indent);
-    let indent = below.map_or(place.indent + 2, |below| below.indent);
-    Some((place.line + 1, indent, last))
-}
-
-/// Returns the comment after a value, with the blanks before it.
-fn comment(value: &str) -> &str {
-    match value.find(" #") {
-        Some(at) => {
-            let before = value[..at].trim_end();
-            &value[before.len()..]
+    let todo = match value {
+        Some(value) => {
+            format!("remove it there by hand and add the line `{name}: {value}` at the left margin")
         }
-        None => "",
-    }
-}
-
-fn written(value: &Value) -> String {
-    let text = |text: &String| {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./@".contains(c);
-        let starts_plain =
-            text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/' || c == '.');
-        let is_word = matches!(
-            text.to_lowercase().as_str(),
-            "true" | "false" | "null" | "yes" | "no"
-        );
-        if starts_plain && text.chars().all(is_plain) && !is_word {
-            return text.clone();
-        }
-        // What is JSON is YAML too.
-        serde_json::Value::from(text.as_str()).to_string()
+        None => "remove it there by hand".to_string(),
     };
-    match value {
-        Value::Text(value) => text(value),
-        Value::Number(number) => number.to_string(),
-        Value::Flag(flag) => flag.to_string(),
-        Value::Folders(folders) => {
-            let folders: Vec<String> = folders.iter().map(text).collect();
-            format!("[{}]", folders.join(", "))
-        }
-    }
+    let what = format!("`{name}` is not on a line of its own like `{name}: VALUE`; {todo}");
+    Err(invalid(path, find_line(text, name), &what))
 }
 
-fn cannot_edit(path: &str, line: usize, name: &str) -> Error {
-    let what = format!("`{name}` stands in a way that cleo cannot change without harm to the rest");
-    let error = invalid(path, line, &format!("{what}; change it by hand"));
-    error.fix(format!("${{EDITOR:-vi}} +{line} {}", quote(path)))
+fn read_value(text: &str) -> Option<Yaml> {
+    crate::yaml::from_str(text).ok()
+}
+
+/// Returns the comment of a line with the blanks before it and the end of the line.
+fn trailing_comment(line: &str) -> &str {
+    let value = read_value(line);
+    let mut marks = line
+        .match_indices(" #")
+        .map(|(at, _)| line[..at].trim_end().len());
+    let end = marks.find(|end| read_value(&line[..*end]) == value);
+    &line[end.unwrap_or(line.trim_end().len())..]
 }
 
 #[cfg(test)]
@@ -352,45 +271,59 @@ mod tests {
     }
 
     #[test]
-    fn setting_a_value_leaves_everything_else_as_it_is() {
-        let text = "# mine\nlist: # lists\n  limit: 50   # few\n\ncolor: never\n";
-        let limit = text.replace("50", "9");
-        assert_eq!(changed(text, "list.limit", "9").unwrap(), limit);
+    fn set_replaces_or_appends_one_line() {
+        let text = "# mine\nlist: # lists\n  other: 50\n\ncolor: never   # few\r\n";
         let color = text.replace("never", "auto");
         assert_eq!(changed(text, "color", "auto").unwrap(), color);
         let lease = format!("{text}claims.lease: 7200\n");
         assert_eq!(changed(text, "claims.lease", "2h").unwrap(), lease);
-        assert_eq!(changed("", "agent", "a: b").unwrap(), "agent: \"a: b\"\n");
-        let nested = changed("gates:\n    other: 1\n", "gates.timeLimit", "5");
-        assert_eq!(nested.unwrap(), "gates:\n    timeLimit: 5\n    other: 1\n");
-    }
-
-    #[test]
-    fn a_file_that_cannot_be_changed_safely_is_left_alone() {
-        for text in [
-            "{color: auto}\n",
-            "list: {limit: 5}\n",
-            "list:\n  limit:\n    5\n",
-        ] {
-            let refused = changed(text, "list.limit", "9").unwrap_err();
-            assert!(
-                refused.message.contains("by hand"),
-                "{text}: {}",
-                refused.message
-            );
-        }
-    }
-
-    #[test]
-    fn a_name_goes_with_its_value() {
-        let text = "# mine\nskills:\n  dirs:\n    - a\n    - b\nnope: 1\n";
-        let without_dirs = "# mine\nskills:\nnope: 1\n";
+        let both = "color: auto\nagent: \"a: b\"\n";
+        assert_eq!(changed("color: auto", "agent", "a: b").unwrap(), both);
+        let quoted = "agent: \"a #b\" # me\n";
+        let plain = "agent: yes # me\n";
+        assert_eq!(changed(quoted, "agent", "yes").unwrap(), plain);
+        let dirs = "skills.dirs: [\"a\",\"b\"]\n";
         assert_eq!(
-            without("c", text, "skills.dirs").unwrap().unwrap(),
-            without_dirs
+            changed("Skills.Dirs:\n", "skills.dirs", "a,b").unwrap(),
+            dirs
         );
-        let without_nope = "# mine\nskills:\n  dirs:\n    - a\n    - b\n";
-        assert_eq!(without("c", text, "nope").unwrap().unwrap(), without_nope);
-        assert_eq!(without("c", text, "color").unwrap(), None);
+    }
+
+    #[test]
+    fn edits_of_anything_but_a_flat_line_are_refused_with_its_line() {
+        for (text, line) in [
+            ("{list.limit: 5}\n", 1),
+            ("color: auto\nlist:\n  limit: 5\n", 3),
+            ("list:\n  limit: 5\n  other: 1\n", 2),
+            ("color: auto\nlist.limit:\n  5\n", 2),
+            ("list.limit: &n 5\nrun.jobs: *n\n", 1),
+            ("list.limit: [\n1]\n", 1),
+        ] {
+            let set = changed(text, "list.limit", "9").unwrap_err().message;
+            let unset = unset("config.yaml", text, "list.limit")
+                .unwrap_err()
+                .message;
+            for message in [&set, &unset] {
+                let place = format!("config.yaml:{line}: ");
+                assert!(message.starts_with(&place), "{text}: {message}");
+                assert!(message.contains("by hand"), "{text}: {message}");
+            }
+            assert!(set.contains("`list.limit: 9`"), "{set}");
+        }
+        assert!(changed("a: 1\n---\nb: 2\n", "list.limit", "9").is_err());
+        assert!(changed("- a\n", "list.limit", "9").is_err());
+    }
+
+    #[test]
+    fn unset_removes_one_line() {
+        let text = "# mine\nskills.dirs: [a, b]\nnope: 1\nlist.limit:\n";
+        let edited = |name: &str| unset("c", text, name).unwrap();
+        assert_eq!(
+            edited("skills.dirs"),
+            text.replace("skills.dirs: [a, b]\n", "")
+        );
+        assert_eq!(edited("NOPE"), text.replace("nope: 1\n", ""));
+        assert_eq!(edited("list.limit"), text.replace("list.limit:\n", ""));
+        assert_eq!(edited("color"), text);
     }
 }

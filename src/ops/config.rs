@@ -130,40 +130,24 @@ impl Files {
     }
 
     fn target(&self, user: bool) -> Result<PathBuf> {
-        let (path, what, fix) = if user {
-            (
-                self.user(),
-                "there is no home folder for settings of the user",
-                "export HOME=~",
-            )
-        } else {
-            (
-                self.project(),
-                "there is no workspace here for settings of the project",
-                "cleo init",
-            )
-        };
-        if let Some(root) = self.workspace.clone().filter(|_| !user) {
-            Workspace::from(root).confine(".cleo/config.yaml")?;
+        if user {
+            let what = "there is no home folder for settings of the user";
+            let error = || Error::new(Code::ConfigInvalid, what).fix("export HOME=~");
+            return self.user().ok_or_else(error);
         }
-        path.ok_or_else(|| {
-            let code = if user {
-                Code::ConfigInvalid
-            } else {
-                Code::WorkspaceNotFound
-            };
-            Error::new(code, what).fix(fix)
-        })
+        let Some(root) = self.workspace.clone() else {
+            let what = "there is no workspace here for settings of the project";
+            return Err(Error::new(Code::WorkspaceNotFound, what).fix("cleo init"));
+        };
+        Workspace::from(root).confine(".cleo/config.yaml")
     }
 }
 
 /// Reads a file of settings; none when it is not there.
 fn text(path: &Path) -> Result<Option<String>> {
-    match std::fs::symlink_metadata(path) {
-        Err(cause) if matches!(cause.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            return Ok(None);
-        }
-        _ => {}
+    let absent = [ErrorKind::NotFound, ErrorKind::NotADirectory];
+    if std::fs::symlink_metadata(path).is_err_and(|cause| absent.contains(&cause.kind())) {
+        return Ok(None);
     }
     let bytes = file::read(path, FILE_MAX).map_err(|error| {
         let message = format!("the settings cannot be read: {}", error.message);
@@ -236,7 +220,9 @@ pub fn set(files: &Files, name: &str, text: &str, user: bool) -> Result<Changed>
     }
     let there = self::text(&path)?.unwrap_or_default();
     let changed = settings_file::set(&shown, &there, key, &value)?;
-    write(&path, &there, &changed)?;
+    if changed != there {
+        file::write_whole(&path, &changed)?;
+    }
     Ok(Changed {
         key: key.name.to_string(),
         value: Some(value),
@@ -250,29 +236,18 @@ pub fn unset(files: &Files, name: &str, user: bool) -> Result<Changed> {
     let path = files.target(user)?;
     let shown = path.to_string_lossy().into_owned();
     let there = text(&path)?.unwrap_or_default();
-    let without = settings_file::without(&shown, &there, name)?;
-    if without.is_none() {
+    let edited = settings_file::unset(&shown, &there, name)?;
+    if edited == there {
         Key::named(name)?;
-    }
-    if let Some(text) = &without {
-        write(&path, &there, text)?;
+    } else {
+        file::write_whole(&path, &edited)?;
     }
     Ok(Changed {
         key: name.to_string(),
         value: None,
         path: shown,
-        changed: without.is_some(),
+        changed: edited != there,
     })
-}
-
-fn write(path: &Path, there: &str, text: &str) -> Result<()> {
-    // A link stays a link: what it leads to is written.
-    let target = std::fs::canonicalize(path).unwrap_or(path.to_path_buf());
-    if text == there {
-        Ok(())
-    } else {
-        file::write_whole(&target, text)
-    }
 }
 
 /// Returns the folders of skills that settings name.

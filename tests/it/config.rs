@@ -118,17 +118,41 @@ fn settings_do_what_their_options_do() {
 #[test]
 fn a_file_keeps_its_comments_and_everything_else() {
     let workspace = TestWorkspace::new().with(".cleo/config.yaml", MINE);
-    workspace.ok("config set list.limit 9");
-    assert_eq!(workspace.read(".cleo/config.yaml"), MINE.replace('2', "9"));
+    workspace.ok("config set color never");
     workspace.ok("config set gates.timeLimit 20m");
-    let both = MINE.replace('2', "9") + "gates.timeLimit: 1200\n";
+    let both = format!("{MINE}color: never\ngates.timeLimit: 1200\n");
     assert_eq!(workspace.read(".cleo/config.yaml"), both);
-    let again = workspace.json(&["config", "set", "list.limit", "9"]);
+    workspace.write(".cleo/config.yaml", both.replace("never", "never # mine"));
+    workspace.ok("config set color always");
+    let always = both.replace("never", "always # mine");
+    assert_eq!(workspace.read(".cleo/config.yaml"), always);
+    let again = workspace.json(&["config", "set", "color", "always"]);
     assert_eq!(again["result"]["changed"], false);
     workspace.ok("config unset gates.timeLimit");
-    assert_eq!(workspace.read(".cleo/config.yaml"), MINE.replace('2', "9"));
+    workspace.ok("config unset color");
+    assert_eq!(workspace.read(".cleo/config.yaml"), MINE);
     let one = workspace.ok("config get list.limit");
-    assert_eq!(one.stdout, "9\n");
+    assert_eq!(one.stdout, "2\n");
+}
+
+#[test]
+fn nested_settings_are_edited_by_hand_only() {
+    let workspace = TestWorkspace::new().with(".cleo/config.yaml", MINE);
+    let place = "[WORKSPACE]/.cleo/config.yaml:3: `list.limit` is not on a line of its own";
+    let set = workspace.refused(&["config", "set", "list.limit", "9"], "E_CONFIG_INVALID");
+    let unset = workspace.refused(&["config", "unset", "list.limit"], "E_CONFIG_INVALID");
+    for error in [&set, &unset] {
+        let message = error["message"].as_str().unwrap();
+        assert!(message.starts_with(place), "{message}");
+        let shown = workspace.shell(error["fix"].as_str().unwrap());
+        assert_eq!(shown.stdout, "  limit: 2   # few\n");
+    }
+    assert!(
+        set["message"]
+            .to_string()
+            .contains("add the line `list.limit: 9`")
+    );
+    assert_eq!(workspace.read(".cleo/config.yaml"), MINE);
 }
 
 #[test]
@@ -176,7 +200,7 @@ fn a_key_in_the_place_of_its_variable_is_neither_kept_nor_repeated() {
         let error = workspace.refused(&line, "E_CONFIG_INVALID");
         assert!(!error["message"].to_string().contains(key), "{error}");
     }
-    let workspace = workspace.with(".cleo/config.yaml", format!("llm:\n  apiKeyEnv: {key}\n"));
+    let workspace = workspace.with(".cleo/config.yaml", format!("llm.apiKeyEnv: {key}\n"));
     let error = workspace.refused(&["list"], "E_CONFIG_INVALID");
     assert!(!error.to_string().contains(key), "{error}");
     assert_eq!(error["fix"], "cleo config unset llm.apiKeyEnv");
@@ -204,7 +228,7 @@ fn what_only_the_user_says_is_not_written_into_the_projects_file() {
 
 #[test]
 fn a_faulty_file_is_named_with_its_line_and_the_way_out_is_open() {
-    let file = "color: auto\nlist:\n  limti: 3\n";
+    let file = "color: auto\n\nlist.limti: 3\n";
     let workspace = TestWorkspace::new().with(".cleo/config.yaml", file);
     let refused = workspace.json(&["list"]);
     assert_eq!(refused["error"]["code"], "E_CONFIG_INVALID");
