@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
+use crate::served::begin_conversation;
 use crate::world::{TestWorkspace, left_out};
 
 const TASKS: &str = ".cleo/cleo.db";
@@ -25,7 +26,7 @@ fn sql(workspace: &TestWorkspace, database: &str, statements: &str) {
 fn workspace() -> TestWorkspace {
     let workspace = TestWorkspace::planned();
     workspace.ok("agents register Helper --id helper --prompt 'You help.'");
-    workspace.ok("conversations create --agent helper --title Talk");
+    begin_conversation(&workspace, "helper");
     workspace.ok("agents execute 'say hello'");
     workspace
 }
