@@ -1,64 +1,72 @@
 //! Names of things: task ids and digests.
 
-use std::fmt;
 use std::hash::{BuildHasher, RandomState};
-use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
 use crate::clock::Clock;
 
-/// Id of a task, written `T1`, `T2`, …; never reused. Leading zeros do not count: `T007` is `T7`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TaskId(pub u32);
+/// Declares an id type that is a letter and a number from 1, such as `T1`.
+macro_rules! numbered_id {
+    ($(#[$doc:meta])* $name:ident, $upper:literal, $lower:literal, $pattern:literal, $expected:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub u32);
 
-impl fmt::Display for TaskId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "T{}", self.0)
-    }
-}
-
-impl FromStr for TaskId {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<TaskId, String> {
-        let digits = text.trim().strip_prefix(['T', 't']).unwrap_or("");
-        let all_digits = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-        match digits.parse::<u32>() {
-            Ok(number) if all_digits && number > 0 => Ok(TaskId(number)),
-            _ => Err(format!("`{text}` is no task id; ids look like T12")),
+        impl std::fmt::Display for $name {
+            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                write!(formatter, "{}{}", $upper, self.0)
+            }
         }
-    }
+
+        impl std::str::FromStr for $name {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<$name, String> {
+                let digits = text.trim().strip_prefix([$upper, $lower]).unwrap_or("");
+                let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+                match digits.parse::<u32>() {
+                    Ok(number) if is_number && number > 0 => Ok($name(number)),
+                    _ => Err(format!("`{text}` is no {}", $expected)),
+                }
+            }
+        }
+
+        impl serde::Serialize for $name {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<$name, D::Error> {
+                let text = String::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+
+        #[cfg(test)]
+        impl schemars::JsonSchema for $name {
+            fn inline_schema() -> bool {
+                true
+            }
+
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({"type": "string", "pattern": $pattern})
+            }
+        }
+    };
 }
+pub(crate) use numbered_id;
 
-impl Serialize for TaskId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-#[cfg(test)]
-impl schemars::JsonSchema for TaskId {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "TaskId".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({"type": "string", "pattern": "^T[1-9][0-9]*$"})
-    }
-}
-
-impl<'de> Deserialize<'de> for TaskId {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<TaskId, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
-    }
-}
+numbered_id!(
+    /// Id of a task, written `T1`, `T2`, …; never reused. Leading zeros do not count: `T007` is `T7`.
+    TaskId, 'T', 't', "^T[1-9][0-9]*$", "task id; ids look like T12"
+);
 
 /// Longest id of a run, an agent or a conversation, in bytes.
 const ID_MAX: usize = 200;

@@ -3,61 +3,15 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
-use crate::id::TaskId;
+use crate::id::{TaskId, numbered_id};
 use crate::task::Note;
 
-/// Id of a session, written `S1`, `S2`, …; never reused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SessionId(pub u32);
-
-#[cfg(test)]
-impl schemars::JsonSchema for SessionId {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "SessionId".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({"type": "string", "pattern": "^S[1-9][0-9]*$"})
-    }
-}
-
-impl fmt::Display for SessionId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "S{}", self.0)
-    }
-}
-
-impl FromStr for SessionId {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<SessionId, String> {
-        let digits = text.trim().strip_prefix(['S', 's']).unwrap_or("");
-        let all_digits = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-        match digits.parse::<u32>() {
-            Ok(number) if all_digits && number > 0 => Ok(SessionId(number)),
-            _ => Err(format!("`{text}` is no session id; ids look like S1")),
-        }
-    }
-}
-
-impl Serialize for SessionId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for SessionId {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<SessionId, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        text.parse().map_err(serde::de::Error::custom)
-    }
-}
+numbered_id!(
+    /// Id of a session, written `S1`, `S2`, …; never reused.
+    SessionId, 'S', 's', "^S[1-9][0-9]*$", "session id; ids look like S1"
+);
 
 /// A stretch of work on a part of the graph.
 #[cfg_attr(test, derive(schemars::JsonSchema))]

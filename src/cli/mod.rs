@@ -30,7 +30,6 @@ mod doctor;
 mod explain;
 mod export;
 mod find;
-mod focus;
 mod heartbeat;
 mod hook;
 mod import;
@@ -126,7 +125,7 @@ enum Command {
     #[command(subcommand)]
     Session(Later<session::Command>),
     /// Show or set the task that a session works on now
-    Focus(Later<focus::Arguments>),
+    Focus(Later<session::FocusArguments>),
     /// Manage phases: their order, and which one the project is in
     Phase(Later<phase::Arguments>),
     /// Show why a spawn came out as it did and whether it still would, or why a run stands as it does
@@ -320,7 +319,7 @@ fn dispatch<const PROGRAM: u8>(face: &mut Face<'_>, command: Command) -> Result<
         Command::Orchestrator(Later(command)) => orchestrator::dispatch(face, command),
         Command::Spawn(Later(arguments)) => face.run("spawn", arguments, spawn::run),
         Command::Session(Later(command)) => session::dispatch(face, command),
-        Command::Focus(Later(arguments)) => face.run("focus", arguments, focus::run),
+        Command::Focus(Later(arguments)) => face.run("focus", arguments, session::focus),
         Command::Phase(Later(arguments)) => phase::dispatch(face, arguments),
         Command::Why(Later(arguments)) if !arguments.is_of_run() => {
             face.run("why", arguments, why::run)

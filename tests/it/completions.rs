@@ -66,13 +66,13 @@ fn bash_completes_commands_options_tasks_skills_phases_and_labels() {
 #[test]
 fn bash_completes_parents_gates_sessions_schemas_and_phases_without_tasks() {
     let workspace = TestWorkspace::planned();
-    workspace.ok("phase add delivery");
+    workspace.ok("add x --phase delivery");
     workspace.ok("session start --scope T1");
     let found = bash(
         &workspace,
         "ask cleo add x --parent T4\nask cleo add x --depends T1,T3\nask cleo update T2 --parent T5\n\
          ask cleo update T2 --remove-depends T1\nask cleo update T2 --require-gate impl\nask cleo schema rout\n\
-         ask cleo session show S\nask cleo session resume S\nask cleo phase set deli",
+         ask cleo session end S\nask cleo session resume S\nask cleo phase set deli",
     );
     let lines: Vec<&str> = found.lines().map(str::trim).collect();
     let expected = [

@@ -412,7 +412,8 @@ fn a_brief_names_the_open_sessions_of_its_scope_with_focus_and_last_notes() {
     workspace.ok("session start --scope T1 --name Login");
     workspace.ok("focus T2");
     for note in ["first", "second", "third", "fourth"] {
-        workspace.ok(&format!("session note {note}"));
+        workspace.ok(&format!("session end --note {note}"));
+        workspace.ok("session resume S1");
     }
     let brief = |epic: &str| {
         workspace.json(&["orchestrator", "brief", "--epic", epic])["result"]["brief"].clone()

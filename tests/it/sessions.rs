@@ -34,13 +34,12 @@ fn a_session_is_started_looked_at_ended_and_resumed() {
     let workspace = TestWorkspace::planned();
     insta::assert_snapshot!(workspace.cleo("session start --scope T1 --name 'Build the login'"));
     insta::assert_snapshot!(workspace.cleo("focus T2"));
-    workspace.ok("session note 'chose rotation'");
     workspace.ok("claim T2");
     insta::assert_snapshot!(workspace.cleo("session status"));
     insta::assert_snapshot!(workspace.cleo("session end"));
     workspace.ok("complete T2");
     workspace.ok("session end --note 'T3 is next'");
-    insta::assert_snapshot!(workspace.cleo("session show S1"));
+    insta::assert_snapshot!(workspace.cleo("session status --session S1"));
     assert_eq!(
         workspace.json(&["session", "end", "S1"])["result"]["changed"],
         false
@@ -49,7 +48,7 @@ fn a_session_is_started_looked_at_ended_and_resumed() {
     let session = &resumed["result"]["session"];
     assert_eq!(session["status"], "open");
     assert_eq!(session["endedAt"], json!(null));
-    assert_eq!(session["notes"][1]["text"], "T3 is next");
+    assert_eq!(session["notes"][0]["text"], "T3 is next");
     insta::assert_snapshot!(workspace.cleo("session list"));
 }
 
@@ -107,28 +106,21 @@ fn nobody_leads_two_sessions_and_scopes_do_not_overlap_unnoticed() {
 #[test]
 fn what_needs_a_session_says_so_and_nothing_else_does() {
     let workspace = TestWorkspace::planned();
-    for line in [
-        "session note x",
-        "session end",
-        "session show",
-        "session status",
-        "focus",
-        "focus T2",
-    ] {
+    for line in ["session end", "session status", "focus", "focus T2"] {
         let error = refused(&workspace, "ada", line, "E_SESSION_REQUIRED", 36);
         assert_eq!(error["fix"], "cleo session start", "{line}");
     }
     refused(
         &workspace,
         "ada",
-        "session show S9",
+        "session status --session S9",
         "E_SESSION_NOT_FOUND",
         31,
     );
     refused(
         &workspace,
         "ada",
-        "session note x --session S9",
+        "session end S9 --note x",
         "E_SESSION_NOT_FOUND",
         31,
     );
@@ -180,13 +172,18 @@ fn the_focus_is_an_open_task_of_the_scope() {
 fn a_session_of_another_is_used_when_it_is_named() {
     let workspace = TestWorkspace::planned();
     does(&workspace, "ada", "session start --scope T1");
-    does(&workspace, "bob", "session note --session s1 'from bob'");
     let mut command = workspace.command(&["focus", "T2"]);
     command.env("CLEO_AGENT", "bob").env("CLEO_SESSION", "S1");
     assert_eq!(workspace.finish(command, "").exit, 0);
-    let session = does(&workspace, "ada", "session show")["session"].clone();
-    assert_eq!(session["notes"][0]["by"], "bob");
+    let session = does(&workspace, "ada", "session status")["session"].clone();
     assert_eq!(session["focus"], "T2");
+    does(
+        &workspace,
+        "bob",
+        "session end s1 --force --note 'from bob'",
+    );
+    let ended = does(&workspace, "ada", "session status --session S1");
+    assert_eq!(ended["session"]["notes"][0]["by"], "bob");
 }
 
 #[test]
@@ -213,7 +210,7 @@ fn only_who_leads_a_session_ends_it_unless_by_force() {
     let code = "E_SESSION_CLOSE_BLOCKED";
     let error = refused(&workspace, "bob", "session end S1", code, 37);
     assert_eq!(error["message"], "ada leads S1, not bob");
-    assert_eq!(error["fix"], "cleo session show S1");
+    assert_eq!(error["fix"], "cleo session status --session S1");
     let force = "cleo session end S1 --force";
     assert_eq!(error["alternatives"][0]["command"], force);
     does(&workspace, "bob", "session end S1 --force");
@@ -247,11 +244,12 @@ fn a_name_and_a_note_are_clean_text() {
         6,
     );
     does(&workspace, "ada", "session start");
-    refused(&workspace, "ada", "session note ' '", "E_TASK_INVALID", 6);
+    let blank = "session end --note ' '";
+    refused(&workspace, "ada", blank, "E_TASK_INVALID", 6);
     refused(
         &workspace,
         "ada",
-        "session note 'a\u{1b}[2Jb'",
+        "session end --note 'a\u{1b}[2Jb'",
         "E_TEXT_CONTROL",
         6,
     );
@@ -297,7 +295,7 @@ fn a_session_is_not_resumed_over_the_work_of_another_one() {
 fn a_delete_that_is_taken_back_gives_sessions_their_scope_and_focus_back() {
     let workspace = TestWorkspace::planned();
     let about = || {
-        let session = workspace.json(&["session", "show", "S1"])["result"]["session"].clone();
+        let session = workspace.json(&["session", "status"])["result"]["session"].clone();
         (session["scope"].clone(), session["focus"].clone())
     };
     workspace.ok("session start --scope T1");
@@ -326,7 +324,7 @@ fn a_focus_that_was_chosen_since_a_delete_stays_when_that_is_taken_back() {
         workspace.ok(since);
         let delete = &log["result"]["operations"][0]["number"];
         workspace.ok(&format!("undo {delete}"));
-        let shown = workspace.json(&["session", "show", "S1"]);
+        let shown = workspace.json(&["session", "status"]);
         assert_eq!(shown["result"]["session"]["focus"], focus, "{since}");
     }
 }

@@ -11,9 +11,8 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};
 
 use crate::cli::orchestrator::brief;
-use crate::cli::session::show as session_cli;
 use crate::cli::spawn::batch::Document as Prepared;
-use crate::cli::{deps, explain, focus, list, man, research as research_cli, tree};
+use crate::cli::{deps, explain, list, man, research as research_cli, tree};
 use crate::cli::{output, schema, serve, skills as skills_cli, update, usage};
 use crate::coordinator::plan::Carried;
 use crate::dispatch::Decision;
@@ -77,7 +76,7 @@ fn replies() -> Vec<Reply> {
         one::<transfer::Exported>("export"),
         one::<explain::Explained>("explain").or::<explain::Table>(),
         one::<tasks::Listed>("find"),
-        one::<focus::Focus>("focus"),
+        one::<sessions::Focus>("focus"),
         one::<Claimed>("heartbeat"),
         one::<tasks::Next>("next"),
         one::<output::Page>("help").or::<explain::Table>(),
@@ -102,12 +101,10 @@ fn replies() -> Vec<Reply> {
         one::<Compliance>("orchestrator.validate"),
         one::<tasks::Waves>("orchestrator.waves"),
         one::<Claimed>("release"),
-        one::<phases::Kept>("phase.add"),
-        one::<phases::Kept>("phase.complete"),
+        one::<phases::Moved>("phase.complete"),
         one::<phases::Phases>("phase.list"),
-        one::<phases::Kept>("phase.set"),
-        one::<phases::Shown>("phase.show"),
-        one::<phases::Kept>("phase.start"),
+        one::<phases::Moved>("phase.set"),
+        one::<phases::Moved>("phase.start"),
         one::<plans::Planned>("plan")
             .or::<deps::Dot<'static>>()
             .or::<deps::Svg<'static>>(),
@@ -134,12 +131,10 @@ fn replies() -> Vec<Reply> {
         one::<tokens::Created>("serve.token.create"),
         one::<tokens::Listed>("serve.token.list"),
         one::<tokens::Revoked>("serve.token.revoke"),
-        one::<sessions::Kept>("session.end"),
+        one::<sessions::Moved>("session.end"),
         one::<sessions::Sessions>("session.list"),
-        one::<sessions::Kept>("session.note"),
-        one::<sessions::Kept>("session.resume"),
-        one::<session_cli::Shown>("session.show"),
-        one::<sessions::Kept>("session.start"),
+        one::<sessions::Moved>("session.resume"),
+        one::<sessions::Moved>("session.start"),
         one::<sessions::Standing>("session.status"),
         one::<tasks::Shown>("show"),
         one::<Decision>("skills.dispatch"),

@@ -1,6 +1,6 @@
-//! Sessions: opened, looked at, noted in, ended, opened again; and the task that one works on now.
+//! Sessions: opened, shown, ended, opened again; and the task in their focus.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::super::answer::Answer;
 use super::super::call::Call;
@@ -8,14 +8,13 @@ use super::super::route::Route;
 use super::{acting, optional};
 use crate::error::Result;
 use crate::id::TaskId;
-use crate::ops::sessions::{self, Kept, Sessions, Standing};
-use crate::session::{Session, SessionId, SessionStatus};
-use crate::task::Task;
+use crate::ops::sessions::{self, Focus, Moved, Sessions, Standing};
+use crate::session::{SessionId, SessionStatus};
 
 pub(super) fn routes() -> Vec<Route> {
-    let kept = |path, handler, about| {
+    let moved = |path, handler, about| {
         let route = Route::post(path, handler).about(about).tag("work");
-        route.answers::<Kept>(200)
+        route.answers::<Moved>(200)
     };
     vec![
         Route::get("/api/work/sessions", list)
@@ -27,19 +26,13 @@ pub(super) fn routes() -> Vec<Route> {
             .about("Opens a session")
             .tag("work")
             .may_take::<NewSession>()
-            .answers::<Kept>(201),
+            .answers::<Moved>(201),
         Route::get("/api/work/sessions/{id}", show)
             .about("Shows a session with its notes, and how the work of it stands")
             .tag("work")
             .answers::<Standing>(200),
-        kept(
-            "/api/work/sessions/{id}/notes",
-            note,
-            "Adds a note to a session",
-        )
-        .takes::<SessionNote>(),
-        kept("/api/work/sessions/{id}/end", end, "Ends a session").may_take::<SessionEnd>(),
-        kept(
+        moved("/api/work/sessions/{id}/end", end, "Ends a session").may_take::<SessionEnd>(),
+        moved(
             "/api/work/sessions/{id}/resume",
             resume,
             "Opens an ended session again, led by the caller",
@@ -49,13 +42,13 @@ pub(super) fn routes() -> Vec<Route> {
             .about("Shows the session that the caller leads, or another, and the task in its focus")
             .tag("work")
             .query::<FocusQuery>()
-            .answers::<InFocus>(200)
+            .answers::<Focus>(200)
             .refuses(409),
         Route::put("/api/work/focus", set_focus)
             .about("Sets the task that a session works on now")
             .tag("work")
             .takes::<FocusWanted>()
-            .answers::<InFocus>(200),
+            .answers::<Focus>(200),
     ]
 }
 
@@ -80,17 +73,6 @@ struct NewSession {
     name: Option<String>,
     /// Although somebody else's session is about the same tasks.
     force: bool,
-}
-
-/// A note.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct SessionNote {
-    /// Who acts.
-    agent: Option<String>,
-    /// The note.
-    text: String,
 }
 
 /// How to end a session.
@@ -141,14 +123,6 @@ struct FocusWanted {
     task: Option<TaskId>,
 }
 
-/// A session with the task in its focus.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[derive(Serialize)]
-struct InFocus {
-    focus: Option<Task>,
-    session: Session,
-}
-
 fn list(call: &Call) -> Result<Answer> {
     let query: SessionQuery = call.query()?;
     let context = &mut *call.context("session.list")?;
@@ -158,21 +132,14 @@ fn list(call: &Call) -> Result<Answer> {
 fn start(call: &Call) -> Result<Answer> {
     let new: NewSession = optional(call)?;
     let context = &mut *acting(call, "session.start", new.agent.as_deref())?;
-    let kept = sessions::start(context, new.scope, new.name, new.force)?;
-    Answer::created(&kept)
+    let moved = sessions::start(context, new.scope, new.name, new.force)?;
+    Answer::created(&moved)
 }
 
 fn show(call: &Call) -> Result<Answer> {
     let id: SessionId = call.id("id")?;
     let context = &mut *call.context("session.status")?;
     Answer::ok(&sessions::status(context, Some(id))?)
-}
-
-fn note(call: &Call) -> Result<Answer> {
-    let note: SessionNote = call.body()?;
-    let id: SessionId = call.id("id")?;
-    let context = &mut *acting(call, "session.note", note.agent.as_deref())?;
-    Answer::ok(&sessions::note(context, Some(id), note.text)?)
 }
 
 fn end(call: &Call) -> Result<Answer> {
@@ -190,13 +157,11 @@ fn resume(call: &Call) -> Result<Answer> {
 fn focus(call: &Call) -> Result<Answer> {
     let query: FocusQuery = call.query()?;
     let context = &mut *acting(call, "focus", query.agent.as_deref())?;
-    let (session, focus) = sessions::focus(context, query.session)?;
-    Answer::ok(&InFocus { focus, session })
+    Answer::ok(&sessions::focus(context, query.session)?)
 }
 
 fn set_focus(call: &Call) -> Result<Answer> {
     let wanted: FocusWanted = call.body()?;
     let context = &mut *acting(call, "focus", wanted.agent.as_deref())?;
-    let (session, focus) = sessions::set_focus(context, wanted.session, wanted.task)?;
-    Answer::ok(&InFocus { focus, session })
+    Answer::ok(&sessions::set_focus(context, wanted.session, wanted.task)?)
 }

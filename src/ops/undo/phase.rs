@@ -6,7 +6,7 @@ use super::SHOWN;
 use super::by_hand::told;
 use super::conflict::{Later, conflict, refused};
 use super::inverse::unreadable;
-use crate::error::{Code, Error, Result, quote};
+use crate::error::{Code, Error, Result};
 use crate::phase::{Phase, PhaseStatus};
 use crate::store::log::{ADDED, CHANGED, RESTORED};
 use crate::store::{Change, Filter, Operation, Recorded, Transaction};
@@ -114,8 +114,7 @@ fn bring_back(
 }
 
 fn in_the_way(operation: &Operation, slug: &str, what: &str) -> Error {
-    let fix = format!("cleo phase show -- {}", quote(slug));
-    refused(operation, &format!("phase {slug} {what}")).fix(fix)
+    refused(operation, &format!("phase {slug} {what}")).fix("cleo phase list")
 }
 
 fn tell(transaction: &mut dyn Transaction, kind: &str, detail: Value) -> Result<()> {

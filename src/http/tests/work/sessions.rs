@@ -19,19 +19,15 @@ fn led() -> World {
 }
 
 #[test]
-fn a_session_is_led_noted_in_ended_and_taken_up_again() {
+fn a_session_is_started_ended_and_resumed() {
     let world = led();
-    let note = json!({"agent": "lead", "text": "half of it"});
-    world.post("/api/work/sessions/S1/notes", note).with(200);
     let shown = world.get("/api/work/sessions/S1").with(200);
-    assert_eq!(
-        (&shown["session"]["notes"][0]["text"], &shown["next"]),
-        (&json!("half of it"), &json!("T2"))
-    );
+    assert_eq!(shown["next"], "T2");
     let end = |body: Value| world.post("/api/work/sessions/S1/end", body);
     assert_eq!(code(&end(json!({})).with(409)), "E_SESSION_CLOSE_BLOCKED");
     let told = end(json!({"agent": "lead", "note": "T4 waits"})).with(200);
     assert_eq!(told["session"]["status"], "ended");
+    assert_eq!(told["session"]["notes"][0]["text"], "T4 waits");
     let open = "/api/work/sessions?status=open";
     assert_eq!(world.get(open).with(200)["total"], 0);
     let again = world
@@ -77,9 +73,8 @@ fn sessions_that_are_none_or_in_the_way_are_refused() {
             world.post(&path, json!({})).with(status);
         }
     }
-    world
-        .post("/api/work/sessions/S1/notes", json!({"text": ""}))
-        .with(400);
+    let note = json!({"agent": "lead", "note": ""});
+    world.post("/api/work/sessions/S1/end", note).with(400);
     world.get("/api/work/sessions?status=odd").with(400);
 }
 
@@ -102,6 +97,6 @@ fn what_the_starter_of_the_server_was_given_to_do_is_nothing_of_its_callers() {
         .with(201);
     let told = world.get("/api/work/focus?agent=ann").with(200);
     assert_eq!(told["session"]["id"], "S1");
-    let note = json!({"agent": "ann", "text": "half of it"});
-    world.post("/api/work/sessions/S1/notes", note).with(200);
+    let end = json!({"agent": "ann", "note": "half of it"});
+    world.post("/api/work/sessions/S1/end", end).with(200);
 }

@@ -1,0 +1,136 @@
+//! `cleo phase …`
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+
+use super::Face;
+use super::screen::{Cell, Tone};
+use crate::error::Result;
+use crate::ops::phases::{self, Counted, Moved};
+use crate::phase::{Counts, PhaseStatus};
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo phase               the same as cleo phase list
+  cleo phase set build
+  cleo phase complete
+
+A phase exists once a task names it: cleo add TITLE --phase build.")]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// List phases in their order, with the number of tasks by status
+    #[command(after_help = "Examples:\n  cleo phase list")]
+    List,
+    Set(SetArguments),
+    Start(StartArguments),
+    Complete(CompleteArguments),
+}
+
+/// Make a phase the one that the project is in, whatever phase it was in before
+#[derive(Args)]
+#[command(after_help = "Examples:\n  cleo phase set build")]
+pub(super) struct SetArguments {
+    /// The phase
+    phase: String,
+}
+
+/// Begin a phase; the one that the project is in must be completed first
+#[derive(Args)]
+#[command(after_help = "Examples:\n  cleo phase start build")]
+pub(super) struct StartArguments {
+    /// The phase
+    phase: String,
+}
+
+/// Complete a phase whose tasks are done or cancelled
+#[derive(Args)]
+#[command(after_help = "Examples:\n  cleo phase complete\n  cleo phase complete build --force")]
+pub(super) struct CompleteArguments {
+    /// The phase; by default the one that the project is in
+    phase: Option<String>,
+
+    /// Complete it although tasks of it are open
+    #[arg(long)]
+    force: bool,
+}
+
+pub(super) fn dispatch(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    match arguments.command.unwrap_or(Command::List) {
+        Command::List => face.run("phase.list", (), list),
+        Command::Set(arguments) => face.run("phase.set", arguments, |face, arguments| {
+            let moved = phases::set(&mut face.context()?, &arguments.phase)?;
+            reply(face, "Set", &moved)
+        }),
+        Command::Start(arguments) => face.run("phase.start", arguments, |face, arguments| {
+            let moved = phases::start(&mut face.context()?, &arguments.phase)?;
+            reply(face, "Started", &moved)
+        }),
+        Command::Complete(arguments) => face.run("phase.complete", arguments, |face, arguments| {
+            let CompleteArguments { phase, force } = arguments;
+            let moved = phases::complete(&mut face.context()?, phase.as_deref(), force)?;
+            reply(face, "Completed", &moved)
+        }),
+    }
+}
+
+fn list(face: &mut Face<'_>, (): ()) -> Result<ExitCode> {
+    let listed = phases::list(&mut face.context()?)?;
+    face.reply(&listed, &[], |screen| {
+        if listed.phases.is_empty() {
+            screen.line(Tone::Dim, "no phases");
+            return;
+        }
+        let rows = listed.phases.iter().map(row).collect();
+        screen.table(&["PHASE", "STATUS", "NAME", "TASKS"], rows);
+    })
+}
+
+fn row(counted: &Counted) -> Vec<Cell> {
+    let phase = &counted.phase;
+    vec![
+        (Tone::Strong, phase.slug.clone()),
+        (phase_tone(phase.status), phase.status.to_string()),
+        (Tone::Plain, phase.name.clone()),
+        (Tone::Plain, counts_text(&counted.counts)),
+    ]
+}
+
+fn reply(face: &mut Face<'_>, verb: &str, moved: &Moved) -> Result<ExitCode> {
+    face.reply(moved, &moved.warnings, |screen| {
+        let (tone, word) = match moved.changed {
+            true => (Tone::Good, verb),
+            false => (Tone::Dim, "Unchanged"),
+        };
+        let phase = &moved.phase.phase;
+        screen
+            .say(tone, word)
+            .say(Tone::Strong, format!(" {} ", phase.slug))
+            .say(phase_tone(phase.status), phase.status)
+            .line(Tone::Plain, format!("  {}", phase.name))
+            .field("tasks", counts_text(&moved.phase.counts));
+    })
+}
+
+fn phase_tone(status: PhaseStatus) -> Tone {
+    match status {
+        PhaseStatus::Pending => Tone::Plain,
+        PhaseStatus::Active => Tone::Accent,
+        PhaseStatus::Completed => Tone::Good,
+    }
+}
+
+/// Writes counts as `2 pending, 1 done`.
+pub(super) fn counts_text(counts: &Counts) -> String {
+    let parts = counts.iter();
+    let parts: Vec<String> = parts
+        .map(|(status, count)| format!("{count} {status}"))
+        .collect();
+    parts.join(", ")
+}

@@ -1,0 +1,412 @@
+//! Sessions: which part of the graph somebody works on, with focus and notes.
+
+use serde::Serialize;
+use serde_json::json;
+
+use super::claims::Caller;
+use super::tasks::{choose, is_within};
+use super::{Context, require};
+use crate::claim::Claim;
+use crate::error::{Code, Error, Result, quote};
+use crate::id::{self, TaskId};
+use crate::phase::Counts;
+use crate::session::{Session, SessionId, SessionStatus};
+use crate::store::{Change, Transaction};
+use crate::task::rules::{ITEMS_MAX, check_note, check_word};
+use crate::task::{Note, Task};
+
+/// A session after a command.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Moved {
+    /// The session.
+    pub session: Session,
+    /// False when nothing had to be done.
+    pub changed: bool,
+}
+
+/// Sessions and how many there are.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Sessions {
+    /// The sessions.
+    pub sessions: Vec<Session>,
+    /// How many there are.
+    pub total: usize,
+}
+
+/// A session with the state of its work.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Standing {
+    /// The session.
+    pub session: Session,
+    /// Number of tasks in its scope by status.
+    pub counts: Counts,
+    /// The task in focus.
+    pub focus: Option<Task>,
+    /// Claims of its leader in its scope.
+    pub claims: Vec<Claim>,
+    /// The most urgent ready task of its scope.
+    pub next: Option<TaskId>,
+}
+
+/// A session with the task in its focus.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub struct Focus {
+    /// The task.
+    pub focus: Option<Task>,
+    /// The session.
+    pub session: Session,
+}
+
+/// Which session a command is about.
+struct Which {
+    named: Option<SessionId>,
+    caller: String,
+}
+
+impl Which {
+    /// Takes the given session, else the one that the environment names.
+    fn new(context: &Context, given: Option<SessionId>) -> Which {
+        let surroundings = &context.surroundings;
+        Which {
+            named: given.or(surroundings.assignment.session),
+            caller: surroundings.actor.clone(),
+        }
+    }
+
+    /// Reads the named session, else the open one that the caller leads.
+    fn find(&self, transaction: &dyn Transaction) -> Result<Session> {
+        if let Some(id) = self.named {
+            return find(transaction, id);
+        }
+        find_led_by(transaction, &self.caller)?.ok_or_else(|| {
+            let message = format!("{} leads no open session", self.caller);
+            Error::new(Code::SessionRequired, message)
+                .fix("cleo session start")
+                .or("see what there is", "cleo session list")
+        })
+    }
+
+    /// Reads the same, which must be open.
+    fn find_open(&self, transaction: &dyn Transaction) -> Result<Session> {
+        let session = self.find(transaction)?;
+        if session.status == SessionStatus::Open {
+            return Ok(session);
+        }
+        let id = session.id;
+        let error = Error::new(Code::SessionRequired, format!("{id} has ended"));
+        Err(error.fix(format!("cleo session resume {id}")))
+    }
+}
+
+fn find(transaction: &dyn Transaction, id: SessionId) -> Result<Session> {
+    transaction.session(id)?.ok_or_else(|| {
+        let message = format!("there is no session {id}");
+        Error::new(Code::SessionNotFound, message).fix("cleo session list")
+    })
+}
+
+fn find_led_by(transaction: &dyn Transaction, holder: &str) -> Result<Option<Session>> {
+    let open = transaction.sessions(Some(SessionStatus::Open))?;
+    Ok(open.into_iter().find(|session| session.holder == holder))
+}
+
+fn covers(transaction: &dyn Transaction, session: &Session, task: TaskId) -> Result<bool> {
+    match session.scope {
+        Some(scope) => is_within(transaction, task, scope),
+        None => Ok(true),
+    }
+}
+
+/// Finds the open session that a task belongs to: of those that cover it the one with the nearest
+/// scope, and of several the first.
+pub(in crate::ops) fn covering(
+    transaction: &dyn Transaction,
+    task: TaskId,
+) -> Result<Option<SessionId>> {
+    let open = transaction.sessions(Some(SessionStatus::Open))?;
+    let mut level = Some(task).filter(|_| !open.is_empty());
+    while let Some(id) = level {
+        if let Some(session) = open.iter().find(|session| session.scope == Some(id)) {
+            return Ok(Some(session.id));
+        }
+        level = transaction.parent(id)?;
+    }
+    let everywhere = open.iter().find(|session| session.scope.is_none());
+    Ok(everywhere.map(|session| session.id))
+}
+
+/// Reads the claims of a session's leader in its scope.
+fn claims_in(transaction: &dyn Transaction, session: &Session) -> Result<Vec<Claim>> {
+    let mut claims = Vec::new();
+    for claim in transaction.claims_of(&session.holder)? {
+        if covers(transaction, session, claim.task)? {
+            claims.push(claim);
+        }
+    }
+    Ok(claims)
+}
+
+fn task_in_focus(transaction: &dyn Transaction, session: &Session) -> Result<Option<Task>> {
+    let focus = session.focus.map(|id| require(transaction, id));
+    focus.transpose()
+}
+
+/// Opens a session. Nobody leads two at once, and the scope of somebody else's open session is shared
+/// only by `force`.
+pub fn start(
+    context: &mut Context,
+    scope: Option<TaskId>,
+    name: Option<String>,
+    force: bool,
+) -> Result<Moved> {
+    check_word("name", name.as_deref())?;
+    let caller = Caller::unbound(context);
+    context.write(|transaction| {
+        refuse_second(transaction, &caller)?;
+        if let Some(scope) = scope {
+            let task = require(transaction, scope)?;
+            if task.is_closed() {
+                let message = format!("{scope} is {}: there is no work in it", task.status);
+                let error = Error::new(Code::ScopeInvalid, message);
+                return Err(error.fix(format!("cleo reopen {scope}")));
+            }
+            let named = name.as_ref().map(|name| format!(" --name={}", quote(name)));
+            let named = named.unwrap_or_default();
+            let share = format!("cleo session start --scope {scope}{named} --force");
+            refuse_overlap(transaction, scope, &share, force)?;
+        }
+        let session = Session {
+            id: transaction.next_session()?,
+            name: name.unwrap_or_default(),
+            status: SessionStatus::Open,
+            scope,
+            focus: None,
+            holder: caller.name.clone(),
+            notes: Vec::new(),
+            started_at: caller.now.clone(),
+            ended_at: None,
+        };
+        put(transaction, session, "session-started")
+    })
+}
+
+fn refuse_second(transaction: &dyn Transaction, caller: &Caller) -> Result<()> {
+    let Some(open) = find_led_by(transaction, &caller.name)? else {
+        return Ok(());
+    };
+    let Session { id, started_at, .. } = open;
+    let message = format!("{} leads {id} already, since {started_at}", caller.name);
+    Err(Error::new(Code::SessionExists, message)
+        .fix(format!("cleo session end {id}"))
+        .or("see how it stands", "cleo session status"))
+}
+
+/// Refuses a scope that overlaps that of an open session; `share` opens it anyway. A session about
+/// everything overlaps none: a task belongs to the session with the nearest scope.
+fn refuse_overlap(
+    transaction: &dyn Transaction,
+    scope: TaskId,
+    share: &str,
+    force: bool,
+) -> Result<()> {
+    if force {
+        return Ok(());
+    }
+    for other in transaction.sessions(Some(SessionStatus::Open))? {
+        let Some(theirs) = other.scope else { continue };
+        if is_within(transaction, scope, theirs)? || is_within(transaction, theirs, scope)? {
+            let (id, holder) = (other.id, &other.holder);
+            let message = format!("{id} of {holder} is about {theirs}, which overlaps {scope}");
+            return Err(Error::new(Code::ScopeConflict, message)
+                .fix(share)
+                .or("work in theirs", format!("export CLEO_SESSION={id}")));
+        }
+    }
+    Ok(())
+}
+
+/// Reads the sessions with a status, or all.
+pub fn list(context: &mut Context, status: Option<SessionStatus>) -> Result<Sessions> {
+    let sessions = context.read(|transaction| transaction.sessions(status))?;
+    Ok(Sessions {
+        total: sessions.len(),
+        sessions,
+    })
+}
+
+/// Reads a session, or the caller's, with the state of its work.
+pub fn status(context: &mut Context, id: Option<SessionId>) -> Result<Standing> {
+    let (which, now) = (Which::new(context, id), context.now());
+    context.read(|transaction| {
+        let session = which.find(transaction)?;
+        let next = choose(transaction, session.scope, &now)?.task;
+        Ok(Standing {
+            counts: transaction.counts(session.scope)?,
+            claims: claims_in(transaction, &session)?,
+            next: next.map(|task| task.id),
+            focus: task_in_focus(transaction, &session)?,
+            session,
+        })
+    })
+}
+
+/// Ends a session, or the caller's. One of another leader, and one whose leader holds tasks of its
+/// scope, ends only by `force`.
+pub fn end(
+    context: &mut Context,
+    id: Option<SessionId>,
+    note: Option<String>,
+    force: bool,
+) -> Result<Moved> {
+    let which = Which::new(context, id);
+    let caller = Caller::unbound(context);
+    context.write(|transaction| {
+        let mut session = which.find(transaction)?;
+        if session.status == SessionStatus::Ended {
+            return Ok(unchanged(session));
+        }
+        if !force {
+            refuse_end(transaction, &session, &caller)?;
+        }
+        if let Some(text) = note {
+            add_note(&mut session, text, &caller)?;
+        }
+        session.status = SessionStatus::Ended;
+        session.ended_at = Some(caller.now.clone());
+        put(transaction, session, "session-ended")
+    })
+}
+
+fn refuse_end(transaction: &dyn Transaction, session: &Session, caller: &Caller) -> Result<()> {
+    let Session { id, holder, .. } = session;
+    let (message, fix) = if *holder == caller.name {
+        let mut held = claims_in(transaction, session)?;
+        held.retain(|claim| !claim.is_expired(&caller.now));
+        let Some(first) = held.first() else {
+            return Ok(());
+        };
+        let ids: Vec<TaskId> = held.iter().map(|claim| claim.task).collect();
+        let message = format!("{holder} still holds {} in {id}", id::list(&ids));
+        let (task, epoch) = (first.task, first.epoch);
+        (message, format!("cleo release {task} --epoch {epoch}"))
+    } else {
+        let message = format!("{holder} leads {id}, not {}", caller.name);
+        (message, format!("cleo session status --session {id}"))
+    };
+    let anyway = format!("cleo session end {id} --force");
+    let error = Error::new(Code::SessionBlocked, message).fix(fix);
+    Err(error.or("end it anyway", anyway))
+}
+
+/// Opens an ended session again, led by the caller. The scope of somebody else's open session is
+/// shared only by `force`.
+pub fn resume(context: &mut Context, id: SessionId, force: bool) -> Result<Moved> {
+    let caller = Caller::unbound(context);
+    context.write(|transaction| {
+        let mut session = find(transaction, id)?;
+        if session.status == SessionStatus::Open {
+            if session.holder == caller.name {
+                return Ok(unchanged(session));
+            }
+            let message = format!("{id} is open, and {} leads it", session.holder);
+            return Err(Error::new(Code::SessionExists, message)
+                .fix(format!("export CLEO_SESSION={id}"))
+                .or("end it first", format!("cleo session end {id} --force")));
+        }
+        refuse_second(transaction, &caller)?;
+        if let Some(scope) = session.scope {
+            let share = format!("cleo session resume {id} --force");
+            refuse_overlap(transaction, scope, &share, force)?;
+        }
+        session.status = SessionStatus::Open;
+        session.ended_at = None;
+        session.holder = caller.name.clone();
+        put(transaction, session, "session-resumed")
+    })
+}
+
+/// Reads the task in focus of a session, or of the caller's.
+pub fn focus(context: &mut Context, id: Option<SessionId>) -> Result<Focus> {
+    let which = Which::new(context, id);
+    context.read(|transaction| {
+        let session = which.find_open(transaction)?;
+        let focus = task_in_focus(transaction, &session)?;
+        Ok(Focus { focus, session })
+    })
+}
+
+/// Sets the focus of a session, or of the caller's, to an open task of its scope, or to none.
+pub fn set_focus(
+    context: &mut Context,
+    id: Option<SessionId>,
+    focus: Option<TaskId>,
+) -> Result<Focus> {
+    let which = Which::new(context, id);
+    context.write(|transaction| {
+        let mut session = which.find_open(transaction)?;
+        session.focus = focus;
+        let focus = task_in_focus(transaction, &session)?;
+        if let Some(task) = &focus {
+            check_focus(transaction, &session, task)?;
+        }
+        let session = put(transaction, session, "session-focused")?.session;
+        Ok(Focus { focus, session })
+    })
+}
+
+fn check_focus(transaction: &dyn Transaction, session: &Session, task: &Task) -> Result<()> {
+    let id = task.id;
+    if !covers(transaction, session, id)? {
+        let scope = session.scope.map(|scope| scope.to_string());
+        let scope = scope.unwrap_or_default();
+        let message = format!(
+            "{id} is not in the scope of {}, which is {scope}",
+            session.id
+        );
+        let error = Error::new(Code::NotInScope, message);
+        return Err(error.fix(format!("cleo list --parent {scope} --tree")));
+    }
+    if task.is_closed() {
+        let message = format!("{id} is {}: there is nothing to focus on", task.status);
+        return Err(Error::new(Code::StatusRefused, message).fix(format!("cleo reopen {id}")));
+    }
+    Ok(())
+}
+
+fn add_note(session: &mut Session, text: String, caller: &Caller) -> Result<()> {
+    check_note(&text)?;
+    if session.notes.len() >= ITEMS_MAX {
+        let message = format!("{} has {ITEMS_MAX} notes, and no room for more", session.id);
+        return Err(Error::new(Code::TextTooLong, message).fix("cleo session start"));
+    }
+    session.notes.push(Note {
+        at: caller.now.clone(),
+        by: caller.name.clone(),
+        text,
+    });
+    Ok(())
+}
+
+fn unchanged(session: Session) -> Moved {
+    Moved {
+        session,
+        changed: false,
+    }
+}
+
+fn put(transaction: &mut dyn Transaction, session: Session, kind: &str) -> Result<Moved> {
+    transaction.put_session(&session)?;
+    transaction.record(&Change {
+        kind: kind.to_string(),
+        task: None,
+        detail: json!({"session": session.id, "scope": session.scope, "focus": session.focus}),
+    })?;
+    Ok(Moved {
+        session,
+        changed: true,
+    })
+}
