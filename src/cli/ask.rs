@@ -5,11 +5,9 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::Face;
-use super::arguments::Format;
 use super::live::Live;
 use super::screen::{Cell, Screen, Tone};
 use crate::error::{Result, quote};
-use crate::ops::Surroundings;
 use crate::ops::answers::Answerers;
 use crate::ops::ask::{self, Asked, Options, Query};
 use crate::ops::executions::Told;
@@ -74,17 +72,13 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         user_id: arguments.user,
         conversation: arguments.conversation,
     };
-    if face.output.format() == Format::Ndjson {
-        return stream(face, &surroundings, &query, &options);
-    }
-    let (asked, is_shown) = match face.output.is_watched() {
-        true => watched(face, &surroundings, &query, &options)?,
-        false => (
-            ask::ask(&surroundings, &query, &options, &mut |_| {})?,
-            false,
-        ),
-    };
-    face.outcome(&asked.reply, asked.error(), &asked.warnings, |screen| {
+    let mut live = Live::new(face);
+    let asked = ask::ask(&surroundings, &query, &options, &mut |told| match told {
+        Told::Event(event) => live.send(event),
+        Told::Piece(piece) => live.piece(&piece),
+    })?;
+    let is_shown = live.end_pieces(&asked.reply.answer);
+    live.end(&asked.reply, asked.error(), &asked.warnings, |screen| {
         if !is_shown {
             screen.verbatim(&asked.reply.answer);
         }
@@ -93,49 +87,6 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
             debug(screen, &asked);
         }
     })
-}
-
-/// Shows the answer of a model as it comes; says whether it was shown whole.
-fn watched(
-    face: &Face<'_>,
-    surroundings: &Surroundings,
-    query: &Query,
-    options: &Options,
-) -> Result<(Asked, bool)> {
-    let mut live = Live::new(face.output.feed());
-    let asked = ask::ask(surroundings, query, options, &mut |told| {
-        if let Told::Piece(piece) = told {
-            live.piece(piece.agent, piece.piece);
-        }
-    })?;
-    let is_shown = live.ends_with(&asked.reply.answer);
-    if !is_shown && live.has_spoken() {
-        live.show(|screen| {
-            screen.line(Tone::Plain, "");
-        });
-    }
-    Ok((asked, is_shown))
-}
-
-/// Answers with each event and each piece of the answer as it comes, and the reply last.
-fn stream(
-    face: &mut Face<'_>,
-    surroundings: &Surroundings,
-    query: &Query,
-    options: &Options,
-) -> Result<ExitCode> {
-    let name = face.name;
-    let mut lines = face.output.stream();
-    let asked = ask::ask(surroundings, query, options, &mut |told| {
-        match told {
-            Told::Event(event) => lines.send(name, &Ok(event)),
-            Told::Piece(piece) => lines.send(name, &Ok(piece)),
-        };
-        lines.flush();
-    })?;
-    let error = face.with_fix(asked.error());
-    lines.finish(name, &asked.reply, error.as_ref(), &asked.warnings);
-    Ok(face.output.end(lines))
 }
 
 fn debug(screen: &mut Screen, asked: &Asked) {

@@ -50,7 +50,7 @@ impl Face<'_> {
 
     /// Answers with a result.
     pub(super) fn reply<T: Serialize>(
-        &mut self,
+        &self,
         result: &T,
         warnings: &[String],
         text: impl FnOnce(&mut Screen),
@@ -60,7 +60,7 @@ impl Face<'_> {
 
     /// Answers with a verdict; one that failed carries its error beside the result.
     pub(super) fn verdict<T: Serialize>(
-        &mut self,
+        &self,
         result: &T,
         error: Option<Error>,
         text: impl FnOnce(&mut Screen),
@@ -70,7 +70,7 @@ impl Face<'_> {
 
     /// Answers with a result, the error of what of it failed, and warnings.
     pub(super) fn outcome<T: Serialize>(
-        &mut self,
+        &self,
         result: &T,
         error: Option<Error>,
         warnings: &[String],

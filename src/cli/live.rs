@@ -1,56 +1,119 @@
-//! An answer on a terminal, piece by piece as it comes.
+//! Work that is shown while it goes on: as JSON lines, as text on a terminal, or at its end only.
 
-use super::output::Feed;
+use std::process::ExitCode;
+
+use serde::Serialize;
+
+use super::Face;
+use super::arguments::Format;
+use super::output::Stream;
 use super::screen::{Screen, Tone};
+use crate::error::{Error, Result};
+use crate::ops::executions::Piece;
 
-/// What was shown so far.
+#[derive(PartialEq, Eq)]
+enum Form {
+    Lines,
+    Text,
+    Silent,
+}
+
+/// What is shown of some work until its result, which comes last.
 pub(super) struct Live<'a> {
-    feed: Feed<'a>,
-    /// Who said the last piece.
+    face: &'a Face<'a>,
+    stream: Stream<'a>,
+    form: Form,
+    /// Agent of the last piece, and its answer so far.
     speaker: String,
-    /// What he said until now.
-    said: String,
+    answer: String,
 }
 
 impl<'a> Live<'a> {
-    /// Begins with nothing.
-    pub(super) fn new(feed: Feed<'a>) -> Live<'a> {
+    pub(super) fn new(face: &'a Face<'a>) -> Live<'a> {
+        let form = match face.output.format() {
+            Format::Ndjson => Form::Lines,
+            _ if face.output.is_watched() => Form::Text,
+            _ => Form::Silent,
+        };
         Live {
-            feed,
+            face,
+            stream: face.output.stream(),
+            form,
             speaker: String::new(),
-            said: String::new(),
+            answer: String::new(),
         }
     }
 
-    /// Shows something that is no part of an answer.
+    /// Sends an event as an envelope. Work goes on when nobody reads about it any more.
+    pub(super) fn send<T: Serialize>(&mut self, event: &T) {
+        if self.form == Form::Lines {
+            self.stream.send(self.face.name, &Ok(event));
+            self.stream.flush();
+        }
+    }
+
+    /// Sends an event as a row of its own form.
+    pub(super) fn row<T: Serialize>(&mut self, row: &T) {
+        if self.form == Form::Lines {
+            self.stream.row(row, |_| {});
+        }
+    }
+
+    /// Shows text on a terminal.
     pub(super) fn show(&mut self, text: impl FnOnce(&mut Screen)) {
-        self.feed.show(text);
+        if self.is_text() {
+            self.stream.show(text);
+        }
     }
 
-    /// Shows a piece of an answer. When somebody else speaks, a line says who.
-    pub(super) fn piece(&mut self, speaker: &str, text: &str) {
-        let changes = self.speaker != speaker && !self.said.is_empty();
-        if self.speaker != speaker {
-            self.speaker = speaker.to_string();
-            self.said.clear();
+    pub(super) fn is_text(&self) -> bool {
+        self.form == Form::Text
+    }
+
+    /// Shows a piece of an answer; a line names the agent when it changes.
+    pub(super) fn piece(&mut self, piece: &Piece<'_>) {
+        self.send(piece);
+        let is_new = self.speaker != piece.agent;
+        let names_agent = is_new && !self.answer.is_empty();
+        if is_new {
+            self.speaker = piece.agent.to_string();
+            self.answer.clear();
         }
-        self.said.push_str(text);
-        self.feed.show(|screen| {
-            if changes {
+        self.answer.push_str(piece.piece);
+        self.show(|screen| {
+            if names_agent {
                 screen.line(Tone::Plain, "");
-                screen.line(Tone::Dim, format!("{speaker}:"));
+                screen.line(Tone::Dim, format!("{}:", piece.agent));
             }
-            screen.verbatim(text);
+            screen.verbatim(piece.piece);
         });
     }
 
-    /// Says whether a piece of an answer was shown.
-    pub(super) fn has_spoken(&self) -> bool {
-        !self.said.is_empty()
+    /// Ends the pieces; returns whether they were the whole of this answer and somebody saw them.
+    pub(super) fn end_pieces(&mut self, answer: &str) -> bool {
+        let is_whole = !answer.is_empty() && self.answer == answer;
+        if !is_whole && !self.answer.is_empty() {
+            self.show(|screen| {
+                screen.line(Tone::Plain, "");
+            });
+        }
+        is_whole && self.is_text()
     }
 
-    /// Says whether the whole of an answer was shown last.
-    pub(super) fn ends_with(&self, answer: &str) -> bool {
-        !answer.is_empty() && self.said == answer
+    /// Answers with the result.
+    pub(super) fn end<T: Serialize>(
+        mut self,
+        result: &T,
+        error: Option<Error>,
+        warnings: &[String],
+        text: impl FnOnce(&mut Screen),
+    ) -> Result<ExitCode> {
+        if self.form != Form::Lines {
+            return self.face.outcome(result, error, warnings, text);
+        }
+        let error = self.face.with_fix(error);
+        let name = self.face.name;
+        self.stream.finish(name, result, error.as_ref(), warnings);
+        Ok(self.face.output.end(self.stream))
     }
 }

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::Face;
 use super::arguments::past;
-use super::output::Feed;
+use super::output::Stream;
 use super::screen::{Cell, Screen, Tone};
 use crate::error::Result;
 use crate::id::TaskId;
@@ -60,9 +60,9 @@ pub(super) struct Arguments {
     after: Option<u64>,
 }
 
-impl Listener for Feed<'_> {
+impl Listener for Stream<'_> {
     fn tell(&mut self, recorded: &Recorded) -> bool {
-        self.line(recorded, |screen| {
+        self.row(recorded, |screen| {
             screen
                 .say(Tone::Strong, format!("{:>6}  ", recorded.cursor))
                 .say(Tone::Dim, when(&recorded.at) + "  ")
@@ -81,9 +81,9 @@ fn follow(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
     let mut context = face.context()?;
     // It only reads, so it may end anywhere.
     signals::end_at_once()?;
-    let mut feed = face.output.feed();
-    log::follow(&mut context, arguments.after, arguments.task, &mut feed)?;
-    Ok(face.output.end_feed(feed).unwrap_or(ExitCode::SUCCESS))
+    let mut stream = face.output.stream();
+    log::follow(&mut context, arguments.after, arguments.task, &mut stream)?;
+    Ok(face.output.end(stream))
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {

@@ -432,7 +432,8 @@ fn nothing_of_a_store_becomes_a_part_of_a_command() {
         let workspace = workspace();
         workspace.ok("claim T2");
         workspace.ok("session start --scope T1");
-        workspace.ok("phase add build");
+        workspace.ok("update T2 --phase build");
+        workspace.ok("phase set build");
         let value = hostile.replace('\'', "''");
         let set = |table: &str, columns: &[&str]| -> String {
             let all = columns.iter().map(|column| format!("{column} = '{value}'"));

@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::cli::Face;
-use crate::cli::arguments::Format;
 use crate::cli::live::Live;
 use crate::cli::route;
 use crate::cli::runs::words::{how, status_tone};
@@ -63,56 +62,35 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         conversation: arguments.conversation,
     };
     let mut executor = executor(face)?;
-    if face.output.format() == Format::Ndjson {
-        return stream(face, &mut executor, &request);
-    }
-    if face.output.is_watched() {
-        return watched(face, &mut executor, &request);
-    }
+    let mut live = Live::new(face);
     let mut to = FINALIZE.to_string();
-    let shown = executor.execute(&request, &mut |told| {
-        if let Told::Event(event) = told
-            && event.kind == DELEGATION
-        {
-            to = event.detail["to"].as_str().unwrap_or(FINALIZE).to_string();
+    let shown = executor.execute(&request, &mut |told| match told {
+        Told::Event(event) => {
+            live.send(event);
+            if event.kind == DELEGATION {
+                let word = |name: &str| event.detail[name].as_str().unwrap_or_default();
+                to = word("to").to_string();
+                live.show(|screen| head(screen, word("from"), &to, word("reason")));
+            }
         }
+        Told::Piece(piece) => live.piece(&piece),
     })?;
+    let answer = shown.run.output.as_deref().unwrap_or_default();
+    let (has_head, has_answer) = (live.is_text(), live.end_pieces(answer));
     let warnings = warnings(&executor, &shown);
-    face.outcome(&shown, failure(&shown), &warnings, |screen| {
-        head(
-            screen,
-            &shown.run.supervisor,
-            &to,
-            &shown.run.routing_reason,
-        );
-        answer(screen, &shown);
-        foot(screen, &shown);
-    })
-}
-
-/// Shows who answers as soon as that is known, and the answer as it comes.
-fn watched(
-    face: &mut Face<'_>,
-    executor: &mut Executor,
-    request: &Request<'_>,
-) -> Result<ExitCode> {
-    let mut live = Live::new(face.output.feed());
-    let shown = executor.execute(request, &mut |told| match told {
-        Told::Event(event) if event.kind == DELEGATION => {
-            let word = |name: &str| event.detail[name].as_str().unwrap_or_default();
-            live.show(|screen| head(screen, word("from"), word("to"), word("reason")));
+    live.end(&shown, failure(&shown), &warnings, |screen| {
+        let run = &shown.run;
+        if !has_head {
+            head(screen, &run.supervisor, &to, &run.routing_reason);
         }
-        Told::Event(_) => {}
-        Told::Piece(piece) => live.piece(piece.agent, piece.piece),
-    })?;
-    let has_answer = live.ends_with(shown.run.output.as_deref().unwrap_or_default());
-    drop(live);
-    let warnings = warnings(executor, &shown);
-    face.outcome(&shown, failure(&shown), &warnings, |screen| {
         if !has_answer {
-            answer(screen, &shown);
+            screen.verbatim(answer);
         }
-        foot(screen, &shown);
+        screen.line(Tone::Plain, "");
+        screen.line(Tone::Plain, "");
+        screen
+            .say(status_tone(run.status), run.status)
+            .line(Tone::Dim, format!("  {}  {}", run.id, how(run)));
     })
 }
 
@@ -145,23 +123,6 @@ fn executor(face: &Face<'_>) -> Result<Executor> {
         answerers: Answerers::new(face.settings, &face.surroundings()?)?,
     };
     Executor::open(&face.surroundings()?, options)
-}
-
-/// Answers with each event and each piece of an answer as it comes, and the run last.
-fn stream(face: &mut Face<'_>, executor: &mut Executor, request: &Request<'_>) -> Result<ExitCode> {
-    let name = face.name;
-    let mut lines = face.output.stream();
-    let shown = executor.execute(request, &mut |told| {
-        match told {
-            Told::Event(event) => lines.send(name, &Ok(event)),
-            Told::Piece(piece) => lines.send(name, &Ok(piece)),
-        };
-        lines.flush();
-    })?;
-    let error = face.with_fix(failure(&shown));
-    let warnings = warnings(executor, &shown);
-    lines.finish(name, &shown, error.as_ref(), &warnings);
-    Ok(face.output.end(lines))
 }
 
 /// Answers with a line for each run as it ends; the last line sums up.
@@ -206,17 +167,4 @@ fn head(screen: &mut Screen, supervisor: &str, agent: &str, reason: &str) {
         .say(Tone::Accent, agent)
         .line(Tone::Plain, format!("  {reason}"));
     screen.line(Tone::Plain, "");
-}
-
-fn answer(screen: &mut Screen, shown: &Shown) {
-    screen.verbatim(shown.run.output.as_deref().unwrap_or_default());
-}
-
-fn foot(screen: &mut Screen, shown: &Shown) {
-    let run = &shown.run;
-    screen.line(Tone::Plain, "");
-    screen.line(Tone::Plain, "");
-    screen
-        .say(status_tone(run.status), run.status)
-        .line(Tone::Dim, format!("  {}  {}", run.id, how(run)));
 }

@@ -1,7 +1,6 @@
 //! The only place that prints. One answer goes out as text, as one JSON document or as JSON lines.
 
 mod color;
-mod feed;
 mod notes;
 mod stream;
 mod view;
@@ -24,7 +23,6 @@ use color::colored;
 use notes::eprint_whole;
 use view::{View, filter_failed};
 
-pub(super) use feed::Feed;
 pub(super) use notes::Notes;
 pub(super) use stream::Stream;
 
@@ -97,7 +95,7 @@ impl Output {
 
     /// Answers with a result, with an error beside it when it is a verdict that failed.
     pub(super) fn reply<T: Serialize>(
-        &mut self,
+        &self,
         command: &str,
         result: &T,
         error: Option<&Error>,
@@ -118,7 +116,7 @@ impl Output {
     }
 
     /// Answers with an error.
-    pub(super) fn error(&mut self, command: &str, error: Error) -> ExitCode {
+    pub(super) fn error(&self, command: &str, error: Error) -> ExitCode {
         let printed = match self.format {
             Format::Text => Ok(()),
             _ => {
@@ -171,29 +169,14 @@ impl Output {
         self.page("help", text, &Page { text })
     }
 
-    /// Begins a stream of envelopes, one a line.
+    /// Begins a stream.
     pub(super) fn stream(&self) -> Stream<'_> {
-        Stream::new(&self.view)
+        Stream::new(&self.view, self.format, self.color)
     }
 
     /// Says whether somebody watches what is shown as it comes.
     pub(super) fn is_watched(&self) -> bool {
         self.format == Format::Text && io::stdout().is_terminal()
-    }
-
-    /// Begins a feed.
-    pub(super) fn feed(&self) -> Feed<'_> {
-        Feed::new(&self.view, self.format, self.color)
-    }
-
-    /// Ends a feed; says how the command ends when its reader has gone or there is no room.
-    pub(super) fn end_feed(&self, feed: Feed<'_>) -> Option<ExitCode> {
-        let broken = feed.broken()?;
-        let lost = self.written(Err(broken)).err();
-        if let Some(lost) = &lost {
-            self.notes.explain(lost);
-        }
-        Some(lost.as_ref().map_or(ExitCode::SUCCESS, exit))
     }
 
     /// Ends a stream and says how the command ends: with the first error that was streamed.

@@ -1,19 +1,23 @@
-//! A stream of answers, one a line.
+//! A stream of answers or changes: each line is out as soon as it is written.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 
 use super::view::View;
 use crate::cli::arguments::Format;
 use crate::cli::jq::Ended;
+use crate::cli::screen::Screen;
 use crate::error::{Code, Error, Result};
 use crate::reply::Envelope;
 
-/// A stream of envelopes, one a line.
+/// A stream of JSON lines, or of text for people.
 pub(in crate::cli) struct Stream<'a> {
     view: &'a View,
     stdout: BufWriter<io::StdoutLock<'static>>,
+    format: Format,
+    color: bool,
     broken: Option<io::Error>,
     failed: Option<Code>,
     /// The answer that is being written.
@@ -23,10 +27,12 @@ pub(in crate::cli) struct Stream<'a> {
 
 impl<'a> Stream<'a> {
     /// Begins a stream that shows what `view` asks for.
-    pub(super) fn new(view: &'a View) -> Stream<'a> {
+    pub(super) fn new(view: &'a View, format: Format, color: bool) -> Stream<'a> {
         Stream {
             view,
             stdout: BufWriter::with_capacity(1 << 16, io::stdout().lock()),
+            format,
+            color,
             broken: None,
             failed: None,
             line: Vec::new(),
@@ -49,9 +55,8 @@ impl<'a> Stream<'a> {
         };
         self.failed = self.failed.or(error.map(|error| error.code));
         let written = self.write(&Envelope::new(command, result, error, &[]));
-        let lost = self.view.judge(written).err();
-        self.broken = lost.or(self.broken.take());
-        self.broken.is_none()
+        let written = self.view.judge(written);
+        self.note(written)
     }
 
     /// Adds an answer that failed and says with what result; false when nobody can read it any more.
@@ -63,8 +68,7 @@ impl<'a> Stream<'a> {
     ) -> bool {
         self.failed = self.failed.or(Some(error.code));
         let written = self.write(&Envelope::new(command, Some(result), Some(error), &[]));
-        self.broken = written.err();
-        self.broken.is_none()
+        self.note(written.map(|_| ()))
     }
 
     /// Writes an envelope on a line. What nobody has to change or clean goes out by one buffer.
@@ -77,6 +81,44 @@ impl<'a> Stream<'a> {
         self.line.push(b'\n');
         self.stdout.write_all(&self.line)?;
         Ok(Ended::Whole)
+    }
+
+    /// Keeps the first fault of a write; false when there was one.
+    fn note(&mut self, written: io::Result<()>) -> bool {
+        self.broken = self.broken.take().or(written.err());
+        self.broken.is_none()
+    }
+
+    /// Shows text at once; false when nobody can read it any more.
+    pub(in crate::cli) fn show(&mut self, text: impl FnOnce(&mut Screen)) -> bool {
+        let mut screen = Screen::new(self.color);
+        text(&mut screen);
+        let written = self.stdout.write_all(screen.finish().as_bytes());
+        let written = written.and_then(|()| self.stdout.flush());
+        self.note(written)
+    }
+
+    /// Writes a row at once: as text, or as JSON that is no envelope; false when nobody can read it any
+    /// more.
+    pub(in crate::cli) fn row<T: Serialize>(
+        &mut self,
+        row: &T,
+        text: impl FnOnce(&mut Screen),
+    ) -> bool {
+        if self.format == Format::Text {
+            return self.show(text);
+        }
+        let written = self.view.row(&mut self.stdout, row);
+        let written = self.view.judge(written);
+        let written = written.and_then(|()| self.stdout.flush());
+        self.note(written)
+    }
+
+    /// Says whether somebody can still read what is written. Only a pipe tells.
+    pub(in crate::cli) fn has_reader(&self) -> bool {
+        let mut pipe = [PollFd::new(self.stdout.get_ref(), PollFlags::empty())];
+        let polled = poll(&mut pipe, Some(&Timespec::default()));
+        polled.is_err() || !pipe[0].revents().contains(PollFlags::ERR)
     }
 
     /// Lets everything be read that was added so far.
@@ -106,8 +148,8 @@ impl<'a> Stream<'a> {
             let whole = View::default();
             let view = if error.is_some() { &whole } else { self.view };
             let written = view.filtered(&mut self.stdout, &envelope, Format::Ndjson);
-            let lost = self.view.judge(written).err();
-            self.broken = lost.or(self.broken.take());
+            let written = self.view.judge(written);
+            self.note(written);
         }
     }
 }

@@ -8,8 +8,7 @@ use clap::{Args, ValueEnum};
 use super::make::goal;
 use super::{By, first_line};
 use crate::cli::Face;
-use crate::cli::arguments::Format;
-use crate::cli::run::result_last;
+use crate::cli::live::Live;
 use crate::cli::runs::words::{how, status_tone};
 use crate::cli::screen::{Cell, Screen, Tone, count};
 use crate::coordinator::plan::{Carried, Options, Refine, StepStatus, Stepped, carry_out, resume};
@@ -153,48 +152,19 @@ pub(in crate::cli) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<E
         policy: &*policy,
         answerers: Answerers::new(face.settings, &surroundings)?,
     };
-    let work = Work {
-        surroundings: &surroundings,
-        options: &options,
-        resumed: arguments.resume.as_deref(),
+    let mut live = Live::new(face);
+    let mut tell = |event: &Event| {
+        live.row(&Line::from(event));
+        live.show(|screen| show_step(screen, event));
     };
-    if face.output.format() == Format::Ndjson {
-        return stream(face, &work);
-    }
-    let carried = match face.output.is_watched() {
-        true => {
-            let mut feed = face.output.feed();
-            work.carry_out(&mut |event| {
-                feed.show(|screen| tell(screen, event));
-            })?
-        }
-        false => work.carry_out(&mut |_| {})?,
+    let mut carried = match &arguments.resume {
+        Some(run) => resume(&surroundings, run, &options, &mut tell)?,
+        None => carry_out(&surroundings, &options, &mut tell)?,
     };
-    let error = face.with_fix(carried.error);
-    let carried = Carried {
-        error: None,
-        ..carried
-    };
-    face.outcome(&carried, error, &carried.warnings, |screen| {
+    let error = carried.error.take();
+    live.end(&carried, error, &carried.warnings, |screen| {
         render(screen, &carried)
     })
-}
-
-/// What is to be done.
-struct Work<'a> {
-    surroundings: &'a Surroundings,
-    options: &'a Options<'a>,
-    /// The run to go on with.
-    resumed: Option<&'a str>,
-}
-
-impl Work<'_> {
-    fn carry_out(&self, tell: &mut dyn FnMut(&Event)) -> Result<Carried> {
-        match self.resumed {
-            Some(run) => resume(self.surroundings, run, self.options, tell),
-            None => carry_out(self.surroundings, self.options, tell),
-        }
-    }
 }
 
 /// Returns the goal, and who plans it: a file is its own plan.
@@ -218,41 +188,23 @@ fn planned(
     Ok((checked.plan.goal.clone(), Box::new(AsWritten(checked.plan))))
 }
 
-/// Answers with each event as it comes, and the result last.
-fn stream(face: &mut Face<'_>, work: &Work<'_>) -> Result<ExitCode> {
-    let mut feed = face.output.feed();
-    let carried = work.carry_out(&mut |event| {
-        // A run goes on when nobody reads about it any more.
-        feed.line(&Line::from(event), |_| {});
-    });
-    let broken = face.output.end_feed(feed);
-    let mut carried = carried?;
-    let error = carried.error.take();
-    Ok(result_last(
-        face,
-        broken,
-        &carried,
-        error,
-        &carried.warnings,
-    ))
-}
-
-/// Writes what happens on a line, where it is about a step.
-fn tell(screen: &mut Screen, event: &Event) {
+/// Shows an event on a line, if it is about a step.
+fn show_step(screen: &mut Screen, event: &Event) {
     let word = |name: &str| {
         event
             .detail
             .get(name)
-            .and_then(|value| value.as_str())
+            .and_then(|it| it.as_str())
             .unwrap_or("")
     };
+    let step = word("stepId");
     match event.kind.as_str() {
         "agentStart" => screen
-            .say(Tone::Accent, format!("▶ {}", word("stepId")))
+            .say(Tone::Accent, format!("▶ {step}"))
             .line(Tone::Dim, format!("  {}", word("agent"))),
-        "stepCompleted" => screen.line(Tone::Good, format!("✔ {}", word("stepId"))),
+        "stepCompleted" => screen.line(Tone::Good, format!("✔ {step}")),
         "error" if event.detail.contains_key("stepId") => {
-            screen.say(Tone::Bad, format!("✘ {}", word("stepId"))).line(
+            screen.say(Tone::Bad, format!("✘ {step}")).line(
                 Tone::Plain,
                 format!("  {}", first_line(word("message"), 200)),
             )

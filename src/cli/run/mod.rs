@@ -1,7 +1,6 @@
 //! `cleo run`
 
-mod lines;
-mod live;
+mod progress;
 mod reporting;
 pub(super) mod table;
 mod wanted;
@@ -9,21 +8,17 @@ mod wanted;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use serde::Serialize;
 
+use self::progress::Progress;
 pub(super) use self::reporting::Reporting;
 use self::table::{order, render};
 use self::wanted::{ambience, options, unkept};
 use super::Face;
-use super::arguments::Format;
-use super::output::Feed;
 use crate::config::seconds;
 use crate::coordinator::{self, Ambience, Listener, Report};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::id::TaskId;
-use crate::run::board::Board;
 pub(super) use crate::run::report::{money, time, tokens};
-use crate::run::{Event, Line};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -196,66 +191,13 @@ pub(super) fn carried_out(
     let ready = reporting.check(face);
     ready.inspect_err(|error| reporting.tell_failure(face, error))?;
     let ambience = ambience(face.settings)?;
-    if face.output.format() == Format::Ndjson {
-        return stream(face, reporting, warnings, |listener| {
-            carry_out(ambience, listener)
-        });
-    }
-    let mut listener: Box<dyn Listener> = match face.output.can_draw() {
-        true => Box::new(live::Live::new(face.output.notes())),
-        false => Box::new(lines::Lines::new(face.output.notes())),
-    };
-    let report = carry_out(ambience, &mut *listener);
+    let mut progress = Progress::new(face);
+    let report = carry_out(ambience, &mut progress);
     let mut report = report.inspect_err(|error| reporting.tell_failure(face, error))?;
     let error = report.error.take();
     warnings.extend(reporting.tell(face, &report.run.id));
-    face.outcome(&report, error, &warnings, |screen| render(screen, &report))
-}
-
-/// Answers with a line for each event as it comes, and what became of the run last.
-fn stream(
-    face: &mut Face<'_>,
-    reporting: &Reporting,
-    mut warnings: Vec<String>,
-    carry_out: impl FnOnce(&mut dyn Listener) -> Result<Report>,
-) -> Result<ExitCode> {
-    let mut events = Events(face.output.feed());
-    let report = carry_out(&mut events);
-    let broken = face.output.end_feed(events.0);
-    let mut report = report.inspect_err(|error| reporting.tell_failure(face, error))?;
-    warnings.extend(reporting.tell(face, &report.run.id));
-    let error = report.error.take();
-    Ok(result_last(face, broken, &report, error, &warnings))
-}
-
-/// Ends a stream of events with what became of the run. `broken` is how the command ends when nobody
-/// reads it any more, unless the run says otherwise.
-pub(super) fn result_last<T: Serialize>(
-    face: &Face<'_>,
-    broken: Option<ExitCode>,
-    result: &T,
-    error: Option<Error>,
-    warnings: &[String],
-) -> ExitCode {
-    let error = face.with_fix(error);
-    if let Some(code) = broken {
-        return error.map_or(code, |error| ExitCode::from(error.code.exit_code()));
-    }
-    let mut stream = face.output.stream();
-    stream.finish(face.name, result, error.as_ref(), warnings);
-    face.output.end(stream)
-}
-
-/// Writes each event on a line.
-struct Events<'a>(Feed<'a>);
-
-impl Listener for Events<'_> {
-    fn tell(&mut self, events: &[Event], _: &Board) {
-        for event in events {
-            // A run goes on when nobody reads about it any more.
-            self.0.line(&Line::from(event), |_| {});
-        }
-    }
+    let live = progress.live;
+    live.end(&report, error, &warnings, |screen| render(screen, &report))
 }
 
 #[cfg(test)]

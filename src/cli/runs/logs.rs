@@ -37,16 +37,13 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     let surroundings = face.surroundings()?;
     let logged = logs(&surroundings, &arguments.run, arguments.task, arguments.raw)?;
     if face.output.format() == Format::Ndjson && !arguments.raw {
-        let mut feed = face.output.feed();
+        let mut stream = face.output.stream();
         for line in &logged.events {
-            if !feed.line(line, |_| {}) {
+            if !stream.row(line, |_| {}) {
                 break;
             }
         }
-        if let Some(code) = face.output.end_feed(feed) {
-            return Ok(code);
-        }
-        return Ok(face.output.end(face.output.stream()));
+        return Ok(face.output.end(stream));
     }
     face.reply(&logged, &[], |screen| render(screen, &logged))
 }

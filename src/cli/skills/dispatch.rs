@@ -106,10 +106,10 @@ fn as_lines(face: &Face<'_>, catalogue: &Catalogue, arguments: &Arguments) -> Re
 }
 
 fn as_text(face: &Face<'_>, catalogue: &Catalogue, arguments: &Arguments) -> Result<ExitCode> {
-    let (mut feed, notes) = (face.output.feed(), face.output.notes());
+    let (mut stream, notes) = (face.output.stream(), face.output.notes());
     let mut failed: Option<Code> = None;
     let n_tasks = each(catalogue, arguments, |answer| match answer {
-        Ok(decision) => feed.show(|screen| render(screen, &decision)),
+        Ok(decision) => stream.show(|screen| render(screen, &decision)),
         Err(error) => {
             notes.explain(&error);
             failed = failed.or(Some(error.code));
@@ -117,9 +117,10 @@ fn as_text(face: &Face<'_>, catalogue: &Catalogue, arguments: &Arguments) -> Res
         }
     })?;
     tell_of_none(face, n_tasks);
-    let failed = failed.map(|code| ExitCode::from(code.exit_code()));
-    let ended = face.output.end_feed(feed);
-    Ok(failed.or(ended).unwrap_or(ExitCode::SUCCESS))
+    if let Some(code) = failed {
+        stream.fails(code);
+    }
+    Ok(face.output.end(stream))
 }
 
 fn tell_of_none(face: &Face<'_>, n_tasks: usize) {

@@ -1,0 +1,225 @@
+//! The progress of a run: an event a line, or a view on a terminal with a line for each task that is
+//! under way and a bar for all of them.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use super::{money, time, tokens};
+use crate::cli::Face;
+use crate::cli::arguments::Format;
+use crate::cli::live::Live;
+use crate::cli::output::Notes;
+use crate::cli::screen::{Cell, Tone};
+use crate::coordinator::Listener;
+use crate::id::TaskId;
+use crate::run::board::{Board, Summary, TaskRun, TaskState};
+use crate::run::told::{Planned, Told, kind, waves};
+use crate::run::{Event, Line, Outcome, RUN_FINISHED};
+
+/// Shortest time between two drawings.
+const PACE: Duration = Duration::from_millis(200);
+/// Most tasks that have a line.
+const ROWS: usize = 20;
+/// How many letters the bar has.
+const BAR: usize = 24;
+
+pub(super) struct Progress<'a> {
+    pub(super) live: Live<'a>,
+    notes: Notes,
+    /// Whether JSON lines hold everything.
+    is_silent: bool,
+    draws: bool,
+    drawn: Instant,
+    begun: Instant,
+    /// When each task that is under way was begun.
+    since: BTreeMap<TaskId, Instant>,
+    /// The wave of each task, from 0.
+    waves: BTreeMap<TaskId, usize>,
+}
+
+impl<'a> Progress<'a> {
+    pub(super) fn new(face: &'a Face<'a>) -> Progress<'a> {
+        let is_silent = face.output.format() == Format::Ndjson;
+        Progress {
+            live: Live::new(face),
+            notes: face.output.notes(),
+            is_silent,
+            draws: !is_silent && face.output.can_draw(),
+            drawn: Instant::now(),
+            begun: Instant::now(),
+            since: BTreeMap::new(),
+            waves: BTreeMap::new(),
+        }
+    }
+
+    fn note(&mut self, event: &Event, board: &Board) {
+        let about = Told::read(&event.detail).task_id;
+        match event.kind.as_str() {
+            kind::RUN_STARTED | kind::RUN_RESUMED => {
+                let tasks = board.tasks().iter().map(|task| Planned {
+                    task_id: task.task_id,
+                    title: String::new(),
+                    needs: task.needs.clone(),
+                    is_epic: task.is_epic,
+                });
+                self.waves = waves(&tasks.collect::<Vec<_>>());
+            }
+            kind::TASK_STARTED => self.since.extend(about.map(|id| (id, Instant::now()))),
+            kind::TASK_COMPLETED | kind::TASK_FAILED => {
+                about.map(|id| self.since.remove(&id));
+            }
+            _ => {}
+        }
+        // The view shows what begins.
+        let is_shown = !self.draws || event.kind != kind::TASK_STARTED;
+        if let Some((tone, line)) = describe(event, board).filter(|_| is_shown) {
+            self.notes.erase();
+            self.notes.line(tone, &line);
+        }
+    }
+
+    fn row(&self, task: &TaskRun, since: &Instant) -> Vec<Cell> {
+        let used = match (task.usage, task.using) {
+            (Some(before), Some(now)) => Some(before.plus(now)),
+            (before, now) => now.or(before),
+        };
+        let used = used.and_then(tokens).unwrap_or_default();
+        let skill = task.skill.as_deref().unwrap_or_default();
+        let skill = skill.trim_start_matches("ct-");
+        let runner = task.runner.as_deref().unwrap_or_default();
+        let doing = task.doing.as_ref().unwrap_or(&task.title);
+        vec![
+            (Tone::Strong, format!("{:<6} ", task.task_id.to_string())),
+            (Tone::Accent, format!("{skill:<20} ")),
+            (Tone::Plain, format!("{runner:<9} ")),
+            (Tone::Dim, format!("{:>8} {used:>6}  ", elapsed(since))),
+            (Tone::Plain, doing.clone()),
+        ]
+    }
+
+    fn sum(&self, board: &Board) -> Vec<Cell> {
+        let summary = Summary::of(board);
+        let filled = (summary.total - summary.open) * BAR / summary.total.max(1);
+        let bar = format!("{}{} ", "█".repeat(filled), "░".repeat(BAR - filled));
+        let costs = board.tasks().iter().filter_map(|task| task.cost);
+        let parts = [
+            Some(format!("{}/{} done", summary.done, summary.total)),
+            (summary.failed > 0).then(|| format!("{} failed", summary.failed)),
+            Some(format!("{} running", self.since.len())),
+            self.first_open_wave(board),
+            Some(elapsed(&self.begun)),
+            costs.reduce(|a, b| a + b).map(money),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        vec![(Tone::Accent, bar), (Tone::Plain, parts.join("  "))]
+    }
+
+    fn first_open_wave(&self, board: &Board) -> Option<String> {
+        let is_open =
+            |task: &&TaskRun| matches!(task.state, TaskState::Waiting | TaskState::Running);
+        let open = board.tasks().iter().filter(is_open);
+        let first = open
+            .filter_map(|task| self.waves.get(&task.task_id))
+            .min()?;
+        let last = self.waves.values().max()?;
+        (*last > 0).then(|| format!("wave {first} of 0 to {last}"))
+    }
+}
+
+impl Listener for Progress<'_> {
+    fn tell(&mut self, events: &[Event], board: &Board) {
+        for event in events {
+            self.live.row(&Line::from(event));
+            if !self.is_silent {
+                self.note(event, board);
+            }
+        }
+        if events.iter().any(|event| event.kind == RUN_FINISHED) {
+            self.notes.erase();
+        }
+    }
+
+    fn show(&mut self, board: &Board) {
+        if !self.draws || self.drawn.elapsed() < PACE {
+            return;
+        }
+        self.drawn = Instant::now();
+        let tasks = board.tasks().iter();
+        let running = tasks.filter_map(|task| Some((task, self.since.get(&task.task_id)?)));
+        let rows = running
+            .take(ROWS)
+            .map(|(task, since)| self.row(task, since));
+        let mut rows: Vec<Vec<Cell>> = rows.collect();
+        if self.since.len() > ROWS {
+            let more = format!("… and {} more", self.since.len() - ROWS);
+            rows.push(vec![(Tone::Dim, more)]);
+        }
+        rows.push(self.sum(board));
+        self.notes.draw(&rows);
+    }
+}
+
+fn elapsed(since: &Instant) -> String {
+    time(u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX))
+}
+
+/// Describes an event for people; `None` for those that only programs need.
+fn describe(event: &Event, board: &Board) -> Option<(Tone, String)> {
+    let told = Told::read(&event.detail);
+    let task = told.task_id.map(|id| id.to_string()).unwrap_or_default();
+    let reason = told.reason.clone().unwrap_or_default();
+    Some(match event.kind.as_str() {
+        kind::RUN_STARTED => {
+            let tasks = told.tasks.iter().filter(|task| !task.is_epic).count();
+            (Tone::Dim, format!("{}: {tasks} to do", event.run))
+        }
+        kind::RUN_RESUMED => (Tone::Dim, format!("{} goes on", event.run)),
+        kind::RUN_STOPPING => (Tone::Warn, format!("the run ends: {reason}")),
+        kind::TASK_STARTED => {
+            let again = told.attempt.filter(|attempt| *attempt > 1);
+            let again = again.map(|attempt| format!(", try {attempt}"));
+            let how: Vec<String> = [told.skill, told.runner].into_iter().flatten().collect();
+            let how = how.join(", ") + &again.unwrap_or_default();
+            (Tone::Dim, format!("{task} begins ({how})"))
+        }
+        kind::TASK_WAITING => {
+            let line = match told.wait_ms {
+                Some(wait) => format!("{task} waits {}: too many requests", time(wait)),
+                None => format!("{task} waits: {reason}"),
+            };
+            (Tone::Warn, line)
+        }
+        kind::TASK_LACKING => {
+            let outcome = told.outcome.map_or("", Outcome::word);
+            let missing = told.missing.join("; ");
+            let line = format!("{task} does not verify ({outcome}): {missing}");
+            (Tone::Warn, line)
+        }
+        kind::TASK_KEPT => {
+            let line = match told.worktree {
+                Some(place) => format!("the worktree of {task} is kept in {place}: {reason}"),
+                None => format!("{task}: {reason}"),
+            };
+            (Tone::Warn, line)
+        }
+        kind::TASK_COMPLETED => {
+            let run = told.task_id.and_then(|id| board.task(id));
+            let run = run.filter(|task| task.attempts > 0);
+            let took = run.map(|task| format!(" ({})", time(task.duration_ms)));
+            (
+                Tone::Good,
+                format!("{task} is done{}", took.unwrap_or_default()),
+            )
+        }
+        kind::TASK_FAILED => (Tone::Bad, format!("{task} failed: {reason}")),
+        kind::TASK_SKIPPED => {
+            let because = told.because.map(|id| format!(" ({id})"));
+            let because = because.unwrap_or_default();
+            (
+                Tone::Warn,
+                format!("{task} is not begun: {reason}{because}"),
+            )
+        }
+        _ => return None,
+    })
+}
