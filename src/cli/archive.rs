@@ -1,4 +1,4 @@
-//! `cleo archive`
+//! `cleo archive`, `unarchive` and `delete`
 
 use std::process::ExitCode;
 
@@ -20,12 +20,12 @@ const WHICH: [&str; 4] = ["tasks", "done_before", "older_than", "epic"];
 #[command(after_help = "\
 Examples:
   cleo archive T3 T4
-  cleo archive --older-than 30d --dry-run
+  cleo archive --older-than 30d --dry-archive
   cleo archive --done-before 2026-01-01 --epic T1
   cleo list --archived
   cleo unarchive T3")]
 #[command(group = ArgGroup::new("which").required(true).multiple(true).args(WHICH))]
-pub(super) struct Arguments {
+pub(super) struct ArchiveArguments {
     /// The tasks, each with everything below it
     #[arg(value_name = "TASK")]
     tasks: Vec<TaskId>,
@@ -47,7 +47,7 @@ pub(super) struct Arguments {
     dry_run: bool,
 }
 
-pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+pub(super) fn archive(face: &mut Face<'_>, arguments: ArchiveArguments) -> Result<ExitCode> {
     let dry_run = arguments.dry_run;
     let mut context = face.context()?;
     let now = context.surroundings.clock.now();
@@ -61,12 +61,12 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     };
     let archived = tasks::archive(&mut context, &selection, dry_run)?;
     face.reply(&archived, &[], |screen| {
-        render(screen, ["Archived", "Would archive"], &archived)
+        show_moved(screen, ["Archived", "Would archive"], &archived)
     })
 }
 
 /// Says what was moved into the archive or out of it.
-pub(super) fn render(screen: &mut Screen, [done, would]: [&str; 2], moved: &Archival) {
+fn show_moved(screen: &mut Screen, [done, would]: [&str; 2], moved: &Archival) {
     if moved.tasks.is_empty() {
         screen.line(Tone::Dim, "nothing to do");
         return;
@@ -84,4 +84,63 @@ pub(super) fn render(screen: &mut Screen, [done, would]: [&str; 2], moved: &Arch
     screen
         .say(tone, verb)
         .line(Tone::Plain, format!(" {what}: {}{more}", id::list(named)));
+}
+
+#[derive(Args)]
+#[command(after_help = "Examples:\n  cleo unarchive T3\n  cleo list --archived")]
+pub(super) struct UnarchiveArguments {
+    /// The tasks, each with everything below it
+    #[arg(required = true, value_name = "TASK")]
+    tasks: Vec<TaskId>,
+
+    /// Show what would be taken out
+    #[arg(long, short = 'n')]
+    dry_run: bool,
+}
+
+pub(super) fn unarchive(face: &mut Face<'_>, arguments: UnarchiveArguments) -> Result<ExitCode> {
+    let moved = tasks::unarchive(&mut face.context()?, &arguments.tasks, arguments.dry_run)?;
+    face.reply(&moved, &[], |screen| {
+        show_moved(screen, ["Took out", "Would take out"], &moved)
+    })
+}
+
+#[derive(Args)]
+#[command(after_help = "Examples:\n  cleo delete T3 --dry-delete\n  cleo delete T1 --cascade")]
+pub(super) struct DeleteArguments {
+    /// The task
+    task: TaskId,
+
+    /// Delete what is below it too
+    #[arg(long)]
+    cascade: bool,
+
+    /// Delete it although others depend on it, who no longer do, or somebody else holds it
+    #[arg(long)]
+    force: bool,
+
+    /// Show what would be deleted
+    #[arg(long, short = 'n')]
+    dry_run: bool,
+}
+
+pub(super) fn delete(face: &mut Face<'_>, arguments: DeleteArguments) -> Result<ExitCode> {
+    let DeleteArguments {
+        task,
+        cascade,
+        force,
+        dry_run,
+    } = arguments;
+    let deleted = tasks::delete(&mut face.context()?, task, cascade, force, dry_run)?;
+    face.reply(&deleted, &[], |screen| {
+        let (tone, verb) = if dry_run {
+            (Tone::Plain, "Would delete")
+        } else {
+            (Tone::Good, "Deleted")
+        };
+        screen
+            .say(tone, verb)
+            .line(Tone::Plain, format!(" {}", id::list(&deleted.deleted)));
+        screen.field("released", id::list(&deleted.released));
+    })
 }

@@ -1,11 +1,11 @@
-//! `cleo claim`
+//! `cleo claim`, `heartbeat` and `release`
 
 use std::process::ExitCode;
 
 use clap::Args;
 
 use super::Face;
-use super::arguments::LeaseOption;
+use super::arguments::{EpochOption, LeaseOption};
 use super::screen::Tone;
 use super::show::{claim_fields, task_line};
 use crate::error::Result;
@@ -22,7 +22,7 @@ Examples:
 Whoever wins gets an epoch; give it to complete, verify, manifest append, heartbeat and release with
 --epoch or CLEO_EPOCH, and they refuse (exit 35) once somebody else took over. Exit 35: somebody
 holds the task. Exit 4 with --next: nothing is ready; `retryable` says whether to come back.")]
-pub(super) struct Arguments {
+pub(super) struct ClaimArguments {
     /// The task
     #[arg(required_unless_present = "next", conflicts_with = "next")]
     task: Option<TaskId>,
@@ -43,7 +43,7 @@ pub(super) struct Arguments {
     force: bool,
 }
 
-pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+pub(super) fn claim(face: &mut Face<'_>, arguments: ClaimArguments) -> Result<ExitCode> {
     let (mut context, lease) = (face.context()?, arguments.lease.or_set(face.settings));
     let claimed = match arguments.task {
         Some(task) => claims::claim(&mut context, task, lease, arguments.force)?,
@@ -53,11 +53,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 }
 
 /// Answers with a task and its claim.
-pub(super) fn claimed_reply(
-    face: &mut Face<'_>,
-    verb: &str,
-    claimed: &Claimed,
-) -> Result<ExitCode> {
+fn claimed_reply(face: &mut Face<'_>, verb: &str, claimed: &Claimed) -> Result<ExitCode> {
     face.reply(claimed, &claimed.warnings, |screen| {
         let (tone, word) = match claimed.changed {
             true => (Tone::Good, verb),
@@ -67,4 +63,55 @@ pub(super) fn claimed_reply(
         task_line(screen, &claimed.task);
         claim_fields(screen, claimed.claim.as_ref());
     })
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo heartbeat T3
+  cleo heartbeat T3 --epoch 2 --lease 30m")]
+pub(super) struct HeartbeatArguments {
+    /// The task
+    task: TaskId,
+
+    #[command(flatten)]
+    lease: LeaseOption,
+
+    #[command(flatten)]
+    claim: EpochOption,
+
+    /// Extend it although somebody else holds the task; this is recorded
+    #[arg(long)]
+    force: bool,
+}
+
+pub(super) fn heartbeat(face: &mut Face<'_>, arguments: HeartbeatArguments) -> Result<ExitCode> {
+    let (lease, epoch) = (arguments.lease.or_set(face.settings), arguments.claim.epoch);
+    let mut context = face.context()?;
+    let extended = claims::heartbeat(&mut context, arguments.task, lease, epoch, arguments.force)?;
+    claimed_reply(face, "Extended", &extended)
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo release T3
+  cleo release T3 --epoch 2
+  cleo release T3 --force                  take it from whoever holds it")]
+pub(super) struct ReleaseArguments {
+    /// The task
+    task: TaskId,
+
+    #[command(flatten)]
+    claim: EpochOption,
+
+    /// Take it from somebody else; this is recorded
+    #[arg(long)]
+    force: bool,
+}
+
+pub(super) fn release(face: &mut Face<'_>, arguments: ReleaseArguments) -> Result<ExitCode> {
+    let (epoch, force) = (arguments.claim.epoch, arguments.force);
+    let released = claims::release(&mut face.context()?, arguments.task, epoch, force)?;
+    claimed_reply(face, "Released", &released)
 }

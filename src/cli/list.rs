@@ -1,4 +1,4 @@
-//! `cleo list`
+//! `cleo list` and `cleo find`
 
 use std::process::ExitCode;
 
@@ -157,7 +157,7 @@ pub(super) fn run(face: &mut Face<'_>, mut arguments: Arguments) -> Result<ExitC
 }
 
 /// Shows tasks as a table, and how many more there are.
-pub(super) fn table(screen: &mut Screen, listed: &Listed) {
+fn table(screen: &mut Screen, listed: &Listed) {
     if listed.total == 0 {
         screen.line(Tone::Dim, "no tasks");
         return;
@@ -226,4 +226,38 @@ impl Arguments {
             offset: self.offset,
         }
     }
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo find token refresh
+  cleo find 'refresh\\w+ token' --regex")]
+pub(super) struct FindArguments {
+    /// Words, whole or as beginnings; each must occur
+    #[arg(required = true)]
+    words: Vec<String>,
+
+    /// Take the words as one regular expression, case ignored
+    #[arg(long)]
+    regex: bool,
+
+    /// At most so many tasks
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: u32,
+
+    #[command(flatten)]
+    archive: ArchiveOptions,
+}
+
+pub(super) fn find(face: &mut Face<'_>, arguments: FindArguments) -> Result<ExitCode> {
+    let words = arguments.words.join(" ");
+    let archived = arguments.archive.shown();
+    let mut context = face.context()?;
+    let listed = if arguments.regex {
+        tasks::find_regex(&mut context, &words, archived, arguments.limit)?
+    } else {
+        tasks::find(&mut context, &words, archived, arguments.limit)?
+    };
+    face.reply(&listed, &[], |screen| table(screen, &listed))
 }

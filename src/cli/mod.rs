@@ -16,21 +16,17 @@ mod add;
 mod agents;
 mod archive;
 mod ask;
-mod cancel;
 mod chat;
 mod claim;
 mod complete;
 mod completions;
 mod config;
 mod conversations;
-mod delete;
 mod demo;
 mod deps;
 mod doctor;
 mod explain;
 mod export;
-mod find;
-mod heartbeat;
 mod hook;
 mod import;
 mod init;
@@ -42,8 +38,6 @@ mod manifest;
 mod orchestrator;
 mod phase;
 mod plan;
-mod release;
-mod reopen;
 mod research;
 mod route;
 mod run;
@@ -56,7 +50,6 @@ mod skills;
 mod spawn;
 mod start;
 mod trust;
-mod unarchive;
 mod undo;
 mod update;
 mod util;
@@ -87,27 +80,27 @@ enum Command {
     /// List tasks
     List(Later<list::Arguments>),
     /// Find tasks by words in title and description, or by the id that they were imported with
-    Find(Later<find::Arguments>),
+    Find(Later<list::FindArguments>),
     /// Claim a task, so that exactly one works on it, and start it
-    Claim(Later<claim::Arguments>),
+    Claim(Later<claim::ClaimArguments>),
     /// Extend the lease of a claim
-    Heartbeat(Later<heartbeat::Arguments>),
+    Heartbeat(Later<claim::HeartbeatArguments>),
     /// Give a claimed task back: it is free, and pending again if it was active
-    Release(Later<release::Arguments>),
+    Release(Later<claim::ReleaseArguments>),
     /// Start the work on a task: it is claimed, and active
     Start(Later<start::Arguments>),
     /// Mark a task done; a task that was spawned must verify first
-    Complete(Later<complete::Arguments>),
+    Complete(Later<complete::CompleteArguments>),
     /// Take a closed task up again
-    Reopen(Later<reopen::Arguments>),
+    Reopen(Later<complete::ReopenArguments>),
     /// Give a task up
-    Cancel(Later<cancel::Arguments>),
+    Cancel(Later<complete::CancelArguments>),
     /// Delete a task; its id is never used again
-    Delete(Later<delete::Arguments>),
+    Delete(Later<archive::DeleteArguments>),
     /// Put closed tasks away: out of lists, and still counted as what they are
-    Archive(Later<archive::Arguments>),
+    Archive(Later<archive::ArchiveArguments>),
     /// Take tasks out of the archive
-    Unarchive(Later<unarchive::Arguments>),
+    Unarchive(Later<archive::UnarchiveArguments>),
     /// Show what a task depends on and what depends on it, as a list, a tree or a picture
     Deps(Later<deps::Arguments>),
     /// Show the task to take next, and why this one
@@ -301,17 +294,19 @@ fn dispatch<const PROGRAM: u8>(face: &mut Face<'_>, command: Command) -> Result<
         Command::Update(Later(arguments)) => face.run("update", *arguments, update::run),
         Command::Show(Later(arguments)) => face.run("show", arguments, show::run),
         Command::List(Later(arguments)) => face.run("list", arguments, list::run),
-        Command::Find(Later(arguments)) => face.run("find", arguments, find::run),
-        Command::Claim(Later(arguments)) => face.run("claim", arguments, claim::run),
-        Command::Heartbeat(Later(arguments)) => face.run("heartbeat", arguments, heartbeat::run),
-        Command::Release(Later(arguments)) => face.run("release", arguments, release::run),
+        Command::Find(Later(arguments)) => face.run("find", arguments, list::find),
+        Command::Claim(Later(arguments)) => face.run("claim", arguments, claim::claim),
+        Command::Heartbeat(Later(arguments)) => face.run("heartbeat", arguments, claim::heartbeat),
+        Command::Release(Later(arguments)) => face.run("release", arguments, claim::release),
         Command::Start(Later(arguments)) => face.run("start", arguments, start::run),
-        Command::Complete(Later(arguments)) => face.run("complete", arguments, complete::run),
-        Command::Reopen(Later(arguments)) => face.run("reopen", arguments, reopen::run),
-        Command::Cancel(Later(arguments)) => face.run("cancel", arguments, cancel::run),
-        Command::Delete(Later(arguments)) => face.run("delete", arguments, delete::run),
-        Command::Archive(Later(arguments)) => face.run("archive", arguments, archive::run),
-        Command::Unarchive(Later(arguments)) => face.run("unarchive", arguments, unarchive::run),
+        Command::Complete(Later(arguments)) => face.run("complete", arguments, complete::complete),
+        Command::Reopen(Later(arguments)) => face.run("reopen", arguments, complete::reopen),
+        Command::Cancel(Later(arguments)) => face.run("cancel", arguments, complete::cancel),
+        Command::Delete(Later(arguments)) => face.run("delete", arguments, archive::delete),
+        Command::Archive(Later(arguments)) => face.run("archive", arguments, archive::archive),
+        Command::Unarchive(Later(arguments)) => {
+            face.run("unarchive", arguments, archive::unarchive)
+        }
         Command::Deps(Later(arguments)) => face.run("deps", arguments, deps::run),
         Command::Next(Later(arguments)) => face.run("next", arguments, orchestrator::next::run),
         Command::Log(Later(arguments)) => face.run("log", arguments, log::run),

@@ -1,36 +1,309 @@
 //! `cleo manifest …`
 
-mod append;
-mod compact;
 mod correcting;
 mod joining;
-pub(super) mod list;
 mod options;
-pub(super) mod show;
-mod validate;
 
 use std::process::ExitCode;
 
-use clap::Subcommand;
+use clap::{Args, Subcommand};
 
+use self::correcting::corrected;
+use self::options::EntryOptions;
 use super::Face;
+use super::arguments::EpochOption;
+use super::screen::{Screen, Tone, count};
 use crate::error::Result;
+use crate::id::{self, TaskId};
+use crate::manifest::{Entry, Status};
+use crate::ops::manifest::{self, Appended, Compaction, Filter, Listed, Validated};
 
 #[derive(Subcommand)]
 pub(super) enum Command {
-    Append(Box<append::Arguments>),
-    List(list::Arguments),
-    Show(show::Arguments),
-    Validate(validate::Arguments),
-    Compact(compact::Arguments),
+    Append(Box<AppendArguments>),
+    List(ListArguments),
+    Show(ShowArguments),
+    Validate(ValidateArguments),
+    Compact(CompactArguments),
 }
 
 pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
     match command {
-        Command::Append(arguments) => face.run("manifest.append", *arguments, append::run),
-        Command::List(arguments) => face.run("manifest.list", arguments, list::run),
-        Command::Show(arguments) => face.run("manifest.show", arguments, show::run),
-        Command::Compact(arguments) => face.run("manifest.compact", arguments, compact::run),
-        Command::Validate(arguments) => face.run("manifest.validate", arguments, validate::run),
+        Command::Append(arguments) => face.run("manifest.append", *arguments, append),
+        Command::List(arguments) => face.run("manifest.list", arguments, list),
+        Command::Show(arguments) => face.run("manifest.show", arguments, show),
+        Command::Compact(arguments) => face.run("manifest.compact", arguments, compact),
+        Command::Validate(arguments) => face.run("manifest.validate", arguments, validate),
+    }
+}
+
+/// Append one entry to the manifest: checked, whole and durable
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo manifest append < entry.json
+  cleo manifest append <<'CLEO_ENTRY'
+  {\"id\":\"auth-2026-01-26\",\"file\":\"2026-01-26_auth.md\",\"title\":\"Token refresh\",
+   \"date\":\"2026-01-26\",\"status\":\"complete\",\"topics\":[\"auth\"],
+   \"key_findings\":[\"First fact.\",\"Second fact.\",\"Third fact.\"],
+   \"actionable\":true,\"needs_followup\":[],\"linked_tasks\":[\"T3\"]}
+  CLEO_ENTRY
+  cleo manifest append --id auth-2026-01-26 --file 2026-01-26_auth.md --title 'Token refresh' \\
+    --finding 'First fact.' --finding 'Second fact.' --finding 'Third fact.' --task T3
+
+Unless --id, --file and --title are all given, the entry is read from standard input as one JSON
+object, on one line or on several. What options say is added to its lists, and else counts instead
+of what it says. The epic of each linked task is added. Exit 6: every fault is named and nothing is
+written. Exit 101: an entry with this id is there already.")]
+pub(super) struct AppendArguments {
+    #[command(flatten)]
+    entry: EntryOptions,
+
+    /// Check the entry and show it, but write nothing
+    #[arg(long)]
+    dry_run: bool,
+
+    #[command(flatten)]
+    claim: EpochOption,
+}
+
+fn append(face: &mut Face<'_>, arguments: AppendArguments) -> Result<ExitCode> {
+    let mut context = face.context()?;
+    let (text, warnings) = arguments.entry.read(context.surroundings.clock.date())?;
+    let (epoch, dry_run) = (arguments.claim.epoch, arguments.dry_run);
+    let appended = manifest::append(&mut context, &text, epoch, dry_run);
+    let mut appended =
+        appended.map_err(|error| corrected(error, &mut context, &text, epoch, dry_run))?;
+    appended.warnings.extend(warnings);
+    face.reply(&appended, &appended.warnings, |screen| {
+        show_appended(screen, &appended)
+    })
+}
+
+fn show_appended(screen: &mut Screen, appended: &Appended) {
+    let entry = &appended.entry;
+    let done = if appended.dry_run {
+        "valid "
+    } else {
+        "appended "
+    };
+    screen.say(Tone::Good, done).say(Tone::Strong, &entry.id);
+    screen.line(Tone::Dim, format!("  {}", entry.status));
+    screen.field("linked to", id::list(&entry.linked_tasks));
+}
+
+/// List the entries of the manifest, newest last
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo manifest list --limit 20
+  cleo manifest list --task T3
+  cleo manifest list --status blocked --json | jq -r '.result.entries[].needs_followup[]'")]
+pub(super) struct ListArguments {
+    #[command(flatten)]
+    filters: Filters,
+}
+
+// Which entries to list. A doc comment would become that of the commands that take it.
+#[derive(Args)]
+pub(super) struct Filters {
+    /// Only entries that are linked to this task
+    #[arg(long, value_name = "TASK")]
+    task: Option<TaskId>,
+
+    /// Only entries of this status: complete, partial, blocked or archived
+    #[arg(long, short, value_name = "STATUS")]
+    status: Option<Status>,
+
+    /// Only entries with this topic, letter case ignored
+    #[arg(long, value_name = "TOPIC")]
+    topic: Option<String>,
+
+    /// Only so many, the newest
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+}
+
+fn list(face: &mut Face<'_>, arguments: ListArguments) -> Result<ExitCode> {
+    let listed = manifest::list(&mut face.context()?, &arguments.filters.filter())?;
+    answer_entries(face, &listed)
+}
+
+impl Filters {
+    /// Returns the filter for the list.
+    pub(super) fn filter(self) -> Filter {
+        Filter {
+            task: self.task,
+            status: self.status,
+            topic: self.topic,
+            limit: self.limit,
+        }
+    }
+}
+
+/// Answers with a list of entries.
+pub(super) fn answer_entries(face: &mut Face<'_>, listed: &Listed) -> Result<ExitCode> {
+    face.reply(listed, &listed.warnings, |screen| {
+        show_entries(screen, listed)
+    })
+}
+
+fn show_entries(screen: &mut Screen, listed: &Listed) {
+    if listed.entries.is_empty() {
+        screen.line(Tone::Dim, "no entries");
+        return;
+    }
+    let row = |entry: &Entry| {
+        vec![
+            (Tone::Strong, entry.id.clone()),
+            (status_tone(entry.status), entry.status.to_string()),
+            (Tone::Plain, id::list(&entry.linked_tasks)),
+            (Tone::Plain, entry.title.clone()),
+        ]
+    };
+    let rows = listed.entries.iter().map(row).collect();
+    screen.table(&["ID", "STATUS", "TASKS", "TITLE"], rows);
+    if listed.total > listed.entries.len() {
+        let (shown, total) = (listed.entries.len(), listed.total);
+        screen.line(Tone::Dim, format!("the newest {shown} of {total}"));
+    }
+}
+
+/// Show an entry of the manifest
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo manifest show auth-2026-01-26
+  cleo manifest show auth-2026-01-26 --json | jq -r '.result.entry.key_findings[]'")]
+pub(super) struct ShowArguments {
+    /// Id of the entry
+    id: String,
+}
+
+fn show(face: &mut Face<'_>, arguments: ShowArguments) -> Result<ExitCode> {
+    let shown = manifest::show(&face.context()?, &arguments.id)?;
+    face.reply(&shown, &shown.warnings, |screen| {
+        show_entry(screen, &shown.entry);
+        screen.field("line", shown.line);
+    })
+}
+
+/// Shows an entry.
+pub(super) fn show_entry(screen: &mut Screen, entry: &Entry) {
+    let list = |items: &[String]| items.join(", ");
+    screen
+        .say(Tone::Strong, &entry.id)
+        .say(status_tone(entry.status), format!("  {}", entry.status))
+        .line(Tone::Plain, format!("  {}", entry.title));
+    screen
+        .field("file", &entry.file)
+        .field("date", &entry.date)
+        .field("topics", list(&entry.topics))
+        .field("tasks", id::list(&entry.linked_tasks));
+    let followups: Vec<String> = entry
+        .needs_followup
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    screen
+        .field("follow-up", list(&followups))
+        .field("actionable", if entry.actionable { "yes" } else { "no" });
+    for (name, value) in [
+        ("agent", &entry.agent_type),
+        ("skill", &entry.skill),
+        ("appended by", &entry.created_by),
+        ("appended at", &entry.created_at),
+    ] {
+        screen.field(name, value.as_deref().unwrap_or_default());
+    }
+    let findings: Vec<String> = entry
+        .key_findings
+        .iter()
+        .map(|text| format!("- {text}"))
+        .collect();
+    screen.section("Findings", &findings.join("\n"));
+}
+
+/// The status_tone of a status.
+pub(super) fn status_tone(status: Status) -> Tone {
+    match status {
+        Status::Complete => Tone::Good,
+        Status::Partial => Tone::Warn,
+        Status::Blocked => Tone::Bad,
+        Status::Archived => Tone::Dim,
+    }
+}
+
+/// Move torn, foreign and repeated lines out of the manifest, into a file beside it
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo manifest compact --dry-compact
+  cleo manifest compact
+
+Entries stay, archived ones too, and so do entries with faults that their author can mend. What
+is moved stands in MANIFEST.rejected.jsonl with the reason. Agents that append with cleo wait.
+A program that has the file open already, as with `cat >> MANIFEST.jsonl`, writes on to the old
+one: that is taken over until nothing has come for a quarter of a second, two seconds at most. One
+that writes later than that is not waited for, and what it writes then is lost.")]
+pub(super) struct CompactArguments {
+    /// Only say what would be moved
+    #[arg(long, short = 'n')]
+    dry_run: bool,
+}
+
+fn compact(face: &mut Face<'_>, arguments: CompactArguments) -> Result<ExitCode> {
+    let done = manifest::compact(&face.context()?, arguments.dry_run)?;
+    face.reply(&done, &[], |screen| show_compaction(screen, &done))
+}
+
+fn show_compaction(screen: &mut Screen, done: &Compaction) {
+    let would = if done.dry_run { "would move" } else { "moved" };
+    for fault in &done.rejected {
+        screen
+            .say(Tone::Dim, format!("  {would} "))
+            .line(Tone::Plain, fault);
+    }
+    let kept = count(done.kept, "line stays", "lines stay");
+    let moved = match done.total {
+        0 => String::new(),
+        n => format!(", {would} {n} to {}", done.file),
+    };
+    screen.line(Tone::Plain, format!("{kept}{moved}"));
+}
+
+/// Check every line of the manifest (exit 6)
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo manifest validate
+  cleo manifest validate --json | jq -r '.result.faults[] | \"\\(.line) \\(.code) \\(.message)\"'
+
+An empty or missing manifest is valid. A faulty line never hides the entries around it.")]
+pub(super) struct ValidateArguments {}
+
+fn validate(face: &mut Face<'_>, _: ValidateArguments) -> Result<ExitCode> {
+    let mut found = manifest::validate(&mut face.context()?)?;
+    let error = found.error.take();
+    face.verdict(&found, error, |screen| show_faults(screen, &found))
+}
+
+fn show_faults(screen: &mut Screen, found: &Validated) {
+    let entries = count(found.entries, "entry", "entries");
+    if found.valid {
+        screen.say(Tone::Good, "valid ").line(Tone::Plain, entries);
+        return;
+    }
+    let faults = count(found.faults.len(), "fault", "faults");
+    screen
+        .say(Tone::Bad, "faulty ")
+        .line(Tone::Plain, format!("{entries}, {faults}"));
+    for fault in &found.faults {
+        screen
+            .say(
+                Tone::Dim,
+                format!("  line {} {}: ", fault.line, fault.code.name()),
+            )
+            .line(Tone::Plain, &fault.message);
     }
 }

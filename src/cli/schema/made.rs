@@ -11,7 +11,7 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};
 
 use crate::cli::orchestrator::brief;
-use crate::cli::spawn::batch::Document as Prepared;
+use crate::cli::spawn::Document as Prepared;
 use crate::cli::{deps, explain, list, man, research as research_cli, tree};
 use crate::cli::{output, schema, serve, skills as skills_cli, update, usage};
 use crate::coordinator::plan::Carried;

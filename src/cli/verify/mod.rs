@@ -1,20 +1,21 @@
 //! `cleo verify …`
 
 mod gate;
-mod manifest;
-mod message;
 mod output;
-mod prompt;
 pub(super) mod standing;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
 use super::Face;
 use super::screen::{Screen, Tone};
-use crate::error::{Error, Result};
-use crate::ops::verify::{Verdict, Violation};
+use crate::error::{Error, Result, quote};
+use crate::file::read_input;
+use crate::id::TaskId;
+use crate::ops::verify::{self, Verdict, Violation};
+use crate::protocol::block::named_task;
 
 #[derive(Args)]
 #[command(
@@ -43,9 +44,9 @@ pub(super) struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    Prompt(prompt::Arguments),
-    Message(message::Arguments),
-    Manifest(manifest::Arguments),
+    Prompt(PromptArguments),
+    Message(MessageArguments),
+    Manifest(ManifestArguments),
     Output(output::Arguments),
 }
 
@@ -54,9 +55,9 @@ pub(super) fn dispatch(face: &mut Face<'_>, arguments: Arguments) -> Result<Exit
         return face.run("verify", arguments.gate, gate::run);
     };
     match command {
-        Command::Prompt(arguments) => face.run("verify.prompt", arguments, prompt::run),
-        Command::Message(arguments) => face.run("verify.message", arguments, message::run),
-        Command::Manifest(arguments) => face.run("verify.manifest", arguments, manifest::run),
+        Command::Prompt(arguments) => face.run("verify.prompt", arguments, prompt),
+        Command::Message(arguments) => face.run("verify.message", arguments, message),
+        Command::Manifest(arguments) => face.run("verify.manifest", arguments, manifest),
         Command::Output(arguments) => face.run("verify.output", arguments, output::run),
     }
 }
@@ -86,4 +87,109 @@ fn render(screen: &mut Screen, what: &str, violations: &[Violation]) {
             .say(Tone::Dim, format!("  {}: ", found.rule))
             .line(Tone::Plain, &found.message);
     }
+}
+
+/// Largest prompt that is read, in bytes.
+const PROMPT_MAX: u64 = 16 << 20;
+
+/// Check that a prompt carries the subagent protocol (exit 60)
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo verify prompt prompt.md
+  cleo verify prompt prompt.md --task T3
+  cleo spawn T3 | jq -r .result.prompt | cleo verify prompt - --strict")]
+pub(super) struct PromptArguments {
+    /// File of the prompt; - reads standard input
+    file: PathBuf,
+
+    /// Task that the prompt is for: its id must stand in the block; else the one that the prompt names
+    #[arg(long, value_name = "TASK")]
+    task: Option<TaskId>,
+
+    /// Also demand that the protocol is word for word a known version
+    #[arg(long)]
+    strict: bool,
+}
+
+fn prompt(face: &mut Face<'_>, arguments: PromptArguments) -> Result<ExitCode> {
+    let shown = arguments.file.to_string_lossy().into_owned();
+    let bytes = read_input(&arguments.file, PROMPT_MAX)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let surroundings = face.surroundings()?;
+    let verdict = verify::prompt(&surroundings, &text, arguments.task, arguments.strict)?;
+    let task = arguments.task.or_else(|| named_task(&text));
+    let is_of_other = verdict.violations.iter().any(|found| found.rule == "TASK");
+    let fix = match task.filter(|_| is_of_other) {
+        Some(task) => format!("cleo spawn {task} --format text"),
+        None => append_command(&shown, &text, task),
+    };
+    answer(
+        face,
+        &format!("prompt {shown}"),
+        &verdict,
+        &verdict,
+        |error| error.fix(fix),
+    )
+}
+
+/// Appends the block, on a line of its own, for the task that the prompt names.
+fn append_command(file: &str, text: &str, task: Option<TaskId>) -> String {
+    let task = task.map(|id| format!(" {id}"));
+    let print = format!(
+        "cleo research inject{} --format text",
+        task.unwrap_or_default()
+    );
+    if file == "-" {
+        return print;
+    }
+    let file = quote(file);
+    match text.ends_with('\n') {
+        true => format!("{print} >> {file}"),
+        false => format!("printf '\\n' >> {file} && {print} >> {file}"),
+    }
+}
+
+/// Check that an agent's last message is one of the allowed sentences (exit 61)
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo verify message 'Research complete. See MANIFEST.jsonl for summary.'
+
+The message must be the sentence alone, to the letter, with no blank or line end around it.")]
+pub(super) struct MessageArguments {
+    /// The message
+    #[arg(allow_hyphen_values = true)]
+    message: String,
+}
+
+fn message(face: &mut Face<'_>, arguments: MessageArguments) -> Result<ExitCode> {
+    let result = verify::message(&arguments.message);
+    answer(face, "message", &result, &result.verdict, |error| {
+        let nearest = result.nearest.as_deref().unwrap_or_default();
+        error.fix(format!("cleo verify message {}", quote(nearest)))
+    })
+}
+
+/// Check the manifest (exit 6), or one entry of it (exit 62 when it is missing)
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo verify manifest
+  cleo verify manifest auth-2026-01-26")]
+pub(super) struct ManifestArguments {
+    /// Id of the entry; all lines are checked without one
+    id: Option<String>,
+}
+
+fn manifest(face: &mut Face<'_>, arguments: ManifestArguments) -> Result<ExitCode> {
+    let mut context = face.context()?;
+    let (what, mut result) = match &arguments.id {
+        Some(id) => (format!("entry {id}"), verify::entry(&mut context, id)?),
+        None => ("manifest".to_string(), verify::manifest(&mut context)?),
+    };
+    let error = result.error.take();
+    face.verdict(&result, error, |screen| {
+        render(screen, &what, &result.verdict.violations)
+    })
 }

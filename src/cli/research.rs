@@ -1,0 +1,169 @@
+//! `cleo research …`
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use serde::Serialize;
+
+use super::Face;
+use super::manifest::{Filters, answer_entries, show_entry, status_tone};
+use super::screen::{Screen, Tone};
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::ops::research::{self, LinkedEntry, Links, Source};
+use crate::ops::spawn;
+
+#[derive(Subcommand)]
+pub(super) enum Command {
+    List(ListArguments),
+    Show(ShowArguments),
+    Link(LinkArguments),
+    Links(LinksArguments),
+    Inject(InjectArguments),
+}
+
+pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
+    match command {
+        Command::List(arguments) => face.run("research.list", arguments, list),
+        Command::Show(arguments) => face.run("research.show", arguments, show),
+        Command::Link(arguments) => face.run("research.link", arguments, link),
+        Command::Links(arguments) => face.run("research.links", arguments, list_links),
+        Command::Inject(arguments) => face.run("research.inject", arguments, inject),
+    }
+}
+
+/// List what earlier work found, newest last
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo research list --topic auth
+  cleo research list --json | jq -r '.result.entries[] | \"\\(.id) \\(.title)\"'")]
+pub(super) struct ListArguments {
+    #[command(flatten)]
+    filters: Filters,
+}
+
+fn list(face: &mut Face<'_>, arguments: ListArguments) -> Result<ExitCode> {
+    let listed = research::list(&mut face.context()?, &arguments.filters.filter())?;
+    answer_entries(face, &listed)
+}
+
+/// Show what was found, and the tasks that it belongs to
+#[derive(Args)]
+#[command(after_help = "Examples:\n  cleo research show auth-2026-01-26")]
+pub(super) struct ShowArguments {
+    /// Id of the entry
+    id: String,
+}
+
+fn show(face: &mut Face<'_>, arguments: ShowArguments) -> Result<ExitCode> {
+    let shown = research::show(&mut face.context()?, &arguments.id)?;
+    face.reply(&shown, &shown.warnings, |screen| {
+        show_entry(screen, &shown.entry);
+        if !shown.tasks.is_empty() {
+            screen.line(Tone::Plain, "").line(Tone::Strong, "Tasks");
+        }
+        for task in &shown.tasks {
+            let title = task.title.as_deref().unwrap_or("no such task");
+            screen
+                .say(Tone::Strong, format!("  {}", task.id))
+                .line(Tone::Plain, format!("  {title}"));
+        }
+    })
+}
+
+/// Link a task and an entry of the manifest
+#[derive(Args)]
+#[command(after_help = "Examples:\n  cleo research link T3 auth-2026-01-26")]
+pub(super) struct LinkArguments {
+    /// The task
+    task: TaskId,
+
+    /// Id of the entry
+    id: String,
+}
+
+fn link(face: &mut Face<'_>, arguments: LinkArguments) -> Result<ExitCode> {
+    let linked = research::link(&mut face.context()?, arguments.task, &arguments.id)?;
+    face.reply(&linked, &[], |screen| {
+        let done = if linked.created {
+            "linked "
+        } else {
+            "linked before "
+        };
+        screen
+            .say(Tone::Good, done)
+            .line(Tone::Plain, format!("{} and {}", linked.task, linked.entry));
+    })
+}
+
+/// List the entries that a task is linked to, and where each link stands
+#[derive(Args)]
+#[command(after_help = "Examples:\n  cleo research links T3")]
+pub(super) struct LinksArguments {
+    /// The task
+    task: TaskId,
+}
+
+fn list_links(face: &mut Face<'_>, arguments: LinksArguments) -> Result<ExitCode> {
+    let links = research::links(&mut face.context()?, arguments.task)?;
+    face.reply(&links, &[], |screen| show_links(screen, &links))
+}
+
+fn show_links(screen: &mut Screen, links: &Links) {
+    if links.links.is_empty() {
+        screen.line(Tone::Dim, format!("{} is linked to no entry", links.task));
+        return;
+    }
+    let row = |link: &LinkedEntry| {
+        let status = link.status.map(|status| status.to_string());
+        let title = link.title.clone();
+        vec![
+            (Tone::Strong, link.entry.clone()),
+            (
+                link.status.map_or(Tone::Bad, status_tone),
+                status.unwrap_or("missing".into()),
+            ),
+            (Tone::Dim, sources(&link.sources)),
+            (Tone::Plain, title.unwrap_or_default()),
+        ]
+    };
+    let rows = links.links.iter().map(row).collect();
+    screen.table(&["ID", "STATUS", "LINKED BY", "TITLE"], rows);
+}
+
+fn sources(sources: &[Source]) -> String {
+    let word = |source: &Source| match source {
+        Source::Entry => "entry",
+        Source::Store => "link",
+    };
+    sources.iter().map(word).collect::<Vec<_>>().join(", ")
+}
+
+/// Print the protocol block, to be appended to a prompt
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo research inject T3 --format text >> prompt.md
+  cleo research inject --format text")]
+pub(super) struct InjectArguments {
+    /// Resolve the tokens for this task; without one they stay
+    task: Option<TaskId>,
+}
+
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(super) struct Injected {
+    block: String,
+}
+
+fn inject(face: &mut Face<'_>, arguments: InjectArguments) -> Result<ExitCode> {
+    let block = match arguments.task {
+        Some(task) => spawn::block_for(&mut face.context()?, task)?,
+        None => spawn::block()?,
+    };
+    let result = Injected { block };
+    face.reply(&result, &[], |screen| {
+        screen.verbatim(&result.block);
+    })
+}
