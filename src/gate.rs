@@ -46,7 +46,6 @@ pub enum Gate {
 }
 
 impl Gate {
-    /// All gates in order.
     pub const ALL: [Gate; 6] = [
         Gate::Implemented,
         Gate::TestsPassed,
@@ -103,7 +102,6 @@ impl FromStr for Gate {
     }
 }
 
-/// A gate that was set.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Record {
@@ -122,7 +120,6 @@ pub struct Record {
     pub evidence: Vec<Evidence>,
 }
 
-/// The gates of a task.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Gates {
@@ -149,7 +146,6 @@ pub struct Gates {
 pub struct Forced {
     /// When, RFC 3339 in UTC.
     pub at: String,
-    /// Who.
     pub by: String,
     /// The run that it was done in, as the environment said (`CLEO_RUN_ID`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -170,15 +166,12 @@ impl Forced {
     }
 }
 
-/// A gate that failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Failure {
-    /// The gate.
     pub gate: Gate,
     /// The round that it began; the last, for all failures after it.
     pub round: u32,
-    /// Everything about it.
     pub record: Record,
 }
 
@@ -253,7 +246,6 @@ impl Gates {
     }
 }
 
-/// Checks the name of an agent's role.
 pub fn check_agent(agent: Option<&str>) -> Result<()> {
     let Some(agent) = agent.filter(|agent| !AGENTS.contains(agent)) else {
         return Ok(());

@@ -21,10 +21,8 @@ pub fn normalize(text: &str) -> String {
         .collect()
 }
 
-/// One word of a normalized text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Term<'a> {
-    /// The word.
     pub text: &'a str,
     /// Where it starts in the normalized text, in bytes.
     pub start: usize,

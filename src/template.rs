@@ -1,7 +1,6 @@
 //! Tokens in templates. A token is `{{NAME}}`; everything else in braces is somebody else's and
 //! passes through byte for byte. Rules: two-tier-subagents notes, section 3.
 
-mod exported;
 #[cfg(test)]
 mod tests;
 
@@ -9,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::clock::is_date;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 use crate::score::normalize;
-pub use exported::exported;
+use crate::skill::Skill;
 
 /// Tokens whose values are text that a person or an agent wrote freely, or are made of it.
 pub const FREE_TEXT: &[&str] = &[
@@ -97,7 +96,6 @@ pub const NONE: &str = "none";
 /// Longest slug, in characters.
 const SLUG_MAX: usize = 60;
 
-/// Values for tokens.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bindings(BTreeMap<&'static str, String>);
 
@@ -120,12 +118,10 @@ impl Bindings {
         bindings
     }
 
-    /// Binds a token.
     pub fn set(&mut self, name: &'static str, value: impl Into<String>) {
         self.0.insert(name, value.into());
     }
 
-    /// Returns the value of a token.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
@@ -169,10 +165,8 @@ impl Bindings {
     }
 }
 
-/// A template with its tokens replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Injected {
-    /// The text.
     pub text: String,
     /// Names of tokens that nothing resolves, sorted, each once. They stay in the text.
     pub unresolved: BTreeSet<String>,
@@ -239,7 +233,6 @@ fn name_before_braces(text: &str) -> Option<&str> {
     (is_name && rest.starts_with("}}")).then_some(name)
 }
 
-/// Says whether `template` has the token `name`.
 pub fn has_token(template: &str, name: &str) -> bool {
     template.contains(&format!("{{{{{name}}}}}"))
 }
@@ -279,4 +272,75 @@ fn cut(slug: &str, max: usize) -> &str {
     }
     let end = slug[..=max].rfind('-').unwrap_or(max);
     &slug[..end]
+}
+
+/// Returns the text of a skill as other clients can read it: no task section, commands in place of
+/// their tokens.
+pub fn exported(skill: &Skill) -> Result<String> {
+    let (text, body) = (skill.text(), skill.body());
+    let head = &text[..text.len() - body.len()];
+    let (before, after) = around_task(body);
+    let text = format!("{head}{before}{after}");
+    let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let injected = inject(text.trim_end(), &Bindings::new());
+    let left = task_tokens(&injected.text);
+    if left.is_empty() {
+        return Ok(format!("{}{end}", injected.text));
+    }
+    Err(tokens_left(skill, &left))
+}
+
+/// Splits a body around its task section: the last `## Task` whose text holds tokens of the task.
+/// A section without any is somebody's text, and so is what the next heading begins.
+fn around_task(body: &str) -> (&str, &str) {
+    let headings = headings(body);
+    let ends = headings.iter().skip(1).map(|(start, _)| *start);
+    let ends = ends.chain([body.len()]);
+    let sections = headings.iter().zip(ends);
+    let tasks = sections
+        .filter(|((_, title), _)| title.trim_end() == "## Task")
+        .map(|((start, _), end)| (*start, end))
+        .filter(|(start, end)| !task_tokens(&body[*start..*end]).is_empty());
+    match tasks.last() {
+        Some((start, end)) => (&body[..start], &body[end..]),
+        None => (body, ""),
+    }
+}
+
+/// Finds the headings of the first two levels, each with where it starts. What looks like one
+/// inside a fence is none.
+fn headings(body: &str) -> Vec<(usize, &str)> {
+    let (mut found, mut start, mut fence) = (Vec::new(), 0, None);
+    for line in body.split_inclusive('\n') {
+        let text = line.trim_start();
+        let mark = ["```", "~~~"]
+            .into_iter()
+            .find(|mark| text.starts_with(mark));
+        match (fence, mark) {
+            (None, Some(_)) => fence = mark,
+            (Some(open), Some(mark)) if open == mark => fence = None,
+            (None, None) if line.starts_with("## ") || line.starts_with("# ") => {
+                found.push((start, line));
+            }
+            _ => {}
+        }
+        start += line.len();
+    }
+    found
+}
+
+fn task_tokens(text: &str) -> Vec<String> {
+    let unresolved = inject(text, &Bindings::new()).unresolved;
+    let names = unresolved.into_iter();
+    names.filter(|name| is_task_token(name)).collect()
+}
+
+fn tokens_left(skill: &Skill, names: &[String]) -> Error {
+    let message = format!(
+        "{} holds tokens outside its last `## Task` section, which other clients would show raw: {}",
+        skill.path,
+        names.join(", ")
+    );
+    let look = format!("cleo skills show {}", quote(&skill.name));
+    Error::new(Code::TokensUnresolved, message).fix(look)
 }

@@ -10,10 +10,8 @@ macro_rules! closed {
         pub enum $name { $($(#[$meaning])* #[serde(rename = $word)] $variant,)+ }
 
         impl $name {
-            /// All of them, in order.
             pub const ALL: &'static [$name] = &[$($name::$variant,)+];
 
-            /// Returns the word for it.
             pub fn word(self) -> &'static str {
                 match self { $($name::$variant => $word,)+ }
             }

@@ -39,7 +39,6 @@ struct Call {
     timeout: u32,
 }
 
-/// Returns the hooks of a client.
 pub(super) fn of(client: Client) -> Vec<Hook> {
     let hook = |event, what: &str, matcher| {
         let client = match client {

@@ -1,32 +1,26 @@
 //! The files that tell other programs about cleo: which there are for each client, what stands in
 //! them, and which part of a file is ours. Pure: `ops::init` reads and writes them.
 
-mod diff;
 mod hooks;
 mod ownership;
-mod render;
 
+use handlebars::{Handlebars, no_escape};
 use serde::Serialize;
 
 use crate::error::{Code, Error, Result};
-pub use diff::diff;
-pub use ownership::Outcome;
-use render::render;
+
+pub use ownership::{Outcome, diff};
 
 /// The one kind of agent that works on tasks. Skills make the difference, not agents.
 const NAME: &str = "cleo-subagent";
 
-/// A program that runs agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Client {
-    /// Claude Code.
     Claude,
-    /// Codex.
     Codex,
 }
 
 impl Client {
-    /// All clients.
     pub const ALL: [Client; 2] = [Client::Claude, Client::Codex];
 
     /// Returns the name on the command line.
@@ -47,10 +41,8 @@ pub struct AgentFile {
     text: String,
 }
 
-/// Which part of the file is ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
-    /// All of it.
     Whole,
     /// A block between markers.
     Block,
@@ -76,7 +68,6 @@ impl AgentFile {
     }
 }
 
-/// What the templates are filled with.
 #[derive(Serialize)]
 struct Values<'a> {
     name: &'a str,
@@ -194,6 +185,21 @@ fn first_paragraph(base: &str) -> Result<&str> {
         .ok_or_else(|| Error::new(Code::Internal, "the base protocol has no text"))
 }
 
+/// Fills a Handlebars template: only `init --agents` does, so no other command pays for the engine. A name that `values` lacks is an error, and nothing is escaped:
+/// the output is no HTML.
+fn render(template: &str, values: &impl Serialize) -> Result<String> {
+    let mut engine = Handlebars::new();
+    engine.set_strict_mode(true);
+    engine.register_escape_fn(no_escape);
+    engine.render_template(template, values).map_err(|cause| {
+        Error::new(
+            Code::Internal,
+            format!("a template cannot be filled: {cause}"),
+        )
+        .because(cause)
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -259,5 +265,15 @@ mod tests {
         );
         let added = claude.over("# Mine\n").unwrap().text;
         assert!(added.contains("\n@AGENTS.md\n"));
+    }
+
+    #[test]
+    fn values_go_in_as_they_are_and_must_all_be_there() {
+        let values = serde_json::json!({ "name": "<a & b>" });
+        assert_eq!(render("{{name}}!", &values).unwrap(), "<a & b>!");
+        assert_eq!(
+            render("{{nmae}}", &values).unwrap_err().code,
+            Code::Internal
+        );
     }
 }

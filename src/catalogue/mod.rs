@@ -1,14 +1,12 @@
 //! All skills and protocols in reach: named folders, the project, the user's home, then what the
 //! program carries. The first of a name counts; who it shadows is kept.
 
-mod embedded;
-mod manifest;
 mod places;
-mod protocols;
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use rust_embed::RustEmbed;
 use serde::Serialize;
 
 use crate::dispatch::Matrix;
@@ -18,7 +16,7 @@ use crate::file::read;
 use crate::protocol::ProtocolFile;
 use crate::skill::{Skill, Source, is_called, is_file_name};
 use crate::template::exported;
-use embedded::Embedded;
+
 pub use places::Places;
 
 /// Largest SKILL.md or protocol file that is read, in bytes.
@@ -26,7 +24,6 @@ const FILE_MAX: u64 = 1 << 20;
 /// The base protocol, in a folder of skills.
 const BASE: &str = "_shared/subagent-protocol-base.md";
 
-/// All skills and protocols in reach.
 #[derive(Debug)]
 pub struct Catalogue {
     /// Skills in catalogue order, one of each name.
@@ -37,7 +34,6 @@ pub struct Catalogue {
     pub matrix: Matrix,
     /// Digest of the manifest that the matrix comes from.
     pub matrix_digest: String,
-    /// The base protocol.
     pub base: ProtocolFile,
     /// The conditional protocols in their order.
     pub protocols: Vec<ProtocolFile>,
@@ -52,7 +48,6 @@ pub struct Catalogue {
 /// A file of a skill that could not be used.
 #[derive(Clone, Debug)]
 pub struct LeftOut {
-    /// The file.
     pub file: PathBuf,
     /// Why, with its place.
     pub why: String,
@@ -63,18 +58,15 @@ pub struct LeftOut {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Shadowed {
-    /// The name.
     pub name: String,
     /// The file that does not count.
     pub path: String,
-    /// Where it was found.
     pub source: Source,
     /// The file that counts instead.
     pub shadowed_by: String,
 }
 
 impl Catalogue {
-    /// Reads all skills and protocols in reach.
     pub fn load(places: &Places) -> Result<Catalogue> {
         Catalogue::with_base(places, |base, _| base)
     }
@@ -105,7 +97,7 @@ impl Catalogue {
             found.scan(&folder, source, places);
         }
         found.add_embedded();
-        let chosen = manifest::read(places, &mut found.warnings)?;
+        let chosen = places::read_manifest(places, &mut found.warnings)?;
         let skills = ordered(found.skills, &chosen.manifest);
         chosen.warn(&skills, &mut found.warnings);
         let base = shared_file(places, BASE).and_then(|(text, path)| {
@@ -121,7 +113,7 @@ impl Catalogue {
             skills,
             shadowed: found.shadowed,
             base,
-            protocols: protocols::read(places, &mut found.warnings)?,
+            protocols: places::read_protocols(places, &mut found.warnings)?,
             task_context: shared_file(places, "_shared/task-context.md")?
                 .0
                 .into_owned(),
@@ -134,7 +126,7 @@ impl Catalogue {
     pub fn built_in() -> Result<Vec<Skill>> {
         let mut found = Found::default();
         found.add_embedded();
-        Ok(ordered(found.skills, &manifest::own()?.manifest))
+        Ok(ordered(found.skills, &places::own()?.manifest))
     }
 
     /// Finds a skill by its name, in any letter case, with or without `ct-`. Of one whose file cannot be
@@ -157,7 +149,7 @@ impl Catalogue {
 pub fn known_protocols() -> Result<Vec<ProtocolFile>> {
     let base = "skills/_shared/subagent-protocol-base.md";
     let mut known = vec![ProtocolFile::read(embedded_text(base)?, base.to_string())?];
-    known.extend(protocols::embedded()?);
+    known.extend(places::embedded()?);
     Ok(known)
 }
 
@@ -174,7 +166,6 @@ fn read_base(text: Cow<'_, str>, path: String) -> Result<ProtocolFile> {
     })
 }
 
-/// Reads the base protocol that the program carries.
 fn known_base() -> Result<ProtocolFile> {
     let known = known_protocols()?.into_iter().next();
     known.ok_or_else(|| Error::new(Code::Internal, "there is no base protocol"))
@@ -185,7 +176,6 @@ fn embedded_text(name: &str) -> Result<Cow<'static, str>> {
         .ok_or_else(|| Error::new(Code::Internal, format!("the program does not carry {name}")))
 }
 
-/// Skills found so far.
 #[derive(Default)]
 struct Found {
     skills: Vec<Skill>,
@@ -338,4 +328,34 @@ fn ordered(mut skills: Vec<Skill>, manifest: &Manifest) -> Vec<Skill> {
 /// Returns the root-relative path of `file` below `root`, or the whole path.
 fn below(file: &Path, root: &Path) -> Option<PathBuf> {
     file.strip_prefix(root).ok().map(Path::to_path_buf)
+}
+
+#[derive(RustEmbed)]
+#[folder = "skills"]
+#[prefix = "skills/"]
+struct Skills;
+
+#[derive(RustEmbed)]
+#[folder = "protocols"]
+#[prefix = "protocols/"]
+struct Protocols;
+
+/// The files of `skills/` and `protocols/`, by their path.
+struct Embedded;
+
+impl Embedded {
+    /// Lists the files whose path starts with `prefix`.
+    fn iter_under(prefix: &str) -> impl Iterator<Item = Cow<'static, str>> {
+        let all = Skills::iter().chain(Protocols::iter());
+        all.filter(move |name| name.starts_with(prefix))
+    }
+
+    /// Returns the text of a file.
+    fn text(path: &str) -> Option<Cow<'static, str>> {
+        let file = Skills::get(path).or_else(|| Protocols::get(path))?;
+        match file.data {
+            Cow::Borrowed(bytes) => std::str::from_utf8(bytes).ok().map(Cow::Borrowed),
+            Cow::Owned(bytes) => String::from_utf8(bytes).ok().map(Cow::Owned),
+        }
+    }
 }

@@ -1,25 +1,29 @@
 //! Where skills and protocols are looked for, and in what order.
+//! One bad file of the project never stops work that has nothing to do with it.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
 use walkdir::WalkDir;
 
-use super::below;
-use crate::skill::Source;
+use super::{Embedded, FILE_MAX, below, embedded_text, looked_at, read_text};
+use crate::dispatch::matrix::Manifest;
+use crate::error::{Code, Error, Result};
+use crate::file::read_start;
+use crate::protocol::ProtocolFile;
+use crate::skill::{Skill, Source, find};
 
 /// How deep below a folder of skills a SKILL.md may stand.
 const DEPTH: usize = 5;
 /// Most folders that are looked into below one folder of skills.
 const FOLDERS: usize = 2_000;
 
-/// Where to look.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
     /// Folders that the user named.
     pub named: Vec<PathBuf>,
-    /// Root of the project, if there is one.
     pub project: Option<PathBuf>,
-    /// The user's home.
     pub home: Option<PathBuf>,
     /// The user's data folder (XDG).
     pub data_home: Option<PathBuf>,
@@ -54,7 +58,6 @@ impl Places {
         folders
     }
 
-    /// Says whether a SKILL.md counts.
     pub(super) fn counts(&self, file: &Path) -> bool {
         let folder = file.parent().and_then(Path::parent);
         let is_in = |except: &PathBuf| {
@@ -87,7 +90,7 @@ impl Places {
                 let walk = WalkDir::new(root.join(name))
                     .max_depth(1)
                     .sort_by_file_name();
-                let entries = walk.into_iter().filter_map(Result::ok);
+                let entries = walk.into_iter().filter_map(std::result::Result::ok);
                 let paths = entries.filter(|entry| entry.file_type().is_file());
                 files.extend(paths.map(|entry| entry.into_path()));
             }
@@ -121,7 +124,6 @@ impl Places {
 
 /// The SKILL.md files below a folder.
 pub(super) struct SkillFiles {
-    /// The files by path.
     pub(super) paths: Vec<PathBuf>,
     /// What was not looked at.
     pub(super) warning: Option<String>,
@@ -160,4 +162,131 @@ pub(super) fn skill_files(folder: &Path) -> SkillFiles {
         }
     }
     SkillFiles { paths, warning }
+}
+
+/// Reads the protocols; one on disk stands for the program's own of the same name.
+pub(super) fn read_protocols(
+    places: &Places,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<ProtocolFile>> {
+    let mut protocols: Vec<ProtocolFile> = Vec::new();
+    let mut add = |file: ProtocolFile| {
+        if !protocols.iter().any(|other| other.name == file.name) {
+            protocols.push(file);
+        }
+    };
+    for path in places.protocol_files() {
+        match may_be_protocol(&path) {
+            Ok(false) => {}
+            Ok(true) => {
+                let text = read_text(&path)?.into();
+                let read = ProtocolFile::read(text, places.shown(&path));
+                add(read.map_err(|error| looked_at(error, &path))?);
+            }
+            Err(error) => warnings.push(format!("{}; it is left out", error.message)),
+        }
+    }
+    embedded()?.into_iter().for_each(&mut add);
+    protocols.sort_by(|a, b| (a.order, &a.name).cmp(&(b.order, &b.name)));
+    Ok(protocols)
+}
+
+/// Reads the protocols that the program carries.
+pub(super) fn embedded() -> Result<Vec<ProtocolFile>> {
+    let names = Embedded::iter_under("protocols/").filter(|name| name.ends_with(".md"));
+    names
+        .map(|name| ProtocolFile::read(embedded_text(&name)?, format!("built-in:{name}")))
+        .collect()
+}
+
+/// A folder `protocols/` may hold other texts, of any size and encoding: a protocol of cleo has a
+/// front matter with `when`.
+fn may_be_protocol(path: &Path) -> Result<bool> {
+    let start = read_start(path, FILE_MAX)?;
+    let text = String::from_utf8_lossy(&start);
+    let mut lines = text.trim_start_matches('\u{feff}').lines();
+    let is_fenced = lines.next().map(str::trim_end) == Some("---");
+    let mut head = lines.take_while(|line| line.trim_end() != "---");
+    Ok(is_fenced && head.any(|line| line.starts_with("when:")))
+}
+
+const OWN: &str = "skills/manifest.json";
+
+pub(super) struct Chosen {
+    pub(super) manifest: Manifest,
+    pub(super) text: Cow<'static, str>,
+    /// Its file as it is shown, when it is not the program's own.
+    path: Option<String>,
+}
+
+/// Reads the first manifest of the places; one that cannot be used is named in `warnings`.
+pub(super) fn read_manifest(places: &Places, warnings: &mut Vec<String>) -> Result<Chosen> {
+    let mut files = places.shared_folders().into_iter();
+    let file = files.find_map(|folder| Some(folder.join("manifest.json")).filter(|it| it.exists()));
+    if let Some(file) = file {
+        let shown = places.shown(&file);
+        let text = read_text(&file).map_err(|error| error.message);
+        match text.and_then(|text| Ok((parse(&text, &shown)?, text))) {
+            Ok((manifest, text)) => {
+                let (text, path) = (text.into(), Some(shown));
+                return Ok(Chosen {
+                    manifest,
+                    text,
+                    path,
+                });
+            }
+            Err(fault) => warnings.push(format!("{fault}; the built-in manifest counts instead")),
+        }
+    }
+    own()
+}
+
+pub(super) fn own() -> Result<Chosen> {
+    let text = embedded_text(OWN)?;
+    let manifest = parse(&text, OWN).map_err(|fault| Error::new(Code::Internal, fault))?;
+    let path = None;
+    Ok(Chosen {
+        manifest,
+        text,
+        path,
+    })
+}
+
+fn parse(text: &str, path: &str) -> std::result::Result<Manifest, String> {
+    let text = text.trim_start_matches('\u{feff}');
+    let fault = |cause: serde_json::Error| {
+        let what = cause.to_string();
+        // The place stands before the file's name already.
+        let what = what.split(" at line ").next().unwrap_or_default();
+        format!("{path}:{}:{}: {what}", cause.line(), cause.column())
+    };
+    let value: Value = serde_json::from_str(text).map_err(fault)?;
+    let keys = ["skills", "dispatch_matrix"];
+    if !keys.iter().any(|key| value.get(key).is_some()) {
+        return Err(format!(
+            "{path}:1:1: it has neither skills nor a dispatch_matrix"
+        ));
+    }
+    serde_json::from_str(text).map_err(fault)
+}
+
+impl Chosen {
+    /// Names what the project's manifest says and cleo cannot follow.
+    pub(super) fn warn(&self, skills: &[Skill], warnings: &mut Vec<String>) {
+        let Some(path) = &self.path else { return };
+        let rows = &self.manifest.dispatch_matrix;
+        for (row, skill) in rows.by_task_type.iter().chain(&rows.by_keyword) {
+            if find(skills, skill).is_none() {
+                let what =
+                    format!("the row `{row}` leads to `{skill}`, which is no skill in reach");
+                warnings.push(format!("{path}: {what}"));
+            }
+        }
+        for listed in &self.manifest.skills {
+            if let Some(status) = listed.unknown_status() {
+                let what = format!("the status `{status}` of {} is unknown", listed.name);
+                warnings.push(format!("{path}: {what}; it counts as active"));
+            }
+        }
+    }
 }

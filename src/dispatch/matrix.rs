@@ -12,15 +12,12 @@ pub struct Manifest {
     /// Skills in catalogue order.
     #[serde(default)]
     pub skills: Vec<Listed>,
-    /// The rows.
     #[serde(default)]
     pub dispatch_matrix: Rows,
 }
 
-/// A skill of the manifest.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Listed {
-    /// Its name.
     pub name: String,
     /// `inactive` switches it off.
     #[serde(default)]
@@ -48,7 +45,6 @@ fn is_word(status: &str, word: &str) -> bool {
     status.trim().eq_ignore_ascii_case(word)
 }
 
-/// The rows as they are written.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Rows {
     /// Task type to skill.
@@ -59,12 +55,10 @@ pub struct Rows {
     pub by_keyword: IndexMap<String, String>,
 }
 
-/// A row of keywords.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// Normalized keywords.
     pub keywords: Vec<String>,
-    /// Where they lead.
     pub skill: String,
 }
 
@@ -88,20 +82,15 @@ impl Matrix {
             matrix.push(keywords.split('|'), skill);
         }
         for skill in skills {
-            matrix.add_skill(skill);
+            for kind in &skill.types {
+                let kind = matrix.types.entry(normalize(kind));
+                kind.or_insert_with(|| skill.name.clone());
+            }
+            if !matrix.rows.iter().any(|row| row.skill == skill.name) {
+                matrix.push(skill.keywords.iter().map(String::as_str), &skill.name);
+            }
         }
         matrix
-    }
-
-    fn add_skill(&mut self, skill: &Skill) {
-        for kind in &skill.types {
-            self.types
-                .entry(normalize(kind))
-                .or_insert_with(|| skill.name.clone());
-        }
-        if !self.rows.iter().any(|row| row.skill == skill.name) {
-            self.push(skill.keywords.iter().map(String::as_str), &skill.name);
-        }
     }
 
     fn push<'a>(&mut self, keywords: impl Iterator<Item = &'a str>, skill: &str) {
@@ -132,7 +121,6 @@ impl Matrix {
         words.filter(|word| !is_heard(word)).collect()
     }
 
-    /// Returns the rows of keywords in order.
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }

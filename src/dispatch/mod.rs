@@ -25,7 +25,6 @@ pub struct Subject {
     /// Description, searched after the title.
     #[serde(deserialize_with = "or_default")]
     pub description: String,
-    /// Task type.
     #[serde(rename = "type", deserialize_with = "or_default")]
     pub kind: String,
     /// Labels; their order does not matter.
@@ -74,7 +73,6 @@ pub enum Strategy {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Candidate {
-    /// The skill.
     pub skill: String,
     /// What speaks for it.
     pub strategy: Strategy,
@@ -87,17 +85,13 @@ pub struct Candidate {
     position: usize,
 }
 
-/// A skill that was not chosen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Rejected {
-    /// The skill.
     pub skill: String,
-    /// Why not.
     pub reason: String,
 }
 
-/// A decision with its reasons.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -106,7 +100,6 @@ pub struct Decision {
     pub task_id: String,
     /// The chosen skill.
     pub skill: String,
-    /// What decided.
     pub strategy: Strategy,
     /// The labels, type or word that matched.
     pub matched: Vec<String>,

@@ -16,7 +16,6 @@ macro_rules! codes {
                 match self { $(Code::$variant => $name,)+ }
             }
 
-            /// Returns the exit code of the process.
             pub fn exit_code(self) -> u8 {
                 match self { $(Code::$variant => $exit,)+ }
             }

@@ -14,7 +14,6 @@ const SHELLS: [&str; 6] = ["sh", "bash", "dash", "ksh", "zsh", "ash"];
 /// A line of a task's acceptance, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Criterion<'a> {
-    /// The words.
     pub text: &'a str,
     /// The command as it was written; none when there is none.
     pub line: Option<&'a str>,
@@ -76,7 +75,6 @@ impl<'a> Criterion<'a> {
         }
     }
 
-    /// Writes the criterion for an agent.
     pub fn sentence(&self) -> String {
         match self.line {
             Some(line) => format!("{} (cleo runs `{line}`)", self.text),

@@ -7,11 +7,9 @@ use crate::error::{Code, Error, Result};
 /// Longest URL, in bytes.
 const URL_MAX: usize = 2_000;
 
-/// One piece of evidence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Evidence {
-    /// What it is.
     #[serde(flatten)]
     pub proof: Proof,
     /// Where it was taken; none for evidence of a version that did not keep this.
@@ -19,7 +17,6 @@ pub struct Evidence {
     pub origin: Option<Origin>,
 }
 
-/// What evidence says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(
@@ -41,12 +38,10 @@ pub enum Proof {
         /// left nothing running that writes; else what had come when cleo stopped reading: at the
         /// time limit, or half a second after its end.
         output_digest: String,
-        /// The last lines that it wrote.
         last_lines: Vec<String>,
         /// True when it was ended because it took too long.
         timed_out: bool,
     },
-    /// A file as it was.
     File {
         /// Where it is, relative to the workspace root.
         path: String,
@@ -62,12 +57,9 @@ pub enum Proof {
     },
     /// A place on the web, which cleo never looks at.
     Url {
-        /// The address.
         url: String,
     },
-    /// A remark.
     Note {
-        /// What was remarked.
         text: String,
     },
     /// Somebody's word, with nothing beside it.
@@ -90,7 +82,6 @@ pub struct Origin {
     pub tree: Option<String>,
     /// When, RFC 3339 in UTC.
     pub at: String,
-    /// Who.
     pub by: String,
     /// Epoch of the claim under which it was taken, if known.
     pub epoch: Option<u32>,
@@ -101,7 +92,6 @@ pub struct Origin {
 pub enum Freshness {
     /// Nothing has changed since.
     Fresh,
-    /// Something has.
     Stale,
     /// It was taken where the files of the task could not be read, so nobody can say.
     Unknown,

@@ -12,7 +12,7 @@ use super::said::{Said, said};
 use crate::chat::Pending;
 use crate::error::{Code, Error, Result};
 use crate::ops::conversations::{self, Change};
-use crate::run::conversation::CHAT;
+use crate::run::CHAT;
 use crate::run::{Conversation, ConversationStatus};
 use crate::store::agency::ConversationFilter;
 

@@ -14,8 +14,8 @@ use crate::error::{Code, Error, Result};
 use crate::ops::agents::{self, Known};
 use crate::ops::plans::{self, Checked, Planned};
 use crate::ops::tokens::Scope;
+use crate::plan::ByRule;
 use crate::plan::LOOPS_MAX;
-use crate::plan::planner::ByRule;
 use crate::task::drawing;
 
 /// What a plan is called in errors.

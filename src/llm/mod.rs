@@ -2,16 +2,11 @@
 //! speak. Each format is a file of pure functions; [`client`] talks to servers. Start at [`Model`],
 //! which is made from the settings, and at [`client::Client::ask`].
 
-pub mod anthropic;
+mod answer;
 pub mod client;
-pub mod key;
-pub mod ollama;
-pub mod openai_chat;
-pub mod openai_responses;
+pub mod formats;
 pub mod reply;
-pub mod retry;
 pub mod settings;
-pub mod stream;
 
 use std::time::Duration;
 
@@ -30,18 +25,14 @@ pub use reply::{Delta, Finish, Reply, Usage};
 pub enum Provider {
     /// OpenAI's Chat Completions, which many servers speak.
     OpenAiChat,
-    /// OpenAI's Responses.
     OpenAiResponses,
-    /// Anthropic's Messages.
     Anthropic,
-    /// Ollama's own.
     Ollama,
 }
 
 /// The configured model: which server answers, and how long cleo waits for it. Holds no key.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
-    /// What the server speaks.
     pub provider: Provider,
     /// The model that answers whatever an agent says; none lets each agent's own answer.
     pub name: Option<String>,
@@ -63,26 +54,19 @@ pub struct Model {
     pub prices: Option<(f64, f64)>,
 }
 
-/// Who says something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Who asks.
     User,
-    /// The model.
     Assistant,
 }
 
-/// Something said.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Message {
-    /// Who says it.
     pub role: Role,
-    /// What is said.
     pub content: String,
 }
 
-/// What a model is asked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
     /// What the model is told before everything; may be empty.
@@ -112,7 +96,6 @@ impl Request {
         }
     }
 
-    /// Asks one thing.
     pub fn once(model: &str, system: &str, message: &str) -> Request {
         Request {
             system: system.to_string(),
@@ -126,7 +109,6 @@ impl Request {
 }
 
 impl Message {
-    /// Makes a message of who asks.
     pub fn user(content: &str) -> Message {
         Message {
             role: Role::User,
@@ -134,7 +116,6 @@ impl Message {
         }
     }
 
-    /// Makes a message of the model.
     pub fn assistant(content: &str) -> Message {
         Message {
             role: Role::Assistant,
@@ -146,16 +127,13 @@ impl Message {
 /// A request in the form of a server. The key is not in it: the client adds it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Draft {
-    /// Where it goes.
     pub url: String,
     /// Headers besides those of every request and the key's.
     pub headers: Vec<(&'static str, &'static str)>,
-    /// What is sent.
     pub body: Value,
 }
 
 impl Model {
-    /// Says which model answers a request.
     pub fn name_for<'a>(&'a self, request: &'a Request) -> &'a str {
         self.name.as_deref().unwrap_or(&request.model)
     }
@@ -170,46 +148,43 @@ impl Model {
 }
 
 impl Provider {
-    /// Writes a request in the form of the server.
     pub fn draft(self, model: &Model, request: &Request, stream: bool) -> Draft {
         match self {
-            Provider::OpenAiChat => openai_chat::draft(model, request, stream),
-            Provider::OpenAiResponses => openai_responses::draft(model, request, stream),
-            Provider::Anthropic => anthropic::draft(model, request, stream),
-            Provider::Ollama => ollama::draft(model, request, stream),
+            Provider::OpenAiChat => formats::draft_openai_chat(model, request, stream),
+            Provider::OpenAiResponses => formats::draft_openai_responses(model, request, stream),
+            Provider::Anthropic => formats::draft_anthropic(model, request, stream),
+            Provider::Ollama => formats::draft_ollama(model, request, stream),
         }
     }
 
     /// Reads a whole answer: a delta that is everything.
     pub fn whole(self, body: &Value) -> Delta {
         match self {
-            Provider::OpenAiChat => openai_chat::whole(body),
-            Provider::OpenAiResponses => openai_responses::whole(body),
-            Provider::Anthropic => anthropic::whole(body),
-            Provider::Ollama => ollama::delta(body),
+            Provider::OpenAiChat => formats::read_openai_chat(body, "/choices/0/message"),
+            Provider::OpenAiResponses => formats::whole_openai_responses(body),
+            Provider::Anthropic => formats::whole_anthropic(body),
+            Provider::Ollama => formats::delta_ollama(body),
         }
     }
 
     /// Reads one event of an answer that comes piece by piece.
     pub fn delta(self, event: &Value) -> Delta {
         match self {
-            Provider::OpenAiChat => openai_chat::delta(event),
-            Provider::OpenAiResponses => openai_responses::delta(event),
-            Provider::Anthropic => anthropic::delta(event),
-            Provider::Ollama => ollama::delta(event),
+            Provider::OpenAiChat => formats::read_openai_chat(event, "/choices/0/delta"),
+            Provider::OpenAiResponses => formats::delta_openai_responses(event),
+            Provider::Anthropic => formats::delta_anthropic(event),
+            Provider::Ollama => formats::delta_ollama(event),
         }
     }
 
-    /// Says how events are separated.
-    pub fn framing(self) -> stream::Framing {
+    pub fn framing(self) -> reply::Framing {
         match self {
-            Provider::Ollama => stream::Framing::Lines,
-            _ => stream::Framing::Events,
+            Provider::Ollama => reply::Framing::Lines,
+            _ => reply::Framing::Events,
         }
     }
 
-    /// Makes the header that carries a key.
-    pub fn key_header(self, key: &key::Key) -> (String, String) {
+    pub fn key_header(self, key: &settings::Key) -> (String, String) {
         match self {
             Provider::Anthropic => ("x-api-key".to_string(), key.reveal().to_string()),
             _ => (

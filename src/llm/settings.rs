@@ -3,12 +3,16 @@
 //! A project's file may come from a stranger. It can choose provider and model, but it cannot send
 //! what users say to a server of its own, nor any variable to any server: a server that it names is
 //! on this machine and gets no key, and it names no variable.
+//!
+//! Keys are read when they are needed and never written anywhere.
 
 #[cfg(test)]
 mod tests;
 
 use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
+
+use serde_json::Value;
 
 use super::{Model, Provider};
 use crate::config::{
@@ -75,11 +79,6 @@ impl Provider {
         };
         format!("http://{host}:{port}")
     }
-
-    /// Says whether the models that agents name are its own.
-    fn knows_models_of_agents(self) -> bool {
-        matches!(self, Provider::OpenAiChat | Provider::OpenAiResponses)
-    }
 }
 
 impl Model {
@@ -89,7 +88,9 @@ impl Model {
             return Ok(None);
         };
         let name = settings.text(LLM_MODEL);
-        if name.is_none() && !provider.knows_models_of_agents() {
+        let knows_models_of_agents =
+            matches!(provider, Provider::OpenAiChat | Provider::OpenAiResponses);
+        if name.is_none() && !knows_models_of_agents {
             let message = format!(
                 "{LLM_PROVIDER} is {}, and {LLM_MODEL} does not say which model answers",
                 provider.word()
@@ -201,4 +202,103 @@ fn is_local(url: &str) -> bool {
         let address = host.parse::<IpAddr>();
         host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|it| it.is_loopback())
     })
+}
+
+/// What stands where a key was.
+const HIDDEN: &str = "[key]";
+/// Bytes of the shortest key that is taken out of texts. What is shorter is no secret but a word that servers
+/// on one's own machine are given because they want any, such as `ollama` or `test`, and stands in messages too.
+const SHORTEST_SECRET: usize = 8;
+
+/// A key. It has no form for people.
+#[derive(Clone)]
+pub struct Key(String);
+
+impl Key {
+    /// Takes the value of a variable. A key is visible ASCII, or no header could carry it.
+    pub fn new(variable: &str, value: &str) -> Result<Key> {
+        let value = value.trim();
+        if !value.is_empty() && value.len() <= 4_096 && value.bytes().all(|b| b.is_ascii_graphic())
+        {
+            return Ok(Key(value.to_string()));
+        }
+        let message = format!("{variable} holds something that can be no key");
+        Err(Error::new(Code::ConfigInvalid, message).fix(ask_for(variable)))
+    }
+
+    /// Returns the key, for the request only.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
+    /// Takes the key out of a text, unless it is too short to be a secret.
+    pub fn redact(&self, text: &str) -> String {
+        if self.0.len() < SHORTEST_SECRET {
+            return text.to_string();
+        }
+        text.replace(&self.0, HIDDEN)
+    }
+
+    /// Takes the key out of every text in a value, names of fields among them.
+    pub fn redact_all(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => *text = self.redact(text),
+            Value::Array(items) => items.iter_mut().for_each(|item| self.redact_all(item)),
+            Value::Object(fields) => {
+                for (name, mut field) in std::mem::take(fields) {
+                    self.redact_all(&mut field);
+                    fields.insert(self.redact(&name), field);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl std::fmt::Debug for Key {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(HIDDEN)
+    }
+}
+
+/// The command that sets a variable without showing its value or leaving it in a history.
+pub fn ask_for(variable: &str) -> String {
+    format!("read -rs {variable} && export {variable}")
+}
+
+/// Takes a key out of text that arrives in pieces.
+pub struct Redactor<'a> {
+    key: Option<&'a Key>,
+    held: String,
+}
+
+impl<'a> Redactor<'a> {
+    /// Begins; without a key everything stays as it is.
+    pub fn new(key: Option<&'a Key>) -> Redactor<'a> {
+        Redactor {
+            key,
+            held: String::new(),
+        }
+    }
+
+    /// Takes more text and returns what can be shown: what may be the beginning of the key waits.
+    pub fn push(&mut self, text: &str) -> String {
+        let Some(key) = self.key else {
+            return text.to_string();
+        };
+        self.held += text;
+        let mut shown = key.redact(&std::mem::take(&mut self.held));
+        let most = key.0.len().saturating_sub(1).min(shown.len());
+        // Keys are ASCII, so what matches begins at a character.
+        let waits = (1..=most)
+            .rev()
+            .find(|length| shown.ends_with(&key.0[..*length]));
+        self.held = shown.split_off(shown.len() - waits.unwrap_or(0));
+        shown
+    }
+
+    /// Returns what still waits, which was no key.
+    pub fn finish(self) -> String {
+        self.held
+    }
 }

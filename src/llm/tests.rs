@@ -5,7 +5,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::stream::Reader;
+use super::reply::Reader;
 use super::*;
 
 const ALL: [Provider; 4] = [

@@ -1,18 +1,19 @@
-//! One entry of the manifest. Start at [`Entry::read`]; the rules are in [`super::rules`].
+//! One entry of the manifest, its words and its faults. Start at [`Entry::read`]; the rules are in
+//! [`super::rules`].
+
+use std::fmt;
 
 use indexmap::IndexMap;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
+use serde_json::error::Category;
 
-use super::fields::Fields;
-pub use super::raw::Raw;
-use super::slot::Slot;
-use super::{rules, words};
+use super::fields::{Fields, Slot};
+use super::rules::{self, is_placeholder, line, shown};
 use crate::id::TaskId;
 
-pub use super::fault::Fault;
+pub use super::fields::Raw;
 pub use super::rules::LINE_MAX;
-pub use super::words::{Followup, Status};
 
 /// What an agent reports about one piece of work. Spelled as in the manifest, also in replies.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -26,34 +27,26 @@ pub struct Entry {
     pub title: String,
     /// Day of the work, `2026-01-26`.
     pub date: String,
-    /// How far the work came.
     pub status: Status,
-    /// What it is about.
     pub topics: Vec<String>,
     /// What was found, one sentence each, readable alone.
     pub key_findings: Vec<String>,
     /// Whether somebody can act on it now.
     pub actionable: bool,
-    /// What has to follow.
     pub needs_followup: Vec<Followup>,
     /// Tasks that it belongs to: the epic and the task.
     pub linked_tasks: Vec<TaskId>,
-    /// Kind of agent that wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_type: Option<String>,
-    /// Who appended it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_by: Option<String>,
     /// When it was appended, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<String>,
-    /// Skill that the work was done by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skill: Option<String>,
-    /// Run that the work was part of.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub run: Option<String>,
-    /// Digest of the output file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_digest: Option<String>,
     /// Fields that cleo does not know, kept in the order and the spelling in which they stood.
@@ -98,7 +91,7 @@ impl Fields<'_> {
     pub fn tasks(&self) -> impl Iterator<Item = (&'static str, TaskId)> {
         let named = |field| {
             self.texts(field)
-                .filter_map(words::task)
+                .filter_map(task)
                 .map(move |id| (field, id))
         };
         ["needs_followup", "linked_tasks"]
@@ -106,18 +99,15 @@ impl Fields<'_> {
             .flat_map(named)
     }
 
-    /// Says whether the entry has this status.
     pub fn has_status(&self, status: Status) -> bool {
         self.slot("status").text() == Some(status.word())
     }
 
-    /// Says whether the entry would be linked to a task.
-    pub fn is_linked_to(&self, task: TaskId) -> bool {
+    pub fn is_linked_to(&self, id: TaskId) -> bool {
         self.texts("linked_tasks")
-            .any(|text| words::task(text) == Some(task))
+            .any(|text| task(text) == Some(id))
     }
 
-    /// Makes the entry, if nothing is wrong with the fields.
     pub fn entry(&self) -> Result<Entry, Vec<Fault>> {
         let faults = self.faults();
         if !faults.is_empty() {
@@ -135,11 +125,8 @@ impl Fields<'_> {
             topics: list("topics"),
             key_findings: list("key_findings"),
             actionable: *self.slot("actionable") == Slot::Flag(true),
-            needs_followup: self
-                .texts("needs_followup")
-                .filter_map(words::followup)
-                .collect(),
-            linked_tasks: self.texts("linked_tasks").filter_map(words::task).collect(),
+            needs_followup: self.texts("needs_followup").filter_map(followup).collect(),
+            linked_tasks: self.texts("linked_tasks").filter_map(task).collect(),
             agent_type: optional("agent_type"),
             created_by: optional("created_by"),
             created_at: optional("created_at"),
@@ -153,4 +140,184 @@ impl Fields<'_> {
                 .collect(),
         })
     }
+}
+
+/// Leads a follow-up that is a reason and no task.
+const BLOCKED: &str = "BLOCKED:";
+
+/// How far the work of an entry came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    Complete,
+    Partial,
+    Blocked,
+    /// It counts no longer.
+    Archived,
+}
+
+impl Status {
+    /// All statuses, in the order in which messages name them.
+    pub const ALL: [Status; 4] = [
+        Status::Complete,
+        Status::Partial,
+        Status::Blocked,
+        Status::Archived,
+    ];
+
+    /// Returns the word as it stands in the manifest.
+    pub fn word(self) -> &'static str {
+        match self {
+            Status::Complete => "complete",
+            Status::Partial => "partial",
+            Status::Blocked => "blocked",
+            Status::Archived => "archived",
+        }
+    }
+}
+
+impl std::str::FromStr for Status {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Status, String> {
+        let found = Status::ALL.into_iter().find(|status| status.word() == text);
+        found.ok_or_else(|| {
+            let words = Status::ALL.map(Status::word).join(", ");
+            format!("{} is no status; use one of {words}", shown(text))
+        })
+    }
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.word())
+    }
+}
+
+/// What has to follow an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Followup {
+    /// Work on a task.
+    Task(TaskId),
+    /// `BLOCKED:` and the reason.
+    Blocked(String),
+}
+
+impl fmt::Display for Followup {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Followup::Task(id) => id.fmt(formatter),
+            Followup::Blocked(reason) => write!(formatter, "{}{reason}", BLOCKED),
+        }
+    }
+}
+
+#[cfg(test)]
+impl schemars::JsonSchema for Followup {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Followup".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"type": "string"})
+    }
+}
+
+impl Serialize for Followup {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+pub(super) fn followup(text: &str) -> Option<Followup> {
+    let Some(reason) = text.strip_prefix(BLOCKED) else {
+        return task(text).map(Followup::Task);
+    };
+    let fits = line(reason).is_none() && !is_placeholder(reason);
+    fits.then(|| Followup::Blocked(reason.to_string()))
+}
+
+/// Reads a task id without blanks around it: [`super::line::TaskSearch`] relies on that.
+pub(super) fn task(text: &str) -> Option<TaskId> {
+    // Asked several times for each line of a manifest; nearly all ids are as plain as this.
+    if let [b'T' | b't', digits @ ..] = text.as_bytes()
+        && (1..=9).contains(&digits.len())
+        && digits.iter().all(u8::is_ascii_digit)
+    {
+        let number = digits
+            .iter()
+            .fold(0, |number, digit| number * 10 + u32::from(digit - b'0'));
+        return (number > 0).then_some(TaskId(number));
+    }
+    let bare = text.starts_with(['T', 't']) && !text.ends_with(char::is_whitespace);
+    bare.then(|| text.parse().ok()).flatten()
+}
+
+/// One thing that is wrong with an entry.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Fault {
+    pub field: String,
+    /// What is wrong with it, to be read after the field's name.
+    pub message: String,
+}
+
+impl Fault {
+    pub fn new(field: impl Into<String>, message: impl Into<String>) -> Fault {
+        let (field, message) = (field.into(), message.into());
+        Fault { field, message }
+    }
+
+    /// Makes the fault of a text that is no JSON object, so that whoever wrote it can mend it.
+    pub fn syntax(text: &str, cause: &serde_json::Error) -> Fault {
+        Fault::new("entry", no_object(text, cause))
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {}", self.field, self.message)
+    }
+}
+
+fn no_object(text: &str, cause: &serde_json::Error) -> String {
+    if text.trim().is_empty() {
+        return "is empty; one JSON object is due".to_string();
+    }
+    let place = match text.trim_end().contains('\n') {
+        true => format!("line {} column {}", cause.line(), cause.column()),
+        false => format!("column {}", cause.column()),
+    };
+    if let Some(word) = placeholder(text, cause) {
+        let word = shown(&word);
+        return format!("holds {word} at {place}, which is still to be replaced");
+    }
+    match cause.classify() {
+        Category::Data => "is JSON but no object".to_string(),
+        Category::Eof => format!("ends in the middle, at {place}"),
+        _ => {
+            let why = cause.to_string();
+            let why = why.split(" at line ").next().unwrap_or_default();
+            // A quote that was not escaped ends its text early: the commonest slip of agents.
+            let hint = match why.starts_with("expected `,`") {
+                true => "; a quote inside of a text is written `\\\"`",
+                false => "",
+            };
+            format!("is no JSON object: {why} at {place}{hint}")
+        }
+    }
+}
+
+/// Returns the `<true|false>` of the protocol's line, if that is where the parser stopped.
+fn placeholder(text: &str, cause: &serde_json::Error) -> Option<String> {
+    let line = text.lines().nth(cause.line().checked_sub(1)?)?;
+    let rest = line.get(cause.column().checked_sub(1)?..)?;
+    let ends = |c: &char| ",}\n".contains(*c);
+    let word = rest.chars().take_while(|c| !ends(c)).collect();
+    rest.starts_with('<').then_some(word)
 }

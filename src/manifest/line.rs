@@ -1,30 +1,32 @@
 //! One line of the manifest, taken apart. Agents may append with `>>`, so a line can be torn, hold
 //! somebody else's text, or two entries where a line end got lost. Whatever stands whole in it is
 //! found, and what does not is named.
+//!
+//! Cheap looks decide whether a line is worth taking apart. They may say "perhaps" too often, and never
+//! "no" where taking the line apart would say "yes".
 
+use memchr::memmem;
 use serde_json::error::Category;
 
 use super::entry::{Fault, LINE_MAX};
 use super::fields::Fields;
-use super::glance;
+use super::rules;
 use crate::error::Code;
+use crate::id::TaskId;
 
 /// How many places of a broken line are tried as the start of a whole entry.
 const STARTS_TRIED: usize = 16;
 /// How many entries of one line are taken.
 const ENTRIES_TAKEN: usize = 1_000;
 
-/// What is wrong with a line.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Faulty {
     /// Number of the line, from 1.
     pub line: usize,
-    /// Kind of fault.
     #[serde(serialize_with = "name")]
     #[cfg_attr(test, schemars(with = "String"))]
     pub code: Code,
-    /// What is wrong, in one sentence.
     pub message: String,
     /// Id of the entry that it is or was to be, where one can be read.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,7 +38,6 @@ fn name<S: serde::Serializer>(code: &Code, serializer: S) -> Result<S::Ok, S::Er
 }
 
 impl Faulty {
-    /// Makes the fault of a line.
     pub fn new(line: usize, code: Code, message: String, id: Option<String>) -> Faulty {
         Faulty {
             line,
@@ -63,7 +64,7 @@ pub(super) enum Item<'a> {
 
 /// Takes a line apart. A blank line holds nothing.
 pub(super) fn items(number: usize, bytes: &[u8], take: &mut dyn FnMut(Item<'_>)) {
-    let claimed = || glance::claimed_id(bytes);
+    let claimed = || claimed_id(bytes);
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let text = match std::str::from_utf8(bytes.trim_ascii()) {
         Ok("") => return,
@@ -86,7 +87,6 @@ pub(super) fn items(number: usize, bytes: &[u8], take: &mut dyn FnMut(Item<'_>))
     }
 }
 
-/// The fault of a line that is longer than any entry.
 pub(super) fn too_long(number: usize) -> Faulty {
     let message = format!("the line has more than {LINE_MAX} bytes");
     Faulty::new(number, Code::LineTooLong, message, None)
@@ -147,4 +147,68 @@ fn next_start(text: &str) -> Option<usize> {
     memchr::memchr_iter(b'{', &text.as_bytes()[first..])
         .map(|position| position + first)
         .find(brace)
+}
+
+/// Reads the id of a line that leads with it, as cleo and the protocol write it, and holds one object
+/// at most. `None` means that only taking the line apart tells.
+pub(super) fn plain_id(bytes: &[u8]) -> Option<&str> {
+    let (id, rest) = id_value(after(after(bytes, b"{")?, b"\"id\"")?)?;
+    memchr::memchr(b'{', rest).is_none().then_some(id)
+}
+
+/// Reads what stands behind the first `"id":` of a line that is no entry.
+pub(super) fn claimed_id(bytes: &[u8]) -> Option<String> {
+    let start = memmem::find(bytes, b"\"id\"")?;
+    let (id, _) = id_value(&bytes[start + 4..])?;
+    Some(id.to_string())
+}
+
+/// Reads `: "ID"` and returns what stands behind it, too.
+fn id_value(bytes: &[u8]) -> Option<(&str, &[u8])> {
+    let value = after(after(bytes, b":")?, b"\"")?;
+    let (id, rest) = value.split_at(memchr::memchr(b'"', value)?);
+    let id = std::str::from_utf8(id).ok().filter(|id| rules::is_id(id))?;
+    Some((id, rest))
+}
+
+fn after<'a>(bytes: &'a [u8], start: &[u8]) -> Option<&'a [u8]> {
+    bytes.trim_ascii_start().strip_prefix(start)
+}
+
+/// A cheap look at lines for the tasks that their entries are linked to.
+pub(super) struct TaskSearch {
+    list: memmem::Finder<'static>,
+}
+
+impl TaskSearch {
+    pub(super) fn new() -> TaskSearch {
+        TaskSearch {
+            list: memmem::Finder::new(b"\"linked_tasks\""),
+        }
+    }
+
+    /// Says whether an entry in this line may be linked to a task that is wanted; `false` is
+    /// certain. Looks for ids as [`super::entry::task`] takes them, behind the name of their field.
+    pub(super) fn may_name(&self, bytes: &[u8], is_wanted: impl Fn(TaskId) -> bool) -> bool {
+        // An escape can spell any character; then only taking the line apart tells.
+        let is_escape = |at: usize| bytes.get(at + 1) == Some(&b'u');
+        if memchr::memchr_iter(b'\\', bytes).any(is_escape) {
+            return true;
+        }
+        let Some(start) = self.list.find(bytes) else {
+            return false;
+        };
+        let list = &bytes[start..];
+        let wanted_at = |quote: usize| task_at(&list[quote + 1..]).is_some_and(&is_wanted);
+        memchr::memchr_iter(b'"', list).any(wanted_at)
+    }
+}
+
+fn task_at(bytes: &[u8]) -> Option<TaskId> {
+    let digits = bytes
+        .strip_prefix(b"T")
+        .or_else(|| bytes.strip_prefix(b"t"))?;
+    let end = digits.iter().position(|byte| !byte.is_ascii_digit())?;
+    let id = std::str::from_utf8(&bytes[..=end]).ok()?;
+    id.parse().ok()
 }

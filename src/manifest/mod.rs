@@ -6,21 +6,15 @@
 //! Rules come from section 5 of the notes on two-tier-subagents.
 
 pub mod entry;
-mod fault;
 mod fields;
-mod glance;
 mod line;
 pub mod log;
-mod raw;
 mod rules;
-mod slot;
-mod text;
-mod words;
 
 pub use entry::{Entry, Fault, Followup, Status};
 pub use fields::Fields;
 pub use line::Faulty;
-pub use text::is_placeholder;
+pub use rules::is_placeholder;
 
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use super::entry::{Entry, LINE_MAX, Status};
 use super::fields::Fields;
-use super::glance;
 use super::line::{self, Item};
 use crate::error::Code;
 use crate::id::TaskId;
@@ -398,9 +397,9 @@ fn the_cheap_looks_at_a_line_agree_with_taking_it_apart() {
         (&format!("{LINE}{LINE}"), None),
         (&LINE.replace("topic-", "\\u0074opic-"), None),
     ] {
-        assert_eq!(glance::plain_id(text.as_bytes()), expected, "{text}");
+        assert_eq!(line::plain_id(text.as_bytes()), expected, "{text}");
     }
-    let search = glance::TaskSearch::new();
+    let search = line::TaskSearch::new();
     for (list, expected) in [
         ("[\"T1\",\"T7\"]", true),
         ("[ \"t007\" ]", true),

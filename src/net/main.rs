@@ -1,6 +1,6 @@
 //! `cleo-net`: one HTTP exchange, by a program of its own that lies beside cleo, so that cleo itself
 //! carries no network. Reads a request, one line of JSON, from standard input and writes the answer
-//! to standard output as lines of JSON, as it comes (see `cleo::exchange::wire`). Ends at once when
+//! to standard output as lines of JSON, as it comes (see `cleo::exchange`). Ends at once when
 //! its standard input is closed: then nobody waits for it any more. It follows no redirects.
 
 mod proxy;
@@ -12,7 +12,7 @@ use std::io::{self, BufRead, Read, Write};
 use std::process::ExitCode;
 use std::thread;
 
-use cleo::exchange::wire::{Call, Fault, FaultKind, Line};
+use cleo::exchange::{Call, Fault, FaultKind, Line};
 
 /// Largest request, in bytes.
 const CALL_MAX: u64 = 64 << 20;

@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use cleo::exchange::public::is_public;
+use cleo::exchange::is_public;
 use ureq::Error;
 use ureq::config::Config;
 use ureq::http::Uri;

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::time::Duration;
 
-use cleo::exchange::wire::{Call, Fault, FaultKind, Head, Line};
+use cleo::exchange::{Call, Fault, FaultKind, Head, Line};
 use ureq::http::{HeaderMap, Request, Response, Uri};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::unversioned::transport::DefaultConnector;

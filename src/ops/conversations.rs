@@ -6,7 +6,7 @@ use super::{Surroundings, agents};
 use crate::chat::Pending;
 use crate::error::{Code, Error, Result};
 use crate::id;
-use crate::run::conversation::{CHAT, check_title};
+use crate::run::{CHAT, check_title};
 use crate::run::{Conversation, ConversationStatus, Detail, Message, Speaker};
 use crate::store::agency::{Agency, AgencyTransaction, ConversationFilter};
 use crate::store::sqlite::SqliteAgency;

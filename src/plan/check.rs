@@ -15,7 +15,6 @@ use crate::error::nearest;
 use crate::task::graph::circle;
 use crate::task::rules::{ITEM_MAX, check_text};
 
-/// Most faults that are told.
 pub const FAULTS_MAX: usize = 100;
 
 /// Faults from which on nothing is suggested any more: that costs too much for many.
@@ -28,15 +27,12 @@ const NAME_SHOWN: usize = 70;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fault {
-    /// What kind of fault it is.
     pub kind: FaultKind,
     /// Where it is: a line and column, or a way into the plan such as `steps[2].dependsOn[0]`.
     pub place: String,
-    /// What is wrong.
     pub message: String,
 }
 
-/// What kind of fault it is.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -60,7 +56,6 @@ pub enum FaultKind {
 }
 
 impl Fault {
-    /// Makes a fault.
     pub fn new(kind: FaultKind, place: impl Into<String>, message: impl Into<String>) -> Fault {
         Fault {
             kind,

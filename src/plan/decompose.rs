@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::message::spelled_out;
-use super::skills::{DEFAULT, FALLBACK, SKILLS, Skill};
+use super::{DEFAULT, FALLBACK, SKILLS, Skill};
 use super::{Plan, Step, Unavailable};
 use crate::agent::{Agent, AgentStatus};
 use crate::score::Words;
@@ -15,7 +15,6 @@ const REASONS_MAX: usize = 5;
 /// A plan with the reasons for it.
 #[derive(Clone, Debug)]
 pub struct Decomposed {
-    /// The plan.
     pub plan: Plan,
     /// Where its skills come from.
     pub source: Source,
@@ -36,7 +35,6 @@ pub enum Source {
     Default,
     /// Nobody offers any of the skills: planning and summarization, whoever may do them.
     Fallback,
-    /// A model.
     Model,
     /// A command of the user.
     Command,
@@ -44,11 +42,9 @@ pub enum Source {
     File,
 }
 
-/// A skill that was thought of.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Found {
-    /// The skill.
     pub skill: &'static str,
     /// What an agent must offer.
     pub capability: &'static str,

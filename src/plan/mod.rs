@@ -2,33 +2,32 @@
 //! Pure; [`decompose()`] makes a plan of a goal, [`read()`] reads one, [`check`] judges it, and
 //! [`message`] has what goes between the steps and comes out at the end.
 
-pub mod asked;
 pub mod check;
 mod decompose;
 pub mod message;
-pub mod planner;
 mod reading;
-mod skills;
 
 use serde::Serialize;
+use serde_json::{Map, Value};
 
+use crate::agent::Agent;
+use crate::error::Result;
 use crate::id::TaskId;
 use crate::task::drawing::Shape;
 use crate::task::graph::{Missing, Node, TaskGraph};
 use crate::task::{Priority, Status};
+use message::is_satisfied;
 
 pub use decompose::{Decomposed, Found, Source, decompose};
 pub use reading::read;
 
 /// Largest plan that is read, in bytes.
 pub const PLAN_MAX: u64 = 4 << 20;
-/// Most steps of a plan.
 pub const STEPS_MAX: usize = 1_000;
 /// Longest goal, in bytes.
 pub const GOAL_MAX: usize = 64 << 10;
 /// Longest instruction, in bytes.
 pub const INSTRUCTION_MAX: usize = 128 << 10;
-/// Most passes over a plan.
 pub const LOOPS_MAX: u32 = 100;
 
 /// What is to be reached, and the steps to it.
@@ -80,11 +79,9 @@ pub struct Step {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Unavailable {
-    /// The skill.
     pub skill: String,
     /// What an agent would have to offer.
     pub capability: String,
-    /// Why it was left out.
     pub reason: String,
 }
 
@@ -97,7 +94,6 @@ impl Step {
 }
 
 impl Plan {
-    /// Returns how often the plan is gone over at most.
     pub fn loops(&self) -> u32 {
         self.max_loops.unwrap_or(1).clamp(1, LOOPS_MAX)
     }
@@ -113,7 +109,6 @@ impl Plan {
             .collect()
     }
 
-    /// Returns the steps as they are drawn.
     pub fn shapes(&self) -> Vec<Shape> {
         let shape = |(step, node): (&Step, Node)| Shape {
             id: node.id,
@@ -143,16 +138,173 @@ impl Plan {
                 is_epic: false,
                 open_children: 0,
                 depends: known.iter().map(|id| number(places[id.as_str()])).collect(),
-                missing: missing.into_iter().map(|need| unknown(need)).collect(),
+                missing: missing
+                    .into_iter()
+                    .map(|name| Missing {
+                        name: name.clone(),
+                        circular: false,
+                    })
+                    .collect(),
             }
         };
         self.steps.iter().enumerate().map(node).collect()
     }
 }
 
-fn unknown(need: &str) -> Missing {
-    Missing {
-        name: need.to_string(),
-        circular: false,
+#[derive(Clone, Copy, Debug)]
+pub struct Wish<'a> {
+    pub goal: &'a str,
+    /// Everybody who may be there to do it.
+    pub agents: &'a [Agent],
+    /// What the pass before came to, which did not reach the goal.
+    pub previous: Option<&'a str>,
+}
+
+/// Makes plans. What it returns is checked by whoever asks: a planner is believed in nothing.
+pub trait Planner {
+    /// Makes a plan, on a further pass a new one.
+    fn plan(&self, wish: &Wish<'_>) -> Result<Decomposed>;
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ByRule;
+
+impl Planner for ByRule {
+    fn plan(&self, wish: &Wish<'_>) -> Result<Decomposed> {
+        Ok(decompose(wish.goal, wish.agents))
     }
 }
+
+/// A plan that somebody has written, the same on every pass.
+#[derive(Clone, Debug)]
+pub struct AsWritten(pub Plan);
+
+impl Planner for AsWritten {
+    fn plan(&self, _: &Wish<'_>) -> Result<Decomposed> {
+        Ok(Decomposed {
+            plan: self.0.clone(),
+            source: Source::File,
+            skills: Vec::new(),
+            warnings: Vec::new(),
+        })
+    }
+}
+
+/// What a pass over a plan came to.
+#[derive(Clone, Copy, Debug)]
+pub struct Outcome<'a> {
+    pub goal: &'a str,
+    /// Which pass it was, from 1.
+    pub pass: u32,
+    /// The last step.
+    pub step: &'a str,
+    pub agent: &'a str,
+    pub reply: &'a str,
+    /// What was said beside the text.
+    pub metadata: &'a Map<String, Value>,
+    pub aggregate: &'a str,
+}
+
+pub trait Policy {
+    /// Judges what a pass came to.
+    fn is_satisfied(&self, outcome: &Outcome<'_>) -> Result<bool>;
+}
+
+/// The goal is reached when the last step says so.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LastStepSays;
+
+impl Policy for LastStepSays {
+    fn is_satisfied(&self, outcome: &Outcome<'_>) -> Result<bool> {
+        Ok(is_satisfied(outcome.reply, outcome.metadata))
+    }
+}
+
+struct Skill {
+    name: &'static str,
+    /// What an agent must offer.
+    capability: &'static str,
+    /// Patterns of words that ask for it; see [`crate::score::Words::fitting`].
+    words: &'static [&'static str],
+    /// What its step is about, for people.
+    title: &'static str,
+    /// What the agent is told, before the goal.
+    instruction: &'static str,
+}
+
+/// All skills, in the order in which their steps follow one another: coordinator notes, section 3.1.
+const SKILLS: [Skill; 7] = [
+    Skill {
+        name: "planning",
+        capability: "planner",
+        words: &[
+            "plan",
+            "plans",
+            "planned",
+            "planning",
+            "decompose",
+            "decomposes",
+            "decomposed",
+            "decomposing",
+        ],
+        title: "Plan the work",
+        instruction: "Break the goal below into a few steps. Say of each what it has to find out \
+                      or produce and which others it needs first. Do not carry them out.",
+    },
+    Skill {
+        name: "search",
+        capability: "web-crawler",
+        words: &["search*", "crawl*", "web"],
+        title: "Find what is needed",
+        instruction: "Find what is needed to reach the goal below. Use sources that can be \
+                      trusted, name each of them, and keep what they say apart from what you \
+                      conclude.",
+    },
+    Skill {
+        name: "ner",
+        capability: "ie-agent",
+        words: &["ner", "extract* entities"],
+        title: "List the entities",
+        instruction: "List the entities that matter for the goal below: people, organizations, \
+                      places, dates and amounts. Say of each where it stands.",
+    },
+    Skill {
+        name: "sql",
+        capability: "sql-agent",
+        words: &["sql", "database*"],
+        title: "Ask the database",
+        instruction: "Get from the database what the goal below asks for. Only read. Give each \
+                      query together with what it returned.",
+    },
+    Skill {
+        name: "classification",
+        capability: "classifier",
+        words: &["classif*", "label*"],
+        title: "Sort what was found",
+        instruction: "Sort what is at hand into the classes that the goal below names, or into \
+                      few that serve it. Give the reason for each.",
+    },
+    Skill {
+        name: "tool-use",
+        capability: "orchestrator",
+        words: &["tool", "tools"],
+        title: "Use tools",
+        instruction: "Do with your tools what the goal below asks for. Say of each tool why you \
+                      used it and what it returned.",
+    },
+    Skill {
+        name: "summarization",
+        capability: "summarizer",
+        words: &["summar*", "report*"],
+        title: "Write the final answer",
+        instruction: "Write the final answer to the goal below out of the results of the steps \
+                      before: short, complete, and without anything that they do not say. If it \
+                      reaches the goal, end with the word done in square brackets.",
+    },
+];
+
+/// Skills for a goal that asks for none.
+const DEFAULT: [&str; 3] = ["planning", "search", "summarization"];
+
+/// Skills for a goal for which nobody offers what it asks for.
+const FALLBACK: [&str; 2] = ["planning", "summarization"];

@@ -2,9 +2,11 @@
 //!
 //! The block stands at the very end of a prompt, so nothing that follows can take it back, and a
 //! forged begin or end in a task's text can neither stand for it nor end it early.
+//! Nothing but the markers may stand on their two lines: an agent would read it, and nobody would check it.
 
 mod filled;
-mod marker;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 
@@ -14,8 +16,6 @@ use super::{ProtocolFile, comments};
 use crate::id::{TaskId, digest};
 use crate::template::{PROSE, has_token};
 use filled::is_filled_in;
-pub use marker::begins;
-use marker::{is_begin, is_end};
 
 /// Words that every marker carries, in any letter case.
 const NAME: &str = "SUBAGENT PROTOCOL";
@@ -29,7 +29,6 @@ pub const RULES: [&str; 4] = ["OUT-001", "OUT-002", "OUT-003", "OUT-004"];
 pub struct Violation {
     /// The rule: `MARKER`, `OUT-001` …, `DIGEST`, `TEXT`.
     pub rule: String,
-    /// What is wrong.
     pub message: String,
 }
 
@@ -78,7 +77,6 @@ struct Block<'a> {
 }
 
 impl Block<'_> {
-    /// Says whether both markers name this version.
     fn is_of_version(&self, version: &str) -> bool {
         let is_it = |word: &str| word.strip_prefix('v') == Some(version);
         [self.begin, self.end]
@@ -160,7 +158,6 @@ fn rules_of(line: &str) -> impl Iterator<Item = &'static str> {
     })
 }
 
-/// Returns a text from its first letter on.
 fn bare(text: &str) -> &str {
     text.trim_start_matches(|c: char| !c.is_alphabetic())
 }
@@ -266,5 +263,59 @@ pub fn named_task(text: &str) -> Option<TaskId> {
     })
 }
 
-#[cfg(test)]
-mod tests;
+/// Says whether a line begins a block: with a version, then perhaps the names of the protocols that
+/// follow the base, then perhaps a digest.
+fn is_begin(line: &str) -> bool {
+    let Some(inner) = inner(line, "<!-- BEGIN SUBAGENT PROTOCOL ") else {
+        return false;
+    };
+    let mut words = inner.split(' ').peekable();
+    let has_version = words.next().is_some_and(is_version);
+    words.next_if(|word| is_stack(word));
+    words.next_if(|word| is_digest(word));
+    has_version && words.next().is_none()
+}
+
+fn is_end(line: &str) -> bool {
+    inner(line, "<!-- END SUBAGENT PROTOCOL ").is_some_and(is_version)
+}
+
+/// Returns what stands in a marker behind its start, which may be in any letter case.
+fn inner<'a>(line: &'a str, start: &str) -> Option<&'a str> {
+    after(line, start)?.trim_end().strip_suffix(" -->")
+}
+
+fn after<'a>(text: &'a str, start: &str) -> Option<&'a str> {
+    let own = text.get(..start.len())?;
+    let is_it = own.eq_ignore_ascii_case(start);
+    is_it.then(|| &text[start.len()..])
+}
+
+fn is_name(word: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    !word.is_empty() && word.bytes().all(is_part)
+}
+
+fn is_version(word: &str) -> bool {
+    after(word, "v").is_some_and(is_name)
+}
+
+fn is_stack(word: &str) -> bool {
+    let names = word.strip_prefix('+');
+    names.is_some_and(|names| names.split('+').all(is_name))
+}
+
+fn is_digest(word: &str) -> bool {
+    let digits = after(word, "sha256:").filter(|digits| !digits.is_empty());
+    digits.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+/// Says whether a text that somebody wrote has a line that begins a block, or one that would if
+/// its white space were different.
+pub fn begins(text: &str) -> bool {
+    text.lines().any(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let line = words.join(" ").to_ascii_lowercase();
+        line.contains("<!-- begin subagent protocol")
+    })
+}

@@ -5,7 +5,7 @@ pub(super) mod lines;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use lines::{Kind, Line};
+use lines::Kind;
 
 const OPEN: &str = "<!--";
 const CLOSE: &str = "-->";
@@ -17,7 +17,8 @@ pub fn removed(text: &str) -> String {
     let text = text.trim_start_matches('\u{feff}');
     let (mut kind, mut start, mut end) = (Kind::Blank, 0, 0);
     for line in lines::lines(text) {
-        if !belongs(kind, &line) {
+        // A comment ends with its block, so a block is looked at as a whole.
+        if !(line.goes_on && line.kind == kind) {
             copy(kind, &text[start..end], &mut visible);
             (kind, start) = (line.kind, end);
         }
@@ -25,11 +26,6 @@ pub fn removed(text: &str) -> String {
     }
     copy(kind, &text[start..end], &mut visible);
     visible
-}
-
-/// A comment ends with its block, so that a block is looked at as a whole.
-fn belongs(kind: Kind, line: &Line<'_>) -> bool {
-    line.goes_on && line.kind == kind
 }
 
 /// Copies what can be seen of a block.

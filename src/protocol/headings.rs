@@ -34,7 +34,8 @@ pub fn sections(text: &str) -> Vec<Section<'_>> {
         if let Some((level, title)) = heading {
             begin(&mut found, &mut around, level, title);
             start = end;
-        } else if fills(&line) {
+        } else if line.kind != Kind::Fence && line.text.contains(char::is_alphanumeric) {
+            // The language of a fence says nothing of the work.
             around.iter().for_each(|one| found[*one].is_empty = false);
         }
     }
@@ -57,11 +58,6 @@ fn underlined<'a>(line: &Line<'_>, above: &'a str) -> Option<(usize, &'a str)> {
         '-' => Some((2, above.trim())),
         _ => None,
     }
-}
-
-/// The language of a fence says nothing of the work.
-fn fills(line: &Line<'_>) -> bool {
-    line.kind != Kind::Fence && line.text.contains(char::is_alphanumeric)
 }
 
 /// Adds a section; `around` are those that it and what follows stand in, itself the last.

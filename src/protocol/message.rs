@@ -32,16 +32,12 @@ pub fn kind_of(skill: &Skill) -> &str {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// All of it.
     Complete,
-    /// Some of it.
     Partial,
-    /// None that holds.
     Blocked,
 }
 
 impl Status {
-    /// All statuses.
     pub const ALL: [Status; 3] = [Status::Complete, Status::Partial, Status::Blocked];
 
     /// Returns the sentence without its first word.

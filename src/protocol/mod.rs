@@ -18,12 +18,10 @@ use crate::skill::Skill;
 use crate::skill::front_matter;
 use crate::task::Task;
 
-/// One protocol file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProtocolFile {
     /// Name, such as `task-lifecycle`.
     pub name: String,
-    /// Version of its text.
     pub version: String,
     /// Its place in the block.
     pub order: u32,
@@ -59,7 +57,6 @@ enum Part {
 /// What conditions are compared with.
 #[derive(Clone, Copy, Debug)]
 pub struct Situation<'a> {
-    /// The task.
     pub task: &'a Task,
     /// The skill that it goes to.
     pub skill: &'a Skill,
@@ -144,7 +141,6 @@ impl ProtocolFile {
         })
     }
 
-    /// Returns the digest of the text.
     pub fn digest(&self) -> String {
         digest(&self.text)
     }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 
 use super::Profile;
-use super::message::counts;
-use super::posting::Posting;
+use super::counts;
+use super::tally::Posting;
 use crate::agent::{AgentStatus, Role};
 use crate::score::{normalize, terms};
 
@@ -41,7 +41,6 @@ pub(super) struct Card {
     pub(super) role: Role,
     pub(super) status: AgentStatus,
     pub(super) tags: Box<[Box<str>]>,
-    /// Its place in the list.
     pub(super) place: usize,
     /// Numbers of its words, ascending.
     pub(super) words: Box<[u32]>,
@@ -56,7 +55,6 @@ impl Card {
 
 /// What a tag is to messages.
 pub(super) enum Tag<'a> {
-    /// One word that counts.
     Word(&'a str),
     /// Several words, which must stand side by side.
     Phrase(Vec<&'a str>),
@@ -65,7 +63,6 @@ pub(super) enum Tag<'a> {
 }
 
 impl<'a> Tag<'a> {
-    /// Reads a normalized tag.
     pub(super) fn of(normalized: &'a str) -> Tag<'a> {
         let whole = normalized.trim();
         let mut words = terms(whole).map(|term| term.text);
@@ -80,7 +77,6 @@ impl<'a> Tag<'a> {
 /// All agents, by their words.
 #[derive(Debug, Default)]
 pub struct Index {
-    /// By slot.
     pub(super) cards: Vec<Option<Card>>,
     ids: HashMap<Arc<str>, u32>,
     numbers: HashMap<Arc<str>, u32>,
@@ -96,7 +92,6 @@ pub struct Index {
 }
 
 impl Index {
-    /// Makes the index of a list of agents.
     pub fn of<'a>(agents: impl IntoIterator<Item = Profile<'a>>) -> Index {
         let agents = agents.into_iter();
         let mut index = Index::default();
@@ -112,7 +107,6 @@ impl Index {
         self.ids.len()
     }
 
-    /// Says whether it knows no agent.
     pub fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
@@ -168,7 +162,6 @@ impl Index {
         self.ids.get(id).map(|slot| *slot as usize)
     }
 
-    /// Returns the number of a word.
     pub(super) fn number(&self, word: &str) -> Option<u32> {
         self.numbers.get(word).copied()
     }

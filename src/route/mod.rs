@@ -1,24 +1,24 @@
 //! From a message to an agent: words of the message against the words and tags of each agent, by
 //! the rule of the multi-agent notes, sections 1.2 and 1.4. Pure; start at [`Index::route`].
 
-mod decision;
 mod index;
-mod message;
-mod posting;
-mod query;
 pub mod roster;
 mod tally;
-mod verdict;
-
 #[cfg(test)]
 mod tests;
+mod verdict;
 
-pub use decision::{Candidate, Decided, Decision, Delegation, RunnerUp};
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use serde::Deserialize;
+
+use crate::agent::{Agent, AgentStatus, MESSAGE_MAX, Role};
+use crate::error::{Code, Error, Result};
+use crate::score::{normalize, terms};
+
 pub use index::Index;
-pub use message::Message;
-pub use query::Query;
-
-use crate::agent::{Agent, AgentStatus, Role};
+pub use verdict::{Candidate, Decided, Decision, Delegation, RunnerUp};
 
 /// What is answered instead of an agent when none fits.
 pub const FINALIZE: &str = "finalize";
@@ -35,19 +35,15 @@ pub const TERM_MIN: usize = 3;
 /// What the router looks at in an agent.
 #[derive(Clone, Copy, Debug)]
 pub struct Profile<'a> {
-    /// Its id.
     pub id: &'a str,
-    /// What it works towards.
     pub objective: &'a str,
     /// Its name for people.
     pub name: &'a str,
-    /// What it is good at.
     pub description: &'a str,
     /// Words by which messages reach it.
     pub tags: &'a [String],
     /// What it does among the others; a supervisor is never routed to.
     pub role: Role,
-    /// Whether messages reach it.
     pub status: AgentStatus,
 }
 
@@ -78,9 +74,7 @@ pub enum Match {
 /// A message to be routed, and how.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// The message.
     pub message: &'a Message,
-    /// The agent that is asked for, if any.
     pub agent: Option<&'a str>,
     /// When a word counts.
     pub by: Match,
@@ -101,4 +95,152 @@ impl<'a> Request<'a> {
             explain: None,
         }
     }
+}
+
+/// From so many words on, a set finds repeated ones faster than looking at all earlier ones.
+const MANY: usize = 32;
+
+/// The words of a message: all of them in order, and the distinct ones that count.
+#[derive(Clone, Debug)]
+pub struct Message {
+    normalized: String,
+    words: Vec<(usize, usize)>,
+    /// Places in `words` of the first of each distinct word of three characters or more.
+    terms: Vec<usize>,
+}
+
+impl Message {
+    pub fn of(text: &str) -> Message {
+        let normalized = normalize(text);
+        let mut words = Vec::with_capacity(normalized.len() / 5 + 1);
+        words.extend(terms(&normalized).map(|term| (term.start, term.start + term.text.len())));
+        let terms = distinct(&normalized, &words);
+        Message {
+            normalized,
+            words,
+            terms,
+        }
+    }
+
+    /// Returns all words in order, normalized, of any length.
+    pub fn words(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.words.iter().map(|place| self.word(*place))
+    }
+
+    /// Returns the distinct words that count, in the order of the message.
+    pub fn terms(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.terms.iter().map(|at| self.word(self.words[*at]))
+    }
+
+    /// Returns for each distinct word that counts its place among all words.
+    fn term_places(&self) -> &[usize] {
+        &self.terms
+    }
+
+    fn word(&self, (start, end): (usize, usize)) -> &str {
+        &self.normalized[start..end]
+    }
+}
+
+/// Says whether a normalized word is long enough to count.
+fn counts(word: &str) -> bool {
+    word.len() >= TERM_MIN && word.chars().nth(TERM_MIN - 1).is_some()
+}
+
+fn distinct(text: &str, words: &[(usize, usize)]) -> Vec<usize> {
+    let word = |at: usize| &text[words[at].0..words[at].1];
+    let long = (0..words.len()).filter(|at| counts(word(*at)));
+    let mut kept: Vec<usize> = Vec::with_capacity(words.len().min(MANY));
+    if words.len() < MANY {
+        for at in long {
+            if kept.iter().all(|earlier| word(*earlier) != word(at)) {
+                kept.push(at);
+            }
+        }
+        return kept;
+    }
+    let mut seen = HashSet::with_capacity(words.len());
+    kept.extend(long.filter(|at| seen.insert(word(*at))));
+    kept
+}
+
+#[derive(Clone, Debug)]
+pub struct Query<'a> {
+    /// The message as it was given.
+    pub text: Cow<'a, str>,
+    pub message: Message,
+    pub agent: Option<String>,
+}
+
+/// A query as a JSON object; other fields may stand beside these.
+#[derive(Deserialize)]
+struct Fields {
+    message: Option<String>,
+    input: Option<String>,
+    agent: Option<String>,
+    #[serde(rename = "agentId", alias = "agent_id")]
+    agent_id: Option<String>,
+    metadata: Option<Wish>,
+    context: Option<Wish>,
+}
+
+#[derive(Deserialize)]
+struct Wish {
+    requested_agent_id: Option<String>,
+}
+
+impl<'a> Query<'a> {
+    /// Takes a message that says something and is not too long. No agent is asked for by a blank.
+    pub fn new(text: impl Into<Cow<'a, str>>, agent: Option<String>) -> Result<Query<'a>> {
+        let text = text.into();
+        if text.len() > MESSAGE_MAX {
+            let message = format!(
+                "the message has {} bytes; at most {MESSAGE_MAX} are allowed",
+                text.len()
+            );
+            return Err(invalid(message));
+        }
+        if text.trim().is_empty() {
+            return Err(invalid("the message is empty"));
+        }
+        Ok(Query {
+            message: Message::of(&text),
+            agent: agent.filter(|id| !id.trim().is_empty()),
+            text,
+        })
+    }
+
+    /// Reads a line: a JSON object with `message` (or `input`) and `agent` (or `agentId`, or
+    /// `requested_agent_id` in `metadata` or `context`), else the message itself.
+    pub fn line(bytes: &'a [u8]) -> Result<Query<'a>> {
+        let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+        if bytes.trim_ascii_start().starts_with(b"{") {
+            return Query::object(bytes);
+        }
+        let text = std::str::from_utf8(bytes);
+        Query::new(
+            text.map_err(|_| invalid("the message is no text in UTF-8"))?,
+            None,
+        )
+    }
+
+    fn object(bytes: &[u8]) -> Result<Query<'a>> {
+        let fields: Fields = serde_json::from_slice(bytes).map_err(|cause| {
+            // The parser sees one line, so its number is not the one that is meant.
+            let what = cause.to_string();
+            let what = what.split(" at line ").next().unwrap_or_default();
+            invalid(format!("column {}: {what}", cause.column()))
+        })?;
+        let text = fields.message.or(fields.input);
+        let text = text.ok_or_else(|| invalid("the message is missing"))?;
+        let wish = |wish: Option<Wish>| wish.and_then(|wish| wish.requested_agent_id);
+        let (metadata, context) = (wish(fields.metadata), wish(fields.context));
+        let named = [fields.agent, fields.agent_id, metadata, context];
+        let mut named = named.into_iter().flatten();
+        Query::new(text, named.find(|id| !id.trim().is_empty()))
+    }
+}
+
+fn invalid(message: impl Into<String>) -> Error {
+    Error::new(Code::InputInvalid, message).fix("cleo route 'Help me design a layout'")
 }

@@ -14,7 +14,6 @@ use crate::agent::{AgentStatus, Role};
 use crate::document;
 use crate::error::steers;
 
-/// Most agents in a file.
 pub const AGENTS_MAX: usize = 1_000_000;
 
 /// Largest file, in bytes.
@@ -29,7 +28,6 @@ const SIZE_MAX: usize = 128 << 20;
 /// Longest id, in characters.
 const ID_MAX: usize = 200;
 
-/// An agent of a file.
 #[derive(Debug)]
 pub struct Listed {
     id: String,
@@ -42,7 +40,6 @@ pub struct Listed {
 }
 
 impl Listed {
-    /// Returns what the router looks at.
     pub fn profile(&self) -> Profile<'_> {
         Profile {
             id: &self.id,
@@ -61,7 +58,6 @@ impl Listed {
 pub struct Fault {
     /// Line and column, from 1.
     pub place: Option<(usize, usize)>,
-    /// What is wrong.
     pub what: String,
 }
 

@@ -7,7 +7,7 @@ use proptest::sample::{Index as At, select};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-use super::{Decided, Index, Match, Message, Profile, Request};
+use super::{Decided, Index, Match, Message, Profile, Request, *};
 use crate::agent::{Agent, AgentStatus, Kind, Role, builtin};
 
 fn agent(id: &str, tags: &[&str]) -> Agent {
@@ -477,7 +477,12 @@ fn change(index: &mut Index, naive: &mut Naive, change: &Change) {
 }
 
 /// Compares every part of a decision with the rule.
-fn compare(index: &Index, naive: &Naive, text: &str, by: Match) -> Result<(), TestCaseError> {
+fn compare(
+    index: &Index,
+    naive: &Naive,
+    text: &str,
+    by: Match,
+) -> std::result::Result<(), TestCaseError> {
     let message = Message::of(text);
     let request = Request {
         by,
@@ -595,4 +600,94 @@ fn more_words_of_everybody_than_a_byte_counts_are_counted() {
     });
     let index = index(&agents.collect::<Vec<_>>());
     assert_eq!(routed(&index, &text, Match::Token), ("a0".to_string(), 700));
+}
+
+#[test]
+fn words_that_count_are_distinct_and_have_three_characters() {
+    for (text, expected) in [
+        (
+            "Explain the Second War, the SECOND one",
+            "explain the second war one",
+        ),
+        ("Solve 2x + 5 = 15", "solve"),
+        ("snake_case-word", "snake case word"),
+        ("Diseño diseno", "diseno"),
+        ("日本 日本語", "日本語"),
+        ("!?", ""),
+    ] {
+        let message = Message::of(text);
+        let found: Vec<_> = message.terms().collect();
+        assert_eq!(found.join(" "), expected, "{text}");
+    }
+}
+
+#[test]
+fn long_messages_are_read_as_short_ones_are() {
+    let short = Message::of("one two three one");
+    let long = Message::of(&"one two three one ".repeat(40));
+    assert_eq!(
+        long.terms().collect::<Vec<_>>(),
+        short.terms().collect::<Vec<_>>()
+    );
+    assert_eq!(long.words().len(), 160);
+}
+
+#[test]
+fn lines_are_messages_or_objects() {
+    for (line, text, agent) in [
+        ("plain words\r", "plain words", None),
+        ("\"quoted\"", "\"quoted\"", None),
+        ("[1]", "[1]", None),
+        (r#" {"message":"m","agent":"a","x":1}"#, "m", Some("a")),
+        (
+            r#"{"input":"m","agentId":"a","metadata":{"requested_agent_id":"b"}}"#,
+            "m",
+            Some("a"),
+        ),
+        (
+            r#"{"input":"m","metadata":{"requested_agent_id":"b"}}"#,
+            "m",
+            Some("b"),
+        ),
+        (
+            r#"{"input":"m","context":{"requested_agent_id":"c"},"metadata":{}}"#,
+            "m",
+            Some("c"),
+        ),
+        (r#"{"message":"m","agent":" ","metadata":null}"#, "m", None),
+        (
+            r#"{"message":"m","agent":"","agentId":" ","context":{"requested_agent_id":"c"}}"#,
+            "m",
+            Some("c"),
+        ),
+    ] {
+        let query = Query::line(line.as_bytes()).unwrap();
+        assert_eq!(
+            (&*query.text, query.agent.as_deref()),
+            (text, agent),
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn what_is_no_message_is_refused() {
+    let long = "x".repeat(MESSAGE_MAX + 1);
+    for (line, word) in [
+        ("", "is empty"),
+        ("  \t", "is empty"),
+        (r#"{"message":" "}"#, "is empty"),
+        ("{}", "is missing"),
+        (r#"{"message":null}"#, "is missing"),
+        (r#"{"message":7}"#, "column 12: invalid type"),
+        (r#"{"message":"x""#, "column 14: EOF"),
+        (r#"{"message":"x"} y"#, "column 17: trailing"),
+        (&long, "1048577 bytes"),
+    ] {
+        let error = Query::line(line.as_bytes()).unwrap_err();
+        assert!(error.message.contains(word), "{}", error.message);
+        assert_eq!(error.code, Code::InputInvalid);
+    }
+    assert!(Query::line(b"caf\xe9").is_err());
+    assert!(Query::line(&long.as_bytes()[1..]).is_ok());
 }

@@ -2,14 +2,14 @@
 
 use std::fmt::Write;
 
-use super::decision::{Candidate, Decided, Decision, RunnerUp};
+use serde::Serialize;
+
 use super::index::{Card, Index, Tag};
 use super::tally::{Leaders, Standing};
-use super::{Match, Request, TAG_BOOST};
-use crate::agent::{AgentStatus, Role};
+use super::{CLARIFY, FINALIZE, Match, Request, TAG_BOOST};
+use crate::agent::{AgentStatus, Role, SUPERVISOR};
 use crate::score::normalize;
 
-/// Most agents that a question names.
 const NAMED_MAX: usize = 5;
 
 /// Longest id that a reason repeats, in characters.
@@ -214,7 +214,6 @@ impl<'a, 'r> Parts<'a, 'r> {
         Some(candidate)
     }
 
-    /// Says whether an agent has a term.
     fn has(&self, card: &Card, term: &str, number: u32) -> bool {
         let text = |number: &u32| &self.index.words[*number as usize].text;
         match self.request.by {
@@ -223,7 +222,6 @@ impl<'a, 'r> Parts<'a, 'r> {
         }
     }
 
-    /// Says whether the message names a tag.
     fn names(&self, tag: &str) -> bool {
         let number = |word: &str| self.index.number(word);
         match Tag::of(&normalize(tag)) {
@@ -235,6 +233,111 @@ impl<'a, 'r> Parts<'a, 'r> {
                 self.phrases.binary_search(&words.collect()).is_ok()
             }
             Tag::Literal => false,
+        }
+    }
+}
+
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Decided {
+    Matched,
+    /// By who asked for this agent.
+    Requested,
+    Finalize,
+    /// Several fit about as well.
+    Clarify,
+}
+
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Decision<'a> {
+    /// Id of the agent; `finalize` when none fits, `clarify` when it is asked which one is meant.
+    pub agent: &'a str,
+    pub decided: Decided,
+    /// Score of the agent; the best score when there is none.
+    pub score: u32,
+    /// Why, in one line.
+    pub reason: String,
+    /// Lead over the runner-up, or over nothing; none for an agent that was asked for.
+    pub margin: Option<u32>,
+    /// The best of the others, if anything speaks for it.
+    pub runner_up: Option<RunnerUp<'a>>,
+    /// What to ask back when it is not clear which agent is meant.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub question: Option<String>,
+    /// The distinct words of the message that count, normalized.
+    pub terms: Vec<&'a str>,
+    /// Candidates with the parts of their scores, best first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub candidates: Option<Vec<Candidate<'a>>>,
+    pub total: usize,
+}
+
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct RunnerUp<'a> {
+    pub id: &'a str,
+    pub score: u32,
+}
+
+/// An agent that could have been chosen, with the parts of its score, which add up.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Candidate<'a> {
+    pub id: &'a str,
+    /// `base` and `tagBoost` together.
+    pub score: u32,
+    /// One for each of `matchedTerms`.
+    pub base: u32,
+    /// Two for each of `matchedTags`.
+    pub tag_boost: u32,
+    /// Words of the message that the agent has.
+    pub matched_terms: Vec<&'a str>,
+    /// Tags that the message names, as they are written in the agent.
+    pub matched_tags: Vec<&'a str>,
+}
+
+/// What is told to whoever follows where messages go.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Delegation<'a> {
+    /// Who hands the message on: the supervisor.
+    pub from: &'static str,
+    /// The agent, `finalize` or `clarify`.
+    pub to: &'a str,
+    pub reason: String,
+    /// The message.
+    pub query: &'a str,
+    /// When, RFC 3339 in UTC.
+    pub timestamp: String,
+}
+
+impl<'a> Decision<'a> {
+    pub fn is_agent(&self) -> bool {
+        matches!(self.decided, Decided::Matched | Decided::Requested)
+    }
+
+    /// Makes the event of this decision. Every decision has one.
+    pub fn delegation(&self, query: &'a str, timestamp: String) -> Delegation<'a> {
+        Delegation {
+            from: SUPERVISOR,
+            to: self.agent,
+            reason: self.reason.clone(),
+            query,
+            timestamp,
+        }
+    }
+}
+
+impl Decided {
+    /// Returns what stands in the place of an agent.
+    pub(super) fn instead(self) -> &'static str {
+        match self {
+            Decided::Clarify => CLARIFY,
+            _ => FINALIZE,
         }
     }
 }

@@ -2,13 +2,10 @@
 //! tells step by step how far an output had come by when, in lines such as `out 1234 1769418000000`.
 //! What is wrong with an index costs times and the order, never a line. Pure.
 
-mod ends;
-
 use std::fmt;
+use std::ops::Range;
 
 use crate::words::closed;
-
-pub use ends::Ends;
 
 /// How much of one output is kept, in bytes.
 pub const KEPT_MAX: u64 = 64 << 20;
@@ -29,7 +26,6 @@ closed! {
 /// A step of an index: how far an output had come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// Which output.
     pub stream: Stream,
     /// How many bytes of it had come.
     pub to: u64,
@@ -151,6 +147,47 @@ impl<'a> Output<'a> {
     }
 }
 
+/// Where the lines of an output end, in bytes from its beginning, as far as they can be told.
+#[derive(Debug, Default)]
+pub struct Ends {
+    /// Those of whole lines, one more than are told at most.
+    whole: Vec<u32>,
+    /// That of a last line that has no end of its own.
+    open: Option<u32>,
+    size: u32,
+}
+
+impl Ends {
+    /// Takes the bytes that come next. Together they are a few times [`KEPT_MAX`](KEPT_MAX) at
+    /// most.
+    pub fn take(&mut self, bytes: &[u8]) {
+        let before = self.size;
+        let room = (LINES_MAX + 1).saturating_sub(self.whole.len());
+        let ends = memchr::memchr_iter(b'\n', bytes).take(room);
+        self.whole.extend(ends.map(|end| before + end as u32 + 1));
+        self.size += bytes.len() as u32;
+    }
+
+    /// Says that no more bytes come: what follows the last end is a line as well.
+    pub fn close(&mut self) {
+        let last = self.whole.last().copied().unwrap_or(0);
+        self.open = Some(self.size).filter(|size| *size > last && !self.are_full());
+    }
+
+    pub fn are_full(&self) -> bool {
+        self.whole.len() > LINES_MAX
+    }
+
+    /// Says where a line is, without what ends it.
+    pub fn line(&self, line: usize) -> Range<u64> {
+        let former = line.checked_sub(1).and_then(|line| self.whole.get(line));
+        let start = former.copied().unwrap_or(0);
+        let whole = self.whole.get(line).map(|end| end - 1);
+        let end = whole.or(self.open).unwrap_or(start);
+        u64::from(start)..u64::from(end)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -263,6 +300,29 @@ mod tests {
         assert_eq!(written, INDEX);
         for end in 33..INDEX.len() {
             assert_eq!(read(&INDEX.as_bytes()[..end]).len(), 4, "{end}");
+        }
+    }
+
+    #[test]
+    fn lines_are_where_they_are_however_the_bytes_come() {
+        let text = b"one\n\nthree\nfo";
+        for size in 1..=text.len() {
+            let mut ends = Ends::default();
+            text.chunks(size).for_each(|bytes| ends.take(bytes));
+            assert_eq!(ends.open, None);
+            ends.close();
+            let lines: Vec<_> = (0..4).map(|line| ends.line(line)).collect();
+            assert_eq!(lines, [0..3, 4..4, 5..10, 11..13], "{size}");
+        }
+    }
+
+    #[test]
+    fn after_a_last_end_no_line_is_left() {
+        for text in ["", "\n", "one\n"] {
+            let mut ends = Ends::default();
+            ends.take(text.as_bytes());
+            ends.close();
+            assert_eq!(ends.open, None, "{text:?}");
         }
     }
 }

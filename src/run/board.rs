@@ -1,7 +1,6 @@
 //! What became of each task of a run, read from its events: one way for the coordinator, which goes on
 //! from it after a kill, and for everybody who looks at a run. Pure.
 
-mod change;
 #[cfg(test)]
 mod tests;
 
@@ -9,22 +8,19 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use self::change::{broke_off, happened, reopen};
 use super::told::{Planned, Told, kind};
 use super::{Event, Outcome, Spent, Usage};
+use crate::clock::between_ms;
 use crate::id::TaskId;
 use crate::words::closed;
 
 closed! {
-    /// Where a task stands in a run.
     TaskState, "state of a task in a run":
     /// It waits for others, or for its turn.
     Waiting = "waiting",
-    /// An agent works on it.
     Running = "running",
     /// It verified and is done.
     Done = "done",
-    /// It failed.
     Failed = "failed",
     /// It was not begun.
     Skipped = "skipped",
@@ -35,38 +31,25 @@ closed! {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskRun {
-    /// The task.
     pub task_id: TaskId,
-    /// Its title.
     pub title: String,
     /// The tasks of the run that come before it.
     pub needs: Vec<TaskId>,
-    /// Where it stands.
     pub state: TaskState,
-    /// How its last try ended.
     pub outcome: Option<Outcome>,
-    /// Why it is not done.
     pub reason: Option<String>,
-    /// How many tries it took.
     pub attempts: u32,
-    /// The skill.
     pub skill: Option<String>,
-    /// The runner.
     pub runner: Option<String>,
-    /// Epoch of its claim.
     pub epoch: Option<u32>,
-    /// Id of its manifest entry.
     pub manifest_id: Option<String>,
-    /// Its output file.
     pub output_file: Option<String>,
-    /// What it was last missing.
     pub missing: Vec<String>,
     /// What its user should look at, also where it is done: files that were put aside, and work that is kept.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     /// When it was begun, RFC 3339 in UTC.
     pub started_at: Option<String>,
-    /// When it was over.
     pub ended_at: Option<String>,
     /// How long its agents took together, in milliseconds.
     pub duration_ms: u64,
@@ -89,7 +72,6 @@ pub struct TaskRun {
     /// The criteria that it had when it was claimed.
     #[serde(skip)]
     pub acceptance: Vec<String>,
-    /// The conversation to go on with.
     #[serde(skip)]
     pub conversation: Option<String>,
     /// What that conversation has come to.
@@ -113,7 +95,6 @@ pub struct TaskRun {
     /// True from its first try until the run is through with it, also while nobody carries the run out.
     #[serde(skip)]
     pub is_held: bool,
-    /// True for an epic.
     #[serde(skip)]
     pub is_epic: bool,
 }
@@ -157,7 +138,6 @@ impl TaskRun {
         }
     }
 
-    /// Says whether it verified and is done.
     pub fn is_done(&self) -> bool {
         self.state == TaskState::Done
     }
@@ -184,7 +164,6 @@ pub struct Board {
 }
 
 impl Board {
-    /// Reads the events of a run.
     pub fn of(events: &[Event]) -> Board {
         let mut board = Board::default();
         for event in events {
@@ -198,7 +177,6 @@ impl Board {
         &self.tasks
     }
 
-    /// Finds a task.
     pub fn task(&self, id: TaskId) -> Option<&TaskRun> {
         self.places.get(&id).map(|place| &self.tasks[*place])
     }
@@ -217,7 +195,6 @@ impl Board {
         }
     }
 
-    /// Takes what happened.
     pub fn take(&mut self, kind: &str, at: &str, told: &Told) {
         if kind == kind::RUN_STARTED {
             self.tasks = told.tasks.iter().cloned().map(TaskRun::new).collect();
@@ -249,11 +226,9 @@ impl Board {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
-    /// All.
     pub total: usize,
     /// Verified and done.
     pub done: usize,
-    /// Failed.
     pub failed: usize,
     /// Ended by somebody before they were over.
     pub cancelled: usize,
@@ -264,12 +239,10 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Counts the tasks of a run.
     pub fn of(board: &Board) -> Summary {
         Summary::of_tasks(board.tasks())
     }
 
-    /// Counts tasks.
     pub fn of_tasks(tasks: &[TaskRun]) -> Summary {
         let mut summary = Summary::default();
         for task in tasks.iter().filter(|task| !task.is_epic) {
@@ -283,5 +256,130 @@ impl Summary {
             } += 1;
         }
         summary
+    }
+}
+
+fn reopen(task: &mut TaskRun) {
+    task.state = TaskState::Waiting;
+    (task.outcome, task.reason, task.ended_at) = (None, None, None);
+    (task.group, task.worktree) = (None, None);
+}
+
+fn happened(task: &mut TaskRun, kind: &str, at: &str, told: &Told) {
+    match kind {
+        kind::TASK_STARTED => {
+            task.state = TaskState::Running;
+            task.is_held = true;
+            task.attempts = told.attempt.unwrap_or(task.attempts);
+            task.started_at.get_or_insert_with(|| at.to_string());
+            (task.skill, task.runner) = (told.skill.clone(), told.runner.clone());
+            (task.epoch, task.manifest_id) = (told.epoch, told.manifest_id.clone());
+            task.output_file = told.output_file.clone();
+            task.acceptance.clone_from(&told.acceptance);
+            (task.doing, task.group, task.using) = (None, None, None);
+            if told.resumes != Some(true) {
+                task.conversed = Spent::default();
+            }
+        }
+        kind::AGENT_STARTED => {
+            task.group = told.group.zip(told.born.clone());
+            task.since = Some(at.to_string());
+        }
+        kind::AGENT_CONVERSATION => task.conversation = told.conversation.clone(),
+        kind::AGENT_DOING => task.doing = told.doing.clone(),
+        kind::AGENT_ENDED => ended(task, told),
+        kind::TASK_LACKING => {
+            task.missing = told.missing.clone();
+            task.outcome = told.outcome;
+        }
+        kind::TASK_COMPLETED => over(task, TaskState::Done, at, told),
+        kind::TASK_FAILED => over(task, TaskState::Failed, at, told),
+        kind::TASK_SKIPPED => over(task, TaskState::Skipped, at, told),
+        kind::TASK_MERGED => task.branch = told.branch.clone(),
+        kind::TASK_KEPT => kept(task, told),
+        _ => {}
+    }
+}
+
+/// Ends what worked on a task when the process of the run was gone: until when it did nobody knows, only
+/// that it did until something was told last.
+fn broke_off(task: &mut TaskRun, until: &str) {
+    let since = task.since.take();
+    let took = since.and_then(|since| between_ms(&since, until));
+    task.duration_ms += took.unwrap_or(0);
+}
+
+fn ended(task: &mut TaskRun, told: &Told) {
+    task.outcome = told.outcome;
+    // One that was ended came to no last words of its own.
+    if told.outcome != Some(Outcome::Cancelled) {
+        (task.ended, task.message) = (told.outcome, told.message.clone());
+    }
+    task.duration_ms += told.duration_ms.unwrap_or(0);
+    task.since = None;
+    let now = Spent {
+        usage: told.usage,
+        cost: told.cost,
+    };
+    let before = Spent {
+        usage: task.usage,
+        cost: task.cost,
+    };
+    let all = before.plus(now);
+    (task.usage, task.cost) = (all.usage, all.cost);
+    task.conversed = task.conversed.plus(now);
+    if told.resumes == Some(false) {
+        task.conversation = None;
+    } else if told.conversation.is_some() {
+        task.conversation = told.conversation.clone();
+    }
+    (task.doing, task.group, task.using) = (None, None, None);
+}
+
+/// Notes what was kept and why, beside the reason for which the task failed.
+fn kept(task: &mut TaskRun, told: &Told) {
+    for list in [&mut task.missing, &mut task.warnings] {
+        let why = told.reason.as_ref();
+        let new = why.filter(|why| !list.contains(why)).cloned();
+        list.extend(new);
+    }
+    let Some(now) = where_kept(&told.worktree, &told.branch) else {
+        return;
+    };
+    let is_same = |now: &Option<String>, before: &Option<String>| now.is_some() && now == before;
+    let is_of_one = is_same(&told.worktree, &task.worktree) || is_same(&told.branch, &task.branch);
+    let before = where_kept(&task.worktree, &task.branch).filter(|_| is_of_one);
+    if let Some(reason) = &mut task.reason {
+        let before = before.unwrap_or_default();
+        let why = reason.strip_suffix(before.as_str());
+        *reason = format!("{}{now}", why.unwrap_or(reason.as_str()));
+    }
+    task.worktree = told.worktree.clone();
+    task.branch = told.branch.clone();
+}
+
+/// Says where work is kept that is not in the workspace, after the reason for which it is not.
+fn where_kept(worktree: &Option<String>, branch: &Option<String>) -> Option<String> {
+    match (worktree, branch) {
+        (Some(place), _) => Some(format!("; its worktree is kept: {place}")),
+        (None, Some(branch)) => Some(format!("; its work is kept on the branch {branch}")),
+        (None, None) => None,
+    }
+}
+
+fn over(task: &mut TaskRun, state: TaskState, at: &str, told: &Told) {
+    task.state = state;
+    task.is_held = false;
+    task.ended_at = Some(at.to_string());
+    task.outcome = match state {
+        TaskState::Done => Some(Outcome::Ok),
+        _ => told.outcome.or(task.outcome),
+    };
+    (task.reason, task.because) = (told.reason.clone(), told.because);
+    if state == TaskState::Done {
+        task.missing.clear();
+    }
+    if told.branch.is_some() {
+        task.branch = told.branch.clone();
     }
 }

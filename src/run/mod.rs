@@ -4,11 +4,6 @@
 
 pub mod arrivals;
 pub mod board;
-pub mod conversation;
-pub mod elapsed;
-pub mod escapes;
-pub mod event;
-pub mod outcome;
 pub mod report;
 pub mod schedule;
 pub mod spent;
@@ -19,42 +14,34 @@ pub mod transcript;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::error::{Code, Error, Result, steers};
 use crate::words::closed;
 
-pub use conversation::{Conversation, ConversationStatus, Message, Speaker};
-pub use event::{Event, Line, PLAN_RESUMED, RUN_FINISHED};
-pub use outcome::Outcome;
 pub use spent::Spent;
+pub use told::{Event, Line, PLAN_RESUMED, RUN_FINISHED};
 
 /// Free fields beside those that all have.
 pub type Detail = Map<String, Value>;
 
-/// One thing that agents carry out.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Run {
     /// `exec_<ms>_<random>`.
     pub id: String,
-    /// What is carried out.
     pub kind: RunKind,
     /// Where it stands.
     pub status: RunStatus,
-    /// Whose it is.
     pub user: String,
     /// The agent that works on it; none when no agent fits.
     pub agent: Option<String>,
-    /// The agent that was asked for.
     pub requested_agent: Option<String>,
-    /// Who coordinates it.
     pub supervisor: String,
     /// The message.
     pub input: String,
-    /// The answer.
     pub output: Option<String>,
     /// Who chose the agent.
     pub routed_by: RoutedBy,
-    /// Why this agent.
     pub routing_reason: String,
     /// The score of the agent, or the best score when no agent fits.
     pub routing_score: u32,
@@ -68,13 +55,10 @@ pub struct Run {
     pub cost: Option<f64>,
     /// How long it took, in milliseconds, rounded up.
     pub execution_time_ms: Option<u64>,
-    /// What failed.
     pub error: Option<String>,
-    /// The conversation that it belongs to.
     pub conversation: Option<String>,
     /// When it began, RFC 3339 in UTC.
     pub started_at: String,
-    /// When it ended.
     pub completed_at: Option<String>,
     /// The process that carries it out, by the name of its sign of life.
     #[serde(skip)]
@@ -117,7 +101,6 @@ impl Run {
         self.execution_time_ms = Some(before.saturating_add(took));
     }
 
-    /// Says whether it is over.
     pub fn is_over(&self) -> bool {
         !matches!(self.status, RunStatus::Pending | RunStatus::Running)
     }
@@ -128,11 +111,8 @@ impl Run {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
-    /// Read.
     pub input_tokens: Option<u64>,
-    /// Written.
     pub output_tokens: Option<u64>,
-    /// Both.
     pub total_tokens: Option<u64>,
 }
 
@@ -164,15 +144,11 @@ pub struct Step {
     pub id: String,
     /// When, RFC 3339 in UTC.
     pub timestamp: String,
-    /// Whose step it is.
     pub agent: String,
-    /// What it does.
     pub action: Action,
-    /// What it does, in words.
     pub content: String,
     /// How much of the run is done, in percent.
     pub progress: u8,
-    /// What belongs to it.
     pub metadata: Detail,
 }
 
@@ -183,9 +159,7 @@ closed! {
     Execution = "execution",
     /// A query, by workers.
     Query = "query",
-    /// A plan.
     Plan = "plan",
-    /// An epic.
     Epic = "epic",
     /// Tasks that were named.
     Tasks = "tasks",
@@ -201,15 +175,12 @@ impl RunKind {
 closed! {
     /// Where a run stands.
     RunStatus, "status of a run":
-    /// It has not begun.
     Pending = "pending",
-    /// Under way.
     Running = "running",
     /// Somebody or something answered.
     Completed = "completed",
     /// Nobody answered, or its process ended before it did.
     Failed = "failed",
-    /// It was given up.
     Cancelled = "cancelled",
     /// Its process ended before it did, and it can be gone on with.
     Interrupted = "interrupted",
@@ -218,7 +189,6 @@ closed! {
 closed! {
     /// Who chose the agent of a run.
     RoutedBy, "way of routing":
-    /// The rule of the router.
     Rule = "rule",
     /// Whoever asked for it.
     Requested = "requested",
@@ -227,9 +197,7 @@ closed! {
 closed! {
     /// What an answer comes from.
     AnsweredBy, "source of an answer":
-    /// A model.
     Model = "model",
-    /// A worker.
     Worker = "worker",
     /// Nothing: no model is configured, and the answer says so.
     Offline = "offline",
@@ -238,16 +206,134 @@ closed! {
 closed! {
     /// What an agent does in a step.
     Action, "action of a step":
-    /// It looks at the message.
     Analyzing = "analyzing",
-    /// It thinks.
     Thinking = "thinking",
-    /// It answers.
     Responding = "responding",
-    /// It hands the message on.
     Delegating = "delegating",
-    /// It is done.
     Completing = "completing",
-    /// It looks for an agent.
     Routing = "routing",
+}
+
+closed! {
+    /// How one try ended. What an agent says of itself decides nothing: `Ok` is what verifies.
+    Outcome, "outcome of an attempt":
+    /// Its work is there and verifies.
+    Ok = "ok",
+    /// The agent says that it did a part.
+    Partial = "partial",
+    /// The agent says that it cannot go on.
+    Blocked = "blocked",
+    /// The agent ended in good order, and its work is not there as the protocol asks.
+    ProtocolViolation = "protocol_violation",
+    /// The agent's program failed.
+    AgentError = "agent_error",
+    /// The agent's model refused for too many requests.
+    RateLimited = "rate_limited",
+    /// It took too long, or was silent for too long.
+    Timeout = "timeout",
+    /// cleo was asked to end it.
+    Cancelled = "cancelled",
+    /// Its turns or its money ran out.
+    Budget = "budget",
+    /// It was not allowed what it needed.
+    Permission = "permission",
+}
+
+/// Longest title, in characters.
+pub const TITLE_MAX: usize = 200;
+/// With whom a conversation is that is with the agents of the chat.
+pub const CHAT: &str = "chat";
+/// Longest name of a conversation, in bytes.
+pub const ID_MAX: usize = 100;
+
+/// Says whether a text can be the name of a conversation.
+pub fn is_id(text: &str) -> bool {
+    let is_allowed = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
+    (1..=ID_MAX).contains(&text.len()) && text.chars().all(is_allowed)
+}
+
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Conversation {
+    /// `conv_<ms>_<random>`.
+    pub id: String,
+    pub user: String,
+    /// With whom; the supervisor has each message routed.
+    pub agent: String,
+    /// What it is about, at most 200 characters.
+    pub title: Option<String>,
+    pub status: ConversationStatus,
+    /// When it was begun, RFC 3339 in UTC.
+    pub created_at: String,
+    /// When it was last changed, also by a message.
+    pub updated_at: String,
+    /// When something was last said; at first when it was begun.
+    pub last_message_at: String,
+}
+
+/// Something that was said, in a conversation, in a run, or in both.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Message {
+    /// `msg_<run>_<n>`.
+    pub id: String,
+    /// The conversation that shows it.
+    pub conversation: Option<String>,
+    pub run: Option<String>,
+    #[serde(rename = "type")]
+    pub speaker: Speaker,
+    pub content: String,
+    /// Its sender, and what failed.
+    pub metadata: Detail,
+    /// When it was said, RFC 3339 in UTC.
+    pub created_at: String,
+}
+
+closed! {
+    Speaker, "type of message":
+    /// A person or program that asks.
+    User = "user",
+    Agent = "agent",
+    /// cleo itself.
+    System = "system",
+}
+
+closed! {
+    /// Whether a conversation goes on.
+    ConversationStatus, "status of a conversation":
+    Active = "active",
+    /// It is kept for reading.
+    Archived = "archived",
+}
+
+/// Checks a title and trims it; an empty one is none.
+pub fn check_title(title: &str) -> Result<Option<String>> {
+    let title = title.trim();
+    let length = title.chars().count();
+    if length > TITLE_MAX {
+        let message = format!("the title has {length} characters; {TITLE_MAX} are allowed");
+        return Err(Error::new(Code::TextTooLong, message));
+    }
+    if title.contains(steers) {
+        let message = "the title holds characters that cannot be seen";
+        return Err(Error::new(Code::TextControl, message));
+    }
+    Ok(Some(title.to_string()).filter(|title| !title.is_empty()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_is_one_visible_line_of_bounded_length() {
+        assert_eq!(check_title(" Lore ").unwrap().as_deref(), Some("Lore"));
+        assert_eq!(check_title(" ").unwrap(), None);
+        assert!(check_title(&"ä".repeat(200)).is_ok());
+        let long = check_title(&"x".repeat(201)).unwrap_err();
+        assert_eq!(long.code, Code::TextTooLong);
+        assert_eq!(check_title("a\u{1b}b").unwrap_err().code, Code::TextControl);
+    }
 }

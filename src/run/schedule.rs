@@ -3,16 +3,12 @@
 
 use std::collections::BTreeSet;
 
-/// Where a step stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stand {
     /// It waits, for other steps or for its turn.
     Waiting,
-    /// It is under way.
     Running,
-    /// It is done.
     Done,
-    /// It failed.
     Failed,
     /// It never begins, because a step that it waits for failed.
     Skipped,
@@ -94,18 +90,15 @@ impl Schedule {
         skipped.into_iter().collect()
     }
 
-    /// Returns where a step stands.
     pub fn stand(&self, step: usize) -> Stand {
         self.stands[step]
     }
 
-    /// Counts the steps that are under way.
     pub fn running(&self) -> usize {
         let running = self.stands.iter().filter(|stand| **stand == Stand::Running);
         running.count()
     }
 
-    /// Says whether nothing is under way and nothing can begin.
     pub fn is_over(&self) -> bool {
         self.ready.is_empty() && self.running() == 0
     }

@@ -1,10 +1,12 @@
-//! What the events of a run over tasks tell, of which kinds they are, and the tasks as they are planned.
+//! Events of a run: as the store keeps them, as a line of `events.jsonl` and of a stream, which kinds there
+//! are, and what those of a run over tasks tell. Pure.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::{Detail, Outcome, Usage};
+use super::{Detail, Outcome, STEP, Usage};
 use crate::id::TaskId;
 
 /// Kinds of events of a run over tasks.
@@ -21,13 +23,10 @@ pub mod kind {
     pub const RUN_LEFT: &str = "error";
     /// A task is claimed and its prompt is ready: an agent is about to be started.
     pub const TASK_STARTED: &str = "task.started";
-    /// An agent runs.
     pub const AGENT_STARTED: &str = "agent.started";
     /// It is in a conversation that can be gone on with.
     pub const AGENT_CONVERSATION: &str = "agent.conversation";
-    /// It does something.
     pub const AGENT_DOING: &str = "agent.doing";
-    /// It ended.
     pub const AGENT_ENDED: &str = "agent.ended";
     /// The commands of a task were run.
     pub const TASK_CHECKED: &str = "task.checked";
@@ -44,7 +43,6 @@ pub mod kind {
     pub const TASK_COMPLETED: &str = "task.completed";
     /// A task failed and was given back.
     pub const TASK_FAILED: &str = "task.failed";
-    /// A task was not begun.
     pub const TASK_SKIPPED: &str = "task.skipped";
 }
 
@@ -52,113 +50,63 @@ pub mod kind {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Told {
-    /// The task.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub task_id: Option<TaskId>,
-    /// Which try of it, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u32>,
     /// Epoch of the claim under which it is worked on.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub epoch: Option<u32>,
-    /// The skill.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub skill: Option<String>,
-    /// The runner.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub runner: Option<String>,
     /// Id of the manifest entry that is due.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub manifest_id: Option<String>,
-    /// The output file that is due.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub output_file: Option<String>,
     /// The criteria that count: those that the task had when it was claimed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub acceptance: Vec<String>,
     /// True when the try goes on with an earlier conversation; false at the end of one that was to, where that
     /// conversation is not there.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub resumes: Option<bool>,
     /// Number of the process group of the agent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<u32>,
     /// When its first process began, as the system counts, so that a number that another process has
     /// got since is known.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub born: Option<String>,
-    /// The conversation.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub conversation: Option<String>,
-    /// What the agent does.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub doing: Option<String>,
-    /// How a try ended.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
-    /// Why.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Exit code of the agent.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// How long the agent took, in milliseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// Tokens that it used.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// What it cost in US dollars.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
-    /// How many turns it took.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub turns: Option<u32>,
-    /// Its last message.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// What it was not allowed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<String>,
     /// The last lines of its standard error.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub complaints: Vec<String>,
-    /// What is missing.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<String>,
     /// The task because of which it was not begun.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub because: Option<TaskId>,
-    /// How long it waits, in milliseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub wait_ms: Option<u64>,
     /// The branch on which it is worked on; at the start of a run with worktrees the one that was checked out,
     /// none on a detached HEAD.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
     /// The worktree that was kept.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub worktree: Option<String>,
     /// The commit that brought the work into the workspace; at the start of a run with worktrees the one that was
     /// checked out.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// The tasks of the run, in order.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<Planned>,
     /// How the run is carried out.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub options: Option<serde_json::Value>,
+    pub options: Option<Value>,
     /// True when tasks that failed are tried again.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub again: Option<bool>,
     /// Who asks for it.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
 }
 
 impl Told {
-    /// Tells of a task.
     pub fn of(task: TaskId) -> Told {
         Told {
             task_id: Some(task),
@@ -166,12 +114,14 @@ impl Told {
         }
     }
 
-    /// Returns it as the detail of an event.
+    /// Returns what is told as the detail of an event: without fields that tell nothing.
     pub fn detail(&self) -> Detail {
-        match serde_json::to_value(self) {
-            Ok(serde_json::Value::Object(detail)) => detail,
-            _ => Detail::new(),
-        }
+        let Ok(Value::Object(mut detail)) = serde_json::to_value(self) else {
+            return Detail::new();
+        };
+        let is_empty = |value: &Value| value.as_array().is_some_and(Vec::is_empty);
+        detail.retain(|_, value| !value.is_null() && !is_empty(value));
+        detail
     }
 
     /// Reads the detail of an event; what has another form tells nothing.
@@ -180,14 +130,11 @@ impl Told {
     }
 }
 
-/// A task of a run, as it is planned.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Planned {
-    /// The task.
     pub task_id: TaskId,
-    /// Its title.
     pub title: String,
     /// The tasks of the run that come before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -222,8 +169,78 @@ pub fn waves(tasks: &[Planned]) -> BTreeMap<TaskId, usize> {
     }
 }
 
+/// The event with which a run ends; nothing comes after it.
+pub const RUN_FINISHED: &str = "run.finished";
+/// The event with which a plan goes on after its process ended, or after it failed.
+pub const PLAN_RESUMED: &str = "resumed";
+
+/// Something that happened in a run. Cursors grow: whoever goes on from the last one misses nothing.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Event {
+    /// Its number among all events.
+    pub cursor: u64,
+    pub run: String,
+    /// When, RFC 3339 in UTC.
+    pub at: String,
+    /// What happened, such as `task.started`, `execution_start`, [`STEP`] or
+    /// [`DELEGATION`](super::DELEGATION).
+    pub kind: String,
+    pub detail: Detail,
+}
+
+/// An event as one line of JSON. What an event is about stands beside its detail and not in it.
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Line {
+    /// Its number among all events.
+    pub cursor: u64,
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// When, RFC 3339 in UTC.
+    pub ts: String,
+    pub run_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub task_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attempt: Option<u64>,
+    pub detail: Detail,
+}
+
+impl From<&Event> for Line {
+    fn from(event: &Event) -> Line {
+        let mut detail = event.detail.clone();
+        // The step of an execution has fields of its own.
+        let mut word = |name: &str| {
+            let is_there = event.kind != STEP && detail.get(name).is_some_and(Value::is_string);
+            let value = is_there.then(|| detail.remove(name)).flatten()?;
+            value.as_str().map(str::to_string)
+        };
+        let (task_id, step) = (word("taskId"), word("step"));
+        let attempt = detail.get("attempt").and_then(Value::as_u64);
+        if attempt.is_some() {
+            detail.remove("attempt");
+        }
+        Line {
+            cursor: event.cursor,
+            kind: event.kind.clone(),
+            ts: event.at.clone(),
+            run_id: event.run.clone(),
+            task_id,
+            step,
+            attempt,
+            detail,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -260,5 +277,34 @@ mod tests {
         assert_eq!(Told::read(&told.detail()), told);
         let odd = Detail::from_iter([("attempt".to_string(), "x".into())]);
         assert_eq!(Told::read(&odd), Told::default());
+    }
+
+    fn line(detail: serde_json::Value) -> serde_json::Value {
+        let event = Event {
+            cursor: 7,
+            run: "r".into(),
+            at: "t".into(),
+            kind: "task.started".into(),
+            detail: detail.as_object().unwrap().clone(),
+        };
+        json!(Line::from(&event))
+    }
+
+    #[test]
+    fn what_an_event_is_about_stands_beside_its_detail() {
+        let whole = line(json!({"taskId": "T3", "attempt": 2, "skill": "x"}));
+        let expected = json!({"cursor": 7, "type": "task.started", "ts": "t", "runId": "r",
+            "taskId": "T3", "attempt": 2, "detail": {"skill": "x"}});
+        assert_eq!(whole, expected);
+        assert_eq!(line(json!({"step": "s1"}))["step"], "s1");
+    }
+
+    #[test]
+    fn what_has_another_form_stays_where_it_is() {
+        let odd = line(json!({"step": {"id": 1}, "attempt": "first"}));
+        assert_eq!(
+            odd["detail"],
+            json!({"step": {"id": 1}, "attempt": "first"})
+        );
     }
 }

@@ -21,9 +21,7 @@ const LOAD_MAX: usize = 5_000;
 const ATTEMPTS_MAX: usize = 200;
 
 closed! {
-    /// Where a try stands.
     Stage, "stage of a try":
-    /// An agent works.
     Running = "running",
     /// It has ended, and cleo looks at what it left.
     Verifying = "verifying",
@@ -35,40 +33,26 @@ closed! {
     Failed = "failed",
 }
 
-/// One try of a task.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Attempt {
-    /// Which try, from 1.
     pub attempt: u32,
-    /// Where it stands.
     pub state: Stage,
-    /// The runner.
     pub runner: Option<String>,
-    /// The skill.
     pub skill: Option<String>,
     /// Whether it went on with an earlier conversation.
     pub resumes: bool,
     /// When it began, RFC 3339 in UTC like all times.
     pub started_at: String,
-    /// When its agent ended.
     pub agent_ended_at: Option<String>,
-    /// When it was over.
     pub ended_at: Option<String>,
-    /// How it ended.
     pub outcome: Option<Outcome>,
-    /// Exit code of the agent.
     pub exit_code: Option<i32>,
-    /// How long the agent took, in milliseconds.
     pub duration_ms: Option<u64>,
-    /// How many turns it took.
     pub turns: Option<u32>,
-    /// The last that it said.
     pub said: Option<String>,
-    /// What it was missing.
     pub missing: Vec<String>,
-    /// Why it failed.
     pub reason: Option<String>,
     /// The last lines of its standard error.
     pub complaints: Vec<String>,
@@ -80,14 +64,11 @@ pub struct Attempt {
     pub verification: Option<Verification>,
 }
 
-/// A look at what a try left.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Verification {
-    /// When it began.
     pub started_at: String,
-    /// When it was over.
     pub ended_at: Option<String>,
     /// What it came to; none while it goes on.
     pub passed: Option<bool>,
@@ -97,24 +78,18 @@ pub struct Verification {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Load {
-    /// The moment.
     pub at: String,
-    /// How many.
     pub n: u32,
 }
 
-/// A run while its events are read.
 #[derive(Clone, Debug, Default)]
 pub struct Track {
-    /// What became of each task.
     pub board: Board,
     /// Cursor of the last event that was read.
     pub cursor: u64,
     /// How the run is carried out, as it was told last.
     pub options: Option<Value>,
-    /// When it began.
     pub started_at: Option<String>,
-    /// How many agents worked when.
     pub load: Vec<Load>,
     attempts: HashMap<TaskId, Vec<Attempt>>,
     working: u32,
@@ -131,7 +106,6 @@ impl Track {
         }
     }
 
-    /// Returns the tries of a task, in order.
     pub fn attempts(&self, task: TaskId) -> &[Attempt] {
         self.attempts.get(&task).map_or(&[], Vec::as_slice)
     }
@@ -243,7 +217,6 @@ impl Attempt {
         self.state == Stage::Failed && !self.was_cancelled()
     }
 
-    /// Says whether somebody ended it before it was over.
     pub fn was_cancelled(&self) -> bool {
         self.state == Stage::Failed && self.outcome == Some(Outcome::Cancelled)
     }

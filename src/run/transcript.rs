@@ -1,10 +1,12 @@
 //! What an agent wrote, for people: the lines of event streams in words, all others as they are.
 //! Nothing here counts as evidence. Pure.
+//! Escape sequences that steer a terminal are removed whole: half of one is noise.
+
+use std::borrow::Cow;
 
 use serde::Serialize;
 use serde_json::Value;
 
-use super::escapes;
 use crate::error::steers;
 
 /// Longest text of a line that is shown, in bytes.
@@ -37,11 +39,9 @@ pub enum Channel {
     Tool,
 }
 
-/// A line as it is shown.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Line {
-    /// What it comes from.
     pub ch: Channel,
     /// Its text, without anything that steers a screen.
     pub text: String,
@@ -49,22 +49,17 @@ pub struct Line {
     pub cut: bool,
     /// How many bytes the line has.
     pub bytes: usize,
-    /// Whether it tells of a failure.
     pub error: bool,
-    /// The tool that was used.
     pub tool: Option<Tool>,
 }
 
-/// A tool that an agent used.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Tool {
-    /// Its name.
     pub name: String,
     /// What it was used on.
     pub summary: String,
-    /// The exit code of its command.
     pub exit_code: Option<i64>,
     /// How long it took, where the program that drives the agent says so.
     pub duration_ms: Option<u64>,
@@ -84,7 +79,7 @@ pub fn line(ch: Channel, raw: &str) -> Line {
     } else {
         &said.text
     };
-    let clean: String = escapes::plain(text)
+    let clean: String = plain(text)
         .chars()
         .filter(|c| !steers(*c) || matches!(c, '\n' | '\t'))
         .collect();
@@ -103,7 +98,6 @@ pub fn line(ch: Channel, raw: &str) -> Line {
     }
 }
 
-/// What an event of an agent says.
 #[derive(Default)]
 struct Said {
     text: String,
@@ -135,7 +129,6 @@ fn both(one: Said, other: Said) -> Said {
     }
 }
 
-/// Reads a block of a message, or an item.
 fn block(block: &Value) -> Said {
     let text = |name: &str| block[name].as_str().unwrap_or_default();
     let kind = text("type");
@@ -212,6 +205,76 @@ fn subject(block: &Value) -> String {
     found.unwrap_or_default()
 }
 
+/// Takes the sequences out of a text. What begins like one and does not end loses its beginning only.
+pub fn plain(text: &str) -> Cow<'_, str> {
+    if !text.contains(begins) {
+        return Cow::Borrowed(text);
+    }
+    let (mut plain, mut rest) = (String::with_capacity(text.len()), text);
+    let mut endless = None;
+    while let Some(place) = rest.find(begins) {
+        plain.push_str(&rest[..place]);
+        rest = after(&rest[place..], &mut endless);
+    }
+    plain.push_str(rest);
+    Cow::Owned(plain)
+}
+
+/// Says whether a character begins a sequence: ESC, or one that stands for ESC and a bracket.
+fn begins(c: char) -> bool {
+    matches!(c, '\u{1b}' | '\u{9b}' | '\u{9d}')
+}
+
+/// Returns what follows the sequence that a text begins with. `endless` is for [`after_string`].
+fn after<'a>(text: &'a str, endless: &mut Option<usize>) -> &'a str {
+    let mut chars = text.chars();
+    let kind = match chars.next() {
+        Some('\u{9b}') => Some('['),
+        Some('\u{9d}') => Some(']'),
+        _ => chars.next(),
+    };
+    let rest = chars.as_str();
+    match kind {
+        Some('[') => after_control(rest),
+        Some(']' | 'P' | 'X' | '^' | '_') => after_string(rest, endless),
+        Some(' '..='/') => ended(rest.trim_start_matches(|c: char| matches!(c, ' '..='/'))),
+        Some('0'..='~') => rest,
+        _ => text.strip_prefix('\u{1b}').unwrap_or(rest),
+    }
+}
+
+/// Skips parameters and the letter that ends them.
+fn after_control(rest: &str) -> &str {
+    let rest = rest.trim_start_matches(|c: char| matches!(c, '0'..='?'));
+    let rest = rest.trim_start_matches(|c: char| matches!(c, ' '..='/'));
+    ended(rest)
+}
+
+fn ended(rest: &str) -> &str {
+    rest.strip_prefix(|c: char| matches!(c, '0'..='~'))
+        .unwrap_or(rest)
+}
+
+/// Skips a text, such as a title or the address of a link, with what ends it. None goes over a line.
+/// `endless` keeps how much follows the last place until which nothing ends one: each place is looked
+/// at once, however many begin there.
+fn after_string<'a>(rest: &'a str, endless: &mut Option<usize>) -> &'a str {
+    if endless.is_some_and(|left| rest.len() >= left) {
+        return rest;
+    }
+    match rest.find(['\u{7}', '\u{9c}', '\u{1b}', '\n']) {
+        Some(end) if !rest[end..].starts_with('\n') => {
+            let end = &rest[end..];
+            let end = end.strip_prefix(['\u{7}', '\u{9c}']).unwrap_or(end);
+            end.strip_prefix("\u{1b}\\").unwrap_or(end)
+        }
+        end => {
+            *endless = Some(end.map_or(0, |end| rest.len() - end));
+            rest
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -281,5 +344,36 @@ mod tests {
         let long = "ä".repeat(TEXT_MAX);
         let line2 = line(Channel::Out, &long);
         assert!(line2.cut && line2.text.len() <= TEXT_MAX && line2.bytes == long.len());
+    }
+
+    #[test]
+    fn sequences_go_whole_and_nothing_else_does() {
+        for (text, expected) in [
+            ("plain [31m text", "plain [31m text"),
+            ("\u{1b}[31mred text\u{1b}[0m", "red text"),
+            ("\u{1b}[38;5;208;1mdeep\u{9b}0m", "deep"),
+            ("\u{1b}[?25l\u{1b}[2K\u{1b}[1;1Hx", "x"),
+            ("\u{1b}]0;title\u{7}after", "after"),
+            (
+                "\u{1b}]8;;https://a.example\u{1b}\\link\u{1b}]8;;\u{1b}\\.",
+                "link.",
+            ),
+            ("\u{1b}(Bcharset \u{1b}7saved", "charset saved"),
+            ("\u{1b}]no end\nnext", "no end\nnext"),
+            ("\u{1b}[31", ""),
+            ("\u{1b}[31é", "é"),
+            ("\u{1b}", ""),
+            ("\u{1b}é\u{1b}\n", "é\n"),
+            ("\u{9d}a\u{9d}b\n\u{9d}title\u{7}c", "ab\nc"),
+        ] {
+            assert_eq!(plain(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_of_nothing_but_beginnings_is_gone_through_once() {
+        let text = "\u{9d}".repeat(1 << 19);
+        assert_eq!(plain(&text), "");
+        assert_eq!(plain(&format!("{text}\n{text}end")), "\nend");
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::fault::Fault;
+use super::Fault;
 use super::strict_yaml::{self, Entry, Tree};
 
 /// How deep flow style may be nested.
@@ -19,7 +19,6 @@ const OPENING: usize = 3;
 pub struct Fields(Vec<(String, Value)>);
 
 impl Fields {
-    /// The value of `key`.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.0
             .iter()
@@ -35,7 +34,6 @@ impl Fields {
         }
     }
 
-    /// All keys with their values.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }
@@ -59,9 +57,7 @@ pub enum Value {
     Null,
     /// Any other scalar.
     Text(String),
-    /// A list.
     List(Vec<Value>),
-    /// A mapping.
     Mapping(Fields),
 }
 

@@ -1,7 +1,7 @@
 //! Reads the front matter of SKILL.md and protocol files leniently, for loading. The strict
 //! reading for `skill validate` is in `validate`; start here at `parse`.
 
-pub use super::fault::Fault;
+pub use super::Fault;
 use super::fields::read;
 pub use super::fields::{Fields, Value};
 
@@ -77,7 +77,6 @@ impl Document<'_> {
     }
 }
 
-/// Says whether a line begins with a key.
 fn begins(line: &str, key: &str) -> bool {
     let rest = line.trim_start_matches(['"', '\'']).strip_prefix(key);
     rest.is_some_and(|rest| rest.trim_start_matches(['"', '\'', ' ']).starts_with(':'))
@@ -123,7 +122,6 @@ pub(super) fn unclosed() -> Fault {
     )
 }
 
-/// Splits at the first line that is nothing but a fence.
 fn closing_line(rest: &str) -> Option<(&str, &str)> {
     let mut start = 0;
     for line in rest.split_inclusive('\n') {

@@ -2,19 +2,18 @@
 //! by [`validate`]. Standard: agentskills.io; dispatch data stands in `metadata` with the prefix
 //! `cleo-`.
 
-mod fault;
 mod fields;
 pub mod front_matter;
 mod strict_yaml;
 pub mod validate;
 
 use std::borrow::Cow;
+use std::fmt;
 
 use serde::Serialize;
 
 use crate::error::{Code, Error, Result, nearest};
 use crate::id::digest;
-use front_matter::Fault;
 
 /// The skill that does what no other is chosen for.
 pub const DEFAULT: &str = "ct-task-executor";
@@ -26,7 +25,6 @@ pub const DEFAULT: &str = "ct-task-executor";
 pub enum Source {
     /// In a folder that the user named.
     Named,
-    /// In the project.
     Project,
     /// In the user's home.
     User,
@@ -45,9 +43,7 @@ pub struct Skill {
     pub tier: Option<u8>,
     /// Tags in order; labels of tasks are compared with them.
     pub tags: Vec<String>,
-    /// Task types that it takes.
     pub types: Vec<String>,
-    /// Keywords that lead to it.
     pub keywords: Vec<String>,
     /// Skills that may continue its work.
     pub chains: Vec<String>,
@@ -57,7 +53,6 @@ pub struct Skill {
     pub active: bool,
     /// True when its text carries the subagent protocol itself.
     pub own_protocol: bool,
-    /// Where it was found.
     pub source: Source,
     /// Its file, as it can be shown to people.
     pub path: String,
@@ -118,12 +113,10 @@ impl Skill {
         &self.text[self.body_start..]
     }
 
-    /// Returns the whole file.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Returns the digest of the whole file.
     pub fn digest(&self) -> String {
         digest(self.text.as_bytes())
     }
@@ -188,3 +181,43 @@ fn split(list: &str) -> Vec<String> {
         .map(str::to_string)
         .collect()
 }
+
+/// Something wrong in a file, with the place where it can be mended.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Fault {
+    /// A stable name such as `SKILL_NAME_UPPERCASE`.
+    pub code: &'static str,
+    /// The line in the file, from one.
+    pub line: usize,
+    /// The column in the line, in characters from one.
+    pub column: usize,
+    pub message: String,
+}
+
+impl Fault {
+    pub fn new(
+        code: &'static str,
+        (line, column): (usize, usize),
+        message: impl Into<String>,
+    ) -> Self {
+        Self {
+            code,
+            line,
+            column,
+            message: message.into(),
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "{}:{}: {}: {}",
+            self.line, self.column, self.code, self.message
+        )
+    }
+}
+
+impl std::error::Error for Fault {}

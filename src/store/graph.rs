@@ -49,7 +49,7 @@ pub struct ReadyTask {
     /// How urgent it is.
     pub priority: Priority,
     /// How many tasks the longest chain has that waits for it, at most 1,000
-    /// ([`BOUND`](crate::task::graph::below::BOUND)).
+    /// ([`BOUND`](crate::task::graph::waves::BOUND)).
     pub below: u32,
 }
 

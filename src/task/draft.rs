@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde_json::error::Category;
 
-use super::files::check_files;
+use super::rules::check_files;
 use super::rules::{
     check_due, check_estimate, check_list, check_note, check_phase, check_text, check_title,
     check_word,
@@ -81,11 +81,9 @@ impl<'de> Deserialize<'de> for Reference {
     }
 }
 
-/// A task to be added.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-#[expect(missing_docs, reason = "the fields are those of Task")]
 pub struct Draft {
     pub title: String,
     pub description: String,
@@ -121,7 +119,11 @@ impl Draft {
                     Code::TaskInvalid,
                     "a task is written as one JSON object on one line",
                 ),
-                _ => no_json(&cause),
+                _ => {
+                    let (column, what) = (cause.column(), without_place(&cause));
+                    let message = format!("no JSON at column {column}: {what}");
+                    Error::new(Code::BatchInvalid, message)
+                }
             })?;
         refuse_unknown(&names.0)?;
         let mut json = serde_json::Deserializer::from_slice(text);
@@ -196,15 +198,6 @@ impl<'de> Visitor<'de> for NamesVisitor {
         }
         Ok(Names(names))
     }
-}
-
-fn no_json(cause: &serde_json::Error) -> Error {
-    let message = format!(
-        "no JSON at column {}: {}",
-        cause.column(),
-        without_place(cause)
-    );
-    Error::new(Code::BatchInvalid, message)
 }
 
 /// Returns what a parser says without the place, which it only knows within its own line.

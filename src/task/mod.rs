@@ -1,22 +1,20 @@
-//! What a task is: its fields and words. Drafts are in [`draft`], the rules for fields in [`rules`],
-//! those for declared files in [`files`], the graph of tasks in [`graph`], pictures of it in
+//! What a task is: its fields and words. Drafts are in [`draft`], the rules for fields and declared
+//! files in [`rules`], the graph of tasks in [`graph`], pictures of it in
 //! [`drawing`], the one that people work with in [`layout`].
 
 pub mod draft;
 pub mod drawing;
-pub mod files;
 pub mod graph;
 pub mod layout;
 pub mod overlap;
 pub mod rules;
-mod state;
 mod words;
 
 use serde::{Deserialize, Serialize};
 
 use crate::id::TaskId;
 
-pub use state::{InRun, State, state};
+pub use words::{InRun, State, state};
 pub use words::{Priority, Size, Status, TaskType};
 
 /// A unit of work. Field names in JSON are camelCase; `type` is [`Task::kind`].
@@ -33,15 +31,12 @@ pub struct Task {
     /// What kind of work it is; an open set.
     #[serde(rename = "type")]
     pub kind: TaskType,
-    /// Where the work stands.
     pub status: Status,
-    /// The task that this one is a part of.
     pub parent: Option<TaskId>,
     /// Tasks that must be done first, in the order given.
     pub depends: Vec<TaskId>,
     /// Free labels, in the order given.
     pub labels: Vec<String>,
-    /// How urgent it is.
     pub priority: Priority,
     /// Slug of the phase that it belongs to.
     pub phase: Option<String>,
@@ -49,19 +44,15 @@ pub struct Task {
     pub size: Option<Size>,
     /// Files that the work touches (paths or globs below the workspace root).
     pub files: Vec<String>,
-    /// Criteria by which the work is accepted.
     pub acceptance: Vec<String>,
-    /// What the work leaves behind.
     pub deliverables: Vec<String>,
     /// Notes in order; only ever added to.
     pub notes: Vec<Note>,
-    /// Agent that the task is assigned to.
     pub assigned_agent: Option<String>,
     /// When it is due, RFC 3339 in UTC.
     pub due: Option<String>,
     /// Estimated hours.
     pub estimate: Option<f64>,
-    /// Feature that it belongs to.
     pub feature: Option<String>,
     /// Key by which `add` recognizes a task that it has added before.
     pub key: Option<String>,
@@ -69,20 +60,16 @@ pub struct Task {
     pub extra: serde_json::Map<String, serde_json::Value>,
     /// Created, RFC 3339 in UTC, like all times of a task.
     pub created_at: String,
-    /// Last changed.
     pub updated_at: String,
     /// First started.
     pub started_at: Option<String>,
-    /// Done.
     pub completed_at: Option<String>,
-    /// Cancelled.
     pub cancelled_at: Option<String>,
     /// Put away: out of lists and of the graph's open work, and still counted as what it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archived_at: Option<String>,
 }
 
-/// One note on a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Note {
@@ -90,7 +77,6 @@ pub struct Note {
     pub at: String,
     /// Who wrote it (`CLEO_AGENT`, else user and host).
     pub by: String,
-    /// The note.
     pub text: String,
 }
 
@@ -148,7 +134,6 @@ impl Task {
         }
     }
 
-    /// Says whether the work is over, done or not.
     pub fn is_closed(&self) -> bool {
         matches!(self.status, Status::Done | Status::Cancelled)
     }

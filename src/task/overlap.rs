@@ -7,19 +7,18 @@
 //! pattern says to be below it. `[…]`, of which nobody knows whether it is a set of letters or a part of a
 //! name, stands for any letters, and a name with a backslash for any path.
 
-mod braces;
-mod folders;
 mod path;
 #[cfg(test)]
 mod tests;
 
 use std::cell::OnceCell;
+use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
 use memchr::memrchr;
 
-use self::braces::alternatives;
-use self::folders::{Folders, Lengths};
 use self::path::{Part, part, paths_meet};
+use path::alternatives;
 
 /// Most steps that comparing patterns may take in all: about a second where nothing is optimized.
 const STEPS_MAX: u64 = 20_000_000;
@@ -27,7 +26,6 @@ const STEPS_MAX: u64 = 20_000_000;
 /// What it costs to find that two plain paths meet.
 const STEPS_OF_PLAIN: u64 = 10;
 
-/// A file pattern that has been read.
 #[derive(Clone, Debug)]
 pub struct Pattern {
     /// Which of the texts it comes from.
@@ -186,7 +184,6 @@ pub struct Occupied {
 /// What somebody has taken of what is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Taken {
-    /// Who has it.
     pub owner: u32,
     /// Which of the texts mean it.
     pub texts: Vec<usize>,
@@ -200,7 +197,6 @@ impl Occupied {
         spent >= STEPS_MAX
     }
 
-    /// Takes patterns for `owner`.
     pub fn take(&mut self, owner: u32, patterns: Vec<Pattern>) {
         for pattern in patterns {
             self.beginning.add(pattern.prefix(), self.taken.len());
@@ -256,12 +252,10 @@ impl Occupied {
         found
     }
 
-    /// Returns how many patterns are taken.
     pub fn len(&self) -> usize {
         self.taken.len()
     }
 
-    /// Says whether nothing is taken.
     pub fn is_empty(&self) -> bool {
         self.taken.is_empty()
     }
@@ -292,5 +286,42 @@ impl Occupied {
             }
         }
         None
+    }
+}
+
+/// Places of patterns by folder.
+#[derive(Default)]
+struct Folders {
+    places: HashMap<String, Vec<usize>, RandomState>,
+    lengths: Lengths,
+}
+
+impl Folders {
+    fn add(&mut self, folder: &str, at: usize) {
+        self.lengths.add(folder.len());
+        match self.places.get_mut(folder) {
+            Some(places) => places.push(at),
+            None => drop(self.places.insert(folder.to_string(), vec![at])),
+        }
+    }
+
+    fn get(&self, folder: &str) -> Option<&Vec<usize>> {
+        // Where no folder is as long, there is nothing to look up.
+        let is_known = self.lengths.may_have(folder.len());
+        is_known.then(|| self.places.get(folder)).flatten()
+    }
+}
+
+/// Which lengths there are; all from 127 on count as one.
+#[derive(Clone, Copy, Default)]
+struct Lengths(u128);
+
+impl Lengths {
+    fn add(&mut self, length: usize) {
+        self.0 |= 1 << length.min(127);
+    }
+
+    fn may_have(self, length: usize) -> bool {
+        self.0 & (1 << length.min(127)) != 0
     }
 }

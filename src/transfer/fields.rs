@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::moment;
 use crate::task::Note;
-use crate::task::files::inside;
+use crate::task::rules::inside;
 use crate::task::rules::is_slug;
 
 /// Fields of a JSON object that are still to be taken.

@@ -4,7 +4,7 @@
 use super::{ANSWER_MAX, Context, Fault, FaultKind, Reach, Request, http, response};
 use crate::agent::Agent;
 use crate::error::Result;
-use crate::exchange::wire::Call;
+use crate::exchange::Call;
 use crate::words::closed;
 
 /// What a worker is asked for that has no address of its own for its health.

@@ -3,8 +3,7 @@
 use super::{ANSWER_MAX, Fault, FaultKind, Reach, Request};
 use crate::agent::Agent;
 use crate::error::{Code, Result};
-use crate::exchange::wire::{self, Call};
-use crate::exchange::{self, Failure};
+use crate::exchange::{self, Call, Failure};
 
 /// Asks a worker; the inner result is its answer, unread, or what went wrong with it.
 pub(super) fn call(
@@ -64,8 +63,8 @@ fn prepared(endpoint: &str, agent: &Agent, request: &Request, reach: &Reach) -> 
     }
 }
 
-fn judged(fault: &wire::Fault, address: &str, agent: &Agent) -> Fault {
-    use wire::FaultKind::*;
+fn judged(fault: &exchange::Fault, address: &str, agent: &Agent) -> Fault {
+    use exchange::FaultKind::*;
     let (kind, message) = match fault.kind {
         Timeout => {
             let message = format!("no answer within {} ms from {address}", agent.timeout_ms);

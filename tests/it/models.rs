@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use cleo::error::{Code, Error};
 use cleo::llm::client::Client;
-use cleo::llm::key::Key;
+use cleo::llm::settings::Key;
 use cleo::llm::{Finish, Model, Provider, Reply, Request, Usage};
 use serde_json::{Value, json};
 

@@ -18,7 +18,7 @@ use crate::ops::answers::trusted_model;
 use crate::ops::plans::Assignment;
 use crate::ops::plans::external::External;
 use crate::ops::plans::model::ByModel;
-use crate::plan::planner::{ByRule, Planner};
+use crate::plan::{ByRule, Planner};
 use crate::plan::{Plan, Step};
 use crate::runner::agent::Runners;
 use crate::task::drawing;

@@ -19,7 +19,7 @@ use crate::ops::plans;
 use crate::ops::plans::external::External;
 use crate::plan::LOOPS_MAX;
 use crate::plan::message::max_loops;
-use crate::plan::planner::{AsWritten, LastStepSays, Planner, Policy};
+use crate::plan::{AsWritten, LastStepSays, Planner, Policy};
 use crate::run::{Event, Line};
 use crate::runner::agent::Runners;
 

@@ -9,7 +9,7 @@ use crate::ops::runs::recording::Recording;
 use crate::ops::{Surroundings, plans};
 use crate::plan::Plan;
 use crate::plan::message::aggregate;
-use crate::plan::planner::{Outcome, Wish};
+use crate::plan::{Outcome, Wish};
 use crate::run::AnsweredBy;
 
 /// What is known between passes.

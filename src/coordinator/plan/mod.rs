@@ -18,7 +18,7 @@ use crate::ops::runs::recording::{Beginning, Recording};
 use crate::ops::runs::require_own;
 use crate::ops::trust::{Item, Registrant, Trust};
 use crate::plan::Plan;
-use crate::plan::planner::{AsWritten, Planner, Policy};
+use crate::plan::{AsWritten, Planner, Policy};
 use crate::run::{AnsweredBy, Event, PLAN_RESUMED, Run, RunKind, RunStatus, Speaker};
 use crate::store::agency::Agency;
 use crate::store::sqlite::SqliteAgency;

@@ -1,5 +1,5 @@
 use super::*;
-use crate::config::Key;
+use crate::config;
 
 /// Makes settings of names and values; those after `project` stand in its file.
 fn made(user: &[(&str, &str)], project: &[(&str, &str)]) -> Result<Option<Model>> {
@@ -11,7 +11,7 @@ fn made(user: &[(&str, &str)], project: &[(&str, &str)]) -> Result<Option<Model>
     let user = user.iter().map(|set| (set, path("cleo")));
     let project = project.iter().map(|set| (set, path(".cleo")));
     for ((name, value), origin) in user.chain(project) {
-        let key = Key::named(name).unwrap();
+        let key = config::Key::named(name).unwrap();
         settings.add(key, key.read(value).unwrap(), origin);
     }
     Model::from(&settings)
@@ -87,7 +87,7 @@ fn the_variable_of_ollama_may_be_a_host_or_a_port_alone() {
 fn a_variable_that_holds_no_address_is_named() {
     let mut settings = Settings::default();
     for (name, value) in [(LLM_PROVIDER, "openai-chat"), (LLM_BASE_URL, "box")] {
-        let key = Key::named(name).unwrap();
+        let key = config::Key::named(name).unwrap();
         let origin = Origin::Variable("OPENAI_BASE_URL");
         settings.add(key, key.read(value).unwrap(), origin);
     }
@@ -203,4 +203,48 @@ fn a_project_cannot_lead_words_or_keys_to_a_server_of_its_own() {
         &[("llm.baseUrl", "https://evil.example")],
     );
     assert_eq!(both.unwrap().unwrap().base_url, "https://mine.example");
+}
+
+#[test]
+fn a_key_is_taken_out_however_it_arrives() {
+    let key = Key::new("K", "aab-key1").unwrap();
+    let text = "aaaab-key1aab-key1é aab-ke aab-key1 aa";
+    for size in 1..12 {
+        let letters: Vec<char> = text.chars().collect();
+        let mut redactor = Redactor::new(Some(&key));
+        let pieces = letters
+            .chunks(size)
+            .map(|piece| piece.iter().collect::<String>());
+        let mut shown: String = pieces.map(|piece| redactor.push(&piece)).collect();
+        shown += &redactor.finish();
+        assert_eq!(shown, "aa[key][key]é aab-ke [key] aa", "by {size}");
+    }
+}
+
+#[test]
+fn a_word_that_stands_for_a_key_stays_in_messages() {
+    for word in ["x", "test", "ollama", "7-bytes"] {
+        let key = Key::new("K", word).unwrap();
+        let text = format!("Install {word} for the {word}ing box");
+        assert_eq!(key.redact(&text), text);
+        let mut redactor = Redactor::new(Some(&key));
+        let shown: String = text
+            .split_inclusive(' ')
+            .map(|piece| redactor.push(piece))
+            .collect();
+        assert_eq!(shown + &redactor.finish(), text);
+    }
+}
+
+#[test]
+fn a_key_has_no_picture_and_what_can_be_none_is_refused_without_repeating_it() {
+    assert_eq!(
+        format!("{:?}", Key::new("K", " secret\n").unwrap()),
+        "[key]"
+    );
+    for value in ["", "  ", "two words", "a\nb", "schlüssel"] {
+        let refused = Key::new("MY_KEY", value).unwrap_err();
+        assert_eq!(refused.code, Code::ConfigInvalid);
+        assert_eq!(refused.message, "MY_KEY holds something that can be no key");
+    }
 }

@@ -9,8 +9,8 @@ use std::thread;
 
 use foldhash::fast::RandomState;
 
-use super::lines::{CHUNK, visit_lines};
-use super::scan::duplicate;
+use super::duplicate;
+use super::{CHUNK, visit_lines};
 use crate::error::Result;
 use crate::file::{open_if_there, open_now, unreadable};
 use crate::id::TaskId;
@@ -18,15 +18,12 @@ use crate::manifest::line::{self, Faulty, Item};
 
 /// Bytes from which on a part is worth a thread of its own.
 const PART_MIN: u64 = 4 << 20;
-/// Most parts.
 const PARTS_MAX: u64 = 8;
 
-/// What a manifest holds in all.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Survey {
     /// How many entries count.
     pub entries: usize,
-    /// What is wrong, by line.
     pub faults: Vec<Faulty>,
     /// The tasks that entries name, also entries that repeat an id.
     pub named: BTreeSet<TaskId>,
@@ -126,7 +123,6 @@ impl Part {
         });
     }
 
-    /// Returns each id with its line.
     fn ids(&self) -> impl Iterator<Item = (&str, usize)> {
         let mut start = 0;
         self.ends.iter().map(move |(end, line)| {
@@ -148,7 +144,6 @@ impl Part {
     }
 }
 
-/// Puts parts together in order.
 fn put_together(parts: &[Part]) -> Survey {
     let mut survey = Survey::default();
     let n_ids = parts.iter().map(|part| part.ends.len()).sum();

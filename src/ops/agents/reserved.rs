@@ -4,7 +4,7 @@
 use crate::agent::draft;
 use crate::error::Result;
 use crate::route::{CLARIFY, FINALIZE};
-use crate::run::conversation::CHAT;
+use crate::run::CHAT;
 
 /// What stands below `/api/agents` where an agent would.
 const ENDPOINTS: [&str; 11] = [

@@ -3,7 +3,7 @@
 use super::Known;
 use crate::agent::Agent;
 use crate::error::{Code, Error, Result, quote};
-use crate::exchange::public::is_plainly_private;
+use crate::exchange::is_plainly_private;
 use crate::ops::trust::Registrant;
 
 /// On whose behalf an agent is changed, and how far.

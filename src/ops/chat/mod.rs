@@ -18,7 +18,7 @@ use crate::chat::talk::Talk;
 use crate::chat::{Called, Chat, ChatAgent, Saying, Step, Turn, Wait};
 use crate::clock::timestamp;
 use crate::error::{Code, Error, Result};
-use crate::run::conversation::{ID_MAX, is_id};
+use crate::run::{ID_MAX, is_id};
 use crate::run::{Detail, Speaker};
 use crate::store::agency::AgencyTransaction;
 use crate::task::rules::check_text;

@@ -10,8 +10,7 @@ use serde_json::{Value, json};
 
 use crate::error::{Code, Error, Result, quote};
 use crate::plan::check::Fault;
-use crate::plan::planner::{Outcome, Planner, Policy, Wish};
-use crate::plan::{Decomposed, PLAN_MAX, Source, asked, read};
+use crate::plan::{Decomposed, Outcome, PLAN_MAX, Planner, Policy, Source, Wish, message, read};
 use crate::runner::child;
 use crate::runner::process::{self, Captured};
 
@@ -85,11 +84,11 @@ impl External {
 
 impl Planner for External {
     fn plan(&self, wish: &Wish<'_>) -> Result<Decomposed> {
-        let told = asked::told(wish.goal, wish.agents, wish.previous);
+        let told = message::told(wish.goal, wish.agents, wish.previous);
         let told = serde_json::from_str(&told).unwrap_or_else(|_| json!({}));
         let answer = self.ask(&told)?;
         let text = String::from_utf8_lossy(&answer);
-        let (mut plan, faults) = asked::answered(&text, wish.goal);
+        let (mut plan, faults) = message::answered(&text, wish.goal);
         // What is no JSON may be YAML, which can leave the goal out as well.
         let faults = match serde_json::from_slice::<Value>(&answer) {
             Ok(_) => faults,

@@ -14,8 +14,8 @@ use crate::agent::Agent;
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{read_input, write_new, write_whole};
 use crate::plan::check::{self, Fault, FaultKind};
-use crate::plan::planner::{Planner, Wish};
 use crate::plan::{Decomposed, Found, PLAN_MAX, Plan, Source, Step};
+use crate::plan::{Planner, Wish};
 
 /// A plan that was made of a goal, and why it came out so.
 #[cfg_attr(test, derive(schemars::JsonSchema))]

@@ -6,8 +6,8 @@ use crate::error::{Code, Error, Result};
 use crate::llm::client::Client;
 use crate::llm::{Message, Model, Request};
 use crate::plan::check::Fault;
-use crate::plan::planner::{ByRule, Planner, Wish};
-use crate::plan::{Decomposed, Plan, Source, asked};
+use crate::plan::{ByRule, Planner, Wish};
+use crate::plan::{Decomposed, Plan, Source, message};
 
 /// The model that is asked where the settings name none.
 const MODEL: &str = "gpt-4o-mini";
@@ -45,19 +45,19 @@ impl Planner for ByModel {
 fn planned(model: &Model, wish: &Wish<'_>) -> Result<Plan> {
     let client = Client::open(model)?;
     let mut request = Request {
-        schema: Some(asked::schema()),
+        schema: Some(message::schema()),
         temperature: Some(0.0),
         ..Request::once(
             MODEL,
-            asked::SYSTEM,
-            &asked::told(wish.goal, wish.agents, wish.previous),
+            message::SYSTEM,
+            &message::told(wish.goal, wish.agents, wish.previous),
         )
     };
     let first = match client.ask(&request, &mut |_| {}) {
         // Not every server knows schemas.
         Err(error) if error.code == Code::ModelRefused => {
             request.schema = None;
-            request.system += &format!("\nThe JSON Schema of the answer:\n{}", asked::schema());
+            request.system += &format!("\nThe JSON Schema of the answer:\n{}", message::schema());
             client.ask(&request, &mut |_| {})?.text
         }
         reply => reply?.text,
@@ -67,7 +67,9 @@ fn planned(model: &Model, wish: &Wish<'_>) -> Result<Plan> {
         Err(faults) => faults,
     };
     request.messages.push(Message::assistant(&first));
-    request.messages.push(Message::user(&asked::mend(&faults)));
+    request
+        .messages
+        .push(Message::user(&message::mend(&faults)));
     let second = client.ask(&request, &mut |_| {})?.text;
     judged(&second, wish).map_err(|faults| {
         let first = faults
@@ -79,7 +81,7 @@ fn planned(model: &Model, wish: &Wish<'_>) -> Result<Plan> {
 
 /// Takes a plan that can be carried out by who is there.
 fn judged(text: &str, wish: &Wish<'_>) -> std::result::Result<Plan, Vec<Fault>> {
-    let (plan, mut faults) = asked::answered(text, wish.goal);
+    let (plan, mut faults) = message::answered(text, wish.goal);
     let agents: &[Agent] = wish.agents;
     if faults.is_empty() {
         faults = super::missing(&plan, agents).1;

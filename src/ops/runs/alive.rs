@@ -14,7 +14,7 @@ use crate::file::{create_anew, create_private_folder, unwritable};
 use crate::id;
 use crate::ops::Surroundings;
 use crate::run::told::kind;
-use crate::run::{Detail, Run, RunStatus, elapsed};
+use crate::run::{Detail, Run, RunStatus, spent};
 use crate::store::agency::{Agency, AgencyTransaction};
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
@@ -207,7 +207,7 @@ fn count(transaction: &dyn AgencyTransaction, run: &mut Run) -> Result<()> {
     if !run.kind.resumes() {
         return Ok(());
     }
-    let took = elapsed::until_left(&journal::events(transaction, &run.id)?);
+    let took = spent::until_left(&journal::events(transaction, &run.id)?);
     if let Some(took) = took.filter(|took| *took > 0) {
         run.add_time(took);
     }

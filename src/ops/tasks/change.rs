@@ -16,12 +16,12 @@ use crate::ops::claims::{self, Caller, check_holder};
 use crate::ops::gates::require_gates;
 use crate::ops::{Context, require};
 use crate::store::{CIRCULAR, DANGLING, Tasks, dangling};
-use crate::task::files::{check_files, inside};
 use crate::task::graph::circle;
 use crate::task::rules::{
     check_due, check_estimate, check_list, check_note, check_phase, check_text, check_title,
     check_word,
 };
+use crate::task::rules::{check_files, inside};
 use crate::task::{Note, Priority, Size, Status, Task, TaskType};
 
 /// A change to a task. What is `None` or empty stays.

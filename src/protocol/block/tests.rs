@@ -179,3 +179,44 @@ fn a_template_must_not_let_prose_into_its_block() {
     let after = format!("{}{{{{TASK_DESCRIPTION}}}}", prompt());
     assert_eq!(rules(&check_template(&after)), ["MARKER"]);
 }
+
+#[test]
+fn a_marker_has_a_version_names_and_a_digest_in_this_order_and_nothing_else() {
+    for (inner, expected) in [
+        ("v1", true),
+        ("V1.2-rc_3", true),
+        ("v1 +a", true),
+        ("v1 +a+b-c.d", true),
+        ("v1 sha256:0aF", true),
+        ("v1 +a SHA256:0", true),
+        ("v", false),
+        ("1", false),
+        ("", false),
+        ("v1 ", false),
+        ("v1  +a", false),
+        ("v1 +", false),
+        ("v1 +a+", false),
+        ("v1 +a +b", false),
+        ("v1 sha256:", false),
+        ("v1 sha256:g", false),
+        ("v1 sha256:0 +a", false),
+        ("v1 sha256:0 sha256:0", false),
+        ("v1 more", false),
+        ("vä", false),
+    ] {
+        let line = format!("<!-- begin Subagent PROTOCOL {inner} --> \r\n");
+        assert_eq!(is_begin(&line), expected, "{line}");
+    }
+    for (line, expected) in [
+        ("<!-- END SUBAGENT PROTOCOL v1 -->", true),
+        ("<!-- end subagent protocol v1 -->\n", true),
+        ("<!-- END SUBAGENT PROTOCOL v1 +a -->", false),
+        (" <!-- END SUBAGENT PROTOCOL v1 -->", false),
+        ("<!-- END SUBAGENT PROTOCOL v1-->", false),
+        ("<!-- END SUBAGENT PROTOCOL -->", false),
+        ("<!-- END SUBAGENT PROTOCOL v1", false),
+        ("<!-- END SUBAGENT PROTOCOLä v1 -->", false),
+    ] {
+        assert_eq!(is_end(line), expected, "{line}");
+    }
+}

@@ -9,10 +9,8 @@ const DEPTH_MAX: usize = 32;
 /// What begins HTML that only its end tag ends, in small letters.
 const TAGS: [&str; 4] = ["pre", "script", "style", "textarea"];
 
-/// What a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::protocol) enum Kind {
-    /// Nothing.
     Blank,
     /// A line of a paragraph, or one across the page.
     Text,
@@ -30,10 +28,8 @@ pub(in crate::protocol) enum Kind {
     Raw,
 }
 
-/// A line of a text.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::protocol) struct Line<'a> {
-    /// What it is.
     pub(in crate::protocol) kind: Kind,
     /// True when it belongs to the block of the line before it.
     pub(in crate::protocol) goes_on: bool,
@@ -43,7 +39,6 @@ pub(in crate::protocol) struct Line<'a> {
     pub(in crate::protocol) text: &'a str,
 }
 
-/// Returns the lines of a text.
 pub(in crate::protocol) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
     let mut blocks = Blocks::default();
     text.split_inclusive('\n').map(move |text| {
@@ -59,7 +54,6 @@ pub(in crate::protocol) fn lines(text: &str) -> impl Iterator<Item = Line<'_>> {
     })
 }
 
-/// Returns level and title of a heading.
 pub(in crate::protocol) fn heading(line: &str) -> Option<(usize, &str)> {
     let level = line.bytes().take_while(|byte| *byte == b'#').count();
     let rest = &line[level..];
@@ -166,7 +160,8 @@ impl Blocks {
         let (width, inner) = item(text)?;
         // Inside of a paragraph a number at the start of a line is mostly no list.
         let is_paragraph = self.leaf == Some(Leaf::Paragraph) && depth == self.open.len();
-        let cuts_in = !inner.trim().is_empty() && (!text.starts_with(digit) || is_first(text));
+        let cuts_in = !inner.trim().is_empty()
+            && (!text.starts_with(digit) || text.starts_with("1.") || text.starts_with("1)"));
         (!is_paragraph || cuts_in).then_some((Container::Item(before + width), inner))
     }
 
@@ -248,7 +243,6 @@ fn indent(text: &str) -> usize {
     text.len() - text.trim_start_matches(' ').len()
 }
 
-/// Returns what stands behind the mark of a quote.
 fn quoted(text: &str) -> Option<&str> {
     let inner = text.strip_prefix('>')?;
     Some(inner.strip_prefix(' ').unwrap_or(inner))
@@ -274,10 +268,6 @@ fn item(text: &str) -> Option<(usize, &str)> {
 
 fn digit(c: char) -> bool {
     c.is_ascii_digit()
-}
-
-fn is_first(text: &str) -> bool {
-    text.starts_with("1.") || text.starts_with("1)")
 }
 
 /// Says whether a line is drawn across the page.

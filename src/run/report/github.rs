@@ -43,7 +43,6 @@ pub fn annotations(record: &Record<'_>) -> String {
     text + &annotation("notice", &run.id, &told)
 }
 
-/// Writes the annotation of an error that ended everything.
 pub fn failure(code: &str, message: &str) -> String {
     annotation("error", code, message)
 }
@@ -77,7 +76,8 @@ fn some<'a>(
 fn annotation(kind: &str, title: &str, message: &str) -> String {
     let message: String = clean(message).chars().take(MESSAGE_MAX).collect();
     let title: String = clean(title).chars().take(200).collect();
-    format!("::{kind} title={}::{}\n", property(&title), data(&message))
+    let title = data(&title).replace(':', "%3A").replace(',', "%2C");
+    format!("::{kind} title={title}::{}\n", data(&message))
 }
 
 /// Escapes the message of a workflow command.
@@ -85,11 +85,6 @@ fn data(text: &str) -> String {
     text.replace('%', "%25")
         .replace('\r', "%0D")
         .replace('\n', "%0A")
-}
-
-/// Escapes a property of a workflow command.
-fn property(text: &str) -> String {
-    data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
 /// Writes the summary of the job in Markdown, of at most `room` bytes: rows that have no room are
@@ -191,7 +186,6 @@ fn cell(text: &str) -> String {
     out
 }
 
-/// Writes the outputs of the step.
 pub fn outputs(record: &Record<'_>) -> String {
     let failed: Vec<String> = record
         .work()

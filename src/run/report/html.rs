@@ -3,17 +3,15 @@
 
 use std::fmt::Write;
 
-use super::results::results;
 use super::steps::Steps;
-use super::{Record, bounded, escaped, graph, money, time, timeline, tokens, why};
-use crate::run::board::{TaskRun, TaskState};
+use super::{Record, bounded, escaped, money, time, timeline, tokens, why};
+use crate::plan::Step;
+use crate::run::board::TaskState;
 use crate::run::told::{Told, kind};
 use crate::run::{Event, RunStatus};
 
-/// Most events that are listed.
 const EVENTS_MAX: usize = 2_000;
 
-/// Writes the page.
 pub fn page(record: &Record<'_>) -> String {
     let title = escaped(&format!("cleo run {}", record.run.id));
     let mut text = format!(
@@ -26,14 +24,14 @@ pub fn page(record: &Record<'_>) -> String {
     );
     head(&mut text, record);
     if !record.tasks.is_empty() {
-        section(&mut text, "Graph", &graph::of_tasks(record));
-        section(&mut text, "Timeline", &timeline::of_tasks(record));
+        section(&mut text, "Graph", &timeline::draw_task_graph(record));
+        section(&mut text, "Timeline", &timeline::draw_task_timeline(record));
         section(&mut text, "Tasks", &tasks(record));
         section(&mut text, "Evidence", &evidence(record));
     }
     if let Some(steps) = Steps::of(record) {
-        section(&mut text, "Graph", &graph::of_steps(&steps));
-        section(&mut text, "Timeline", &timeline::of_steps(&steps));
+        section(&mut text, "Graph", &timeline::draw_step_graph(&steps));
+        section(&mut text, "Timeline", &timeline::draw_step_timeline(&steps));
         section(&mut text, "Evidence", &results(&steps));
     }
     section(&mut text, "Routing", &routing(record));
@@ -175,17 +173,14 @@ fn evidence(record: &Record<'_>) -> String {
                 let _ = writeln!(text, "<p>{name}: <code>{}</code></p>", escaped(value));
             }
         }
-        let own = record.events.iter().filter(|event| is_of(event, task));
+        let id = task.task_id.to_string();
+        let is_own = |event: &&Event| event.detail.get("taskId").is_some_and(|one| *one == id);
+        let own = record.events.iter().filter(is_own);
         let own: Vec<&Event> = own.collect();
         own.iter().for_each(|event| happened(&mut text, event));
         text += "</details>\n";
     }
     text
-}
-
-fn is_of(event: &Event, task: &TaskRun) -> bool {
-    let id = event.detail.get("taskId").and_then(|id| id.as_str());
-    id.is_some_and(|id| id == task.task_id.to_string())
 }
 
 /// Tells an event that says how a try went.
@@ -313,4 +308,34 @@ fn events(record: &Record<'_>) -> String {
         ),
     };
     format!("<details><summary>{all} events</summary>\n{table}{note}</details>\n")
+}
+
+/// Tells it of each step, in the order of the plan.
+pub(super) fn results(steps: &Steps<'_>) -> String {
+    let all = steps.plan.steps.iter();
+    all.map(|step| result(steps, step)).collect()
+}
+
+fn result(steps: &Steps<'_>, step: &Step) -> String {
+    let state = steps.state(&step.id);
+    let open = match state {
+        TaskState::Failed => " open",
+        _ => "",
+    };
+    let mut text = format!(
+        "<details{open}><summary><b>{}</b> {} — {state}</summary>\n",
+        escaped(&step.id),
+        escaped(step.title.as_deref().unwrap_or(step.wanted()))
+    );
+    let own = steps.tries.iter().filter(|one| one.step == step.id);
+    for one in own {
+        let heading = format!("try {}, {} {}", one.attempt, one.agent, one.from);
+        let _ = writeln!(
+            text,
+            "<p class=\"dim\">{}</p>\n<pre>{}</pre>",
+            escaped(&heading),
+            escaped(&bounded(&steps.result(one)))
+        );
+    }
+    text + "</details>\n"
 }

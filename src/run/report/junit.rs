@@ -7,7 +7,6 @@ use super::{Record, code, escaped, why};
 use crate::id::TaskId;
 use crate::run::board::{TaskRun, TaskState};
 
-/// Writes the document.
 pub fn junit(record: &Record<'_>) -> String {
     let waves = waves(record);
     let all: Vec<&TaskRun> = record.work().collect();

@@ -1,36 +1,30 @@
 //! A run written down for those who were not there: a page for people, a file and words for the
 //! machines that build and test. Pure; `ops::runs::written` puts them where they belong.
 
-mod amounts;
 pub mod github;
-mod graph;
 pub mod html;
 pub mod junit;
-mod results;
 mod steps;
+#[cfg(test)]
+mod tests;
 mod timeline;
 
 use super::board::{Summary, TaskRun};
 use super::{Event, Message, Outcome, Run, Step};
 use crate::error::{Code, steers};
-
-pub use amounts::{money, time, tokens};
+use crate::run::Usage;
 
 /// Longest text that is shown of one thing, in characters.
 const TEXT_MAX: usize = 20_000;
 
-/// A run with everything that is known of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
-    /// The run.
     pub run: &'a Run,
     /// Its tasks, of a run over tasks.
     pub tasks: &'a [TaskRun],
     /// Its steps, of a run of one agent.
     pub steps: &'a [Step],
-    /// What was said in it.
     pub messages: &'a [Message],
-    /// What happened in it.
     pub events: &'a [Event],
 }
 
@@ -40,7 +34,6 @@ impl<'a> Record<'a> {
         self.tasks.iter().filter(|task| !task.is_epic)
     }
 
-    /// Counts the tasks by how far they came.
     fn summary(&self) -> Summary {
         Summary::of_tasks(self.tasks)
     }
@@ -56,7 +49,6 @@ fn code(task: &TaskRun) -> Code {
     }
 }
 
-/// Says in a line why a task is not done.
 pub fn why(task: &TaskRun) -> String {
     let reason = task.reason.as_deref().unwrap_or("no reason is known");
     match task.outcome {
@@ -109,5 +101,33 @@ fn escaped(text: &str) -> String {
     out
 }
 
-#[cfg(test)]
-mod tests;
+/// Writes a time for people: `340 ms`, `4.2 s`, `3m 05s`, `2h 10m`.
+pub fn time(ms: u64) -> String {
+    match (ms, ms / 1_000) {
+        (0..1_000, _) => format!("{ms} ms"),
+        (_, 0..60) => format!("{}.{} s", ms / 1_000, ms / 100 % 10),
+        (_, seconds @ 60..3_600) => format!("{}m {:02}s", seconds / 60, seconds % 60),
+        (_, seconds) => format!("{}h {:02}m", seconds / 3_600, seconds / 60 % 60),
+    }
+}
+
+/// Writes how many tokens were used; none where nobody counted.
+pub fn tokens(usage: Usage) -> Option<String> {
+    let sum = || Some(usage.input_tokens.unwrap_or(0) + usage.output_tokens?);
+    let total = usage.total_tokens.or_else(sum)?;
+    Some(match total {
+        0..10_000 => total.to_string(),
+        10_000..1_000_000 => format!("{}k", total / 1_000),
+        _ => format!("{}.{}M", total / 1_000_000, total / 100_000 % 10),
+    })
+}
+
+/// Writes an amount of US dollars: `$1.25`; of less than a cent the first two digits that count.
+pub fn money(dollars: f64) -> String {
+    if dollars <= 0.0 || dollars >= 0.01 {
+        return format!("${dollars:.2}");
+    }
+    // Nobody counts finer than billionths.
+    let digits = (1.0 - dollars.log10().floor()).clamp(2.0, 9.0) as usize;
+    format!("${dollars:.digits$}")
+}

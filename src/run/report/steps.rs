@@ -10,16 +10,11 @@ use crate::run::board::TaskState;
 use crate::run::told::kind;
 use crate::run::{Event, PLAN_RESUMED, RUN_FINISHED, RunKind};
 
-/// The plan of a pass.
 const PLANNED: &str = "plan";
-/// The agent of a step is asked.
 const ASKED: &str = "agentStart";
-/// It answered.
 const ANSWERED: &str = "agentComplete";
-/// It did not.
 const FAILED: &str = "error";
 
-/// The steps of a plan that is carried out.
 #[derive(Default)]
 pub(super) struct Steps<'a> {
     /// The plan of the last pass.
@@ -34,24 +29,18 @@ pub(super) struct Steps<'a> {
     said: HashMap<&'a str, &'a str>,
 }
 
-/// A try of a step.
 pub(super) struct Try<'a> {
-    /// The step.
     pub(super) step: &'a str,
     /// Which one, from 1, in all passes.
     pub(super) attempt: u32,
-    /// Who was asked.
     pub(super) agent: &'a str,
-    /// When.
     pub(super) from: &'a str,
-    /// When it was over.
     pub(super) to: Option<&'a str>,
     /// What its agent came to; none where that was never told.
     end: Option<&'a Event>,
 }
 
 impl Try<'_> {
-    /// Says whether its agent answered.
     pub(super) fn is_good(&self) -> bool {
         self.end.is_some_and(|end| end.kind == ANSWERED)
     }
@@ -74,7 +63,6 @@ impl<'a> Steps<'a> {
         (!steps.plan.steps.is_empty()).then_some(steps)
     }
 
-    /// Says where a step stands.
     pub(super) fn state(&self, step: &str) -> TaskState {
         let state = self.states.get(step);
         state.copied().unwrap_or(TaskState::Waiting)
@@ -92,7 +80,10 @@ impl<'a> Steps<'a> {
         let said = word(end, "responseMessageId").and_then(|id| self.said.get(id));
         match said {
             Some(said) => said.to_string(),
-            None => failure(end),
+            None => {
+                let words = ["code", "message"].map(|name| word(end, name));
+                words.into_iter().flatten().collect::<Vec<_>>().join(": ")
+            }
         }
     }
 
@@ -166,13 +157,6 @@ impl<'a> Steps<'a> {
         open.for_each(|one| one.to = Some(until));
         self.states.retain(|_, state| *state != TaskState::Running);
     }
-}
-
-/// Says why a step failed, as its event tells.
-fn failure(event: &Event) -> String {
-    let words = ["code", "message"].map(|name| word(event, name));
-    let words: Vec<&str> = words.into_iter().flatten().collect();
-    words.join(": ")
 }
 
 fn word<'a>(event: &'a Event, name: &str) -> Option<&'a str> {

@@ -306,3 +306,32 @@ fn only_so_many_annotations_are_written_as_are_shown() {
     assert!(text.contains("31 more tasks"), "{text}");
     assert_eq!(record.tasks[0].task_id, TaskId(1));
 }
+
+#[test]
+fn times_and_tokens_are_written_for_people() {
+    let times = [340, 4_230, 185_000, 7_800_000].map(time);
+    assert_eq!(times, ["340 ms", "4.2 s", "3m 05s", "2h 10m"]);
+    let used = |total| {
+        tokens(Usage {
+            input_tokens: None,
+            output_tokens: None,
+            total_tokens: Some(total),
+        })
+    };
+    let used = [9_999, 12_345, 1_250_000].map(|total| used(total).unwrap());
+    assert_eq!(used, ["9999", "12k", "1.2M"]);
+}
+
+#[test]
+fn what_costs_less_than_a_cent_does_not_seem_to_cost_nothing() {
+    let costs = [0.0, 1.254, 0.01, 0.0042, 0.000_123_4, 0.000_000_001].map(money);
+    let shown = [
+        "$0.00",
+        "$1.25",
+        "$0.01",
+        "$0.0042",
+        "$0.00012",
+        "$0.000000001",
+    ];
+    assert_eq!(costs, shown);
+}

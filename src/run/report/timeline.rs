@@ -1,4 +1,5 @@
-//! When agents worked on which task, or on which step of a plan: a bar for each try.
+//! When agents worked on which task or step of a plan, a bar for each try; and the graph of both, with their
+//! states in the run, which are others than the statuses of tasks.
 
 use std::fmt::Write;
 
@@ -6,18 +7,19 @@ use chrono::DateTime;
 
 use super::steps::{Steps, Try};
 use super::{Record, escaped, time};
+use crate::run::board::{TaskRun, TaskState};
 use crate::run::told::{Told, kind};
+use crate::task::Status;
+use crate::task::drawing::{DRAWN_MAX, Look, Shape, svg_with};
 
 /// Measures in pixels.
 const LABEL: i64 = 90;
 const WIDTH: i64 = 860;
 const ROW: i64 = 22;
-/// Most bars that are drawn.
 const BARS_MAX: usize = 2_000;
 /// Most letters of a name beside its bar.
 const NAME_MAX: usize = 11;
 
-/// A try of a task or step.
 struct Bar {
     name: String,
     attempt: u32,
@@ -26,13 +28,8 @@ struct Bar {
     is_good: bool,
 }
 
-/// Draws the tries of all tasks; nothing when there are none.
-pub(super) fn of_tasks(record: &Record<'_>) -> String {
-    drawn(&bars(record))
-}
-
 /// Draws the tries of all steps of a plan; one that is still under way ends with what was told last.
-pub(super) fn of_steps(steps: &Steps<'_>) -> String {
+pub(super) fn draw_step_timeline(steps: &Steps<'_>) -> String {
     let bar = |one: &Try<'_>| {
         let from = moment(one.from)?;
         let to = moment(one.to.unwrap_or(steps.told_at))?;
@@ -45,10 +42,10 @@ pub(super) fn of_steps(steps: &Steps<'_>) -> String {
         })
     };
     let bars = steps.tries.iter().filter_map(bar).take(BARS_MAX);
-    drawn(&bars.collect::<Vec<_>>())
+    draw_timeline(&bars.collect::<Vec<_>>())
 }
 
-fn drawn(bars: &[Bar]) -> String {
+fn draw_timeline(bars: &[Bar]) -> String {
     let (Some(begin), Some(end)) = (
         bars.iter().map(|bar| bar.from).min(),
         bars.iter().map(|bar| bar.to).max(),
@@ -102,8 +99,8 @@ fn short(name: &str) -> String {
     }
 }
 
-/// Reads the tries of tasks from the events; one that is still under way ends with the last event.
-fn bars(record: &Record<'_>) -> Vec<Bar> {
+/// Draws the tries of all tasks; one that is still under way ends with the last event.
+pub(super) fn draw_task_timeline(record: &Record<'_>) -> String {
     let last = record
         .events
         .iter()
@@ -134,5 +131,61 @@ fn bars(record: &Record<'_>) -> Vec<Bar> {
             _ => {}
         }
     }
-    bars
+    draw_timeline(&bars)
+}
+
+/// Where a step of a plan can stand.
+const STEP_STATES: &[TaskState] = &[
+    TaskState::Waiting,
+    TaskState::Running,
+    TaskState::Done,
+    TaskState::Failed,
+];
+
+/// Draws the tasks in layers, each below what it waits for.
+pub(super) fn draw_task_graph(record: &Record<'_>) -> String {
+    let shapes: Vec<Shape> = record.tasks.iter().take(DRAWN_MAX).map(shape).collect();
+    let note = match record.tasks.len() - shapes.len() {
+        0 => String::new(),
+        left => format!("<p class=\"dim\">{left} more tasks are not drawn.</p>\n"),
+    };
+    draw_graph(&shapes, TaskState::ALL) + &note
+}
+
+/// Draws the steps of a plan in the same way. No plan has more than can be drawn.
+pub(super) fn draw_step_graph(steps: &Steps<'_>) -> String {
+    let shapes = steps.plan.shapes().into_iter().map(|shape| Shape {
+        state: look(steps.state(&shape.name)),
+        ..shape
+    });
+    draw_graph(&shapes.collect::<Vec<_>>(), STEP_STATES)
+}
+
+fn draw_graph(shapes: &[Shape], states: &[TaskState]) -> String {
+    let key: Vec<Look> = states.iter().copied().map(look).collect();
+    format!("<div class=\"scroll\">{}</div>\n", svg_with(shapes, &key))
+}
+
+fn shape(task: &TaskRun) -> Shape {
+    Shape {
+        id: task.task_id,
+        name: task.task_id.to_string(),
+        title: task.title.clone(),
+        state: look(task.state),
+        is_epic: task.is_epic,
+        depends: task.needs.clone(),
+        parent: None,
+    }
+}
+
+/// Returns how a state looks: like the status that is nearest to it, under its own name.
+fn look(state: TaskState) -> Look {
+    let nearest = match state {
+        TaskState::Waiting => Status::Pending,
+        TaskState::Running => Status::Active,
+        TaskState::Done => Status::Done,
+        TaskState::Failed => Status::Blocked,
+        TaskState::Skipped => Status::Cancelled,
+    };
+    Look::from(nearest).named(state.word())
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{Ended, Sign};
 use crate::run::transcript::TEXT_MAX;
-use crate::run::{Outcome, Usage, escapes};
+use crate::run::{Outcome, Usage, transcript};
 
 /// Longest description of what an agent does, in characters.
 const DOING_MAX: usize = 120;
@@ -100,7 +100,7 @@ pub(super) fn doing(tool: &str, input: Option<&Value>) -> Sign {
 /// Takes a line of words for what an agent does; one without any says nothing.
 pub(super) fn saying(line: &str) -> Option<Sign> {
     // Little is shown, and lines may be long.
-    let plain = escapes::plain(&line[..line.floor_char_boundary(TEXT_MAX)]);
+    let plain = transcript::plain(&line[..line.floor_char_boundary(TEXT_MAX)]);
     let shown = plain.chars().filter(|c| !c.is_control());
     let shown: String = shown
         .skip_while(|c| c.is_whitespace())

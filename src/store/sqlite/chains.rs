@@ -8,7 +8,7 @@ use super::faults::Faults;
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::store::Tasks;
-use crate::task::graph::below::{BOUND, longest};
+use crate::task::graph::waves::{BOUND, longest};
 
 /// Most steps that are gone from one task to the next, beside one for each that was changed. With
 /// more, all chains are measured at once.

@@ -9,7 +9,7 @@ use super::tasks::{checked_id, from_json, read_id};
 use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::store::{Log, SpawnRecord, SpawnVerdict, Spawns, log};
-use crate::task::files::inside;
+use crate::task::rules::inside;
 
 const COLUMNS: &str =
     "task, manifest_id, output_file, at, receipt, verified_at, output_digest, forced";

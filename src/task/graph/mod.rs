@@ -1,25 +1,21 @@
 //! The graph of tasks: waves, paths, circles and what stands in the way. Pure: it works on nodes
 //! that somebody has read.
 
-pub mod below;
-mod circle;
 mod paths;
 mod problems;
 #[cfg(test)]
 mod tests;
-mod waiting;
-mod waves;
+pub mod waves;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 use std::sync::OnceLock;
 
 use serde::Serialize;
 
 use super::{Priority, Status};
 use crate::id::{self, TaskId};
-use waiting::Waiting;
 
-pub use circle::circle;
 pub use paths::Bottleneck;
 pub use problems::{Kind, PROBLEMS_MAX, Problem};
 pub use waves::{Conflict, Waves};
@@ -27,19 +23,14 @@ pub use waves::{Conflict, Waves};
 /// What the graph needs to know of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// The task.
     pub id: TaskId,
-    /// Its parent.
     pub parent: Option<TaskId>,
     /// Where it stands.
     pub status: Status,
-    /// How urgent it is.
     pub priority: Priority,
-    /// Whether it is an epic.
     pub is_epic: bool,
     /// How many of its children are neither done nor cancelled.
     pub open_children: u32,
-    /// What must be done first.
     pub depends: Vec<TaskId>,
     /// What an import says must be done first, and nobody knows.
     pub missing: Vec<Missing>,
@@ -57,7 +48,6 @@ impl Node {
     }
 }
 
-/// Puts nodes in the order of their ids.
 pub fn by_id(nodes: &mut [Node]) {
     nodes.sort_unstable_by_key(|node| node.id);
 }
@@ -86,7 +76,6 @@ impl Missing {
 /// Nodes by id, with those outside that they depend on.
 #[derive(Clone, Debug, Default)]
 pub struct TaskGraph {
-    /// By id.
     nodes: Vec<Node>,
     outside: HashMap<TaskId, Node>,
     /// Who waits for whom, worked out when it is first asked.
@@ -114,12 +103,10 @@ impl TaskGraph {
         &self.nodes
     }
 
-    /// Returns the ids of the nodes, sorted.
     pub fn ids(&self) -> Vec<TaskId> {
         self.nodes.iter().map(|node| node.id).collect()
     }
 
-    /// Counts the tasks that can start now.
     pub fn count_ready(&self) -> usize {
         self.ready().count()
     }
@@ -141,7 +128,6 @@ impl TaskGraph {
         self.place(id).map(|place| &self.nodes[place])
     }
 
-    /// Finds where a node stands among the nodes.
     fn place(&self, id: TaskId) -> Option<usize> {
         id::place(&self.nodes, id, |node| node.id)
     }
@@ -151,7 +137,6 @@ impl TaskGraph {
         self.find(id).or_else(|| self.outside.get(&id))
     }
 
-    /// Returns the open nodes with their places.
     fn open(&self) -> impl Iterator<Item = (usize, &Node)> {
         let nodes = self.nodes.iter().enumerate();
         nodes.filter(|(_, node)| node.is_open())
@@ -167,4 +152,117 @@ impl TaskGraph {
         let waiting = self.open().map(|(_, node)| (node.id, needs(node)));
         waiting.filter(|(_, needs)| !needs.is_empty()).collect()
     }
+}
+
+/// The open nodes of a graph, by their places in it.
+#[derive(Clone, Debug)]
+struct Waiting {
+    /// How many things each waits for: what it depends on and, in a container, its parts.
+    waits: Vec<usize>,
+    followers: Vec<Vec<usize>>,
+    /// Whether it is open and work for an agent: no epic. A parent is work once its parts are done.
+    is_work: Vec<bool>,
+}
+
+impl Waiting {
+    fn of(graph: &TaskGraph) -> Waiting {
+        let n_nodes = graph.nodes.len();
+        let mut waiting = Waiting {
+            waits: vec![0; n_nodes],
+            followers: vec![Vec::new(); n_nodes],
+            is_work: vec![false; n_nodes],
+        };
+        for (place, node) in graph.open() {
+            waiting.is_work[place] = !node.is_epic;
+            for need in &node.depends {
+                let inside = graph.place(*need);
+                let needed = match inside {
+                    Some(place) => Some(&graph.nodes[place]),
+                    None => graph.outside.get(need),
+                };
+                let is_done = needed.is_some_and(|need| need.status == Status::Done);
+                if let Some(need) = inside.filter(|need| graph.nodes[*need].is_open()) {
+                    waiting.followers[need].push(place);
+                }
+                waiting.waits[place] += usize::from(!is_done);
+            }
+            waiting.waits[place] += node.missing.len();
+            if let Some(parent) = node.parent.and_then(|id| graph.place(id)) {
+                waiting.followers[place].push(parent);
+                waiting.waits[parent] += 1;
+            }
+            // An empty epic is over when somebody says so: it waits for that.
+            waiting.waits[place] += usize::from(node.is_epic && node.open_children == 0);
+        }
+        waiting
+    }
+
+    /// Returns the open nodes in an order in which each comes after everything that it waits for, and
+    /// soon after the last of it: what belongs together stays together. What has to wait for ever is
+    /// not among them.
+    fn order(&self, graph: &TaskGraph) -> Vec<usize> {
+        let mut waits = self.waits.clone();
+        let open = graph.open().map(|(place, _)| place);
+        let mut free: Vec<usize> = open.filter(|place| waits[*place] == 0).collect();
+        let mut order = Vec::with_capacity(free.len());
+        while let Some(place) = free.pop() {
+            order.push(place);
+            self.release(graph, place, &mut waits, |place| free.push(place));
+        }
+        order
+    }
+
+    /// Lets go of everything that waited for `place`, and hands over what waits for nothing more.
+    fn release(
+        &self,
+        graph: &TaskGraph,
+        place: usize,
+        waits: &mut [usize],
+        mut free: impl FnMut(usize),
+    ) {
+        for follower in &self.followers[place] {
+            waits[*follower] -= 1;
+            if waits[*follower] == 0 && graph.nodes[*follower].is_open() {
+                free(*follower);
+            }
+        }
+    }
+}
+
+/// Finds a circle that can be reached from `roots` along `next`, if there is one: a way from a
+/// task back to itself. Each task is asked for once, and depth is no limit. What stands for a task
+/// is up to the caller: its id, or its place in a list.
+pub fn circle<T: Copy + Eq + Hash, E>(
+    roots: impl IntoIterator<Item = T>,
+    mut next: impl FnMut(T) -> Result<Vec<T>, E>,
+) -> Result<Option<Vec<T>>, E> {
+    let mut finished: HashSet<T> = HashSet::new();
+    for root in roots {
+        if finished.contains(&root) {
+            continue;
+        }
+        let mut way = vec![(root, next(root)?.into_iter())];
+        let mut on_way = HashSet::from([root]);
+        while let Some((id, steps)) = way.last_mut() {
+            let id = *id;
+            match steps.next() {
+                None => {
+                    way.pop();
+                    on_way.remove(&id);
+                    finished.insert(id);
+                }
+                Some(step) if on_way.contains(&step) => {
+                    let ids: Vec<T> = way.iter().map(|(id, _)| *id).collect();
+                    let start = ids.iter().position(|id| *id == step).unwrap_or(0);
+                    return Ok(Some(ids[start..].iter().copied().chain([step]).collect()));
+                }
+                Some(step) if finished.contains(&step) => {}
+                Some(step) => {
+                    on_way.insert(step);
+                    way.push((step, next(step)?.into_iter()));
+                }
+            }
+        }
+    }
+    Ok(None)
 }

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use super::TaskGraph;
-use super::waiting::Waiting;
+use super::Waiting;
 use crate::id::TaskId;
 use crate::task::Status;
 
@@ -14,7 +14,6 @@ const WORDS: usize = 16;
 /// A task that others wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bottleneck {
-    /// The task.
     pub id: TaskId,
     /// How many tasks can start once it is done.
     pub direct: usize,

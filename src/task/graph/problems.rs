@@ -10,20 +10,16 @@ use crate::error::quote;
 use crate::id::TaskId;
 use crate::task::Status;
 
-/// Most problems that are told at once.
 pub const PROBLEMS_MAX: usize = 100;
-/// Most circles that are told at once.
 const CIRCLES_MAX: usize = 10;
 
 /// Something because of which tasks can never start.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// What is the matter.
     pub kind: Kind,
     /// The tasks that it is about; the first cannot start.
     pub tasks: Vec<TaskId>,
-    /// One sentence.
     pub message: String,
     /// A command that mends it.
     pub fix: String,
@@ -38,7 +34,6 @@ pub enum Kind {
     Cycle,
     /// A dependency is no task, or was left out by an import.
     Missing,
-    /// A dependency is cancelled.
     Cancelled,
     /// A dependency is an epic in which nothing is left to do and that nobody completes.
     EmptyEpic,
@@ -59,19 +54,30 @@ impl TaskGraph {
     }
 
     fn problems_of(&self, node: &Node) -> impl Iterator<Item = Problem> {
-        let missing = node.missing.iter().map(|need| missing(node.id, need));
+        let known_missing = node.missing.iter().map(|need| missing(node.id, need));
         let needs = node.depends.iter().filter_map(|need| {
             let id = node.id;
             match self.node(*need) {
-                None => Some(missing_task(id, *need)),
+                None => {
+                    let (name, circular) = (need.to_string(), false);
+                    Some(missing(id, &Missing { name, circular }))
+                }
                 Some(need) if need.status == Status::Cancelled => Some(cancelled(id, need.id)),
                 Some(need) if need.is_open() && need.is_epic && need.open_children == 0 => {
-                    Some(empty(id, need.id))
+                    Some(Problem {
+                        kind: Kind::EmptyEpic,
+                        tasks: vec![id, need.id],
+                        message: format!(
+                            "{id} depends on the epic {}, in which nothing is left to do",
+                            need.id
+                        ),
+                        fix: format!("cleo complete {}", need.id),
+                    })
                 }
                 Some(_) => None,
             }
         });
-        missing.chain(needs)
+        known_missing.chain(needs)
     }
 
     /// Finds circles among what no order reaches.
@@ -154,28 +160,11 @@ fn missing(task: TaskId, need: &Missing) -> Problem {
     }
 }
 
-fn missing_task(task: TaskId, need: TaskId) -> Problem {
-    let need = Missing {
-        name: need.to_string(),
-        circular: false,
-    };
-    missing(task, &need)
-}
-
 fn cancelled(task: TaskId, need: TaskId) -> Problem {
     Problem {
         kind: Kind::Cancelled,
         tasks: vec![task, need],
         message: format!("{task} depends on {need}, which is cancelled"),
         fix: remove(task, &need.to_string()),
-    }
-}
-
-fn empty(task: TaskId, epic: TaskId) -> Problem {
-    Problem {
-        kind: Kind::EmptyEpic,
-        tasks: vec![task, epic],
-        message: format!("{task} depends on the epic {epic}, in which nothing is left to do"),
-        fix: format!("cleo complete {epic}"),
     }
 }

@@ -1,8 +1,10 @@
-use super::*;
-use std::collections::HashMap as Map;
+use std::collections::{HashMap, HashMap as Map};
+use std::convert::Infallible;
 
 use proptest::prelude::*;
 
+use super::*;
+use crate::id::TaskId;
 use crate::task::overlap::{Occupied, patterns};
 
 fn node(id: u32, status: Status, depends: &[u32]) -> Node {
@@ -397,6 +399,40 @@ fn what_is_open_outside_is_told_apart_from_problems() {
     let outside = pending(&[(9, &[])]);
     let graph = TaskGraph::new(pending(&[(1, &[9])]), outside);
     assert_eq!(graph.problems(), []);
-    assert_eq!(graph.waiting_outside(), [(TaskId(1), ids(&[9]))]);
-    assert_eq!(graph.waves(|_| &[]).stuck, ids(&[1]));
+    assert_eq!(graph.waiting_outside(), [(TaskId(1), task_ids(&[9]))]);
+    assert_eq!(graph.waves(|_| &[]).stuck, task_ids(&[1]));
+}
+
+fn task_ids(ids: &[u32]) -> Vec<TaskId> {
+    ids.iter().map(|id| TaskId(*id)).collect()
+}
+
+fn circle_of(rows: &[(u32, &[u32])]) -> Option<Vec<TaskId>> {
+    let edges: HashMap<TaskId, Vec<TaskId>> = rows
+        .iter()
+        .map(|(id, needs)| (TaskId(*id), task_ids(needs)))
+        .collect();
+    let next = |id| Ok::<_, Infallible>(edges.get(&id).cloned().unwrap_or_default());
+    let Ok(way) = circle(rows.iter().map(|(id, _)| TaskId(*id)), next);
+    way
+}
+
+#[test]
+fn a_circle_is_found_and_named() {
+    assert_eq!(
+        circle_of(&[(1, &[2, 3]), (2, &[4]), (3, &[4]), (4, &[])]),
+        None
+    );
+    assert_eq!(
+        circle_of(&[(1, &[2]), (2, &[3]), (3, &[2])]),
+        Some(task_ids(&[2, 3, 2]))
+    );
+    assert_eq!(circle_of(&[(1, &[1])]), Some(task_ids(&[1, 1])));
+    assert_eq!(circle_of(&[(1, &[9])]), None);
+    let chain: Vec<(u32, Vec<u32>)> = (1..50_000).map(|id| (id, vec![id + 1])).collect();
+    let rows: Vec<(u32, &[u32])> = chain
+        .iter()
+        .map(|(id, needs)| (*id, needs.as_slice()))
+        .collect();
+    assert_eq!(circle_of(&rows), None);
 }

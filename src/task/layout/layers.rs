@@ -6,7 +6,6 @@ use crate::id::TaskId;
 use crate::task::Status;
 use crate::task::graph::{Node, TaskGraph};
 
-/// The layers of a graph.
 #[derive(Clone, Debug, Default)]
 pub struct Layers {
     /// The layer of each task and of each whole, from 0; a whole is in that of its last part. What is
@@ -14,7 +13,6 @@ pub struct Layers {
     pub of: HashMap<TaskId, usize>,
     /// Tasks that are drawn as groups of others and not by themselves: epics and parents.
     pub wholes: HashSet<TaskId>,
-    /// Tasks that wait for each other.
     pub circle: HashSet<TaskId>,
 }
 

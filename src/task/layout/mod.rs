@@ -4,23 +4,21 @@
 
 mod fold;
 mod layers;
-mod order;
 mod picture;
 #[cfg(test)]
 mod tests;
-mod ties;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
 use super::State;
 use crate::id::TaskId;
+use crate::task::{Status, graph};
 
+pub use fold::Places;
 pub use layers::{Layers, layers};
-pub use order::Places;
 pub use picture::{Edge, Kind, Lane, Node, Picture, Stack, picture};
-pub use ties::{Tie, ties};
 
 /// Measures in pixels.
 pub const NODE: (u32, u32) = (224, 50);
@@ -37,12 +35,9 @@ const TOP: u32 = 48;
 /// Most cards that are shown at once before waves are folded.
 pub const CARDS_MAX: usize = 800;
 
-/// A task that is to be drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Card {
-    /// The task.
     pub id: TaskId,
-    /// Where it stands.
     pub state: State,
     /// The task that it is a part of, by which it may be folded.
     pub parent: Option<TaskId>,
@@ -50,7 +45,6 @@ pub struct Card {
     pub layer: Option<usize>,
 }
 
-/// What is folded.
 #[derive(Clone, Debug, Default)]
 pub struct Folding {
     /// Fold finished waves.
@@ -63,8 +57,124 @@ pub struct Folding {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(untagged)]
 pub enum Item {
-    /// A task.
     Task(TaskId),
     /// A stack, by its key.
     Stack(String),
+}
+
+/// Most parts of a whole from which lines are drawn to what follows it.
+const PARTS_MAX: usize = 8;
+
+/// A line to a task: from another one, or from something that is not in the picture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tie {
+    /// Where it comes from: a task of the picture, or the name of something else.
+    pub from: Result<TaskId, String>,
+    /// The task that waits.
+    pub to: TaskId,
+    pub kind: Kind,
+    /// The whole that is waited for, of which `from` is one of the last parts.
+    pub via: Option<TaskId>,
+}
+
+/// Finds the lines of a graph. `status` tells of tasks outside of it; `critical` is a way through it.
+/// A whole is no place in the picture: lines from it come from its last parts, or from outside where
+/// it has none.
+pub fn ties(
+    nodes: &[graph::Node],
+    layers: &Layers,
+    critical: &[TaskId],
+    status: impl Fn(TaskId) -> Option<Status>,
+) -> Vec<Tie> {
+    let inside: HashMap<TaskId, &graph::Node> = nodes.iter().map(|node| (node.id, node)).collect();
+    let steps: HashSet<(TaskId, TaskId)> = critical.windows(2).map(|w| (w[0], w[1])).collect();
+    let last = last_parts(nodes, layers);
+    let mut ties = Vec::new();
+    for node in nodes
+        .iter()
+        .filter(|node| !layers.wholes.contains(&node.id))
+    {
+        let to = node.id;
+        for need in &node.depends {
+            let Some(other) = inside.get(need) else {
+                ties.extend(outside(*need, to, status(*need)));
+                continue;
+            };
+            let is_whole = layers.wholes.contains(need);
+            let parts = last.get(need).map(Vec::as_slice).unwrap_or_default();
+            if is_whole && parts.is_empty() {
+                ties.extend(outside(*need, to, Some(other.status)));
+            }
+            let from = if is_whole {
+                parts
+            } else {
+                std::slice::from_ref(need)
+            };
+            for from in from.iter().filter(|from| **from != to) {
+                let kind = match other.status {
+                    Status::Done => Kind::Met,
+                    _ if steps.contains(&(*from, to)) => Kind::Critical,
+                    _ => Kind::Unmet,
+                };
+                ties.push(Tie {
+                    from: Ok(*from),
+                    to,
+                    kind,
+                    via: is_whole.then_some(*need),
+                });
+            }
+        }
+        ties.extend(
+            node.missing
+                .iter()
+                .map(|need| missing(need.name.clone(), to)),
+        );
+    }
+    ties
+}
+
+/// Draws what a task outside has to do with one in the picture: nothing once it is done.
+fn outside(need: TaskId, to: TaskId, status: Option<Status>) -> Option<Tie> {
+    let kind = match status {
+        Some(Status::Done) => return None,
+        Some(_) => Kind::Unmet,
+        None => Kind::Missing,
+    };
+    let tie = missing(need.to_string(), to);
+    Some(Tie { kind, ..tie })
+}
+
+fn missing(name: String, to: TaskId) -> Tie {
+    Tie {
+        from: Err(name),
+        to,
+        kind: Kind::Missing,
+        via: None,
+    }
+}
+
+/// Returns the parts of each whole, to any depth, that are in its last layer.
+fn last_parts(nodes: &[graph::Node], layers: &Layers) -> HashMap<TaskId, Vec<TaskId>> {
+    let parents: HashMap<TaskId, TaskId> = nodes
+        .iter()
+        .filter_map(|node| Some((node.id, node.parent?)))
+        .collect();
+    let mut last: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
+    for node in nodes
+        .iter()
+        .filter(|node| !layers.wholes.contains(&node.id))
+    {
+        let Some(layer) = layers.of.get(&node.id) else {
+            continue;
+        };
+        let (mut above, mut steps) = (parents.get(&node.id), 0);
+        while let Some(whole) = above.filter(|_| steps < nodes.len()) {
+            let parts = last.entry(*whole).or_default();
+            if layers.of.get(whole) == Some(layer) && parts.len() < PARTS_MAX {
+                parts.push(node.id);
+            }
+            (above, steps) = (parents.get(whole), steps + 1);
+        }
+    }
+    last
 }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::Serialize;
 
+use super::fold::rows;
 use super::fold::{Band, focus, fold};
-use super::order::rows;
 use super::{
     Card, Folding, Item, LANE, LANE_FOLDED, MARGIN, MARGIN_FOLDED, NODE, Places, ROW, TOP, Tie,
 };
@@ -16,9 +16,7 @@ use crate::task::State;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Picture {
-    /// Width of it all.
     pub width: u32,
-    /// Height of it all.
     pub height: u32,
     /// The lanes, left to right.
     pub lanes: Vec<Lane>,
@@ -42,33 +40,23 @@ pub struct Lane {
     pub key: String,
     /// The first wave in it, from 1; none for what waits for itself.
     pub from: Option<usize>,
-    /// The last wave in it.
     pub to: Option<usize>,
-    /// Its left edge.
     pub x: u32,
-    /// Its width.
     pub width: u32,
     /// Whether all of it is one stack.
     pub folded: bool,
-    /// How many tasks it has.
     pub total: usize,
-    /// How many of them are done.
     pub done: usize,
-    /// How many were begun.
     pub started: usize,
     /// How far it is, in words.
     pub label: String,
 }
 
-/// A task in its place.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Node {
-    /// The task.
     pub id: TaskId,
-    /// Its left edge.
     pub x: u32,
-    /// Its upper edge.
     pub y: u32,
 }
 
@@ -78,25 +66,19 @@ pub struct Node {
 pub struct Stack {
     /// Its key: that of its lane, and what its tasks are a part of.
     pub key: String,
-    /// The key of its lane.
     pub lane: String,
     /// What its tasks are a part of, when they are kept apart by that.
     pub parent: Option<TaskId>,
     /// The title of that, where somebody knows it.
     pub title: Option<String>,
-    /// How many tasks it stands for.
     pub total: usize,
     /// How many of them stand where.
     pub counts: BTreeMap<&'static str, usize>,
     /// How many and how far, in words.
     pub label: String,
-    /// Its left edge.
     pub x: u32,
-    /// Its upper edge.
     pub y: u32,
-    /// Its width.
     pub width: u32,
-    /// Its height.
     pub height: u32,
 }
 
@@ -107,11 +89,9 @@ pub struct Stack {
 pub enum Kind {
     /// What is waited for is done.
     Met,
-    /// It is not.
     Unmet,
     /// It is not, and is on the longest way.
     Critical,
-    /// It is not there.
     Missing,
 }
 
@@ -122,17 +102,13 @@ pub enum Kind {
 pub struct Edge {
     /// Where it comes from: a task, a stack, or the name of something that is not in the picture.
     pub from: String,
-    /// Where it leads.
     pub to: String,
     /// What it means; of several the one that matters most.
     pub kind: Kind,
-    /// How many there are.
     pub count: usize,
     /// The whole that is waited for, when `from` is a part of it.
     pub via: Option<TaskId>,
-    /// What `from` is.
     pub from_kind: End,
-    /// What `to` is.
     pub to_kind: End,
 }
 
@@ -141,9 +117,7 @@ pub struct Edge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum End {
-    /// A task.
     Node,
-    /// A stack.
     Stack,
     /// Nothing in the picture.
     Missing,

@@ -1,11 +1,10 @@
 //! Paths of patterns, part by part: what a name is made of, and whether one path fits two of them.
+//! Braces are expanded before that.
 
-/// A part of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// Any number of folders and names.
     Any,
-    /// One name.
     Name(Vec<Piece>),
 }
 
@@ -26,11 +25,9 @@ pub(super) enum Piece {
     Any,
     /// One letter, whichever.
     One,
-    /// This letter.
     Letter(char),
 }
 
-/// Reads a name of a path.
 pub(super) fn part(name: &str) -> Part {
     // Within a name, `**` may or may not end with the name.
     if name.contains("**") || name.contains('\\') {
@@ -56,25 +53,20 @@ pub(super) fn part(name: &str) -> Part {
     Part::Name(pieces)
 }
 
-/// Says whether there is a path that fits both.
 pub(super) fn paths_meet(a: &[Part], b: &[Part]) -> bool {
     meet(
         a,
         b,
         |part| *part == Part::Any,
         |a, b| match (a, b) {
-            (Part::Name(a), Part::Name(b)) => names_meet(a, b),
+            (Part::Name(a), Part::Name(b)) => meet(
+                a,
+                b,
+                |piece| *piece == Piece::Any,
+                |a, b| a == b || *a == Piece::One || *b == Piece::One,
+            ),
             _ => true,
         },
-    )
-}
-
-fn names_meet(a: &[Piece], b: &[Piece]) -> bool {
-    meet(
-        a,
-        b,
-        |piece| *piece == Piece::Any,
-        |a, b| a == b || *a == Piece::One || *b == Piece::One,
     )
 }
 
@@ -99,4 +91,65 @@ fn meet<T>(a: &[T], b: &[T], any: impl Fn(&T) -> bool, same: impl Fn(&T, &T) -> 
         after = here;
     }
     after[0]
+}
+
+/// Most patterns that one text with braces is taken apart into.
+const ALTERNATIVES_MAX: usize = 64;
+
+/// Takes a text with braces apart: `a{b,c}` means `ab` and `ac`. With too many of them, or braces
+/// that do not fit, everything from the first on can be anything.
+pub(super) fn alternatives(text: &str) -> Vec<String> {
+    let (mut done, mut left) = (Vec::<String>::new(), vec![text.to_string()]);
+    while let Some(text) = left.pop() {
+        match first_braces(&text) {
+            None => done.push(text),
+            Some((start, end)) => {
+                let (before, after) = (&text[..start], &text[end + 1..]);
+                for choice in choices(&text[start + 1..end]) {
+                    left.push(format!("{before}{choice}{after}"));
+                }
+            }
+        }
+        if left.len() + done.len() > ALTERNATIVES_MAX {
+            return vec!["**".to_string()];
+        }
+    }
+    // Braces that are left over fit nothing and may be meant as they stand, or not.
+    for text in done.iter_mut().filter(|text| text.contains(['{', '}'])) {
+        *text = "**".to_string();
+    }
+    done
+}
+
+/// Finds the first braces that fit, by the places of both.
+fn first_braces(text: &str) -> Option<(usize, usize)> {
+    let start = text.find('{')?;
+    let mut depth = 0_u32;
+    for (at, letter) in text[start..].char_indices() {
+        match letter {
+            '{' => depth += 1,
+            '}' if depth == 1 => return Some((start, start + at)),
+            '}' => depth -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Splits what stands between braces at its own commas.
+fn choices(text: &str) -> Vec<&str> {
+    let (mut depth, mut from, mut choices) = (0_u32, 0, Vec::new());
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                choices.push(&text[from..at]);
+                from = at + 1;
+            }
+            _ => {}
+        }
+    }
+    choices.push(&text[from..]);
+    choices
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Faults, blank, emit, keep_relations, keep_rest, kind, no_id};
 use crate::error::Result;
-use crate::task::files::inside;
+use crate::task::rules::inside;
 use crate::task::{Note, Priority, Status, Task};
 use crate::transfer::fields::{Fields, id as id_of, note, text_of, unique};
 use crate::transfer::silent::{Part, Silent, Told};

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::{Faults, blank, emit, keep_rest, kind, no_id};
 use crate::error::Result;
-use crate::task::files::inside;
+use crate::task::rules::inside;
 use crate::task::{Priority, Status, Task};
 use crate::transfer::fields::{Fields, id, note, unique};
 use crate::transfer::silent::{Part, Silent, Told};

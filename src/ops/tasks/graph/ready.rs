@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::ops::Context;
 use crate::store::{ReadyTask, Transaction};
-use crate::task::graph::below::BOUND;
+use crate::task::graph::waves::BOUND;
 use crate::task::graph::{Conflict, Problem};
 
 /// Most tasks that a reason names.

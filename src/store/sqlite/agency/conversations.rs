@@ -5,7 +5,7 @@ use rusqlite::{Row, params_from_iter};
 
 use super::SqliteAgencyTransaction;
 use crate::error::Result;
-use crate::run::conversation::is_id;
+use crate::run::is_id;
 use crate::run::{Conversation, Message};
 use crate::store::agency::{ConversationFilter, ConversationPage, Conversations};
 use crate::store::sqlite::tasks::{checked_id, from_json, refuse_deep, word};

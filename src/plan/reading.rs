@@ -1,12 +1,12 @@
 //! Reads plans that somebody has written: JSON or YAML, within bounds, with every fault at once.
 
-mod document;
-
 use serde_json::{Map, Value};
 
 use super::check::{FAULTS_MAX, Fault, FaultKind, faults, short};
 use super::{Plan, STEPS_MAX, Step, Unavailable};
+use crate::document;
 use crate::error::nearest;
+use crate::plan::PLAN_MAX;
 
 /// Fields of a plan, of a step and of a skill that was left out. After the name of a field come
 /// other ways of writing it.
@@ -31,7 +31,7 @@ const UNAVAILABLE: &[&[&str]] = &[&["skill"], &["capability"], &["reason"]];
 /// Reads a plan, also one that stands in an answer of cleo, and finds what is wrong with it. A plan
 /// with faults is not to be carried out; a text that cannot be read gives an empty plan.
 pub fn read(bytes: &[u8]) -> (Plan, Vec<Fault>) {
-    let value = match document::read(bytes) {
+    let value = match read_value(bytes) {
         Ok(value) => value,
         Err(fault) => return (Plan::default(), vec![fault]),
     };
@@ -47,19 +47,19 @@ pub fn read(bytes: &[u8]) -> (Plan, Vec<Fault>) {
         .iter()
         .map(|fault| fault.place.clone())
         .collect();
-    let is_told = |place: &str| told.iter().any(|told| is_within(place, told));
+    let is_told = |place: &str| {
+        // A way into the plan leads to a place that was told, or further into it.
+        let mut rests = told
+            .iter()
+            .filter_map(|told| place.strip_prefix(told.as_str()));
+        rests.any(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+    };
     let further = faults(&plan).into_iter();
     reader
         .faults
         .extend(further.filter(|fault| !is_told(&fault.place)));
     reader.faults.truncate(FAULTS_MAX);
     (plan, reader.faults)
-}
-
-/// Says whether a way into a plan leads to a place or further into it.
-fn is_within(way: &str, place: &str) -> bool {
-    let rest = way.strip_prefix(place);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
 #[derive(Default)]
@@ -247,6 +247,45 @@ fn kind(value: &Value) -> &'static str {
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     }
+}
+
+/// Most bytes that a value may be made of.
+const SIZE_MAX: usize = 2 * PLAN_MAX as usize;
+
+/// Reads a text: JSON when it begins like it, else YAML.
+fn read_value(bytes: &[u8]) -> Result<Value, Fault> {
+    let text = std::str::from_utf8(bytes).map_err(|fault| {
+        let before = &bytes[..fault.valid_up_to()];
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        let column = before
+            .iter()
+            .rev()
+            .take_while(|byte| **byte != b'\n')
+            .count()
+            + 1;
+        syntax(Some((line, column)), "it is not written in UTF-8")
+    })?;
+    match text.trim_start().starts_with(['{', '[']) {
+        true => document::json(text, SIZE_MAX).map_err(|fault| {
+            let place = Some((fault.line(), fault.column()));
+            syntax(place, &format!("no JSON: {fault}"))
+        }),
+        false => document::yaml(text, SIZE_MAX).map_err(|fault| {
+            let place = fault.location().map(|place| (place.line(), place.column()));
+            syntax(place, &format!("no YAML: {fault}"))
+        }),
+    }
+}
+
+fn syntax(place: Option<(usize, usize)>, message: &str) -> Fault {
+    let place = match place {
+        Some((line, column)) => format!("line {line}, column {column}"),
+        None => "plan".to_string(),
+    };
+    // The place that a reader adds is the same once more; what it quotes may be long.
+    let message = message.split(" at line ").next().unwrap_or_default();
+    let message: String = message.chars().take(200).collect();
+    Fault::new(FaultKind::Syntax, place, message)
 }
 
 #[cfg(test)]

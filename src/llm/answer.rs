@@ -1,15 +1,153 @@
-//! Why a model gave no answer: what is told of it, and whether the same request may succeed later.
+//! An answer of a model, read as it comes; or why there is none, and whether the same request may succeed
+//! later.
 
 use std::time::Duration;
 
 use chrono::Utc;
+use serde_json::Value;
 
-use super::Client;
-use super::answer::json;
+use super::client::Client;
 use crate::error::{Code, Error, quote};
-use crate::exchange::wire::{Fault, FaultKind, Head};
-use crate::llm::key::{self, Key};
-use crate::llm::{reply, retry};
+use crate::exchange::{Fault, FaultKind, Head};
+use crate::llm::reply::{Framing, Reader};
+use crate::llm::settings::{Key, Redactor};
+use crate::llm::{Delta, Model, client, reply, settings};
+
+/// How much of a refusal is read, in bytes.
+const REFUSAL_MAX: usize = 64 << 10;
+
+/// An answer as it comes.
+pub(super) struct Answer<'a> {
+    model: &'a Model,
+    key: Option<&'a Key>,
+    /// Takes the key out of the text, over whose pieces it may be spread.
+    redactor: Redactor<'a>,
+    seen: &'a mut dyn FnMut(&str),
+    /// The body, unless it comes piece by piece.
+    pub(super) whole: String,
+    /// What reads the pieces, once the answer has begun.
+    reader: Option<Reader>,
+    pub(super) found: Delta,
+    fault: Option<String>,
+}
+
+impl<'a> Answer<'a> {
+    /// Begins one; `seen` gets its text.
+    pub(super) fn new(
+        model: &'a Model,
+        key: Option<&'a Key>,
+        seen: &'a mut dyn FnMut(&str),
+    ) -> Answer<'a> {
+        Answer {
+            model,
+            key,
+            redactor: Redactor::new(key),
+            seen,
+            whole: String::new(),
+            reader: None,
+            found: Delta::default(),
+            fault: None,
+        }
+    }
+
+    pub(super) fn push(&mut self, head: &Head, text: &str) {
+        if head.status != 200 {
+            if self.whole.len() < REFUSAL_MAX {
+                self.whole += text;
+            }
+        } else if self.comes_in_pieces(head) {
+            self.pieces(text);
+        } else {
+            self.whole += text;
+        }
+    }
+
+    /// Says whether the answer comes piece by piece: some servers send it whole all the same.
+    fn comes_in_pieces(&self, head: &Head) -> bool {
+        let kind = head
+            .content_type
+            .as_deref()
+            .unwrap_or_default()
+            .to_ascii_lowercase();
+        let is_whole = kind.starts_with("application/json");
+        self.model.stream && !(is_whole && self.model.provider.framing() == Framing::Events)
+    }
+
+    fn pieces(&mut self, text: &str) {
+        let framing = self.model.provider.framing();
+        let reader = self.reader.get_or_insert_with(|| Reader::new(framing));
+        match reader.push(text) {
+            Ok(events) => events.iter().for_each(|event| self.event(event)),
+            Err(_) => {
+                self.fault = self
+                    .fault
+                    .take()
+                    .or(Some("an event is too long".to_string()))
+            }
+        }
+    }
+
+    fn event(&mut self, event: &str) {
+        if self.fault.is_some() || event.trim() == "[DONE]" || event.trim().is_empty() {
+            return;
+        }
+        let Ok(event) = json(event, self.key) else {
+            self.fault = Some("an event is no JSON".to_string());
+            return;
+        };
+        let mut delta = self.model.provider.delta(&event);
+        delta.text = self.redactor.push(&delta.text);
+        self.add(delta);
+    }
+
+    fn add(&mut self, delta: Delta) {
+        if !delta.text.is_empty() {
+            (self.seen)(&delta.text);
+        }
+        self.found.add(delta);
+    }
+
+    /// Takes in what has not been read yet; the error says why it is no answer.
+    pub(super) fn end(&mut self) -> std::result::Result<(), String> {
+        match self.reader.as_mut().map(Reader::finish) {
+            Some(Some(last)) => self.event(&last),
+            Some(None) => {}
+            None => self.take_whole()?,
+        }
+        let text = std::mem::replace(&mut self.redactor, Redactor::new(None)).finish();
+        self.add(Delta {
+            text,
+            ..Delta::default()
+        });
+        if let Some(fault) = self.fault.take() {
+            return Err(fault);
+        }
+        match self.found.error.take() {
+            Some(error) => Err(format!("the server says: {error}")),
+            None => Ok(()),
+        }
+    }
+
+    fn take_whole(&mut self) -> std::result::Result<(), String> {
+        let body = json(&self.whole, self.key).map_err(|_| "it is no JSON".to_string())?;
+        let mut whole = self.model.provider.whole(&body);
+        whole.text = match whole.error {
+            None => self.redactor.push(&whole.text),
+            Some(_) => String::new(),
+        };
+        self.add(whole);
+        Ok(())
+    }
+}
+
+/// Reads JSON without the key: in its text a key may be written in many ways, but read it is the key.
+pub(super) fn json(text: &str, key: Option<&Key>) -> serde_json::Result<Value> {
+    let mut value = serde_json::from_str(text)?;
+    if let Some(key) = key {
+        key.redact_all(&mut value);
+    }
+    Ok(value)
+}
 
 /// Why one attempt brought no answer.
 pub(super) struct Missed {
@@ -77,7 +215,7 @@ impl Client {
     /// Makes the error of a server that answered with another status than 200.
     pub(super) fn refused(&self, head: &Head, body: &str) -> Missed {
         let (server, status) = (&self.model.base_url, head.status);
-        let again = retry::is_passing(status);
+        let again = client::is_passing(status);
         let said = said(body, self.key.as_ref());
         let (code, message, fix) = match status {
             401 | 403 => {
@@ -110,7 +248,7 @@ impl Client {
         Missed {
             error: self.error(code, &message).fix(fix).passing(again),
             again,
-            after: after.and_then(|text| retry::retry_after(text, Utc::now())),
+            after: after.and_then(|text| client::retry_after(text, Utc::now())),
         }
     }
 
@@ -120,11 +258,11 @@ impl Client {
         match (&self.key, &self.model.key_variable) {
             (Some(_), Some(variable)) => (
                 format!("{server} refused the key in {variable}: HTTP {status}"),
-                key::ask_for(variable),
+                settings::ask_for(variable),
             ),
             (None, Some(variable)) => (
                 format!("{server} wants a key, and {variable} is not set: HTTP {status}"),
-                key::ask_for(variable),
+                settings::ask_for(variable),
             ),
             _ if !self.model.is_of_project => (
                 format!(
@@ -141,7 +279,6 @@ impl Client {
         }
     }
 
-    /// Makes the error of an answer that is none.
     pub(super) fn unusable(&self, why: &str) -> Missed {
         let message = format!(
             "the answer of {} cannot be used: {why}",

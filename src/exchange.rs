@@ -1,0 +1,482 @@
+//! Exchanges with servers. The network itself is in `cleo-net`, a program beside cleo, so that no
+//! other command carries it: one process for each exchange. The request, with any key in it, goes
+//! through its standard input only, and it ends when that is closed, so it never outlives cleo.
+//!
+//! The two exchange one [`Call`] as a line on standard input, then [`Line`]s on standard output, the last of
+//! which is `end` or `fault`.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Code, Error, Result};
+use crate::runner::child;
+use crate::runner::signals::{self, Guard};
+
+/// Name of the program that talks to servers.
+pub const PROGRAM: &str = "cleo-net";
+/// What it may know of the environment: proxies and certificates, and no keys.
+const VARIABLES: [&str; 10] = [
+    "http_proxy",
+    "HTTP_PROXY",
+    "https_proxy",
+    "HTTPS_PROXY",
+    "all_proxy",
+    "ALL_PROXY",
+    "no_proxy",
+    "NO_PROXY",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+];
+/// How long it may take to say by itself that time is up.
+const GRACE: Duration = Duration::from_secs(2);
+/// How often to look whether cleo is asked to end.
+const LOOK: Duration = Duration::from_millis(25);
+/// How many lines may wait to be taken.
+const WAITING: usize = 64;
+
+/// Why an exchange has no answer.
+#[derive(Debug)]
+pub enum Failure {
+    /// The server, or the way there.
+    Fault(Fault),
+    /// cleo itself: it is asked to end, or `cleo-net` is missing.
+    Own(Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure::Own(error)
+    }
+}
+
+/// Performs one exchange. `heard` gets the body piece by piece, as it comes.
+pub fn perform(
+    program: &Path,
+    call: &Call,
+    heard: &mut dyn FnMut(&Head, &str),
+) -> std::result::Result<Head, Failure> {
+    let guard = Guard::begin()?;
+    let mut child = start(program)?;
+    let done = converse(&mut child, call, heard, &guard);
+    // It ends by itself when its answer is whole; when it is not, nobody waits for it.
+    let _ = child.kill();
+    let _ = child.wait();
+    if let Some(code) = guard.end() {
+        return Err(Failure::Own(signals::interrupted(
+            code,
+            "cleo waited for an answer",
+        )));
+    }
+    done
+}
+
+/// Says what is wrong with the program, without starting it.
+pub fn check(program: &Path) -> Result<()> {
+    match program.metadata() {
+        Ok(there) if there.is_file() => Ok(()),
+        Ok(_) => Err(missing(program, "it is no file")),
+        Err(cause) => Err(missing(program, &cause.to_string())),
+    }
+}
+
+fn missing(program: &Path, cause: &str) -> Error {
+    let place = program.display();
+    let message = format!("the network needs the program {PROGRAM} at {place}: {cause}");
+    Error::new(Code::ProgramMissing, message).fix("cargo install --path .")
+}
+
+fn start(program: &Path) -> Result<Child> {
+    Command::new(program)
+        .env_clear()
+        .envs(child::variables(&VARIABLES))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|cause| missing(program, &cause.to_string()))
+}
+
+fn converse(
+    child: &mut Child,
+    call: &Call,
+    heard: &mut dyn FnMut(&Head, &str),
+    guard: &Guard,
+) -> std::result::Result<Head, Failure> {
+    let limit = Duration::from_millis(call.timeout_ms).saturating_add(GRACE);
+    let begun = Instant::now();
+    // Kept open until the end: that it closes tells the program to end.
+    let mut input = child.stdin.take();
+    if let (Some(input), Ok(line)) = (input.as_mut(), serde_json::to_string(call)) {
+        // When it has ended already, its last line says why.
+        let _ = input.write_all(line.as_bytes());
+        let _ = input.write_all(b"\n");
+        let _ = input.flush();
+    }
+    let lines = child.stdout.take().map(|pipe| {
+        let (sender, receiver) = mpsc::sync_channel(WAITING);
+        thread::spawn(move || read(BufReader::new(pipe), &sender));
+        receiver
+    });
+    let mut head = Head::default();
+    loop {
+        match next(lines.as_ref(), guard, begun, limit)? {
+            Line::Head(begin) => head = begin,
+            Line::Chunk(text) => heard(&head, &text),
+            Line::End => return Ok(head),
+            Line::Fault(fault) => return Err(Failure::Fault(fault)),
+        }
+    }
+}
+
+/// Waits for the next line, the limit or a signal, whichever comes first.
+fn next(
+    lines: Option<&Receiver<Line>>,
+    guard: &Guard,
+    begun: Instant,
+    limit: Duration,
+) -> std::result::Result<Line, Failure> {
+    let fault = |kind, message| Failure::Fault(Fault::new(kind, message));
+    loop {
+        let next = lines.map(|lines| lines.recv_timeout(LOOK));
+        match next {
+            Some(Ok(line)) => return Ok(line),
+            Some(Err(RecvTimeoutError::Timeout)) => {}
+            _ => return Err(fault(FaultKind::Internal, format!("{PROGRAM} broke off"))),
+        }
+        if guard.caught().is_some() {
+            return Err(fault(FaultKind::Internal, "interrupted".to_string()));
+        }
+        if begun.elapsed() >= limit {
+            return Err(fault(FaultKind::Timeout, "time is up".to_string()));
+        }
+    }
+}
+
+/// Reads lines until there are no more, or nobody takes them.
+fn read(pipe: impl BufRead, sender: &SyncSender<Line>) {
+    for line in pipe.lines() {
+        let Ok(line) = line else { return };
+        let line = serde_json::from_str(&line).unwrap_or_else(|_| {
+            let message = format!("{PROGRAM} said something that is no line of an answer");
+            Line::Fault(Fault::new(FaultKind::Internal, message))
+        });
+        if sender.send(line).is_err() {
+            return;
+        }
+    }
+}
+
+/// One request. It may hold a key, so it has no picture for logs.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Call {
+    /// Method, such as `POST`.
+    pub method: String,
+    /// Address, `http://…` or `https://…`.
+    pub url: String,
+    /// Names and values of headers.
+    pub headers: Vec<(String, String)>,
+    /// What is sent; none sends nothing.
+    pub body: Option<String>,
+    /// How long connecting may take, in milliseconds.
+    pub connect_timeout_ms: u64,
+    /// How long everything may take, in milliseconds.
+    pub timeout_ms: u64,
+    /// Most bytes of the answer's body.
+    pub max_bytes: u64,
+    /// Whether only an address may be called that anybody can reach: none on this machine, none in
+    /// a network around it.
+    pub public_only: bool,
+}
+
+/// One line of the answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Line {
+    /// How the answer begins; comes once.
+    Head(Head),
+    /// More of the body, as soon as it is there. What is no UTF-8 is replaced.
+    Chunk(String),
+    /// The body is whole.
+    End,
+    /// It did not work; nothing follows.
+    Fault(Fault),
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Head {
+    /// Status, such as 200.
+    pub status: u16,
+    /// What the body is.
+    pub content_type: Option<String>,
+    /// When to try again: seconds or a date.
+    pub retry_after: Option<String>,
+}
+
+/// Why there is no whole answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fault {
+    pub kind: FaultKind,
+    /// What happened, to follow a colon. May hold text from strangers.
+    pub message: String,
+}
+
+impl Fault {
+    pub fn new(kind: FaultKind, message: impl Into<String>) -> Fault {
+        let message = message.into();
+        Fault { kind, message }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum FaultKind {
+    /// The address, a header or the proxy's address is none.
+    Address,
+    /// The host has no address.
+    Dns,
+    /// The address is none that anybody can reach, and only such a one is allowed.
+    NotPublic,
+    /// Nobody answered there, or not in time.
+    Connect,
+    /// The connection could not be made safe.
+    Tls,
+    Proxy,
+    /// The answer was not whole in time.
+    Timeout,
+    TooLarge,
+    /// The connection was closed before the answer was whole.
+    Closed,
+    /// The answer is no HTTP.
+    Protocol,
+    /// `cleo-net` itself failed.
+    Internal,
+}
+
+impl FaultKind {
+    /// Says whether the same request may well succeed a moment later.
+    pub fn is_passing(self) -> bool {
+        matches!(
+            self,
+            FaultKind::Dns | FaultKind::Connect | FaultKind::Closed | FaultKind::Proxy
+        )
+    }
+}
+
+/// Says whether an address on the web plainly names a place that is not public: this machine, or an
+/// address around it, in whatever way it is written. Of a name only who looks it up can tell.
+pub fn is_plainly_private(url: &str) -> bool {
+    let host = host(url);
+    let is_here = host == "localhost" || host.ends_with(".localhost");
+    is_here || address(&host).is_some_and(|address| !is_public(address))
+}
+
+/// Takes the host out of an address on the web: in small letters, with nothing written as `%31`, and
+/// without the brackets, the zone and the last dot that it may have.
+fn host(url: &str) -> String {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let place = rest.split(['/', '\\', '?', '#']).next().unwrap_or_default();
+    let place = decoded(place.rsplit('@').next().unwrap_or_default());
+    let host = match place.strip_prefix('[') {
+        Some(inner) => inner.split([']', '%']).next(),
+        None => place.split(':').next(),
+    };
+    let host = host.unwrap_or_default().trim_end_matches('.');
+    host.to_ascii_lowercase()
+}
+
+/// Reads what is written as `%31`.
+fn decoded(text: &str) -> String {
+    let mut parts = text.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        let digits = part.get(..2);
+        match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                bytes.extend(&part.as_bytes()[2..]);
+            }
+            None => {
+                bytes.push(b'%');
+                bytes.extend(part.as_bytes());
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn address(host: &str) -> Option<IpAddr> {
+    let plain = host.parse().ok();
+    plain.or_else(|| loose(host).map(IpAddr::V4))
+}
+
+/// Reads an address of the older kind in each of the ways in which systems look one up: `127.1`,
+/// `0x7f000001`, `0177.0.0.1`, `2130706433`.
+fn loose(host: &str) -> Option<Ipv4Addr> {
+    let numbers: Vec<u32> = host.split('.').map(number).collect::<Option<_>>()?;
+    let (last, bytes) = numbers.split_last()?;
+    if bytes.len() > 3 || bytes.iter().any(|byte| *byte > 255) {
+        return None;
+    }
+    // The last number fills the room that the others leave.
+    let room = 32 - 8 * u32::try_from(bytes.len()).ok()?;
+    if u64::from(*last) >> room != 0 {
+        return None;
+    }
+    let places = [24_u32, 16, 8];
+    let high = bytes.iter().zip(places).map(|(byte, place)| *byte << place);
+    Some(Ipv4Addr::from(high.sum::<u32>() + last))
+}
+
+/// Reads a number: of base 16 after `0x`, of base 8 after `0`, else of base 10.
+fn number(part: &str) -> Option<u32> {
+    let (digits, radix) = match (part.strip_prefix("0x"), part.strip_prefix('0')) {
+        (Some(""), _) | (_, Some("")) => return Some(0),
+        (Some(digits), _) => (digits, 16),
+        (_, Some(digits)) => (digits, 8),
+        _ => (part, 10),
+    };
+    let is_signed = digits.starts_with('+');
+    u32::from_str_radix(digits, radix)
+        .ok()
+        .filter(|_| !is_signed)
+}
+
+/// Says whether an address is one that anybody on the Internet can reach.
+pub fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => is_public_v6(address),
+    }
+}
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let [a, b, c, _] = address.octets();
+    let special = match (a, b, c) {
+        // This network, loopback, and everything from 224 on: groups, reserved, broadcast.
+        (0 | 127 | 224..=255, ..) => true,
+        // Private networks, and those of providers (100.64.0.0/10).
+        (10, ..) | (172, 16..=31, _) | (192, 168, _) | (100, 64..=127, _) => true,
+        // This link, where clouds keep what describes a machine.
+        (169, 254, _) => true,
+        // Protocols, examples, relays and measurements.
+        (192, 0, 0 | 2) | (192, 88, 99) | (198, 18..=19, _) => true,
+        (198, 51, 100) | (203, 0, 113) => true,
+        _ => false,
+    };
+    !special
+}
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    let parts = address.segments();
+    let low = |at: usize| {
+        let [a, b] = parts[at].to_be_bytes();
+        let [c, d] = parts[at + 1].to_be_bytes();
+        Ipv4Addr::new(a, b, c, d)
+    };
+    match parts {
+        // Addresses of the older kind in the clothes of the newer: mapped, translated, 6to4.
+        [0, 0, 0, 0, 0, 0xffff, ..] | [0x64, 0xff9b, 0, 0, 0, 0, ..] => is_public_v4(low(6)),
+        [0x2002, ..] => is_public_v4(low(1)),
+        // Teredo, documentation, and identifiers that are no places.
+        [0x2001, 0 | 0xdb8, ..] | [0x2001, 0x10..=0x2f, ..] | [0x3fff, ..] => false,
+        // Everything that is given out to be reached lies in 2000::/3.
+        [first, ..] => first & 0xe000 == 0x2000,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_plainly_names_this_machine_or_one_around_it_is_private() {
+        for (url, private) in [
+            ("http://127.0.0.1:9/run", true),
+            ("http://localhost/run", true),
+            ("http://api.localhost./run", true),
+            ("http://a@[::1]:9/", true),
+            ("http://169.254.169.254/latest", true),
+            ("https://10.0.0.7?x", true),
+            ("http://127.1:9/run", true),
+            ("http://127.0.1/run", true),
+            ("http://0x7f000001/run", true),
+            ("http://0X7F.0.0.1/run", true),
+            ("http://0177.0.0.1/run", true),
+            ("http://2130706433/run", true),
+            ("http://0/run", true),
+            ("http://0x/run", true),
+            ("http://127.0.0.1./run", true),
+            ("http://%31%32%37.1/run", true),
+            ("http://%6cocalhost/run", true),
+            ("http://LocalHost.:9/run", true),
+            ("http://10.1/run", true),
+            ("http://0xa9fea9fe/latest", true),
+            ("http://[::ffff:127.0.0.1]/run", true),
+            ("http://[::ffff:7f00:1]/run", true),
+            ("http://[fe80::1%25eth0]/run", true),
+            ("http://127.0.0.1\\.example.com/", true),
+            ("http://8.8/", false),
+            ("http://134744072/", false),
+            ("http://0x08.010.8.8/", false),
+            ("http://127.0.0.0.1/", false),
+            ("http://4294967296/", false),
+            ("http://127.example.com/", false),
+            ("http://100%.example.com/", false),
+            ("https://example.com/127.0.0.1", false),
+            ("https://8.8.8.8/", false),
+        ] {
+            assert_eq!(is_plainly_private(url), private, "{url}");
+        }
+    }
+
+    #[test]
+    fn places_on_this_machine_and_around_it_are_not_public() {
+        for (address, public) in [
+            ("1.1.1.1", true),
+            ("93.184.216.34", true),
+            ("172.15.0.1", true),
+            ("172.32.0.1", true),
+            ("100.128.0.1", true),
+            ("0.0.0.0", false),
+            ("127.0.0.1", false),
+            ("127.8.9.1", false),
+            ("10.0.0.1", false),
+            ("172.16.0.1", false),
+            ("172.31.255.255", false),
+            ("192.168.1.1", false),
+            ("100.64.0.1", false),
+            ("169.254.169.254", false),
+            ("192.0.2.1", false),
+            ("198.18.0.1", false),
+            ("224.0.0.1", false),
+            ("255.255.255.255", false),
+            ("2606:4700::1111", true),
+            ("::", false),
+            ("::1", false),
+            ("::127.0.0.1", false),
+            ("::ffff:127.0.0.1", false),
+            ("::ffff:1.1.1.1", true),
+            ("64:ff9b::10.0.0.1", false),
+            ("64:ff9b::1.1.1.1", true),
+            ("2002:7f00:1::", false),
+            ("2002:101:101::", true),
+            ("fe80::1", false),
+            ("fc00::1", false),
+            ("fd00:ec2::254", false),
+            ("ff02::1", false),
+            ("2001:db8::1", false),
+            ("2001::1", false),
+        ] {
+            assert_eq!(is_public(address.parse().unwrap()), public, "{address}");
+        }
+    }
+}

@@ -1,0 +1,391 @@
+//! What clients of agents tell a hook when an agent is about to end, and what a hook answers. Pure:
+//! `ops::hook` finds the task and looks at what the agent left.
+
+use std::fmt::Write;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::id::TaskId;
+use crate::protocol::block;
+
+/// The kind of agent that `cleo init --agents` sets up.
+pub const AGENT_TYPE: &str = "cleo-subagent";
+
+/// What is about to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// An agent by itself: the hook `Stop`.
+    Agent,
+    /// An agent that another one started: the hook `SubagentStop`.
+    Subagent,
+}
+
+/// What a client says of an agent that is about to end. All of it may be made up.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Event {
+    pub session_id: Option<String>,
+    /// The file that the session is written to.
+    pub transcript_path: Option<String>,
+    /// The folder that the agent works in.
+    pub cwd: Option<String>,
+    /// Whether the agent goes on only because a hook kept it from ending.
+    pub stop_hook_active: bool,
+    /// The agent, where another one started it.
+    pub agent_id: Option<String>,
+    pub agent_type: Option<String>,
+    /// The file that it is written to.
+    pub agent_transcript_path: Option<String>,
+}
+
+impl Event {
+    /// Reads an event; none when it is no object. A field of another type than is known is as good as
+    /// missing: nobody is let go because of it.
+    pub fn read(bytes: &[u8]) -> Option<Event> {
+        let Ok(Value::Object(fields)) = serde_json::from_slice(bytes) else {
+            return None;
+        };
+        let text = |name: &str| Some(fields.get(name)?.as_str()?.to_string());
+        Some(Event {
+            session_id: text("session_id"),
+            transcript_path: text("transcript_path"),
+            cwd: text("cwd"),
+            stop_hook_active: fields.get("stop_hook_active") == Some(&Value::Bool(true)),
+            agent_id: text("agent_id"),
+            agent_type: text("agent_type"),
+            agent_transcript_path: text("agent_transcript_path"),
+        })
+    }
+
+    /// Returns the file in which the prompt of the one that ends stands. A subagent's prompt does not
+    /// stand in the file of the session, which may hold those of others.
+    pub fn transcript(&self, ending: Ending) -> Option<&str> {
+        match ending {
+            Ending::Agent => self.transcript_path.as_deref(),
+            Ending::Subagent => self.agent_transcript_path.as_deref(),
+        }
+    }
+
+    /// Names who ends: the subagent, else the session.
+    pub fn who(&self, ending: Ending) -> &str {
+        let agent = self.agent_id.as_deref();
+        let who = agent.filter(|_| ending == Ending::Subagent);
+        who.or(self.session_id.as_deref()).unwrap_or("unknown")
+    }
+
+    /// Says whether what the environment says of the work is about the one that ends. A subagent has
+    /// the environment of whoever started it, who may use others than ours for work of its own.
+    pub fn has_own_environment(&self, ending: Ending) -> bool {
+        ending == Ending::Agent || self.agent_type.as_deref() == Some(AGENT_TYPE)
+    }
+}
+
+/// Keeps an agent from ending.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Block {
+    /// Always `block`.
+    pub decision: &'static str,
+    /// What is missing, and what to do about it.
+    pub reason: String,
+}
+
+impl Block {
+    pub fn because(reason: String) -> Block {
+        Block {
+            decision: "block",
+            reason,
+        }
+    }
+}
+
+/// What a task is due.
+#[derive(Clone, Copy, Debug)]
+pub struct Due<'a> {
+    pub task: TaskId,
+    pub manifest_id: &'a str,
+    /// The file, relative to the root.
+    pub output_file: &'a str,
+    pub date: &'a str,
+    pub topics: &'a [String],
+    /// What is wrong: the rule and what breaks it.
+    pub faults: &'a [(String, String)],
+    /// Whether an entry of this id stands in the manifest.
+    pub has_entry: bool,
+    /// The manifest, relative to the root.
+    pub manifest: &'a str,
+    pub root: &'a str,
+}
+
+pub fn reason(due: &Due<'_>) -> String {
+    let task = due.task;
+    let mut text = format!("{task} is not finished, so you cannot end yet:\n");
+    for (rule, what) in due.faults {
+        let _ = writeln!(text, "- {rule}: {what}");
+    }
+    let _ = write!(text, "\nDo this now, below {}:\n", due.root);
+    let mut number = 0;
+    for step in steps(due) {
+        number += 1;
+        let _ = writeln!(text, "{number}. {step}");
+    }
+    text
+}
+
+fn steps(due: &Due<'_>) -> Vec<String> {
+    let (task, file) = (due.task, due.output_file);
+    let breaks = |rule: &str| due.faults.iter().any(|(broken, _)| broken == rule);
+    let mut steps = Vec::new();
+    if breaks("OUT-001") {
+        steps.push(format!(
+            "Write what you did or found to `{file}`, with a `# <title>` and a `## Summary` section."
+        ));
+    }
+    if breaks("OUT-002") && due.has_entry {
+        steps.push(format!(
+            "Correct the line of the entry {id} in `{manifest}` until what is said above no longer \
+             holds; `cleo manifest show {id}` shows it.",
+            id = due.manifest_id,
+            manifest = due.manifest,
+        ));
+    } else if breaks("OUT-002") {
+        steps.push(format!(
+            "Append the entry; replace each `<…>` (status `partial` or `blocked` where that is the \
+             truth):\n{}",
+            append(due)
+        ));
+    }
+    steps.push(format!(
+        "See that `cleo verify output {task}` passes, then end with the one line that your prompt \
+         asks for."
+    ));
+    steps
+}
+
+/// An entry with gaps, in the order in which prompts have it.
+#[derive(Serialize)]
+struct Entry<'a> {
+    id: &'a str,
+    file: &'a str,
+    title: &'a str,
+    date: &'a str,
+    status: &'a str,
+    topics: &'a [String],
+    key_findings: [&'a str; 3],
+    actionable: bool,
+    needs_followup: [&'a str; 0],
+    linked_tasks: [TaskId; 1],
+}
+
+fn append(due: &Due<'_>) -> String {
+    let file = due.output_file.rsplit('/').next().unwrap_or_default();
+    let entry = Entry {
+        id: due.manifest_id,
+        file,
+        title: "<title>",
+        date: due.date,
+        status: "complete",
+        topics: due.topics,
+        key_findings: ["<fact>"; 3],
+        actionable: true,
+        needs_followup: [],
+        linked_tasks: [due.task],
+    };
+    let entry = serde_json::to_string(&entry).unwrap_or_default();
+    format!("cleo manifest append <<'CLEO_ENTRY'\n{entry}\nCLEO_ENTRY")
+}
+
+/// What the lines of a session have shown so far.
+#[derive(Clone, Debug)]
+pub struct Transcript {
+    ending: Ending,
+    prompt: Option<(TaskId, String)>,
+}
+
+impl Transcript {
+    /// Begins to look, for what is about to end.
+    pub fn of(ending: Ending) -> Transcript {
+        Transcript {
+            ending,
+            prompt: None,
+        }
+    }
+
+    /// Looks at a line. Only what was said to the agent counts, and of that the last prompt of ours:
+    /// results of tools may hold the prompts of others, and so does what an agent by itself said to
+    /// its subagents, where its client writes that to the same file.
+    pub fn look(&mut self, line: &[u8]) {
+        // Most lines are long and none of ours.
+        if memchr::memmem::find(line, b"SUBAGENT PROTOCOL").is_none() {
+            return;
+        }
+        let Ok(line) = serde_json::from_slice::<Value>(line) else {
+            return;
+        };
+        if self.ending == Ending::Agent && line["isSidechain"] == true {
+            return;
+        }
+        let message = ["message", "payload"].iter().find_map(|key| line.get(key));
+        let message = message.filter(|message| message["role"] == "user");
+        for text in message.map(texts).unwrap_or_default() {
+            if let Some(task) = block::begins(text)
+                .then(|| block::named_task(text))
+                .flatten()
+            {
+                self.prompt = Some((task, text.to_string()));
+            }
+        }
+    }
+
+    pub fn task(&self) -> Option<TaskId> {
+        self.prompt.as_ref().map(|(task, _)| *task)
+    }
+
+    /// Says whether the prompt is the one of a spawn; one that was handed out before is another's
+    /// business.
+    pub fn is_of(&self, manifest_id: &str) -> bool {
+        let prompt = self.prompt.as_ref();
+        prompt.is_none_or(|(_, text)| text.contains(manifest_id))
+    }
+}
+
+/// Returns what a message says in words.
+fn texts(message: &Value) -> Vec<&str> {
+    let content = &message["content"];
+    let said = |part: &'_ &Value| matches!(part["type"].as_str(), Some("text" | "input_text"));
+    let parts = content.as_array().into_iter().flatten();
+    let parts = parts.filter(said).filter_map(|part| part["text"].as_str());
+    content.as_str().into_iter().chain(parts).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_clients_send_is_read_and_what_is_none_is_not() {
+        let text = r#"{"session_id":"s","transcript_path":"/t","cwd":"/w","stop_hook_active":true,
+            "hook_event_name":"SubagentStop","agent_id":"a","agent_type":"cleo-subagent",
+            "agent_transcript_path":"/a","background_tasks":[],"new":{"x":1}}"#;
+        let event = Event::read(text.as_bytes()).unwrap();
+        assert_eq!(event.transcript(Ending::Agent), Some("/t"));
+        assert_eq!(event.transcript(Ending::Subagent), Some("/a"));
+        let who = [Ending::Agent, Ending::Subagent].map(|ending| event.who(ending));
+        assert_eq!(who, ["s", "a"]);
+        assert!(event.stop_hook_active && event.has_own_environment(Ending::Subagent));
+        assert_eq!(Event::read(b"{}"), Some(Event::default()));
+        let odd =
+            r#"{"session_id":7,"cwd":"/w","stop_hook_active":null,"agent_id":{},"agent_id":"a"}"#;
+        let odd = Event::read(odd.as_bytes()).unwrap();
+        assert_eq!((odd.session_id, odd.cwd.as_deref()), (None, Some("/w")));
+        assert_eq!(odd.agent_id.as_deref(), Some("a"));
+        for wrong in ["", "[]", "null", "{", "[\"s\"]"] {
+            assert_eq!(Event::read(wrong.as_bytes()), None, "{wrong}");
+        }
+        let other = Event::default();
+        assert!(!other.has_own_environment(Ending::Subagent));
+        assert_eq!(other.who(Ending::Agent), "unknown");
+    }
+
+    #[test]
+    fn only_what_is_missing_is_asked_for() {
+        let topics = ["auth".to_string()];
+        let told = |rules: &[&str], has_entry| {
+            let faults = rules
+                .iter()
+                .map(|rule| (rule.to_string(), "why".to_string()));
+            let faults: Vec<_> = faults.collect();
+            reason(&Due {
+                task: TaskId(3),
+                manifest_id: "auth-2026-01-26",
+                output_file: "claudedocs/agent-outputs/2026-01-26_auth.md",
+                date: "2026-01-26",
+                topics: &topics,
+                faults: &faults,
+                has_entry,
+                manifest: "claudedocs/agent-outputs/MANIFEST.jsonl",
+                root: "/w",
+            })
+        };
+        let all = told(&["OUT-001", "OUT-002"], false);
+        assert!(all.starts_with("T3 is not finished"), "{all}");
+        for part in [
+            "- OUT-001: why",
+            "1. Write what you did or found to `claudedocs/agent-outputs/2026-01-26_auth.md`",
+            "2. Append the entry",
+            "\"id\":\"auth-2026-01-26\"",
+            "\"linked_tasks\":[\"T3\"]",
+            "3. See that `cleo verify output T3` passes",
+        ] {
+            assert!(all.contains(part), "{part}\n{all}");
+        }
+        let file = told(&["OUT-001"], false);
+        assert!(
+            !file.contains("manifest append") && file.contains("2. See"),
+            "{file}"
+        );
+        let entry = told(&["OUT-002"], true);
+        assert!(
+            entry.contains("cleo manifest show auth-2026-01-26"),
+            "{entry}"
+        );
+    }
+
+    fn prompt(task: &str) -> String {
+        format!(
+            "Id: {task}\n<!-- BEGIN SUBAGENT PROTOCOL v1 -->\nx-2026\n<!-- END SUBAGENT PROTOCOL v1 -->\n"
+        )
+    }
+
+    #[test]
+    fn the_last_prompt_that_was_said_to_the_agent_counts() {
+        let claude = json!({"type": "user", "message": {"role": "user", "content": prompt("T3")}});
+        let parts = json!([{"type": "input_text", "text": prompt("T4")}]);
+        let codex = json!({"type": "response_item", "payload": {"role": "user", "content": parts}});
+        let result =
+            json!([{"type": "tool_result", "content": prompt("T9"), "text": prompt("T9")}]);
+        let tool = json!({"message": {"role": "user", "content": result}});
+        let own = json!({"message": {"role": "assistant", "content": prompt("T9")}});
+        let chat = json!({"message": {"role": "user", "content": "SUBAGENT PROTOCOL? Id: T9"}});
+        for (lines, task) in [
+            (vec![&claude], Some(TaskId(3))),
+            (vec![&claude, &tool, &own, &chat], Some(TaskId(3))),
+            (vec![&claude, &codex], Some(TaskId(4))),
+            (vec![&tool, &own, &chat], None),
+        ] {
+            let mut transcript = Transcript::of(Ending::Agent);
+            lines
+                .iter()
+                .for_each(|line| transcript.look(line.to_string().as_bytes()));
+            transcript.look(b"SUBAGENT PROTOCOL, and no JSON");
+            assert_eq!(transcript.task(), task, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn a_prompt_that_an_agent_gave_to_its_subagent_is_not_its_own() {
+        let said = |task, aside: bool| {
+            let message = json!({"role": "user", "content": prompt(task)});
+            json!({"isSidechain": aside, "message": message})
+        };
+        let lines = [said("T3", false), said("T4", true)];
+        for (ending, task) in [(Ending::Agent, 3), (Ending::Subagent, 4)] {
+            let mut transcript = Transcript::of(ending);
+            for line in &lines {
+                transcript.look(line.to_string().as_bytes());
+            }
+            assert_eq!(transcript.task(), Some(TaskId(task)), "{ending:?}");
+        }
+    }
+
+    #[test]
+    fn an_older_prompt_of_a_task_is_told_from_that_of_its_spawn() {
+        let mut transcript = Transcript::of(Ending::Agent);
+        assert!(transcript.is_of("anything"));
+        let line = json!({"message": {"role": "user", "content": prompt("T3")}});
+        transcript.look(line.to_string().as_bytes());
+        assert!(transcript.is_of("x-2026") && !transcript.is_of("y-2026"));
+    }
+}
