@@ -6,7 +6,8 @@ use crate::error::Result;
 use crate::id::TaskId;
 use crate::score::{normalize, terms};
 use crate::store::{
-    Archived, Claims, Filter, Links, Log, Page, Removed, Spawns, TaskGates, Tasks, literal, log, origin,
+    Archived, Claims, Filter, Links, Log, Page, Removed, Spawns, TaskGates, Tasks, literal, log,
+    origin,
 };
 use crate::task::graph::Node;
 use crate::task::{Status, Task};
