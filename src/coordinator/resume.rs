@@ -130,10 +130,10 @@ pub(super) fn recorded_base(events: &[Event]) -> Option<Base> {
         events.map(|event| Told::read(&event.detail))
     };
     let started = told_of(kind::RUN_STARTED).next()?;
-    let made = told_of(kind::TASK_MERGED).filter_map(|told| told.commit);
+    let mut made = told_of(kind::TASK_MERGED).filter_map(|told| told.commit);
     Some(Base {
         branch: started.branch,
-        commit: made.last().or(started.commit)?,
+        commit: made.next_back().or(started.commit)?,
     })
 }
 
