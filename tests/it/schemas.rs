@@ -153,6 +153,7 @@ const LINES: &[(&str, &str)] = &[
     ),
     ("agents check", ""),
     ("agents untrust worker", ""),
+    ("trust --list", ""),
     ("agents trust worker", ""),
     ("agents list --status active", ""),
     ("agents show toby-technical", ""),
