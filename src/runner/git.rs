@@ -42,6 +42,7 @@ const SETTINGS: &[&str] = &[
     // Changes that git would not see or not name.
     "core.untrackedCache=false",
     "core.checkStat=default",
+    "core.ignoreStat=false",
     "core.trustctime=true",
     "core.quotePath=false",
     "diff.autoRefreshIndex=true",
@@ -50,6 +51,7 @@ const SETTINGS: &[&str] = &[
     "diff.relative=false",
     "diff.renames=false",
     "status.showUntrackedFiles=all",
+    "sparse.expectFilesOutsideOfPatterns=false",
     "submodule.recurse=false",
     "color.ui=false",
     // What a commit or a merge comes to.

@@ -287,6 +287,8 @@ clashes-and-completes)
     ;;
 # Changes a file that is there.
 alters) work && echo "$CLEO_TASK_ID" >shared.txt ;;
+# Does the same to a file that it has marked in the index of git.
+marks) git update-index "$2" shared.txt && echo "$CLEO_TASK_ID" >shared.txt && work ;;
 # Makes a file that git ignores.
 builds) work && mkdir -p build && echo "$CLEO_TASK_ID" >build/out.bin && echo "$CLEO_TASK_ID" >build/cache ;;
 # Writes an output in a folder below the others.

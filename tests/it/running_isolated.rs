@@ -322,6 +322,22 @@ fn work_that_cannot_be_committed_stays_where_it_is() {
 }
 
 #[test]
+fn work_in_files_that_git_was_told_to_pass_over_is_merged() {
+    for mark in ["--assume-unchanged", "--skip-worktree"] {
+        let workspace = repository();
+        let (exit, result) = carried_out(&workspace, &alone(&format!("marks {mark}")));
+        assert_eq!(exit, 0, "{mark}: {result}");
+        assert_eq!(workspace.read("shared.txt"), "T1\n", "{mark}");
+        is_clean(&workspace);
+    }
+    let workspace = repository();
+    git(&workspace, "config core.ignoreStat true");
+    let (exit, result) = carried_out(&workspace, &alone("alters"));
+    assert_eq!(exit, 0, "{result}");
+    assert_eq!(workspace.read("shared.txt"), "T1\n");
+}
+
+#[test]
 fn conflicts_that_an_agent_has_not_settled_are_not_merged() {
     for what in ["merge", "cherry-pick", "revert"] {
         let workspace = repository();

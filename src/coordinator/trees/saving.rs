@@ -12,6 +12,9 @@ use crate::workspace::OUTPUT_DIR;
 /// Most repositories within a worktree that are looked into.
 const REPOSITORIES_MAX: usize = 500;
 
+/// How many names of files one call of git gets.
+const NAMES_AT_ONCE: usize = 500;
+
 /// A repository within a worktree, or within another such repository.
 struct Nested {
     /// Its files.
@@ -48,6 +51,7 @@ impl Trees {
     /// branch began, also where its agent has committed them, so that they are in nobody's way when it is
     /// merged. Git refuses to leave out by name what it ignores already; nothing new of it is staged.
     fn stage(&self, tree: &Tree) -> Result<()> {
+        self.unmark(tree)?;
         // Files outside of a sparse checkout are work, too.
         let mut add = ["add", "--all", "--sparse", "--", ":(top)"]
             .map(OsString::from)
@@ -63,6 +67,36 @@ impl Trees {
         reset.extend([self.fork(tree)?.into(), "--".into()]);
         reset.extend(places.iter().map(|place| pathspec("top,literal", place)));
         self.change(&tree.top, reset).map(drop)
+    }
+
+    /// Has git look at all files of a worktree, also those that its agent has marked as unchanged. What a
+    /// sparse checkout leaves out stays so: git itself looks at those files of it that are there.
+    fn unmark(&self, tree: &Tree) -> Result<()> {
+        let is_sparse = ["config", "--type=bool", "core.sparseCheckout"];
+        let is_sparse = self.git(&tree.top, is_sparse)?;
+        let is_sparse = is_sparse.is_ok_and(|said| said.trim() == "true");
+        let listed = self.listed(&tree.top, ["ls-files", "-v", "-z"])?;
+        let files = listed.split('\0').filter_map(|line| line.split_once(' '));
+        let (mut assumed, mut skipped) = (Vec::new(), Vec::new());
+        for (mark, name) in files {
+            if mark.chars().all(char::is_lowercase) {
+                assumed.push(name);
+            }
+            if mark.eq_ignore_ascii_case("s") && !is_sparse {
+                skipped.push(name);
+            }
+        }
+        let marked = [
+            ("--no-assume-unchanged", assumed),
+            ("--no-skip-worktree", skipped),
+        ];
+        for (option, names) in &marked {
+            for names in names.chunks(NAMES_AT_ONCE) {
+                let words = ["update-index", option, "--"];
+                self.change(&tree.top, words.iter().chain(names))?;
+            }
+        }
+        Ok(())
     }
 
     /// Names the folders of reports and of cleo's own files, which no branch gets.

@@ -251,6 +251,13 @@ fn files_of_the_user_in_the_way_stay_as_they_are() {
             "shared.txt",
         ),
         (
+            "git config core.sparseCheckout true && \
+             git config sparse.expectFilesOutsideOfPatterns true && \
+             echo /feature.txt >.git/info/sparse-checkout && git read-tree -m -u HEAD && echo mine >shared.txt",
+            "mine\n",
+            "shared.txt",
+        ),
+        (
             "echo T1 >shared.txt && git add shared.txt && echo mine >shared.txt",
             "mine\n",
             "somebody has changed shared.txt",
