@@ -436,3 +436,16 @@ fn files_outside_of_a_sparse_checkout_are_kept() {
     assert_eq!(exit, 0, "{answer}");
     assert_eq!(git(&workspace, "show HEAD:other/new"), "x\n");
 }
+
+#[test]
+fn files_outside_of_a_sparse_checkout_are_deleted() {
+    let script = format!("git rm --quiet --sparse other/b && sh {AGENT} works\n");
+    let workspace = plain(&[("in/a", "a\n"), ("other/b", "b\n"), ("agent.sh", &script)]);
+    git(&workspace, "sparse-checkout set in");
+    let line = "run T1 --isolate worktree --repair 0 --command 'sh agent.sh'";
+    let (exit, answer) = answered(&workspace, workspace.command(&shlex::split(line).unwrap()));
+    assert_eq!(exit, 0, "{answer}");
+    assert_eq!(git(&workspace, "ls-files"), "agent.sh\nin/a\n");
+    let changed = git(&workspace, "status --porcelain --untracked-files=no");
+    assert_eq!(changed, "");
+}

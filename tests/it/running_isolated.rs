@@ -7,6 +7,7 @@ mod outputs;
 mod start;
 
 use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, SystemTime};
@@ -82,6 +83,21 @@ fn killed(workspace: &TestWorkspace, words: &[String], file: &str) -> String {
     let listed = workspace.json(&["runs", "list"]);
     let id = listed["result"]["runs"][0]["id"].as_str().unwrap();
     id.to_string()
+}
+
+/// Has cleo, and whoever else asks for git, run a script first, once, when it asks for something.
+fn before_git(workspace: TestWorkspace, pattern: &str, script: &str) -> TestWorkspace {
+    let once = workspace.path("../once").display().to_string();
+    let text = format!(
+        "#!/bin/sh\nPATH=${{PATH#*:}}\ncase \"$*\" in\n{pattern})\n[ -e {once} ] || {{ : >{once}\n{script}\n}} >/dev/null ;;\n\
+         esac\nexec git \"$@\"\n"
+    );
+    workspace.write("../bin/git", text);
+    let program = workspace.path("../bin/git");
+    fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let folder = program.parent().unwrap().display().to_string();
+    workspace.env("PATH", &format!("{folder}:{path}"))
 }
 
 /// Returns the worktree that was kept of a task, relative to the workspace.

@@ -54,9 +54,23 @@ impl Base {
 }
 
 impl Trees {
-    /// Reads what is checked out in the workspace.
+    /// Reads what is checked out in the workspace. It is an error when a setting leads git to other files: it
+    /// would change those and leave the workspace behind.
     pub(super) fn head(&self) -> Result<Base> {
-        let commit = self.done(&self.top, ["rev-parse", "--verify", "HEAD^{commit}"])?;
+        let said = self.done(
+            &self.top,
+            ["rev-parse", "--show-toplevel", "HEAD^{commit}", "--"],
+        )?;
+        let said = said.strip_suffix("\n--\n").unwrap_or(&said);
+        let (place, commit) = said.rsplit_once('\n').unwrap_or_default();
+        if Path::new(place) != self.top {
+            let top = self.top.display();
+            let message =
+                format!("git takes the files in {place} for those of the repository {top}");
+            let top = quote(&self.top.to_string_lossy());
+            let look = format!("git -C {top} config --show-origin core.worktree");
+            return Err(Error::new(Code::CheckoutChanged, message).fix(look));
+        }
         let name = self
             .git(&self.top, ["symbolic-ref", "--quiet", "HEAD"])?
             .ok();
@@ -64,7 +78,7 @@ impl Trees {
         let branch = name.map(|name| name.strip_prefix(HEADS).unwrap_or(&name).to_string());
         Ok(Base {
             branch,
-            commit: commit.trim().to_string(),
+            commit: commit.to_string(),
         })
     }
 

@@ -50,7 +50,10 @@ impl Trees {
         let step = Move {
             run: self.run.clone(),
             place: self.place_of_git(),
-            branch: self.head()?.branch,
+            branch: match &self.base {
+                Some(base) => base.branch.clone(),
+                None => self.head()?.branch,
+            },
             old: old.to_string(),
             new: new.to_string(),
         };
@@ -58,7 +61,11 @@ impl Trees {
             return Ok(Moved::Overtaken);
         }
         if let Some(why) = self.find_refusal(&step)? {
-            return Ok(Moved::Refused(why));
+            // Somebody may have committed while it was looked for.
+            return Ok(match self.is_at(&step, old)? {
+                true => Moved::Refused(why),
+                false => Moved::Overtaken,
+            });
         }
         let text = serde_json::to_vec(&step).unwrap_or_default();
         fs::write(&self.mark, text).map_err(|cause| unwritable(&self.mark, cause))?;
@@ -159,6 +166,7 @@ impl Trees {
 
     /// Has the files that hold what the move has written hold what is checked out.
     fn undo(&self, step: &Move) -> Result<()> {
+        self.remove_untracked(step)?;
         let ours = &self.list_affected(step)? - &self.list_changed(&[&step.new])?;
         self.restore("HEAD", &ours)
     }
@@ -185,7 +193,13 @@ impl Trees {
             ];
             let from = format!("--pathspec-from-file={}", list.display());
             let source = format!("--source={commit}");
-            let options = [source.as_str(), &from, "--pathspec-file-nul"];
+            let options = [
+                source.as_str(),
+                &from,
+                "--pathspec-file-nul",
+                // Files outside of a sparse checkout belong to the commit, too.
+                "--ignore-skip-worktree-bits",
+            ];
             self.change(&self.top, words.into_iter().chain(options))?;
         }
         Ok(())
@@ -231,6 +245,9 @@ impl Trees {
         let Ok(step) = serde_json::from_slice::<Move>(&noted) else {
             return Ok(());
         };
+        if ![&step.old, &step.new].into_iter().all(is_id) {
+            return Ok(());
+        }
         orphans::end(&step.run, &step.place, &[]);
         self.unlock_index()?;
         if self.is_at(&step, &step.old)? {
@@ -240,7 +257,6 @@ impl Trees {
             touched.try_for_each(|path| self.put_by(&step, path))?;
             self.finish(&step)?;
         } else if !self.is_at(&step, &step.new)? {
-            self.remove_untracked(&step)?;
             self.undo(&step)?;
         }
         self.forget_move()
@@ -260,7 +276,6 @@ impl Trees {
             let written = self.git(&self.top, ["hash-object", "--", path])?;
             let made = self.git(&self.top, ["rev-parse", &format!("{}:{path}", step.new)])?;
             if written.is_ok() && written == made {
-                self.put_by(step, path)?;
                 fs::remove_file(&file).map_err(|cause| unwritable(&file, cause))?;
             }
         }
@@ -298,4 +313,9 @@ impl Trees {
             _ => Ok(()),
         }
     }
+}
+
+/// Says whether a text is the full id of a commit, and nothing that git takes for an option.
+fn is_id(text: &String) -> bool {
+    matches!(text.len(), 40 | 64) && text.bytes().all(|b| b.is_ascii_hexdigit())
 }

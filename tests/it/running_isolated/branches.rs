@@ -1,8 +1,10 @@
 //! The branch that a run began on gets its work, and no other one.
 
-use serde_json::Value;
+use std::fs;
 
-use super::{COMMIT, alone, carried_out, git, is_clean, killed, repository, words};
+use serde_json::{Value, json};
+
+use super::{COMMIT, alone, before_git, carried_out, git, is_clean, killed, repository, words};
 use crate::world::TestWorkspace;
 
 /// A repository in which `feature` is checked out, one commit ahead of `main`.
@@ -335,6 +337,54 @@ fn a_merge_is_undone_when_the_user_switches_in_it() {
 }
 
 #[test]
+fn work_is_merged_into_no_branch_that_is_switched_to_while_the_merge_is_made() {
+    let workspace = repository();
+    let root = workspace.root().display().to_string();
+    let script = format!(
+        "cd {root} && env -u GIT_DIR -u GIT_INDEX_FILE git switch --quiet --create other\n"
+    );
+    workspace.write("driver.sh", script);
+    git(
+        &workspace,
+        &format!("config merge.late.driver 'sh {root}/driver.sh'"),
+    );
+    workspace.write(".git/info/attributes", "shared.txt merge=late\n");
+    let how = meanwhile(&format!("echo mine >shared.txt && git {COMMIT} mine"));
+    let how = how.replace("meanwhile", "meanwhile-all");
+    let (exit, result) = carried_out(&workspace, &alone(&how));
+    is_blocked(&workspace, exit, &result, "the branch other is checked out");
+    assert_eq!(git(&workspace, "log -1 --format=%s other"), "mine\n");
+}
+
+#[test]
+fn work_is_merged_although_a_note_of_a_merge_is_forged() {
+    let workspace = repository();
+    let victim = workspace.root().with_file_name("victim");
+    fs::write(&victim, "precious\n").unwrap();
+    let option = format!("--output={}", victim.display());
+    let note = json!({"run": "run_1", "place": "/nothing/git", "branch": "main", "old": option, "new": option});
+    workspace.write(".git/cleo.lock", note.to_string());
+    let (exit, result) = carried_out(&workspace, &alone("edits"));
+    assert_eq!(exit, 0, "{result}");
+    assert_eq!(fs::read_to_string(victim).unwrap(), "precious\n");
+}
+
+#[test]
+fn work_is_merged_into_no_other_folder() {
+    let workspace = on_feature();
+    let what =
+        "mkdir ../else && cp shared.txt feature.txt ../else && git config core.worktree ../../else";
+    let (exit, result) = carried_out(&workspace, &alone(&meanwhile(what)));
+    is_blocked(
+        &workspace,
+        exit,
+        &result,
+        "git takes the files in [TEMP]/else for those of the repository",
+    );
+    assert_eq!(git(&workspace, "log -1 --format=%s"), "feature\n");
+}
+
+#[test]
 fn a_merge_is_made_anew_when_the_user_commits_in_it() {
     let workspace = repository();
     let commit = "git commit-tree HEAD^{tree} -p HEAD -m mine";
@@ -343,6 +393,19 @@ fn a_merge_is_made_anew_when_the_user_commits_in_it() {
     let (exit, result) = carried_out(&workspace, &alone("alters"));
     assert_eq!(exit, 0, "{result}");
     assert_eq!(workspace.read("shared.txt"), "T1\n");
+    let log = git(&workspace, "log --first-parent --format=%s");
+    assert_eq!(log, "T1: One\nmine\nfirst\n");
+    is_clean(&workspace);
+}
+
+#[test]
+fn a_merge_is_made_anew_when_the_user_commits_right_before() {
+    let commit = "git commit-tree HEAD^{tree} -p HEAD -m mine";
+    let script = format!("git update-ref refs/heads/main $({commit})");
+    let workspace = before_git(repository(), "*'cleo: merge'*", &script);
+    let (exit, result) = carried_out(&workspace, &alone("alters"));
+    assert_eq!(exit, 0, "{result}");
+    assert!(workspace.path("../once").exists());
     let log = git(&workspace, "log --first-parent --format=%s");
     assert_eq!(log, "T1: One\nmine\nfirst\n");
     is_clean(&workspace);
