@@ -1,7 +1,8 @@
 //! What is looked at before a run with worktrees begins: a repository in which none can be made is refused
 //! before anything is claimed.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
@@ -16,7 +17,9 @@ use crate::workspace::Workspace;
 const PROBE: &str = "T0-0";
 /// How the folder begins in which it is made.
 const PROBE_FOLDER: &str = "probe-";
-/// How old such a folder must be to be one that a killed process left.
+/// The file in it that is locked as long as the process goes on that made it.
+const PROBE_LOCK: &str = "lock";
+/// How old such a folder must be without that file to be one that a killed process left.
 const LEFT_BEHIND: Duration = Duration::from_secs(600);
 /// Keys of the settings of a clone that lacks objects.
 const PARTIAL: &str = r"^(extensions\.partialclone|remote\..*\.promisor)$";
@@ -81,6 +84,7 @@ impl Trees {
             .prefix(PROBE_FOLDER)
             .tempdir_in(&above);
         let folder = folder.map_err(|cause| unwritable(&above, cause))?;
+        let _lock = lock_probe(folder.path()).map_err(|cause| unwritable(folder.path(), cause))?;
         let name = folder.path().file_name().unwrap_or_default();
         let trees = Trees::open(workspace, folder.path(), &name.to_string_lossy())?;
         let is_partial = ["config", "--get-regexp", PARTIAL];
@@ -125,13 +129,29 @@ impl Trees {
 fn remove_old_probes(workspace: &Workspace, above: &Path) {
     for entry in fs::read_dir(above).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        let made = entry.metadata().and_then(|there| there.modified()).ok();
-        let age = made.and_then(|made| made.elapsed().ok());
-        if name.starts_with(PROBE_FOLDER) && age.is_some_and(|age| age > LEFT_BEHIND) {
+        if name.starts_with(PROBE_FOLDER) && is_left_behind(&entry.path()) {
             if let Ok(trees) = Trees::open(workspace, &entry.path(), &name) {
                 let _ = trees.end(&trees.tree(PROBE));
             }
             let _ = fs::remove_dir_all(entry.path());
         }
     }
+}
+
+/// Has a folder say that its process goes on; the file is only there once it is locked.
+fn lock_probe(folder: &Path) -> io::Result<File> {
+    let draft = folder.join("draft");
+    let file = File::create(&draft)?;
+    file.lock()?;
+    fs::rename(draft, folder.join(PROBE_LOCK))?;
+    Ok(file)
+}
+
+fn is_left_behind(folder: &Path) -> bool {
+    if let Ok(lock) = File::open(folder.join(PROBE_LOCK)) {
+        return lock.try_lock().is_ok();
+    }
+    let made = folder.metadata().and_then(|there| there.modified()).ok();
+    let age = made.and_then(|made| made.elapsed().ok());
+    age.is_some_and(|age| age > LEFT_BEHIND)
 }

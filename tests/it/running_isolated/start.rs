@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use super::{COMMIT, alone, git, repository};
+use super::{COMMIT, alone, before_git, carried_out, git, is_clean, repository};
 use crate::world::TestWorkspace;
 
 /// Sees that a run is refused for a reason, and that it leaves nothing behind.
@@ -153,6 +153,24 @@ fn a_partial_clone_without_its_objects_is_refused() {
         assert_eq!(done.exit, 0, "{command}: {done}");
     }
     is_refused(&workspace, "E_FILE_UNWRITABLE", "no worktree can be made");
+    assert_eq!(git(&workspace, "for-each-ref refs/heads/cleo"), "");
+}
+
+#[test]
+fn what_was_tried_out_before_a_kill_is_removed() {
+    let workspace = before_git(repository(), "*'worktree add'*probe-*", "kill -9 $PPID");
+    let mut killed = workspace.command(&alone("edits"));
+    assert!(!killed.output().unwrap().status.success());
+    let left = || {
+        let left = fs::read_dir(workspace.path(".cleo")).unwrap().flatten();
+        let names = left.map(|entry| entry.file_name().into_string().unwrap());
+        names.filter(|name| name.starts_with("probe-")).count()
+    };
+    assert_eq!(left(), 1);
+    let (exit, result) = carried_out(&workspace, &alone("edits"));
+    assert_eq!(exit, 0, "{result}");
+    assert_eq!(left(), 0);
+    is_clean(&workspace);
     assert_eq!(git(&workspace, "for-each-ref refs/heads/cleo"), "");
 }
 
