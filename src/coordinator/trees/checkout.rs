@@ -245,7 +245,7 @@ impl Trees {
         let Ok(step) = serde_json::from_slice::<Move>(&noted) else {
             return Ok(());
         };
-        if ![&step.old, &step.new].into_iter().all(is_id) {
+        if ![&step.old, &step.new].into_iter().all(|id| is_id(id)) {
             return Ok(());
         }
         orphans::end(&step.run, &step.place, &[]);
@@ -316,6 +316,6 @@ impl Trees {
 }
 
 /// Says whether a text is the full id of a commit, and nothing that git takes for an option.
-fn is_id(text: &String) -> bool {
+fn is_id(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|b| b.is_ascii_hexdigit())
 }

@@ -401,7 +401,8 @@ fn a_merge_is_made_anew_when_the_user_commits_in_it() {
 #[test]
 fn a_merge_is_made_anew_when_the_user_commits_right_before() {
     let commit = "git commit-tree HEAD^{tree} -p HEAD -m mine";
-    let script = format!("git update-ref refs/heads/main $({commit})");
+    let plain = "export GIT_CONFIG_GLOBAL=/dev/null";
+    let script = format!("({plain}; git update-ref refs/heads/main $({commit}))");
     let workspace = before_git(repository(), "*'cleo: merge'*", &script);
     let (exit, result) = carried_out(&workspace, &alone("alters"));
     assert_eq!(exit, 0, "{result}");
