@@ -446,7 +446,10 @@ fn a_name_that_another_user_took_is_free_and_an_id_says_not_whose_it_is() {
     assert!(told["error"].as_str().unwrap().contains("lore-keeper-2"));
     let said = json!({"id": "lore-keeper", "name": "Mine", "prompt": "p"});
     let told = create(&bob, &said).with(409);
-    assert_eq!(told["error"], "the id `lore-keeper` is not free");
+    assert_eq!(
+        told["error"],
+        "the id `lore-keeper` is not free; `lore-keeper-3` is free"
+    );
     assert!(!told.to_string().contains("agents show"), "{told}");
 }
 
