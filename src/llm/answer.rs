@@ -7,7 +7,7 @@ use chrono::Utc;
 use serde_json::Value;
 
 use super::client::Client;
-use crate::error::{Code, Error, quote};
+use crate::error::{Code, Error};
 use crate::exchange::{Fault, FaultKind, Head};
 use crate::llm::reply::{Framing, Reader};
 use crate::llm::settings::{Key, Redactor};
@@ -274,7 +274,7 @@ impl Client {
                 format!(
                     "{server} wants a key and gets none, because the project's file names the server: HTTP {status}"
                 ),
-                format!("cleo config set llm.baseUrl {} --user", quote(server)),
+                "cleo config list --show-origin".to_string(),
             ),
         }
     }

@@ -19,7 +19,7 @@ use crate::config::{
     LLM_API_KEY_ENV, LLM_BASE_URL, LLM_INPUT_PRICE, LLM_MODEL, LLM_OUTPUT_PRICE, LLM_PROVIDER,
     LLM_RETRIES, LLM_STREAM, LLM_TIMEOUT, Origin, Settings,
 };
-use crate::error::{Code, Error, Result, quote};
+use crate::error::{Code, Error, Result};
 
 const PROVIDERS: [Provider; 4] = [
     Provider::OpenAiChat,
@@ -166,11 +166,8 @@ fn base_url(settings: &Settings, provider: Provider) -> Result<String> {
         let message = format!(
             "{LLM_BASE_URL} is set by the project's file to `{url}`; it can name servers of this machine only, others are for you to name"
         );
-        let fix = format!(
-            "cleo config set {LLM_BASE_URL} {} --user && cleo config unset {LLM_BASE_URL}",
-            quote(url)
-        );
-        return Err(invalid(message).fix(fix));
+        // The address may be a stranger's: it is shown, and no command that takes it over is proposed.
+        return Err(invalid(message).fix("cleo config list --show-origin"));
     }
     // Others write the version into the address, this format has it in the path.
     let url = match provider {

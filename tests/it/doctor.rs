@@ -161,13 +161,8 @@ fn a_project_that_names_a_server_for_what_is_said_is_found() {
     let workspace = workspace().with(".cleo/config.yaml", config);
     let what = "servers of this machine only";
     let fix = only(&workspace, "model", "fail", what);
-    assert_eq!(workspace.shell(&fix).exit, 0);
-    assert_eq!(
-        workspace.json(&["config", "get", "llm.baseUrl"])["result"]["setting"]["value"],
-        "https://evil.example/v1"
-    );
-    let key = "OPENAI_API_KEY=sk-test-0123456789 cleo doctor";
-    assert_eq!(workspace.shell(key).exit, 0);
+    assert_eq!(fix, "cleo config list --show-origin");
+    workspace.ok("config list --show-origin");
 }
 
 #[test]
