@@ -10,7 +10,6 @@ use rusqlite::Connection;
 use super::faults::{self, Faults};
 use super::place::foreign;
 use crate::error::Result;
-use crate::id;
 
 /// All parts of a schema, without the indexes that SQLite makes for itself.
 const PARTS: &str = "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name, sql";
@@ -18,29 +17,34 @@ const PARTS: &str = "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL O
 /// A part of a schema: its name and the statement that makes it.
 type Part = (String, String);
 
-/// Returns a digest of all parts of a schema. The kind that a row claims for itself is not looked at:
-/// SQLite goes by the statement alone.
-pub(super) fn digest(connection: &Connection) -> rusqlite::Result<String> {
-    let text: Vec<String> = parts(connection)?
-        .into_iter()
-        .map(|(name, sql)| format!("{name}\0{sql}\0"))
-        .collect();
-    Ok(id::digest(text.concat()))
-}
-
-/// Refuses a database that has another schema than `schema`, which has the digest `expected`. Only where
-/// the digest differs is it compared part by part: others may have added tables of their own, and
-/// comments change nothing.
-pub(super) fn check(
-    connection: &Connection,
-    path: &Path,
-    expected: &str,
-    schema: &str,
-) -> Result<()> {
-    match digest(connection).at(path)? == expected {
+/// Refuses a database that has another schema than `schema`. Only where it is not exactly that one is it
+/// compared part by part: others may have added tables of their own, and comments change nothing.
+pub(super) fn check(connection: &Connection, path: &Path, schema: &str) -> Result<()> {
+    match is_exact(connection, schema).at(path)? {
         true => Ok(()),
         false => compare(connection, path, schema),
     }
+}
+
+/// Returns true when a database was made by the statements of a schema, in their order, and holds nothing
+/// else but plain tables. The kind and the name that a row claims for itself are not looked at: SQLite goes
+/// by the statement alone.
+pub(super) fn is_exact(connection: &Connection, schema: &str) -> rusqlite::Result<bool> {
+    let mut statement =
+        connection.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")?;
+    let mut rows = statement.query(())?;
+    let mut rest = schema;
+    while let Some(row) = rows.next()? {
+        let sql: String = row.get(0)?;
+        match rest.split_once(sql.as_str()) {
+            Some((before, after)) if !before.contains("CREATE ") && after.starts_with(';') => {
+                rest = after;
+            }
+            _ if acts(&sql) => return Ok(false),
+            _ => {}
+        }
+    }
+    Ok(!rest.contains("CREATE "))
 }
 
 /// Compares a database with a schema, part by part.
