@@ -6,9 +6,10 @@ mod regular;
 pub use queue::lock_in_turn;
 pub use regular::{not_regular, open_below, open_now, open_regular};
 
+use std::env;
 use std::fs;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use crate::error::{Code, Error, Result, quote};
@@ -42,6 +43,24 @@ pub fn read(path: &Path, max: u64) -> Result<Vec<u8>> {
 pub fn read_within(path: &Path, max: u64) -> Result<Option<Vec<u8>>> {
     let bytes = read_start(path, max + 1)?;
     Ok((bytes.len() as u64 <= max).then_some(bytes))
+}
+
+/// Reads a file of at most `max` bytes that [`write_private`] wrote; none when others may have put it there:
+/// it is a link, another account's, or open to others, as what came with a repository is.
+pub fn read_private(path: &Path, max: u64) -> Option<Vec<u8>> {
+    let file = open_regular(path).ok()?;
+    let there = file.metadata().ok()?;
+    let is_private = there.permissions().mode() & 0o077 == 0 && is_own(&there);
+    let mut bytes = Vec::new();
+    file.take(max + 1).read_to_end(&mut bytes).ok()?;
+    (is_private && bytes.len() as u64 <= max).then_some(bytes)
+}
+
+/// Returns true for what belongs to this account, or under sudo to the account that called it.
+pub fn is_own(there: &fs::Metadata) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    let called_sudo = || env::var("SUDO_UID").ok().and_then(|id| id.parse().ok());
+    there.uid() == own || (own == 0 && called_sudo() == Some(there.uid()))
 }
 
 /// Reads the first `max` bytes of a file, as far as [`open`] opens it.

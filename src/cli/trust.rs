@@ -42,11 +42,11 @@ pub(super) struct Arguments {
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let surroundings = face.surroundings()?;
-    let review = review::review(&surroundings, face.settings)?;
     if arguments.remove {
-        let revoked = review::revoke(&surroundings, review)?;
+        let revoked = review::revoke(&surroundings, face.settings)?;
         return answer(face, &revoked, None);
     }
+    let review = review::review(&surroundings, face.settings)?;
     if arguments.list || review.untrusted == 0 {
         return answer(face, &review, None);
     }

@@ -26,7 +26,10 @@ use super::route::{Handler, Route, Work};
 use super::routes;
 use super::server::Server;
 use crate::error::{Code, Error, Result};
+use crate::store::left_out;
 
+/// Header of an answer without rows that are damaged in the database.
+const DAMAGED_ROWS: HeaderName = HeaderName::from_static("cleo-damaged-rows");
 /// Largest body of somebody who has not said who it is, in bytes: a token with room.
 const OPEN_BODY_MAX: usize = 4_096;
 
@@ -194,9 +197,14 @@ async fn worked(
     let worked = async move {
         let place = place(route, &call.server).await?;
         let begun = tokio::task::spawn_blocking(move || {
+            let before = left_out::times();
             let done = handler(&call).and_then(|answer| assigned::masked(&call, answer));
             drop((place, permit));
-            done
+            match left_out::times() > before {
+                // Which ones it were is for the user of this machine: they may be other users'.
+                true => done.map(|answer| answer.header(DAMAGED_ROWS, "left-out")),
+                false => done,
+            }
         });
         begun.await.map_err(|cause| {
             Error::new(Code::Internal, "the call was not carried out").because(cause)

@@ -86,16 +86,12 @@ pub fn accept(surroundings: &Surroundings, review: Review) -> Result<Review> {
     }
 }
 
-/// Takes away all trust in a workspace, and returns how everything stands then.
-pub fn revoke(surroundings: &Surroundings, review: Review) -> Result<Review> {
+/// Takes away all trust in a workspace, also in one that cannot be read, and returns how everything stands
+/// then.
+pub fn revoke(surroundings: &Surroundings, settings: &Settings) -> Result<Review> {
     let workspace = surroundings.workspace()?;
-    let trust = Trust::new(surroundings, &workspace);
-    trust.take_all()?;
-    let items = review.items.into_iter().map(|one| one.item);
-    Ok(Review {
-        warnings: review.warnings,
-        ..judged(&trust, items.collect())
-    })
+    Trust::new(surroundings, &workspace).take_all()?;
+    review(surroundings, settings)
 }
 
 impl Review {
@@ -134,10 +130,11 @@ fn commands(context: &mut Context) -> Result<Vec<Item>> {
         let (mut items, mut after) = (Vec::new(), TaskId(0));
         loop {
             let tasks = transaction.tasks_after(after, PAGE)?;
-            let Some(last) = tasks.last() else {
+            // Of a page without its damaged tasks less, or nothing, may be left.
+            let Some(last) = transaction.last_of_piece(after, PAGE)? else {
                 return Ok(items);
             };
-            after = last.id;
+            after = last;
             let ids: Vec<TaskId> = tasks.iter().map(|task| task.id).collect();
             let gates = transaction.gates_of(&ids)?;
             for task in &tasks {
@@ -166,13 +163,14 @@ fn runs(workspace: &Workspace) -> Result<Vec<Item>> {
             limit: PAGE,
             offset,
         };
-        let page = transaction.runs(&filter)?.runs;
-        if page.is_empty() {
+        let page = transaction.runs(&filter)?;
+        // Of a page without its damaged runs less, or nothing, may be left.
+        if page.runs.is_empty() && page.total <= u64::from(offset) {
             return Ok(items);
         }
         offset += PAGE;
-        let page = page.iter().filter(|run| run.kind.resumes());
-        for run in page.filter(|run| run.status != RunStatus::Completed) {
+        let resumable = page.runs.iter().filter(|run| run.kind.resumes());
+        for run in resumable.filter(|run| run.status != RunStatus::Completed) {
             let events = journal::events(&*transaction, &run.id)?;
             items.push(Item::stored_run(run, &events));
         }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::Surroundings;
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
-use crate::file::{read, unwritable, write_private};
+use crate::file::{read_private, unwritable, write_private};
 use crate::id;
 use crate::runner::crew;
 use crate::words::closed;
@@ -180,7 +180,7 @@ impl Trust {
     }
 
     fn record(&self, item: &Item) -> Option<Record> {
-        let bytes = read(&self.place(item).ok()?, RECORD_MAX).ok()?;
+        let bytes = read_private(&self.place(item).ok()?, RECORD_MAX)?;
         let record: Record = serde_json::from_slice(&bytes).ok()?;
         let is_it = record.workspace == self.workspace() && record.kind == item.kind;
         is_it.then_some(record)

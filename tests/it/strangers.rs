@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::served::begin_conversation;
+use crate::served::{Served, begin_conversation};
 use crate::world::{TestWorkspace, left_out};
 
 const TASKS: &str = ".cleo/cleo.db";
@@ -702,4 +702,114 @@ fn dates_that_stand_for_none_are_kept_as_they_were_written() {
     assert_eq!(task["due"], Value::Null);
     assert_eq!(task["extra"]["beads"]["due_at"], "0000-00-00");
     assert_eq!(task["extra"]["beads"]["started_at"], "0001-01-01T00:00:00Z");
+}
+
+#[test]
+fn import_into_a_store_whose_first_task_is_damaged() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("export --output all.jsonl");
+    sql(
+        &workspace,
+        TASKS,
+        "UPDATE tasks SET files = 'odd' WHERE number = 1",
+    );
+    let reply = workspace.json(&["import", "all.jsonl"]);
+    assert_eq!(reply["error"]["code"], "E_ROW_DAMAGED", "{reply}");
+    workspace.write("new.jsonl", r#"{"id":"b-1","title":"New"}"#);
+    workspace.ok("import new.jsonl --from beads");
+    assert_eq!(workspace.json(&["list"])["result"]["total"], 5);
+}
+
+#[test]
+fn damaged_gates_cost_only_themselves() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("verify T2 --gate implemented --note seen");
+    sql(&workspace, TASKS, "UPDATE gates SET state = 'odd'");
+    let reply = workspace.json(&["orchestrator", "brief"]);
+    assert_eq!(reply["success"], true, "{reply}");
+    let found = workspace.json(&["doctor"])["result"]["findings"].to_string();
+    assert!(found.contains("the gates of T2 is damaged"), "{found}");
+}
+
+#[test]
+fn doctor_ends_whatever_the_positions_of_rows_are() {
+    let workspace = workspace();
+    let last = i64::MAX;
+    let far = format!("UPDATE changes SET sequence = {last} WHERE sequence = 1");
+    sql(&workspace, TASKS, &far);
+    let far = format!(
+        "UPDATE events SET cursor = {last} WHERE cursor = (SELECT max(cursor) FROM events);
+         UPDATE messages SET position = {last}
+             WHERE position = (SELECT max(position) FROM messages)"
+    );
+    sql(&workspace, AGENTS, &far);
+    let doctor = workspace.shell("timeout 60 cleo doctor");
+    assert_ne!(doctor.exit, 124, "{doctor}");
+}
+
+#[test]
+fn task_with_other_words_in_the_index_can_be_changed_and_deleted() {
+    let other = "a title that is longer than everything else taken together ".repeat(20);
+    for change in ["update T4 --title New", "delete T4 --force"] {
+        let workspace = TestWorkspace::new();
+        for title in ["A", "B", "C", "D"] {
+            workspace.ok(&format!("add {title}"));
+        }
+        let damage = format!("UPDATE tasks SET title = '{other}' WHERE number = 4");
+        sql(&workspace, TASKS, &damage);
+        workspace.ok(change);
+        let doctor = workspace.json(&["doctor"])["result"]["findings"].to_string();
+        assert!(!doctor.contains("the index of words"), "{doctor}");
+        assert_eq!(workspace.json(&["find", "longer"])["result"]["total"], 0);
+    }
+}
+
+#[test]
+fn deleted_damaged_task_leaves_no_words_behind() {
+    let workspace = TestWorkspace::planned();
+    let damage = "UPDATE tasks SET title = CAST(x'ff' AS TEXT) WHERE number = 5";
+    sql(&workspace, TASKS, damage);
+    workspace.ok("delete T5");
+    let doctor = workspace.json(&["doctor"]);
+    assert_eq!(doctor["success"], true, "{doctor}");
+}
+
+#[test]
+fn damaged_agent_can_be_removed() {
+    let workspace = workspace();
+    let damage = "UPDATE agents SET tags = 'odd' WHERE id = 'helper'";
+    sql(&workspace, AGENTS, damage);
+    let found = workspace.json(&["doctor"])["result"]["findings"].to_string();
+    let way = "`cleo agents remove helper` removes it";
+    assert!(found.contains(way), "{found}");
+    workspace.ok("agents remove helper");
+    assert_eq!(workspace.json(&["doctor"])["success"], true);
+    let damage = "UPDATE runs SET usage = 'odd'";
+    sql(&workspace, AGENTS, damage);
+    let found = workspace.json(&["doctor"])["result"]["findings"].to_string();
+    assert!(found.contains("can stay where it is"), "{found}");
+}
+
+#[test]
+fn server_says_that_damaged_rows_are_left_out() {
+    let workspace = workspace();
+    sql(
+        &workspace,
+        TASKS,
+        "UPDATE tasks SET files = 'odd' WHERE number = 5",
+    );
+    sql(&workspace, AGENTS, "UPDATE runs SET usage = 'odd'");
+    let server = Served::start(&workspace, &[]);
+    let ask = |path: &str| {
+        let host = &server.address;
+        let head = format!("GET {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n");
+        server.raw(head.as_bytes()).to_ascii_lowercase()
+    };
+    let told = "\r\ncleo-damaged-rows: left-out\r\n";
+    for path in ["/api/work/tasks", "/api/runs"] {
+        let answer = ask(path);
+        assert!(answer.starts_with("http/1.1 200"), "{path}: {answer}");
+        assert!(answer.contains(told), "{path}: {answer}");
+    }
+    assert!(!ask("/api/agents").contains("cleo-damaged-rows"));
 }

@@ -541,6 +541,70 @@ fn records_are_private() {
 }
 
 #[test]
+fn records_that_others_may_have_put_there_do_not_count() {
+    use std::os::unix::fs::{PermissionsExt, chown, symlink};
+    let workspace = batched();
+    answer(&workspace, "add --batch tasks.jsonl");
+    let trust = || {
+        answer(&workspace, "trust --yes");
+        records(&workspace).remove(0)
+    };
+    // What git checks out may be read by all.
+    let open = std::fs::Permissions::from_mode(0o644);
+    std::fs::set_permissions(trust(), open).unwrap();
+    is_untrusted(&workspace, "verify T1 --run-all");
+    let record = trust();
+    let other = record.with_extension("moved");
+    std::fs::rename(&record, &other).unwrap();
+    symlink(&other, &record).unwrap();
+    is_untrusted(&workspace, "verify T1 --run-all");
+    std::fs::remove_file(&other).unwrap();
+    let record = trust();
+    match chown(&record, Some(12_345), None) {
+        Ok(()) => drop(is_untrusted(&workspace, "verify T1 --run-all")),
+        Err(_) => crate::world::left_out("only root gives files away"),
+    }
+    trust();
+    answer(&workspace, "verify T1 --run-all");
+    assert!(workspace.path("pwned").exists());
+}
+
+#[test]
+fn trust_is_taken_away_also_where_the_store_cannot_be_read() {
+    let workspace = TestWorkspace::new();
+    answer(&workspace, "add A --acceptance 'x :: true'");
+    assert_eq!(records(&workspace).len(), 1);
+    workspace.write(".cleo/cleo.db", "odd");
+    let reply = answer(&workspace, "trust --remove");
+    assert_eq!(reply["error"]["code"], "E_STORE_CORRUPT", "{reply:#}");
+    assert_eq!(records(&workspace), [] as [PathBuf; 0]);
+}
+
+#[test]
+fn everything_that_a_worker_calls_is_shown() {
+    let worker =
+        "name: W\ntags: [w]\nendpoint: http://a.example/\nhealthcheck: http://b.example/\n";
+    let workspace = TestWorkspace::new().with(".cleo/agents/w.yaml", worker);
+    let listed = answer(&workspace, "trust --list");
+    let what = "call http://a.example/ and call http://b.example/";
+    assert_eq!(listed["result"]["items"][0]["what"], what, "{listed:#}");
+}
+
+#[test]
+fn commands_behind_many_damaged_tasks_are_listed() {
+    let workspace = TestWorkspace::new();
+    let lines = "{\"title\":\"x\"}\n".repeat(1_000);
+    let last = r#"{"title":"y","acceptance":["holds :: touch pwned"]}"#;
+    workspace.write("tasks.jsonl", format!("{lines}{last}\n"));
+    answer(&workspace, "add --batch tasks.jsonl");
+    let database = rusqlite::Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
+    let damage = "UPDATE tasks SET files = 'odd' WHERE number <= 1000";
+    database.execute(damage, ()).unwrap();
+    let listed = answer(&workspace, "trust --list");
+    assert_eq!(listed["result"]["total"], 1, "{listed:#}");
+}
+
+#[test]
 fn without_a_home_nothing_is_trusted() {
     let workspace = batched().env("HOME", "");
     answer(&workspace, "add --batch tasks.jsonl");

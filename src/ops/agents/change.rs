@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::{Shown, Terms, known_to, standing, trust, write, write_if};
+use super::{Known, Shown, Terms, known_to, standing, trust, write, write_if};
 use crate::agent::draft::{self, Draft};
-use crate::agent::{Agent, AgentStatus, Role, builtin, runtime_moment};
+use crate::agent::{Agent, AgentStatus, Kind, Role, builtin, runtime_moment};
 use crate::clock::parse_moment;
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
@@ -186,6 +186,15 @@ fn taken_out(
 ) -> Result<Removed> {
     write(workspace, |transaction| {
         let known = known_to(transaction, workspace)?;
+        if terms.user.is_none() && is_damaged(transaction, &known, id) {
+            transaction.remove_agent(id)?;
+            return Ok(Removed {
+                unassigned: Vec::new(),
+                restored: false,
+                // All that can be said of it.
+                agent: Agent::new(id, Kind::Persistent, id),
+            });
+        }
         let agent = terms.require(&known, id)?.clone();
         if let Some(file) = known.file(id) {
             let message = format!("the agent `{id}` stands in {file}");
@@ -207,6 +216,13 @@ fn taken_out(
             agent,
         })
     })
+}
+
+/// Returns true for an agent whose row is there and cannot be read.
+fn is_damaged(transaction: &dyn AgencyTransaction, known: &Known, id: &str) -> bool {
+    let is_known = known.agents.iter().any(|agent| agent.id == id);
+    let read = transaction.agent(id);
+    !is_known && read.is_err_and(|error| error.code == Code::RowDamaged)
 }
 
 /// Removes agents of the moment. Others are never touched.

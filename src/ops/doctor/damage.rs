@@ -30,18 +30,24 @@ pub(super) fn look(workspace: &Workspace) -> Vec<Finding> {
 }
 
 fn of_row(Damage { row, what }: Damage) -> Finding {
+    let check = "database.rows";
     let told = format!("{row} is damaged ({what}); everything else can be used");
-    match row.parse::<TaskId>() {
-        Ok(task) => {
-            let message = format!("{told}, and `cleo delete {task}` removes it");
-            Finding::fail(
-                "database.rows",
-                message,
-                format!("cleo delete {task} --dry-run"),
-            )
-        }
-        Err(_) => Finding::fail("database.rows", told, "cleo explain E_ROW_DAMAGED"),
+    if let Ok(task) = row.parse::<TaskId>() {
+        let message = format!("{told}, and `cleo delete {task}` removes it");
+        return Finding::fail(check, message, format!("cleo delete {task} --dry-run"));
     }
+    let agent = row
+        .strip_prefix("agent `")
+        .and_then(|id| id.strip_suffix('`'));
+    let way = match agent {
+        Some(id) => format!("and `cleo agents remove {}` removes it", quote(id)),
+        None => "it is left out of every answer and can stay where it is".to_string(),
+    };
+    Finding::fail(
+        check,
+        format!("{told}, {way}"),
+        "cleo explain E_ROW_DAMAGED",
+    )
 }
 
 /// Reads everything about tasks; what is damaged is noted.
@@ -58,10 +64,10 @@ fn read_tasks(workspace: &Workspace) -> Result<()> {
     transaction.sessions(None)?;
     transaction.phases()?;
     transaction.operations(&OperationFilter::default())?;
-    let (mut cursor, end) = (0, transaction.last_cursor()?);
-    while cursor < end {
-        transaction.changes(cursor, None, PIECE)?;
-        cursor += u64::from(PIECE);
+    // A piece without a single whole row holds more damage than is named.
+    let mut cursor = 0;
+    while let Some(last) = transaction.changes(cursor, None, PIECE)?.last() {
+        cursor = last.cursor;
     }
     for id in ids {
         transaction.spawns(id)?;
@@ -87,11 +93,13 @@ fn read_agency(workspace: &Workspace) -> Result<()> {
         limit: u32::MAX,
         ..ConversationFilter::default()
     })?;
-    let (mut cursor, end) = (0, transaction.last_event()?.max(transaction.last_said()?));
-    while cursor < end {
-        transaction.events(None, cursor, PIECE)?;
-        transaction.said_after(cursor, PIECE)?;
-        cursor += u64::from(PIECE);
+    let mut cursor = 0;
+    while let Some(last) = transaction.events(None, cursor, PIECE)?.last() {
+        cursor = last.cursor;
+    }
+    let mut cursor = 0;
+    while let Some((last, _)) = transaction.said_after(cursor, PIECE)?.last() {
+        cursor = *last;
     }
     Ok(())
 }

@@ -276,9 +276,15 @@ impl Found {
         let active = facts.active.iter().map(|working| &working.task);
         let done = self.done.iter().map(|(task, _)| task);
         let others = self.first.iter().chain(&self.held_up);
-        for task in facts.epic.iter().chain(active).chain(others).chain(done) {
+        let tasks = facts.epic.iter().chain(active).chain(others).chain(done);
+        let mut ids: Vec<TaskId> = tasks.clone().map(|task| task.id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        // Damaged ones are left out.
+        let all_gates = transaction.gates_of(&ids)?;
+        for task in tasks {
             notes.extend(task.notes.iter().map(|note| (task.id, note.clone())));
-            let set = transaction.gates(task.id)?;
+            let set = all_gates.get(&task.id).cloned().unwrap_or_default();
             if !set.gates.is_empty() || !set.failures.is_empty() {
                 gates.push((task.id, set));
             }

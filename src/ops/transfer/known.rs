@@ -14,7 +14,8 @@ pub(super) struct Stored<'a> {
 
 impl<'a> Stored<'a> {
     pub(super) fn of(transaction: &'a mut dyn Transaction) -> Result<Stored<'a>> {
-        let is_empty = transaction.tasks_after(TaskId(0), 1)?.is_empty();
+        // A damaged task is left out where tasks are read, and is there all the same.
+        let is_empty = transaction.last_of_piece(TaskId(0), 1)?.is_none();
         Ok(Stored {
             transaction,
             is_empty,

@@ -299,14 +299,18 @@ fn is_of_project(path: &str) -> bool {
     !path.starts_with("built-in:") && !Path::new(path).is_absolute()
 }
 
-/// Says what calling a worker does.
+/// Says what calling a worker and asking for its health does.
 pub fn does(agent: &Agent) -> String {
-    match (&agent.endpoint, agent.kind) {
+    let does = match (&agent.endpoint, agent.kind) {
         (Some(endpoint), Kind::Http) => format!("call {endpoint}"),
         _ => {
             let words: Vec<String> = agent.command.iter().map(|word| quote(word)).collect();
             format!("run {}", words.join(" "))
         }
+    };
+    match &agent.healthcheck {
+        Some(address) => format!("{does} and call {address}"),
+        None => does,
     }
 }
 

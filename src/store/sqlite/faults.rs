@@ -13,7 +13,7 @@ const KINDS: [(&str, &str); 13] = [
     ("FROM tasks", "T"),
     ("FROM nodes", "T"),
     ("FROM spawns", "a spawn of a task,"),
-    ("FROM gates", "the gates of a task,"),
+    ("FROM gates", GATES),
     ("FROM claims", "the claim of task"),
     ("FROM changes", "change"),
     ("FROM sessions", "session"),
@@ -24,6 +24,8 @@ const KINDS: [(&str, &str); 13] = [
     ("FROM conversations", "conversation"),
     ("FROM messages", "message"),
 ];
+/// What a row of gates is called.
+const GATES: &str = "the gates of a task,";
 /// How much of the name of a damaged row is shown, in bytes.
 const NAME_MAX: usize = 80;
 
@@ -135,6 +137,7 @@ pub(super) fn damage(row: &Row<'_>, sql: &str, fault: &rusqlite::Error) -> Optio
             (*kind).trim_end_matches(',').to_string()
         }
         Ok(ValueRef::Integer(number)) if *kind == "T" => format!("T{number}"),
+        Ok(ValueRef::Integer(task)) if *kind == GATES => format!("the gates of T{task}"),
         Ok(ValueRef::Integer(number)) => format!("{kind} {number}"),
         Ok(ValueRef::Text(text)) => {
             let text = String::from_utf8_lossy(&text[..text.len().min(NAME_MAX)]).into_owned();

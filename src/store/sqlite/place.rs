@@ -7,7 +7,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Code, Error, Result, quote};
-use crate::file::{PRIVATE_FILE, restrict, unwritable};
+use crate::file::{PRIVATE_FILE, is_own, restrict, unwritable};
 
 /// Endings of the files that SQLite keeps beside a database.
 const BESIDE: [&str; 2] = ["-wal", "-shm"];
@@ -102,14 +102,7 @@ fn behind_link(place: &Path, root: &Path) -> Result<Metadata> {
 }
 
 fn check_owner(place: &Path, there: &Metadata) -> Result<()> {
-    let own = rustix::process::geteuid().as_raw();
-    // Under sudo, what belongs to the account that called it is the user's own.
-    let called_sudo = || {
-        std::env::var("SUDO_UID")
-            .ok()
-            .and_then(|id| id.parse().ok())
-    };
-    if there.uid() == own || (own == 0 && called_sudo() == Some(there.uid())) {
+    if is_own(there) {
         return Ok(());
     }
     let message = format!(

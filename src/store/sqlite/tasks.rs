@@ -189,10 +189,18 @@ impl Tasks for SqliteTransaction<'_> {
             claim: unless_damaged(self.claim(id))?,
         };
         self.record(&log::delete(&removed))?;
-        self.forget_words(&removed.task)?;
+        let is_damaged = self.task(id).is_err();
+        if !is_damaged {
+            self.forget_words(&removed.task)?;
+        }
         self.note_gone(&removed.task)?;
         self.execute("DELETE FROM tasks WHERE number = ?1", [id.0])?;
-        Ok(())
+        // Nobody can tell which words the index has of a damaged one.
+        if is_damaged {
+            self.read_all_words()
+        } else {
+            Ok(())
+        }
     }
 
     fn restore(&mut self, removed: &Removed) -> Result<()> {

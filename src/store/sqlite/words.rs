@@ -2,7 +2,7 @@
 //! commits, all in one statement: the index writes its pages out at the end of each.
 
 use super::SqliteTransaction;
-use crate::error::Result;
+use crate::error::{Code, Result};
 use crate::task::Task;
 
 impl SqliteTransaction<'_> {
@@ -14,11 +14,28 @@ impl SqliteTransaction<'_> {
     /// Takes a task out of the index, which knows it as it was `before`; what is left of it is read
     /// again.
     pub(super) fn forget_words(&self, before: &Task) -> Result<()> {
-        if self.unread.borrow_mut().insert(before.id.0) {
+        if !self.unread.borrow_mut().insert(before.id.0) {
+            return Ok(());
+        }
+        let forget = || {
             let sql = "INSERT INTO task_text (task_text, rowid, title, description)
                        VALUES ('delete', ?1, ?2, ?3)";
-            self.execute(sql, (before.id.0, &before.title, &before.description))?;
+            self.execute(sql, (before.id.0, &before.title, &before.description))
+        };
+        match forget() {
+            Err(error) if error.code == Code::StoreCorrupt => {
+                self.read_all_words()?;
+                self.unread.borrow_mut().insert(before.id.0);
+                forget().map(drop)
+            }
+            forgotten => forgotten.map(drop),
         }
+    }
+
+    /// Reads the words of all tasks again, where those in the index are others.
+    pub(super) fn read_all_words(&self) -> Result<()> {
+        self.execute("INSERT INTO task_text (task_text) VALUES ('rebuild')", ())?;
+        self.unread.take();
         Ok(())
     }
 
