@@ -1,8 +1,8 @@
 //! The manifest: one line of JSON for each piece of work that an agent reports (OUT-002).
 //!
 //! [`entry`] says what an entry is, [`fields`] reads what somebody wrote, [`rules`] finds what is
-//! wrong with it, [`mod@line`] takes one line of the file apart, [`glance`] looks whether that is
-//! needed; all of that is pure. [`log`] is the file.
+//! wrong with it, [`mod@line`] takes one line of the file apart, as far as is needed; all of that is
+//! pure. [`log`] is the file.
 //! Rules come from section 5 of the notes on two-tier-subagents.
 
 pub mod entry;

@@ -158,7 +158,7 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// Takes the bytes that come next. Together they are a few times [`KEPT_MAX`](KEPT_MAX) at
+    /// Takes the bytes that come next. Together they are a few times [`KEPT_MAX`] at
     /// most.
     pub fn take(&mut self, bytes: &[u8]) {
         let before = self.size;

@@ -422,7 +422,11 @@ fn a_server_that_wants_a_key_that_nobody_named_is_told_how_to_name_it() {
     let server = Server::start(&[Answer::Whole(401, "", "{}".to_string())]);
     for (is_of_project, why, fix) in [
         (false, "llm.apiKeyEnv does not say", "set llm.apiKeyEnv"),
-        (true, "the project's file names", "config list --show-origin"),
+        (
+            true,
+            "the project's file names",
+            "config list --show-origin",
+        ),
     ] {
         let model = Model {
             key_variable: None,
