@@ -87,9 +87,9 @@ export async function agency(): Promise<Agency> {
     [EVIL, "--agent", "evil", "--description", EVIL],
     ["Estimate fees", "--priority", "low"],
   ];
-  for (const words of tasks) world.cleo("agents", "tasks", "create", ...words);
-  world.cleo("agents", "tasks", "update", "T2", "--status", "review");
-  world.cleo("agents", "tasks", "update", "T3", "--status", "doing");
+  for (const words of tasks) world.cleo("add", ...words);
+  world.cleo("update", "T2", "--status", "review");
+  world.cleo("start", "T3");
   world.cleo("spawn", "T3");
   const seed = join(world.folder, "seed.json");
   writeFileSync(seed, JSON.stringify(SEED));
