@@ -44,6 +44,8 @@ pub mod spawn;
 pub mod store;
 pub mod task;
 pub mod template;
+#[cfg(test)]
+mod tests;
 pub mod transfer;
 pub mod tree;
 mod words;

@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::spawn::{add, spawn};
-use crate::world::TestWorkspace;
+use crate::world::{TestWorkspace, add, spawn};
 
 const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/agent.sh");
 const MANIFEST: &str = "claudedocs/agent-outputs/MANIFEST.jsonl";

@@ -1571,18 +1571,9 @@ const PHRASES: &[&str] = &[
     "design recommendations",
 ];
 
-/// Says something in this process, which is much faster than a process of its own.
-fn turn(folder: &std::path::Path, message: &str) -> String {
-    let surroundings = crate::world::open(folder).surroundings;
-    let said = cleo::ops::chat::Said {
-        message,
-        conversation: "default",
-        pending_ttl: 900,
-        advice: None,
-        held: None,
-    };
-    let turn = cleo::ops::chat::turn(&surroundings, &said).unwrap();
-    serde_json::to_string(&turn).unwrap()
+/// Says something and returns the whole answer as text.
+fn turn(workspace: &TestWorkspace, message: &str) -> String {
+    workspace.json(&["chat", "--message", message]).to_string()
 }
 
 fn phrases() -> impl Strategy<Value = Vec<String>> {
@@ -1596,29 +1587,6 @@ fn phrases() -> impl Strategy<Value = Vec<String>> {
 }
 
 proptest! {
-    #[test]
-    fn every_message_finds_an_agent(
-        parts in prop::collection::vec(
-            prop_oneof![
-                4 => prop::sample::select(vec![
-                    "update", "add", "change", "component", "101", "component_id=", "client", "6", "title",
-                    "to", "=", ":", "with", "titled", "security group", "'", "\"", "“", "”", ",", "and",
-                    "the", "card", "props.title", "header", "\u{2}", "from", "rename", "ä", "ß",
-                ]),
-                1 => Just("\u{130}"),
-            ],
-            0..14,
-        ),
-        gap in "[ ]?",
-        other in "\\PC{0,5}",
-    ) {
-        let message = parts.join(&gap) + &other;
-        let routed = cleo::chat::route(&message, Some("6"), None);
-        prop_assert!(!routed.reason.is_empty());
-    }
-}
-
-proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
@@ -1626,8 +1594,8 @@ proptest! {
         let workspace = seeded();
         let before = data(&workspace);
         for phrase in phrases {
-            turn(workspace.root(), &format!("{phrase} for client 6"));
-            turn(workspace.root(), &phrase);
+            turn(&workspace, &format!("{phrase} for client 6"));
+            turn(&workspace, &phrase);
         }
         prop_assert_eq!(data(&workspace), before);
     }
@@ -1642,7 +1610,7 @@ proptest! {
         prop_assert!(!before.is_empty());
         for phrase in phrases {
             for message in [format!("{phrase} for client 6"), "yes".to_string()] {
-                let answer = turn(workspace.root(), &message);
+                let answer = turn(&workspace, &message);
                 // What the message says itself comes back, and is no secret.
                 if !phrase.contains("Storefront") {
                     prop_assert!(!answer.contains("Storefront"), "{}", answer);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::verify::{GOOD, MANIFEST, OUTPUT, deliver, entry_with, spawned};
+use crate::delivery::{GOOD, MANIFEST, OUTPUT, deliver, entry_with, spawned};
 use crate::world::TestWorkspace;
 
 fn validate(workspace: &TestWorkspace, more: &[&str]) -> Value {

@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::spawn::add;
-use crate::world::{Reply, TestWorkspace};
+use crate::world::{Reply, TestWorkspace, add};
 
 /// Asks for many tasks at once, outside of any workspace.
 pub(crate) fn stream(tasks: &[Value], more: &str) -> (Reply, Vec<Value>) {

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::world::{TestWorkspace, document};
+use crate::world::{TestWorkspace, digest, document};
 
 /// A workspace in a repository of git, with T1, which is about the files below `src`.
 fn repository() -> TestWorkspace {
@@ -85,7 +85,7 @@ fn every_kind_of_evidence_is_kept_with_where_it_was_taken() {
     assert_eq!(kinds, expected);
     assert_eq!(evidence[0]["lastLines"], json!(["one"]));
     assert_eq!(evidence[2]["path"], "src/a.rs");
-    assert_eq!(evidence[2]["digest"], cleo::id::digest("a\n"));
+    assert_eq!(evidence[2]["digest"], digest("a\n"));
     assert_eq!(
         (&evidence[4]["revision"], &evidence[4]["id"]),
         (&json!("HEAD"), &json!(head))

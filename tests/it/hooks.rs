@@ -4,9 +4,8 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::spawn::spawn;
-use crate::verify::{GOOD, MANIFEST, OUTPUT, deliver, spawned};
-use crate::world::{Reply, TestWorkspace};
+use crate::delivery::{GOOD, MANIFEST, OUTPUT, deliver, spawned};
+use crate::world::{Reply, TestWorkspace, spawn};
 
 /// What a client says when the agent of a session ends.
 fn event(workspace: &TestWorkspace, changes: Value) -> String {

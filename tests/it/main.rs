@@ -5,6 +5,9 @@
     reason = "a test that cannot go on has failed, and the panic says where"
 )]
 
+/// The program under test.
+pub(crate) const CLEO: &str = env!("CARGO_BIN_EXE_cleo");
+
 mod world;
 
 mod agents;
@@ -14,18 +17,17 @@ mod attempts;
 mod batch;
 mod chat;
 mod children;
-mod claim_properties;
 mod claims;
 mod claudedocs;
 mod cloned;
 mod completions;
 mod compliance;
 mod config;
+mod delivery;
 mod demo;
 mod dispatch;
 mod dispatch_titles;
 mod doctor;
-mod driving;
 mod evidence;
 mod executions;
 mod feed;
@@ -39,8 +41,6 @@ mod init_agents;
 mod listing;
 mod manifest;
 mod manifest_compact;
-mod model;
-mod models;
 mod orchestrator;
 mod output;
 mod phases;
@@ -49,16 +49,11 @@ mod plans;
 mod processes;
 mod project_files;
 mod prompts;
-mod properties;
 mod protocol_content;
-mod races;
 mod readme;
-mod real_agents;
 mod refusals;
-mod remembering;
 mod reports;
 mod route;
-mod runners;
 mod running;
 mod running_isolated;
 mod running_killed;
@@ -67,6 +62,7 @@ mod schemas;
 mod selection;
 mod serve;
 mod served;
+#[allow(dead_code, reason = "tests of the library use the rest")]
 mod server;
 mod serving_models;
 mod serving_names;
@@ -76,25 +72,17 @@ mod sessions;
 mod settings;
 mod skill_files;
 mod skills;
-mod skills_commands;
-mod skills_content;
-mod skills_corpus;
-mod spawn;
+mod soundness;
 mod spawn_batch;
 mod spawn_refusals;
 mod stores;
 mod strangers;
 mod tasks;
 mod transfer;
-mod transfer_properties;
-mod trust;
-mod undo_properties;
 mod usage;
 mod verify;
 mod verify_own;
-mod watching;
 mod why;
-mod workers;
 
 /// Files that are no modules of tests: this one.
 const NO_MODULES: &[&str] = &["main.rs"];

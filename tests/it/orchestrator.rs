@@ -3,8 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::spawn::{FORGED, add};
-use crate::world::{Reply, TestWorkspace};
+use crate::world::{FORGED, Reply, TestWorkspace, add};
 
 const MANIFEST: &str = "claudedocs/agent-outputs/MANIFEST.jsonl";
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::served::Served;
 use crate::server::{Answer, Server};
-use crate::world::{TestWorkspace, document};
+use crate::world::{TestWorkspace, document, milliseconds_between};
 
 /// A worker: `worker.sh NAME TEXT…` says `[NAME] TEXT`, the next text on each call. A text that begins
 /// with `!` is a failure, one with `+` is satisfied without saying so. It keeps what it was asked.
@@ -797,7 +797,7 @@ fn the_time_of_a_plan_whose_process_was_killed_counts() {
         let own = shown["events"].as_array().unwrap().iter();
         let own = own.filter(|event| event["kind"] != "error");
         let times: Vec<&str> = own.map(|event| event["at"].as_str().unwrap()).collect();
-        let before = cleo::clock::between_ms(times[0], times[times.len() - 1]).unwrap();
+        let before = milliseconds_between(times[0], times[times.len() - 1]);
         assert!(before > 0, "as long as three steps took: {shown:#}");
         assert_eq!(shown["run"]["executionTimeMs"], before, "{shown:#}");
         let reply = answer(&workspace, &format!("{line} {id}"));

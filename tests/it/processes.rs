@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use rusqlite::Connection;
-use rusqlite::config::DbConfig;
 use serde_json::Value;
 
+use crate::soundness::assert_sound;
 use crate::world::{TestWorkspace, document};
 
 /// Returns the ids and titles of all tasks.
@@ -22,79 +22,6 @@ fn tasks(workspace: &TestWorkspace) -> Vec<(String, String)> {
     tasks
         .map(|task| (text(&task["id"]), text(&task["title"])))
         .collect()
-}
-
-/// What the database keeps beside the tasks must be what can be worked out from them. Each question
-/// counts what differs.
-const KEPT: [(&str, &str); 9] = [
-    ("foreign keys", "SELECT count(*) FROM pragma_foreign_key_check"),
-    (
-        "counts by status",
-        "SELECT count(*) FROM (
-             SELECT iif(archived_at IS NULL, status, 'archived') AS status, count(*) AS value
-             FROM tasks GROUP BY 1
-             EXCEPT SELECT name, value FROM counters)",
-    ),
-    (
-        "the sum of all counts",
-        "SELECT (SELECT count(*) FROM tasks) <> (SELECT sum(value) FROM counters
-             WHERE name NOT IN ('next_task', 'ready'))",
-    ),
-    (
-        "the graph's view",
-        "SELECT count(*) FROM tasks t LEFT JOIN nodes n USING (number)
-         WHERE n.parent IS NOT t.parent OR n.status IS NOT t.status
-             OR n.is_epic IS NOT (t.type = 'epic')",
-    ),
-    (
-        "what is waited for",
-        "SELECT count(*) FROM nodes n WHERE open_needs <> (
-             SELECT count(*) FROM task_depends d JOIN tasks t ON t.number = d.needs
-             WHERE d.task = n.number AND t.status <> 'done')",
-    ),
-    (
-        "open children",
-        "SELECT count(*) FROM nodes n WHERE open_children <> (
-             SELECT count(*) FROM tasks t
-             WHERE t.parent = n.number AND t.status NOT IN ('done', 'cancelled'))",
-    ),
-    (
-        "the log: which tasks there are",
-        "SELECT count(*) FROM (
-             SELECT task FROM changes WHERE kind IN ('added', 'deleted', 'restored') GROUP BY task
-             HAVING sum(iif(kind = 'deleted', -1, 1)) <> (SELECT count(*) FROM tasks WHERE number = task))",
-    ),
-    (
-        "the log: operations without changes",
-        "SELECT count(*) FROM operations o
-         WHERE NOT EXISTS (SELECT 1 FROM changes WHERE operation = o.number)",
-    ),
-    (
-        "the counter of ids",
-        "SELECT (SELECT value FROM counters WHERE name = 'next_task')
-             <= (SELECT coalesce(max(number), 0) FROM tasks)",
-    ),
-];
-
-/// Checks that the database is whole and that everything in it agrees with the tasks.
-#[track_caller]
-pub(crate) fn assert_sound(workspace: &TestWorkspace) {
-    let connection = Connection::open(workspace.path(".cleo/cleo.db")).unwrap();
-    // Looking changes nothing: the log stays where it is.
-    let keep_log = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
-    connection.set_db_config(keep_log, true).unwrap();
-    let check = "PRAGMA integrity_check";
-    let sound: String = connection.query_row(check, (), |row| row.get(0)).unwrap();
-    assert_eq!(sound, "ok");
-    // The words of all tasks are in the index, and no others.
-    let checked = "INSERT INTO task_text (task_text, rank) VALUES ('integrity-check', 1)";
-    connection.execute(checked, ()).unwrap();
-    for (what, question) in KEPT {
-        let differing: i64 = connection
-            .query_row(question, (), |row| row.get(0))
-            .unwrap();
-        assert_eq!(differing, 0, "{what}");
-    }
 }
 
 #[test]

@@ -4,8 +4,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use serde_json::json;
 
-use crate::spawn::add;
-use crate::world::TestWorkspace;
+use crate::world::{TestWorkspace, add};
 
 fn skill(name: &str) -> String {
     format!("---\nname: {name}\ndescription: x\n---\nBody\n")

@@ -2,9 +2,8 @@
 
 use serde_json::json;
 
-use crate::spawn::{FORGED, WORDS, add, spawn};
-use crate::verify::spawned;
-use crate::world::TestWorkspace;
+use crate::delivery::spawned;
+use crate::world::{FORGED, TestWorkspace, WORDS, add, spawn};
 
 fn verify_prompt(workspace: &TestWorkspace, prompt: &str, more: &str) -> i32 {
     workspace.write("prompt.md", prompt);

@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use crate::plan_runs;
-use crate::running::{planned, played, run};
-use crate::world::{Reply, TestWorkspace, document};
+use crate::running::{planned, run};
+use crate::world::{Reply, TestWorkspace, document, played};
 
 fn id(result: &Value) -> String {
     result["run"]["id"].as_str().unwrap().to_string()

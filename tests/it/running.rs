@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::world::{TestWorkspace, document};
+use crate::world::{TestWorkspace, document, milliseconds_between, played};
 
 /// What plays the agents.
 const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/agent.sh");
@@ -14,12 +14,6 @@ const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/agent.sh");
 /// A workspace with the planned epic: T2, then T3 and T5, and T4 after T3.
 pub(crate) fn planned() -> TestWorkspace {
     TestWorkspace::planned()
-}
-
-/// The command line of a run whose agents behave so.
-pub(crate) fn played(what: &str, how: &str) -> Vec<String> {
-    let line = format!("run {what} --command 'sh {AGENT} {how}'");
-    shlex::split(&line).unwrap()
 }
 
 /// Runs agents that behave so, and returns the exit code and the result.
@@ -1112,7 +1106,7 @@ fn the_time_of_a_killed_run_counts_when_it_goes_on() {
     let own = told.as_array().unwrap().iter();
     let own = own.filter(|event| event["type"] != "error");
     let times: Vec<&str> = own.map(|event| event["ts"].as_str().unwrap()).collect();
-    let before = cleo::clock::between_ms(times[0], times[times.len() - 1]).unwrap();
+    let before = milliseconds_between(times[0], times[times.len() - 1]);
     assert!(before >= 50, "as long as the first one took: {told}");
     assert_eq!(shown(&workspace, &id)["run"]["executionTimeMs"], before);
     let resume = timed(&["runs", "resume", &id]);

@@ -12,12 +12,9 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use cleo::coordinator::{self, Ambience, Listener, Options};
-use cleo::run::Event;
-use cleo::run::board::Board;
 use serde_json::{Value, json};
 
-use crate::world::{self, TestWorkspace, document};
+use crate::world::{TestWorkspace, document};
 
 const AGENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/agent.sh");
 
@@ -856,50 +853,6 @@ fn what_a_conversation_cost_whose_worktree_is_gone_is_nothing_of_the_next_one() 
     let resumed: Vec<bool> = calls.lines().map(is_resumed).collect();
     assert_eq!(resumed, [false, false, true], "{calls}");
     assert_eq!(result["run"]["cost"], 3.0, "each paid 1: {result}");
-    is_clean(&workspace);
-}
-
-/// Removes the worktree of the first task when its run tells that a second try begins.
-struct Removes<'a>(&'a TestWorkspace);
-
-impl Listener for Removes<'_> {
-    fn tell(&mut self, events: &[Event], _: &Board) {
-        let is_second = |event: &&Event| {
-            event.kind == "task.started" && event.detail.get("attempt") == Some(&json!(2))
-        };
-        for event in events.iter().filter(is_second) {
-            let tree = format!(".cleo/runs/{}/trees/T1-1", event.run);
-            fs::remove_dir_all(self.0.path(&tree)).unwrap();
-        }
-    }
-}
-
-#[test]
-fn a_try_that_was_told_to_go_on_begins_in_no_other_worktree() {
-    let workspace = repository();
-    let options: Options = serde_json::from_value(json!({
-        "selection": {"tasks": ["T1"]},
-        "runner": "command",
-        "command": format!("sh {AGENT} lies"),
-        "jobs": 1,
-        "runnerJobs": {},
-        "repairs": 1,
-        "gateTimeLimit": 60,
-        "lease": 600,
-        "isolate": true,
-        "failFast": false,
-        "passed": [],
-    }))
-    .unwrap();
-    let surroundings = world::open(workspace.root()).surroundings;
-    let mut removes = Removes(&workspace);
-    let report = coordinator::run(surroundings, options, Ambience::default(), &mut removes);
-    let report = report.unwrap();
-    let task = &report.tasks[0];
-    let reason = task.reason.as_deref().unwrap();
-    assert!(reason.contains("was removed meanwhile"), "{reason}");
-    let played = workspace.read(".played/T1");
-    assert_eq!((task.attempts, played.lines().count()), (2, 1));
     is_clean(&workspace);
 }
 

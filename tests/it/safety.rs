@@ -11,10 +11,9 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, TransactionBehavior};
 use serde_json::{Value, json};
 
-use crate::processes::assert_sound;
+use crate::soundness::assert_sound;
 #[cfg(target_os = "linux")]
-use crate::world::left_out;
-use crate::world::{Reply, TestWorkspace};
+use crate::world::{Reply, TestWorkspace, left_out};
 
 const MANIFEST: &str = "claudedocs/agent-outputs/MANIFEST.jsonl";
 

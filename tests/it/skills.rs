@@ -6,8 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::spawn::{add, spawn};
-use crate::world::TestWorkspace;
+use crate::world::{TestWorkspace, add, spawn};
 
 fn skill(name: &str, description: &str) -> String {
     format!("---\nname: {name}\ndescription: {description}\n---\n# {name}\n")

@@ -5,8 +5,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::spawn::{FORGED, add};
-use crate::world::{Reply, TestWorkspace, document};
+use crate::world::{FORGED, Reply, TestWorkspace, add, document};
 
 fn texts<'a>(rows: &'a Value, name: &str) -> Vec<&'a str> {
     let rows = rows.as_array().unwrap().iter();

@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::spawn::{FORGED, WORDS, add, spawn};
-use crate::world::{TestWorkspace, document};
+use crate::world::{FORGED, TestWorkspace, WORDS, add, document, spawn};
 
 const BASE: &str = "skills/_shared/subagent-protocol-base.md";
 
@@ -417,8 +416,8 @@ fn what_the_caller_should_know_is_said() {
 
 #[test]
 fn a_task_that_is_over_keeps_the_prompt_that_it_was_judged_by() {
-    let workspace = crate::verify::spawned();
-    crate::verify::deliver(&workspace);
+    let workspace = crate::delivery::spawned();
+    crate::delivery::deliver(&workspace);
     workspace.ok("complete T1");
     let before = workspace.json(&["why", "T1"])["result"]["receipt"].clone();
     let error = refused(&workspace, &["T1"], "E_STATUS_REFUSED");

@@ -6,8 +6,7 @@ use std::process::Command;
 use rusqlite::Connection;
 
 #[cfg(target_os = "linux")]
-use crate::world::{Reply, left_out};
-use crate::world::{TestWorkspace, document};
+use crate::world::{Reply, TestWorkspace, document, left_out};
 
 #[test]
 fn without_a_workspace_every_command_says_how_to_make_one() {

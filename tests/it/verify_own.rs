@@ -6,9 +6,8 @@ use std::time::SystemTime;
 use chrono::DateTime;
 use serde_json::{Value, json};
 
-use crate::spawn::{add, spawn};
-use crate::verify::{FOLDER, GOOD, MANIFEST, OUTPUT, check, deliver, entry_with, spawned};
-use crate::world::TestWorkspace;
+use crate::delivery::{FOLDER, GOOD, MANIFEST, OUTPUT, check, deliver, entry_with, spawned};
+use crate::world::{TestWorkspace, add, spawn};
 
 #[test]
 fn a_task_that_was_never_spawned_is_judged_by_the_entry_linked_to_it() {

@@ -2,8 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::spawn::{add, spawn};
-use crate::world::TestWorkspace;
+use crate::world::{TestWorkspace, add, digest, spawn};
 
 fn workspace() -> TestWorkspace {
     let workspace = TestWorkspace::new();
@@ -74,7 +73,7 @@ fn the_receipt_has_the_digest_of_everything_that_went_in() {
             "{name}: {digest}"
         );
     }
-    assert_eq!(inputs["token TASK_DESCRIPTION"], cleo::id::digest("Red."));
+    assert_eq!(inputs["token TASK_DESCRIPTION"], digest("Red."));
 }
 
 #[test]
@@ -89,8 +88,8 @@ fn what_has_changed_since_is_named() {
         ["token TASK_NAME", "token TASK_TITLE", "token TITLE"]
     );
     let change = &after_title["changed"][0];
-    assert_eq!(change["then"], cleo::id::digest("Paint it"));
-    assert_eq!(change["now"], cleo::id::digest("Paint them"));
+    assert_eq!(change["then"], digest("Paint it"));
+    assert_eq!(change["now"], digest("Paint them"));
     let shown = workspace.cleo("why T1");
     assert!(shown.contains("Another prompt comes out today"), "{shown}");
     workspace.ok("update T1 --title 'Paint it'");

@@ -1,4 +1,4 @@
-//! Which faults `validate` finds and where. The verdicts as such are held by `tests/it/skills_corpus.rs`.
+//! Which faults `validate` finds and where. The verdicts as such are held by `src/tests/skills_corpus.rs`.
 
 use super::*;
 

@@ -1,16 +1,16 @@
 //! Whatever several people do to the same tasks in whatever order: at any time at most one of them
 //! holds a task, and whoever was replaced changes nothing.
 
-use cleo::claim::{Claim, Lease};
-use cleo::clock::Clock;
-use cleo::error::Result;
-use cleo::id::TaskId;
-use cleo::ops::{Assignment, Context, claims, complete, tasks};
-use cleo::task::Status;
-use cleo::task::draft::Draft;
+use crate::claim::{Claim, Lease};
+use crate::clock::Clock;
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::ops::{Assignment, Context, claims, complete, tasks};
+use crate::task::Status;
+use crate::task::draft::Draft;
 use proptest::prelude::*;
 
-use crate::world::open;
+use super::open;
 
 const PEOPLE: [&str; 3] = ["ada", "bob", "eve"];
 const TASKS: u32 = 2;

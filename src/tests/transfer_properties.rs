@@ -2,19 +2,19 @@
 
 use std::path::Path;
 
-use cleo::clock::Clock;
-use cleo::id::TaskId;
-use cleo::ops::Context;
-use cleo::ops::tasks;
-use cleo::ops::transfer::{self, Request, Target};
-use cleo::store::Filter;
-use cleo::task::{Note, Priority, Status, Task};
+use crate::clock::Clock;
+use crate::id::TaskId;
+use crate::ops::Context;
+use crate::ops::tasks;
+use crate::ops::transfer::{self, Request, Target};
+use crate::store::Filter;
+use crate::task::{Note, Priority, Status, Task};
 use proptest::prelude::*;
 use serde_json::{Map, json};
 
 fn open(folder: &Path, second: u32) -> Context {
     std::fs::create_dir_all(folder).unwrap();
-    let mut context = crate::world::open(folder);
+    let mut context = super::open(folder);
     set(&mut context, second);
     context
 }

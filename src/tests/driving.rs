@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use cleo::run::arrivals::{self, Stream};
-use cleo::run::{Outcome, Spent};
-use cleo::runner::agent::{
+use crate::run::arrivals::{self, Stream};
+use crate::run::{Outcome, Spent};
+use crate::runner::agent::{
     CommandLine, Ended, Invocation, Job, Limits, Runner, Runners, Sign, drive, wake,
 };
 use rustix::fs::{Mode, OFlags};

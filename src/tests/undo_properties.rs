@@ -1,18 +1,18 @@
 //! Whatever was done, in whatever order: all of it can be taken back, step by step, and brought
 //! back again; and an undo that is not refused is exactly what its own undo takes away.
 
-use cleo::claim::Lease;
-use cleo::error::{Code, Result};
-use cleo::id::TaskId;
-use cleo::ops::tasks::{self, Patch, Selection};
-use cleo::ops::undo::undo;
-use cleo::ops::{Context, complete};
-use cleo::store::{Archived, Filter};
-use cleo::task::Task;
-use cleo::task::draft::{Draft, Reference};
+use crate::claim::Lease;
+use crate::error::{Code, Result};
+use crate::id::TaskId;
+use crate::ops::tasks::{self, Patch, Selection};
+use crate::ops::undo::undo;
+use crate::ops::{Context, complete};
+use crate::store::{Archived, Filter};
+use crate::task::Task;
+use crate::task::draft::{Draft, Reference};
 use proptest::prelude::*;
 
-use crate::world::open;
+use super::open;
 
 /// One thing that somebody does; much of it is refused.
 #[derive(Clone, Debug)]
@@ -207,7 +207,7 @@ proptest! {
                 prop_assert_eq!(&all(&mut context), &before);
             } else if let Step::Undo(number) = step {
                 let after = all(&mut context);
-                let operation = cleo::ops::log::operation(&mut context, *number, 1).unwrap();
+                let operation = crate::ops::log::operation(&mut context, *number, 1).unwrap();
                 let redo = operation.operation.operation.undone_by;
                 undo(&mut context, redo, false).unwrap();
                 prop_assert_eq!(&all(&mut context), &before);

@@ -6,15 +6,15 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use cleo::claim::Lease;
-use cleo::clock::Clock;
-use cleo::id::TaskId;
-use cleo::ops::{Context, Surroundings, claims};
+use crate::claim::Lease;
+use crate::clock::Clock;
+use crate::id::TaskId;
+use crate::ops::{Context, Surroundings, claims};
 use rusqlite::Connection;
 use serde_json::Value;
 
-use crate::processes::assert_sound;
-use crate::world::TestWorkspace;
+use super::soundness::assert_sound;
+use super::world::TestWorkspace;
 
 const RACERS: u32 = 100;
 /// Rounds of each kind in which the racers stay and only the race is run again; two kinds make two
@@ -85,7 +85,7 @@ struct Racer {
 impl Racer {
     fn start(workspace: &TestWorkspace) -> Racer {
         let mut program = Command::new(std::env::current_exe().unwrap());
-        let name = "races::a_racer_claims_whenever_it_is_told";
+        let name = "tests::races::a_racer_claims_whenever_it_is_told";
         program.args([name, "--exact", "--nocapture"]);
         program.env(RACE, workspace.root());
         program.stdin(Stdio::piped()).stdout(Stdio::piped());

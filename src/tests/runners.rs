@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use cleo::run::{Outcome, Spent, Usage};
-use cleo::runner::agent::{Ended, Job, Limits, Runner, Runners, Sign, all};
+use crate::run::{Outcome, Spent, Usage};
+use crate::runner::agent::{Ended, Job, Limits, Runner, Runners, Sign, all};
 
 use Outcome::{AgentError, Budget, Ok as Good, RateLimited};
 

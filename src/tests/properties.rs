@@ -4,17 +4,17 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use cleo::claim::Lease;
-use cleo::error::{Code, Result};
-use cleo::id::TaskId;
-use cleo::ops::tasks::{self, DEPTH_MAX, Patch};
-use cleo::ops::{Context, complete};
-use cleo::store::{Filter, ReadyTask};
-use cleo::task::draft::{Draft, Reference};
-use cleo::task::{Status, Task};
+use crate::claim::Lease;
+use crate::error::{Code, Result};
+use crate::id::TaskId;
+use crate::ops::tasks::{self, DEPTH_MAX, Patch};
+use crate::ops::{Context, complete};
+use crate::store::{Filter, ReadyTask};
+use crate::task::draft::{Draft, Reference};
+use crate::task::{Status, Task};
 use proptest::prelude::*;
 
-use crate::world::open;
+use super::open;
 
 /// One thing that somebody does. Tasks are named by a number that is taken round the known ids.
 #[derive(Clone, Debug)]

@@ -4,17 +4,18 @@
 use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 
-use cleo::agent::draft::Draft;
-use cleo::agent::{Agent, Kind};
-use cleo::ops::agents::{self, Terms};
-use cleo::ops::trust::{Registrant, Standing};
-use cleo::ops::workers::{Asked, Workers};
-use cleo::worker::{self, Context, Reach, Request};
+use crate::agent::draft::Draft;
+use crate::agent::{Agent, Kind};
+use crate::ops::agents::{self, Terms};
+use crate::ops::trust::{Registrant, Standing};
+use crate::ops::workers::{Asked, Workers};
+use crate::worker::{self, Context, Reach, Request};
 use serde_json::{Value, json};
 
-use crate::models::NET;
-use crate::server::{Answer, Server};
-use crate::world::{TestWorkspace, open};
+use super::NET;
+use super::open;
+use super::server::{Answer, Server};
+use super::world::TestWorkspace;
 
 /// A worker in a file, as somebody else may have written it: it leaves a mark when it runs.
 const HOSTILE: &str = "\
@@ -562,7 +563,7 @@ fn records_that_others_may_have_put_there_do_not_count() {
     let record = trust();
     match chown(&record, Some(12_345), None) {
         Ok(()) => drop(is_untrusted(&workspace, "verify T1 --run-all")),
-        Err(_) => crate::world::left_out("only root gives files away"),
+        Err(_) => super::world::left_out("only root gives files away"),
     }
     trust();
     answer(&workspace, "verify T1 --run-all");

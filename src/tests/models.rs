@@ -5,16 +5,15 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use cleo::error::{Code, Error};
-use cleo::llm::client::Client;
-use cleo::llm::settings::Key;
-use cleo::llm::{Finish, Model, Provider, Reply, Request, Usage};
+use crate::error::{Code, Error};
+use crate::llm::client::Client;
+use crate::llm::settings::Key;
+use crate::llm::{Finish, Model, Provider, Reply, Request, Usage};
 use serde_json::{Value, json};
 
-use crate::server::{Answer, Server, nobody};
+use super::NET;
+use super::server::{Answer, Server, nobody};
 
-/// The program that talks to servers.
-pub(crate) const NET: &str = env!("CARGO_BIN_EXE_cleo-net");
 /// A key that opens nothing.
 const KEY: &str = "sk-test-0123456789abcdef";
 

@@ -7,15 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use cleo::run::{Outcome, Spent};
-use cleo::runner::agent::{Ended, Invocation, Job, Limits, Runner, Runners, Sign, drive, wake};
+use crate::run::{Outcome, Spent};
+use crate::runner::agent::{Ended, Invocation, Job, Limits, Runner, Runners, Sign, drive, wake};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::model::{Model, Step, say};
-use crate::spawn::{add, spawn};
-use crate::verify::{self, GOOD, OUTPUT, check, entry_with};
-use crate::world::{CLEO, TestWorkspace, document, left_out};
+use super::delivery::{GOOD, OUTPUT, check, entry_with, spawned};
+use super::model::{Model, Step, say};
+use super::world::{CLEO, TestWorkspace, add, document, left_out, spawn};
 
 const DONE: &str = "Research complete. See MANIFEST.jsonl for summary.";
 /// Longer than any attempt takes.
@@ -200,7 +199,7 @@ fn work(workspace: &TestWorkspace, output: &str, entry: &str) -> Vec<Step> {
 }
 
 fn does_its_work(name: &str) {
-    let workspace = verify::spawned();
+    let workspace = spawned();
     let model = Model::start(&[("work", work(&workspace, OUTPUT, &entry_with(json!({}))))]);
     let Some(agent) = Agent::find(name, &model.url, workspace.root()) else {
         return;
@@ -214,7 +213,7 @@ fn does_its_work(name: &str) {
 }
 
 fn lies_and_repairs_it_in_the_same_conversation(name: &str) {
-    let workspace = verify::spawned();
+    let workspace = spawned();
     let work = work(&workspace, OUTPUT, &entry_with(json!({})));
     let model = Model::start(&[("lie", vec![say(DONE)]), ("repair", work)]);
     let Some(agent) = Agent::find(name, &model.url, workspace.root()) else {
@@ -277,7 +276,7 @@ fn lies_once_in_a_run_which_has_it_mended(name: &str) {
 }
 
 fn writes_nothing_when_it_may_only_read(name: &str) {
-    let workspace = verify::spawned();
+    let workspace = spawned();
     let model = Model::start(&[("work", work(&workspace, OUTPUT, &entry_with(json!({}))))]);
     let Some(agent) = Agent::find(name, &model.url, workspace.root()) else {
         return;
@@ -352,7 +351,7 @@ fn is_ended_while_its_model_is_silent(name: &str) {
 /// Some of them wait for a server for as long as they are let.
 fn finds_no_server(name: &str) {
     let workspace = TestWorkspace::new();
-    let url = format!("http://{}", crate::server::nobody());
+    let url = format!("http://{}", super::server::nobody());
     let Some(agent) = Agent::find(name, &url, workspace.root()) else {
         return;
     };
@@ -473,7 +472,7 @@ fn copilot_that_only_tries_again_was_refused_when_it_is_ended() {
 
 #[test]
 fn what_claude_may_not_do_is_named_though_it_says_that_it_is_done() {
-    let workspace = verify::spawned();
+    let workspace = spawned();
     let model = Model::start(&[("work", work(&workspace, OUTPUT, &entry_with(json!({}))))]);
     let Some(agent) = Agent::find("claude", &model.url, workspace.root()) else {
         return;

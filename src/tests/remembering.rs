@@ -1,12 +1,12 @@
 //! What is remembered of tasks between two looks changes nothing of what is shown.
 
-use cleo::id::TaskId;
-use cleo::ops::work::{self, Choice, Dir, GraphWanted, Memory, Order, RowsWanted};
-use cleo::store::sqlite::SqliteAgency;
+use crate::id::TaskId;
+use crate::ops::work::{self, Choice, Dir, GraphWanted, Memory, Order, RowsWanted};
+use crate::store::sqlite::SqliteAgency;
 use serde_json::{Value, json};
 
-use crate::running::{planned, played};
-use crate::world::{TestWorkspace, open};
+use super::open;
+use super::world::{TestWorkspace, played};
 
 /// Reads what people see of the tasks: rows of all and of an epic, some tasks, the graph but for the
 /// places in it, which stay where they were.
@@ -51,7 +51,7 @@ fn seen(workspace: &TestWorkspace, memory: &mut Memory) -> Value {
 
 #[test]
 fn what_is_remembered_is_what_would_be_read_anew() {
-    let workspace = planned();
+    let workspace = TestWorkspace::planned();
     let mut memory = Memory::default();
     let mut same = |what: &str| {
         for _ in 0..2 {

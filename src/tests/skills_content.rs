@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use cleo::catalogue::{Catalogue, Places, known_protocols};
-use cleo::protocol::message::KINDS;
-use cleo::skill::Skill;
-use cleo::skill::front_matter;
-use cleo::template::{COMMANDS, FREE_TEXT};
+use crate::catalogue::{Catalogue, Places, known_protocols};
+use crate::protocol::message::KINDS;
+use crate::skill::Skill;
+use crate::skill::front_matter;
+use crate::template::{COMMANDS, FREE_TEXT};
 use regex::Regex;
 use serde_json::Value;
 

@@ -10,8 +10,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use cleo::skill::front_matter::{FILE_LIMIT, FRONT_MATTER_LIMIT, parse};
-use cleo::skill::validate::{validate, validate_bytes};
+use crate::skill::front_matter::{FILE_LIMIT, FRONT_MATTER_LIMIT, parse};
+use crate::skill::validate::{validate, validate_bytes};
 use proptest::prelude::*;
 
 const VALID: &str = "valid";

@@ -4,12 +4,12 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use cleo::agent::{Agent, Kind};
-use cleo::worker::{self, Context, Fault, Reach, Request, Status, WorkerReply};
+use crate::agent::{Agent, Kind};
+use crate::worker::{self, Context, Fault, Reach, Request, Status, WorkerReply};
 use serde_json::json;
 
-use crate::models::NET;
-use crate::server::{Answer, Server, nobody};
+use super::NET;
+use super::server::{Answer, Server, nobody};
 
 const WELL: &str = r#"{"request_id":"ID","agent_name":"w","status":"success","output":{"result":"R1","confidence":0.9},"error":null}"#;
 

@@ -1,15 +1,15 @@
 //! What people who watch tasks and runs are told: the graph, rows, one task, a run with its tries.
 
-use cleo::id::TaskId;
-use cleo::ops::Context;
-use cleo::ops::runs::{listing, pages, proof, timeline};
-use cleo::ops::work::{self, Choice, GraphWanted, Memory, Order, RowsWanted, Sought};
-use cleo::store::sqlite::SqliteAgency;
-use cleo::task::State;
+use crate::id::TaskId;
+use crate::ops::Context;
+use crate::ops::runs::{listing, pages, proof, timeline};
+use crate::ops::work::{self, Choice, GraphWanted, Memory, Order, RowsWanted, Sought};
+use crate::store::sqlite::SqliteAgency;
+use crate::task::State;
 use serde_json::{Value, json};
 
-use crate::running::{planned, played};
-use crate::world::{TestWorkspace, open};
+use super::open;
+use super::world::{TestWorkspace, played};
 
 /// Reads the graph of an epic, or of all.
 fn graph(workspace: &TestWorkspace, memory: &mut Memory, epic: Option<u32>) -> Value {
@@ -51,7 +51,7 @@ fn states(graph: &Value) -> String {
 /// Has agents play, whatever comes of it.
 fn play(workspace: &TestWorkspace, what: &str, how: &str) -> String {
     let reply = workspace.finish(workspace.command(&played(what, how)), "");
-    let told = crate::world::document(&reply);
+    let told = super::world::document(&reply);
     told["result"]["run"]["id"]
         .as_str()
         .unwrap_or_else(|| panic!("{told}"))
@@ -60,7 +60,7 @@ fn play(workspace: &TestWorkspace, what: &str, how: &str) -> String {
 
 #[test]
 fn a_graph_tells_where_each_task_stands_and_how_they_are_tied() {
-    let workspace = planned();
+    let workspace = TestWorkspace::planned();
     let shown = graph(&workspace, &mut Memory::default(), Some(1));
     assert_eq!(
         states(&shown),
@@ -89,7 +89,7 @@ fn a_graph_tells_where_each_task_stands_and_how_they_are_tied() {
 
 #[test]
 fn green_is_only_what_cleo_itself_looked_at() {
-    let workspace = planned();
+    let workspace = TestWorkspace::planned();
     workspace.ok("complete T2");
     let shown = graph(&workspace, &mut Memory::default(), Some(1));
     assert_eq!(node(&shown, "T2")["state"], "done");
@@ -114,7 +114,7 @@ fn green_is_only_what_cleo_itself_looked_at() {
 
 #[test]
 fn a_task_that_failed_in_a_run_says_why_until_it_is_done() {
-    let workspace = planned();
+    let workspace = TestWorkspace::planned();
     let mut memory = Memory::default();
     play(&workspace, "T2", "lies");
     let shown = graph(&workspace, &mut memory, Some(1));
@@ -135,7 +135,7 @@ fn a_task_that_failed_in_a_run_says_why_until_it_is_done() {
 
 #[test]
 fn what_failed_and_is_open_again_is_ready_as_for_the_engine() {
-    let workspace = planned();
+    let workspace = TestWorkspace::planned();
     play(&workspace, "T2", "lies");
     let shown = graph(&workspace, &mut Memory::default(), Some(1));
     let counts = &shown["counts"];
@@ -161,7 +161,7 @@ fn what_failed_and_is_open_again_is_ready_as_for_the_engine() {
 
 #[test]
 fn an_epic_without_tasks_counts_as_no_task() {
-    let workspace = planned();
+    let workspace = TestWorkspace::planned();
     let before = graph(&workspace, &mut Memory::default(), None);
     workspace.ok("add 'Some day' --type epic");
     let after = graph(&workspace, &mut Memory::default(), None);
@@ -175,7 +175,7 @@ fn an_epic_without_tasks_counts_as_no_task() {
 
 #[test]
 fn what_was_drawn_stays_where_it_is_while_work_goes_on() {
-    let workspace = planned();
+    let workspace = TestWorkspace::planned();
     let mut memory = Memory::default();
     let before = graph(&workspace, &mut memory, None);
     workspace.ok("add 'Something new'");
@@ -192,7 +192,7 @@ fn what_was_drawn_stays_where_it_is_while_work_goes_on() {
 
 #[test]
 fn rows_are_counted_filtered_sorted_and_cut_here() {
-    let workspace = planned();
+    let workspace = TestWorkspace::planned();
     let rows = |wanted: RowsWanted| {
         let (mut context, mut agency) = opened(&workspace);
         let memory = &mut Memory::default();
@@ -235,7 +235,7 @@ fn rows_are_counted_filtered_sorted_and_cut_here() {
 
 #[test]
 fn a_task_is_shown_with_its_tries_and_why_the_last_was_refused() {
-    let workspace = planned();
+    let workspace = TestWorkspace::planned();
     play(&workspace, "T2", "lies");
     let (mut context, mut agency) = opened(&workspace);
     let page = work::page(
@@ -275,7 +275,7 @@ fn a_task_is_shown_with_its_tries_and_why_the_last_was_refused() {
 
 #[test]
 fn a_run_is_watched_with_its_tries_its_load_and_what_it_waited_for() {
-    let workspace = planned();
+    let workspace = TestWorkspace::planned();
     let id = play(&workspace, "--epic T1", "lies-once");
     let (context, _) = opened(&workspace);
     let mut memory = Memory::default();
@@ -317,7 +317,7 @@ fn a_run_is_watched_with_its_tries_its_load_and_what_it_waited_for() {
 
 #[test]
 fn a_run_over_a_wave_is_named_after_its_epic() {
-    let workspace = planned();
+    let workspace = TestWorkspace::planned();
     let id = play(&workspace, "--epic T1 --wave 0", "works");
     let epic = workspace.json(&["show", "T1"])["result"]["task"]["title"].clone();
     let (context, _) = opened(&workspace);
@@ -329,13 +329,13 @@ fn a_run_over_a_wave_is_named_after_its_epic() {
 
 #[test]
 fn runs_of_one_user_are_no_business_of_another() {
-    let workspace = planned();
+    let workspace = TestWorkspace::planned();
     let id = play(&workspace, "T2", "works");
     let (mut context, _) = opened(&workspace);
     let memory = &mut Memory::default();
     let stranger = Some("stranger");
     let surroundings = context.surroundings.clone();
-    let code = |error: cleo::error::Error| error.code.name();
+    let code = |error: crate::error::Error| error.code.name();
     let wanted = pages::LogWanted {
         limit: 10,
         ..Default::default()
@@ -346,7 +346,7 @@ fn runs_of_one_user_are_no_business_of_another() {
         pages::log(&surroundings, memory, &id, stranger, &wanted).map(drop),
         pages::prompt(&surroundings, &id, stranger, TaskId(2), 1).map(drop),
         proof::proof(&mut context, memory, &id, stranger, TaskId(2), None).map(drop),
-        cleo::ops::runs::written::html(&surroundings, &id, stranger).map(drop),
+        crate::ops::runs::written::html(&surroundings, &id, stranger).map(drop),
     ];
     for (place, one) in refused.into_iter().enumerate() {
         assert_eq!(one.map_err(code), Err("E_RUN_NOT_FOUND"), "{place}");
@@ -362,7 +362,7 @@ fn runs_of_one_user_are_no_business_of_another() {
 
 #[test]
 fn a_log_is_read_in_parts_and_keeps_its_numbers() {
-    let workspace = planned();
+    let workspace = TestWorkspace::planned();
     let id = play(&workspace, "T2", "lies");
     let (context, _) = opened(&workspace);
     let read = |from: i64, limit: usize, words: &str| {
@@ -394,7 +394,7 @@ fn a_log_is_read_in_parts_and_keeps_its_numbers() {
 
 #[test]
 fn what_an_agent_says_and_what_cleo_finds_stand_side_by_side() {
-    let workspace = planned();
+    let workspace = TestWorkspace::planned();
     let id = play(&workspace, "T2", "lies");
     let (mut context, _) = opened(&workspace);
     let memory = &mut Memory::default();
@@ -421,7 +421,7 @@ fn what_an_agent_says_and_what_cleo_finds_stand_side_by_side() {
 
 #[test]
 fn words_find_tasks_runs_and_agents() {
-    let workspace = planned();
+    let workspace = TestWorkspace::planned();
     let run = play(&workspace, "T2", "works");
     let (mut context, _) = opened(&workspace);
     let mut find = |words: &str| {

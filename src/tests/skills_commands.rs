@@ -2,9 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::skills_content::{pattern, texts};
-use crate::spawn::add;
-use crate::world::TestWorkspace;
+use super::skills_content::{pattern, texts};
+use super::world::{TestWorkspace, add};
 
 /// A command as it stands in a text.
 struct Told {
@@ -32,7 +31,7 @@ fn told() -> Vec<Told> {
 
 /// Puts values in the place of tokens and `<placeholders>`.
 fn filled_in(line: &str) -> Vec<String> {
-    let line = cleo::template::inject(line, &cleo::template::Bindings::new()).text;
+    let line = crate::template::inject(line, &crate::template::Bindings::new()).text;
     let line = line
         .replace("{{RESEARCH_ID}}", "an-id")
         .replace("{{TASK_ID}}", "T1");

@@ -1,0 +1,69 @@
+//! Tests that call the library itself: rules at random, and what drives agents and asks models. Tests of
+//! the program are in `tests/it`, and share its world.
+
+use std::path::Path;
+
+use crate::clock::Clock;
+use crate::ops::{Context, Surroundings};
+use crate::workspace::Workspace;
+
+/// The program and its helper, which cargo builds beside the tests.
+pub(crate) const CLEO: &str = concat!(env!("OUT_DIR"), "/../../../cleo");
+
+/// What asks model servers.
+const NET: &str = concat!(env!("OUT_DIR"), "/../../../cleo-net");
+
+#[allow(dead_code, reason = "the tests of the program use the rest")]
+#[path = "../../tests/it/delivery.rs"]
+mod delivery;
+#[allow(dead_code, reason = "the tests of the program use the rest")]
+#[path = "../../tests/it/server.rs"]
+mod server;
+#[allow(dead_code, reason = "the tests of the program use the rest")]
+#[path = "../../tests/it/soundness.rs"]
+mod soundness;
+#[allow(dead_code, reason = "the tests of the program use the rest")]
+#[path = "../../tests/it/world.rs"]
+mod world;
+
+mod chat;
+mod claim_properties;
+mod driving;
+mod isolated;
+mod model;
+mod models;
+mod properties;
+mod protocol_texts;
+mod races;
+mod real_agents;
+mod remembering;
+mod runners;
+mod skills_commands;
+mod skills_content;
+mod skills_corpus;
+mod spawn;
+mod transfer_properties;
+mod trust;
+mod undo_properties;
+mod watching;
+mod workers;
+
+/// Makes a workspace in a folder and opens it in this process, for tests of rules that need no
+/// command line.
+pub(crate) fn open(folder: &Path) -> Context {
+    Workspace::create(folder).unwrap();
+    Context::open(Surroundings {
+        assignment: Default::default(),
+        judges_workspace: false,
+        gate_variables: Default::default(),
+        command: "test",
+        directory: folder.to_path_buf(),
+        root: None,
+        clock: Clock::from_setting(Some("2026-01-26T09:00:00Z")).unwrap(),
+        actor: "tester".to_string(),
+        skills_dirs: Vec::new(),
+        home: None,
+        data_home: None,
+    })
+    .unwrap()
+}
