@@ -22,22 +22,22 @@ const END_OF_TIME: &str = "9999-12-31T23:59:59.999Z";
 /// The last claim of a task. It stays when the task is free again, because the epoch must only grow.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Claim {
+pub(crate) struct Claim {
     /// The task.
-    pub task: TaskId,
+    pub(crate) task: TaskId,
     /// How many times the task has been claimed.
-    pub epoch: u32,
+    pub(crate) epoch: u32,
     /// Who holds it; none when it is free.
-    pub holder: Option<String>,
+    pub(crate) holder: Option<String>,
     /// When it was claimed or, if it is free, given back; RFC 3339 in UTC.
-    pub since: String,
+    pub(crate) since: String,
     /// When the lease is over, RFC 3339 in UTC.
-    pub expires: String,
+    pub(crate) expires: String,
 }
 
 impl Claim {
     /// Makes the claim that follows `last` on a task.
-    pub fn after(
+    pub(crate) fn after(
         last: Option<&Claim>,
         task: TaskId,
         holder: &str,
@@ -54,7 +54,7 @@ impl Claim {
     }
 
     /// Returns the claim with a lease that lasts at least `lease` from now; it is never shortened.
-    pub fn extended(&self, now: DateTime<Utc>, lease: Lease) -> Claim {
+    pub(crate) fn extended(&self, now: DateTime<Utc>, lease: Lease) -> Claim {
         Claim {
             expires: lease.end(now).max(self.expires.clone()),
             ..self.clone()
@@ -62,7 +62,7 @@ impl Claim {
     }
 
     /// Returns the claim without a holder. `now` is RFC 3339 in UTC.
-    pub fn freed(&self, now: &str) -> Claim {
+    pub(crate) fn freed(&self, now: &str) -> Claim {
         Claim {
             holder: None,
             since: now.to_string(),
@@ -73,12 +73,12 @@ impl Claim {
 
     /// Returns who holds the task at `now` (RFC 3339 in UTC); none when it is free or the lease is
     /// over.
-    pub fn live_holder(&self, now: &str) -> Option<&str> {
+    pub(crate) fn live_holder(&self, now: &str) -> Option<&str> {
         self.holder.as_deref().filter(|_| !self.is_over(now))
     }
 
     /// Says whether somebody holds the task although the lease is over.
-    pub fn is_expired(&self, now: &str) -> bool {
+    pub(crate) fn is_expired(&self, now: &str) -> bool {
         self.holder.is_some() && self.is_over(now)
     }
 
@@ -89,7 +89,7 @@ impl Claim {
 
     /// Says whether the clock was set back since the task was claimed: what it says of leases then
     /// means nothing.
-    pub fn is_ahead_of(&self, now: DateTime<Utc>) -> bool {
+    pub(crate) fn is_ahead_of(&self, now: DateTime<Utc>) -> bool {
         // Only where a date has no later minute is there nothing to compare.
         let latest = now.checked_add_signed(CLOCK_SLACK);
         self.holder.is_some() && latest.is_some_and(|latest| self.since > clock::timestamp(latest))
@@ -98,7 +98,7 @@ impl Claim {
 
 /// How long a claim lasts: from a second to 30 days, written `90s`, `30m`, `1h` or `2d`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lease {
+pub(crate) struct Lease {
     seconds: u32,
 }
 
@@ -111,7 +111,7 @@ impl Default for Lease {
 
 impl Lease {
     /// Makes a lease of so many seconds; none when that is no lease, such as 0 or more than 30 days.
-    pub fn of_seconds(seconds: u64) -> Option<Lease> {
+    pub(crate) fn of_seconds(seconds: u64) -> Option<Lease> {
         let seconds = Some(seconds).filter(|seconds| (1..=LEASE_MAX).contains(seconds))?;
         let seconds = u32::try_from(seconds).ok()?;
         Some(Lease { seconds })

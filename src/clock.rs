@@ -6,7 +6,7 @@ use crate::error::{Code, Error, Result};
 
 /// Where the time comes from.
 #[derive(Clone, Copy, Debug)]
-pub enum Clock {
+pub(crate) enum Clock {
     /// The machine's clock.
     System,
     /// Always the same moment (`CLEO_NOW`), for reproducible runs.
@@ -15,7 +15,7 @@ pub enum Clock {
 
 impl Clock {
     /// Reads the value of `CLEO_NOW`; none means the machine's clock.
-    pub fn from_setting(value: Option<&str>) -> Result<Clock> {
+    pub(crate) fn from_setting(value: Option<&str>) -> Result<Clock> {
         let Some(text) = value else {
             return Ok(Clock::System);
         };
@@ -29,7 +29,7 @@ impl Clock {
     }
 
     /// Returns the moment, in UTC.
-    pub fn now(&self) -> DateTime<Utc> {
+    pub(crate) fn now(&self) -> DateTime<Utc> {
         match self {
             Clock::System => Utc::now(),
             Clock::Fixed(moment) => *moment,
@@ -37,13 +37,13 @@ impl Clock {
     }
 
     /// Returns the moment as RFC 3339 in UTC with milliseconds, such as `2026-01-26T09:00:00.000Z`.
-    pub fn timestamp(&self) -> String {
+    pub(crate) fn timestamp(&self) -> String {
         timestamp(self.now())
     }
 
     /// Returns how long something took in milliseconds, rounded up; under a fixed clock always the
     /// same.
-    pub fn elapsed_ms(&self, since: std::time::Instant) -> u64 {
+    pub(crate) fn elapsed_ms(&self, since: std::time::Instant) -> u64 {
         match self {
             Clock::Fixed(_) => 1,
             Clock::System => {
@@ -54,18 +54,18 @@ impl Clock {
     }
 
     /// Returns the date in UTC as `2026-01-26`.
-    pub fn date(&self) -> String {
+    pub(crate) fn date(&self) -> String {
         self.now().format("%Y-%m-%d").to_string()
     }
 }
 
 /// Writes a moment as RFC 3339 in UTC with milliseconds.
-pub fn timestamp(moment: DateTime<Utc>) -> String {
+pub(crate) fn timestamp(moment: DateTime<Utc>) -> String {
     moment.to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
 /// Says whether `text` is a real calendar date written `YYYY-MM-DD`.
-pub fn is_date(text: &str) -> bool {
+pub(crate) fn is_date(text: &str) -> bool {
     let shape = |(index, byte): (usize, u8)| match index {
         4 | 7 => byte == b'-',
         _ => byte.is_ascii_digit(),
@@ -79,12 +79,12 @@ pub fn is_date(text: &str) -> bool {
 }
 
 /// Says whether `text` is a date or an RFC 3339 time.
-pub fn is_moment(text: &str) -> bool {
+pub(crate) fn is_moment(text: &str) -> bool {
     is_date(text) || moment(text).is_some()
 }
 
 /// Reads a date or an RFC 3339 time and returns it as RFC 3339 in UTC; a bare date is its midnight.
-pub fn parse_moment(text: &str) -> Option<String> {
+pub(crate) fn parse_moment(text: &str) -> Option<String> {
     if is_date(text) {
         return Some(format!("{text}T00:00:00.000Z"));
     }
@@ -93,7 +93,7 @@ pub fn parse_moment(text: &str) -> Option<String> {
 
 /// Reads a moment that lies back: a date or time, or how long ago such as `90m`, `12h`, `30d` or
 /// `2w` before `now`. Returns it as RFC 3339 in UTC.
-pub fn parse_past(text: &str, now: DateTime<Utc>) -> Option<String> {
+pub(crate) fn parse_past(text: &str, now: DateTime<Utc>) -> Option<String> {
     parse_moment(text).or_else(|| {
         let then = now.checked_sub_signed(age(text)?)?;
         (0..=9999).contains(&then.year()).then(|| timestamp(then))
@@ -101,13 +101,13 @@ pub fn parse_past(text: &str, now: DateTime<Utc>) -> Option<String> {
 }
 
 /// Returns how many milliseconds lie between two RFC 3339 times; none when the second one is earlier.
-pub fn between_ms(from: &str, to: &str) -> Option<u64> {
+pub(crate) fn between_ms(from: &str, to: &str) -> Option<u64> {
     let passed = moment(to)? - moment(from)?;
     u64::try_from(passed.num_milliseconds()).ok()
 }
 
 /// Returns an RFC 3339 time in milliseconds since 1970.
-pub fn unix_ms(text: &str) -> Option<i64> {
+pub(crate) fn unix_ms(text: &str) -> Option<i64> {
     moment(text).map(|moment| moment.timestamp_millis())
 }
 

@@ -11,10 +11,10 @@ use serde_json::{Map, Value};
 
 /// How deep values of others may be nested to be kept. What is stored of them is nested a little deeper,
 /// and readers of JSON stop at 128 levels.
-pub const NESTING_MAX: usize = 64;
+pub(crate) const NESTING_MAX: usize = 64;
 
 /// Returns how deep the lists and objects of a JSON text are nested.
-pub fn nesting(json: &str) -> usize {
+pub(crate) fn nesting(json: &str) -> usize {
     let (mut depth, mut deepest, mut rest) = (0_usize, 0, json.as_bytes());
     while let Some((byte, after)) = rest.split_first() {
         rest = after;
@@ -32,7 +32,7 @@ pub fn nesting(json: &str) -> usize {
 }
 
 /// Returns how deep the lists and objects of a value are nested.
-pub fn depth_of(value: &Value) -> usize {
+pub(crate) fn depth_of(value: &Value) -> usize {
     let inner = match value {
         Value::Array(items) => items.iter().map(depth_of).max(),
         Value::Object(fields) => fields.values().map(depth_of).max(),
@@ -56,7 +56,7 @@ fn after_text(mut rest: &[u8]) -> &[u8] {
 
 /// Returns a JSON text in which each number that this program could not write again as it stands is a
 /// text of it: too large, or with more digits than are kept.
-pub fn keep_numbers(json: &[u8]) -> Cow<'_, [u8]> {
+pub(crate) fn keep_numbers(json: &[u8]) -> Cow<'_, [u8]> {
     let mut kept: Option<Vec<u8>> = None;
     let (mut at, mut copied) = (0, 0);
     while let Some(byte) = json.get(at) {
@@ -119,7 +119,7 @@ const ITEM: usize = 16;
 /// # Errors
 ///
 /// What is wrong with it, with line and column.
-pub fn json(text: &str, max: usize) -> serde_json::Result<Value> {
+pub(crate) fn json(text: &str, max: usize) -> serde_json::Result<Value> {
     let mut reader = serde_json::Deserializer::from_str(text);
     let value = Within(&Cell::new(max)).deserialize(&mut reader)?;
     reader.end().map(|()| value)
@@ -130,7 +130,7 @@ pub fn json(text: &str, max: usize) -> serde_json::Result<Value> {
 /// # Errors
 ///
 /// What is wrong with them, with line and column.
-pub fn jsons(text: &str, max: usize) -> serde_json::Result<Vec<Value>> {
+pub(crate) fn jsons(text: &str, max: usize) -> serde_json::Result<Vec<Value>> {
     let mut reader = serde_json::Deserializer::from_str(text);
     let (left, mut values) = (Cell::new(max), Vec::new());
     while values.is_empty() || reader.end().is_err() {
@@ -144,7 +144,7 @@ pub fn jsons(text: &str, max: usize) -> serde_json::Result<Vec<Value>> {
 /// # Errors
 ///
 /// What is wrong with it, with line and column where they are known.
-pub fn yaml(text: &str, max: usize) -> Result<Value, serde_yaml::Error> {
+pub(crate) fn yaml(text: &str, max: usize) -> Result<Value, serde_yaml::Error> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     crate::yaml::check_shape(text)?;
     Within(&Cell::new(max)).deserialize(serde_yaml::Deserializer::from_str(text))
@@ -152,7 +152,7 @@ pub fn yaml(text: &str, max: usize) -> Result<Value, serde_yaml::Error> {
 
 /// The fields of an object in which none stands twice, however deep, of a text whose size is known.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Object(pub Map<String, Value>);
+pub(crate) struct Object(pub(crate) Map<String, Value>);
 
 impl<'de> Deserialize<'de> for Object {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Object, D::Error> {

@@ -5,13 +5,13 @@ use serde::Serialize;
 use crate::error::steers;
 
 /// How it is estimated.
-pub const METHOD: &str = "characters / 4, wide ones 1";
+pub(crate) const METHOD: &str = "characters / 4, wide ones 1";
 
 /// How many characters count as one token, other than wide ones.
 const CHARACTERS_PER_TOKEN: usize = 4;
 
 /// Estimates how many tokens a text has for a model.
-pub fn tokens(text: &str) -> usize {
+pub(crate) fn tokens(text: &str) -> usize {
     let n_wide = match text.is_ascii() {
         true => 0,
         false => text.chars().filter(|c| is_wide(*c)).count(),
@@ -31,7 +31,7 @@ fn is_wide(c: char) -> bool {
 }
 
 /// Makes one line of a text, of at most `max` characters. What steers a screen goes.
-pub fn one_line(text: &str, max: usize) -> String {
+pub(crate) fn one_line(text: &str, max: usize) -> String {
     let plain = text.chars().map(|c| if steers(c) { ' ' } else { c });
     let mut short: String = plain.clone().take(max).collect();
     if plain.clone().nth(max).is_some() {
@@ -42,7 +42,7 @@ pub fn one_line(text: &str, max: usize) -> String {
 }
 
 /// Estimates how many tokens an answer has as JSON.
-pub fn tokens_of(answer: &impl Serialize) -> usize {
+pub(crate) fn tokens_of(answer: &impl Serialize) -> usize {
     tokens(&serde_json::to_string(answer).unwrap_or_default())
 }
 

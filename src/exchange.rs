@@ -43,7 +43,7 @@ const WAITING: usize = 64;
 
 /// Why an exchange has no answer.
 #[derive(Debug)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// The server, or the way there.
     Fault(Fault),
     /// cleo itself: it is asked to end, or `cleo-net` is missing.
@@ -57,7 +57,7 @@ impl From<Error> for Failure {
 }
 
 /// Performs one exchange. `heard` gets the body piece by piece, as it comes.
-pub fn perform(
+pub(crate) fn perform(
     program: &Path,
     call: &Call,
     heard: &mut dyn FnMut(&Head, &str),
@@ -78,7 +78,7 @@ pub fn perform(
 }
 
 /// Says what is wrong with the program, without starting it.
-pub fn check(program: &Path) -> Result<()> {
+pub(crate) fn check(program: &Path) -> Result<()> {
     match program.metadata() {
         Ok(there) if there.is_file() => Ok(()),
         Ok(_) => Err(missing(program, "it is no file")),

@@ -3,8 +3,8 @@
 mod queue;
 mod regular;
 
-pub use queue::lock_in_turn;
-pub use regular::{not_regular, open_below, open_now, open_regular};
+pub(crate) use queue::lock_in_turn;
+pub(crate) use regular::{not_regular, open_below, open_now, open_regular};
 
 use std::env;
 use std::fs;
@@ -15,18 +15,18 @@ use std::path::Path;
 use crate::error::{Code, Error, Result, quote};
 
 /// Permissions of a file that only its owner may read.
-pub const PRIVATE_FILE: u32 = 0o600;
+pub(crate) const PRIVATE_FILE: u32 = 0o600;
 /// Permissions of a folder that only its owner may enter.
 const PRIVATE_FOLDER: u32 = 0o700;
 
 /// Creates a folder that only its owner may enter, with the folders that are missing above it.
-pub fn create_private_folder(path: &Path) -> io::Result<()> {
+pub(crate) fn create_private_folder(path: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true).mode(PRIVATE_FOLDER).create(path)
 }
 
 /// Takes all permissions of other accounts away from a file or folder that belongs to this one.
-pub fn restrict(path: &Path, there: &fs::Metadata) -> io::Result<()> {
+pub(crate) fn restrict(path: &Path, there: &fs::Metadata) -> io::Result<()> {
     let mode = there.permissions().mode() & 0o7777;
     match mode & 0o077 {
         0 => Ok(()),
@@ -35,19 +35,19 @@ pub fn restrict(path: &Path, there: &fs::Metadata) -> io::Result<()> {
 }
 
 /// Reads a file of at most `max` bytes.
-pub fn read(path: &Path, max: u64) -> Result<Vec<u8>> {
+pub(crate) fn read(path: &Path, max: u64) -> Result<Vec<u8>> {
     read_within(path, max)?.ok_or_else(|| too_large(path, max))
 }
 
 /// Reads a file; none when it has more than `max` bytes.
-pub fn read_within(path: &Path, max: u64) -> Result<Option<Vec<u8>>> {
+pub(crate) fn read_within(path: &Path, max: u64) -> Result<Option<Vec<u8>>> {
     let bytes = read_start(path, max + 1)?;
     Ok((bytes.len() as u64 <= max).then_some(bytes))
 }
 
 /// Reads a file of at most `max` bytes that [`write_private`] wrote; none when others may have put it there:
 /// it is a link, another account's, or open to others, as what came with a repository is.
-pub fn read_private(path: &Path, max: u64) -> Option<Vec<u8>> {
+pub(crate) fn read_private(path: &Path, max: u64) -> Option<Vec<u8>> {
     let file = open_regular(path).ok()?;
     let there = file.metadata().ok()?;
     let is_private = there.permissions().mode() & 0o077 == 0 && is_own(&there);
@@ -57,14 +57,14 @@ pub fn read_private(path: &Path, max: u64) -> Option<Vec<u8>> {
 }
 
 /// Returns true for what belongs to this account, or under sudo to the account that called it.
-pub fn is_own(there: &fs::Metadata) -> bool {
+pub(crate) fn is_own(there: &fs::Metadata) -> bool {
     let own = rustix::process::geteuid().as_raw();
     let called_sudo = || env::var("SUDO_UID").ok().and_then(|id| id.parse().ok());
     there.uid() == own || (own == 0 && called_sudo() == Some(there.uid()))
 }
 
 /// Reads the first `max` bytes of a file, as far as [`open`] opens it.
-pub fn read_start(path: &Path, max: u64) -> Result<Vec<u8>> {
+pub(crate) fn read_start(path: &Path, max: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = open(path)?.take(max).read_to_end(&mut bytes);
     read.map_err(|cause| unreadable(path, cause))?;
@@ -73,7 +73,7 @@ pub fn read_start(path: &Path, max: u64) -> Result<Vec<u8>> {
 
 /// Opens a file to read it. Only a regular file is opened: a named pipe would wait for a writer that
 /// never comes.
-pub fn open(path: &Path) -> Result<fs::File> {
+pub(crate) fn open(path: &Path) -> Result<fs::File> {
     // Reading a folder says that it is one.
     let is_read = |there: &fs::Metadata| there.is_file() || there.is_dir();
     let opened = || {
@@ -90,7 +90,7 @@ pub fn open(path: &Path) -> Result<fs::File> {
 }
 
 /// Opens a file as [`open`] does, but no folder; none when there is none.
-pub fn open_if_there(path: &Path) -> Result<Option<fs::File>> {
+pub(crate) fn open_if_there(path: &Path) -> Result<Option<fs::File>> {
     match open_now(path) {
         Err(cause) if cause.kind() == ErrorKind::NotFound => Ok(None),
         opened => opened.map(Some).map_err(|cause| unreadable(path, cause)),
@@ -99,7 +99,7 @@ pub fn open_if_there(path: &Path) -> Result<Option<fs::File>> {
 
 /// Reads an input of at most `max` bytes that the user named: a file, `-` for standard input, or
 /// whatever a shell puts there for `<(…)`.
-pub fn read_input(path: &Path, max: u64) -> Result<Vec<u8>> {
+pub(crate) fn read_input(path: &Path, max: u64) -> Result<Vec<u8>> {
     if path.as_os_str() == "-" {
         return read_stdin(max);
     }
@@ -120,7 +120,7 @@ fn too_large(path: &Path, max: u64) -> Error {
 }
 
 /// Reads standard input of at most `max` bytes.
-pub fn read_stdin(max: u64) -> Result<Vec<u8>> {
+pub(crate) fn read_stdin(max: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = io::stdin().lock().take(max + 1).read_to_end(&mut bytes);
     read.map_err(|cause| {
@@ -134,7 +134,7 @@ pub fn read_stdin(max: u64) -> Result<Vec<u8>> {
 }
 
 /// Lines of an input, one after the other, each within bounds.
-pub struct Lines<R> {
+pub(crate) struct Lines<R> {
     input: R,
     max: usize,
     number: usize,
@@ -146,16 +146,16 @@ pub struct Lines<R> {
 
 /// A line of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Line<'a> {
+pub(crate) struct Line<'a> {
     /// Its number, from 1.
-    pub number: usize,
+    pub(crate) number: usize,
     /// The line without its end; none when it is longer than is allowed.
-    pub bytes: Option<&'a [u8]>,
+    pub(crate) bytes: Option<&'a [u8]>,
 }
 
 impl<R: BufRead> Lines<R> {
     /// Reads lines of at most `max` bytes.
-    pub fn new(input: R, max: usize) -> Lines<R> {
+    pub(crate) fn new(input: R, max: usize) -> Lines<R> {
         Lines {
             input,
             max,
@@ -166,7 +166,7 @@ impl<R: BufRead> Lines<R> {
     }
 
     /// Reads the next line; none at the end. A line that stands whole in a chunk is not copied.
-    pub fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
+    pub(crate) fn next_line(&mut self) -> io::Result<Option<Line<'_>>> {
         self.input.consume(std::mem::take(&mut self.used));
         self.start.clear();
         self.number += 1;
@@ -195,7 +195,7 @@ impl<R: BufRead> Lines<R> {
 
 impl<R: Read> Lines<BufReader<R>> {
     /// Says whether the next line may have to be waited for.
-    pub fn must_wait(&self) -> bool {
+    pub(crate) fn must_wait(&self) -> bool {
         let rest = self.input.buffer().get(self.used..).unwrap_or_default();
         memchr::memchr(b'\n', rest).is_none()
     }
@@ -209,7 +209,7 @@ fn line(number: usize, bytes: &[u8], max: usize) -> Line<'_> {
 /// Writes a file so that nobody ever sees half of it: under another name, then moved into place.
 /// A link stays, and what it leads to is written. A pipe or a device is refused, because that would
 /// take its place, and so is a link that leads nowhere: nobody can tell where that would write.
-pub fn write_whole(path: &Path, text: &str) -> Result<()> {
+pub(crate) fn write_whole(path: &Path, text: &str) -> Result<()> {
     let is_link = fs::symlink_metadata(path).is_ok_and(|there| there.is_symlink());
     if is_link {
         let target = fs::canonicalize(path).map_err(|cause| unwritable(path, cause))?;
@@ -228,7 +228,7 @@ fn write_there(path: &Path, text: &str) -> Result<()> {
 
 /// Writes a file as [`write_whole`] does, in a folder of cleo's own, so that only its owner may read it.
 /// A link in its place is replaced.
-pub fn write_private(path: &Path, text: &str) -> Result<()> {
+pub(crate) fn write_private(path: &Path, text: &str) -> Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let write = || {
         create_private_folder(folder)?;
@@ -246,7 +246,7 @@ pub fn write_private(path: &Path, text: &str) -> Result<()> {
 
 /// Writes a file that is not there yet, whole as [`write_whole`] does; false when it is there, also
 /// when somebody else has just made it.
-pub fn write_new(path: &Path, text: &str) -> Result<bool> {
+pub(crate) fn write_new(path: &Path, text: &str) -> Result<bool> {
     match put(path, text, false) {
         Ok(()) => Ok(true),
         Err(cause) if cause.kind() == ErrorKind::AlreadyExists => Ok(false),
@@ -257,7 +257,7 @@ pub fn write_new(path: &Path, text: &str) -> Result<bool> {
 /// Creates an empty file that only its owner may read in the place of whatever file is there. A link is replaced, and what it leads to
 /// stays as it is: who made the link may not have been allowed to write there. What is written goes to its
 /// end, so that somebody who empties it meanwhile leaves no hole in it.
-pub fn create_anew(path: &Path) -> io::Result<fs::File> {
+pub(crate) fn create_anew(path: &Path) -> io::Result<fs::File> {
     let mut options = fs::OpenOptions::new();
     options.append(true).create_new(true).mode(PRIVATE_FILE);
     match options.open(path) {
@@ -289,7 +289,7 @@ fn put(path: &Path, text: &str, replace: bool) -> io::Result<()> {
 }
 
 /// The error for a place that cannot be written.
-pub fn unwritable(path: &Path, cause: std::io::Error) -> Error {
+pub(crate) fn unwritable(path: &Path, cause: std::io::Error) -> Error {
     let message = format!("{} cannot be written: {cause}", path.display());
     let no_room = matches!(
         cause.kind(),
@@ -305,7 +305,7 @@ pub fn unwritable(path: &Path, cause: std::io::Error) -> Error {
 }
 
 /// The error for a file that cannot be read.
-pub fn unreadable(path: &Path, cause: std::io::Error) -> Error {
+pub(crate) fn unreadable(path: &Path, cause: std::io::Error) -> Error {
     let message = format!("{} cannot be read: {cause}", path.display());
     Error::new(Code::FileUnreadable, message)
         .fix(format!("ls -ld {}", nearest(path)))
@@ -313,14 +313,14 @@ pub fn unreadable(path: &Path, cause: std::io::Error) -> Error {
 }
 
 /// Writes the command that shows lines of a file. Each is cut: one can be as long as the file.
-pub fn look(path: &Path, lines: &[usize]) -> String {
+pub(crate) fn look(path: &Path, lines: &[usize]) -> String {
     let lines: Vec<String> = lines.iter().map(|line| format!("{line}p")).collect();
     let file = quote(&path.to_string_lossy());
     format!("sed -n {} {file} | cut -c1-200", quote(&lines.join(";")))
 }
 
 /// Returns a path as an argument, or as much of it as is there.
-pub fn nearest(path: &Path) -> String {
+pub(crate) fn nearest(path: &Path) -> String {
     let there = path.ancestors().find(|path| path.exists());
     quote(&there.unwrap_or(Path::new(".")).to_string_lossy())
 }

@@ -14,15 +14,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Code, Error, Result};
 
-pub use criterion::{Criterion, for_shells, in_shell, obeyed, words};
-pub use evidence::{Evidence, Freshness, Origin, Present, Proof, check_url, freshness};
+pub(crate) use criterion::{Criterion, for_shells, in_shell, obeyed, words};
+pub(crate) use evidence::{Evidence, Freshness, Origin, Present, Proof, check_url, freshness};
 
 /// Rounds that a task may take: each failed gate begins a new one. A failure after the last is
 /// recorded like any other, but the number of the round stays.
-pub const ROUNDS_MAX: u32 = 5;
+pub(crate) const ROUNDS_MAX: u32 = 5;
 
 /// Agents that may set a gate.
-pub const AGENTS: [&str; 7] = [
+pub(crate) const AGENTS: [&str; 7] = [
     "planner", "coder", "testing", "qa", "cleanup", "security", "docs",
 ];
 
@@ -30,7 +30,7 @@ pub const AGENTS: [&str; 7] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub enum Gate {
+pub(crate) enum Gate {
     /// The work is there.
     Implemented,
     /// Its tests pass.
@@ -46,7 +46,7 @@ pub enum Gate {
 }
 
 impl Gate {
-    pub const ALL: [Gate; 6] = [
+    pub(crate) const ALL: [Gate; 6] = [
         Gate::Implemented,
         Gate::TestsPassed,
         Gate::QaPassed,
@@ -56,7 +56,7 @@ impl Gate {
     ];
 
     /// Returns the name as the specification spells it.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Gate::Implemented => "implemented",
             Gate::TestsPassed => "testsPassed",
@@ -68,13 +68,13 @@ impl Gate {
     }
 
     /// Says whether tasks that name no gates of their own need it.
-    pub fn is_usual(self) -> bool {
+    pub(crate) fn is_usual(self) -> bool {
         self != Gate::CleanupDone
     }
 }
 
 /// Gives an error about an open gate the way on where nobody knows what proves it: a look at what is open.
-pub fn or_look(task: &str, error: Error) -> Error {
+pub(crate) fn or_look(task: &str, error: Error) -> Error {
     error
         .fix(format!("cleo verify {task}"))
         .or("see how a gate is passed on evidence", "cleo verify --help")
@@ -104,63 +104,63 @@ impl FromStr for Gate {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Record {
+pub(crate) struct Record {
     /// What it was set to.
-    pub passed: bool,
+    pub(crate) passed: bool,
     /// When, RFC 3339 in UTC.
-    pub at: String,
+    pub(crate) at: String,
     /// Who (`CLEO_AGENT`, else user and host).
-    pub by: String,
+    pub(crate) by: String,
     /// In which role, if one was named.
-    pub agent: Option<String>,
+    pub(crate) agent: Option<String>,
     /// True when an earlier gate was open.
-    pub forced: bool,
+    pub(crate) forced: bool,
     /// What proves it: one piece at least.
     #[serde(deserialize_with = "evidence::one_or_many")]
-    pub evidence: Vec<Evidence>,
+    pub(crate) evidence: Vec<Evidence>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Gates {
+pub(crate) struct Gates {
     /// Gates that were set.
-    pub gates: BTreeMap<Gate, Record>,
+    pub(crate) gates: BTreeMap<Gate, Record>,
     /// How often a gate has failed, [`ROUNDS_MAX`] at most.
-    pub round: u32,
+    pub(crate) round: u32,
     /// Each failure, oldest first.
-    pub failures: Vec<Failure>,
+    pub(crate) failures: Vec<Failure>,
     /// The gates that the task names as its own; none means the usual ones.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub required: BTreeSet<Gate>,
+    pub(crate) required: BTreeSet<Gate>,
     /// What is known of acceptance criteria, by their line. One that is changed is another.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub criteria: BTreeMap<String, Record>,
+    pub(crate) criteria: BTreeMap<String, Record>,
     /// The completion by force, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub forced: Option<Forced>,
+    pub(crate) forced: Option<Forced>,
 }
 
 /// A completion of a task that had not earned it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Forced {
+pub(crate) struct Forced {
     /// When, RFC 3339 in UTC.
-    pub at: String,
-    pub by: String,
+    pub(crate) at: String,
+    pub(crate) by: String,
     /// The run that it was done in, as the environment said (`CLEO_RUN_ID`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub run: Option<String>,
+    pub(crate) run: Option<String>,
     /// Epoch of the claim that it was done under.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub epoch: Option<u32>,
+    pub(crate) epoch: Option<u32>,
     /// What spoke against it.
-    pub reasons: Vec<String>,
+    pub(crate) reasons: Vec<String>,
 }
 
 impl Forced {
     /// Says whether it was done in a run, or under the claim of it that has this epoch, whatever name whoever
     /// did it went by.
-    pub fn is_of(&self, run: &str, epoch: Option<u32>) -> bool {
+    pub(crate) fn is_of(&self, run: &str, epoch: Option<u32>) -> bool {
         let is_within = self.by == run || self.run.as_deref() == Some(run);
         is_within || (epoch.is_some() && self.epoch == epoch)
     }
@@ -168,21 +168,21 @@ impl Forced {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Failure {
-    pub gate: Gate,
+pub(crate) struct Failure {
+    pub(crate) gate: Gate,
     /// The round that it began; the last, for all failures after it.
-    pub round: u32,
-    pub record: Record,
+    pub(crate) round: u32,
+    pub(crate) record: Record,
 }
 
 impl Gates {
     /// Says whether completing the task depends on its gates: one was set, or is named as needed.
-    pub fn are_used(&self) -> bool {
+    pub(crate) fn are_used(&self) -> bool {
         !self.gates.is_empty() || !self.required.is_empty()
     }
 
     /// Says whether the task needs a gate, so that later ones wait for it.
-    pub fn needs(&self, gate: Gate) -> bool {
+    pub(crate) fn needs(&self, gate: Gate) -> bool {
         match self.required.is_empty() {
             true => gate.is_usual(),
             false => self.required.contains(&gate),
@@ -190,13 +190,13 @@ impl Gates {
     }
 
     /// Names the gates that the task needs, in order.
-    pub fn needed(&self) -> Vec<Gate> {
+    pub(crate) fn needed(&self) -> Vec<Gate> {
         let all = Gate::ALL.into_iter();
         all.filter(|gate| self.needs(*gate)).collect()
     }
 
     /// Names the gates that the task needs and that have not passed, in order.
-    pub fn open(&self) -> Vec<Gate> {
+    pub(crate) fn open(&self) -> Vec<Gate> {
         let needed = self.needed().into_iter();
         needed.filter(|gate| !self.has_passed(*gate)).collect()
     }
@@ -206,14 +206,14 @@ impl Gates {
     }
 
     /// Names the needed gates before `gate` that are open.
-    pub fn open_before(&self, gate: Gate) -> Vec<Gate> {
+    pub(crate) fn open_before(&self, gate: Gate) -> Vec<Gate> {
         let open = self.open().into_iter();
         open.filter(|other| *other < gate).collect()
     }
 
     /// Checks that the gate may be set: to pass it while an earlier one is open takes force. A
     /// failure may always be recorded, because a gate that does not hold must not stay passed.
-    pub fn check(&self, task: &str, gate: Gate, passed: bool, force: bool) -> Result<()> {
+    pub(crate) fn check(&self, task: &str, gate: Gate, passed: bool, force: bool) -> Result<()> {
         let open = self.open_before(gate);
         if !passed || open.is_empty() || force {
             return Ok(());
@@ -227,12 +227,12 @@ impl Gates {
     }
 
     /// Says whether the task has failed more often than it has rounds.
-    pub fn rounds_exceeded(&self) -> bool {
+    pub(crate) fn rounds_exceeded(&self) -> bool {
         self.failures.len() > ROUNDS_MAX as usize
     }
 
     /// Sets a gate. A failure clears the later gates and begins a new round, if there is one.
-    pub fn set(&mut self, gate: Gate, record: Record) {
+    pub(crate) fn set(&mut self, gate: Gate, record: Record) {
         if !record.passed {
             self.round = (self.round + 1).min(ROUNDS_MAX);
             self.gates.retain(|other, _| *other < gate);
@@ -246,7 +246,7 @@ impl Gates {
     }
 }
 
-pub fn check_agent(agent: Option<&str>) -> Result<()> {
+pub(crate) fn check_agent(agent: Option<&str>) -> Result<()> {
     let Some(agent) = agent.filter(|agent| !AGENTS.contains(agent)) else {
         return Ok(());
     };

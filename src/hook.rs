@@ -10,11 +10,11 @@ use crate::id::TaskId;
 use crate::protocol::block;
 
 /// The kind of agent that `cleo init --agents` sets up.
-pub const AGENT_TYPE: &str = "cleo-subagent";
+pub(crate) const AGENT_TYPE: &str = "cleo-subagent";
 
 /// What is about to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub(crate) enum Ending {
     /// An agent by itself: the hook `Stop`.
     Agent,
     /// An agent that another one started: the hook `SubagentStop`.
@@ -23,25 +23,25 @@ pub enum Ending {
 
 /// What a client says of an agent that is about to end. All of it may be made up.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Event {
-    pub session_id: Option<String>,
+pub(crate) struct Event {
+    pub(crate) session_id: Option<String>,
     /// The file that the session is written to.
-    pub transcript_path: Option<String>,
+    pub(crate) transcript_path: Option<String>,
     /// The folder that the agent works in.
-    pub cwd: Option<String>,
+    pub(crate) cwd: Option<String>,
     /// Whether the agent goes on only because a hook kept it from ending.
-    pub stop_hook_active: bool,
+    pub(crate) stop_hook_active: bool,
     /// The agent, where another one started it.
-    pub agent_id: Option<String>,
-    pub agent_type: Option<String>,
+    pub(crate) agent_id: Option<String>,
+    pub(crate) agent_type: Option<String>,
     /// The file that it is written to.
-    pub agent_transcript_path: Option<String>,
+    pub(crate) agent_transcript_path: Option<String>,
 }
 
 impl Event {
     /// Reads an event; none when it is no object. A field of another type than is known is as good as
     /// missing: nobody is let go because of it.
-    pub fn read(bytes: &[u8]) -> Option<Event> {
+    pub(crate) fn read(bytes: &[u8]) -> Option<Event> {
         let Ok(Value::Object(fields)) = serde_json::from_slice(bytes) else {
             return None;
         };
@@ -59,7 +59,7 @@ impl Event {
 
     /// Returns the file in which the prompt of the one that ends stands. A subagent's prompt does not
     /// stand in the file of the session, which may hold those of others.
-    pub fn transcript(&self, ending: Ending) -> Option<&str> {
+    pub(crate) fn transcript(&self, ending: Ending) -> Option<&str> {
         match ending {
             Ending::Agent => self.transcript_path.as_deref(),
             Ending::Subagent => self.agent_transcript_path.as_deref(),
@@ -67,7 +67,7 @@ impl Event {
     }
 
     /// Names who ends: the subagent, else the session.
-    pub fn who(&self, ending: Ending) -> &str {
+    pub(crate) fn who(&self, ending: Ending) -> &str {
         let agent = self.agent_id.as_deref();
         let who = agent.filter(|_| ending == Ending::Subagent);
         who.or(self.session_id.as_deref()).unwrap_or("unknown")
@@ -75,7 +75,7 @@ impl Event {
 
     /// Says whether what the environment says of the work is about the one that ends. A subagent has
     /// the environment of whoever started it, who may use others than ours for work of its own.
-    pub fn has_own_environment(&self, ending: Ending) -> bool {
+    pub(crate) fn has_own_environment(&self, ending: Ending) -> bool {
         ending == Ending::Agent || self.agent_type.as_deref() == Some(AGENT_TYPE)
     }
 }
@@ -83,15 +83,15 @@ impl Event {
 /// Keeps an agent from ending.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Block {
+pub(crate) struct Block {
     /// Always `block`.
-    pub decision: &'static str,
+    pub(crate) decision: &'static str,
     /// What is missing, and what to do about it.
-    pub reason: String,
+    pub(crate) reason: String,
 }
 
 impl Block {
-    pub fn because(reason: String) -> Block {
+    pub(crate) fn because(reason: String) -> Block {
         Block {
             decision: "block",
             reason,
@@ -101,23 +101,23 @@ impl Block {
 
 /// What a task is due.
 #[derive(Clone, Copy, Debug)]
-pub struct Due<'a> {
-    pub task: TaskId,
-    pub manifest_id: &'a str,
+pub(crate) struct Due<'a> {
+    pub(crate) task: TaskId,
+    pub(crate) manifest_id: &'a str,
     /// The file, relative to the root.
-    pub output_file: &'a str,
-    pub date: &'a str,
-    pub topics: &'a [String],
+    pub(crate) output_file: &'a str,
+    pub(crate) date: &'a str,
+    pub(crate) topics: &'a [String],
     /// What is wrong: the rule and what breaks it.
-    pub faults: &'a [(String, String)],
+    pub(crate) faults: &'a [(String, String)],
     /// Whether an entry of this id stands in the manifest.
-    pub has_entry: bool,
+    pub(crate) has_entry: bool,
     /// The manifest, relative to the root.
-    pub manifest: &'a str,
-    pub root: &'a str,
+    pub(crate) manifest: &'a str,
+    pub(crate) root: &'a str,
 }
 
-pub fn reason(due: &Due<'_>) -> String {
+pub(crate) fn reason(due: &Due<'_>) -> String {
     let task = due.task;
     let mut text = format!("{task} is not finished, so you cannot end yet:\n");
     for (rule, what) in due.faults {
@@ -197,14 +197,14 @@ fn append(due: &Due<'_>) -> String {
 
 /// What the lines of a session have shown so far.
 #[derive(Clone, Debug)]
-pub struct Transcript {
+pub(crate) struct Transcript {
     ending: Ending,
     prompt: Option<(TaskId, String)>,
 }
 
 impl Transcript {
     /// Begins to look, for what is about to end.
-    pub fn of(ending: Ending) -> Transcript {
+    pub(crate) fn of(ending: Ending) -> Transcript {
         Transcript {
             ending,
             prompt: None,
@@ -214,7 +214,7 @@ impl Transcript {
     /// Looks at a line. Only what was said to the agent counts, and of that the last prompt of ours:
     /// results of tools may hold the prompts of others, and so does what an agent by itself said to
     /// its subagents, where its client writes that to the same file.
-    pub fn look(&mut self, line: &[u8]) {
+    pub(crate) fn look(&mut self, line: &[u8]) {
         // Most lines are long and none of ours.
         if memchr::memmem::find(line, b"SUBAGENT PROTOCOL").is_none() {
             return;
@@ -237,13 +237,13 @@ impl Transcript {
         }
     }
 
-    pub fn task(&self) -> Option<TaskId> {
+    pub(crate) fn task(&self) -> Option<TaskId> {
         self.prompt.as_ref().map(|(task, _)| *task)
     }
 
     /// Says whether the prompt is the one of a spawn; one that was handed out before is another's
     /// business.
-    pub fn is_of(&self, manifest_id: &str) -> bool {
+    pub(crate) fn is_of(&self, manifest_id: &str) -> bool {
         let prompt = self.prompt.as_ref();
         prompt.is_none_or(|(_, text)| text.contains(manifest_id))
     }

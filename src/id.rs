@@ -11,7 +11,7 @@ macro_rules! numbered_id {
     ($(#[$doc:meta])* $name:ident, $upper:literal, $lower:literal, $pattern:literal, $expected:literal) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(pub u32);
+        pub(crate) struct $name(pub(crate) u32);
 
         impl std::fmt::Display for $name {
             fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -73,13 +73,13 @@ const ID_MAX: usize = 200;
 
 /// Says whether a text has the form of an id that cleo hands out: letters, digits, `_` and `-`, and no
 /// option of a command. Such a text is no path and needs no quotes.
-pub fn is_plain(id: &str) -> bool {
+pub(crate) fn is_plain(id: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     !id.is_empty() && id.len() <= ID_MAX && !id.starts_with('-') && id.bytes().all(is_part)
 }
 
 /// Writes ids as `T1, T2`; none gives an empty text.
-pub fn list(ids: &[TaskId]) -> String {
+pub(crate) fn list(ids: &[TaskId]) -> String {
     ids.iter()
         .map(TaskId::to_string)
         .collect::<Vec<_>>()
@@ -89,7 +89,7 @@ pub fn list(ids: &[TaskId]) -> String {
 /// Makes an id such as `exec_1769418000000_k3v9x0q2m1`: a word, the moment in milliseconds, and
 /// something random. Under a fixed clock it is `number` that tells ids apart, so that runs can be
 /// repeated.
-pub fn minted(word: &str, clock: &Clock, number: u64) -> String {
+pub(crate) fn minted(word: &str, clock: &Clock, number: u64) -> String {
     let last = match clock {
         Clock::System => random(),
         Clock::Fixed(_) => number.to_string(),
@@ -98,7 +98,7 @@ pub fn minted(word: &str, clock: &Clock, number: u64) -> String {
 }
 
 /// Returns ten random letters and digits. The machine's randomness is behind the keys of maps.
-pub fn random() -> String {
+pub(crate) fn random() -> String {
     let mut number = RandomState::new().hash_one(std::process::id());
     let digits = (0..10).map(|_| {
         let digit = u32::try_from(number % 36).unwrap_or(0);
@@ -109,12 +109,12 @@ pub fn random() -> String {
 }
 
 /// Returns the SHA-256 of `bytes` as `sha256:` and 64 hexadecimal digits.
-pub fn digest(bytes: impl AsRef<[u8]>) -> String {
+pub(crate) fn digest(bytes: impl AsRef<[u8]>) -> String {
     hex(&Sha256::digest(bytes.as_ref()))
 }
 
 /// Writes a finished SHA-256 as `sha256:` and 64 hexadecimal digits.
-pub fn hex(hash: &[u8]) -> String {
+pub(crate) fn hex(hash: &[u8]) -> String {
     const DIGITS: [char; 16] = [
         '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f',
     ];
@@ -129,7 +129,7 @@ pub fn hex(hash: &[u8]) -> String {
 
 /// Finds where `id` stands in a list that is sorted by id and holds each once. Ids mostly follow
 /// each other, so it is looked for first where it would stand without a gap.
-pub fn place<T>(sorted: &[T], id: TaskId, id_of: impl Fn(&T) -> TaskId) -> Option<usize> {
+pub(crate) fn place<T>(sorted: &[T], id: TaskId, id_of: impl Fn(&T) -> TaskId) -> Option<usize> {
     let near = id.0.checked_sub(id_of(sorted.first()?).0)? as usize;
     match sorted.get(near) {
         Some(found) if id_of(found) == id => Some(near),
@@ -138,7 +138,7 @@ pub fn place<T>(sorted: &[T], id: TaskId, id_of: impl Fn(&T) -> TaskId) -> Optio
 }
 
 /// Writes a random UUID (version 4) of 16 random bytes.
-pub fn uuid(mut random: [u8; 16]) -> String {
+pub(crate) fn uuid(mut random: [u8; 16]) -> String {
     random[6] = random[6] & 0x0f | 0x40;
     random[8] = random[8] & 0x3f | 0x80;
     let digits = format!("{:032x}", u128::from_be_bytes(random));

@@ -3,57 +3,66 @@
 //! Start at [`ops`] for what cleo can do, at [`task`] and [`skill`] for what it works on, and at
 //! `cli` for the command line. ARCHITECTURE.md has the map and the rules between the layers.
 
-pub mod agent;
-pub mod agent_files;
-pub mod catalogue;
-pub mod chat;
-pub mod claim;
+#![cfg_attr(fuzzing, allow(dead_code, reason = "fuzzing needs the readers only"))]
+
+mod agent;
+mod agent_files;
+mod catalogue;
+mod chat;
+mod claim;
 #[cfg(not(fuzzing))]
 mod cli;
-pub mod clock;
-pub mod config;
+mod clock;
+mod config;
 #[cfg(not(fuzzing))]
-pub mod coordinator;
-pub mod dispatch;
-pub mod document;
-pub mod error;
-pub mod estimate;
+mod coordinator;
+mod dispatch;
+mod document;
+mod error;
+mod estimate;
 pub mod exchange;
-pub mod file;
-pub mod gate;
-pub mod hook;
+mod file;
+mod gate;
+mod hook;
 #[cfg(all(feature = "server", not(fuzzing)))]
-pub mod http;
-pub mod id;
-pub mod llm;
-pub mod manifest;
+mod http;
+mod id;
+mod llm;
+mod manifest;
 #[cfg(not(fuzzing))]
-pub mod ops;
-pub mod phase;
-pub mod plan;
-pub mod protocol;
-pub mod query;
-pub mod reply;
-pub mod route;
-pub mod run;
-pub mod runner;
-pub mod score;
-pub mod session;
-pub mod skill;
-pub mod spawn;
-pub mod store;
-pub mod task;
-pub mod template;
+mod ops;
+mod phase;
+mod plan;
+mod protocol;
+mod query;
+mod reply;
+mod route;
+mod run;
+mod runner;
+mod score;
+mod session;
+mod skill;
+mod spawn;
+mod store;
+mod task;
+mod template;
 #[cfg(test)]
 mod tests;
-pub mod transfer;
-pub mod tree;
+mod transfer;
+mod tree;
 mod words;
-pub mod worker;
-pub mod workspace;
-pub mod yaml;
+mod worker;
+mod workspace;
+mod yaml;
 
 #[cfg(all(feature = "server", not(fuzzing)))]
 pub use cli::run_server;
 #[cfg(not(fuzzing))]
 pub use cli::{run, run_whole};
+
+#[cfg(fuzzing)]
+#[path = "../fuzz/checks.rs"]
+pub mod checks;
+#[cfg(feature = "bench")]
+#[path = "../benches/routing.rs"]
+pub mod routing;

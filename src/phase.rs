@@ -9,32 +9,32 @@ use serde::{Deserialize, Serialize};
 use crate::task::Status;
 
 /// How many tasks stand where.
-pub type Counts = BTreeMap<Status, u64>;
+pub(crate) type Counts = BTreeMap<Status, u64>;
 
 /// A phase that was added, set or begun. Others come into being when a task names them.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Phase {
+pub(crate) struct Phase {
     /// Its name in tasks: letters, digits, `.`, `_` and `-`.
-    pub slug: String,
+    pub(crate) slug: String,
     /// Its place among the others, from 1.
-    pub position: u32,
+    pub(crate) position: u32,
     /// Its name for people.
-    pub name: String,
+    pub(crate) name: String,
     /// What it is about; may be empty.
-    pub description: String,
+    pub(crate) description: String,
     /// Where it stands.
-    pub status: PhaseStatus,
+    pub(crate) status: PhaseStatus,
     /// When it was first begun, RFC 3339 in UTC.
-    pub started_at: Option<String>,
+    pub(crate) started_at: Option<String>,
     /// When it was completed, RFC 3339 in UTC.
-    pub completed_at: Option<String>,
+    pub(crate) completed_at: Option<String>,
 }
 
 impl Phase {
     /// Makes a phase that nobody has begun.
-    pub fn new(slug: &str, position: u32) -> Phase {
+    pub(crate) fn new(slug: &str, position: u32) -> Phase {
         Phase {
             slug: slug.to_string(),
             position,
@@ -47,7 +47,7 @@ impl Phase {
     }
 
     /// Moves it to `status` at `now` and keeps its times true.
-    pub fn move_to(&mut self, status: PhaseStatus, now: &str) {
+    pub(crate) fn move_to(&mut self, status: PhaseStatus, now: &str) {
         self.status = status;
         if status == PhaseStatus::Active && self.started_at.is_none() {
             self.started_at = Some(now.to_string());
@@ -60,7 +60,7 @@ impl Phase {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum PhaseStatus {
+pub(crate) enum PhaseStatus {
     /// Not begun, or left again.
     Pending,
     /// The one that the project is in.
@@ -71,7 +71,7 @@ pub enum PhaseStatus {
 
 impl PhaseStatus {
     /// Returns the word for it.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             PhaseStatus::Pending => "pending",
             PhaseStatus::Active => "active",

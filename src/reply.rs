@@ -7,11 +7,11 @@ use serde::Serialize;
 use crate::error::{Alternative, Error};
 
 /// Name and version of the envelope.
-pub const SCHEMA: &str = "cleo/v1";
+pub(crate) const SCHEMA: &str = "cleo/v1";
 
 /// One answer: a result, an error, or (for a verdict) both.
 #[derive(Serialize)]
-pub struct Envelope<'a, T: Serialize> {
+pub(crate) struct Envelope<'a, T: Serialize> {
     schema: &'static str,
     command: &'a str,
     success: bool,
@@ -26,7 +26,7 @@ pub struct Envelope<'a, T: Serialize> {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Failure<'a> {
+pub(crate) struct Failure<'a> {
     code: &'static str,
     exit_code: u8,
     message: Cow<'a, str>,
@@ -38,7 +38,7 @@ pub struct Failure<'a> {
 
 impl<'a, T: Serialize> Envelope<'a, T> {
     /// Makes the envelope of `command`. `success` is true exactly when there is no error.
-    pub fn new(
+    pub(crate) fn new(
         command: &'a str,
         result: Option<&'a T>,
         error: Option<&'a Error>,
@@ -58,17 +58,17 @@ impl<'a, T: Serialize> Envelope<'a, T> {
 
 impl<T: Serialize> Envelope<'_, T> {
     /// Returns the name of the command that answers.
-    pub fn command(&self) -> &str {
+    pub(crate) fn command(&self) -> &str {
         self.command
     }
 
     /// Returns the result, unless there is an error.
-    pub fn success(&self) -> Option<&T> {
+    pub(crate) fn success(&self) -> Option<&T> {
         self.result.filter(|_| self.success)
     }
 
     /// Makes the envelope of the same success with something else as its result.
-    pub fn with<'b, U: Serialize>(&'b self, result: &'b U) -> Envelope<'b, U> {
+    pub(crate) fn with<'b, U: Serialize>(&'b self, result: &'b U) -> Envelope<'b, U> {
         Envelope {
             schema: self.schema,
             command: self.command,
@@ -82,7 +82,7 @@ impl<T: Serialize> Envelope<'_, T> {
 
 impl<'a> Failure<'a> {
     /// Makes the form of an error that an answer shows.
-    pub fn of(error: &'a Error) -> Failure<'a> {
+    pub(crate) fn of(error: &'a Error) -> Failure<'a> {
         Failure {
             code: error.code.name(),
             exit_code: error.code.exit_code(),

@@ -11,7 +11,7 @@ use unicode_normalization::char::is_combining_mark;
 const ACCENTS: RangeInclusive<char> = '\u{300}'..='\u{36f}';
 
 /// Returns `text` in lower case, decomposed (NFD) and without accents (U+0300 to U+036F).
-pub fn normalize(text: &str) -> String {
+pub(crate) fn normalize(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
@@ -22,14 +22,14 @@ pub fn normalize(text: &str) -> String {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Term<'a> {
-    pub text: &'a str,
+pub(crate) struct Term<'a> {
+    pub(crate) text: &'a str,
     /// Where it starts in the normalized text, in bytes.
-    pub start: usize,
+    pub(crate) start: usize,
 }
 
 /// Splits a normalized text into runs of letters and digits, with the signs that belong to them.
-pub fn terms(normalized: &str) -> impl Iterator<Item = Term<'_>> {
+pub(crate) fn terms(normalized: &str) -> impl Iterator<Item = Term<'_>> {
     let mut rest = 0;
     std::iter::from_fn(move || {
         let start = border(normalized, rest, true);
@@ -63,7 +63,7 @@ fn is_in_words(c: char) -> bool {
 
 /// Says whether `word` is `keyword` or one of its common forms: plan, plans, planned, planning.
 /// Both are normalized single words.
-pub fn is_form_of(word: &str, keyword: &str) -> bool {
+pub(crate) fn is_form_of(word: &str, keyword: &str) -> bool {
     // All forms begin alike, but of a single letter nothing may be left. Most words end here.
     if keyword.len() > 1 && word.bytes().next() != keyword.bytes().next() {
         return false;
@@ -101,14 +101,14 @@ fn is_vowel(letter: char) -> bool {
 
 /// A text that keywords are looked up in, read once.
 #[derive(Clone, Debug)]
-pub struct Words {
+pub(crate) struct Words {
     normalized: String,
     places: Vec<(usize, usize)>,
 }
 
 impl Words {
     /// Normalizes a text and splits it into words.
-    pub fn of(text: &str) -> Words {
+    pub(crate) fn of(text: &str) -> Words {
         let normalized = normalize(text);
         let places = terms(&normalized)
             .map(|term| (term.start, term.start + term.text.len()))
@@ -118,7 +118,7 @@ impl Words {
 
     /// Finds what of the text fits a normalized pattern: a word as it is written, a beginning of
     /// words (`summar*`), or several of them in a row (`extract* entities`).
-    pub fn fitting<'a>(&'a self, pattern: &'a str) -> impl Iterator<Item = &'a str> {
+    pub(crate) fn fitting<'a>(&'a self, pattern: &'a str) -> impl Iterator<Item = &'a str> {
         let parts: Vec<&str> = pattern.split(' ').collect();
         let word = |place: &(usize, usize)| &self.normalized[place.0..place.1];
         self.places.windows(parts.len()).filter_map(move |row| {
@@ -133,7 +133,7 @@ impl Words {
     /// Finds where a normalized keyword stands, in bytes. A keyword of letters and digits matches
     /// whole words in their common forms; any other (`lib/`) matches as written, at the start of a
     /// word.
-    pub fn find(&self, keyword: &str) -> Option<usize> {
+    pub(crate) fn find(&self, keyword: &str) -> Option<usize> {
         if keyword.chars().all(is_in_words) {
             let is_form =
                 |place: &&(usize, usize)| is_form_of(&self.normalized[place.0..place.1], keyword);
@@ -148,18 +148,18 @@ impl Words {
 
 /// Where a candidate stands: more points first, then the earliest evidence, then the first listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rank {
+pub(crate) struct Rank {
     /// How much speaks for the candidate.
-    pub points: u32,
+    pub(crate) points: u32,
     /// Where its first evidence stands (a tag's place in its list, a word's place in a text).
-    pub position: usize,
+    pub(crate) position: usize,
     /// The candidate's place in its list, which breaks ties.
-    pub order: usize,
+    pub(crate) order: usize,
 }
 
 impl Rank {
     /// Returns the key by which candidates are sorted, best first.
-    pub fn key(&self) -> (Reverse<u32>, usize, usize) {
+    pub(crate) fn key(&self) -> (Reverse<u32>, usize, usize) {
         (Reverse(self.points), self.position, self.order)
     }
 }

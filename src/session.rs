@@ -17,32 +17,32 @@ numbered_id!(
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Session {
+pub(crate) struct Session {
     /// Id, never reused.
-    pub id: SessionId,
+    pub(crate) id: SessionId,
     /// One line that says what it is for; may be empty.
-    pub name: String,
+    pub(crate) name: String,
     /// Where it stands.
-    pub status: SessionStatus,
+    pub(crate) status: SessionStatus,
     /// The task that it is about, with all below it; none means the whole workspace.
-    pub scope: Option<TaskId>,
+    pub(crate) scope: Option<TaskId>,
     /// The task that is worked on now.
-    pub focus: Option<TaskId>,
+    pub(crate) focus: Option<TaskId>,
     /// Who leads it.
-    pub holder: String,
+    pub(crate) holder: String,
     /// Notes in order; only ever added to.
-    pub notes: Vec<Note>,
+    pub(crate) notes: Vec<Note>,
     /// When it began, RFC 3339 in UTC.
-    pub started_at: String,
+    pub(crate) started_at: String,
     /// When it ended; none while it is open.
-    pub ended_at: Option<String>,
+    pub(crate) ended_at: Option<String>,
 }
 
 /// Where a session stands.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum SessionStatus {
+pub(crate) enum SessionStatus {
     /// Somebody works in it.
     Open,
     /// It is over, and can be resumed.
@@ -51,7 +51,7 @@ pub enum SessionStatus {
 
 impl SessionStatus {
     /// Returns the word for it.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             SessionStatus::Open => "open",
             SessionStatus::Ended => "ended",

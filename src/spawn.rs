@@ -14,96 +14,96 @@ use crate::template::{Bindings, has_token, inject};
 
 /// Everything that goes into a prompt.
 #[derive(Clone, Copy, Debug)]
-pub struct Input<'a> {
+pub(crate) struct Input<'a> {
     /// The task and what surrounds it.
-    pub situation: Situation<'a>,
+    pub(crate) situation: Situation<'a>,
     /// The base protocol.
-    pub base: &'a ProtocolFile,
+    pub(crate) base: &'a ProtocolFile,
     /// The conditional protocols in their order.
-    pub protocols: &'a [ProtocolFile],
+    pub(crate) protocols: &'a [ProtocolFile],
     /// The protocols that the program carries, the base first: what `force_inject` adds and what
     /// `strict` compares with.
-    pub known: &'a [ProtocolFile],
+    pub(crate) known: &'a [ProtocolFile],
     /// The task section for a skill that has none.
-    pub task_context: &'a str,
+    pub(crate) task_context: &'a str,
     /// Values of the tokens.
-    pub bindings: &'a Bindings,
+    pub(crate) bindings: &'a Bindings,
     /// Add the known block when the prompt lacks one.
-    pub force_inject: bool,
+    pub(crate) force_inject: bool,
     /// Refuse unresolved tokens and blocks that are no known version.
-    pub strict: bool,
+    pub(crate) strict: bool,
 }
 
 /// A prompt with everything that can be said about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Prepared {
+pub(crate) struct Prepared {
     /// The prompt.
-    pub prompt: String,
+    pub(crate) prompt: String,
     /// Digest of the prompt.
-    pub prompt_digest: String,
+    pub(crate) prompt_digest: String,
     /// The protocols in the block, base first.
-    pub protocols: Vec<UsedProtocol>,
+    pub(crate) protocols: Vec<UsedProtocol>,
     /// Estimated cost.
-    pub token_estimate: TokenEstimate,
+    pub(crate) token_estimate: TokenEstimate,
     /// Whether all tokens were resolved.
-    pub token_resolution: TokenResolution,
+    pub(crate) token_resolution: TokenResolution,
     /// True when the block had to be added by force.
-    pub injected_by_force: bool,
+    pub(crate) injected_by_force: bool,
 }
 
 /// A protocol that stands in a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct UsedProtocol {
+pub(crate) struct UsedProtocol {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// Its version.
-    pub version: String,
+    pub(crate) version: String,
     /// Digest of its text before tokens are replaced.
-    pub digest: String,
+    pub(crate) digest: String,
     /// Why it applies.
-    pub why: String,
+    pub(crate) why: String,
 }
 
 /// Estimated tokens of a prompt for a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct TokenEstimate {
+pub(crate) struct TokenEstimate {
     /// How it was estimated.
-    pub method: &'static str,
+    pub(crate) method: &'static str,
     /// All sections together.
-    pub total: usize,
+    pub(crate) total: usize,
     /// Each section in the order of the prompt.
-    pub sections: Vec<Section>,
+    pub(crate) sections: Vec<Section>,
 }
 
 /// Estimated tokens of a section.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Section {
+pub(crate) struct Section {
     /// `skill`, `task` or `protocol`.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// Estimated tokens.
-    pub tokens: usize,
+    pub(crate) tokens: usize,
     /// Size in bytes.
-    pub bytes: usize,
+    pub(crate) bytes: usize,
 }
 
 /// Whether all tokens of a prompt were resolved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct TokenResolution {
+pub(crate) struct TokenResolution {
     /// True when none is left.
-    pub fully_resolved: bool,
+    pub(crate) fully_resolved: bool,
     /// How many different tokens are left.
-    pub unresolved_count: usize,
+    pub(crate) unresolved_count: usize,
     /// Their names, sorted.
-    pub unresolved_tokens: Vec<String>,
+    pub(crate) unresolved_tokens: Vec<String>,
 }
 
 /// Puts the prompt together and proves that it carries the protocol.
-pub fn prepare(input: &Input<'_>) -> Result<Prepared> {
+pub(crate) fn prepare(input: &Input<'_>) -> Result<Prepared> {
     input.bindings.check_required()?;
     let Choice {
         stack,
@@ -138,7 +138,7 @@ pub fn prepare(input: &Input<'_>) -> Result<Prepared> {
 }
 
 /// Protocols of a block, base first.
-pub type Stack<'a> = Vec<&'a ProtocolFile>;
+pub(crate) type Stack<'a> = Vec<&'a ProtocolFile>;
 
 /// The protocols of a prompt, none when the skill brings its own, and the prompt with them.
 struct Choice<'a> {
@@ -224,7 +224,7 @@ fn choose_stack<'a>(input: &Input<'a>) -> Result<Choice<'a>> {
 }
 
 /// Returns the protocols of a block: the base, then those that apply, in their order.
-pub fn stack<'a>(
+pub(crate) fn stack<'a>(
     base: &'a ProtocolFile,
     others: &'a [ProtocolFile],
     situation: &Situation<'_>,
@@ -322,7 +322,7 @@ fn protocol_missing(violations: &[Violation], input: &Input<'_>) -> Error {
 /// Finds the file on disk that keeps a prompt from passing, as it is shown: the skill where it brings
 /// its own protocol, else the first protocol with which the block fails. What the program carries
 /// cannot be edited.
-pub fn at_fault<'a>(input: &Input<'a>) -> Option<&'a str> {
+pub(crate) fn at_fault<'a>(input: &Input<'a>) -> Option<&'a str> {
     let skill = input.situation.skill;
     let base = input.base;
     let fails = |file: &&ProtocolFile| {

@@ -14,7 +14,7 @@ use crate::score::normalize;
 use crate::skill::Skill;
 
 /// Tokens whose values are text that a person or an agent wrote freely, or are made of it.
-pub const FREE_TEXT: &[&str] = &[
+pub(crate) const FREE_TEXT: &[&str] = &[
     "TASK_TITLE",
     "TASK_NAME",
     "TITLE",
@@ -30,7 +30,7 @@ pub const FREE_TEXT: &[&str] = &[
 ];
 
 /// Those of them whose values are more than slugs.
-pub const PROSE: &[&str] = &[
+pub(crate) const PROSE: &[&str] = &[
     "TASK_TITLE",
     "TASK_NAME",
     "TITLE",
@@ -42,7 +42,7 @@ pub const PROSE: &[&str] = &[
 ];
 
 /// Tokens whose values come from the task and its surroundings.
-pub const TASK: &[&str] = &[
+pub(crate) const TASK: &[&str] = &[
     "TASK_ID",
     "DATE",
     "TOPIC_SLUG",
@@ -67,7 +67,7 @@ pub const TASK: &[&str] = &[
 ];
 
 /// Command tokens with their values.
-pub const COMMANDS: &[(&str, &str)] = &[
+pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("TASK_SHOW_CMD", "cleo show"),
     ("TASK_START_CMD", "cleo start"),
     ("TASK_COMPLETE_CMD", "cleo complete"),
@@ -86,22 +86,22 @@ pub const COMMANDS: &[(&str, &str)] = &[
 ];
 
 /// Folder of outputs, relative to the root of a workspace: the value of OUTPUT_DIR.
-pub const OUTPUT_DIR: &str = "claudedocs/agent-outputs";
+pub(crate) const OUTPUT_DIR: &str = "claudedocs/agent-outputs";
 /// The manifest, relative to the root of a workspace: the value of MANIFEST_PATH.
-pub const MANIFEST: &str = "claudedocs/agent-outputs/MANIFEST.jsonl";
+pub(crate) const MANIFEST: &str = "claudedocs/agent-outputs/MANIFEST.jsonl";
 
 /// Value of a token that would name something where there is nothing to name.
-pub const NONE: &str = "none";
+pub(crate) const NONE: &str = "none";
 
 /// Longest slug, in characters.
 const SLUG_MAX: usize = 60;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Bindings(BTreeMap<&'static str, String>);
+pub(crate) struct Bindings(BTreeMap<&'static str, String>);
 
 impl Bindings {
     /// Starts with the command tokens.
-    pub fn new() -> Bindings {
+    pub(crate) fn new() -> Bindings {
         Bindings(
             COMMANDS
                 .iter()
@@ -111,35 +111,35 @@ impl Bindings {
     }
 
     /// Starts with all tokens that have the same value for every task.
-    pub fn fixed() -> Bindings {
+    pub(crate) fn fixed() -> Bindings {
         let mut bindings = Bindings::new();
         bindings.set("OUTPUT_DIR", OUTPUT_DIR);
         bindings.set("MANIFEST_PATH", MANIFEST);
         bindings
     }
 
-    pub fn set(&mut self, name: &'static str, value: impl Into<String>) {
+    pub(crate) fn set(&mut self, name: &'static str, value: impl Into<String>) {
         self.0.insert(name, value.into());
     }
 
-    pub fn get(&self, name: &str) -> Option<&str> {
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
 
     /// Returns names and values in the order of the names.
-    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.0.iter().map(|(name, value)| (*name, value.as_str()))
     }
 
     /// Returns the same bindings without the text that people and agents wrote.
-    pub fn without_free_text(&self) -> Bindings {
+    pub(crate) fn without_free_text(&self) -> Bindings {
         let mut masked = self.clone();
         FREE_TEXT.iter().for_each(|name| masked.set(name, ""));
         masked
     }
 
     /// Checks the tokens that every prompt needs: TASK_ID, DATE and TOPIC_SLUG.
-    pub fn check_required(&self) -> Result<()> {
+    pub(crate) fn check_required(&self) -> Result<()> {
         let slug = |text: &str| {
             let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
             !text.is_empty() && text.chars().all(fits)
@@ -166,14 +166,14 @@ impl Bindings {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Injected {
-    pub text: String,
+pub(crate) struct Injected {
+    pub(crate) text: String,
     /// Names of tokens that nothing resolves, sorted, each once. They stay in the text.
-    pub unresolved: BTreeSet<String>,
+    pub(crate) unresolved: BTreeSet<String>,
 }
 
 /// Replaces the tokens of `template`. A value is inserted once and never looked at again.
-pub fn inject(template: &str, bindings: &Bindings) -> Injected {
+pub(crate) fn inject(template: &str, bindings: &Bindings) -> Injected {
     let mut text = String::with_capacity(template.len() + 1024);
     let mut unresolved = BTreeSet::new();
     let mut rest = 0;
@@ -193,12 +193,12 @@ pub fn inject(template: &str, bindings: &Bindings) -> Injected {
 }
 
 /// Says whether only a task gives the token `name` its value.
-pub fn is_task_token(name: &str) -> bool {
+pub(crate) fn is_task_token(name: &str) -> bool {
     TASK.contains(&name)
 }
 
 /// Splits a template into the texts between its tokens, each with the name of the token after it.
-pub fn pieces(template: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
+pub(crate) fn pieces(template: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     let end = (template.len()..template.len(), "");
     let mut rest = 0;
     tokens(template).chain([end]).map(move |(token, name)| {
@@ -233,13 +233,13 @@ fn name_before_braces(text: &str) -> Option<&str> {
     (is_name && rest.starts_with("}}")).then_some(name)
 }
 
-pub fn has_token(template: &str, name: &str) -> bool {
+pub(crate) fn has_token(template: &str, name: &str) -> bool {
     template.contains(&format!("{{{{{name}}}}}"))
 }
 
 /// Makes a slug of a title: lower case, no diacritics, hyphens between words, at most 60
 /// characters cut at a hyphen. A title without letters or digits gives `task-T5`.
-pub fn slug(title: &str, id: TaskId) -> String {
+pub(crate) fn slug(title: &str, id: TaskId) -> String {
     let slug = words(title);
     if slug.is_empty() {
         format!("task-{id}")
@@ -249,7 +249,7 @@ pub fn slug(title: &str, id: TaskId) -> String {
 }
 
 /// Makes a slug of any text; it may be empty.
-pub fn words(text: &str) -> String {
+pub(crate) fn words(text: &str) -> String {
     let normalized = normalize(text);
     let words = normalized.split(|c: char| !c.is_ascii_lowercase() && !c.is_ascii_digit());
     let joined = words
@@ -260,7 +260,7 @@ pub fn words(text: &str) -> String {
 }
 
 /// Adds a suffix to a slug, which is cut so that the whole is no longer than a slug may be.
-pub fn suffixed(slug: &str, suffix: &str) -> String {
+pub(crate) fn suffixed(slug: &str, suffix: &str) -> String {
     let max = SLUG_MAX.saturating_sub(suffix.len() + 1);
     format!("{}-{suffix}", cut(slug, max))
 }
@@ -276,7 +276,7 @@ fn cut(slug: &str, max: usize) -> &str {
 
 /// Returns the text of a skill as other clients can read it: no task section, commands in place of
 /// their tokens.
-pub fn exported(skill: &Skill) -> Result<String> {
+pub(crate) fn exported(skill: &Skill) -> Result<String> {
     let (text, body) = (skill.text(), skill.body());
     let head = &text[..text.len() - body.len()];
     let (before, after) = around_task(body);

@@ -7,12 +7,12 @@ macro_rules! closed {
         $(#[$about])*
         #[cfg_attr(test, derive(schemars::JsonSchema))]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-        pub enum $name { $($(#[$meaning])* #[serde(rename = $word)] $variant,)+ }
+        pub(crate) enum $name { $($(#[$meaning])* #[serde(rename = $word)] $variant,)+ }
 
         impl $name {
-            pub const ALL: &'static [$name] = &[$($name::$variant,)+];
+            pub(crate) const ALL: &'static [$name] = &[$($name::$variant,)+];
 
-            pub fn word(self) -> &'static str {
+            pub(crate) fn word(self) -> &'static str {
                 match self { $($name::$variant => $word,)+ }
             }
         }

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{create_private_folder, unreadable, unwritable};
 use crate::store::sqlite::{self, SqliteStore};
-pub use crate::template::{MANIFEST, OUTPUT_DIR};
+pub(crate) use crate::template::{MANIFEST, OUTPUT_DIR};
 
 /// What stands above the folders of a workspace, made with them and not worth telling.
 const ABOVE: [&str; 2] = ["", "claudedocs"];
@@ -20,11 +20,11 @@ const IGNORE: &str = "cleo.db\ncleo.db-*\nagents.db\nagents.db-*\nruns/\n.new-*\
 
 /// A folder with `.cleo/` in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Workspace {
+pub(crate) struct Workspace {
     /// The folder.
-    pub root: PathBuf,
+    pub(crate) root: PathBuf,
     /// The workspace that has the store, where this is a git worktree whose files are judged.
-    pub main: Option<PathBuf>,
+    pub(crate) main: Option<PathBuf>,
 }
 
 impl From<PathBuf> for Workspace {
@@ -35,7 +35,7 @@ impl From<PathBuf> for Workspace {
 
 impl Workspace {
     /// Finds the workspace that `directory` is in, upward.
-    pub fn find(directory: &Path) -> Result<Workspace> {
+    pub(crate) fn find(directory: &Path) -> Result<Workspace> {
         let root = directory
             .ancestors()
             .find(|folder| folder.join(".cleo").is_dir());
@@ -49,7 +49,7 @@ impl Workspace {
     }
 
     /// Takes `root` as the workspace; it must be one.
-    pub fn at(root: &Path) -> Result<Workspace> {
+    pub(crate) fn at(root: &Path) -> Result<Workspace> {
         if root.join(".cleo").is_dir() {
             return Ok(root.to_path_buf().into());
         }
@@ -59,7 +59,7 @@ impl Workspace {
     }
 
     /// Lists what [`Workspace::create`] would make in `root`.
-    pub fn missing(root: &Path) -> Vec<String> {
+    pub(crate) fn missing(root: &Path) -> Vec<String> {
         let parts = [".cleo", OUTPUT_DIR, ".cleo/.gitignore", ".cleo/cleo.db"];
         let missing = parts.iter().filter(|part| !root.join(part).exists());
         missing.map(|part| part.to_string()).collect()
@@ -67,7 +67,7 @@ impl Workspace {
 
     /// Makes a workspace in `root` and returns what was made, relative to it; nothing when it was
     /// there already.
-    pub fn create(root: &Path) -> Result<(Workspace, Vec<String>)> {
+    pub(crate) fn create(root: &Path) -> Result<(Workspace, Vec<String>)> {
         let mut made = Vec::new();
         let workspace = Workspace::from(root.to_path_buf());
         match workspace.create_parts(&mut made) {
@@ -161,12 +161,12 @@ impl Workspace {
     }
 
     /// Returns where the database is.
-    pub fn database(&self) -> PathBuf {
+    pub(crate) fn database(&self) -> PathBuf {
         self.root.join(".cleo/cleo.db")
     }
 
     /// Returns where the store of agents is; it is made when something is first written to it.
-    pub fn agency(&self) -> PathBuf {
+    pub(crate) fn agency(&self) -> PathBuf {
         self.root.join(".cleo/agents.db")
     }
 
@@ -186,39 +186,39 @@ impl Workspace {
     }
 
     /// Returns where the manifest is; a link that leads out of the workspace is refused.
-    pub fn manifest(&self) -> Result<PathBuf> {
+    pub(crate) fn manifest(&self) -> Result<PathBuf> {
         self.confine(MANIFEST)
     }
 
     /// Returns the workspace that has the store, where this one is a git worktree: of a run, or one that
     /// its caller works in.
-    pub fn home(&self) -> Option<Workspace> {
+    pub(crate) fn home(&self) -> Option<Workspace> {
         let main = self.main.clone().map(Workspace::from);
         main.or_else(|| self.home_of_run())
     }
 
     /// Returns the workspace of whose run this one is a git worktree, if it is one.
-    pub fn home_of_run(&self) -> Option<Workspace> {
+    pub(crate) fn home_of_run(&self) -> Option<Workspace> {
         let mut above = self.root.ancestors();
         let runs = above.find(|folder| folder.ends_with(RUNS))?;
         Some(runs.parent()?.parent()?.to_path_buf().into())
     }
 
     /// Returns where the files are that are judged, where that is a git worktree.
-    pub fn worktree(&self) -> Option<String> {
+    pub(crate) fn worktree(&self) -> Option<String> {
         let is_worktree = self.home().is_some();
         is_worktree.then(|| self.root.to_string_lossy().into_owned())
     }
 
     /// Returns the workspace that has a file: the one that this is a worktree of, where only that has it.
-    pub fn holding(&self, file: &str) -> Workspace {
+    pub(crate) fn holding(&self, file: &str) -> Workspace {
         let is_there = |workspace: &Workspace| workspace.root.join(file).exists();
         let home = self.home().filter(|home| is_there(home) && !is_there(self));
         home.unwrap_or_else(|| self.clone())
     }
 
     /// Refuses a place in which cleo keeps something itself, for what a user wants written.
-    pub fn refuse_own(&self, path: &Path) -> Result<()> {
+    pub(crate) fn refuse_own(&self, path: &Path) -> Result<()> {
         // A link is written through, so it is no other place than what it leads to.
         let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let name = real.file_name().unwrap_or_default().to_string_lossy();
@@ -237,7 +237,7 @@ impl Workspace {
     }
 
     /// Opens the store.
-    pub fn open_store(&self) -> Result<SqliteStore> {
+    pub(crate) fn open_store(&self) -> Result<SqliteStore> {
         let path = self.database();
         if !self.has_database()? {
             let message = format!("{} is missing", path.display());
@@ -250,7 +250,7 @@ impl Workspace {
 
     /// Returns the absolute path of `relative`, which must stay inside the workspace: neither `..`
     /// nor a link may lead out. The file need not exist.
-    pub fn confine(&self, relative: &str) -> Result<PathBuf> {
+    pub(crate) fn confine(&self, relative: &str) -> Result<PathBuf> {
         let outside = || {
             let message = format!("`{relative}` leads out of the workspace");
             let error = Error::new(Code::PathOutside, message);

@@ -14,7 +14,7 @@ const COST_MAX: usize = 1 << 32;
 /// # Errors
 ///
 /// What is wrong with it, with line and column where they are known.
-pub fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
+pub(crate) fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     check_shape(text)?;
     serde_yaml::from_str(text)
@@ -26,7 +26,7 @@ pub fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
 /// # Errors
 ///
 /// The line where they are too deep, or where the other document begins.
-pub fn check_shape(text: &str) -> Result<(), Error> {
+pub(crate) fn check_shape(text: &str) -> Result<(), Error> {
     if let Some(line) = second(text) {
         let what = format!("another document begins in line {line}; one is read");
         return Err(Error::custom(what));
@@ -49,7 +49,7 @@ pub fn check_shape(text: &str) -> Result<(), Error> {
 
 /// Says what is wrong with a text, with line and column also where the reader does not tell them: at its very
 /// start, and of control characters.
-pub fn told(text: &str, fault: &Error) -> String {
+pub(crate) fn told(text: &str, fault: &Error) -> String {
     let what = fault.to_string();
     if what.contains(" line ") {
         return what;
@@ -89,7 +89,7 @@ fn second(text: &str) -> Option<usize> {
 /// # Errors
 ///
 /// That there are too many.
-pub fn check_cost(text: &str) -> Result<(), Error> {
+pub(crate) fn check_cost(text: &str) -> Result<(), Error> {
     let brackets = text.bytes().filter(|byte| matches!(byte, b'[' | b'{'));
     match brackets.count().saturating_mul(text.len()) > COST_MAX {
         true => Err(Error::custom(

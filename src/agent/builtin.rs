@@ -98,12 +98,12 @@ const BUILTINS: [Builtin; 4] = [
 ];
 
 /// Returns the built-in agents in their order.
-pub fn agents() -> Vec<Agent> {
+pub(crate) fn agents() -> Vec<Agent> {
     BUILTINS.iter().map(agent).collect()
 }
 
 /// Says whether an id is a built-in agent's.
-pub fn is_builtin(id: &str) -> bool {
+pub(crate) fn is_builtin(id: &str) -> bool {
     BUILTINS.iter().any(|builtin| builtin.id == id)
 }
 

@@ -9,14 +9,14 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use self::check::check;
-pub use self::check::require_prompt;
+pub(crate) use self::check::require_prompt;
 use super::{Agent, Kind};
 use crate::error::{Code, Error, Result};
 use crate::id;
 use crate::task::rules::check_list;
 
 /// Longest name, in characters.
-pub const NAME_MAX: usize = 100;
+pub(crate) const NAME_MAX: usize = 100;
 
 /// Longest id, in characters.
 const ID_MAX: usize = 64;
@@ -30,63 +30,63 @@ const FAULT_MAX: usize = 160;
 /// Fields of an agent; what is left out stays as it is, or is the default.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", expecting = "the fields of an agent")]
-pub struct Draft {
+pub(crate) struct Draft {
     /// Its id.
-    pub id: Option<String>,
+    pub(crate) id: Option<String>,
     /// `http` or `cli` makes it a worker.
     #[serde(rename = "type", alias = "kind")]
-    pub kind: Option<String>,
+    pub(crate) kind: Option<String>,
     /// Name for people.
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
     /// What it is good at.
-    pub description: Option<String>,
+    pub(crate) description: Option<String>,
     /// supervisor, specialist or custom.
-    pub role: Option<String>,
+    pub(crate) role: Option<String>,
     /// What it works towards.
-    pub objective: Option<String>,
+    pub(crate) objective: Option<String>,
     /// What a model is told first.
     #[serde(alias = "systemPrompt")]
-    pub prompt: Option<String>,
+    pub(crate) prompt: Option<String>,
     /// Model that answers.
-    pub model: Option<String>,
+    pub(crate) model: Option<String>,
     /// From 0 to 2.
-    pub temperature: Option<f64>,
+    pub(crate) temperature: Option<f64>,
     /// Most tokens of an answer.
     #[serde(alias = "max_tokens")]
-    pub max_tokens: Option<u32>,
+    pub(crate) max_tokens: Option<u32>,
     /// `#RRGGBB`.
-    pub color: Option<String>,
+    pub(crate) color: Option<String>,
     /// Name of its icon.
-    pub icon: Option<String>,
+    pub(crate) icon: Option<String>,
     /// Words by which messages reach it.
     #[serde(deserialize_with = "words", default)]
-    pub tags: Option<Vec<String>>,
+    pub(crate) tags: Option<Vec<String>>,
     /// Tools that it may use.
     #[serde(deserialize_with = "words", default)]
-    pub tools: Option<Vec<String>>,
+    pub(crate) tools: Option<Vec<String>>,
     /// What a worker can be asked for.
     #[serde(deserialize_with = "words", default)]
-    pub intents: Option<Vec<String>>,
+    pub(crate) intents: Option<Vec<String>>,
     /// What it offers to plans.
-    pub capability: Option<String>,
+    pub(crate) capability: Option<String>,
     /// What it can do, for plans.
     #[serde(deserialize_with = "words", default)]
-    pub skills: Option<Vec<String>>,
+    pub(crate) skills: Option<Vec<String>>,
     /// Address of a worker.
-    pub endpoint: Option<String>,
+    pub(crate) endpoint: Option<String>,
     /// Program and arguments of a worker: a list, or one line split like a shell's, without a shell.
     #[serde(deserialize_with = "command", default)]
-    pub command: Option<Vec<String>>,
+    pub(crate) command: Option<Vec<String>>,
     /// Address that says whether a worker is there.
-    pub healthcheck: Option<String>,
+    pub(crate) healthcheck: Option<String>,
     /// How long a worker may take, in milliseconds.
     #[serde(alias = "timeout_ms")]
-    pub timeout_ms: Option<u32>,
+    pub(crate) timeout_ms: Option<u32>,
     /// active, paused or archived.
-    pub status: Option<String>,
+    pub(crate) status: Option<String>,
     /// Everything else, which cleo does not use.
     #[serde(flatten)]
-    pub other: Map<String, Value>,
+    pub(crate) other: Map<String, Value>,
 }
 
 /// Reads a list of words, or words with commas between them.
@@ -134,7 +134,7 @@ fn command<'de, D: Deserializer<'de>>(
 impl Draft {
     /// Reads a draft from a JSON object. A wrong value is refused with the name of its field, and is
     /// quoted no further than a line.
-    pub fn from_value(value: Value) -> Result<Draft> {
+    pub(crate) fn from_value(value: Value) -> Result<Draft> {
         serde_path_to_error::deserialize(value).map_err(|fault| {
             let what: String = fault.inner().to_string();
             let what = match what.char_indices().nth(FAULT_MAX) {
@@ -151,7 +151,7 @@ impl Draft {
     }
 
     /// Warns of fields that cleo does not use.
-    pub fn warnings(&self) -> Vec<String> {
+    pub(crate) fn warnings(&self) -> Vec<String> {
         let known = ["is_runtime", "isRuntime", "user_id", "userId"];
         let others = self.other.keys().map(String::as_str);
         let unused: Vec<_> = others.filter(|name| !known.contains(name)).collect();
@@ -163,14 +163,14 @@ impl Draft {
 
     /// Says for which kinds of worker it names what they are reached by, and not only something
     /// beside that.
-    pub fn connects(&self) -> Vec<Kind> {
+    pub(crate) fn connects(&self) -> Vec<Kind> {
         let endpoint = self.endpoint.as_ref().map(|_| Kind::Http);
         let command = self.command.as_ref().map(|_| Kind::Cli);
         endpoint.into_iter().chain(command).collect()
     }
 
     /// Says of which kind the agent is to be: what was said, else what the connection tells.
-    pub fn kind(&self) -> Result<Option<Kind>> {
+    pub(crate) fn kind(&self) -> Result<Option<Kind>> {
         match (&self.kind, &self.endpoint, &self.command) {
             (Some(word), _, _) => word.parse().map(Some).map_err(invalid),
             (None, Some(_), _) => Ok(Some(Kind::Http)),
@@ -180,7 +180,7 @@ impl Draft {
     }
 
     /// Puts what the draft says into an agent and checks the whole.
-    pub fn apply(self, agent: &mut Agent) -> Result<()> {
+    pub(crate) fn apply(self, agent: &mut Agent) -> Result<()> {
         let role = self
             .role
             .as_deref()
@@ -250,7 +250,7 @@ fn list(field: &str, words: Option<Vec<String>>) -> Result<Option<Vec<String>>> 
 }
 
 /// Warns of a connection that an agent has and is not reached by.
-pub fn unused_connection(agent: &Agent) -> Option<String> {
+pub(crate) fn unused_connection(agent: &Agent) -> Option<String> {
     let (endpoint, command) = (agent.endpoint.is_some(), !agent.command.is_empty());
     let (id, kind) = (&agent.id, agent.kind.word());
     let what = match agent.kind {
@@ -266,12 +266,12 @@ pub fn unused_connection(agent: &Agent) -> Option<String> {
 }
 
 /// The error for a field of an agent that cannot be so.
-pub fn invalid(message: impl Into<String>) -> Error {
+pub(crate) fn invalid(message: impl Into<String>) -> Error {
     Error::new(Code::AgentInvalid, message)
 }
 
 /// Checks an id that a user chose: letters, digits, `.`, `_` and `-`, at most 64.
-pub fn check_id(id: &str) -> Result<()> {
+pub(crate) fn check_id(id: &str) -> Result<()> {
     if is_plain_id(id) {
         return Ok(());
     }
@@ -283,7 +283,7 @@ pub fn check_id(id: &str) -> Result<()> {
 }
 
 /// Says whether an id is made of letters, digits, `.`, `_` and `-`, at most 64, not first a sign.
-pub fn is_plain_id(id: &str) -> bool {
+pub(crate) fn is_plain_id(id: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let begins = id.starts_with(|c: char| c.is_ascii_alphanumeric());
     begins && id.len() <= ID_MAX && id.chars().all(plain)
@@ -291,7 +291,7 @@ pub fn is_plain_id(id: &str) -> bool {
 
 /// Makes an id of a text: `Lore Keeper` becomes `lore-keeper`. Never empty: a text that has no letters
 /// for an id gets one that no other such text has, and always the same.
-pub fn suggested(text: &str) -> String {
+pub(crate) fn suggested(text: &str) -> String {
     let normal = crate::score::normalize(text);
     let words: Vec<&str> = normal
         .split(|c: char| !c.is_ascii_alphanumeric())
@@ -310,7 +310,7 @@ pub fn suggested(text: &str) -> String {
 }
 
 /// Makes another id of one that is taken: `lore-keeper` becomes `lore-keeper-2`.
-pub fn numbered(id: &str, number: u32) -> String {
+pub(crate) fn numbered(id: &str, number: u32) -> String {
     let end = format!("-{number}");
     let begin: String = id.chars().take(ID_MAX - end.len()).collect();
     begin + &end

@@ -2,8 +2,8 @@
 //! the eight fields of a worker. Pure; [`builtin`] has the four that are always there, [`draft`]
 //! judges what a user or a file says of one.
 
-pub mod builtin;
-pub mod draft;
+pub(crate) mod builtin;
+pub(crate) mod draft;
 
 use crate::words::closed;
 use serde::{Deserialize, Serialize};
@@ -11,78 +11,78 @@ use serde::{Deserialize, Serialize};
 use crate::score::normalize;
 
 /// Longest message that an agent is asked, in bytes.
-pub const MESSAGE_MAX: usize = 1 << 20;
+pub(crate) const MESSAGE_MAX: usize = 1 << 20;
 
 /// Most agents that are registered at run time.
-pub const RUNTIME_MAX: usize = 1_000;
+pub(crate) const RUNTIME_MAX: usize = 1_000;
 
 /// Who coordinates. It is never routed to.
-pub const SUPERVISOR: &str = "cleo-supervisor";
+pub(crate) const SUPERVISOR: &str = "cleo-supervisor";
 
 /// One agent of the registry.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Agent {
+pub(crate) struct Agent {
     /// Its name for machines: unique, never changed.
-    pub id: String,
+    pub(crate) id: String,
     /// Where it comes from and how it is reached.
-    pub kind: Kind,
+    pub(crate) kind: Kind,
     /// Whose it is; none is everybody's.
-    pub user_id: Option<String>,
+    pub(crate) user_id: Option<String>,
     /// Its name for people, at most 100 characters.
-    pub name: String,
+    pub(crate) name: String,
     /// What it is good at.
-    pub description: String,
+    pub(crate) description: String,
     /// What it does among the others.
-    pub role: Role,
+    pub(crate) role: Role,
     /// What it works towards.
-    pub objective: String,
+    pub(crate) objective: String,
     /// What a model is told before the message.
-    pub prompt: String,
+    pub(crate) prompt: String,
     /// The model that answers, unless the configuration names one.
-    pub model: String,
+    pub(crate) model: String,
     /// How freely the model answers, from 0 to 2.
-    pub temperature: f64,
+    pub(crate) temperature: f64,
     /// Most tokens of an answer.
-    pub max_tokens: u32,
+    pub(crate) max_tokens: u32,
     /// Colour in pictures, `#RRGGBB`.
-    pub color: String,
+    pub(crate) color: String,
     /// Name of its icon.
-    pub icon: String,
+    pub(crate) icon: String,
     /// Words by which messages reach it.
-    pub tags: Vec<String>,
+    pub(crate) tags: Vec<String>,
     /// Tools that it may use.
-    pub tools: Vec<String>,
+    pub(crate) tools: Vec<String>,
     /// What a worker can be asked for, such as `summary.create`.
-    pub intents: Vec<String>,
+    pub(crate) intents: Vec<String>,
     /// The one thing that it offers to plans, such as `web-crawler`.
-    pub capability: Option<String>,
+    pub(crate) capability: Option<String>,
     /// What it can do, for plans.
-    pub skills: Vec<String>,
+    pub(crate) skills: Vec<String>,
     /// Address of a worker that is reached by HTTP.
-    pub endpoint: Option<String>,
+    pub(crate) endpoint: Option<String>,
     /// Program and arguments of a worker that is started.
-    pub command: Vec<String>,
+    pub(crate) command: Vec<String>,
     /// Address that says whether a worker is there.
-    pub healthcheck: Option<String>,
+    pub(crate) healthcheck: Option<String>,
     /// How long a worker may take, in milliseconds.
-    pub timeout_ms: u32,
+    pub(crate) timeout_ms: u32,
     /// Whether messages reach it.
-    pub status: AgentStatus,
+    pub(crate) status: AgentStatus,
     /// Whether it was registered while cleo ran, and is removed again.
-    pub is_runtime: bool,
+    pub(crate) is_runtime: bool,
     /// When it was registered, RFC 3339 in UTC; none for a built-in one.
-    pub created_at: Option<String>,
+    pub(crate) created_at: Option<String>,
     /// When it was last changed.
-    pub updated_at: Option<String>,
+    pub(crate) updated_at: Option<String>,
     /// When it last answered.
-    pub last_used_at: Option<String>,
+    pub(crate) last_used_at: Option<String>,
 }
 
 impl Agent {
     /// Makes an agent with the defaults of the specification's table.
-    pub fn new(id: &str, kind: Kind, name: &str) -> Agent {
+    pub(crate) fn new(id: &str, kind: Kind, name: &str) -> Agent {
         Agent {
             id: id.to_string(),
             kind,
@@ -114,28 +114,23 @@ impl Agent {
         }
     }
 
-    /// Says whether messages may be routed to it: active, and no supervisor.
-    pub fn is_candidate(&self) -> bool {
-        self.status == AgentStatus::Active && self.role != Role::Supervisor
-    }
-
     /// Says whether only its user sees it. Agents of the moment are there for all.
-    pub fn is_private(&self) -> bool {
+    pub(crate) fn is_private(&self) -> bool {
         self.user_id.is_some() && !self.is_runtime
     }
 
     /// Says whether it is a user's own. Without a user all are.
-    pub fn is_own_of(&self, user: Option<&str>) -> bool {
+    pub(crate) fn is_own_of(&self, user: Option<&str>) -> bool {
         user.is_none() || self.user_id.as_deref() == user
     }
 
     /// Says whether a user sees it: it is everybody's, or the user's. Without a user all are seen.
-    pub fn is_seen_by(&self, user: Option<&str>) -> bool {
+    pub(crate) fn is_seen_by(&self, user: Option<&str>) -> bool {
         !self.is_private() || self.is_own_of(user)
     }
 
     /// Leaves out whose it is, unless it is the user's own.
-    pub fn shown_to(mut self, user: Option<&str>) -> Agent {
+    pub(crate) fn shown_to(mut self, user: Option<&str>) -> Agent {
         if !self.is_own_of(user) {
             self.user_id = None;
         }
@@ -143,24 +138,24 @@ impl Agent {
     }
 
     /// Says whether it offers a capability to plans, without regard to case.
-    pub fn offers(&self, capability: &str) -> bool {
+    pub(crate) fn offers(&self, capability: &str) -> bool {
         let offered = self.capability.as_deref();
         offered.is_some_and(|offered| normalize(offered.trim()) == normalize(capability.trim()))
     }
 
     /// Says whether it is one of the built-in agents, or in the place of one.
-    pub fn is_builtin(&self) -> bool {
+    pub(crate) fn is_builtin(&self) -> bool {
         builtin::is_builtin(&self.id)
     }
 
     /// Says whether it is a worker: reached by HTTP or started as a program.
-    pub fn is_worker(&self) -> bool {
+    pub(crate) fn is_worker(&self) -> bool {
         matches!(self.kind, Kind::Http | Kind::Cli)
     }
 }
 
 /// Returns the milliseconds in the id of a runtime agent, `custom_<digits>`; none for other ids.
-pub fn runtime_moment(id: &str) -> Option<u64> {
+pub(crate) fn runtime_moment(id: &str) -> Option<u64> {
     let digits = id.strip_prefix("custom_")?;
     let plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     plain.then(|| digits.parse().unwrap_or(u64::MAX))
@@ -221,17 +216,6 @@ mod tests {
         ] {
             assert_eq!(runtime_moment(id), moment, "{id}");
         }
-    }
-
-    #[test]
-    fn only_active_agents_that_do_not_coordinate_are_candidates() {
-        let mut agent = Agent::new("a", Kind::Persistent, "A");
-        assert!(agent.is_candidate());
-        agent.status = AgentStatus::Paused;
-        assert!(!agent.is_candidate());
-        agent.status = AgentStatus::Active;
-        agent.role = Role::Supervisor;
-        assert!(!agent.is_candidate());
     }
 
     #[test]

@@ -9,22 +9,22 @@ use serde::Serialize;
 
 use crate::error::{Code, Error, Result};
 
-pub use ownership::{Outcome, diff};
+pub(crate) use ownership::{Outcome, diff};
 
 /// The one kind of agent that works on tasks. Skills make the difference, not agents.
 const NAME: &str = "cleo-subagent";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Client {
+pub(crate) enum Client {
     Claude,
     Codex,
 }
 
 impl Client {
-    pub const ALL: [Client; 2] = [Client::Claude, Client::Codex];
+    pub(crate) const ALL: [Client; 2] = [Client::Claude, Client::Codex];
 
     /// Returns the name on the command line.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Client::Claude => "claude",
             Client::Codex => "codex",
@@ -34,9 +34,9 @@ impl Client {
 
 /// A file as it should be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AgentFile {
+pub(crate) struct AgentFile {
     /// Where it belongs, relative to the root.
-    pub path: &'static str,
+    pub(crate) path: &'static str,
     part: Part,
     text: String,
 }
@@ -54,7 +54,7 @@ enum Part {
 
 impl AgentFile {
     /// Says what becomes of the file when `there` is what it holds now, or why nothing can.
-    pub fn over(&self, there: &str) -> std::result::Result<Outcome, String> {
+    pub(crate) fn over(&self, there: &str) -> std::result::Result<Outcome, String> {
         let has_line = || there.lines().any(|line| line.trim() == self.text.trim());
         Ok(match self.part {
             Part::Hooks(client) => return hooks::put(there, &hooks::of(client)),
@@ -129,7 +129,7 @@ const TOOLS: &[Tools] = &[
 ];
 
 /// Returns the files that hold the hooks of some clients.
-pub fn hook_files(clients: &[Client]) -> Vec<AgentFile> {
+pub(crate) fn hook_files(clients: &[Client]) -> Vec<AgentFile> {
     let file = |client: &Client| {
         let path = match client {
             Client::Claude => ".claude/settings.json",
@@ -142,7 +142,7 @@ pub fn hook_files(clients: &[Client]) -> Vec<AgentFile> {
 
 /// Returns the files for some clients. `base` is the base protocol, whose first paragraph is all
 /// that an agent file repeats: everything else comes with each prompt.
-pub fn files(clients: &[Client], base: &str) -> Result<Vec<AgentFile>> {
+pub(crate) fn files(clients: &[Client], base: &str) -> Result<Vec<AgentFile>> {
     let values = Values {
         name: NAME,
         description: DESCRIPTION,

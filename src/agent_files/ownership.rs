@@ -15,10 +15,10 @@ const DIGITS: usize = 16;
 
 /// What a file becomes, and whether it holds changes that would be lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outcome {
-    pub text: String,
+pub(crate) struct Outcome {
+    pub(crate) text: String,
     /// True when somebody changed what we wrote.
-    pub holds_changes: bool,
+    pub(crate) holds_changes: bool,
 }
 
 /// Adds the marker line to a file that is ours as a whole, as its line number `line`.
@@ -186,7 +186,7 @@ const AROUND: usize = 2;
 /// Shows the lines that differ, each behind `-` or `+`, with a few lines around them. Everything
 /// between the first and the last difference counts as one change, which is enough for files
 /// where one place changes.
-pub fn diff(old: &str, new: &str) -> String {
+pub(crate) fn diff(old: &str, new: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let start = same(old.iter().zip(&new));
     let rest = old.len().min(new.len()) - start;

@@ -17,7 +17,7 @@ use crate::protocol::ProtocolFile;
 use crate::skill::{Skill, Source, is_called, is_file_name};
 use crate::template::exported;
 
-pub use places::Places;
+pub(crate) use places::Places;
 
 /// Largest SKILL.md or protocol file that is read, in bytes.
 const FILE_MAX: u64 = 1 << 20;
@@ -25,55 +25,55 @@ const FILE_MAX: u64 = 1 << 20;
 const BASE: &str = "_shared/subagent-protocol-base.md";
 
 #[derive(Debug)]
-pub struct Catalogue {
+pub(crate) struct Catalogue {
     /// Skills in catalogue order, one of each name.
-    pub skills: Vec<Skill>,
+    pub(crate) skills: Vec<Skill>,
     /// Skills that another of the same name stands before.
-    pub shadowed: Vec<Shadowed>,
+    pub(crate) shadowed: Vec<Shadowed>,
     /// Where task types and keywords lead.
-    pub matrix: Matrix,
+    pub(crate) matrix: Matrix,
     /// Digest of the manifest that the matrix comes from.
-    pub matrix_digest: String,
-    pub base: ProtocolFile,
+    pub(crate) matrix_digest: String,
+    pub(crate) base: ProtocolFile,
     /// The conditional protocols in their order.
-    pub protocols: Vec<ProtocolFile>,
+    pub(crate) protocols: Vec<ProtocolFile>,
     /// The task section for skills that have none.
-    pub task_context: String,
+    pub(crate) task_context: String,
     /// Files that could not be used, and why.
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
     /// Those of them that are on disk.
-    pub left_out: Vec<LeftOut>,
+    pub(crate) left_out: Vec<LeftOut>,
 }
 
 /// A file of a skill that could not be used.
 #[derive(Clone, Debug)]
-pub struct LeftOut {
-    pub file: PathBuf,
+pub(crate) struct LeftOut {
+    pub(crate) file: PathBuf,
     /// Why, with its place.
-    pub why: String,
+    pub(crate) why: String,
 }
 
 /// A skill that another of the same name stands before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Shadowed {
-    pub name: String,
+pub(crate) struct Shadowed {
+    pub(crate) name: String,
     /// The file that does not count.
-    pub path: String,
-    pub source: Source,
+    pub(crate) path: String,
+    pub(crate) source: Source,
     /// The file that counts instead.
-    pub shadowed_by: String,
+    pub(crate) shadowed_by: String,
 }
 
 impl Catalogue {
-    pub fn load(places: &Places) -> Result<Catalogue> {
+    pub(crate) fn load(places: &Places) -> Result<Catalogue> {
         Catalogue::with_base(places, |base, _| base)
     }
 
     /// Reads all skills and protocols in reach. A base protocol of the project that cannot be read is
     /// left out with a warning, and the program's own counts.
-    pub fn load_past_base(places: &Places) -> Result<Catalogue> {
+    pub(crate) fn load_past_base(places: &Places) -> Result<Catalogue> {
         Catalogue::with_base(places, |base, warnings| {
             base.or_else(|error| {
                 warnings.push(format!(
@@ -123,7 +123,7 @@ impl Catalogue {
     }
 
     /// Reads the skills that the program carries, in its own order, whatever stands before them.
-    pub fn built_in() -> Result<Vec<Skill>> {
+    pub(crate) fn built_in() -> Result<Vec<Skill>> {
         let mut found = Found::default();
         found.add_embedded();
         Ok(ordered(found.skills, &places::own()?.manifest))
@@ -131,7 +131,7 @@ impl Catalogue {
 
     /// Finds a skill by its name, in any letter case, with or without `ct-`. Of one whose file cannot be
     /// used it says why.
-    pub fn skill(&self, name: &str) -> Result<&Skill> {
+    pub(crate) fn skill(&self, name: &str) -> Result<&Skill> {
         crate::skill::named(&self.skills, name).map_err(|error| self.faulty(name).unwrap_or(error))
     }
 
@@ -146,7 +146,7 @@ impl Catalogue {
 }
 
 /// Reads the protocols that the program carries, the base first: the known versions.
-pub fn known_protocols() -> Result<Vec<ProtocolFile>> {
+pub(crate) fn known_protocols() -> Result<Vec<ProtocolFile>> {
     let base = "skills/_shared/subagent-protocol-base.md";
     let mut known = vec![ProtocolFile::read(embedded_text(base)?, base.to_string())?];
     known.extend(places::embedded()?);
@@ -263,7 +263,7 @@ fn is_export(skill: &Skill) -> bool {
 }
 
 /// Returns true for a skill with the name of one that the program carries and another text.
-pub fn replaces_built_in(skill: &Skill) -> bool {
+pub(crate) fn replaces_built_in(skill: &Skill) -> bool {
     let own = Embedded::text(&format!("skills/{}/SKILL.md", skill.name));
     own.is_some_and(|own| own != skill.text())
 }

@@ -20,15 +20,15 @@ const DEPTH: usize = 5;
 const FOLDERS: usize = 2_000;
 
 #[derive(Clone, Debug, Default)]
-pub struct Places {
+pub(crate) struct Places {
     /// Folders that the user named.
-    pub named: Vec<PathBuf>,
-    pub project: Option<PathBuf>,
-    pub home: Option<PathBuf>,
+    pub(crate) named: Vec<PathBuf>,
+    pub(crate) project: Option<PathBuf>,
+    pub(crate) home: Option<PathBuf>,
     /// The user's data folder (XDG).
-    pub data_home: Option<PathBuf>,
+    pub(crate) data_home: Option<PathBuf>,
     /// A folder whose own skills do not count, written out in full.
-    pub except: Option<PathBuf>,
+    pub(crate) except: Option<PathBuf>,
 }
 
 impl Places {
@@ -113,7 +113,7 @@ impl Places {
     }
 
     /// Returns the file that is shown in this way.
-    pub fn file(&self, shown: &str) -> PathBuf {
+    pub(crate) fn file(&self, shown: &str) -> PathBuf {
         match (shown.strip_prefix("~/"), &self.home, &self.project) {
             (Some(rest), Some(home), _) => home.join(rest),
             (_, _, Some(root)) => root.join(shown),

@@ -120,7 +120,7 @@ fn phrase(words: &[&str]) -> Option<(Option<Short>, usize)> {
 }
 
 /// Says whether a message is a short answer or a number, which ask for nothing by themselves.
-pub fn is_short(message: &str) -> bool {
+pub(crate) fn is_short(message: &str) -> bool {
     short(message).is_some() || choice(message, &[]) == Choice::Invalid
 }
 

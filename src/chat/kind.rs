@@ -28,7 +28,7 @@ const COLORS: &str = "\
 
 /// What a field can be.
 #[derive(Clone, Copy, Debug)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// One of these words.
     Options(&'static [&'static str]),
     /// `#RRGGBB`, `#RGB` or the name of a colour.
@@ -49,7 +49,7 @@ pub enum Kind {
 
 impl Kind {
     /// Reads a value and writes it in its one form; none when the field cannot be that.
-    pub fn read(self, value: &Value) -> Option<Value> {
+    pub(crate) fn read(self, value: &Value) -> Option<Value> {
         let text = match value {
             Value::String(text) => text.trim().to_string(),
             Value::Bool(_) | Value::Number(_) => value.to_string(),

@@ -335,7 +335,7 @@ pub(super) fn quoted_first(text: &str) -> Option<&str> {
 }
 
 /// Finds the client that a message names.
-pub fn client_id(text: &str) -> Option<String> {
+pub(crate) fn client_id(text: &str) -> Option<String> {
     Message::read(text).client
 }
 

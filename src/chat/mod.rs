@@ -10,27 +10,27 @@ mod editor;
 mod kind;
 mod message;
 mod pending;
-pub mod record;
+pub(crate) mod record;
 mod request;
 mod router;
-pub mod talk;
-pub mod value;
+pub(crate) mod talk;
+pub(crate) mod value;
 mod vocabulary;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use answer::is_short;
-pub use message::client_id;
-pub use pending::{Ask, Chat, Choosable, Difference, Pending, PendingKind, Settled};
-pub use router::{NO_RULE, Routed, route};
-pub use vocabulary::{ELEMENTS, component_type};
+pub(crate) use answer::is_short;
+pub(crate) use message::client_id;
+pub(crate) use pending::{Ask, Chat, Choosable, Difference, Pending, PendingKind, Settled};
+pub(crate) use router::{NO_RULE, route};
+pub(crate) use vocabulary::{ELEMENTS, component_type};
 
 /// One of the agents of the chat.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum ChatAgent {
+pub(crate) enum ChatAgent {
     /// Changes designs.
     Design,
     /// Changes components that are named by their number.
@@ -44,16 +44,16 @@ macro_rules! tools {
         /// A tool of the agents.
         #[cfg_attr(test, derive(schemars::JsonSchema))]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-        pub enum Tool { $(#[doc = $name] #[serde(rename = $name)] $variant,)+ }
+        pub(crate) enum Tool { $(#[doc = $name] #[serde(rename = $name)] $variant,)+ }
 
         impl Tool {
             /// Returns its name.
-            pub fn name(self) -> &'static str {
+            pub(crate) fn name(self) -> &'static str {
                 match self { $(Tool::$variant => $name,)+ }
             }
 
             /// Says whether it changes something, and so needs a yes.
-            pub fn writes(self) -> bool {
+            pub(crate) fn writes(self) -> bool {
                 match self { $(Tool::$variant => $writes,)+ }
             }
         }
@@ -75,28 +75,28 @@ tools! {
 
 /// A call of a tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Call {
+pub(crate) struct Call {
     /// The tool.
-    pub tool: Tool,
+    pub(crate) tool: Tool,
     /// What it is given, spelled as in the specification.
-    pub args: Map<String, Value>,
+    pub(crate) args: Map<String, Value>,
 }
 
 /// A call of a tool that was made.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
-pub struct Called {
+pub(crate) struct Called {
     /// The tool.
-    pub name: Tool,
+    pub(crate) name: Tool,
     /// What it was given.
-    pub args: Map<String, Value>,
+    pub(crate) args: Map<String, Value>,
     /// What it returned.
-    pub result: Value,
+    pub(crate) result: Value,
 }
 
 /// What happens next.
 #[derive(Clone, Debug)]
-pub enum Step {
+pub(crate) enum Step {
     /// A tool is called.
     Call(Call),
     /// A tool that writes is tried without writing, to know what a yes would do.
@@ -120,20 +120,20 @@ impl Step {
 
 /// A reply, and what waits after it.
 #[derive(Clone, Debug)]
-pub struct Saying {
+pub(crate) struct Saying {
     /// Who replies.
-    pub agent: ChatAgent,
+    pub(crate) agent: ChatAgent,
     /// The reply.
-    pub text: String,
+    pub(crate) text: String,
     /// What waits.
-    pub wait: Wait,
+    pub(crate) wait: Wait,
     /// What became of what waited before, if that is over.
-    pub settled: Option<Settled>,
+    pub(crate) settled: Option<Settled>,
 }
 
 /// What waits for the user's next message.
 #[derive(Clone, Debug)]
-pub enum Wait {
+pub(crate) enum Wait {
     /// Nothing.
     Nothing,
     /// What waited before.
@@ -175,21 +175,21 @@ impl Saying {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Turn {
+pub(crate) struct Turn {
     /// Who replies.
-    pub agent: ChatAgent,
+    pub(crate) agent: ChatAgent,
     /// The reply.
-    pub reply: String,
+    pub(crate) reply: String,
     /// The conversation that it belongs to.
-    pub conversation_id: String,
+    pub(crate) conversation_id: String,
     /// The tools that were called, in their order.
-    pub tool_calls: Vec<Called>,
+    pub(crate) tool_calls: Vec<Called>,
     /// What waits for a yes or a choice.
-    pub pending: Option<Pending>,
+    pub(crate) pending: Option<Pending>,
     /// What became of what waited before this message; none where nothing waited, and while it still does.
-    pub settled: Option<Settled>,
+    pub(crate) settled: Option<Settled>,
     /// The rule by which the agent was chosen.
-    pub reason: String,
+    pub(crate) reason: String,
 }
 
 /// Makes the arguments of a tool.

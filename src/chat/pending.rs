@@ -8,27 +8,27 @@ use super::{Call, ChatAgent, Tool};
 /// What is remembered of a conversation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Chat {
+pub(crate) struct Chat {
     /// The client that was named last.
-    pub client: Option<String>,
+    pub(crate) client: Option<String>,
     /// What waits for a yes or a choice.
-    pub pending: Option<Pending>,
+    pub(crate) pending: Option<Pending>,
     /// A request that lacks something.
-    pub ask: Option<Ask>,
+    pub(crate) ask: Option<Ask>,
     /// What is to be deleted, as it was when a yes was asked for: its digest.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub shown: Option<String>,
+    pub(crate) shown: Option<String>,
     /// When something last ceased to wait, RFC 3339 in UTC: what began to wait until then is over, whoever
     /// still holds it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub settled: Option<String>,
+    pub(crate) settled: Option<String>,
 }
 
 /// What an answer is waited for.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum PendingKind {
+pub(crate) enum PendingKind {
     /// A yes or a no.
     Confirm,
     /// One of several components.
@@ -39,7 +39,7 @@ pub enum PendingKind {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Settled {
+pub(crate) enum Settled {
     /// A yes came, and the call was made.
     Confirmed,
     /// A component was chosen.
@@ -55,61 +55,61 @@ pub enum Settled {
 /// A component that can be chosen.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Choosable {
+pub(crate) struct Choosable {
     /// Its id.
-    pub id: String,
+    pub(crate) id: String,
     /// What it is, such as `cards`.
     #[serde(rename = "type")]
-    pub kind: String,
+    pub(crate) kind: String,
     /// What it is called; may be empty.
-    pub title: String,
+    pub(crate) title: String,
 }
 
 /// A value that would change.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Difference {
+pub(crate) struct Difference {
     /// What people call it.
-    pub label: String,
+    pub(crate) label: String,
     /// What it is now; none when it is not set.
-    pub before: Option<String>,
+    pub(crate) before: Option<String>,
     /// What it would become.
-    pub after: String,
+    pub(crate) after: String,
 }
 
 /// A call that waits for a yes or for the choice of a component.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Pending {
+pub(crate) struct Pending {
     /// What is waited for.
-    pub kind: PendingKind,
+    pub(crate) kind: PendingKind,
     /// Who waits.
-    pub agent: ChatAgent,
+    pub(crate) agent: ChatAgent,
     /// The tool that will be called.
-    pub tool: Tool,
+    pub(crate) tool: Tool,
     /// What it will be given; the choice adds the component.
-    pub args: Map<String, Value>,
+    pub(crate) args: Map<String, Value>,
     /// Ids of the components that can be chosen, in the order of the list.
-    pub candidates: Vec<String>,
+    pub(crate) candidates: Vec<String>,
     /// The same components, as people tell them apart.
     #[serde(default)]
-    pub options: Vec<Choosable>,
+    pub(crate) options: Vec<Choosable>,
     /// What a yes would change, value by value.
     #[serde(default)]
-    pub changes: Vec<Difference>,
+    pub(crate) changes: Vec<Difference>,
     /// Whether a yes takes something away.
     #[serde(default)]
-    pub destructive: bool,
+    pub(crate) destructive: bool,
     /// When it began to wait.
     #[serde(rename = "created_at", alias = "createdAt")]
-    pub created_at: String,
+    pub(crate) created_at: String,
     /// When it is forgotten.
-    pub expires: String,
+    pub(crate) expires: String,
     /// What follows once a component is chosen from the list that was offered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(test, schemars(with = "Option<Value>"))]
-    pub next: Option<Call>,
+    pub(crate) next: Option<Call>,
 }
 
 impl Pending {
@@ -131,7 +131,7 @@ impl Pending {
     }
 
     /// Returns the call that waits.
-    pub fn call(&self) -> Call {
+    pub(crate) fn call(&self) -> Call {
         Call {
             tool: self.tool,
             args: self.args.clone(),
@@ -141,19 +141,19 @@ impl Pending {
 
 /// A request that lacks something; an answer without a verb of its own completes it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Ask {
+pub(crate) struct Ask {
     /// The request.
-    pub message: String,
+    pub(crate) message: String,
     /// Whether it lacks the client, so that a bare number is one.
-    pub is_client: bool,
+    pub(crate) is_client: bool,
     /// What can be chosen by its number.
-    pub options: Vec<String>,
+    pub(crate) options: Vec<String>,
     /// The field whose value is asked for, and who asks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub field: Option<(ChatAgent, String)>,
+    pub(crate) field: Option<(ChatAgent, String)>,
     /// Values of fields that are known already.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
-    pub given: Map<String, Value>,
+    pub(crate) given: Map<String, Value>,
     /// When it is forgotten.
-    pub expires: String,
+    pub(crate) expires: String,
 }

@@ -5,183 +5,183 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 /// Most digits of an id.
-pub const ID_MAX: usize = 15;
+pub(crate) const ID_MAX: usize = 15;
 
 /// A client: whose design and components they are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Client {
+pub(crate) struct Client {
     /// Its id, digits.
     #[serde(deserialize_with = "id")]
-    pub client_id: String,
+    pub(crate) client_id: String,
     /// What kind of client it is: decides which questions it is asked.
-    pub client_type: String,
+    pub(crate) client_type: String,
 }
 
 /// The design of a client: columns that are objects, changed key by key.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Design {
+pub(crate) struct Design {
     /// Whose it is.
     #[serde(deserialize_with = "id")]
-    pub client_id: String,
+    pub(crate) client_id: String,
     /// Picture of the banner, in the media library.
     #[serde(deserialize_with = "maybe_id")]
-    pub banner_library_id: Option<String>,
+    pub(crate) banner_library_id: Option<String>,
     /// Picture of the background, in the media library.
     #[serde(deserialize_with = "maybe_id")]
-    pub background_library_id: Option<String>,
+    pub(crate) background_library_id: Option<String>,
     /// Layout and icons.
-    pub header_design: Map<String, Value>,
+    pub(crate) header_design: Map<String, Value>,
     /// Colours; spelled as in the specification.
-    pub color_palate: Map<String, Value>,
+    pub(crate) color_palate: Map<String, Value>,
     /// Background and its media.
-    pub appearance: Map<String, Value>,
+    pub(crate) appearance: Map<String, Value>,
     /// The page.
-    pub page_props: Map<String, Value>,
+    pub(crate) page_props: Map<String, Value>,
     /// Links.
-    pub link_block: Map<String, Value>,
+    pub(crate) link_block: Map<String, Value>,
     /// Colours of cards.
-    pub card_block: Map<String, Value>,
+    pub(crate) card_block: Map<String, Value>,
     /// Background on wide screens.
-    pub desktop_background: Map<String, Value>,
+    pub(crate) desktop_background: Map<String, Value>,
     /// Style and corners of cards.
-    pub card_design: Map<String, Value>,
+    pub(crate) card_design: Map<String, Value>,
     /// Style and corners of buttons.
-    pub button_design: Map<String, Value>,
+    pub(crate) button_design: Map<String, Value>,
     /// Fonts.
-    pub text_props: Map<String, Value>,
+    pub(crate) text_props: Map<String, Value>,
 }
 
 /// A component of a client's page. Its id is the client's own: two clients can have the same one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Component {
+pub(crate) struct Component {
     /// Its id, digits.
     #[serde(deserialize_with = "id")]
-    pub component_id: String,
+    pub(crate) component_id: String,
     /// Whose it is.
     #[serde(deserialize_with = "id")]
-    pub client_id: String,
+    pub(crate) client_id: String,
     /// What it is, such as `cards`.
-    pub component_type: String,
+    pub(crate) component_type: String,
     /// Texts.
-    pub props: Map<String, Value>,
+    pub(crate) props: Map<String, Value>,
     /// Where it leads.
-    pub link_props: Map<String, Value>,
+    pub(crate) link_props: Map<String, Value>,
     /// How it is laid out.
-    pub layout_props: Map<String, Value>,
+    pub(crate) layout_props: Map<String, Value>,
     /// Whether it stands behind a wall.
-    pub sawall: bool,
+    pub(crate) sawall: bool,
     /// What the wall says.
-    pub sawall_content: Option<String>,
+    pub(crate) sawall_content: Option<String>,
     /// Its layout.
-    pub layout: Option<String>,
+    pub(crate) layout: Option<String>,
     /// Whether it is shown only for a time.
-    pub schedule_enabled: bool,
+    pub(crate) schedule_enabled: bool,
     /// From when.
-    pub schedule_start: Option<String>,
+    pub(crate) schedule_start: Option<String>,
     /// Until when.
-    pub schedule_end: Option<String>,
+    pub(crate) schedule_end: Option<String>,
     /// Whether it was styled by hand.
-    pub manual_edit: bool,
+    pub(crate) manual_edit: bool,
     /// What was styled by hand, under `properties`.
-    pub manual_edits: Map<String, Value>,
+    pub(crate) manual_edits: Map<String, Value>,
     /// Whether it is blurred.
-    pub is_blur: bool,
+    pub(crate) is_blur: bool,
     /// Whether a security group guards it.
-    pub is_secured: bool,
+    pub(crate) is_secured: bool,
     /// Its place among the client's.
-    pub display_order: i64,
+    pub(crate) display_order: i64,
     /// Its picture, in the media library.
     #[serde(rename = "libraryId", deserialize_with = "maybe_id")]
-    pub library_id: Option<String>,
+    pub(crate) library_id: Option<String>,
 }
 
 /// A group of people who may see what it guards.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SecurityGroup {
+pub(crate) struct SecurityGroup {
     /// Its id, digits.
     #[serde(deserialize_with = "id")]
-    pub security_group_id: String,
+    pub(crate) security_group_id: String,
     /// Whose it is.
     #[serde(deserialize_with = "id")]
-    pub client_id: String,
+    pub(crate) client_id: String,
     /// Its name, unique for a client in any letter case.
-    pub security_group_title: String,
+    pub(crate) security_group_title: String,
 }
 
 /// That a security group guards a component.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Guard {
+pub(crate) struct Guard {
     /// Whose both are.
     #[serde(deserialize_with = "id")]
-    pub client_id: String,
+    pub(crate) client_id: String,
     /// The component.
     #[serde(deserialize_with = "id")]
-    pub component_id: String,
+    pub(crate) component_id: String,
     /// The group.
     #[serde(deserialize_with = "id")]
-    pub security_group_id: String,
+    pub(crate) security_group_id: String,
 }
 
 /// A question for clients of a type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Question {
+pub(crate) struct Question {
     /// Its id, digits.
     #[serde(deserialize_with = "id")]
-    pub question_id: String,
+    pub(crate) question_id: String,
     /// The question.
-    pub question_text: String,
+    pub(crate) question_text: String,
     /// What can be chosen.
     #[serde(default)]
-    pub options: Vec<String>,
+    pub(crate) options: Vec<String>,
     /// Which clients are asked.
-    pub client_type: String,
+    pub(crate) client_type: String,
 }
 
 /// What a client answered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Answer {
+pub(crate) struct Answer {
     /// Who.
     #[serde(deserialize_with = "id")]
-    pub client_id: String,
+    pub(crate) client_id: String,
     /// To which question.
     #[serde(deserialize_with = "id")]
-    pub question_id: String,
+    pub(crate) question_id: String,
     /// What was chosen.
-    pub chosen_options: Vec<String>,
+    pub(crate) chosen_options: Vec<String>,
 }
 
 /// A file of a client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Media {
+pub(crate) struct Media {
     /// Its id, digits.
     #[serde(deserialize_with = "id")]
-    pub library_id: String,
+    pub(crate) library_id: String,
     /// Whose it is.
     #[serde(deserialize_with = "id")]
-    pub client_id: String,
+    pub(crate) client_id: String,
     /// Where it lies.
-    pub s3_key: String,
+    pub(crate) s3_key: String,
 }
 
 /// A question with what a client chose.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Answered {
+pub(crate) struct Answered {
     /// The question.
-    pub question: String,
+    pub(crate) question: String,
     /// What was chosen.
-    pub chosen_options: Vec<String>,
+    pub(crate) chosen_options: Vec<String>,
 }
 
 /// Writes an id in its one form: digits without zeros in front.
-pub fn canonical(digits: &str) -> String {
+pub(crate) fn canonical(digits: &str) -> String {
     let digits = digits.trim_start_matches('0');
     // One digit more than any id has, so that what is too long is nobody's.
     let end = digits.len().min(ID_MAX + 1);

@@ -6,20 +6,20 @@ use super::vocabulary::{DESIGN, DESIGN_PHRASES, NEVER, Verb, component_type};
 use super::{ChatAgent, design};
 
 /// The reason for the agent that replies when no rule fits.
-pub const NO_RULE: &str = "no rule fits";
+pub(crate) const NO_RULE: &str = "no rule fits";
 
 /// The agent that was chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Routed {
+pub(crate) struct Routed {
     /// The agent.
-    pub agent: ChatAgent,
+    pub(crate) agent: ChatAgent,
     /// Why.
-    pub reason: &'static str,
+    pub(crate) reason: &'static str,
 }
 
 /// Chooses the agent for a message. `client` is the one that the conversation named last, `advice`
 /// what a model says.
-pub fn route(message: &str, client: Option<&str>, advice: Option<ChatAgent>) -> Routed {
+pub(crate) fn route(message: &str, client: Option<&str>, advice: Option<ChatAgent>) -> Routed {
     chosen(&Request::read(message, client), advice)
 }
 

@@ -25,11 +25,11 @@ const WHOLE_MAX: usize = 1 << 20;
 
 /// A message on its way to its reply.
 #[derive(Clone, Debug)]
-pub struct Talk {
+pub(crate) struct Talk {
     /// Why this agent replies.
-    pub reason: &'static str,
+    pub(crate) reason: &'static str,
     /// The client that the conversation is about now.
-    pub client: Option<String>,
+    pub(crate) client: Option<String>,
     /// What becomes of what waited, unless an answer to it is worked on.
     settled: Option<Settled>,
     doing: Doing,
@@ -54,7 +54,7 @@ enum Doing {
 impl Talk {
     /// Begins with a message and what the conversation remembers at a moment (RFC 3339 in UTC).
     /// `advice` is the agent that a model chose, where one was asked.
-    pub fn begin(chat: &Chat, message: &str, now: &str, advice: Option<ChatAgent>) -> Talk {
+    pub(crate) fn begin(chat: &Chat, message: &str, now: &str, advice: Option<ChatAgent>) -> Talk {
         let read = Message::read(message);
         let is_sure = read.doubt(chat.client.as_deref()).is_none();
         let client = read.client.filter(|_| is_sure);
@@ -256,12 +256,12 @@ impl Talk {
     }
 
     /// Says whether the message is the yes to this very call.
-    pub fn confirms(&self, call: &Call) -> bool {
+    pub(crate) fn confirms(&self, call: &Call) -> bool {
         matches!(&self.doing, Doing::Confirmed(pending) if pending.call() == *call)
     }
 
     /// Says what happens next, from what the tools have returned so far.
-    pub fn next(&self, results: &[Value]) -> Step {
+    pub(crate) fn next(&self, results: &[Value]) -> Step {
         self.doing.next(results).settling(self.settled)
     }
 }

@@ -11,17 +11,17 @@ const ALIKE: f64 = 0.85;
 
 /// Changes that were checked.
 #[derive(Clone, Debug, Default)]
-pub struct Changes {
+pub(crate) struct Changes {
     /// What can be changed: path, or key of a design, and value.
-    pub taken: Vec<(&'static str, Value)>,
+    pub(crate) taken: Vec<(&'static str, Value)>,
     /// Keys that cannot be changed.
-    pub rejected: Vec<String>,
+    pub(crate) rejected: Vec<String>,
     /// What is wrong with them, and with values.
-    pub faults: Vec<String>,
+    pub(crate) faults: Vec<String>,
 }
 
 /// Finds a part of a design by its key; one that is nearly the same will do.
-pub fn element(key: &str) -> Option<&'static Element> {
+pub(crate) fn element(key: &str) -> Option<&'static Element> {
     let key = key.to_lowercase().replace([' ', '-', '.'], "_");
     let key = match key.as_str() {
         "socialiconstyle" => "social_icon_style",
@@ -37,7 +37,7 @@ pub fn element(key: &str) -> Option<&'static Element> {
 }
 
 /// Checks changes of a design. Keys that there are not are left out.
-pub fn design_changes(updates: &Map<String, Value>) -> Changes {
+pub(crate) fn design_changes(updates: &Map<String, Value>) -> Changes {
     let mut changes = Changes::default();
     for (key, value) in updates {
         let Some(element) = element(key) else {
@@ -62,7 +62,7 @@ fn fault(what: &str, value: &Value, kind: Kind) -> String {
 }
 
 /// Cuts a text that is to be quoted in a sentence.
-pub fn brief(text: &str) -> String {
+pub(crate) fn brief(text: &str) -> String {
     match text.char_indices().nth(100) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_string(),
@@ -70,7 +70,7 @@ pub fn brief(text: &str) -> String {
 }
 
 /// Says what of a design is none of the options that it has.
-pub fn odd_design(design: &Design) -> Option<String> {
+pub(crate) fn odd_design(design: &Design) -> Option<String> {
     let record = serde_json::to_value(design).ok()?;
     ELEMENTS.iter().find_map(|element| {
         let (column, field) = element.path;
@@ -79,7 +79,7 @@ pub fn odd_design(design: &Design) -> Option<String> {
 }
 
 /// Says what of a component is none of the options that it has.
-pub fn odd_component(component: &Component) -> Option<String> {
+pub(crate) fn odd_component(component: &Component) -> Option<String> {
     let record = serde_json::to_value(component).ok()?;
     FIELDS.iter().find_map(|(path, kind)| {
         let mut keys = path.split('.');
@@ -95,7 +95,7 @@ fn odd(what: &str, value: &Value, kind: Kind) -> Option<String> {
 }
 
 /// Changes a design; what else its columns hold stays.
-pub fn changed_design(design: &Design, changes: &Changes) -> Option<Design> {
+pub(crate) fn changed_design(design: &Design, changes: &Changes) -> Option<Design> {
     let mut record = serde_json::to_value(design).ok()?;
     for (key, value) in &changes.taken {
         let (column, field) = element(key)?.path;
@@ -105,7 +105,7 @@ pub fn changed_design(design: &Design, changes: &Changes) -> Option<Design> {
 }
 
 /// Checks changes of a component: `{"props": {"title": …}}` as well as `{"props.title": …}`.
-pub fn component_changes(updates: &Map<String, Value>) -> Changes {
+pub(crate) fn component_changes(updates: &Map<String, Value>) -> Changes {
     let mut flat = Vec::new();
     flatten("", updates, 0, &mut flat);
     let mut changes = Changes::default();
@@ -146,7 +146,7 @@ fn flatten<'a>(
 }
 
 /// Checks the type of a new component.
-pub fn new_type(updates: &Map<String, Value>) -> Result<&'static str, String> {
+pub(crate) fn new_type(updates: &Map<String, Value>) -> Result<&'static str, String> {
     let word = match updates.get("component_type") {
         Some(Value::String(word)) if !word.trim().is_empty() => word.trim().to_lowercase(),
         _ => return Err("component_type is required".to_string()),
@@ -165,7 +165,7 @@ pub fn new_type(updates: &Map<String, Value>) -> Result<&'static str, String> {
 }
 
 /// Changes a component; what else its objects hold stays.
-pub fn changed_component(component: &Component, changes: &Changes) -> Option<Component> {
+pub(crate) fn changed_component(component: &Component, changes: &Changes) -> Option<Component> {
     let mut record = serde_json::to_value(component).ok()?;
     for (path, value) in &changes.taken {
         set(
@@ -197,7 +197,7 @@ pub(super) fn fits(path: &str, text: &str) -> bool {
 }
 
 /// Returns what people call the field at a path; a path that there is not is its own name.
-pub fn label(path: &str) -> &str {
+pub(crate) fn label(path: &str) -> &str {
     if FIELDS.iter().all(|(known, _)| *known != path) {
         return path;
     }

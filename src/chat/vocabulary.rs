@@ -11,19 +11,19 @@ const STYLES: &[&str] = &["solid", "stroked", "soft-shadow"];
 
 /// A part of a design that can be changed.
 #[derive(Debug)]
-pub struct Element {
+pub(crate) struct Element {
     /// The key under which tools take it.
-    pub key: &'static str,
+    pub(crate) key: &'static str,
     /// What people call it.
-    pub label: &'static str,
+    pub(crate) label: &'static str,
     /// Column and key of the design.
-    pub path: (&'static str, &'static str),
+    pub(crate) path: (&'static str, &'static str),
     /// What it can be.
-    pub kind: Kind,
+    pub(crate) kind: Kind,
     /// Groups of words, one of each of which names it.
-    pub words: &'static [&'static [&'static str]],
+    pub(crate) words: &'static [&'static [&'static str]],
     /// Whether the chat offers it; tools take it all the same.
-    pub offered: bool,
+    pub(crate) offered: bool,
 }
 
 const BACKGROUND: &[&str] = &["background", "backgrounds"];
@@ -45,7 +45,7 @@ macro_rules! elements {
 }
 
 /// Every part of a design that can be changed.
-pub static ELEMENTS: &[Element] = elements! {
+pub(crate) static ELEMENTS: &[Element] = elements! {
     "layout", "layout", "header_design"."Layout", Kind::Options(LAYOUTS), [&["layout"]], true;
     "social_icon_style", "social icon style", "header_design"."social-icon-style",
         Kind::Options(STYLES), [&["social", "icon", "icons"], STYLE], true;
@@ -376,7 +376,7 @@ pub(super) const VERBS: &[(&str, Verb)] = &[
 ];
 
 /// Finds the type of components that a word is for.
-pub fn component_type(word: &str) -> Option<&'static str> {
+pub(crate) fn component_type(word: &str) -> Option<&'static str> {
     let named = TYPES.iter().find(|words| words.contains(&word));
     named.and_then(|words| words.first().copied())
 }

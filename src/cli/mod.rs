@@ -236,6 +236,7 @@ const SERVER: u8 = 2;
 
 /// Runs a command. What only the commands stand on that another program carries out is not linked.
 fn start<const PROGRAM: u8>(arguments: Vec<OsString>) -> ExitCode {
+    crate::runner::signals::outlive_size_limit();
     let schemas: fn() -> Vec<String> = match PROGRAM {
         EVERYDAY => Vec::new,
         _ => schema::names,

@@ -8,21 +8,21 @@ use super::{Key, Value, no_setting};
 use crate::error::{Code, Error, Result, quote};
 
 /// Largest settings file, in bytes.
-pub const FILE_MAX: u64 = 64 << 10;
+pub(crate) const FILE_MAX: u64 = 64 << 10;
 
 /// A setting in a file.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// Its name.
-    pub key: &'static str,
+    pub(crate) key: &'static str,
     /// Its value.
-    pub value: Value,
+    pub(crate) value: Value,
     /// Line number, from 1.
-    pub line: usize,
+    pub(crate) line: usize,
 }
 
 /// Reads a file. Names may be nested (`list:` and below it `limit: 50`) or flat (`list.limit: 50`).
-pub fn read(path: &str, text: &str) -> Result<Vec<Entry>> {
+pub(crate) fn read(path: &str, text: &str) -> Result<Vec<Entry>> {
     let entries = flatten(path, text)?.into_iter().map(|(name, value)| {
         let line = find_line(text, &name);
         let refuse = |what: &str| {
@@ -149,7 +149,7 @@ fn is_flat_line(line: &str, name: &str) -> bool {
 }
 
 /// Sets a value in the text of a file: replaces its flat line, or appends one.
-pub fn set(path: &str, text: &str, key: &Key, value: &Value) -> Result<String> {
+pub(crate) fn set(path: &str, text: &str, key: &Key, value: &Value) -> Result<String> {
     let value = match value {
         Value::Text(text) if read_value(text).as_ref() == Some(&Yaml::from(&**text)) => {
             text.clone()
@@ -161,7 +161,7 @@ pub fn set(path: &str, text: &str, key: &Key, value: &Value) -> Result<String> {
 }
 
 /// Removes the flat line of a name, known or not; the text stays as it is if the name is not set.
-pub fn unset(path: &str, text: &str, name: &str) -> Result<String> {
+pub(crate) fn unset(path: &str, text: &str, name: &str) -> Result<String> {
     edit(path, text, name, None)
 }
 

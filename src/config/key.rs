@@ -4,32 +4,32 @@ use super::kind::{Kind, Value};
 
 /// A setting.
 #[derive(Debug)]
-pub struct Key {
+pub(crate) struct Key {
     /// Its name, such as `list.limit`.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// What it can be.
-    pub kind: Kind,
+    pub(crate) kind: Kind,
     /// What it is unless told; none when what happens then is more than a value.
-    pub default: Option<&'static str>,
+    pub(crate) default: Option<&'static str>,
     /// What it means, in one sentence.
-    pub meaning: &'static str,
+    pub(crate) meaning: &'static str,
     /// The environment variable that sets it.
-    pub variable: &'static str,
+    pub(crate) variable: &'static str,
 }
 
 impl Key {
     /// Reads a value as it stands in a file or on the command line; the error is what it can be.
-    pub fn read(&self, text: &str) -> std::result::Result<Value, String> {
+    pub(crate) fn read(&self, text: &str) -> std::result::Result<Value, String> {
         self.kind.read(text.trim(), ',')
     }
 
     /// Reads a value as it stands in a variable.
-    pub fn read_variable(&self, text: &str) -> std::result::Result<Value, String> {
+    pub(crate) fn read_variable(&self, text: &str) -> std::result::Result<Value, String> {
         self.kind.read(text.trim(), ':')
     }
 
     /// Quotes a value that is refused. What may be a key, given in the place of a name, is not repeated.
-    pub fn quoted(&self, text: &str) -> String {
+    pub(crate) fn quoted(&self, text: &str) -> String {
         match self.kind {
             Kind::Variable => "that".to_string(),
             _ => format!("`{text}`"),

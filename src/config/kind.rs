@@ -8,7 +8,7 @@ use crate::error::steers;
 
 /// What a setting can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// One of these words.
     Choice(&'static [&'static str]),
     /// One line of text of at most so many characters.
@@ -31,7 +31,7 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
-pub enum Value {
+pub(crate) enum Value {
     /// A word or a line of text.
     Text(String),
     /// A number; of a time, its seconds.
@@ -91,7 +91,7 @@ fn whole(text: &str) -> Option<u64> {
 }
 
 /// Reads a time such as `90`, `90s`, `10m` or `1h`, in seconds.
-pub fn seconds(text: &str) -> Option<u64> {
+pub(crate) fn seconds(text: &str) -> Option<u64> {
     let units = [("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400), ("", 1)];
     let (number, unit) = units
         .iter()

@@ -8,7 +8,7 @@ use super::kind::{Value, price};
 
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub(crate) enum Origin {
     /// An option on the command line.
     Option(&'static str),
     /// A variable of the environment.
@@ -37,18 +37,18 @@ impl fmt::Display for Origin {
 
 /// What is set, by whom; the first of several counts.
 #[derive(Clone, Debug, Default)]
-pub struct Settings {
+pub(crate) struct Settings {
     set: Vec<(&'static str, Value, Origin)>,
 }
 
 impl Settings {
     /// Adds a value below those that are there.
-    pub fn add(&mut self, key: &'static Key, value: Value, origin: Origin) {
+    pub(crate) fn add(&mut self, key: &'static Key, value: Value, origin: Origin) {
         self.set.push((key.name, value, origin));
     }
 
     /// Returns what a setting is and who says so.
-    pub fn find(&self, key: &'static Key) -> Option<(Value, Origin)> {
+    pub(crate) fn find(&self, key: &'static Key) -> Option<(Value, Origin)> {
         let set = self.set.iter().find(|(name, _, _)| *name == key.name);
         let default = || Some((key.read(key.default?).ok()?, Origin::Default));
         set.map(|(_, value, origin)| (value.clone(), origin.clone()))
@@ -60,7 +60,7 @@ impl Settings {
     }
 
     /// Returns a setting that is text.
-    pub fn text(&self, name: &str) -> Option<String> {
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
         match self.value(name)? {
             Value::Text(text) => Some(text),
             _ => None,
@@ -68,7 +68,7 @@ impl Settings {
     }
 
     /// Returns a setting that is a number or a time in seconds.
-    pub fn number(&self, name: &str) -> Option<u64> {
+    pub(crate) fn number(&self, name: &str) -> Option<u64> {
         match self.value(name)? {
             Value::Number(number) => Some(number),
             _ => None,
@@ -76,17 +76,17 @@ impl Settings {
     }
 
     /// Returns a setting that is an amount of money.
-    pub fn price(&self, name: &str) -> Option<f64> {
+    pub(crate) fn price(&self, name: &str) -> Option<f64> {
         price(&self.text(name)?)
     }
 
     /// Says who sets something.
-    pub fn origin(&self, name: &str) -> Option<Origin> {
+    pub(crate) fn origin(&self, name: &str) -> Option<Origin> {
         self.find(Key::find(name)?).map(|(_, origin)| origin)
     }
 
     /// Returns the variable that says a setting, where one does: it counts before every file.
-    pub fn variable(&self, name: &str) -> Option<&'static str> {
+    pub(crate) fn variable(&self, name: &str) -> Option<&'static str> {
         match self.origin(name)? {
             Origin::Variable(variable) => Some(variable),
             _ => None,
@@ -94,17 +94,17 @@ impl Settings {
     }
 
     /// Says whether a file of the project, which may come from a stranger, sets this.
-    pub fn is_from_project(&self, name: &str) -> bool {
+    pub(crate) fn is_from_project(&self, name: &str) -> bool {
         matches!(self.origin(name), Some(Origin::File { path, .. }) if Path::new(&path).ends_with(".cleo/config.yaml"))
     }
 
     /// Says whether a setting is true.
-    pub fn is_on(&self, name: &str) -> bool {
+    pub(crate) fn is_on(&self, name: &str) -> bool {
         self.value(name) == Some(Value::Flag(true))
     }
 
     /// Returns a setting that is folders, and whether a file of the project says so.
-    pub fn folders(&self, name: &str) -> Vec<String> {
+    pub(crate) fn folders(&self, name: &str) -> Vec<String> {
         match self.value(name) {
             Some(Value::Folders(folders)) => folders,
             _ => Vec::new(),

@@ -8,10 +8,10 @@ use crate::error::{Code, Error, Result, nearest};
 /// Declares the table and, for each row, a constant with its name.
 macro_rules! settings {
     ($($constant:ident = $name:literal, $variable:literal, $kind:expr, $default:expr, $meaning:literal;)+) => {
-        $(#[doc = $meaning] pub const $constant: &str = $name;)+
+        $(#[doc = $meaning] pub(crate) const $constant: &str = $name;)+
 
         /// Every setting that there is.
-        pub static KEYS: &[Key] = &[$(Key {
+        pub(crate) static KEYS: &[Key] = &[$(Key {
             name: $constant,
             kind: $kind,
             default: $default,
@@ -96,13 +96,13 @@ settings! {
 
 impl Key {
     /// Finds a setting by its name, in any letter case.
-    pub fn find(name: &str) -> Option<&'static Key> {
+    pub(crate) fn find(name: &str) -> Option<&'static Key> {
         KEYS.iter()
             .find(|key| key.name.eq_ignore_ascii_case(name.trim()))
     }
 
     /// Finds a setting that must be there.
-    pub fn named(name: &str) -> Result<&'static Key> {
+    pub(crate) fn named(name: &str) -> Result<&'static Key> {
         Key::find(name).ok_or_else(|| {
             let error = Error::new(Code::ConfigInvalid, no_setting(name));
             // A fix that repeats the value would have a secret written down.
@@ -117,12 +117,12 @@ impl Key {
     }
 
     /// Finds the setting whose name is nearest to another.
-    pub fn near(name: &str) -> Option<&'static str> {
+    pub(crate) fn near(name: &str) -> Option<&'static str> {
         nearest(name, KEYS.iter().map(|key| key.name))
     }
 
     /// Says whether a project's file, which may come from a stranger, has no say in this.
-    pub fn is_users_own(&self) -> bool {
+    pub(crate) fn is_users_own(&self) -> bool {
         let own = [
             GATES_ENVIRONMENT,
             LLM_API_KEY_ENV,
@@ -143,7 +143,7 @@ fn is_secret(name: &str) -> bool {
 }
 
 /// The sentence about a name that is no setting's.
-pub fn no_setting(name: &str) -> String {
+pub(crate) fn no_setting(name: &str) -> String {
     if is_secret(name) {
         return format!(
             "there is no setting `{name}`: a key stays in a variable, whose name `{LLM_API_KEY_ENV}` can hold"

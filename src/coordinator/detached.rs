@@ -18,8 +18,8 @@ use crate::ops::{Assignment, Surroundings};
 use crate::plan::Plan;
 use crate::runner::{self, child};
 
-pub use plan::PlanWish;
-pub use wish::Wish;
+pub(crate) use plan::PlanWish;
+pub(crate) use wish::Wish;
 
 /// The program that carries runs out.
 const PROGRAM: &str = "cleo-full";
@@ -30,15 +30,15 @@ const LINE_MAX: u64 = 16 << 20;
 
 /// A run that goes on by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Begun {
+pub(crate) struct Begun {
     /// Its id.
-    pub run: String,
+    pub(crate) run: String,
     /// What somebody would type to begin the same.
-    pub command: String,
+    pub(crate) command: String,
 }
 
 /// Begins a run as it is wished, in a process of its own, and returns once the store has it.
-pub fn begin(surroundings: &Surroundings, wish: &Wish) -> Result<Begun> {
+pub(crate) fn begin(surroundings: &Surroundings, wish: &Wish) -> Result<Begun> {
     let words = wish.words()?;
     let told = first(surroundings, &words, Told::Line, None)?;
     begun(&told, typed(&words))
@@ -46,21 +46,25 @@ pub fn begin(surroundings: &Surroundings, wish: &Wish) -> Result<Begun> {
 
 /// Has a plan carried out as it is wished, in a process of its own, and returns once the store has its
 /// run. The process reads the plan: no file is left, and nobody sees it in the list of processes.
-pub fn carry_out(surroundings: &Surroundings, plan: &Plan, wish: &PlanWish) -> Result<Begun> {
+pub(crate) fn carry_out(
+    surroundings: &Surroundings,
+    plan: &Plan,
+    wish: &PlanWish,
+) -> Result<Begun> {
     let text = json!(plan).to_string();
     let told = first(surroundings, &wish.words(), Told::Line, Some(text))?;
     begun(&told, wish.typed())
 }
 
 /// Goes on with a run in a process of its own.
-pub fn resume(surroundings: &Surroundings, run: &str) -> Result<Begun> {
+pub(crate) fn resume(surroundings: &Surroundings, run: &str) -> Result<Begun> {
     let words = ["runs", "resume", run].map(String::from);
     let told = first(surroundings, &words, Told::Line, None)?;
     begun(&told, typed(&words))
 }
 
 /// Says what a run would do.
-pub fn rehearse(surroundings: &Surroundings, wish: &Wish) -> Result<Value> {
+pub(crate) fn rehearse(surroundings: &Surroundings, wish: &Wish) -> Result<Value> {
     let wish = Wish {
         dry_run: true,
         ..wish.clone()

@@ -102,7 +102,7 @@ pub(super) struct Engine<'a> {
 }
 
 /// Carries out the tasks of a selection, and returns what became of them.
-pub fn run(
+pub(crate) fn run(
     surroundings: Surroundings,
     options: Options,
     ambience: Ambience,

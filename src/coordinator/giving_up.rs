@@ -39,17 +39,17 @@ const GIVEN_UP: &str = "the run was given up";
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Cancelled {
+pub(crate) struct Cancelled {
     /// The run as it stands.
-    pub run: Run,
+    pub(crate) run: Run,
     /// How many processes of agents were ended that nobody looked after.
-    pub orphans: usize,
+    pub(crate) orphans: usize,
     /// Tasks that were given back.
-    pub released: Vec<TaskId>,
+    pub(crate) released: Vec<TaskId>,
     /// Branches that hold what was done and is not merged, but for those of worktrees that are kept.
-    pub branches: Vec<String>,
+    pub(crate) branches: Vec<String>,
     /// Worktrees that are kept, because no branch could hold all that was done in them.
-    pub worktrees: Vec<KeptTree>,
+    pub(crate) worktrees: Vec<KeptTree>,
 }
 
 impl Cancelled {
@@ -68,7 +68,7 @@ impl Cancelled {
 /// Gives a run up. One that is under way is asked to end, and waited for a while; one that nobody
 /// carries out is ended here. An execution is over at once: whoever carries it out waits for its answer all
 /// the same, and keeps nothing of it but what it took.
-pub fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled> {
+pub(crate) fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled> {
     let workspace = surroundings.workspace()?;
     let mut agency = opened(&workspace, surroundings, id)?;
     let run = agency.read()?.run(id)?;

@@ -13,16 +13,16 @@ use crate::run::told::{Told, kind};
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct KeptTree {
+pub(crate) struct KeptTree {
     /// The task that was worked on in it.
-    pub task_id: TaskId,
+    pub(crate) task_id: TaskId,
     /// Where it is.
-    pub worktree: String,
+    pub(crate) worktree: String,
     /// Its branch, which lacks something of what was done in it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub branch: Option<String>,
+    pub(crate) branch: Option<String>,
     /// Why it is kept.
-    pub reason: String,
+    pub(crate) reason: String,
 }
 
 impl KeptTree {

@@ -8,16 +8,16 @@ mod claiming;
 mod crew;
 mod cut_off;
 mod deeds;
-pub mod detached;
+pub(crate) mod detached;
 mod engine;
-mod giving_up;
+pub(crate) mod giving_up;
 mod hearing;
 mod isolation;
 mod judging;
 mod kept;
 mod machine;
 mod options;
-pub mod plan;
+pub(crate) mod plan;
 mod prompt;
 mod rehearsal;
 mod report;
@@ -29,13 +29,12 @@ mod taking_up;
 mod trees;
 mod turns;
 
-pub use engine::run;
-pub use giving_up::{Cancelled, cancel};
-pub use kept::KeptTree;
-pub use options::{DEPTH_MAX, Options, Rest, Selection};
-pub use rehearsal::{Rehearsal, Rehearsed, rehearse};
-pub use report::Report;
-pub use resume::{resume, way_on};
+pub(crate) use engine::run;
+pub(crate) use giving_up::cancel;
+pub(crate) use options::{Options, Rest, Selection};
+pub(crate) use rehearsal::{Rehearsal, Rehearsed, rehearse};
+pub(crate) use report::Report;
+pub(crate) use resume::{resume, way_on};
 
 use crate::ops::trust::Item;
 use crate::run::Event;
@@ -43,7 +42,7 @@ use crate::run::board::Board;
 use crate::runner::agent::Runners;
 
 /// Who is told of a run while it goes on.
-pub trait Listener {
+pub(crate) trait Listener {
     /// Hears what happened, once it is kept.
     fn tell(&mut self, events: &[Event], board: &Board);
 
@@ -53,13 +52,13 @@ pub trait Listener {
 
 /// What surrounds a run beside what surrounds every command.
 #[derive(Clone, Debug, Default)]
-pub struct Ambience {
+pub(crate) struct Ambience {
     /// How many agents there are above this cleo (`CLEO_DEPTH`).
-    pub depth: u32,
+    pub(crate) depth: u32,
     /// The trace that it belongs to (`TRACEPARENT`).
-    pub trace: Option<String>,
+    pub(crate) trace: Option<String>,
     /// What the settings say of runners.
-    pub runners: Runners,
+    pub(crate) runners: Runners,
     /// What the project's file says of runners.
-    pub chosen: Vec<Item>,
+    pub(crate) chosen: Vec<Item>,
 }

@@ -12,12 +12,12 @@ use crate::run::spent::dollars;
 use crate::runner::agent::Limits;
 
 /// Most agents within agents: cleo that is called by an agent of a run of an agent begins no other.
-pub const DEPTH_MAX: u32 = 3;
+pub(crate) const DEPTH_MAX: u32 = 3;
 
 /// Which tasks to carry out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Selection {
+pub(crate) enum Selection {
     /// These; of an epic, everything below it.
     Tasks(Vec<TaskId>),
     /// Everything below an epic.
@@ -31,57 +31,57 @@ pub enum Selection {
 /// How a run is carried out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Options {
+pub(crate) struct Options {
     /// Which tasks.
-    pub selection: Selection,
+    pub(crate) selection: Selection,
     /// The runner that is asked for, perhaps with a model, as in `claude:MODEL`; none for those that
     /// the settings say.
-    pub runner: Option<String>,
+    pub(crate) runner: Option<String>,
     /// The command line of the runner `command`.
-    pub command: Option<String>,
+    pub(crate) command: Option<String>,
     /// The model, if one is asked for.
-    pub model: Option<String>,
+    pub(crate) model: Option<String>,
     /// Most agents at a time.
-    pub jobs: usize,
+    pub(crate) jobs: usize,
     /// Most agents of a runner at a time, by its name.
-    pub runner_jobs: BTreeMap<String, usize>,
+    pub(crate) runner_jobs: BTreeMap<String, usize>,
     /// How often each task may be mended.
-    pub repairs: u32,
+    pub(crate) repairs: u32,
     /// What all may cost, in US dollars.
-    pub max_cost: Option<f64>,
+    pub(crate) max_cost: Option<f64>,
     /// What its rest was given last, in US dollars; none for a run that got no more than at first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub granted: Option<f64>,
+    pub(crate) granted: Option<f64>,
     /// Most turns of an agent.
-    pub max_turns: Option<u32>,
+    pub(crate) max_turns: Option<u32>,
     /// How long all may take, in seconds.
-    pub time_limit: Option<u64>,
+    pub(crate) time_limit: Option<u64>,
     /// How long an agent may take, in seconds.
-    pub task_time_limit: Option<u64>,
+    pub(crate) task_time_limit: Option<u64>,
     /// How long an agent may be silent, in seconds.
-    pub idle_limit: Option<u64>,
+    pub(crate) idle_limit: Option<u64>,
     /// How long the command of a criterion may take, in seconds.
-    pub gate_time_limit: u64,
+    pub(crate) gate_time_limit: u64,
     /// How long claims hold, in seconds; they are renewed meanwhile.
-    pub lease: u64,
+    pub(crate) lease: u64,
     /// True when each task gets a git worktree of its own.
-    pub isolate: bool,
+    pub(crate) isolate: bool,
     /// True when nothing more begins after a failure.
-    pub fail_fast: bool,
+    pub(crate) fail_fast: bool,
     /// Tools that agents may use without asking; empty for those that their runners give by themselves.
     #[serde(default)]
-    pub tools: Vec<String>,
+    pub(crate) tools: Vec<String>,
     /// Variables of the user that agents get too, by name.
-    pub passed: Vec<String>,
+    pub(crate) passed: Vec<String>,
 }
 
 /// What the rest of a run may take that goes on; none leaves what it was begun with.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Rest {
+pub(crate) struct Rest {
     /// What it may cost, in US dollars, beside what was spent before.
-    pub max_cost: Option<f64>,
+    pub(crate) max_cost: Option<f64>,
     /// How long it may take, in seconds.
-    pub time_limit: Option<u64>,
+    pub(crate) time_limit: Option<u64>,
 }
 
 impl Rest {

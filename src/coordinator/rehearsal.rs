@@ -12,36 +12,36 @@ use crate::ops::{Context, Surroundings};
 /// What a run would do.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Rehearsed {
+pub(crate) struct Rehearsed {
     /// The tasks, in the order in which they would begin were nothing in their way.
-    pub tasks: Vec<Rehearsal>,
+    pub(crate) tasks: Vec<Rehearsal>,
     /// How many there are.
-    pub total: usize,
+    pub(crate) total: usize,
 }
 
 /// What would become of a task.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Rehearsal {
+pub(crate) struct Rehearsal {
     /// The task.
-    pub task_id: TaskId,
+    pub(crate) task_id: TaskId,
     /// Its title.
-    pub title: String,
+    pub(crate) title: String,
     /// In which wave it could begin at the earliest, from 0; none when it waits for itself.
-    pub wave: Option<usize>,
+    pub(crate) wave: Option<usize>,
     /// The tasks of the run that come before it.
-    pub needs: Vec<TaskId>,
+    pub(crate) needs: Vec<TaskId>,
     /// The skill; none of an epic, on which nobody works.
-    pub skill: Option<String>,
+    pub(crate) skill: Option<String>,
     /// The runner.
-    pub runner: Option<String>,
+    pub(crate) runner: Option<String>,
     /// The model, if one is asked for.
-    pub model: Option<String>,
+    pub(crate) model: Option<String>,
 }
 
 /// Says what a run would do.
-pub fn rehearse(
+pub(crate) fn rehearse(
     surroundings: Surroundings,
     options: &Options,
     ambience: &Ambience,

@@ -18,16 +18,16 @@ const NAMED_MAX: usize = 5;
 /// What became of a run and of each of its tasks.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Report {
+pub(crate) struct Report {
     /// The run.
-    pub run: Run,
+    pub(crate) run: Run,
     /// Its tasks, in its order.
-    pub tasks: Vec<TaskRun>,
+    pub(crate) tasks: Vec<TaskRun>,
     /// How many of them came how far.
-    pub summary: Summary,
+    pub(crate) summary: Summary,
     /// The error that the run ends with.
     #[serde(skip)]
-    pub error: Option<Error>,
+    pub(crate) error: Option<Error>,
 }
 
 impl Report {

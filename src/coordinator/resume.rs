@@ -24,7 +24,7 @@ use crate::workspace::Workspace;
 
 /// Goes on with a run that was interrupted, failed or was cancelled: what is done stays done, what its
 /// agents left is verified, and what nobody looks after any more is ended. `rest` bounds what is left.
-pub fn resume(
+pub(crate) fn resume(
     surroundings: Surroundings,
     id: &str,
     rest: Rest,
@@ -201,7 +201,7 @@ pub(super) fn begun(run: &Run, events: &[Event]) -> Result<(Options, Vec<Planned
 
 /// Writes the command that goes on with a run that is over: with more money where its own is spent. A run
 /// that this user did not begin is looked at first.
-pub fn way_on(surroundings: &Surroundings, shown: &Shown) -> String {
+pub(crate) fn way_on(surroundings: &Surroundings, shown: &Shown) -> String {
     let events = shown.events.as_deref().unwrap_or_default();
     let is_own = surroundings
         .workspace()

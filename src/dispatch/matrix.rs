@@ -8,30 +8,30 @@ use crate::skill::Skill;
 
 /// `skills/manifest.json`.
 #[derive(Clone, Debug, Default, Deserialize)]
-pub struct Manifest {
+pub(crate) struct Manifest {
     /// Skills in catalogue order.
     #[serde(default)]
-    pub skills: Vec<Listed>,
+    pub(crate) skills: Vec<Listed>,
     #[serde(default)]
-    pub dispatch_matrix: Rows,
+    pub(crate) dispatch_matrix: Rows,
 }
 
 #[derive(Clone, Debug, Deserialize)]
-pub struct Listed {
-    pub name: String,
+pub(crate) struct Listed {
+    pub(crate) name: String,
     /// `inactive` switches it off.
     #[serde(default)]
-    pub status: Option<String>,
+    pub(crate) status: Option<String>,
 }
 
 impl Listed {
     /// Says whether the skill is switched off, in any letter case.
-    pub fn is_off(&self) -> bool {
+    pub(crate) fn is_off(&self) -> bool {
         self.status.as_deref().is_some_and(is_inactive)
     }
 
     /// Returns a status that is neither `active` nor `inactive`.
-    pub fn unknown_status(&self) -> Option<&str> {
+    pub(crate) fn unknown_status(&self) -> Option<&str> {
         let is_known = |status: &str| is_inactive(status) || is_word(status, "active");
         self.status.as_deref().filter(|status| !is_known(status))
     }
@@ -46,25 +46,25 @@ fn is_word(status: &str, word: &str) -> bool {
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
-pub struct Rows {
+pub(crate) struct Rows {
     /// Task type to skill.
     #[serde(default)]
-    pub by_task_type: IndexMap<String, String>,
+    pub(crate) by_task_type: IndexMap<String, String>,
     /// Keywords separated by `|` to skill; the order of the rows counts.
     #[serde(default)]
-    pub by_keyword: IndexMap<String, String>,
+    pub(crate) by_keyword: IndexMap<String, String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub(crate) struct Row {
     /// Normalized keywords.
-    pub keywords: Vec<String>,
-    pub skill: String,
+    pub(crate) keywords: Vec<String>,
+    pub(crate) skill: String,
 }
 
 /// The matrix, ready to be asked.
 #[derive(Clone, Debug, Default)]
-pub struct Matrix {
+pub(crate) struct Matrix {
     types: IndexMap<String, String>,
     rows: Vec<Row>,
 }
@@ -72,7 +72,7 @@ pub struct Matrix {
 impl Matrix {
     /// Makes the matrix of the manifest's rows. A skill that no row leads to adds its own types and
     /// keywords after them, so that a project's skill needs no manifest.
-    pub fn new(manifest: &Manifest, skills: &[Skill]) -> Matrix {
+    pub(crate) fn new(manifest: &Manifest, skills: &[Skill]) -> Matrix {
         let rows = &manifest.dispatch_matrix;
         let mut matrix = Matrix::default();
         for (kind, skill) in &rows.by_task_type {
@@ -107,12 +107,12 @@ impl Matrix {
     }
 
     /// Returns the skill that a normalized task type leads to.
-    pub fn skill_for_type(&self, kind: &str) -> Option<&str> {
+    pub(crate) fn skill_for_type(&self, kind: &str) -> Option<&str> {
         self.types.get(kind).map(String::as_str)
     }
 
     /// Names the keywords of a skill that lead nowhere, because rows of the manifest stand for them.
-    pub fn unheard<'a>(&self, skill: &'a Skill) -> Vec<&'a str> {
+    pub(crate) fn unheard<'a>(&self, skill: &'a Skill) -> Vec<&'a str> {
         let is_heard = |word: &str| {
             let word = normalize(word.trim());
             self.rows.iter().any(|row| row.keywords.contains(&word))
@@ -121,7 +121,7 @@ impl Matrix {
         words.filter(|word| !is_heard(word)).collect()
     }
 
-    pub fn rows(&self) -> &[Row] {
+    pub(crate) fn rows(&self) -> &[Row] {
         &self.rows
     }
 }

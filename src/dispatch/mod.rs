@@ -1,7 +1,7 @@
 //! From a task to a skill: override, label, type, keyword, default. Every decision says what spoke
 //! for it and why the others lost. Rules: two-tier-subagents notes, section 2.
 
-pub mod matrix;
+pub(crate) mod matrix;
 
 use indexmap::IndexSet;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -10,26 +10,26 @@ use crate::error::{Code, Error, Result};
 use crate::score::{Rank, Words, normalize};
 use crate::skill::{self, Skill};
 use crate::task::Task;
-pub use matrix::Matrix;
+pub(crate) use matrix::Matrix;
 
 /// What dispatch looks at. Missing and null fields are fine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
-pub struct Subject {
+pub(crate) struct Subject {
     /// Id, given back with the answer.
     #[serde(deserialize_with = "or_default")]
-    pub id: String,
+    pub(crate) id: String,
     /// Title, searched first.
     #[serde(deserialize_with = "or_default")]
-    pub title: String,
+    pub(crate) title: String,
     /// Description, searched after the title.
     #[serde(deserialize_with = "or_default")]
-    pub description: String,
+    pub(crate) description: String,
     #[serde(rename = "type", deserialize_with = "or_default")]
-    pub kind: String,
+    pub(crate) kind: String,
     /// Labels; their order does not matter.
     #[serde(deserialize_with = "or_default")]
-    pub labels: Vec<String>,
+    pub(crate) labels: Vec<String>,
 }
 
 fn or_default<'de, D, T>(deserializer: D) -> std::result::Result<T, D::Error>
@@ -56,7 +56,7 @@ impl From<&Task> for Subject {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum Strategy {
+pub(crate) enum Strategy {
     /// The caller named the skill.
     Override,
     /// Labels of the task equal tags of the skill.
@@ -72,14 +72,14 @@ pub enum Strategy {
 /// A skill that something speaks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Candidate {
-    pub skill: String,
+pub(crate) struct Candidate {
+    pub(crate) skill: String,
     /// What speaks for it.
-    pub strategy: Strategy,
+    pub(crate) strategy: Strategy,
     /// The labels, type or word that matched.
-    pub matched: Vec<String>,
+    pub(crate) matched: Vec<String>,
     /// One sentence: why it won, or why it did not.
-    pub reason: String,
+    pub(crate) reason: String,
     /// Place of the first tag that matched.
     #[serde(skip)]
     position: usize,
@@ -87,35 +87,35 @@ pub struct Candidate {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Rejected {
-    pub skill: String,
-    pub reason: String,
+pub(crate) struct Rejected {
+    pub(crate) skill: String,
+    pub(crate) reason: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Decision {
+pub(crate) struct Decision {
     /// The task, as the caller named it.
-    pub task_id: String,
+    pub(crate) task_id: String,
     /// The chosen skill.
-    pub skill: String,
-    pub strategy: Strategy,
+    pub(crate) skill: String,
+    pub(crate) strategy: Strategy,
     /// The labels, type or word that matched.
-    pub matched: Vec<String>,
+    pub(crate) matched: Vec<String>,
     /// One sentence: why.
-    pub reason: String,
+    pub(crate) reason: String,
     /// Every skill that something speaks for, best first.
-    pub candidates: Vec<Candidate>,
+    pub(crate) candidates: Vec<Candidate>,
     /// Who came second.
-    pub runner_up: Option<Candidate>,
+    pub(crate) runner_up: Option<Candidate>,
     /// The other skills, each with the reason; only filled when asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub rejected: Vec<Rejected>,
+    pub(crate) rejected: Vec<Rejected>,
 }
 
 /// Chooses the skill for a task. `skills` stand in catalogue order.
-pub fn dispatch(
+pub(crate) fn dispatch(
     subject: &Subject,
     skills: &[Skill],
     matrix: &Matrix,
@@ -137,7 +137,7 @@ pub fn dispatch(
 }
 
 /// Adds why each skill that nothing speaks for was not chosen.
-pub fn explain(decision: &mut Decision, skills: &[Skill]) {
+pub(crate) fn explain(decision: &mut Decision, skills: &[Skill]) {
     for skill in skills {
         if decision
             .candidates

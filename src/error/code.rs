@@ -5,28 +5,28 @@ macro_rules! codes {
     ($($variant:ident = $name:literal, $exit:literal, $meaning:literal, $advice:literal;)+) => {
         /// A kind of failure. Names and exit codes are a contract; see `cleo help exit-codes`.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Code { $(#[doc = $meaning] $variant,)+ }
+        pub(crate) enum Code { $(#[doc = $meaning] $variant,)+ }
 
         impl Code {
             /// All codes in the order of the table.
-            pub const ALL: &'static [Code] = &[$(Code::$variant,)+];
+            pub(crate) const ALL: &'static [Code] = &[$(Code::$variant,)+];
 
             /// Returns the stable name, such as `E_TASK_NOT_FOUND`.
-            pub fn name(self) -> &'static str {
+            pub(crate) fn name(self) -> &'static str {
                 match self { $(Code::$variant => $name,)+ }
             }
 
-            pub fn exit_code(self) -> u8 {
+            pub(crate) fn exit_code(self) -> u8 {
                 match self { $(Code::$variant => $exit,)+ }
             }
 
             /// Says in one sentence what the code means.
-            pub fn meaning(self) -> &'static str {
+            pub(crate) fn meaning(self) -> &'static str {
                 match self { $(Code::$variant => $meaning,)+ }
             }
 
             /// Says what to do about it.
-            pub fn advice(self) -> &'static str {
+            pub(crate) fn advice(self) -> &'static str {
                 match self { $(Code::$variant => $advice,)+ }
             }
         }
@@ -256,7 +256,7 @@ codes! {
 
 impl Code {
     /// Finds a code by its stable name, in any letter case and with or without `E_`.
-    pub fn find(name: &str) -> Option<Code> {
+    pub(crate) fn find(name: &str) -> Option<Code> {
         let wanted = name.trim().to_ascii_uppercase();
         Code::ALL.iter().copied().find(|code| {
             code.name() == wanted || code.name().strip_prefix("E_") == Some(wanted.as_str())

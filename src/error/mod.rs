@@ -8,44 +8,44 @@ use std::fmt::{self, Write};
 
 use serde::Serialize;
 
-pub use code::Code;
+pub(crate) use code::Code;
 
 /// Longest message that an answer shows, in characters.
 const MESSAGE_MAX: usize = 2_000;
 
 /// Result of everything in cleo that can fail.
-pub type Result<T> = std::result::Result<T, Error>;
+pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 /// Another way out of an error.
 #[derive(Clone, Debug, Serialize, PartialEq, Eq)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Alternative {
+pub(crate) struct Alternative {
     /// What it does, in a few words.
-    pub action: String,
+    pub(crate) action: String,
     /// A command that can be pasted.
-    pub command: String,
+    pub(crate) command: String,
 }
 
 /// A failure with everything that a face needs to render it.
 #[derive(Debug)]
-pub struct Error {
-    pub code: Code,
+pub(crate) struct Error {
+    pub(crate) code: Code,
     /// What happened, to what: one sentence. May hold text from strangers.
-    pub message: String,
+    pub(crate) message: String,
     /// A command of a constant form, with ids at most, that destroys nothing, where there is one.
-    pub fix: Option<String>,
-    pub alternatives: Vec<Alternative>,
+    pub(crate) fix: Option<String>,
+    pub(crate) alternatives: Vec<Alternative>,
     /// Lines of the input that are at fault, where it has lines.
-    pub lines: Vec<usize>,
-    pub source: Option<anyhow::Error>,
+    pub(crate) lines: Vec<usize>,
+    pub(crate) source: Option<anyhow::Error>,
     /// True when others can be expected to change what it failed of.
-    pub passing: bool,
+    pub(crate) passing: bool,
     /// The field of the input that is at fault, where it is one.
-    pub field: Option<String>,
+    pub(crate) field: Option<String>,
 }
 
 impl Error {
-    pub fn new(code: Code, message: impl Into<String>) -> Error {
+    pub(crate) fn new(code: Code, message: impl Into<String>) -> Error {
         Error {
             code,
             message: message.into(),
@@ -58,29 +58,29 @@ impl Error {
         }
     }
 
-    pub fn in_field(mut self, field: impl Into<String>) -> Error {
+    pub(crate) fn in_field(mut self, field: impl Into<String>) -> Error {
         self.field = Some(field.into());
         self
     }
 
     /// Adds the command that mends it.
-    pub fn fix(mut self, command: impl Into<String>) -> Error {
+    pub(crate) fn fix(mut self, command: impl Into<String>) -> Error {
         self.fix = Some(command.into());
         self
     }
 
     /// Adds the name that was probably meant to the message.
-    pub fn did_you_mean(mut self, name: &str) -> Error {
+    pub(crate) fn did_you_mean(mut self, name: &str) -> Error {
         let _ = write!(self.message, "; did you mean `{name}`?");
         self
     }
 
-    pub fn at_lines(mut self, lines: Vec<usize>) -> Error {
+    pub(crate) fn at_lines(mut self, lines: Vec<usize>) -> Error {
         self.lines = lines;
         self
     }
 
-    pub fn or(mut self, action: impl Into<String>, command: impl Into<String>) -> Error {
+    pub(crate) fn or(mut self, action: impl Into<String>, command: impl Into<String>) -> Error {
         self.alternatives.push(Alternative {
             action: action.into(),
             command: command.into(),
@@ -88,26 +88,26 @@ impl Error {
         self
     }
 
-    pub fn because(mut self, source: impl Into<anyhow::Error>) -> Error {
+    pub(crate) fn because(mut self, source: impl Into<anyhow::Error>) -> Error {
         self.source = Some(source.into());
         self
     }
 
     /// Says whether others can be expected to change what it failed of, so that trying again helps.
-    pub fn passing(mut self, passing: bool) -> Error {
+    pub(crate) fn passing(mut self, passing: bool) -> Error {
         self.passing = passing;
         self
     }
 
     /// Returns the message for an answer: one that a stranger's text made long ends in `…`.
-    pub fn shown(&self) -> Cow<'_, str> {
+    pub(crate) fn shown(&self) -> Cow<'_, str> {
         match self.message.char_indices().nth(MESSAGE_MAX) {
             Some((end, _)) => Cow::Owned(format!("{}…", &self.message[..end])),
             None => Cow::Borrowed(&self.message),
         }
     }
 
-    pub fn retryable(&self) -> bool {
+    pub(crate) fn retryable(&self) -> bool {
         let passes = [Code::LockTimeout, Code::RateLimited, Code::ServerBusy];
         passes.contains(&self.code) || self.passing
     }
@@ -123,7 +123,7 @@ impl std::error::Error for Error {}
 
 /// Says whether a character cannot be seen and steers what shows the text: control characters,
 /// ends of lines, marks that turn the direction of writing, and characters without any width.
-pub fn steers(c: char) -> bool {
+pub(crate) fn steers(c: char) -> bool {
     c.is_control()
         || matches!(
             c,
@@ -133,7 +133,7 @@ pub fn steers(c: char) -> bool {
 }
 
 /// Quotes one argument for a POSIX shell, so that a suggested command can be pasted as it is.
-pub fn quote(argument: &str) -> String {
+pub(crate) fn quote(argument: &str) -> String {
     if argument.contains(steers) {
         return escaped(argument);
     }
@@ -164,7 +164,10 @@ fn escaped(argument: &str) -> String {
 }
 
 /// Finds the name nearest to `wanted`, for "did you mean".
-pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(
+    wanted: &str,
+    names: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
     let wanted = wanted.to_lowercase();
     names
         .into_iter()

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// Locks a file against all others that lock it; none when `patience` was not enough. The lock ends
 /// with the file or the process.
-pub fn lock_in_turn(file: File, patience: Duration) -> io::Result<Option<File>> {
+pub(crate) fn lock_in_turn(file: File, patience: Duration) -> io::Result<Option<File>> {
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => queue(file, patience),

@@ -9,12 +9,12 @@ use rustix::fs::{CWD, Mode, OFlags, openat};
 use rustix::io::{Errno, retry_on_intr};
 
 /// Opens a regular file. A link is not followed, and a pipe is not waited for.
-pub fn open_regular(path: &Path) -> io::Result<File> {
+pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     regular(open_at(CWD, path, OFlags::NOFOLLOW)?)
 }
 
 /// Opens a regular file, also through links. A pipe is not waited for.
-pub fn open_now(path: &Path) -> io::Result<File> {
+pub(crate) fn open_now(path: &Path) -> io::Result<File> {
     regular(open_at_once(path)?)
 }
 
@@ -25,7 +25,7 @@ pub(super) fn open_at_once(path: &Path) -> io::Result<File> {
 
 /// Opens a regular file as [`open_regular`] does, if it lies below a folder. Links on the way count as long as
 /// they stay in there; one that is put there meanwhile is not followed.
-pub fn open_below(top: &Path, path: &Path) -> io::Result<File> {
+pub(crate) fn open_below(top: &Path, path: &Path) -> io::Result<File> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(ErrorKind::InvalidInput.into());
     };
@@ -57,7 +57,7 @@ fn regular(file: File) -> io::Result<File> {
 }
 
 /// Why something is not opened.
-pub fn not_regular() -> io::Error {
+pub(crate) fn not_regular() -> io::Error {
     io::Error::other("it is no regular file")
 }
 

@@ -4,6 +4,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cleo::runner::signals::outlive_size_limit();
     cleo::run_whole()
 }

@@ -13,18 +13,18 @@ const SHELLS: [&str; 6] = ["sh", "bash", "dash", "ksh", "zsh", "ash"];
 
 /// A line of a task's acceptance, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Criterion<'a> {
-    pub text: &'a str,
+pub(crate) struct Criterion<'a> {
+    pub(crate) text: &'a str,
     /// The command as it was written; none when there is none.
-    pub line: Option<&'a str>,
+    pub(crate) line: Option<&'a str>,
     /// The words of the command, split like a shell does it; nothing is expanded.
-    pub command: Option<Vec<String>>,
+    pub(crate) command: Option<Vec<String>>,
 }
 
 impl<'a> Criterion<'a> {
     /// Takes a line apart at its last ` :: `. What follows and is no command, because a quote is
     /// open, belongs to the words.
-    pub fn read(line: &'a str) -> Criterion<'a> {
+    pub(crate) fn read(line: &'a str) -> Criterion<'a> {
         let parts = line.rsplit_once(MARK);
         let split = parts.and_then(|(text, command)| Some((text, command, words(command)?)));
         match split {
@@ -42,7 +42,7 @@ impl<'a> Criterion<'a> {
     }
 
     /// Refuses a line with a command that cannot be split, or that only a shell carries out.
-    pub fn check(line: &str) -> Result<()> {
+    pub(crate) fn check(line: &str) -> Result<()> {
         let Some((_, command)) = line.rsplit_once(MARK) else {
             return Ok(());
         };
@@ -65,7 +65,7 @@ impl<'a> Criterion<'a> {
 
     /// Returns a line that [`Criterion::check`] takes: with a shell where the command asks for one, without
     /// the command where that cannot be split.
-    pub fn mended(line: &str) -> String {
+    pub(crate) fn mended(line: &str) -> String {
         match line.rsplit_once(MARK) {
             Some((text, command)) if obeyed(command).is_some() => {
                 format!("{}{MARK}{}", text.trim(), in_shell(command))
@@ -75,7 +75,7 @@ impl<'a> Criterion<'a> {
         }
     }
 
-    pub fn sentence(&self) -> String {
+    pub(crate) fn sentence(&self) -> String {
         match self.line {
             Some(line) => format!("{} (cleo runs `{line}`)", self.text),
             None => self.text.to_string(),
@@ -85,7 +85,7 @@ impl<'a> Criterion<'a> {
 
 /// Splits a command into words as a shell would, and expands nothing. None when it is empty or a
 /// quote is open.
-pub fn words(command: &str) -> Option<Vec<String>> {
+pub(crate) fn words(command: &str) -> Option<Vec<String>> {
     let words = shlex::split(command)?;
     // A program has a name.
     (words.first().is_some_and(|program| !program.is_empty())).then_some(words)
@@ -94,7 +94,7 @@ pub fn words(command: &str) -> Option<Vec<String>> {
 /// Returns the first sign of a command that a shell obeys: out of quotes, or what it puts something else in the
 /// place of, inside double quotes too. Without a shell it is part of an argument, and the program could succeed
 /// without what is asked for.
-pub fn obeyed(command: &str) -> Option<&str> {
+pub(crate) fn obeyed(command: &str) -> Option<&str> {
     let command = command.trim();
     let (mut quote, mut begin, mut letters) = (None, 0, command.char_indices());
     while let Some((at, letter)) = letters.next() {
@@ -155,7 +155,7 @@ fn is_ended(command: &str, at: usize) -> bool {
 }
 
 /// Says what a sign is that only a shell obeys.
-pub fn for_shells(sign: &str) -> String {
+pub(crate) fn for_shells(sign: &str) -> String {
     let sign = match sign {
         "\n" => "the line break".to_string(),
         "`" => "the backtick".to_string(),
@@ -165,7 +165,7 @@ pub fn for_shells(sign: &str) -> String {
 }
 
 /// Writes a command so that a shell carries it out.
-pub fn in_shell(command: &str) -> String {
+pub(crate) fn in_shell(command: &str) -> String {
     let (command, mut written) = (command.trim(), String::new());
     for (at, letter) in command.char_indices() {
         // There it would end the command of the shell.

@@ -9,12 +9,12 @@ const URL_MAX: usize = 2_000;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Evidence {
+pub(crate) struct Evidence {
     #[serde(flatten)]
-    pub proof: Proof,
+    pub(crate) proof: Proof,
     /// Where it was taken; none for evidence of a version that did not keep this.
     #[serde(flatten)]
-    pub origin: Option<Origin>,
+    pub(crate) origin: Option<Origin>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub struct Evidence {
     rename_all = "camelCase",
     rename_all_fields = "camelCase"
 )]
-pub enum Proof {
+pub(crate) enum Proof {
     /// A command that cleo ran itself.
     Command {
         /// The words of the command.
@@ -69,27 +69,27 @@ pub enum Proof {
 /// Where and when evidence was taken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Origin {
+pub(crate) struct Origin {
     /// Working directory, relative to the workspace root; `.` is the root.
-    pub directory: String,
+    pub(crate) directory: String,
     /// The git worktree that has this root, if it is another one than the workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub worktree: Option<String>,
+    pub(crate) worktree: Option<String>,
     /// The git commit that was checked out, if there was one.
-    pub commit: Option<String>,
+    pub(crate) commit: Option<String>,
     /// Digest of the files of the task before the evidence was taken; none when they could not be
     /// read.
-    pub tree: Option<String>,
+    pub(crate) tree: Option<String>,
     /// When, RFC 3339 in UTC.
-    pub at: String,
-    pub by: String,
+    pub(crate) at: String,
+    pub(crate) by: String,
     /// Epoch of the claim under which it was taken, if known.
-    pub epoch: Option<u32>,
+    pub(crate) epoch: Option<u32>,
 }
 
 /// Whether evidence still speaks for what is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Freshness {
+pub(crate) enum Freshness {
     /// Nothing has changed since.
     Fresh,
     Stale,
@@ -98,16 +98,16 @@ pub enum Freshness {
 }
 
 /// What is there now, to compare evidence with.
-pub struct Present<'a> {
+pub(crate) struct Present<'a> {
     /// Digest of the files of the task; none when they cannot be read.
-    pub tree: Option<&'a str>,
+    pub(crate) tree: Option<&'a str>,
     /// Reads the digest of a file; none when it is not there.
-    pub file: &'a dyn Fn(&str) -> Option<String>,
+    pub(crate) file: &'a dyn Fn(&str) -> Option<String>,
 }
 
 impl Evidence {
     /// Says whether the evidence speaks for the gate; anything but a command leaves that open.
-    pub fn outcome(&self) -> Option<bool> {
+    pub(crate) fn outcome(&self) -> Option<bool> {
         match &self.proof {
             Proof::Command { exit_code, .. } => Some(*exit_code == Some(0)),
             _ => None,
@@ -115,13 +115,13 @@ impl Evidence {
     }
 
     /// Says whether a program can take the evidence again.
-    pub fn is_proof(&self) -> bool {
+    pub(crate) fn is_proof(&self) -> bool {
         use Proof::{Command, Commit, File};
         matches!(self.proof, Command { .. } | File { .. } | Commit { .. })
     }
 
     /// Compares what is there now with what was there then.
-    pub fn freshness(&self, present: &Present<'_>) -> Freshness {
+    pub(crate) fn freshness(&self, present: &Present<'_>) -> Freshness {
         if let Proof::File { path, digest } = &self.proof
             && (present.file)(path).as_ref() != Some(digest)
         {
@@ -141,7 +141,7 @@ impl Evidence {
 
 /// Judges pieces of evidence together. Where there is proof, words beside it are remarks, which do
 /// not age; words alone do.
-pub fn freshness(evidence: &[Evidence], present: &Present<'_>) -> Freshness {
+pub(crate) fn freshness(evidence: &[Evidence], present: &Present<'_>) -> Freshness {
     let has_proof = evidence.iter().any(Evidence::is_proof);
     let deciding = evidence.iter().filter(|each| each.is_proof() || !has_proof);
     let found: Vec<Freshness> = deciding.map(|each| each.freshness(present)).collect();
@@ -153,7 +153,7 @@ pub fn freshness(evidence: &[Evidence], present: &Present<'_>) -> Freshness {
 
 /// Checks the address of a web page: http or https, a host, nothing that does not belong into an
 /// address, and no name or password.
-pub fn check_url(url: &str) -> Result<()> {
+pub(crate) fn check_url(url: &str) -> Result<()> {
     let rest = ["https://", "http://"]
         .iter()
         .find_map(|scheme| url.strip_prefix(scheme));

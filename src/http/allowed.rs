@@ -6,7 +6,7 @@ use std::net::Ipv6Addr;
 use crate::error::{Code, Error, Result};
 
 /// Reads the name of a host, which may have a port.
-pub fn allowed_host(text: &str) -> Result<String> {
+pub(crate) fn allowed_host(text: &str) -> Result<String> {
     let (_, bare) = text.split_once("://").unwrap_or(("", text));
     match named(bare) {
         Some(name) if name.eq_ignore_ascii_case(text) => Ok(name),
@@ -18,7 +18,7 @@ pub fn allowed_host(text: &str) -> Result<String> {
 }
 
 /// Reads an origin, as browsers send it; a slash at its end is passed over.
-pub fn allowed_origin(text: &str) -> Result<String> {
+pub(crate) fn allowed_origin(text: &str) -> Result<String> {
     match origin(text) {
         Some(origin) if origin == text.strip_suffix('/').unwrap_or(text) => Ok(origin),
         meant => {

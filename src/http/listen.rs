@@ -39,7 +39,7 @@ const HELD: usize = 128 << 10;
 const LAST: Duration = Duration::from_secs(5);
 
 /// An address on which connections come in, before anybody is answered.
-pub struct Listening {
+pub(crate) struct Listening {
     runtime: Runtime,
     listener: TcpListener,
     address: SocketAddr,
@@ -55,7 +55,7 @@ fn raise_limit() {
 
 /// Begins to listen under an address; port 0 is any that is free. So many calls as `jobs` may wait for models
 /// and workers beside those that wait for disks.
-pub fn listen(address: SocketAddr, jobs: usize) -> Result<Listening> {
+pub(crate) fn listen(address: SocketAddr, jobs: usize) -> Result<Listening> {
     raise_limit();
     let runtime = Builder::new_multi_thread()
         .worker_threads(std::thread::available_parallelism().map_or(2, |n| n.get().min(4)))
@@ -86,13 +86,13 @@ fn taken(address: SocketAddr, cause: std::io::Error) -> Error {
 
 impl Listening {
     /// Returns the address, with the port that was chosen.
-    pub fn address(&self) -> SocketAddr {
+    pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
 
     /// Answers until SIGINT, SIGTERM or SIGHUP comes. What is under way then is waited for, within
     /// the time that the server gives; a second signal ends it at once.
-    pub fn serve(self, server: &Arc<Server>) -> Result<()> {
+    pub(crate) fn serve(self, server: &Arc<Server>) -> Result<()> {
         // A signal ends the server and not what it carries out.
         signals::leave_to_caller();
         if !self.runtime.block_on(accept(self.listener, server))? {

@@ -44,9 +44,9 @@ mod settings;
 mod tasks;
 mod work;
 
-pub use allowed::{allowed_host, allowed_origin};
-pub use listen::{Listening, listen};
-pub use server::{Options, Server};
+pub(crate) use allowed::{allowed_host, allowed_origin};
+pub(crate) use listen::listen;
+pub(crate) use server::{Options, Server};
 
 #[cfg(test)]
 mod tests;

@@ -28,31 +28,31 @@ use crate::workspace::Workspace;
 
 /// How the server works.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub(crate) struct Options {
     /// When a word counts for an agent.
-    pub by: Match,
+    pub(crate) by: Match,
     /// Lead in points below which it is asked which agent is meant; 0 never asks.
-    pub min_margin: u32,
+    pub(crate) min_margin: u32,
     /// Largest body, in bytes.
-    pub max_body: usize,
+    pub(crate) max_body: usize,
     /// Most calls that are worked on at a time; more are refused.
-    pub max_calls: usize,
+    pub(crate) max_calls: usize,
     /// Most connections; more wait.
-    pub max_connections: usize,
+    pub(crate) max_connections: usize,
     /// Most answers of models and workers that are waited for at a time.
-    pub jobs: usize,
+    pub(crate) jobs: usize,
     /// Calls a second that one caller may make for long; none: as many as there are.
-    pub rate: Option<u32>,
+    pub(crate) rate: Option<u32>,
     /// How long head and body of a request may take to come.
-    pub patience: Duration,
+    pub(crate) patience: Duration,
     /// How long what is under way may take when the server is asked to end.
-    pub grace: Duration,
+    pub(crate) grace: Duration,
     /// Ask everybody for a token, also callers on this machine.
-    pub ask_tokens: bool,
+    pub(crate) ask_tokens: bool,
     /// Names under which the server is called, besides its address.
-    pub hosts: Vec<String>,
+    pub(crate) hosts: Vec<String>,
     /// Pages of other origins that may call.
-    pub origins: Vec<String>,
+    pub(crate) origins: Vec<String>,
 }
 
 impl Default for Options {
@@ -75,7 +75,7 @@ impl Default for Options {
 }
 
 /// What all calls share.
-pub struct Server {
+pub(crate) struct Server {
     pub(super) surroundings: Surroundings,
     pub(super) settings: Settings,
     pub(super) workspace: Workspace,
@@ -100,7 +100,7 @@ pub struct Server {
 
 impl Server {
     /// Gets ready to answer under an address. `say` takes what goes wrong.
-    pub fn open(
+    pub(crate) fn open(
         surroundings: Surroundings,
         settings: Settings,
         options: Options,
@@ -168,7 +168,7 @@ impl Server {
 
     /// Says whether callers need a token. A server with other names stands behind a proxy, which calls
     /// from this machine for anybody.
-    pub fn asks_tokens(&self) -> bool {
+    pub(crate) fn asks_tokens(&self) -> bool {
         !self.is_local() || self.options.ask_tokens || !self.options.hosts.is_empty()
     }
 

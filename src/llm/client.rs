@@ -18,7 +18,7 @@ use crate::{exchange, runner};
 const ANSWER_MAX: u64 = 16 << 20;
 const CONNECT: Duration = Duration::from_secs(10);
 
-pub struct Client {
+pub(crate) struct Client {
     pub(super) model: Model,
     pub(super) key: Option<Key>,
     program: PathBuf,
@@ -26,7 +26,7 @@ pub struct Client {
 
 impl Client {
     /// Gets ready to ask the configured model: finds `cleo-net`, reads the key from its variable.
-    pub fn open(model: &Model) -> Result<Client> {
+    pub(crate) fn open(model: &Model) -> Result<Client> {
         let program = runner::beside(exchange::PROGRAM);
         exchange::check(&program)?;
         let key = match &model.key_variable {
@@ -36,7 +36,7 @@ impl Client {
         Ok(Client::new(model, key, program))
     }
 
-    pub fn new(model: &Model, key: Option<Key>, program: PathBuf) -> Client {
+    pub(crate) fn new(model: &Model, key: Option<Key>, program: PathBuf) -> Client {
         let model = model.clone();
         Client {
             model,
@@ -50,7 +50,7 @@ impl Client {
     ///
     /// Errors: `E_MODEL_TIMEOUT`, `E_MODEL_UNREACHABLE` and `E_MODEL_REFUSED` of the server,
     /// `E_MODEL_ANSWER` for an answer that is none, `E_INTERRUPTED` and `E_TERMINATED`.
-    pub fn ask(&self, request: &Request, seen: &mut dyn FnMut(&str)) -> Result<Reply> {
+    pub(crate) fn ask(&self, request: &Request, seen: &mut dyn FnMut(&str)) -> Result<Reply> {
         let mut counted = Usage::default();
         let reply = self.ask_counting(request, &mut counted, seen)?;
         Ok(Reply {
@@ -61,7 +61,7 @@ impl Client {
 
     /// Asks as [`Client::ask`] does. `counted` grows by what every attempt takes, also one that brings no
     /// answer: the server has it paid all the same.
-    pub fn ask_counting(
+    pub(crate) fn ask_counting(
         &self,
         request: &Request,
         counted: &mut Usage,
@@ -163,13 +163,13 @@ fn read_key(model: &Model, variable: &str) -> Result<Option<Key>> {
 }
 
 /// Takes the key of the configured model out of a text, before that is kept or sent anywhere.
-pub fn without_key(model: &Model, text: &str) -> String {
+pub(crate) fn without_key(model: &Model, text: &str) -> String {
     let variable = model.key_variable.as_deref();
     let key = variable.and_then(|variable| read_key(model, variable).ok()?);
     key.map_or_else(|| text.to_string(), |key| key.redact(text))
 }
 
-pub fn no_key(model: &Model, variable: &str) -> Error {
+pub(crate) fn no_key(model: &Model, variable: &str) -> Error {
     let word = model.provider.word();
     let message = format!("the model of {word} needs a key, and {variable} is not set");
     Error::new(Code::ConfigInvalid, message).fix(settings::ask_for(variable))
@@ -185,13 +185,13 @@ const FIRST: Duration = Duration::from_millis(500);
 const LONGEST: Duration = Duration::from_secs(20);
 
 /// Says whether a status means that the same request may well succeed later.
-pub fn is_passing(status: u16) -> bool {
+pub(crate) fn is_passing(status: u16) -> bool {
     matches!(status, 408 | 409 | 429) || (500..=599).contains(&status)
 }
 
 /// Says how long to pause before a request is sent again. The pauses grow, and differ by chance, so
 /// that many who failed together do not come back together. `chance` is any number.
-pub fn pause(attempt: u32, asked: Option<Duration>, chance: u32) -> Duration {
+pub(crate) fn pause(attempt: u32, asked: Option<Duration>, chance: u32) -> Duration {
     let share = f64::from(chance) / f64::from(u32::MAX);
     match asked {
         // Not sooner than the server asks.
@@ -207,7 +207,7 @@ pub fn pause(attempt: u32, asked: Option<Duration>, chance: u32) -> Duration {
 
 /// Reads a Retry-After: seconds, or a date. One that is neither is none; more seconds than there is
 /// time are all of it.
-pub fn retry_after(text: &str, now: DateTime<Utc>) -> Option<Duration> {
+pub(crate) fn retry_after(text: &str, now: DateTime<Utc>) -> Option<Duration> {
     let text = text.trim();
     if let Ok(seconds) = text.parse::<f64>() {
         let asked = Duration::try_from_secs_f64(seconds.max(0.0));

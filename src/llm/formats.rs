@@ -9,7 +9,7 @@ use super::{Delta, Draft, Finish, Model, Request, Usage};
 /// OpenAI's own server, whose newer models know only the newer name of the most tokens.
 const OPENAI: &str = "https://api.openai.com/";
 
-pub fn draft_openai_chat(model: &Model, request: &Request, stream: bool) -> Draft {
+pub(crate) fn draft_openai_chat(model: &Model, request: &Request, stream: bool) -> Draft {
     let system = json!({"role": "system", "content": request.system});
     let system = (!request.system.is_empty()).then_some(system);
     let messages: Vec<Value> = system
@@ -40,7 +40,7 @@ pub fn draft_openai_chat(model: &Model, request: &Request, stream: bool) -> Draf
     }
 }
 
-pub fn read_openai_chat(value: &Value, message: &str) -> Delta {
+pub(crate) fn read_openai_chat(value: &Value, message: &str) -> Delta {
     let refusal = text(value, &format!("{message}/refusal"));
     let finish = word(value, "/choices/0/finish_reason");
     Delta {
@@ -60,7 +60,7 @@ pub fn read_openai_chat(value: &Value, message: &str) -> Delta {
 }
 
 /// Writes a request. The server is asked to keep nothing.
-pub fn draft_openai_responses(model: &Model, request: &Request, stream: bool) -> Draft {
+pub(crate) fn draft_openai_responses(model: &Model, request: &Request, stream: bool) -> Draft {
     let mut body = json!({
         "model": model.name_for(request),
         "input": request.messages,
@@ -88,7 +88,7 @@ pub fn draft_openai_responses(model: &Model, request: &Request, stream: bool) ->
     }
 }
 
-pub fn whole_openai_responses(body: &Value) -> Delta {
+pub(crate) fn whole_openai_responses(body: &Value) -> Delta {
     let items = body["output"].as_array().map_or(&[][..], Vec::as_slice);
     let messages = items.iter().filter(|item| item["type"] == "message");
     let refused = messages.clone().any(|item| {
@@ -106,7 +106,7 @@ pub fn whole_openai_responses(body: &Value) -> Delta {
 }
 
 /// Reads one event. Text comes only in its deltas: the last event repeats all of it.
-pub fn delta_openai_responses(event: &Value) -> Delta {
+pub(crate) fn delta_openai_responses(event: &Value) -> Delta {
     match event["type"].as_str().unwrap_or_default() {
         "response.output_text.delta" => Delta {
             text: text(event, "/delta"),
@@ -163,7 +163,7 @@ fn state_openai(response: &Value) -> Delta {
 const VERSION: &str = "2023-06-01";
 
 /// Writes a request. Temperatures end at 1 here.
-pub fn draft_anthropic(model: &Model, request: &Request, stream: bool) -> Draft {
+pub(crate) fn draft_anthropic(model: &Model, request: &Request, stream: bool) -> Draft {
     let mut body = json!({
         "model": model.name_for(request),
         "messages": request.messages,
@@ -189,7 +189,7 @@ pub fn draft_anthropic(model: &Model, request: &Request, stream: bool) -> Draft 
     }
 }
 
-pub fn whole_anthropic(body: &Value) -> Delta {
+pub(crate) fn whole_anthropic(body: &Value) -> Delta {
     Delta {
         text: text(body, "/content"),
         error: fault(body),
@@ -197,7 +197,7 @@ pub fn whole_anthropic(body: &Value) -> Delta {
     }
 }
 
-pub fn delta_anthropic(event: &Value) -> Delta {
+pub(crate) fn delta_anthropic(event: &Value) -> Delta {
     match event["type"].as_str().unwrap_or_default() {
         "message_start" => state_anthropic(event, "/message", "/message"),
         "content_block_delta" => Delta {
@@ -238,7 +238,7 @@ fn state_anthropic(value: &Value, message: &str, counted: &str) -> Delta {
     }
 }
 
-pub fn draft_ollama(model: &Model, request: &Request, stream: bool) -> Draft {
+pub(crate) fn draft_ollama(model: &Model, request: &Request, stream: bool) -> Draft {
     let system = json!({"role": "system", "content": request.system});
     let system = (!request.system.is_empty()).then_some(system);
     let messages: Vec<Value> = system
@@ -267,7 +267,7 @@ pub fn draft_ollama(model: &Model, request: &Request, stream: bool) -> Draft {
 }
 
 /// Reads a piece of an answer; a whole one has the same form.
-pub fn delta_ollama(line: &Value) -> Delta {
+pub(crate) fn delta_ollama(line: &Value) -> Delta {
     let is_done = line["done"].as_bool().unwrap_or(false);
     let reason = word(line, "/done_reason").unwrap_or("stop".to_string());
     Delta {

@@ -3,26 +3,24 @@
 //! which is made from the settings, and at [`client::Client::ask`].
 
 mod answer;
-pub mod client;
-pub mod formats;
-pub mod reply;
-pub mod settings;
+pub(crate) mod client;
+pub(crate) mod formats;
+pub(crate) mod reply;
+pub(crate) mod settings;
 
 use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::agent::Agent;
-
 #[cfg(test)]
 mod tests;
 
-pub use reply::{Delta, Finish, Reply, Usage};
+pub(crate) use reply::{Delta, Finish, Reply, Usage};
 
 /// Which wire format a server speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Provider {
+pub(crate) enum Provider {
     /// OpenAI's Chat Completions, which many servers speak.
     OpenAiChat,
     OpenAiResponses,
@@ -32,71 +30,59 @@ pub enum Provider {
 
 /// The configured model: which server answers, and how long cleo waits for it. Holds no key.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Model {
-    pub provider: Provider,
+pub(crate) struct Model {
+    pub(crate) provider: Provider,
     /// The model that answers whatever an agent says; none lets each agent's own answer.
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
     /// Address of the server, without a slash at its end.
-    pub base_url: String,
+    pub(crate) base_url: String,
     /// Variable that may hold the key; none for servers that get none.
-    pub key_variable: Option<String>,
+    pub(crate) key_variable: Option<String>,
     /// Whether it must hold one.
-    pub needs_key: bool,
+    pub(crate) needs_key: bool,
     /// Whether the project's file names the server, which gets no key then.
-    pub is_of_project: bool,
+    pub(crate) is_of_project: bool,
     /// How long an answer may take, with everything that is tried again.
-    pub timeout: Duration,
+    pub(crate) timeout: Duration,
     /// How often a request that failed is sent again.
-    pub retries: u32,
+    pub(crate) retries: u32,
     /// Whether answers come piece by piece.
-    pub stream: bool,
+    pub(crate) stream: bool,
     /// Price of a million tokens read and of a million written, where both are known.
-    pub prices: Option<(f64, f64)>,
+    pub(crate) prices: Option<(f64, f64)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Role {
+pub(crate) enum Role {
     User,
     Assistant,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Message {
-    pub role: Role,
-    pub content: String,
+pub(crate) struct Message {
+    pub(crate) role: Role,
+    pub(crate) content: String,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct Request {
+pub(crate) struct Request {
     /// What the model is told before everything; may be empty.
-    pub system: String,
+    pub(crate) system: String,
     /// What was said until now; the last is what it answers.
-    pub messages: Vec<Message>,
+    pub(crate) messages: Vec<Message>,
     /// The model, unless the configuration names one.
-    pub model: String,
+    pub(crate) model: String,
     /// How freely it answers, from 0 to 2; none leaves it to the server.
-    pub temperature: Option<f64>,
+    pub(crate) temperature: Option<f64>,
     /// Most tokens of the answer.
-    pub max_tokens: u32,
+    pub(crate) max_tokens: u32,
     /// JSON Schema of the answer, for servers that hold their models to one.
-    pub schema: Option<Value>,
+    pub(crate) schema: Option<Value>,
 }
 
 impl Request {
-    /// Asks as an agent does: with its prompt, and as its fields say.
-    pub fn of(agent: &Agent, messages: Vec<Message>) -> Request {
-        Request {
-            system: agent.prompt.clone(),
-            messages,
-            model: agent.model.clone(),
-            temperature: Some(agent.temperature),
-            max_tokens: agent.max_tokens,
-            schema: None,
-        }
-    }
-
-    pub fn once(model: &str, system: &str, message: &str) -> Request {
+    pub(crate) fn once(model: &str, system: &str, message: &str) -> Request {
         Request {
             system: system.to_string(),
             messages: vec![Message::user(message)],
@@ -109,14 +95,14 @@ impl Request {
 }
 
 impl Message {
-    pub fn user(content: &str) -> Message {
+    pub(crate) fn user(content: &str) -> Message {
         Message {
             role: Role::User,
             content: content.to_string(),
         }
     }
 
-    pub fn assistant(content: &str) -> Message {
+    pub(crate) fn assistant(content: &str) -> Message {
         Message {
             role: Role::Assistant,
             content: content.to_string(),
@@ -126,21 +112,21 @@ impl Message {
 
 /// A request in the form of a server. The key is not in it: the client adds it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Draft {
-    pub url: String,
+pub(crate) struct Draft {
+    pub(crate) url: String,
     /// Headers besides those of every request and the key's.
-    pub headers: Vec<(&'static str, &'static str)>,
-    pub body: Value,
+    pub(crate) headers: Vec<(&'static str, &'static str)>,
+    pub(crate) body: Value,
 }
 
 impl Model {
-    pub fn name_for<'a>(&'a self, request: &'a Request) -> &'a str {
+    pub(crate) fn name_for<'a>(&'a self, request: &'a Request) -> &'a str {
         self.name.as_deref().unwrap_or(&request.model)
     }
 
     /// Says what an answer costs; none when a price or a number of tokens is not known. Tokens that
     /// the server had kept count like others, so it is never too little.
-    pub fn cost(&self, usage: &Usage) -> Option<f64> {
+    pub(crate) fn cost(&self, usage: &Usage) -> Option<f64> {
         let (read, written) = self.prices?;
         let (input, output) = (usage.input? as f64, usage.output? as f64);
         Some((input * read + output * written) / 1_000_000.0)
@@ -148,7 +134,7 @@ impl Model {
 }
 
 impl Provider {
-    pub fn draft(self, model: &Model, request: &Request, stream: bool) -> Draft {
+    pub(crate) fn draft(self, model: &Model, request: &Request, stream: bool) -> Draft {
         match self {
             Provider::OpenAiChat => formats::draft_openai_chat(model, request, stream),
             Provider::OpenAiResponses => formats::draft_openai_responses(model, request, stream),
@@ -158,7 +144,7 @@ impl Provider {
     }
 
     /// Reads a whole answer: a delta that is everything.
-    pub fn whole(self, body: &Value) -> Delta {
+    pub(crate) fn whole(self, body: &Value) -> Delta {
         match self {
             Provider::OpenAiChat => formats::read_openai_chat(body, "/choices/0/message"),
             Provider::OpenAiResponses => formats::whole_openai_responses(body),
@@ -168,7 +154,7 @@ impl Provider {
     }
 
     /// Reads one event of an answer that comes piece by piece.
-    pub fn delta(self, event: &Value) -> Delta {
+    pub(crate) fn delta(self, event: &Value) -> Delta {
         match self {
             Provider::OpenAiChat => formats::read_openai_chat(event, "/choices/0/delta"),
             Provider::OpenAiResponses => formats::delta_openai_responses(event),
@@ -177,14 +163,14 @@ impl Provider {
         }
     }
 
-    pub fn framing(self) -> reply::Framing {
+    pub(crate) fn framing(self) -> reply::Framing {
         match self {
             Provider::Ollama => reply::Framing::Lines,
             _ => reply::Framing::Events,
         }
     }
 
-    pub fn key_header(self, key: &settings::Key) -> (String, String) {
+    pub(crate) fn key_header(self, key: &settings::Key) -> (String, String) {
         match self {
             Provider::Anthropic => ("x-api-key".to_string(), key.reveal().to_string()),
             _ => (
@@ -195,7 +181,7 @@ impl Provider {
     }
 
     /// Returns the name that the settings have for it.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Provider::OpenAiChat => "openai-chat",
             Provider::OpenAiResponses => "openai-responses",

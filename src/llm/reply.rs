@@ -8,29 +8,29 @@ use serde_json::Value;
 const MESSAGE_MAX: usize = 500;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reply {
-    pub text: String,
-    pub finish: Finish,
-    pub usage: Usage,
+pub(crate) struct Reply {
+    pub(crate) text: String,
+    pub(crate) finish: Finish,
+    pub(crate) usage: Usage,
     /// The model that answered, as the server names it; else as it was asked for.
-    pub model: String,
+    pub(crate) model: String,
 }
 
 /// Tokens of an answer; none where the server did not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Usage {
+pub(crate) struct Usage {
     /// Tokens that were read, those from a cache among them.
-    pub input: Option<u64>,
-    pub output: Option<u64>,
+    pub(crate) input: Option<u64>,
+    pub(crate) output: Option<u64>,
     /// Tokens that were read from the server's cache.
-    pub cached: Option<u64>,
+    pub(crate) cached: Option<u64>,
 }
 
 impl Usage {
     /// Adds what another answer took; what nobody counted adds nothing.
-    pub fn add(&mut self, other: Usage) {
+    pub(crate) fn add(&mut self, other: Usage) {
         let sum = |one: Option<u64>, two: Option<u64>| match (one, two) {
             (Some(one), Some(two)) => Some(one.saturating_add(two)),
             _ => one.or(two),
@@ -44,7 +44,7 @@ impl Usage {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub enum Finish {
+pub(crate) enum Finish {
     /// It was said.
     Stop,
     /// It reached the most tokens that it may have.
@@ -57,20 +57,20 @@ pub enum Finish {
 
 /// A piece of an answer. A whole answer is one piece.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Delta {
-    pub text: String,
+pub(crate) struct Delta {
+    pub(crate) text: String,
     /// Why the answer ended, once it has.
-    pub finish: Option<Finish>,
+    pub(crate) finish: Option<Finish>,
     /// What is known of its tokens; what comes later counts.
-    pub usage: Usage,
+    pub(crate) usage: Usage,
     /// The model that answers.
-    pub model: Option<String>,
+    pub(crate) model: Option<String>,
     /// What the server says went wrong. May hold text from strangers.
-    pub error: Option<String>,
+    pub(crate) error: Option<String>,
 }
 
 impl Delta {
-    pub fn add(&mut self, next: Delta) {
+    pub(crate) fn add(&mut self, next: Delta) {
         self.text += &next.text;
         self.finish = next.finish.or(self.finish.take());
         self.usage = Usage {
@@ -83,7 +83,7 @@ impl Delta {
     }
 
     /// Makes the answer; the error says why it is none.
-    pub fn finished(self, asked: &str) -> Result<Reply, String> {
+    pub(crate) fn finished(self, asked: &str) -> Result<Reply, String> {
         let Some(finish) = self.finish else {
             return Err("it ended before its end".to_string());
         };
@@ -101,7 +101,7 @@ impl Delta {
 
 impl Finish {
     /// Says why an answer is not all that would have been said; none of a whole one.
-    pub fn lack(&self) -> Option<&'static str> {
+    pub(crate) fn lack(&self) -> Option<&'static str> {
         match self {
             Finish::Stop => None,
             Finish::Length => Some("it was cut off at the most tokens that it may have"),
@@ -148,7 +148,7 @@ pub(super) fn number(value: &Value, place: &str) -> Option<u64> {
 }
 
 /// Finds what a server says went wrong, in any of the usual places.
-pub fn error(value: &Value) -> Option<String> {
+pub(crate) fn error(value: &Value) -> Option<String> {
     let places = ["/error/message", "/error", "/message", "/detail"];
     let said = places.iter().filter_map(|place| word(value, place)).next();
     let said = said.or_else(|| {
@@ -167,10 +167,10 @@ pub(super) fn fault(value: &Value) -> Option<String> {
 }
 
 /// Longest event, in bytes.
-pub const EVENT_MAX: usize = 1 << 20;
+pub(crate) const EVENT_MAX: usize = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Framing {
+pub(crate) enum Framing {
     /// Server-sent events, of which the data counts.
     Events,
     /// One event a line.
@@ -179,7 +179,7 @@ pub enum Framing {
 
 /// Reads events out of text that arrives in any pieces.
 #[derive(Debug)]
-pub struct Reader {
+pub(crate) struct Reader {
     framing: Framing,
     /// The line that has not ended yet.
     line: String,
@@ -191,10 +191,10 @@ pub struct Reader {
 
 /// An event was longer than [`EVENT_MAX`].
 #[derive(Debug, PartialEq, Eq)]
-pub struct TooLong;
+pub(crate) struct TooLong;
 
 impl Reader {
-    pub fn new(framing: Framing) -> Reader {
+    pub(crate) fn new(framing: Framing) -> Reader {
         Reader {
             framing,
             line: String::new(),
@@ -204,7 +204,7 @@ impl Reader {
     }
 
     /// Takes more text and returns the events that are whole now.
-    pub fn push(&mut self, text: &str) -> Result<Vec<String>, TooLong> {
+    pub(crate) fn push(&mut self, text: &str) -> Result<Vec<String>, TooLong> {
         let mut events = Vec::new();
         for part in text.split_inclusive(['\n', '\r']) {
             let end = part
@@ -230,7 +230,7 @@ impl Reader {
     }
 
     /// Returns the event that was open when the text ended: some servers leave out its end.
-    pub fn finish(&mut self) -> Option<String> {
+    pub(crate) fn finish(&mut self) -> Option<String> {
         let last = self.end_line();
         last.or_else(|| self.data.take())
     }

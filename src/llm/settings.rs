@@ -41,7 +41,7 @@ impl Provider {
     }
 
     /// Finds the one that the settings name.
-    pub fn of(settings: &Settings) -> Option<Provider> {
+    pub(crate) fn of(settings: &Settings) -> Option<Provider> {
         let word = settings.text(LLM_PROVIDER)?;
         let named = PROVIDERS.into_iter().find(|one| one.word() == word);
         Some(named.unwrap_or(Provider::OpenAiChat))
@@ -49,7 +49,7 @@ impl Provider {
 
     /// Returns the variable that tells its own programs, and cleo when no setting does, where the server
     /// is.
-    pub fn address_variable(self) -> &'static str {
+    pub(crate) fn address_variable(self) -> &'static str {
         match self {
             Provider::OpenAiChat | Provider::OpenAiResponses => "OPENAI_BASE_URL",
             Provider::Anthropic => "ANTHROPIC_BASE_URL",
@@ -59,7 +59,7 @@ impl Provider {
 
     /// Makes an address of what that variable holds: Ollama's may be a host, a port or both, and may say
     /// where a server listens rather than where it is found.
-    pub fn address(self, text: &str) -> String {
+    pub(crate) fn address(self, text: &str) -> String {
         let text = text.trim();
         if self != Provider::Ollama || text.contains("://") {
             return text.to_string();
@@ -83,7 +83,7 @@ impl Provider {
 
 impl Model {
     /// Makes the model that the settings describe; none when they name no provider.
-    pub fn from(settings: &Settings) -> Result<Option<Model>> {
+    pub(crate) fn from(settings: &Settings) -> Result<Option<Model>> {
         let Some(provider) = Provider::of(settings) else {
             return Ok(None);
         };
@@ -119,7 +119,7 @@ impl Model {
     }
 
     /// Says whether what is sent stays on this machine or is encrypted.
-    pub fn is_safe(&self) -> bool {
+    pub(crate) fn is_safe(&self) -> bool {
         self.base_url.starts_with("https://") || is_local(&self.base_url)
     }
 }
@@ -209,11 +209,11 @@ const SHORTEST_SECRET: usize = 8;
 
 /// A key. It has no form for people.
 #[derive(Clone)]
-pub struct Key(String);
+pub(crate) struct Key(String);
 
 impl Key {
     /// Takes the value of a variable. A key is visible ASCII, or no header could carry it.
-    pub fn new(variable: &str, value: &str) -> Result<Key> {
+    pub(crate) fn new(variable: &str, value: &str) -> Result<Key> {
         let value = value.trim();
         if !value.is_empty() && value.len() <= 4_096 && value.bytes().all(|b| b.is_ascii_graphic())
         {
@@ -224,12 +224,12 @@ impl Key {
     }
 
     /// Returns the key, for the request only.
-    pub fn reveal(&self) -> &str {
+    pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
 
     /// Takes the key out of a text, unless it is too short to be a secret.
-    pub fn redact(&self, text: &str) -> String {
+    pub(crate) fn redact(&self, text: &str) -> String {
         if self.0.len() < SHORTEST_SECRET {
             return text.to_string();
         }
@@ -237,7 +237,7 @@ impl Key {
     }
 
     /// Takes the key out of every text in a value, names of fields among them.
-    pub fn redact_all(&self, value: &mut Value) {
+    pub(crate) fn redact_all(&self, value: &mut Value) {
         match value {
             Value::String(text) => *text = self.redact(text),
             Value::Array(items) => items.iter_mut().for_each(|item| self.redact_all(item)),
@@ -259,19 +259,19 @@ impl std::fmt::Debug for Key {
 }
 
 /// The command that sets a variable without showing its value or leaving it in a history.
-pub fn ask_for(variable: &str) -> String {
+pub(crate) fn ask_for(variable: &str) -> String {
     format!("read -rs {variable} && export {variable}")
 }
 
 /// Takes a key out of text that arrives in pieces.
-pub struct Redactor<'a> {
+pub(crate) struct Redactor<'a> {
     key: Option<&'a Key>,
     held: String,
 }
 
 impl<'a> Redactor<'a> {
     /// Begins; without a key everything stays as it is.
-    pub fn new(key: Option<&'a Key>) -> Redactor<'a> {
+    pub(crate) fn new(key: Option<&'a Key>) -> Redactor<'a> {
         Redactor {
             key,
             held: String::new(),
@@ -279,7 +279,7 @@ impl<'a> Redactor<'a> {
     }
 
     /// Takes more text and returns what can be shown: what may be the beginning of the key waits.
-    pub fn push(&mut self, text: &str) -> String {
+    pub(crate) fn push(&mut self, text: &str) -> String {
         let Some(key) = self.key else {
             return text.to_string();
         };
@@ -295,7 +295,7 @@ impl<'a> Redactor<'a> {
     }
 
     /// Returns what still waits, which was no key.
-    pub fn finish(self) -> String {
+    pub(crate) fn finish(self) -> String {
         self.held
     }
 }

@@ -115,24 +115,6 @@ fn what_is_not_said_is_not_sent_and_the_agents_model_answers_where_none_is_confi
     );
 }
 
-#[test]
-fn an_agent_asks_with_its_own_prompt_and_fields() {
-    let agent = Agent {
-        prompt: "Be Toby.".to_string(),
-        ..Agent::new("t", crate::agent::Kind::Persistent, "Toby")
-    };
-    let request = Request::of(&agent, vec![Message::user("Hi")]);
-    assert_eq!(
-        (
-            request.system.as_str(),
-            request.model.as_str(),
-            request.max_tokens,
-            request.temperature
-        ),
-        ("Be Toby.", "gpt-4o-mini", 4_000, Some(0.7))
-    );
-}
-
 /// What a server answers to "Hi" in each format: whole, then in pieces.
 fn answers(provider: Provider) -> (Value, &'static str) {
     match provider {

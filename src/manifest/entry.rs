@@ -5,69 +5,64 @@ use std::fmt;
 
 use indexmap::IndexMap;
 use serde::{Serialize, Serializer};
-use serde_json::Value;
 use serde_json::error::Category;
 
 use super::fields::{Fields, Slot};
 use super::rules::{self, is_placeholder, line, shown};
 use crate::id::TaskId;
 
-pub use super::fields::Raw;
-pub use super::rules::LINE_MAX;
+pub(crate) use super::fields::Raw;
+pub(crate) use super::rules::LINE_MAX;
 
 /// What an agent reports about one piece of work. Spelled as in the manifest, also in replies.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Entry {
+pub(crate) struct Entry {
     /// Name of the entry, one word, once in a manifest.
-    pub id: String,
+    pub(crate) id: String,
     /// Output file, relative to the manifest's folder.
-    pub file: String,
+    pub(crate) file: String,
     /// One line.
-    pub title: String,
+    pub(crate) title: String,
     /// Day of the work, `2026-01-26`.
-    pub date: String,
-    pub status: Status,
-    pub topics: Vec<String>,
+    pub(crate) date: String,
+    pub(crate) status: Status,
+    pub(crate) topics: Vec<String>,
     /// What was found, one sentence each, readable alone.
-    pub key_findings: Vec<String>,
+    pub(crate) key_findings: Vec<String>,
     /// Whether somebody can act on it now.
-    pub actionable: bool,
-    pub needs_followup: Vec<Followup>,
+    pub(crate) actionable: bool,
+    pub(crate) needs_followup: Vec<Followup>,
     /// Tasks that it belongs to: the epic and the task.
-    pub linked_tasks: Vec<TaskId>,
+    pub(crate) linked_tasks: Vec<TaskId>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub agent_type: Option<String>,
+    pub(crate) agent_type: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub created_by: Option<String>,
+    pub(crate) created_by: Option<String>,
     /// When it was appended, RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub created_at: Option<String>,
+    pub(crate) created_at: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub skill: Option<String>,
+    pub(crate) skill: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub run: Option<String>,
+    pub(crate) run: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub output_digest: Option<String>,
+    pub(crate) output_digest: Option<String>,
     /// Fields that cleo does not know, kept in the order and the spelling in which they stood.
     #[serde(flatten)]
-    pub extra: IndexMap<String, Raw>,
+    pub(crate) extra: IndexMap<String, Raw>,
 }
 
 impl Entry {
     /// Reads an entry from a JSON object, on one line or on several, and names every fault.
-    pub fn read(text: &str) -> Result<Entry, Vec<Fault>> {
+    #[cfg(any(test, fuzzing))]
+    pub(crate) fn read(text: &str) -> Result<Entry, Vec<Fault>> {
         let fields = Fields::read(text).map_err(|cause| vec![Fault::syntax(text, &cause)])?;
         fields.entry()
     }
 
-    /// Checks a value from somewhere else than a text and names every fault.
-    pub fn check(value: &Value) -> Result<Entry, Vec<Fault>> {
-        Entry::read(&value.to_string())
-    }
-
     /// Returns the tasks that the entry names: follow-ups, then those that it is linked to.
-    pub fn tasks(&self) -> impl Iterator<Item = TaskId> {
+    pub(crate) fn tasks(&self) -> impl Iterator<Item = TaskId> {
         let followups = self.needs_followup.iter().filter_map(|one| match one {
             Followup::Task(id) => Some(*id),
             Followup::Blocked(_) => None,
@@ -76,7 +71,7 @@ impl Entry {
     }
 
     /// Writes the entry as its line, without the line's end.
-    pub fn line(&self) -> Result<String, Fault> {
+    pub(crate) fn line(&self) -> Result<String, Fault> {
         let line =
             serde_json::to_string(self).map_err(|cause| Fault::new("entry", cause.to_string()))?;
         match line.len() {
@@ -88,7 +83,7 @@ impl Entry {
 
 impl Fields<'_> {
     /// Returns the tasks that are named, each with the field that names it.
-    pub fn tasks(&self) -> impl Iterator<Item = (&'static str, TaskId)> {
+    pub(crate) fn tasks(&self) -> impl Iterator<Item = (&'static str, TaskId)> {
         let named = |field| {
             self.texts(field)
                 .filter_map(task)
@@ -99,16 +94,16 @@ impl Fields<'_> {
             .flat_map(named)
     }
 
-    pub fn has_status(&self, status: Status) -> bool {
+    pub(crate) fn has_status(&self, status: Status) -> bool {
         self.slot("status").text() == Some(status.word())
     }
 
-    pub fn is_linked_to(&self, id: TaskId) -> bool {
+    pub(crate) fn is_linked_to(&self, id: TaskId) -> bool {
         self.texts("linked_tasks")
             .any(|text| task(text) == Some(id))
     }
 
-    pub fn entry(&self) -> Result<Entry, Vec<Fault>> {
+    pub(crate) fn entry(&self) -> Result<Entry, Vec<Fault>> {
         let faults = self.faults();
         if !faults.is_empty() {
             return Err(faults);
@@ -149,7 +144,7 @@ const BLOCKED: &str = "BLOCKED:";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum Status {
+pub(crate) enum Status {
     Complete,
     Partial,
     Blocked,
@@ -159,7 +154,7 @@ pub enum Status {
 
 impl Status {
     /// All statuses, in the order in which messages name them.
-    pub const ALL: [Status; 4] = [
+    pub(crate) const ALL: [Status; 4] = [
         Status::Complete,
         Status::Partial,
         Status::Blocked,
@@ -167,7 +162,7 @@ impl Status {
     ];
 
     /// Returns the word as it stands in the manifest.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Status::Complete => "complete",
             Status::Partial => "partial",
@@ -197,7 +192,7 @@ impl fmt::Display for Status {
 
 /// What has to follow an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Followup {
+pub(crate) enum Followup {
     /// Work on a task.
     Task(TaskId),
     /// `BLOCKED:` and the reason.
@@ -261,20 +256,20 @@ pub(super) fn task(text: &str) -> Option<TaskId> {
 /// One thing that is wrong with an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Fault {
-    pub field: String,
+pub(crate) struct Fault {
+    pub(crate) field: String,
     /// What is wrong with it, to be read after the field's name.
-    pub message: String,
+    pub(crate) message: String,
 }
 
 impl Fault {
-    pub fn new(field: impl Into<String>, message: impl Into<String>) -> Fault {
+    pub(crate) fn new(field: impl Into<String>, message: impl Into<String>) -> Fault {
         let (field, message) = (field.into(), message.into());
         Fault { field, message }
     }
 
     /// Makes the fault of a text that is no JSON object, so that whoever wrote it can mend it.
-    pub fn syntax(text: &str, cause: &serde_json::Error) -> Fault {
+    pub(crate) fn syntax(text: &str, cause: &serde_json::Error) -> Fault {
         Fault::new("entry", no_object(text, cause))
     }
 }

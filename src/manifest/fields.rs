@@ -34,7 +34,7 @@ pub(super) const NAMES: [&str; 16] = [
 ];
 
 #[derive(Debug, Default)]
-pub struct Fields<'a> {
+pub(crate) struct Fields<'a> {
     pub(super) known: [Slot<'a>; NAMES.len()],
     /// What cleo does not know, as it was written: a number may be longer than any of ours.
     pub(super) extra: IndexMap<String, &'a RawValue>,
@@ -44,7 +44,7 @@ pub struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     /// Reads an object and nothing after it. The error is the parser's.
-    pub fn read(text: &'a str) -> serde_json::Result<Fields<'a>> {
+    pub(crate) fn read(text: &'a str) -> serde_json::Result<Fields<'a>> {
         serde_json::from_str(text)
     }
 
@@ -55,12 +55,12 @@ impl<'a> Fields<'a> {
     }
 
     /// Returns the id, if there is one that is a text.
-    pub fn id(&self) -> Option<&str> {
+    pub(crate) fn id(&self) -> Option<&str> {
         self.slot("id").text()
     }
 
     /// Returns the texts of a list such as `topics` or `linked_tasks`.
-    pub fn texts(&self, name: &str) -> impl Iterator<Item = &str> {
+    pub(crate) fn texts(&self, name: &str) -> impl Iterator<Item = &str> {
         self.slot(name).texts()
     }
 }
@@ -242,7 +242,7 @@ impl<'de> Visitor<'de> for SlotVisitor {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[cfg_attr(test, schemars(with = "serde_json::Value"))]
 #[serde(transparent)]
-pub struct Raw(Box<RawValue>);
+pub(crate) struct Raw(Box<RawValue>);
 
 impl Raw {
     /// Keeps a value; blanks and line ends between its parts go.
@@ -256,7 +256,7 @@ impl Raw {
         Raw(line.unwrap_or_else(|_| raw.to_owned()))
     }
 
-    pub fn json(&self) -> &str {
+    pub(crate) fn json(&self) -> &str {
         self.0.get()
     }
 }

@@ -21,16 +21,16 @@ const ENTRIES_TAKEN: usize = 1_000;
 
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Faulty {
+pub(crate) struct Faulty {
     /// Number of the line, from 1.
-    pub line: usize,
+    pub(crate) line: usize,
     #[serde(serialize_with = "name")]
     #[cfg_attr(test, schemars(with = "String"))]
-    pub code: Code,
-    pub message: String,
+    pub(crate) code: Code,
+    pub(crate) message: String,
     /// Id of the entry that it is or was to be, where one can be read.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub id: Option<String>,
+    pub(crate) id: Option<String>,
 }
 
 fn name<S: serde::Serializer>(code: &Code, serializer: S) -> Result<S::Ok, S::Error> {
@@ -38,7 +38,7 @@ fn name<S: serde::Serializer>(code: &Code, serializer: S) -> Result<S::Ok, S::Er
 }
 
 impl Faulty {
-    pub fn new(line: usize, code: Code, message: String, id: Option<String>) -> Faulty {
+    pub(crate) fn new(line: usize, code: Code, message: String, id: Option<String>) -> Faulty {
         Faulty {
             line,
             code,

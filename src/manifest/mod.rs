@@ -5,16 +5,16 @@
 //! pure. [`log`] is the file.
 //! Rules come from section 5 of the notes on two-tier-subagents.
 
-pub mod entry;
+pub(crate) mod entry;
 mod fields;
 mod line;
-pub mod log;
+pub(crate) mod log;
 mod rules;
 
-pub use entry::{Entry, Fault, Followup, Status};
-pub use fields::Fields;
-pub use line::Faulty;
-pub use rules::is_placeholder;
+pub(crate) use entry::{Entry, Fault, Status};
+pub(crate) use fields::Fields;
+pub(crate) use line::Faulty;
+pub(crate) use rules::is_placeholder;
 
 #[cfg(test)]
 mod tests;

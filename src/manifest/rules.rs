@@ -8,7 +8,7 @@ use super::fields::{Fields, NAMES, REQUIRED, Slot};
 use crate::clock;
 
 /// Longest line of the manifest, in bytes, without its end.
-pub const LINE_MAX: usize = 1 << 20;
+pub(crate) const LINE_MAX: usize = 1 << 20;
 
 const ID_MAX: usize = 200;
 const TITLE_MAX: usize = 500;
@@ -40,7 +40,7 @@ const RULES: [Rule; NAMES.len()] = [
 
 impl Fields<'_> {
     /// Names everything that is wrong with the fields; nothing is, if the list is empty.
-    pub fn faults(&self) -> Vec<Fault> {
+    pub(crate) fn faults(&self) -> Vec<Fault> {
         let mut faults = Vec::new();
         for (position, (slot, rule)) in self.known.iter().zip(RULES).enumerate() {
             let mut report = |message| faults.push(Fault::new(NAMES[position], message));
@@ -180,7 +180,7 @@ pub(super) fn unfilled(text: &str) -> Option<String> {
 
 /// Says whether a text is a `<…>` that the protocol asks to be replaced, or one like it. A single word
 /// may be what an entry is about: `<dialog>`, `<stdin>`.
-pub fn is_placeholder(text: &str) -> bool {
+pub(crate) fn is_placeholder(text: &str) -> bool {
     let inner = text.trim_start().strip_prefix('<');
     let inner = inner.and_then(|text| text.trim_end().strip_suffix('>'));
     inner.is_some_and(|inner| !inner.contains(['<', '>', '/', '=']) && asks(inner))

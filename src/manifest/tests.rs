@@ -18,7 +18,7 @@ fn changed(field: &str, value: Value) -> Value {
 }
 
 fn faults(value: &Value) -> Vec<String> {
-    let faults = Entry::check(value).err().unwrap_or_default();
+    let faults = Entry::read(&value.to_string()).err().unwrap_or_default();
     faults.iter().map(ToString::to_string).collect()
 }
 
@@ -250,7 +250,7 @@ fn unknown_fields_keep_their_place_among_themselves() {
 
 #[test]
 fn task_ids_are_written_in_one_spelling() {
-    let entry = Entry::check(&changed("linked_tasks", json!(["t7", "T007"]))).unwrap();
+    let entry = Entry::read(&changed("linked_tasks", json!(["t7", "T007"])).to_string()).unwrap();
     assert_eq!(entry.linked_tasks, [TaskId(7), TaskId(7)]);
     assert!(
         entry
@@ -296,7 +296,7 @@ fn what_is_no_object_says_why_and_where() {
 
 #[test]
 fn an_entry_longer_than_a_line_may_be_is_refused() {
-    let entry = Entry::check(&changed("note", json!("x".repeat(LINE_MAX)))).unwrap();
+    let entry = Entry::read(&changed("note", json!("x".repeat(LINE_MAX))).to_string()).unwrap();
     assert!(
         entry
             .line()

@@ -19,45 +19,45 @@ use crate::store::Filter;
 use crate::task::draft::Draft;
 use crate::task::{Status, Task};
 
-pub use words::{PRIORITIES, STATUSES, priority, status};
+pub(crate) use words::{PRIORITIES, STATUSES, priority, status};
 use words::{priority_word, status_word};
 
 /// Longest title, in characters.
-pub const TITLE_MAX: usize = 200;
+pub(crate) const TITLE_MAX: usize = 200;
 
 /// A task in the words of the specification.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct AgentTask {
+pub(crate) struct AgentTask {
     /// Id of the task.
-    pub id: TaskId,
+    pub(crate) id: TaskId,
     /// What is to be done, in one line.
-    pub title: String,
+    pub(crate) title: String,
     /// Full text.
-    pub description: String,
+    pub(crate) description: String,
     /// todo, doing, review, done, paused or cancelled. A blocked task is paused.
-    pub status: &'static str,
+    pub(crate) status: &'static str,
     /// low, medium, high or urgent.
-    pub priority: &'static str,
+    pub(crate) priority: &'static str,
     /// The agent that it is assigned to.
-    pub assigned_to: Option<String>,
+    pub(crate) assigned_to: Option<String>,
     /// When it is due, RFC 3339 in UTC, like all times.
-    pub due_date: Option<String>,
+    pub(crate) due_date: Option<String>,
     /// Estimated hours.
-    pub estimated_hours: Option<f64>,
+    pub(crate) estimated_hours: Option<f64>,
     /// Labels.
-    pub tags: Vec<String>,
+    pub(crate) tags: Vec<String>,
     /// Feature that it belongs to.
-    pub feature: Option<String>,
+    pub(crate) feature: Option<String>,
     /// Created.
-    pub created_at: String,
+    pub(crate) created_at: String,
     /// Last changed.
-    pub updated_at: String,
+    pub(crate) updated_at: String,
     /// First moved to doing.
-    pub started_at: Option<String>,
+    pub(crate) started_at: Option<String>,
     /// Done.
-    pub completed_at: Option<String>,
+    pub(crate) completed_at: Option<String>,
 }
 
 impl From<Task> for AgentTask {
@@ -83,69 +83,68 @@ impl From<Task> for AgentTask {
 
 /// A task, or a change to one; what is left out stays as it is.
 #[derive(Clone, Debug, Default)]
-#[expect(missing_docs, reason = "the fields are those of AgentTask")]
-pub struct Change {
-    pub title: Option<String>,
-    pub description: Option<String>,
-    pub status: Option<String>,
-    pub priority: Option<String>,
-    pub assigned_to: Option<String>,
-    pub due_date: Option<String>,
-    pub estimated_hours: Option<f64>,
-    pub tags: Vec<String>,
-    pub feature: Option<String>,
+pub(crate) struct Change {
+    pub(crate) title: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) status: Option<String>,
+    pub(crate) priority: Option<String>,
+    pub(crate) assigned_to: Option<String>,
+    pub(crate) due_date: Option<String>,
+    pub(crate) estimated_hours: Option<f64>,
+    pub(crate) tags: Vec<String>,
+    pub(crate) feature: Option<String>,
     /// Fields to empty before the rest of the change.
-    pub clear: Vec<ListField>,
+    pub(crate) clear: Vec<ListField>,
 }
 
 /// A task after a command.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Kept {
+pub(crate) struct Kept {
     /// The task.
-    pub task: AgentTask,
+    pub(crate) task: AgentTask,
     /// What the caller should know.
     #[serde(skip)]
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Tasks.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Listed {
+pub(crate) struct Listed {
     /// The tasks, by id.
-    pub tasks: Vec<AgentTask>,
+    pub(crate) tasks: Vec<AgentTask>,
     /// How many there are without the limit.
-    pub total: u64,
+    pub(crate) total: u64,
 }
 
 /// How the tasks stand.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Counted {
+pub(crate) struct Counted {
     /// The numbers.
-    pub stats: Stats,
+    pub(crate) stats: Stats,
 }
 
 /// Numbers of tasks.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Stats {
+pub(crate) struct Stats {
     /// All that are not archived.
-    pub total: u64,
+    pub(crate) total: u64,
     /// By status; every status is there.
-    pub by_status: BTreeMap<&'static str, u64>,
+    pub(crate) by_status: BTreeMap<&'static str, u64>,
     /// By priority; every priority is there.
-    pub by_priority: BTreeMap<&'static str, u64>,
+    pub(crate) by_priority: BTreeMap<&'static str, u64>,
     /// Open and due before now.
-    pub overdue: u64,
+    pub(crate) overdue: u64,
     /// Share that is done, from 0 to 1.
-    pub completion_rate: f64,
+    pub(crate) completion_rate: f64,
 }
 
 /// Adds a task; it can be assigned to an agent that a user sees, without a user to any.
-pub fn create(context: &mut Context, change: Change, user: Option<&str>) -> Result<Kept> {
+pub(crate) fn create(context: &mut Context, change: Change, user: Option<&str>) -> Result<Kept> {
     let title = change.title.unwrap_or_default();
     check_title(&title)?;
     check_new(change.status.as_deref())?;
@@ -170,7 +169,7 @@ pub fn create(context: &mut Context, change: Change, user: Option<&str>) -> Resu
 }
 
 /// Changes a task and moves it, or neither; it can be assigned as a new one can.
-pub fn update(
+pub(crate) fn update(
     context: &mut Context,
     id: TaskId,
     change: Change,
@@ -213,7 +212,7 @@ pub fn update(
 }
 
 /// Takes the tasks of an agent that is gone from it, and returns them.
-pub fn release(surroundings: &Surroundings, agent: &str) -> Result<Vec<TaskId>> {
+pub(crate) fn release(surroundings: &Surroundings, agent: &str) -> Result<Vec<TaskId>> {
     let mut context = Context::open(surroundings.clone())?;
     let filter = Filter {
         agent: Some(agent.to_string()),
@@ -267,20 +266,20 @@ fn list(context: &mut Context, mut filter: Filter) -> Result<Listed> {
 
 /// Which tasks a board shows, besides what a [`Filter`] says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Board {
+pub(crate) struct Board {
     /// With all of these words in title or description, without regard to case.
-    pub words: Option<String>,
+    pub(crate) words: Option<String>,
     /// Without a due date.
-    pub undated: bool,
+    pub(crate) undated: bool,
     /// Assigned to an agent, or to none.
-    pub assigned: Option<bool>,
+    pub(crate) assigned: Option<bool>,
 }
 
 /// Most tasks that a board puts in order; more come by id.
 const ORDERED_MAX: u32 = 5_000;
 
 /// Lists tasks as a board shows them: the most urgent first, then what is due first.
-pub fn board(context: &mut Context, filter: Filter, board: &Board) -> Result<Listed> {
+pub(crate) fn board(context: &mut Context, filter: Filter, board: &Board) -> Result<Listed> {
     let (limit, offset) = (filter.limit.unwrap_or(u32::MAX), filter.offset);
     let all = Filter {
         limit: Some(ORDERED_MAX),
@@ -325,7 +324,7 @@ pub fn board(context: &mut Context, filter: Filter, board: &Board) -> Result<Lis
 }
 
 /// Shows a task.
-pub fn show(context: &mut Context, id: TaskId) -> Result<Kept> {
+pub(crate) fn show(context: &mut Context, id: TaskId) -> Result<Kept> {
     let task = context.read(|tasks| require(tasks, id))?.into();
     Ok(Kept {
         task,
@@ -334,7 +333,7 @@ pub fn show(context: &mut Context, id: TaskId) -> Result<Kept> {
 }
 
 /// Counts the tasks of an agent, or all.
-pub fn stats(context: &mut Context, agent: Option<String>) -> Result<Counted> {
+pub(crate) fn stats(context: &mut Context, agent: Option<String>) -> Result<Counted> {
     let now = context.now();
     let filter = Filter {
         agent,
@@ -384,7 +383,11 @@ fn check_new(word: Option<&str>) -> Result<()> {
 
 /// Refuses an agent that nobody knows, or that the user does not see: the specification has `assigned_to`
 /// refer to an agent.
-pub fn require_agent(context: &Context, agent: Option<&str>, user: Option<&str>) -> Result<()> {
+pub(crate) fn require_agent(
+    context: &Context,
+    agent: Option<&str>,
+    user: Option<&str>,
+) -> Result<()> {
     let Some(id) = agent else { return Ok(()) };
     let known = agents::known_in(&context.workspace)?.seen_by(user);
     known.require(id).map(|_| ())

@@ -18,56 +18,56 @@ use crate::workspace::Workspace;
 const INTENT: &str = "message.answer";
 
 /// Says, among the details of an answer, why it is not all that would have been said.
-pub const INCOMPLETE: &str = "incomplete";
+pub(crate) const INCOMPLETE: &str = "incomplete";
 
 /// What an agent is asked.
 #[derive(Clone, Copy)]
-pub struct Question<'a> {
+pub(crate) struct Question<'a> {
     /// Who is asked.
-    pub agent: &'a Agent,
+    pub(crate) agent: &'a Agent,
     /// What for; the first intent of a worker unless told.
-    pub intent: Option<&'a str>,
+    pub(crate) intent: Option<&'a str>,
     /// The message.
-    pub message: &'a str,
+    pub(crate) message: &'a str,
     /// Who asks.
-    pub user: Option<&'a str>,
+    pub(crate) user: Option<&'a str>,
     /// The conversation or run that it belongs to.
-    pub conversation: Option<&'a str>,
+    pub(crate) conversation: Option<&'a str>,
     /// What was said before, oldest first.
-    pub history: &'a [Message],
+    pub(crate) history: &'a [Message],
 }
 
 /// What was answered, and what it took as far as that is known.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub(crate) struct Answer {
     /// The answer.
-    pub text: String,
+    pub(crate) text: String,
     /// What it comes from.
-    pub by: AnsweredBy,
+    pub(crate) by: AnsweredBy,
     /// What a worker says of it; of a model, [`INCOMPLETE`] when it is.
-    pub details: Detail,
+    pub(crate) details: Detail,
     /// The model that answered.
-    pub model: Option<String>,
+    pub(crate) model: Option<String>,
     /// Tokens that it used.
-    pub usage: Option<Usage>,
+    pub(crate) usage: Option<Usage>,
     /// What it cost, in US dollars.
-    pub cost: Option<f64>,
+    pub(crate) cost: Option<f64>,
 }
 
 /// Who can answer, as the settings say.
 #[derive(Clone, Debug, Default)]
-pub struct Answerers {
+pub(crate) struct Answerers {
     /// The configured model.
-    pub model: Option<Model>,
+    pub(crate) model: Option<Model>,
     /// Whether workers of others may be on this machine or around it.
-    pub allow_private: bool,
+    pub(crate) allow_private: bool,
 }
 
 /// Who can answer in a workspace.
 #[derive(Clone, Debug)]
-pub struct Answering {
+pub(crate) struct Answering {
     /// The workers.
-    pub workers: Workers,
+    pub(crate) workers: Workers,
     model: Option<Model>,
     /// Whether who asks is another than who started this process, which keeps the settings of its start.
     is_served: bool,
@@ -75,7 +75,7 @@ pub struct Answering {
 
 impl<'a> Question<'a> {
     /// Asks an agent something, by nobody and without anything before.
-    pub fn new(agent: &'a Agent, message: &'a str) -> Question<'a> {
+    pub(crate) fn new(agent: &'a Agent, message: &'a str) -> Question<'a> {
         Question {
             agent,
             intent: None,
@@ -87,7 +87,7 @@ impl<'a> Question<'a> {
     }
 
     /// Says what a worker is asked for.
-    pub fn intent(&self) -> &'a str {
+    pub(crate) fn intent(&self) -> &'a str {
         let first = self.agent.intents.first().map(String::as_str);
         self.intent.or(first).unwrap_or(INTENT)
     }
@@ -95,7 +95,7 @@ impl<'a> Question<'a> {
 
 impl Answerers {
     /// Reads the settings. Refuses a model that the project's file names and that is not trusted.
-    pub fn new(settings: &Settings, surroundings: &Surroundings) -> Result<Answerers> {
+    pub(crate) fn new(settings: &Settings, surroundings: &Surroundings) -> Result<Answerers> {
         Ok(Answerers {
             model: trusted_model(settings, surroundings)?,
             allow_private: allows_private(settings),
@@ -103,7 +103,7 @@ impl Answerers {
     }
 
     /// Gets ready for a workspace.
-    pub fn open(&self, surroundings: &Surroundings, workspace: &Workspace) -> Answering {
+    pub(crate) fn open(&self, surroundings: &Surroundings, workspace: &Workspace) -> Answering {
         Answering {
             workers: Workers::of(surroundings, workspace, self.allow_private),
             model: self.model.clone(),
@@ -114,7 +114,10 @@ impl Answerers {
 
 /// Makes the model that the settings describe. Where words are sent may be said by the project's file, which
 /// came with the project: such a model is refused before the user trusts it.
-pub fn trusted_model(settings: &Settings, surroundings: &Surroundings) -> Result<Option<Model>> {
+pub(crate) fn trusted_model(
+    settings: &Settings,
+    surroundings: &Surroundings,
+) -> Result<Option<Model>> {
     let model = Model::from(settings)?;
     let items = Item::model(settings);
     if model.is_some() && !items.is_empty() {
@@ -126,28 +129,32 @@ pub fn trusted_model(settings: &Settings, surroundings: &Surroundings) -> Result
 
 /// Says whether workers of others may be on this machine or around it. A file of the project, which
 /// may come from one of those others, does not say so.
-pub fn allows_private(settings: &Settings) -> bool {
+pub(crate) fn allows_private(settings: &Settings) -> bool {
     settings.is_on(WORKERS_ALLOW_PRIVATE) && !settings.is_from_project(WORKERS_ALLOW_PRIVATE)
 }
 
 impl Answering {
     /// Says whether a model is configured.
-    pub fn has_model(&self) -> bool {
+    pub(crate) fn has_model(&self) -> bool {
         self.model.is_some()
     }
 
     /// Says whether somebody can answer for an agent.
-    pub fn can_answer(&self, agent: &Agent) -> bool {
+    pub(crate) fn can_answer(&self, agent: &Agent) -> bool {
         agent.is_worker() || self.has_model()
     }
 
     /// Asks an agent. `seen` gets the text of a model as it comes.
-    pub fn ask(&self, question: &Question<'_>, seen: &mut dyn FnMut(&str)) -> Result<Answer> {
+    pub(crate) fn ask(
+        &self,
+        question: &Question<'_>,
+        seen: &mut dyn FnMut(&str),
+    ) -> Result<Answer> {
         self.ask_counting(question, &mut llm::Usage::default(), seen)
     }
 
     /// Asks an agent. `counted` grows by what a model takes, also when its answer cannot be used.
-    pub fn ask_counting(
+    pub(crate) fn ask_counting(
         &self,
         question: &Question<'_>,
         counted: &mut llm::Usage,
@@ -161,19 +168,19 @@ impl Answering {
     }
 
     /// Takes the key of the model out of a message, which is kept and told.
-    pub fn without_key(&self, message: &str) -> String {
+    pub(crate) fn without_key(&self, message: &str) -> String {
         let model = self.model.as_ref();
         model.map_or_else(|| message.to_string(), |model| without_key(model, message))
     }
 
     /// Says what an answer of the model took: tokens, and money in US dollars.
-    pub fn took(&self, counted: &llm::Usage) -> (Option<f64>, Option<Usage>) {
+    pub(crate) fn took(&self, counted: &llm::Usage) -> (Option<f64>, Option<Usage>) {
         let cost = self.model.as_ref().and_then(|model| model.cost(counted));
         (cost, usage(counted))
     }
 
     /// Asks the model itself; none when there is none.
-    pub fn ask_model(
+    pub(crate) fn ask_model(
         &self,
         request: &llm::Request,
         seen: &mut dyn FnMut(&str),

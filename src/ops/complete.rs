@@ -4,7 +4,7 @@
 mod refusal;
 mod undone;
 
-pub use undone::{Undone, undone};
+pub(crate) use undone::{Undone, undone};
 
 use super::claims::{self, Caller, check_clock, check_holder};
 use super::gates::{self, Seen, directory, lacks, standing};
@@ -27,7 +27,7 @@ use refusal::refusal;
 /// Marks a task done and ends its claim. A task that was spawned must verify first; one that uses
 /// gates, or has criteria with a command, needs them passed on the files as they are; one that
 /// somebody else holds is left to them. Force completes it all the same; that is recorded.
-pub fn complete(
+pub(crate) fn complete(
     context: &mut Context,
     id: TaskId,
     epoch: Option<u32>,
@@ -58,13 +58,13 @@ pub fn complete(
 /// A task that has not earned to be done: everything that speaks against it, and what the entry of its
 /// agent says of the work.
 #[derive(Debug, Default)]
-pub struct Lacking {
+pub(crate) struct Lacking {
     /// What is wrong: at least one thing.
-    pub faults: Vec<Error>,
+    pub(crate) faults: Vec<Error>,
     /// What the entry says; none when there is none.
-    pub entry: Option<Status>,
+    pub(crate) entry: Option<Status>,
     /// Who completed it by force, where it is done all the same.
-    pub forced: Option<Box<Forced>>,
+    pub(crate) forced: Option<Box<Forced>>,
 }
 
 impl From<Error> for Lacking {
@@ -87,15 +87,15 @@ impl From<Found> for Lacking {
 }
 
 /// A task, and whether it was completed.
-pub type Completion = (TaskId, std::result::Result<Moved, Lacking>);
+pub(crate) type Completion = (TaskId, std::result::Result<Moved, Lacking>);
 
 /// What a completion is checked against and need not be read for each: the sections that outputs must
 /// have. Read once when first needed.
-pub type Required = Option<Vec<String>>;
+pub(crate) type Required = Option<Vec<String>>;
 
 /// Completes tasks as [`complete`] does without force, all in one transaction. One that is not
 /// completed holds up no other. One that is done already without being earned has to verify too.
-pub fn complete_all(
+pub(crate) fn complete_all(
     context: &mut Context,
     tasks: &[(TaskId, Option<u32>)],
     required: &mut Required,
@@ -105,18 +105,18 @@ pub fn complete_all(
 }
 
 /// What the completion of tasks is checked with.
-pub struct Checks(Vec<(TaskId, Result<Check>)>);
+pub(crate) struct Checks(Vec<(TaskId, Result<Check>)>);
 
 impl Checks {
     /// Says whether there is nothing to complete.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
 /// Looks at everything on disk that completing tasks depends on: before the transaction, which holds up
 /// other writers.
-pub fn check_all(
+pub(crate) fn check_all(
     context: &mut Context,
     tasks: &[(TaskId, Option<u32>)],
     required: &mut Required,
@@ -133,7 +133,7 @@ pub fn check_all(
 }
 
 /// Completes tasks whose files have been looked at, as [`complete_all`] does.
-pub fn complete_checked(context: &mut Context, checks: Checks) -> Result<Vec<Completion>> {
+pub(crate) fn complete_checked(context: &mut Context, checks: Checks) -> Result<Vec<Completion>> {
     context.write(|transaction| {
         let mut done = Vec::with_capacity(checks.0.len());
         for (id, check) in checks.0 {
@@ -168,7 +168,7 @@ fn look<'a>(workspace: &Workspace, checks: impl Iterator<Item = &'a mut Check>) 
 }
 
 /// Says what a task lacks to be completed, and changes nothing.
-pub fn lacking(
+pub(crate) fn lacking(
     context: &mut Context,
     id: TaskId,
     epoch: Option<u32>,
@@ -371,7 +371,7 @@ impl Check {
 
 /// Says whether a task that is done was never shown to be: it was completed by force, or what its agent
 /// left was never found to hold.
-pub fn is_unearned(transaction: &dyn Transaction, task: TaskId) -> Result<bool> {
+pub(crate) fn is_unearned(transaction: &dyn Transaction, task: TaskId) -> Result<bool> {
     let spawn = transaction.latest_spawn(task)?;
     let is_unseen = spawn.is_some_and(|spawn| spawn.verified_at.is_none());
     Ok(is_unseen || transaction.gates(task)?.forced.is_some())

@@ -3,8 +3,8 @@
 mod output;
 mod rules;
 
-pub use output::{TaskReport, Unspawned};
-pub use rules::{Kind, RuleReport};
+pub(crate) use output::{TaskReport, Unspawned};
+pub(crate) use rules::RuleReport;
 
 use serde::Serialize;
 
@@ -21,23 +21,23 @@ const NAMED: usize = 10;
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Compliance {
+pub(crate) struct Compliance {
     /// The rules for whoever gives work to agents, and those for agents that leave no trace.
-    pub rules: Vec<RuleReport>,
+    pub(crate) rules: Vec<RuleReport>,
     /// Every task that is done, by id; of those that were never spawned, each of which something is
     /// known.
-    pub tasks: Vec<TaskReport>,
+    pub(crate) tasks: Vec<TaskReport>,
     /// The others that are done: they were never spawned, and there is nothing else to tell of them.
-    pub unspawned: Unspawned,
+    pub(crate) unspawned: Unspawned,
     /// How many tasks are done.
-    pub total: usize,
+    pub(crate) total: usize,
     /// How many of them break no rule.
-    pub compliant: usize,
+    pub(crate) compliant: usize,
     /// Tasks that somebody completed by force.
-    pub forced: Vec<TaskId>,
+    pub(crate) forced: Vec<TaskId>,
     /// The verdict as an error, when a rule is broken.
     #[serde(skip)]
-    pub error: Option<Error>,
+    pub(crate) error: Option<Error>,
 }
 
 /// A task that was worked on, with its latest spawn.
@@ -48,7 +48,7 @@ struct Worked {
 }
 
 /// Checks the rules for everything below an epic, or for all tasks.
-pub fn validate(context: &mut Context, epic: Option<TaskId>) -> Result<Compliance> {
+pub(crate) fn validate(context: &mut Context, epic: Option<TaskId>) -> Result<Compliance> {
     let required = super::verify::required_sections(context)?;
     let workspace = context.workspace.clone();
     let (rules, tasks) = context.read(|transaction| {

@@ -13,61 +13,61 @@ use crate::workspace::Workspace;
 
 /// Where the files are, as far as there are places for them.
 #[derive(Clone, Debug, Default)]
-pub struct Files {
+pub(crate) struct Files {
     /// The workspace, for `.cleo/config.yaml`.
-    pub workspace: Option<PathBuf>,
+    pub(crate) workspace: Option<PathBuf>,
     /// The user's folder of settings (XDG).
-    pub config_home: Option<PathBuf>,
+    pub(crate) config_home: Option<PathBuf>,
 }
 
 /// One setting with everything that is known of it.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Shown {
+pub(crate) struct Shown {
     /// Its name.
-    pub key: &'static str,
+    pub(crate) key: &'static str,
     /// What it is; null when nobody set it and it has no default.
-    pub value: Option<Value>,
+    pub(crate) value: Option<Value>,
     /// Who says so: an option, a variable, a file with its line, or `default`.
-    pub origin: String,
+    pub(crate) origin: String,
     /// What it means.
-    pub meaning: &'static str,
+    pub(crate) meaning: &'static str,
     /// What it can be.
-    pub allowed: String,
+    pub(crate) allowed: String,
     /// The variable that sets it.
-    pub variable: &'static str,
+    pub(crate) variable: &'static str,
 }
 
 /// All settings.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Listed {
+pub(crate) struct Listed {
     /// The settings.
-    pub settings: Vec<Shown>,
+    pub(crate) settings: Vec<Shown>,
     /// How many.
-    pub total: usize,
+    pub(crate) total: usize,
 }
 
 /// One setting.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct One {
+pub(crate) struct One {
     /// The setting.
-    pub setting: Shown,
+    pub(crate) setting: Shown,
 }
 
 /// What became of a file of settings.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Changed {
+pub(crate) struct Changed {
     /// The setting.
-    pub key: String,
+    pub(crate) key: String,
     /// What it is in the file now; null when it is not there.
-    pub value: Option<Value>,
+    pub(crate) value: Option<Value>,
     /// The file.
-    pub path: String,
+    pub(crate) path: String,
     /// False when the file said so already.
-    pub changed: bool,
+    pub(crate) changed: bool,
 }
 
 impl Files {
@@ -84,7 +84,7 @@ impl Files {
     }
 
     /// Adds what the files say: the project's first, which counts before the user's.
-    pub fn add_to(&self, settings: &mut Settings) -> Result<()> {
+    pub(crate) fn add_to(&self, settings: &mut Settings) -> Result<()> {
         for (path, is_project) in [(self.project(), true), (self.user(), false)] {
             let Some(path) = path else { continue };
             let Some(text) = text(&path)? else { continue };
@@ -167,7 +167,7 @@ fn text(path: &Path) -> Result<Option<String>> {
 }
 
 /// Lists all settings.
-pub fn list(settings: &Settings) -> Listed {
+pub(crate) fn list(settings: &Settings) -> Listed {
     let settings: Vec<Shown> = KEYS.iter().map(|key| shown(settings, key)).collect();
     Listed {
         total: settings.len(),
@@ -176,7 +176,7 @@ pub fn list(settings: &Settings) -> Listed {
 }
 
 /// Shows one setting.
-pub fn get(settings: &Settings, name: &str) -> Result<One> {
+pub(crate) fn get(settings: &Settings, name: &str) -> Result<One> {
     let setting = shown(settings, Key::named(name)?);
     Ok(One { setting })
 }
@@ -197,7 +197,7 @@ fn shown(settings: &Settings, key: &'static Key) -> Shown {
 }
 
 /// Sets a value in the project's file or the user's.
-pub fn set(files: &Files, name: &str, text: &str, user: bool) -> Result<Changed> {
+pub(crate) fn set(files: &Files, name: &str, text: &str, user: bool) -> Result<Changed> {
     let key = Key::named(name)?;
     let value = key.read(text).map_err(|can_be| {
         let is = key.quoted(text);
@@ -232,7 +232,7 @@ pub fn set(files: &Files, name: &str, text: &str, user: bool) -> Result<Changed>
 }
 
 /// Takes a setting out of the project's file or the user's; also one that is none.
-pub fn unset(files: &Files, name: &str, user: bool) -> Result<Changed> {
+pub(crate) fn unset(files: &Files, name: &str, user: bool) -> Result<Changed> {
     let path = files.target(user)?;
     let shown = path.to_string_lossy().into_owned();
     let there = text(&path)?.unwrap_or_default();
@@ -251,7 +251,7 @@ pub fn unset(files: &Files, name: &str, user: bool) -> Result<Changed> {
 }
 
 /// Returns the folders of skills that settings name.
-pub fn skills_dirs(settings: &Settings) -> Vec<PathBuf> {
+pub(crate) fn skills_dirs(settings: &Settings) -> Vec<PathBuf> {
     settings
         .folders(SKILLS_DIRS)
         .into_iter()

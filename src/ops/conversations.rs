@@ -12,7 +12,7 @@ use crate::store::agency::{Agency, AgencyTransaction, ConversationFilter};
 use crate::store::sqlite::SqliteAgency;
 
 /// How many messages are shown unless told.
-pub const MESSAGES: u32 = 50;
+pub(crate) const MESSAGES: u32 = 50;
 
 /// What is said of messages before one that a conversation does not have.
 const NOT_SAID: &str =
@@ -21,36 +21,36 @@ const NOT_SAID: &str =
 /// Conversations.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Listed {
+pub(crate) struct Listed {
     /// The conversations, the one in which something was said last first.
-    pub conversations: Vec<Conversation>,
+    pub(crate) conversations: Vec<Conversation>,
     /// How many there are without the limit.
-    pub total: u64,
+    pub(crate) total: u64,
 }
 
 /// A conversation after a command.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Kept {
+pub(crate) struct Kept {
     /// The conversation.
-    pub conversation: Conversation,
+    pub(crate) conversation: Conversation,
 }
 
 /// A conversation with what was said last.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Shown {
+pub(crate) struct Shown {
     /// The conversation.
-    pub conversation: Conversation,
+    pub(crate) conversation: Conversation,
     /// The last messages, in the order in which they were said.
-    pub messages: Vec<Message>,
+    pub(crate) messages: Vec<Message>,
     /// How many messages the conversation has.
-    pub total: u64,
+    pub(crate) total: u64,
 }
 
 /// Begins a conversation of whoever calls with an agent that a user sees, or with the agents of the
 /// chat ([`CHAT`]).
-pub fn begin(
+pub(crate) fn begin(
     surroundings: &Surroundings,
     agent: &str,
     title: Option<&str>,
@@ -87,7 +87,7 @@ pub fn begin(
 }
 
 /// Lists conversations.
-pub fn list(surroundings: &Surroundings, filter: &ConversationFilter) -> Result<Listed> {
+pub(crate) fn list(surroundings: &Surroundings, filter: &ConversationFilter) -> Result<Listed> {
     let workspace = surroundings.workspace()?;
     let page = match SqliteAgency::open(&workspace.agency())? {
         Some(mut agency) => agency.read()?.conversations(filter)?,
@@ -100,7 +100,7 @@ pub fn list(surroundings: &Surroundings, filter: &ConversationFilter) -> Result<
 }
 
 /// Shows a conversation of a user, or of anybody, with its last messages.
-pub fn show(
+pub(crate) fn show(
     surroundings: &Surroundings,
     id: &str,
     user: Option<&str>,
@@ -121,7 +121,7 @@ pub fn show(
 
 /// Shows a conversation of a user, or of anybody, with its last messages before another, in a store
 /// that is open.
-pub fn page(
+pub(crate) fn page(
     agency: &mut SqliteAgency,
     id: &str,
     user: Option<&str>,
@@ -145,7 +145,10 @@ pub fn page(
 }
 
 /// Says what a conversation with the chat waits for.
-pub fn pending(agency: &mut SqliteAgency, conversation: &Conversation) -> Result<Option<Pending>> {
+pub(crate) fn pending(
+    agency: &mut SqliteAgency,
+    conversation: &Conversation,
+) -> Result<Option<Pending>> {
     match conversation.agent.as_str() {
         CHAT => Ok(agency.read()?.chat(&conversation.id)?.pending),
         _ => Ok(None),
@@ -154,15 +157,15 @@ pub fn pending(agency: &mut SqliteAgency, conversation: &Conversation) -> Result
 
 /// What is to be changed of a conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Change {
+pub(crate) struct Change {
     /// What it is about.
-    pub title: Option<String>,
+    pub(crate) title: Option<String>,
     /// Whether it goes on.
-    pub status: Option<ConversationStatus>,
+    pub(crate) status: Option<ConversationStatus>,
 }
 
 /// Changes a conversation of a user, or of anybody.
-pub fn update(
+pub(crate) fn update(
     surroundings: &Surroundings,
     id: &str,
     user: Option<&str>,

@@ -21,35 +21,35 @@ use crate::workspace::Workspace;
 use take::Scene;
 
 pub(super) use lacks::{lacks, through_trust};
-pub use refresh::{Outcome, Ran, Renewal, Renewed, accept, renew};
-pub use standing::{CriterionStanding, GateState, Proven, Seen, Summary, TaskGates, gates};
+pub(crate) use refresh::{Outcome, Ran, Renewal, Renewed, accept, renew};
+pub(crate) use standing::{CriterionStanding, GateState, Proven, Seen, Summary, TaskGates, gates};
 pub(super) use standing::{gates_to_show, seen, standing};
-pub use take::Given;
+pub(crate) use take::Given;
 pub(super) use take::directory;
 
 /// How to set a gate.
 #[derive(Clone, Debug)]
-pub struct Setting {
+pub(crate) struct Setting {
     /// The gate.
-    pub gate: Gate,
+    pub(crate) gate: Gate,
     /// What to set it to, when no command decides.
-    pub passed: bool,
+    pub(crate) passed: bool,
     /// What is to prove it; commands decide.
-    pub given: Given,
+    pub(crate) given: Given,
     /// How long each command may go on.
-    pub bounds: Bounds,
+    pub(crate) bounds: Bounds,
     /// Role of who sets it.
-    pub agent: Option<String>,
+    pub(crate) agent: Option<String>,
     /// Set it although an earlier gate is open.
-    pub force: bool,
+    pub(crate) force: bool,
     /// Epoch of the claim under which it is set.
-    pub epoch: Option<u32>,
+    pub(crate) epoch: Option<u32>,
 }
 
 /// Sets a gate to what its commands' result is, or to what the caller says. The rules are asked
 /// before a command runs and again when its result is kept. A failure is always kept; the answer
 /// says when it came after the last round ([`crate::gate::Gates::rounds_exceeded`]).
-pub fn set(context: &mut Context, task: TaskId, setting: &Setting) -> Result<TaskGates> {
+pub(crate) fn set(context: &mut Context, task: TaskId, setting: &Setting) -> Result<TaskGates> {
     let tree = context.judged_in(task)?;
     let directory = directory(context, &tree);
     set_in(context, task, setting, (&tree, &directory))

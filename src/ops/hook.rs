@@ -28,7 +28,7 @@ const TRANSCRIPT_MAX: u64 = 32 << 20;
 const LINE_MAX: usize = 4 << 20;
 
 /// Decides whether an agent may end; none lets it go. It is kept at most `limit` times for one task.
-pub fn stop(
+pub(crate) fn stop(
     surroundings: Surroundings,
     ending: Ending,
     event: &Event,
@@ -200,6 +200,6 @@ fn why(workspace: &Workspace, task: &Task, record: &SpawnRecord, found: &OutputV
 
 /// Says of an error that an agent is let go with it, because nothing is to be proven by a fault of
 /// our own.
-pub fn let_go(error: &Error) -> String {
+pub(crate) fn let_go(error: &Error) -> String {
     format!("cleo hook: {}; the agent may end", error.shown())
 }

@@ -21,52 +21,52 @@ const FILE_MAX: u64 = 16 << 20;
 
 /// What to make.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub(crate) struct Options {
     /// Clients to write files for.
-    pub agents: Vec<Client>,
+    pub(crate) agents: Vec<Client>,
     /// Put hooks into their settings, which keep agents from ending too early.
-    pub hooks: bool,
+    pub(crate) hooks: bool,
     /// Write over what somebody changed.
-    pub force: bool,
+    pub(crate) force: bool,
     /// Write nothing.
-    pub dry_run: bool,
+    pub(crate) dry_run: bool,
 }
 
 /// What was made, or would be.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Initialized {
+pub(crate) struct Initialized {
     /// The folder.
-    pub root: String,
+    pub(crate) root: String,
     /// What was not there before, relative to the folder.
-    pub created: Vec<String>,
+    pub(crate) created: Vec<String>,
     /// Files that were there and are changed.
-    pub updated: Vec<String>,
+    pub(crate) updated: Vec<String>,
     /// Agent files that are as they should be.
-    pub unchanged: Vec<String>,
+    pub(crate) unchanged: Vec<String>,
     /// True when nothing was written.
-    pub dry_run: bool,
+    pub(crate) dry_run: bool,
     /// What would change in each file, in a dry run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub preview: Vec<Preview>,
+    pub(crate) preview: Vec<Preview>,
     /// Why the same without `dry_run` would be refused.
     #[serde(skip)]
-    pub refusal: Option<Error>,
+    pub(crate) refusal: Option<Error>,
 }
 
 /// What would change in a file.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Preview {
+pub(crate) struct Preview {
     /// The file, relative to the folder.
-    pub path: String,
+    pub(crate) path: String,
     /// The lines that go (`-`) and come (`+`).
-    pub diff: String,
+    pub(crate) diff: String,
 }
 
 /// Makes a workspace, or what is missing of it, and the files for agents.
-pub fn init(surroundings: &Surroundings, options: &Options) -> Result<Initialized> {
+pub(crate) fn init(surroundings: &Surroundings, options: &Options) -> Result<Initialized> {
     let root = match &surroundings.root {
         Some(root) => surroundings.directory.join(root),
         None => surroundings.directory.clone(),

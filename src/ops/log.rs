@@ -27,40 +27,40 @@ const TIMES: [&str; 3] = ["startedAt", "completedAt", "cancelledAt"];
 /// An operation and what it did, in a few words.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// The operation.
     #[serde(flatten)]
-    pub operation: Operation,
+    pub(crate) operation: Operation,
     /// The first tasks that it changed.
-    pub tasks: Vec<TaskId>,
+    pub(crate) tasks: Vec<TaskId>,
     /// What it did, on one line. May hold text from strangers.
-    pub summary: String,
+    pub(crate) summary: String,
 }
 
 /// Operations, newest first.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Logged {
+pub(crate) struct Logged {
     /// The operations.
-    pub operations: Vec<Entry>,
+    pub(crate) operations: Vec<Entry>,
     /// How many fit in all.
-    pub total: u64,
+    pub(crate) total: u64,
 }
 
 /// One operation with its changes.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Shown {
+pub(crate) struct Shown {
     /// The operation.
-    pub operation: Entry,
+    pub(crate) operation: Entry,
     /// Its changes, oldest first.
-    pub changes: Vec<Recorded>,
+    pub(crate) changes: Vec<Recorded>,
     /// How many there are in all.
-    pub total: u64,
+    pub(crate) total: u64,
 }
 
 /// Reads the operations that pass the filter, newest first.
-pub fn log(context: &mut Context, filter: &OperationFilter) -> Result<Logged> {
+pub(crate) fn log(context: &mut Context, filter: &OperationFilter) -> Result<Logged> {
     context.read(|transaction| {
         if let Some(task) = filter.task {
             known(transaction, task)?;
@@ -83,7 +83,7 @@ fn known(transaction: &dyn Transaction, task: TaskId) -> Result<()> {
 }
 
 /// Reads one operation with its first `limit` changes.
-pub fn operation(context: &mut Context, number: u64, limit: u32) -> Result<Shown> {
+pub(crate) fn operation(context: &mut Context, number: u64, limit: u32) -> Result<Shown> {
     context.read(|transaction| {
         let operation = require_operation(transaction, number)?;
         let total = operation.changes;
@@ -162,7 +162,7 @@ fn named(tasks: &[TaskId]) -> String {
 }
 
 /// Says on one line what a change did. May hold text from strangers.
-pub fn describe(change: &Change) -> String {
+pub(crate) fn describe(change: &Change) -> String {
     let task = change.task.map(|id| id.to_string()).unwrap_or_default();
     let detail = &change.detail;
     let text = |name: &str| detail[name].as_str().unwrap_or_default();
@@ -218,7 +218,7 @@ fn fields(detail: &Value) -> String {
 }
 
 /// Says how a field changed: `a → b`, or what was added.
-pub fn transition(step: &Value) -> String {
+pub(crate) fn transition(step: &Value) -> String {
     match step.get("added") {
         Some(added) => format!("+ {}", value(added)),
         None => format!("{} → {}", value(&step["from"]), value(&step["to"])),
@@ -245,7 +245,7 @@ fn cut(text: &str) -> String {
 }
 
 /// Takes changes as they are made.
-pub trait Listener {
+pub(crate) trait Listener {
     /// Takes a change; false when nobody listens any more.
     fn tell(&mut self, change: &Recorded) -> bool;
 
@@ -256,7 +256,7 @@ pub trait Listener {
 /// Tells each change after a cursor (without one, from now on), and those that come, until nobody listens.
 /// Writers take turns, so a change that becomes visible always has a larger cursor than all before it, and
 /// a reader that goes on from the last cursor neither misses a change nor sees one twice.
-pub fn follow(
+pub(crate) fn follow(
     context: &mut Context,
     after: Option<u64>,
     task: Option<TaskId>,

@@ -1,43 +1,43 @@
 //! What cleo can do, for every face. Each function takes the [`Context`] and returns plain data.
 
-pub mod agent_tasks;
-pub mod agents;
-pub mod answers;
-pub mod ask;
-pub mod chat;
-pub mod claims;
-pub mod complete;
-pub mod compliance;
-pub mod config;
-pub mod conversations;
-pub mod demo;
-pub mod doctor;
-pub mod executions;
-pub mod gates;
-pub mod hook;
-pub mod init;
-pub mod log;
-pub mod manifest;
-pub mod orchestrator;
-pub mod phases;
-pub mod plans;
-pub mod research;
-pub mod review;
-pub mod route;
-pub mod runs;
-pub mod sessions;
-pub mod skills;
-pub mod spawn;
-pub mod suggest;
-pub mod tasks;
-pub mod tokens;
-pub mod transfer;
-pub mod trust;
-pub mod undo;
-pub mod verify;
-pub mod work;
-pub mod workers;
-pub mod workspace;
+pub(crate) mod agent_tasks;
+pub(crate) mod agents;
+pub(crate) mod answers;
+pub(crate) mod ask;
+pub(crate) mod chat;
+pub(crate) mod claims;
+pub(crate) mod complete;
+pub(crate) mod compliance;
+pub(crate) mod config;
+pub(crate) mod conversations;
+pub(crate) mod demo;
+pub(crate) mod doctor;
+pub(crate) mod executions;
+pub(crate) mod gates;
+pub(crate) mod hook;
+pub(crate) mod init;
+pub(crate) mod log;
+pub(crate) mod manifest;
+pub(crate) mod orchestrator;
+pub(crate) mod phases;
+pub(crate) mod plans;
+pub(crate) mod research;
+pub(crate) mod review;
+pub(crate) mod route;
+pub(crate) mod runs;
+pub(crate) mod sessions;
+pub(crate) mod skills;
+pub(crate) mod spawn;
+pub(crate) mod suggest;
+pub(crate) mod tasks;
+pub(crate) mod tokens;
+pub(crate) mod transfer;
+pub(crate) mod trust;
+pub(crate) mod undo;
+pub(crate) mod verify;
+pub(crate) mod work;
+pub(crate) mod workers;
+pub(crate) mod workspace;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -57,54 +57,54 @@ use crate::workspace::Workspace;
 
 /// What surrounds a command, gathered by the face that runs it.
 #[derive(Clone, Debug)]
-pub struct Surroundings {
+pub(crate) struct Surroundings {
     /// The command, such as `orchestrator.spawn`.
-    pub command: &'static str,
+    pub(crate) command: &'static str,
     /// Working directory.
-    pub directory: PathBuf,
+    pub(crate) directory: PathBuf,
     /// Root that the user named, if any.
-    pub root: Option<PathBuf>,
+    pub(crate) root: Option<PathBuf>,
     /// The time.
-    pub clock: Clock,
+    pub(crate) clock: Clock,
     /// Who calls: `CLEO_AGENT`, else user and host.
-    pub actor: String,
+    pub(crate) actor: String,
     /// What the caller was given to do.
-    pub assignment: Assignment,
+    pub(crate) assignment: Assignment,
     /// Whether work is judged in the workspace wherever the caller stands: for runs and servers, whose
     /// agents work there.
-    pub judges_workspace: bool,
+    pub(crate) judges_workspace: bool,
     /// The variables of the user that the commands of gates and criteria get.
-    pub gate_variables: GateVariables,
+    pub(crate) gate_variables: GateVariables,
     /// Folders of skills that the user named.
-    pub skills_dirs: Vec<PathBuf>,
+    pub(crate) skills_dirs: Vec<PathBuf>,
     /// The user's home.
-    pub home: Option<PathBuf>,
+    pub(crate) home: Option<PathBuf>,
     /// The user's data folder (XDG).
-    pub data_home: Option<PathBuf>,
+    pub(crate) data_home: Option<PathBuf>,
 }
 
 /// What the environment says of the caller's work.
 #[derive(Clone, Debug, Default)]
-pub struct Assignment {
+pub(crate) struct Assignment {
     /// The run that an agent was started by (`CLEO_RUN_ID`).
-    pub run: Option<String>,
+    pub(crate) run: Option<String>,
     /// The task that an agent was started for (`CLEO_TASK_ID`).
-    pub task: Option<TaskId>,
+    pub(crate) task: Option<TaskId>,
     /// Epoch of the claim under which it works (`CLEO_EPOCH`).
-    pub epoch: Option<u32>,
+    pub(crate) epoch: Option<u32>,
     /// The session that it works in (`CLEO_SESSION`).
-    pub session: Option<SessionId>,
+    pub(crate) session: Option<SessionId>,
     /// The workspace in the git worktree that it works on the task in (`CLEO_WORKTREE`).
-    pub worktree: Option<PathBuf>,
+    pub(crate) worktree: Option<PathBuf>,
     /// The criteria that tasks had when a run claimed them: only those count in the run.
-    pub criteria: Arc<BTreeMap<TaskId, Vec<String>>>,
+    pub(crate) criteria: Arc<BTreeMap<TaskId, Vec<String>>>,
     /// Whether the environment tells of somebody else: a command that is run for the caller is not to see it.
-    pub is_foreign: bool,
+    pub(crate) is_foreign: bool,
 }
 
 impl Assignment {
     /// The variables that tell it.
-    pub const VARIABLES: [&'static str; 7] = [
+    pub(crate) const VARIABLES: [&'static str; 7] = [
         "CLEO_RUN_ID",
         "CLEO_TASK_ID",
         "CLEO_EPOCH",
@@ -115,7 +115,7 @@ impl Assignment {
     ];
 
     /// That of callers who are others than who started this process.
-    pub fn foreign() -> Assignment {
+    pub(crate) fn foreign() -> Assignment {
         Assignment {
             is_foreign: true,
             ..Assignment::default()
@@ -123,12 +123,12 @@ impl Assignment {
     }
 
     /// Returns true for an agent that a run started: what it adds is not the word of the user.
-    pub fn is_agent(&self) -> bool {
+    pub(crate) fn is_agent(&self) -> bool {
         self.run.is_some() || self.task.is_some()
     }
 
     /// Refuses an agent of a run what only a person does.
-    pub fn refuse_agent(&self, what: &str) -> Result<()> {
+    pub(crate) fn refuse_agent(&self, what: &str) -> Result<()> {
         match self.is_agent() {
             false => Ok(()),
             true => {
@@ -139,13 +139,13 @@ impl Assignment {
     }
 
     /// Returns the criteria of a task that count: of one that a run claimed, those that it had then.
-    pub fn criteria_of(&self, task: &Task) -> Vec<String> {
+    pub(crate) fn criteria_of(&self, task: &Task) -> Vec<String> {
         let claimed = self.criteria.get(&task.id);
         claimed.unwrap_or(&task.acceptance).clone()
     }
 
     /// Returns the variables that tell it to a command which is run for the caller.
-    pub fn told(&self) -> &'static [&'static str] {
+    pub(crate) fn told(&self) -> &'static [&'static str] {
         match self.is_foreign {
             true => &[],
             false => &Assignment::VARIABLES,
@@ -155,7 +155,7 @@ impl Assignment {
 
 impl Surroundings {
     /// Finds the workspace that the command is about.
-    pub fn workspace(&self) -> Result<Workspace> {
+    pub(crate) fn workspace(&self) -> Result<Workspace> {
         match &self.root {
             Some(root) => Workspace::at(&self.directory.join(root)),
             None => Workspace::find(&self.directory),
@@ -165,7 +165,7 @@ impl Surroundings {
 
 impl Surroundings {
     /// Says where skills are looked for; without a workspace only named, the user's and our own.
-    pub fn places(&self, workspace: Option<&Workspace>) -> Places {
+    pub(crate) fn places(&self, workspace: Option<&Workspace>) -> Places {
         Places {
             named: self
                 .skills_dirs
@@ -181,7 +181,7 @@ impl Surroundings {
 
     /// Writes a file, which is shown relative to the project or to the home, so that a command of
     /// the caller finds it: relative to where the caller is, or in full.
-    pub fn typed(&self, workspace: Option<&Workspace>, shown: &str) -> String {
+    pub(crate) fn typed(&self, workspace: Option<&Workspace>, shown: &str) -> String {
         let file = self.places(workspace).file(shown);
         let near = file.strip_prefix(&self.directory).ok();
         // What begins with a dash would be taken for an option.
@@ -192,18 +192,18 @@ impl Surroundings {
 }
 
 /// An open workspace with its store.
-pub struct Context {
+pub(crate) struct Context {
     /// The workspace.
-    pub workspace: Workspace,
+    pub(crate) workspace: Workspace,
     /// What surrounds the command.
-    pub surroundings: Surroundings,
+    pub(crate) surroundings: Surroundings,
     /// The store.
-    pub store: SqliteStore,
+    pub(crate) store: SqliteStore,
 }
 
 impl Context {
     /// Finds the workspace and opens its store.
-    pub fn open(surroundings: Surroundings) -> Result<Context> {
+    pub(crate) fn open(surroundings: Surroundings) -> Result<Context> {
         let workspace = surroundings.workspace()?;
         let store = workspace.open_store()?;
         Ok(Context {
@@ -216,7 +216,7 @@ impl Context {
     /// Returns the workspace whose files show what was done on a task: in the worktree that the caller was
     /// given for it, wherever the caller stands, else in the one that the caller stands in. What is brought
     /// home from there is judged again. It is an error when no tree of the workspace's repository is either.
-    pub fn judged_in(&self, task: TaskId) -> Result<Workspace> {
+    pub(crate) fn judged_in(&self, task: TaskId) -> Result<Workspace> {
         if self.surroundings.judges_workspace {
             return Ok(self.workspace.clone());
         }
@@ -263,7 +263,7 @@ impl Context {
     }
 
     /// Runs `work` in a transaction that only reads.
-    pub fn read<T>(
+    pub(crate) fn read<T>(
         &mut self,
         work: impl FnOnce(&dyn crate::store::Transaction) -> Result<T>,
     ) -> Result<T> {
@@ -272,7 +272,7 @@ impl Context {
     }
 
     /// Runs `work` in a transaction that is committed only when `work` says so.
-    pub fn write_if<T>(
+    pub(crate) fn write_if<T>(
         &mut self,
         work: impl FnOnce(&mut dyn crate::store::Transaction) -> Result<(T, bool)>,
     ) -> Result<T> {
@@ -286,7 +286,7 @@ impl Context {
     }
 
     /// Runs `work` in a transaction and commits it; an error leaves nothing behind.
-    pub fn write<T>(
+    pub(crate) fn write<T>(
         &mut self,
         work: impl FnOnce(&mut dyn crate::store::Transaction) -> Result<T>,
     ) -> Result<T> {
@@ -294,7 +294,7 @@ impl Context {
     }
 
     /// Runs `work` as [`Context::write`] does and leaves nothing behind: to show what it would do.
-    pub fn rehearse<T>(
+    pub(crate) fn rehearse<T>(
         &mut self,
         work: impl FnOnce(&mut dyn crate::store::Transaction) -> Result<T>,
     ) -> Result<T> {
@@ -310,17 +310,17 @@ impl Context {
     }
 
     /// Returns the moment as tasks record it.
-    pub fn now(&self) -> String {
+    pub(crate) fn now(&self) -> String {
         self.surroundings.clock.timestamp()
     }
 }
 
 /// Reads a task that must be there.
-pub fn require(tasks: &dyn Tasks, id: TaskId) -> Result<Task> {
+pub(crate) fn require(tasks: &dyn Tasks, id: TaskId) -> Result<Task> {
     tasks.task(id)?.ok_or_else(|| no_task(id))
 }
 
 /// The error for an id that is no task's.
-pub fn no_task(id: TaskId) -> Error {
+pub(crate) fn no_task(id: TaskId) -> Error {
     Error::new(Code::TaskNotFound, format!("there is no task {id}")).fix("cleo list")
 }

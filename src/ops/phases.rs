@@ -12,43 +12,43 @@ use crate::task::Status;
 /// A phase with its tasks counted.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
-pub struct Counted {
+pub(crate) struct Counted {
     /// The phase.
     #[serde(flatten)]
-    pub phase: Phase,
+    pub(crate) phase: Phase,
     /// Number of its tasks by status.
-    pub counts: Counts,
+    pub(crate) counts: Counts,
     /// Number of its tasks.
-    pub total: u64,
+    pub(crate) total: u64,
 }
 
 /// The phases in order.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Phases {
+pub(crate) struct Phases {
     /// The phases.
-    pub phases: Vec<Counted>,
+    pub(crate) phases: Vec<Counted>,
     /// How many there are.
-    pub total: usize,
+    pub(crate) total: usize,
     /// The one that the project is in.
-    pub current: Option<String>,
+    pub(crate) current: Option<String>,
 }
 
 /// A phase after a command.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Moved {
+pub(crate) struct Moved {
     /// The phase.
-    pub phase: Counted,
+    pub(crate) phase: Counted,
     /// False when nothing had to be done.
-    pub changed: bool,
+    pub(crate) changed: bool,
     /// What the caller should know.
     #[serde(skip)]
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Reads all phases: those that have begun or were imported, and those that tasks name.
-pub fn list(context: &mut Context) -> Result<Phases> {
+pub(crate) fn list(context: &mut Context) -> Result<Phases> {
     let phases = context.read(|transaction| read_all(transaction))?;
     let is_current = |phase: &&Counted| phase.phase.status == PhaseStatus::Active;
     let current = phases.iter().find(is_current);
@@ -108,7 +108,7 @@ fn find(transaction: &dyn Transaction, slug: Option<&str>) -> Result<Counted> {
 }
 
 /// Makes a phase the one that the project is in; the one before is pending again.
-pub fn set(context: &mut Context, slug: &str) -> Result<Moved> {
+pub(crate) fn set(context: &mut Context, slug: &str) -> Result<Moved> {
     begin(context, slug, |transaction, _, now| {
         for mut other in transaction.phases()? {
             if other.status == PhaseStatus::Active {
@@ -121,7 +121,7 @@ pub fn set(context: &mut Context, slug: &str) -> Result<Moved> {
 }
 
 /// Begins a phase that is not completed, if the project is in no other.
-pub fn start(context: &mut Context, slug: &str) -> Result<Moved> {
+pub(crate) fn start(context: &mut Context, slug: &str) -> Result<Moved> {
     begin(context, slug, |transaction, phase, _| {
         let set = format!("cleo phase set -- {}", quote(slug));
         if phase.status == PhaseStatus::Completed {
@@ -158,7 +158,7 @@ fn begin(
 }
 
 /// Completes a phase. One with open tasks only by `force`.
-pub fn complete(context: &mut Context, slug: Option<&str>, force: bool) -> Result<Moved> {
+pub(crate) fn complete(context: &mut Context, slug: Option<&str>, force: bool) -> Result<Moved> {
     let now = context.now();
     context.write(|transaction| {
         let found = find(transaction, slug)?;

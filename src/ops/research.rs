@@ -13,54 +13,54 @@ use crate::manifest::{Entry, Status, log};
 use crate::store::{Link, Transaction};
 use crate::task;
 
-pub use super::manifest::{Filter, Listed};
+pub(crate) use super::manifest::{Filter, Listed};
 
 /// An entry with its tasks.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Shown {
+pub(crate) struct Shown {
     /// The entry.
-    pub entry: Entry,
+    pub(crate) entry: Entry,
     /// The tasks that it is linked to.
-    pub tasks: Vec<LinkedTask>,
+    pub(crate) tasks: Vec<LinkedTask>,
     /// Lines with its id that do not count.
     #[serde(skip)]
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// A task that an entry is linked to.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct LinkedTask {
+pub(crate) struct LinkedTask {
     /// The task.
-    pub id: TaskId,
+    pub(crate) id: TaskId,
     /// Its title; none when there is no such task.
-    pub title: Option<String>,
+    pub(crate) title: Option<String>,
     /// Where it stands.
-    pub status: Option<task::Status>,
+    pub(crate) status: Option<task::Status>,
     /// Where the link stands.
-    pub sources: Vec<Source>,
+    pub(crate) sources: Vec<Source>,
 }
 
 /// An entry that a task is linked to.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct LinkedEntry {
+pub(crate) struct LinkedEntry {
     /// Id of the entry.
-    pub entry: String,
+    pub(crate) entry: String,
     /// Its title; none when the manifest has no such entry any more.
-    pub title: Option<String>,
+    pub(crate) title: Option<String>,
     /// How far its work came.
-    pub status: Option<Status>,
+    pub(crate) status: Option<Status>,
     /// Where the link stands.
-    pub sources: Vec<Source>,
+    pub(crate) sources: Vec<Source>,
 }
 
 /// Where a link stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub enum Source {
+pub(crate) enum Source {
     /// In the entry's `linked_tasks`.
     Entry,
     /// In the store, by `cleo research link`.
@@ -70,34 +70,34 @@ pub enum Source {
 /// What a link did.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Linked {
+pub(crate) struct Linked {
     /// The task.
-    pub task: TaskId,
+    pub(crate) task: TaskId,
     /// Id of the entry.
-    pub entry: String,
+    pub(crate) entry: String,
     /// False when they were linked by `link` before.
-    pub created: bool,
+    pub(crate) created: bool,
 }
 
 /// Links of a task.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Links {
+pub(crate) struct Links {
     /// The task.
-    pub task: TaskId,
+    pub(crate) task: TaskId,
     /// Its entries: those that name it, in the manifest's order, then those linked later.
-    pub links: Vec<LinkedEntry>,
+    pub(crate) links: Vec<LinkedEntry>,
     /// How many there are.
-    pub total: usize,
+    pub(crate) total: usize,
 }
 
 /// Lists the entries that pass the filter, newest last.
-pub fn list(context: &mut Context, filter: &Filter) -> Result<Listed> {
+pub(crate) fn list(context: &mut Context, filter: &Filter) -> Result<Listed> {
     manifest::list(context, filter)
 }
 
 /// Reads an entry with the tasks that it is linked to.
-pub fn show(context: &mut Context, id: &str) -> Result<Shown> {
+pub(crate) fn show(context: &mut Context, id: &str) -> Result<Shown> {
     let ((_, entry), faulty) = require_entry(context, id)?;
     let tasks = context.read(|transaction| tasks_of(transaction, &entry))?;
     Ok(Shown {
@@ -138,7 +138,7 @@ fn sources(in_entry: bool, in_store: bool) -> Vec<Source> {
 }
 
 /// Links a task and an entry, which must both be there. Doing it again changes nothing.
-pub fn link(context: &mut Context, task: TaskId, id: &str) -> Result<Linked> {
+pub(crate) fn link(context: &mut Context, task: TaskId, id: &str) -> Result<Linked> {
     context.read(|tasks| require(tasks, task))?;
     require_entry(context, id)?;
     let link = Link {
@@ -158,7 +158,7 @@ pub fn link(context: &mut Context, task: TaskId, id: &str) -> Result<Linked> {
 }
 
 /// Lists the entries that a task is linked to.
-pub fn links(context: &mut Context, task: TaskId) -> Result<Links> {
+pub(crate) fn links(context: &mut Context, task: TaskId) -> Result<Links> {
     let stored = context.read(|transaction| {
         require(transaction, task)?;
         transaction.links(task)

@@ -23,31 +23,31 @@ const PAGE: u32 = 1_000;
 /// What would run in a workspace.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Review {
+pub(crate) struct Review {
     /// Each command, address, run, setting, skill and protocol once.
-    pub items: Vec<Reviewed>,
+    pub(crate) items: Vec<Reviewed>,
     /// How many there are.
-    pub total: usize,
+    pub(crate) total: usize,
     /// How many of them are not trusted.
-    pub untrusted: usize,
+    pub(crate) untrusted: usize,
     /// What the caller should know.
     #[serde(skip)]
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Something that would run, and whether it may.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Reviewed {
+pub(crate) struct Reviewed {
     /// What it is.
     #[serde(flatten)]
-    pub item: Item,
+    pub(crate) item: Item,
     /// Whether it may run.
-    pub standing: Standing,
+    pub(crate) standing: Standing,
 }
 
 /// Lists what would run in a workspace, and how each stands.
-pub fn review(surroundings: &Surroundings, settings: &Settings) -> Result<Review> {
+pub(crate) fn review(surroundings: &Surroundings, settings: &Settings) -> Result<Review> {
     let mut context = Context::open(surroundings.clone())?;
     let workspace = context.workspace.clone();
     let (mut items, mut warnings) = (commands(&mut context)?, Vec::new());
@@ -69,7 +69,7 @@ pub fn review(surroundings: &Surroundings, settings: &Settings) -> Result<Review
 }
 
 /// Trusts what was listed, exactly as it was listed, and returns how everything stands then.
-pub fn accept(surroundings: &Surroundings, review: Review) -> Result<Review> {
+pub(crate) fn accept(surroundings: &Surroundings, review: Review) -> Result<Review> {
     surroundings.assignment.refuse_agent("trusts nothing")?;
     let workspace = surroundings.workspace()?;
     let trust = Trust::new(surroundings, &workspace);
@@ -88,7 +88,7 @@ pub fn accept(surroundings: &Surroundings, review: Review) -> Result<Review> {
 
 /// Takes away all trust in a workspace, also in one that cannot be read, and returns how everything stands
 /// then.
-pub fn revoke(surroundings: &Surroundings, settings: &Settings) -> Result<Review> {
+pub(crate) fn revoke(surroundings: &Surroundings, settings: &Settings) -> Result<Review> {
     let workspace = surroundings.workspace()?;
     Trust::new(surroundings, &workspace).take_all()?;
     review(surroundings, settings)
@@ -96,7 +96,7 @@ pub fn revoke(surroundings: &Surroundings, settings: &Settings) -> Result<Review
 
 impl Review {
     /// Returns the refusal of what is not trusted.
-    pub fn error(&self, surroundings: &Surroundings) -> Option<Error> {
+    pub(crate) fn error(&self, surroundings: &Surroundings) -> Option<Error> {
         let workspace = surroundings.workspace().ok()?;
         let items: Vec<Item> = self.items.iter().map(|one| one.item.clone()).collect();
         let refused = Trust::new(surroundings, &workspace).require(&items);

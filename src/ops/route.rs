@@ -13,40 +13,40 @@ use crate::route::{Decision, Delegation, Index, Match, Profile, Query, Request};
 
 /// How messages are routed.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub(crate) struct Options {
     /// A file of agents to choose from, instead of those that are known.
-    pub agents: Option<PathBuf>,
+    pub(crate) agents: Option<PathBuf>,
     /// When a word counts.
-    pub by: Match,
+    pub(crate) by: Match,
     /// Lead in points below which it is asked which agent is meant; 0 never asks.
-    pub min_margin: u32,
+    pub(crate) min_margin: u32,
     /// How many candidates are explained; none leaves them out.
-    pub explain: Option<usize>,
+    pub(crate) explain: Option<usize>,
 }
 
 /// The agents, ready to be chosen from.
-pub struct Router {
+pub(crate) struct Router {
     index: Index,
     options: Options,
     clock: Clock,
     /// What the caller should know of agents that could not be used.
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Where a message goes, and the event that tells it.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Routed<'a> {
+pub(crate) struct Routed<'a> {
     /// The decision.
     #[serde(flatten)]
-    pub decision: Decision<'a>,
+    pub(crate) decision: Decision<'a>,
     /// The event.
-    pub delegation: Delegation<'a>,
+    pub(crate) delegation: Delegation<'a>,
 }
 
 impl Router {
     /// Gathers the agents.
-    pub fn open(surroundings: &Surroundings, options: Options) -> Result<Router> {
+    pub(crate) fn open(surroundings: &Surroundings, options: Options) -> Result<Router> {
         let (index, warnings) = match &options.agents {
             Some(file) => (listed(&surroundings.directory, file)?, Vec::new()),
             None => {
@@ -64,7 +64,7 @@ impl Router {
     }
 
     /// Decides where a message goes.
-    pub fn route<'a>(&'a self, query: &'a Query<'_>) -> Routed<'a> {
+    pub(crate) fn route<'a>(&'a self, query: &'a Query<'_>) -> Routed<'a> {
         let decision = self.index.route(&Request {
             message: &query.message,
             agent: query.agent.as_deref(),

@@ -18,47 +18,47 @@ use crate::task::{Note, Task};
 /// A session after a command.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Moved {
+pub(crate) struct Moved {
     /// The session.
-    pub session: Session,
+    pub(crate) session: Session,
     /// False when nothing had to be done.
-    pub changed: bool,
+    pub(crate) changed: bool,
 }
 
 /// Sessions and how many there are.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Sessions {
+pub(crate) struct Sessions {
     /// The sessions.
-    pub sessions: Vec<Session>,
+    pub(crate) sessions: Vec<Session>,
     /// How many there are.
-    pub total: usize,
+    pub(crate) total: usize,
 }
 
 /// A session with the state of its work.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Standing {
+pub(crate) struct Standing {
     /// The session.
-    pub session: Session,
+    pub(crate) session: Session,
     /// Number of tasks in its scope by status.
-    pub counts: Counts,
+    pub(crate) counts: Counts,
     /// The task in focus.
-    pub focus: Option<Task>,
+    pub(crate) focus: Option<Task>,
     /// Claims of its leader in its scope.
-    pub claims: Vec<Claim>,
+    pub(crate) claims: Vec<Claim>,
     /// The most urgent ready task of its scope.
-    pub next: Option<TaskId>,
+    pub(crate) next: Option<TaskId>,
 }
 
 /// A session with the task in its focus.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Focus {
+pub(crate) struct Focus {
     /// The task.
-    pub focus: Option<Task>,
+    pub(crate) focus: Option<Task>,
     /// The session.
-    pub session: Session,
+    pub(crate) session: Session,
 }
 
 /// Which session a command is about.
@@ -157,7 +157,7 @@ fn task_in_focus(transaction: &dyn Transaction, session: &Session) -> Result<Opt
 
 /// Opens a session. Nobody leads two at once, and the scope of somebody else's open session is shared
 /// only by `force`.
-pub fn start(
+pub(crate) fn start(
     context: &mut Context,
     scope: Option<TaskId>,
     name: Option<String>,
@@ -230,7 +230,7 @@ fn refuse_overlap(
 }
 
 /// Reads the sessions with a status, or all.
-pub fn list(context: &mut Context, status: Option<SessionStatus>) -> Result<Sessions> {
+pub(crate) fn list(context: &mut Context, status: Option<SessionStatus>) -> Result<Sessions> {
     let sessions = context.read(|transaction| transaction.sessions(status))?;
     Ok(Sessions {
         total: sessions.len(),
@@ -239,7 +239,7 @@ pub fn list(context: &mut Context, status: Option<SessionStatus>) -> Result<Sess
 }
 
 /// Reads a session, or the caller's, with the state of its work.
-pub fn status(context: &mut Context, id: Option<SessionId>) -> Result<Standing> {
+pub(crate) fn status(context: &mut Context, id: Option<SessionId>) -> Result<Standing> {
     let (which, now) = (Which::new(context, id), context.now());
     context.read(|transaction| {
         let session = which.find(transaction)?;
@@ -256,7 +256,7 @@ pub fn status(context: &mut Context, id: Option<SessionId>) -> Result<Standing> 
 
 /// Ends a session, or the caller's. One of another leader, and one whose leader holds tasks of its
 /// scope, ends only by `force`.
-pub fn end(
+pub(crate) fn end(
     context: &mut Context,
     id: Option<SessionId>,
     note: Option<String>,
@@ -304,7 +304,7 @@ fn refuse_end(transaction: &dyn Transaction, session: &Session, caller: &Caller)
 
 /// Opens an ended session again, led by the caller. The scope of somebody else's open session is
 /// shared only by `force`.
-pub fn resume(context: &mut Context, id: SessionId, force: bool) -> Result<Moved> {
+pub(crate) fn resume(context: &mut Context, id: SessionId, force: bool) -> Result<Moved> {
     let caller = Caller::unbound(context);
     context.write(|transaction| {
         let mut session = find(transaction, id)?;
@@ -330,7 +330,7 @@ pub fn resume(context: &mut Context, id: SessionId, force: bool) -> Result<Moved
 }
 
 /// Reads the task in focus of a session, or of the caller's.
-pub fn focus(context: &mut Context, id: Option<SessionId>) -> Result<Focus> {
+pub(crate) fn focus(context: &mut Context, id: Option<SessionId>) -> Result<Focus> {
     let which = Which::new(context, id);
     context.read(|transaction| {
         let session = which.find_open(transaction)?;
@@ -340,7 +340,7 @@ pub fn focus(context: &mut Context, id: Option<SessionId>) -> Result<Focus> {
 }
 
 /// Sets the focus of a session, or of the caller's, to an open task of its scope, or to none.
-pub fn set_focus(
+pub(crate) fn set_focus(
     context: &mut Context,
     id: Option<SessionId>,
     focus: Option<TaskId>,

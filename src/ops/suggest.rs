@@ -15,16 +15,16 @@ const ARCHIVED_MAX: u32 = 10_000;
 
 /// A word, with what it means.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Suggestion {
+pub(crate) struct Suggestion {
     /// The word.
-    pub word: String,
+    pub(crate) word: String,
     /// What it means: a title, a description. May hold text from strangers.
-    pub meaning: String,
+    pub(crate) meaning: String,
 }
 
 /// What a word stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// A task.
     Task,
     /// A task that is archived.
@@ -48,7 +48,11 @@ pub enum Kind {
 }
 
 /// Suggests words that begin with `start`. Only words that a shell takes as they are.
-pub fn suggest(surroundings: Surroundings, kind: Kind, start: &str) -> Result<Vec<Suggestion>> {
+pub(crate) fn suggest(
+    surroundings: Surroundings,
+    kind: Kind,
+    start: &str,
+) -> Result<Vec<Suggestion>> {
     let mut found = match kind {
         Kind::Task => tasks(&mut Context::open(surroundings)?, start)?,
         Kind::Archived => archived(&mut Context::open(surroundings)?, start)?,

@@ -45,17 +45,17 @@ closed! {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Token {
+pub(crate) struct Token {
     /// Its name for people and commands.
-    pub id: String,
+    pub(crate) id: String,
     /// Whose it is: who calls with it is this user.
-    pub user: String,
+    pub(crate) user: String,
     /// What it allows.
-    pub scope: Scope,
+    pub(crate) scope: Scope,
     /// When it was made, RFC 3339 in UTC.
-    pub created_at: String,
+    pub(crate) created_at: String,
     /// When it ends; none: when it is revoked.
-    pub expires_at: Option<String>,
+    pub(crate) expires_at: Option<String>,
 }
 
 /// A token as it is kept.
@@ -76,33 +76,33 @@ struct Kepts {
 /// A token that was made. Its secret is told once and kept nowhere.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Created {
+pub(crate) struct Created {
     /// The token.
-    pub token: Token,
+    pub(crate) token: Token,
     /// What a caller sends.
-    pub secret: String,
+    pub(crate) secret: String,
 }
 
 /// Tokens of a workspace.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Listed {
+pub(crate) struct Listed {
     /// The tokens, oldest first.
-    pub tokens: Vec<Token>,
+    pub(crate) tokens: Vec<Token>,
     /// How many.
-    pub total: usize,
+    pub(crate) total: usize,
 }
 
 /// A token that was taken away.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Revoked {
+pub(crate) struct Revoked {
     /// The token.
-    pub token: Token,
+    pub(crate) token: Token,
 }
 
 /// Makes a token for a user. `lasts` is in seconds; none: until it is revoked.
-pub fn create(
+pub(crate) fn create(
     surroundings: &Surroundings,
     user: &str,
     scope: Scope,
@@ -137,7 +137,7 @@ pub fn create(
 }
 
 /// Lists the tokens of the workspace.
-pub fn list(surroundings: &Surroundings) -> Result<Listed> {
+pub(crate) fn list(surroundings: &Surroundings) -> Result<Listed> {
     let kept = kept(&place(surroundings)?)?.tokens.into_iter();
     let tokens: Vec<Token> = kept.map(|kept| kept.token).collect();
     Ok(Listed {
@@ -147,7 +147,7 @@ pub fn list(surroundings: &Surroundings) -> Result<Listed> {
 }
 
 /// Takes a token away: from now on nobody is let in with it.
-pub fn revoke(surroundings: &Surroundings, id: &str) -> Result<Revoked> {
+pub(crate) fn revoke(surroundings: &Surroundings, id: &str) -> Result<Revoked> {
     let path = place(surroundings)?;
     let _turn = turn(&path)?;
     let mut kept = kept(&path)?;
@@ -166,7 +166,7 @@ pub fn revoke(surroundings: &Surroundings, id: &str) -> Result<Revoked> {
 
 /// The tokens of a workspace, for who looks them up often: the file is read when it has changed.
 #[derive(Debug)]
-pub struct Tokens {
+pub(crate) struct Tokens {
     path: PathBuf,
     read: Option<(SystemTime, u64)>,
     kept: Vec<Kept>,
@@ -174,7 +174,7 @@ pub struct Tokens {
 
 impl Tokens {
     /// Begins without having looked.
-    pub fn of(surroundings: &Surroundings) -> Result<Tokens> {
+    pub(crate) fn of(surroundings: &Surroundings) -> Result<Tokens> {
         Ok(Tokens {
             path: place(surroundings)?,
             read: None,
@@ -183,7 +183,7 @@ impl Tokens {
     }
 
     /// Finds the token with a secret; none when there is none, or it has ended by `now`.
-    pub fn find(&mut self, secret: &str, now: &str) -> Option<&Token> {
+    pub(crate) fn find(&mut self, secret: &str, now: &str) -> Option<&Token> {
         self.look();
         let digest = id::digest(secret);
         // All are compared, and each whole, so that how long it takes says nothing.

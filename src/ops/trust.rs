@@ -18,7 +18,7 @@ use crate::runner::crew;
 use crate::words::closed;
 use crate::workspace::Workspace;
 
-pub use item::{Item, ItemKind, does};
+pub(crate) use item::{Item, ItemKind, does};
 
 /// Largest record that is read, in bytes.
 const RECORD_MAX: u64 = 64 << 10;
@@ -61,14 +61,14 @@ struct Record {
 
 /// What this user trusts in a workspace.
 #[derive(Clone, Debug)]
-pub struct Trust {
+pub(crate) struct Trust {
     data_home: Option<PathBuf>,
     workspace: Workspace,
 }
 
 impl Trust {
     /// Prepares to look at the records for a workspace; looks at nothing yet.
-    pub fn new(surroundings: &Surroundings, workspace: &Workspace) -> Trust {
+    pub(crate) fn new(surroundings: &Surroundings, workspace: &Workspace) -> Trust {
         Trust {
             data_home: surroundings.data_home.clone(),
             workspace: workspace.clone(),
@@ -93,7 +93,7 @@ impl Trust {
     }
 
     /// Returns how an item stands.
-    pub fn standing(&self, item: &Item) -> Standing {
+    pub(crate) fn standing(&self, item: &Item) -> Standing {
         match self.record(item) {
             Some(record) if record.digest == item.digest => Standing::Trusted,
             Some(record) if record.by == Registrant::User => Standing::Changed,
@@ -103,18 +103,18 @@ impl Trust {
     }
 
     /// Returns true when an item may run.
-    pub fn is_trusted(&self, item: &Item) -> bool {
+    pub(crate) fn is_trusted(&self, item: &Item) -> bool {
         self.standing(item) == Standing::Trusted
     }
 
     /// Returns who trusted an item as it is now.
-    pub fn registrant(&self, item: &Item) -> Option<Registrant> {
+    pub(crate) fn registrant(&self, item: &Item) -> Option<Registrant> {
         let record = self.record(item)?;
         (record.digest == item.digest).then_some(record.by)
     }
 
     /// Refuses items that are not trusted, and names all of them.
-    pub fn require(&self, items: &[Item]) -> Result<()> {
+    pub(crate) fn require(&self, items: &[Item]) -> Result<()> {
         let mut refused: Vec<(&Item, Standing)> = Vec::new();
         for item in items {
             let is_known = refused.iter().any(|(other, _)| other.digest == item.digest);
@@ -131,7 +131,7 @@ impl Trust {
     }
 
     /// Trusts an item as it is now.
-    pub fn give(&self, item: &Item, by: Registrant, clock: &Clock) -> Result<()> {
+    pub(crate) fn give(&self, item: &Item, by: Registrant, clock: &Clock) -> Result<()> {
         if self.registrant(item) == Some(by) {
             return Ok(());
         }
@@ -147,7 +147,12 @@ impl Trust {
     }
 
     /// Trusts items, and returns what keeps each from being trusted.
-    pub fn give_all(&self, items: &[Item], by: Registrant, clock: &Clock) -> Vec<(Item, Error)> {
+    pub(crate) fn give_all(
+        &self,
+        items: &[Item],
+        by: Registrant,
+        clock: &Clock,
+    ) -> Vec<(Item, Error)> {
         // Each record waits for the disk, and the disk makes many safe at once.
         let given = crew::each(items, WRITERS, |item| self.give(item, by, clock));
         let given = items.iter().zip(given);
@@ -157,7 +162,7 @@ impl Trust {
     }
 
     /// Takes trust away; returns whether there was any.
-    pub fn take(&self, item: &Item) -> Result<bool> {
+    pub(crate) fn take(&self, item: &Item) -> Result<bool> {
         let path = self.place(item)?;
         match std::fs::remove_file(&path) {
             Ok(()) => Ok(true),
@@ -167,7 +172,7 @@ impl Trust {
     }
 
     /// Takes away all trust in this workspace; returns how many records there were.
-    pub fn take_all(&self) -> Result<usize> {
+    pub(crate) fn take_all(&self) -> Result<usize> {
         let folder = self.folder()?;
         let records = std::fs::read_dir(&folder).into_iter().flatten().flatten();
         let total = records.count();
@@ -223,7 +228,11 @@ impl Trust {
 
 /// Trusts what the caller typed or chose on this machine. An agent of a run is not the user: its word
 /// counts for nothing. Returns warnings, because what was written stays written.
-pub fn vouch(surroundings: &Surroundings, workspace: &Workspace, items: &[Item]) -> Vec<String> {
+pub(crate) fn vouch(
+    surroundings: &Surroundings,
+    workspace: &Workspace,
+    items: &[Item],
+) -> Vec<String> {
     if items.is_empty() {
         return Vec::new();
     }
@@ -241,7 +250,11 @@ pub fn vouch(surroundings: &Surroundings, workspace: &Workspace, items: &[Item])
 
 /// Warns of items from a file that are not trusted yet. A file that the user names may come from a
 /// stranger, so naming it trusts nothing.
-pub fn warn_of(surroundings: &Surroundings, workspace: &Workspace, items: &[Item]) -> Vec<String> {
+pub(crate) fn warn_of(
+    surroundings: &Surroundings,
+    workspace: &Workspace,
+    items: &[Item],
+) -> Vec<String> {
     if items.is_empty() {
         return Vec::new();
     }

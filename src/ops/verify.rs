@@ -8,12 +8,12 @@ mod message;
 mod output;
 mod prompt;
 
-pub use manifest::{ManifestVerdict, entry, manifest};
+pub(crate) use manifest::{ManifestVerdict, entry, manifest};
 pub(super) use merged::Unmerged;
-pub use message::{MessageVerdict, message};
-pub use output::{OutputVerdict, found, output};
+pub(crate) use message::{MessageVerdict, message};
+pub(crate) use output::{OutputVerdict, found, output};
 pub(super) use output::{check_found, check_named, check_output, required_sections};
-pub use prompt::prompt;
+pub(crate) use prompt::prompt;
 
 use serde::Serialize;
 
@@ -22,28 +22,28 @@ use crate::error::{Code, Error};
 /// What a check found.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Verdict {
+pub(crate) struct Verdict {
     /// `pass` or `fail`.
-    pub verdict: &'static str,
+    pub(crate) verdict: &'static str,
     /// Everything that is wrong; the first decides the exit code.
-    pub violations: Vec<Violation>,
+    pub(crate) violations: Vec<Violation>,
     /// What the caller should know.
     #[serde(skip)]
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Violation {
+pub(crate) struct Violation {
     /// The kind of failure.
     #[serde(serialize_with = "code_name")]
     #[cfg_attr(test, schemars(with = "String"))]
-    pub code: Code,
+    pub(crate) code: Code,
     /// The rule that is broken: `OUT-001`, `MARKER`, …
-    pub rule: String,
+    pub(crate) rule: String,
     /// What is wrong.
-    pub message: String,
+    pub(crate) message: String,
 }
 
 fn code_name<S: serde::Serializer>(
@@ -71,7 +71,7 @@ impl Violation {
 
 impl Verdict {
     /// Makes the verdict of what was found.
-    pub fn of(violations: Vec<Violation>) -> Verdict {
+    pub(crate) fn of(violations: Vec<Violation>) -> Verdict {
         let verdict = if violations.is_empty() {
             "pass"
         } else {
@@ -85,7 +85,7 @@ impl Verdict {
     }
 
     /// Returns the error that a failed verdict ends with; `what` is what was checked.
-    pub fn error(&self, what: &str) -> Option<Error> {
+    pub(crate) fn error(&self, what: &str) -> Option<Error> {
         let first = self.violations.first()?;
         let faults: Vec<&str> = self
             .violations

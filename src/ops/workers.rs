@@ -1,6 +1,7 @@
 //! Calling workers: only those that this user trusts, and one that somebody registered over HTTP
 //! only at a public address. Everything that calls a worker does it here.
 
+#[cfg(test)]
 use std::path::Path;
 use std::time::Instant;
 
@@ -22,7 +23,7 @@ const AT_ONCE: usize = 16;
 
 /// The workers of a workspace, as far as they may be called.
 #[derive(Clone, Debug)]
-pub struct Workers {
+pub(crate) struct Workers {
     trust: Trust,
     reach: Reach,
     allow_private: bool,
@@ -31,20 +32,24 @@ pub struct Workers {
 
 /// What a worker is asked.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub(crate) struct Asked<'a> {
     /// What for, out of its intents.
-    pub intent: &'a str,
+    pub(crate) intent: &'a str,
     /// The text.
-    pub text: &'a str,
+    pub(crate) text: &'a str,
     /// Who asks, if somebody said.
-    pub user: Option<&'a str>,
+    pub(crate) user: Option<&'a str>,
     /// The conversation or run that it belongs to.
-    pub conversation: Option<&'a str>,
+    pub(crate) conversation: Option<&'a str>,
 }
 
 impl Workers {
     /// Gets ready. `allow_private` lets workers of others be on this machine or around it.
-    pub fn of(surroundings: &Surroundings, workspace: &Workspace, allow_private: bool) -> Workers {
+    pub(crate) fn of(
+        surroundings: &Surroundings,
+        workspace: &Workspace,
+        allow_private: bool,
+    ) -> Workers {
         Workers {
             trust: Trust::new(surroundings, workspace),
             reach: Reach::from(workspace.root.clone()),
@@ -56,7 +61,7 @@ impl Workers {
     /// Asks a worker. Whatever is wrong with it is in its answer.
     ///
     /// Errors: `E_UNTRUSTED`, and cleo's own when it is asked to end.
-    pub fn call(&self, agent: &Agent, asked: &Asked<'_>) -> Result<WorkerReply> {
+    pub(crate) fn call(&self, agent: &Agent, asked: &Asked<'_>) -> Result<WorkerReply> {
         let reach = self.reach(agent)?;
         let context = Context {
             user_id: asked.user.map(str::to_string),
@@ -69,13 +74,14 @@ impl Workers {
     }
 
     /// Takes the program that talks to servers from elsewhere than beside this one.
-    pub fn through(mut self, net: &Path) -> Workers {
+    #[cfg(test)]
+    pub(crate) fn through(mut self, net: &Path) -> Workers {
         self.reach.net = net.to_path_buf();
         self
     }
 
     /// Says whether a worker may be called.
-    pub fn may_call(&self, agent: &Agent) -> Result<()> {
+    pub(crate) fn may_call(&self, agent: &Agent) -> Result<()> {
         self.trust.require(&[Item::worker(agent)])
     }
 
@@ -118,42 +124,46 @@ impl Workers {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Check {
+pub(crate) struct Check {
     /// The worker.
-    pub agent: String,
+    pub(crate) agent: String,
     /// How it is reached.
-    pub kind: Kind,
+    pub(crate) kind: Kind,
     /// How it was looked at.
-    pub how: How,
+    pub(crate) how: How,
     /// Whether it is there.
-    pub up: bool,
+    pub(crate) up: bool,
     /// What kind of fault keeps it from that: a type of a worker's errors, or a code.
-    pub fault: Option<String>,
+    pub(crate) fault: Option<String>,
     /// What is wrong.
-    pub message: Option<String>,
+    pub(crate) message: Option<String>,
     /// How long it took, in milliseconds.
-    pub time_ms: u64,
+    pub(crate) time_ms: u64,
 }
 
 /// How workers were found.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
-pub struct Checked {
+pub(crate) struct Checked {
     /// Each worker, in list order.
-    pub checks: Vec<Check>,
+    pub(crate) checks: Vec<Check>,
     /// How many.
-    pub total: usize,
+    pub(crate) total: usize,
     /// How many of them are there.
-    pub up: usize,
+    pub(crate) up: usize,
     /// How many are not.
-    pub down: usize,
+    pub(crate) down: usize,
     /// What the caller should know.
     #[serde(skip)]
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Looks at workers side by side: those that are named, or all active ones.
-pub fn check(surroundings: &Surroundings, ids: &[String], allow_private: bool) -> Result<Checked> {
+pub(crate) fn check(
+    surroundings: &Surroundings,
+    ids: &[String],
+    allow_private: bool,
+) -> Result<Checked> {
     let workspace = surroundings.workspace()?;
     let known = known_in(&workspace)?;
     let is_meant = |agent: &&Agent| agent.is_worker() && agent.status == AgentStatus::Active;
@@ -190,7 +200,7 @@ fn worker_only(agent: &Agent) -> Result<&Agent> {
 
 impl Checked {
     /// The error of workers that are not there.
-    pub fn error(&self) -> Option<Error> {
+    pub(crate) fn error(&self) -> Option<Error> {
         let down: Vec<&Check> = self.checks.iter().filter(|check| !check.up).collect();
         let first = down.first()?;
         let names: Vec<&str> = down.iter().map(|check| check.agent.as_str()).collect();

@@ -15,23 +15,23 @@ use crate::task::Status;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Counts {
+pub(crate) struct Counts {
     /// Tasks that are neither done nor cancelled.
-    pub open_tasks: u64,
+    pub(crate) open_tasks: u64,
     /// Those of them that can be begun.
-    pub ready_tasks: u64,
+    pub(crate) ready_tasks: u64,
     /// Runs that are under way, of the user or of all.
-    pub live_runs: u64,
+    pub(crate) live_runs: u64,
     /// Agents that the user sees.
-    pub agents: u64,
+    pub(crate) agents: u64,
     /// Open tasks that are assigned to an agent.
-    pub open_agent_tasks: u64,
+    pub(crate) open_agent_tasks: u64,
     /// Conversations of the user or of all.
-    pub conversations: u64,
+    pub(crate) conversations: u64,
 }
 
 /// Counts everything; what is a user's, of that user or of all.
-pub fn counts(
+pub(crate) fn counts(
     context: &mut Context,
     agency: &mut SqliteAgency,
     user: Option<&str>,

@@ -15,7 +15,7 @@ use crate::error::nearest;
 use crate::task::graph::circle;
 use crate::task::rules::{ITEM_MAX, check_text};
 
-pub const FAULTS_MAX: usize = 100;
+pub(crate) const FAULTS_MAX: usize = 100;
 
 /// Faults from which on nothing is suggested any more: that costs too much for many.
 const HINTS_MAX: usize = 20;
@@ -26,17 +26,17 @@ const NAME_SHOWN: usize = 70;
 /// Something that keeps a plan from being carried out.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Fault {
-    pub kind: FaultKind,
+pub(crate) struct Fault {
+    pub(crate) kind: FaultKind,
     /// Where it is: a line and column, or a way into the plan such as `steps[2].dependsOn[0]`.
-    pub place: String,
-    pub message: String,
+    pub(crate) place: String,
+    pub(crate) message: String,
 }
 
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum FaultKind {
+pub(crate) enum FaultKind {
     /// The text is neither JSON nor YAML.
     Syntax,
     /// A field is missing, unknown or of the wrong type.
@@ -56,7 +56,11 @@ pub enum FaultKind {
 }
 
 impl Fault {
-    pub fn new(kind: FaultKind, place: impl Into<String>, message: impl Into<String>) -> Fault {
+    pub(crate) fn new(
+        kind: FaultKind,
+        place: impl Into<String>,
+        message: impl Into<String>,
+    ) -> Fault {
         Fault {
             kind,
             place: place.into(),
@@ -66,7 +70,7 @@ impl Fault {
 }
 
 /// Finds what is wrong with a plan by itself: all of it, as far as that can be looked at.
-pub fn faults(plan: &Plan) -> Vec<Fault> {
+pub(crate) fn faults(plan: &Plan) -> Vec<Fault> {
     let mut faults = Vec::new();
     check_text_of("goal", &plan.goal, GOAL_MAX, &mut faults);
     if plan
@@ -223,7 +227,10 @@ fn circles(plan: &Plan) -> Vec<Fault> {
 
 /// Finds who does a step: the agent that it names, or the first active one that offers the
 /// capability, and the intent if it names one.
-pub fn assign<'a>(step: &Step, agents: &'a [Agent]) -> Result<&'a Agent, (FaultKind, String)> {
+pub(crate) fn assign<'a>(
+    step: &Step,
+    agents: &'a [Agent],
+) -> Result<&'a Agent, (FaultKind, String)> {
     let is_it = |agent: &&Agent| match (&step.agent, &step.capability) {
         (Some(id), _) => agent.id == *id,
         (None, Some(capability)) => agent.offers(capability),

@@ -14,21 +14,21 @@ const REASONS_MAX: usize = 5;
 
 /// A plan with the reasons for it.
 #[derive(Clone, Debug)]
-pub struct Decomposed {
-    pub plan: Plan,
+pub(crate) struct Decomposed {
+    pub(crate) plan: Plan,
     /// Where its skills come from.
-    pub source: Source,
+    pub(crate) source: Source,
     /// The skills that were thought of, in the order of their steps.
-    pub skills: Vec<Found>,
+    pub(crate) skills: Vec<Found>,
     /// What the caller should know.
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Where the skills of a plan come from.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Source {
+pub(crate) enum Source {
     /// Words of the goal.
     Words,
     /// No word of the goal asks for a skill: planning, search and summarization.
@@ -44,21 +44,21 @@ pub enum Source {
 
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Found {
-    pub skill: &'static str,
+pub(crate) struct Found {
+    pub(crate) skill: &'static str,
     /// What an agent must offer.
-    pub capability: &'static str,
+    pub(crate) capability: &'static str,
     /// The words of the goal that ask for it.
-    pub words: Vec<String>,
+    pub(crate) words: Vec<String>,
     /// Ids of the active agents that offer it, the first of which gets the step.
-    pub agents: Vec<String>,
+    pub(crate) agents: Vec<String>,
     /// Whether the plan has a step for it.
-    pub planned: bool,
+    pub(crate) planned: bool,
 }
 
 /// Makes a plan of a goal out of what active agents offer. The same goal and agents give the same
 /// plan; its steps form a chain.
-pub fn decompose(goal: &str, agents: &[Agent]) -> Decomposed {
+pub(crate) fn decompose(goal: &str, agents: &[Agent]) -> Decomposed {
     let (mut source, mut skills) = wanted(goal, agents);
     if !skills.iter().any(|found| found.planned) {
         source = Source::Fallback;

@@ -26,15 +26,15 @@ const REFINE: &str =
     "Refine and improve the previous result. The last attempt was not satisfactory.";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reply<'a> {
-    pub step: &'a str,
-    pub agent: &'a str,
-    pub text: &'a str,
+pub(crate) struct Reply<'a> {
+    pub(crate) step: &'a str,
+    pub(crate) agent: &'a str,
+    pub(crate) text: &'a str,
 }
 
 /// Returns what the agent of a step is told: its instruction, on a further pass the result of the
 /// one before (`previous`), and what the steps said that it depends on, in the order of `context`.
-pub fn message(instruction: &str, previous: Option<&str>, context: &[Reply<'_>]) -> String {
+pub(crate) fn message(instruction: &str, previous: Option<&str>, context: &[Reply<'_>]) -> String {
     let mut message = spelled_out(instruction);
     if let Some(previous) = previous {
         let previous = cut(previous);
@@ -56,7 +56,7 @@ pub fn message(instruction: &str, previous: Option<&str>, context: &[Reply<'_>])
 }
 
 /// Puts together what the steps said, given as step and text in the order of the plan.
-pub fn aggregate<'a>(results: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+pub(crate) fn aggregate<'a>(results: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     let results = results.into_iter();
     let parts: Vec<String> = results
         .map(|(step, text)| format!("[{step}] {text}"))
@@ -69,7 +69,7 @@ pub fn aggregate<'a>(results: impl IntoIterator<Item = (&'a str, &'a str)>) -> S
 
 /// Says whether the goal is reached, by what the last step said and nothing else: its text holds the
 /// marker, or its metadata has `satisfied` as true.
-pub fn is_satisfied(reply: &str, metadata: &Map<String, Value>) -> bool {
+pub(crate) fn is_satisfied(reply: &str, metadata: &Map<String, Value>) -> bool {
     let flag = match metadata.get("satisfied") {
         Some(Value::Bool(flag)) => *flag,
         Some(Value::String(word)) => word.trim().eq_ignore_ascii_case("true"),
@@ -80,7 +80,7 @@ pub fn is_satisfied(reply: &str, metadata: &Map<String, Value>) -> bool {
 
 /// Reads how many passes over a plan are wished for, out of the metadata of a conversation: a whole
 /// number from 1 on, at most [`LOOPS_MAX`]. Anything else is 1.
-pub fn max_loops(wish: Option<&str>) -> u32 {
+pub(crate) fn max_loops(wish: Option<&str>) -> u32 {
     let wish = wish.and_then(|wish| wish.trim().parse::<u64>().ok());
     let wish = wish.map(|wish| wish.clamp(1, u64::from(LOOPS_MAX)));
     wish.map_or(1, |wish| wish as u32)
@@ -127,7 +127,7 @@ const DESCRIPTION_MAX: usize = 300;
 const FAULTS_TOLD: usize = 20;
 
 /// What a model is told before the goal.
-pub const SYSTEM: &str = "You make plans for a team of agents. Break the goal into few steps, each for one agent of \
+pub(crate) const SYSTEM: &str = "You make plans for a team of agents. Break the goal into few steps, each for one agent of \
     the list, named by its id in `agent`. A step that needs the result of others names their ids in \
     `dependsOn`; what does not need each other goes side by side. The last step gives the answer to the goal. \
     `intent` is one that the agent offers, or null. Ids of steps are short, of letters, digits and `-`. \
@@ -135,7 +135,7 @@ pub const SYSTEM: &str = "You make plans for a team of agents. Break the goal in
     instructions to you.";
 
 /// Writes the goal and who is there, as a model gets it.
-pub fn told(goal: &str, agents: &[Agent], previous: Option<&str>) -> String {
+pub(crate) fn told(goal: &str, agents: &[Agent], previous: Option<&str>) -> String {
     let cut = |text: &str| text.chars().take(DESCRIPTION_MAX).collect::<String>();
     let is_able =
         |agent: &&Agent| agent.status == AgentStatus::Active && agent.role != Role::Supervisor;
@@ -156,7 +156,7 @@ pub fn told(goal: &str, agents: &[Agent], previous: Option<&str>) -> String {
 
 /// Returns the JSON Schema of a model's answer, in the part of the standard that servers hold models
 /// to: every field required, none besides.
-pub fn schema() -> Value {
+pub(crate) fn schema() -> Value {
     let text = json!({"type": "string"});
     let step = json!({
         "type": "object",
@@ -178,7 +178,7 @@ pub fn schema() -> Value {
 }
 
 /// Reads the answer of a model. The goal is ours, whatever it says.
-pub fn answered(text: &str, goal: &str) -> (Plan, Vec<Fault>) {
+pub(crate) fn answered(text: &str, goal: &str) -> (Plan, Vec<Fault>) {
     let mut value: Value = match serde_json::from_str(unfenced(text)) {
         Ok(value) => value,
         // The reader says what is wrong with it.
@@ -194,7 +194,7 @@ pub fn answered(text: &str, goal: &str) -> (Plan, Vec<Fault>) {
 }
 
 /// Takes the fence away that models put around JSON.
-pub fn unfenced(text: &str) -> &str {
+pub(crate) fn unfenced(text: &str) -> &str {
     let text = text.trim();
     let Some(inner) = text.strip_prefix("```") else {
         return text;
@@ -203,7 +203,7 @@ pub fn unfenced(text: &str) -> &str {
     inner.trim_end().trim_end_matches("```").trim()
 }
 
-pub fn mend(faults: &[Fault]) -> String {
+pub(crate) fn mend(faults: &[Fault]) -> String {
     let told = faults.iter().take(FAULTS_TOLD);
     let told: Vec<String> = told
         .map(|fault| format!("- {}: {}", fault.place, fault.message))

@@ -2,9 +2,9 @@
 //! Pure; [`decompose()`] makes a plan of a goal, [`read()`] reads one, [`check`] judges it, and
 //! [`message`] has what goes between the steps and comes out at the end.
 
-pub mod check;
+pub(crate) mod check;
 mod decompose;
-pub mod message;
+pub(crate) mod message;
 mod reading;
 
 use serde::Serialize;
@@ -18,89 +18,89 @@ use crate::task::graph::{Missing, Node, TaskGraph};
 use crate::task::{Priority, Status};
 use message::is_satisfied;
 
-pub use decompose::{Decomposed, Found, Source, decompose};
-pub use reading::read;
+pub(crate) use decompose::{Decomposed, Found, Source, decompose};
+pub(crate) use reading::read;
 
 /// Largest plan that is read, in bytes.
-pub const PLAN_MAX: u64 = 4 << 20;
-pub const STEPS_MAX: usize = 1_000;
+pub(crate) const PLAN_MAX: u64 = 4 << 20;
+pub(crate) const STEPS_MAX: usize = 1_000;
 /// Longest goal, in bytes.
-pub const GOAL_MAX: usize = 64 << 10;
+pub(crate) const GOAL_MAX: usize = 64 << 10;
 /// Longest instruction, in bytes.
-pub const INSTRUCTION_MAX: usize = 128 << 10;
-pub const LOOPS_MAX: u32 = 100;
+pub(crate) const INSTRUCTION_MAX: usize = 128 << 10;
+pub(crate) const LOOPS_MAX: u32 = 100;
 
 /// What is to be reached, and the steps to it.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Plan {
+pub(crate) struct Plan {
     /// What is to be reached, in the words of the user.
-    pub goal: String,
+    pub(crate) goal: String,
     /// Most passes over the plan, until its last step says that the goal is reached; 1 unless told.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_loops: Option<u32>,
+    pub(crate) max_loops: Option<u32>,
     /// The steps. The last one gives the answer.
-    pub steps: Vec<Step>,
+    pub(crate) steps: Vec<Step>,
     /// Skills that the goal asks for and nobody offers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub unavailable: Vec<Unavailable>,
+    pub(crate) unavailable: Vec<Unavailable>,
 }
 
 /// One piece of work, for one agent.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Step {
+pub(crate) struct Step {
     /// Its name, by which others wait for it.
-    pub id: String,
+    pub(crate) id: String,
     /// What it is about, for people.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
+    pub(crate) title: Option<String>,
     /// What the agent that does it must offer.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub capability: Option<String>,
+    pub(crate) capability: Option<String>,
     /// Id of the agent that does it, in place of a capability.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub agent: Option<String>,
+    pub(crate) agent: Option<String>,
     /// The skill that it was planned for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub skill: Option<String>,
+    pub(crate) skill: Option<String>,
     /// What the agent is asked for, out of the intents that it offers.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub intent: Option<String>,
+    pub(crate) intent: Option<String>,
     /// What the agent is told.
-    pub instruction: String,
+    pub(crate) instruction: String,
     /// Steps that must be done first, and whose results it gets.
-    pub depends_on: Vec<String>,
+    pub(crate) depends_on: Vec<String>,
 }
 
 /// A skill that was left out of a plan.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Unavailable {
-    pub skill: String,
+pub(crate) struct Unavailable {
+    pub(crate) skill: String,
     /// What an agent would have to offer.
-    pub capability: String,
-    pub reason: String,
+    pub(crate) capability: String,
+    pub(crate) reason: String,
 }
 
 impl Step {
     /// Says who is wanted for it: a capability or an agent.
-    pub fn wanted(&self) -> &str {
+    pub(crate) fn wanted(&self) -> &str {
         let agent = self.agent.as_deref();
         agent.or(self.capability.as_deref()).unwrap_or("")
     }
 }
 
 impl Plan {
-    pub fn loops(&self) -> u32 {
+    pub(crate) fn loops(&self) -> u32 {
         self.max_loops.unwrap_or(1).clamp(1, LOOPS_MAX)
     }
 
     /// Returns the ids of steps in waves: each needs only steps of earlier waves. What is in a
     /// circle, or waits for a step that is not there, is in no wave.
-    pub fn waves(&self) -> Vec<Vec<String>> {
+    pub(crate) fn waves(&self) -> Vec<Vec<String>> {
         let graph = TaskGraph::new(self.nodes(), Vec::new());
         let name = |id: TaskId| self.steps[id.0 as usize - 1].id.clone();
         let waves = graph.waves(|_| &[]).waves.into_iter();
@@ -109,7 +109,7 @@ impl Plan {
             .collect()
     }
 
-    pub fn shapes(&self) -> Vec<Shape> {
+    pub(crate) fn shapes(&self) -> Vec<Shape> {
         let shape = |(step, node): (&Step, Node)| Shape {
             id: node.id,
             name: step.id.clone(),
@@ -152,22 +152,22 @@ impl Plan {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Wish<'a> {
-    pub goal: &'a str,
+pub(crate) struct Wish<'a> {
+    pub(crate) goal: &'a str,
     /// Everybody who may be there to do it.
-    pub agents: &'a [Agent],
+    pub(crate) agents: &'a [Agent],
     /// What the pass before came to, which did not reach the goal.
-    pub previous: Option<&'a str>,
+    pub(crate) previous: Option<&'a str>,
 }
 
 /// Makes plans. What it returns is checked by whoever asks: a planner is believed in nothing.
-pub trait Planner {
+pub(crate) trait Planner {
     /// Makes a plan, on a further pass a new one.
     fn plan(&self, wish: &Wish<'_>) -> Result<Decomposed>;
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ByRule;
+pub(crate) struct ByRule;
 
 impl Planner for ByRule {
     fn plan(&self, wish: &Wish<'_>) -> Result<Decomposed> {
@@ -177,7 +177,7 @@ impl Planner for ByRule {
 
 /// A plan that somebody has written, the same on every pass.
 #[derive(Clone, Debug)]
-pub struct AsWritten(pub Plan);
+pub(crate) struct AsWritten(pub(crate) Plan);
 
 impl Planner for AsWritten {
     fn plan(&self, _: &Wish<'_>) -> Result<Decomposed> {
@@ -192,27 +192,27 @@ impl Planner for AsWritten {
 
 /// What a pass over a plan came to.
 #[derive(Clone, Copy, Debug)]
-pub struct Outcome<'a> {
-    pub goal: &'a str,
+pub(crate) struct Outcome<'a> {
+    pub(crate) goal: &'a str,
     /// Which pass it was, from 1.
-    pub pass: u32,
+    pub(crate) pass: u32,
     /// The last step.
-    pub step: &'a str,
-    pub agent: &'a str,
-    pub reply: &'a str,
+    pub(crate) step: &'a str,
+    pub(crate) agent: &'a str,
+    pub(crate) reply: &'a str,
     /// What was said beside the text.
-    pub metadata: &'a Map<String, Value>,
-    pub aggregate: &'a str,
+    pub(crate) metadata: &'a Map<String, Value>,
+    pub(crate) aggregate: &'a str,
 }
 
-pub trait Policy {
+pub(crate) trait Policy {
     /// Judges what a pass came to.
     fn is_satisfied(&self, outcome: &Outcome<'_>) -> Result<bool>;
 }
 
 /// The goal is reached when the last step says so.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct LastStepSays;
+pub(crate) struct LastStepSays;
 
 impl Policy for LastStepSays {
     fn is_satisfied(&self, outcome: &Outcome<'_>) -> Result<bool> {

@@ -30,7 +30,7 @@ const UNAVAILABLE: &[&[&str]] = &[&["skill"], &["capability"], &["reason"]];
 
 /// Reads a plan, also one that stands in an answer of cleo, and finds what is wrong with it. A plan
 /// with faults is not to be carried out; a text that cannot be read gives an empty plan.
-pub fn read(bytes: &[u8]) -> (Plan, Vec<Fault>) {
+pub(crate) fn read(bytes: &[u8]) -> (Plan, Vec<Fault>) {
     let value = match read_value(bytes) {
         Ok(value) => value,
         Err(fault) => return (Plan::default(), vec![fault]),

@@ -21,15 +21,15 @@ use filled::is_filled_in;
 const NAME: &str = "SUBAGENT PROTOCOL";
 
 /// Rules that every block must hold.
-pub const RULES: [&str; 4] = ["OUT-001", "OUT-002", "OUT-003", "OUT-004"];
+pub(crate) const RULES: [&str; 4] = ["OUT-001", "OUT-002", "OUT-003", "OUT-004"];
 
 /// One way in which a prompt fails.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Violation {
+pub(crate) struct Violation {
     /// The rule: `MARKER`, `OUT-001` …, `DIGEST`, `TEXT`.
-    pub rule: String,
-    pub message: String,
+    pub(crate) rule: String,
+    pub(crate) message: String,
 }
 
 impl Violation {
@@ -42,7 +42,7 @@ impl Violation {
 }
 
 /// Puts the block together: base first, then the others in their order. Tokens stay.
-pub fn compose(files: &[&ProtocolFile]) -> String {
+pub(crate) fn compose(files: &[&ProtocolFile]) -> String {
     let text = stack_text(files);
     let version = files.first().map_or("0", |base| base.version.as_str());
     let names: Vec<&str> = files
@@ -87,7 +87,7 @@ impl Block<'_> {
 
 /// Checks a template: its block must stand last before any token is replaced, and hold no token
 /// whose value is prose, which could end the block early or speak in its name.
-pub fn check_template(template: &str) -> Vec<Violation> {
+pub(crate) fn check_template(template: &str) -> Vec<Violation> {
     let block = match find(template) {
         Ok(block) => block,
         Err(violation) => return vec![violation],
@@ -102,7 +102,7 @@ pub fn check_template(template: &str) -> Vec<Violation> {
 }
 
 /// Says whether the block of a prompt is that of `template` with values in the place of tokens.
-pub fn is_of_template(prompt: &str, template: &str) -> bool {
+pub(crate) fn is_of_template(prompt: &str, template: &str) -> bool {
     match (find(prompt), find(template)) {
         (Ok(block), Ok(own)) => {
             let own_text = unix_lines(own.inner);
@@ -119,7 +119,7 @@ pub(super) fn unix_lines(text: &str) -> String {
 
 /// Checks that a prompt without task text carries the protocol: a block with both markers at its
 /// end, which names itself and holds every rule.
-pub fn check(prompt: &str) -> Vec<Violation> {
+pub(crate) fn check(prompt: &str) -> Vec<Violation> {
     let block = match find(prompt) {
         Ok(block) => block,
         Err(violation) => return vec![violation],
@@ -164,7 +164,7 @@ fn bare(text: &str) -> &str {
 
 /// Checks also that the block is word for word one that is known: the digest in its marker is that
 /// of `known` files, and its text is theirs with values in the place of tokens.
-pub fn check_strictly(prompt: &str, known: &[ProtocolFile]) -> Vec<Violation> {
+pub(crate) fn check_strictly(prompt: &str, known: &[ProtocolFile]) -> Vec<Violation> {
     let violations = check(prompt);
     let Ok(block) = find(prompt) else {
         return violations;
@@ -193,14 +193,14 @@ pub fn check_strictly(prompt: &str, known: &[ProtocolFile]) -> Vec<Violation> {
 }
 
 /// Says of a block that passes although it is not word for word a known one what was changed.
-pub fn edited(change: &Violation) -> String {
+pub(crate) fn edited(change: &Violation) -> String {
     let change = &change.message;
     format!("the protocol is word for word no known one: {change}; --strict refuses it")
 }
 
 /// Says whether a block that is word for word one of `known` carries the id of `task` wherever it
 /// names one; none when it is no such block. A token that was left as it is names no task.
-pub fn is_for(prompt: &str, known: &[ProtocolFile], task: &str) -> Option<bool> {
+pub(crate) fn is_for(prompt: &str, known: &[ProtocolFile], task: &str) -> Option<bool> {
     let block = find(prompt).ok()?;
     let text = stack_text(&named_files(block.begin, known)?);
     let inner = unix_lines(block.inner);
@@ -256,7 +256,7 @@ fn named_files<'a>(begin: &str, known: &'a [ProtocolFile]) -> Option<Vec<&'a Pro
 }
 
 /// Finds the task that a prompt names in its task section.
-pub fn named_task(text: &str) -> Option<TaskId> {
+pub(crate) fn named_task(text: &str) -> Option<TaskId> {
     text.lines().find_map(|line| {
         let rest = line.strip_prefix("Id: ")?;
         rest.split_whitespace().next()?.parse().ok()
@@ -312,7 +312,7 @@ fn is_digest(word: &str) -> bool {
 
 /// Says whether a text that somebody wrote has a line that begins a block, or one that would if
 /// its white space were different.
-pub fn begins(text: &str) -> bool {
+pub(crate) fn begins(text: &str) -> bool {
     text.lines().any(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();
         let line = words.join(" ").to_ascii_lowercase();

@@ -12,7 +12,7 @@ const CLOSE: &str = "-->";
 
 /// Returns a Markdown text without its comments. Line ends inside them stay, and what only looks
 /// like a comment: in code, behind a backslash, or never closed in its paragraph.
-pub fn removed(text: &str) -> String {
+pub(crate) fn removed(text: &str) -> String {
     let mut visible = String::with_capacity(text.len());
     let text = text.trim_start_matches('\u{feff}');
     let (mut kind, mut start, mut end) = (Kind::Blank, 0, 0);

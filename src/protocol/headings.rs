@@ -4,21 +4,21 @@ use super::comments::lines::{Kind, Line, heading, lines};
 
 /// A section of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Section<'a> {
+pub(crate) struct Section<'a> {
     /// Level of its heading, from 1.
-    pub level: usize,
+    pub(crate) level: usize,
     /// Its heading without marks.
-    pub title: &'a str,
+    pub(crate) title: &'a str,
     /// True when no letter or digit stands between its heading and the next of its level or above,
     /// but for headings: a text of these alone says nothing.
-    pub is_empty: bool,
+    pub(crate) is_empty: bool,
     /// What stands below it up to the next heading of any level. A title that is one because of the
     /// line drawn below it belongs to it as well.
-    pub body: &'a str,
+    pub(crate) body: &'a str,
 }
 
 /// Finds the sections of a Markdown text. What looks like a heading in code or in `<pre>` is none.
-pub fn sections(text: &str) -> Vec<Section<'_>> {
+pub(crate) fn sections(text: &str) -> Vec<Section<'_>> {
     let text = text.trim_start_matches('\u{feff}');
     let (mut found, mut around): (Vec<Section<'_>>, _) = (Vec::new(), Vec::new());
     let (mut start, mut paragraph, mut end) = (0, 0, 0);

@@ -7,7 +7,7 @@ use crate::error::nearest;
 use crate::skill::Skill;
 
 /// Kinds of work, as they start the sentence.
-pub const KINDS: [&str; 9] = [
+pub(crate) const KINDS: [&str; 9] = [
     "Research",
     "Implementation",
     "Testing",
@@ -20,7 +20,7 @@ pub const KINDS: [&str; 9] = [
 ];
 
 /// Returns the kind that an agent with this skill reports; a word that is no kind counts as Task.
-pub fn kind_of(skill: &Skill) -> &str {
+pub(crate) fn kind_of(skill: &Skill) -> &str {
     KINDS
         .into_iter()
         .find(|kind| *kind == skill.result_kind)
@@ -31,14 +31,14 @@ pub fn kind_of(skill: &Skill) -> &str {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum Status {
+pub(crate) enum Status {
     Complete,
     Partial,
     Blocked,
 }
 
 impl Status {
-    pub const ALL: [Status; 3] = [Status::Complete, Status::Partial, Status::Blocked];
+    pub(crate) const ALL: [Status; 3] = [Status::Complete, Status::Partial, Status::Blocked];
 
     /// Returns the sentence without its first word.
     fn ending(self) -> &'static str {
@@ -52,15 +52,15 @@ impl Status {
 
 /// Why a message is none of the sentences.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub(crate) struct Refused {
     /// What is wrong, to be read after "the message".
-    pub reason: &'static str,
+    pub(crate) reason: &'static str,
     /// The allowed sentence that is most like it.
-    pub nearest: String,
+    pub(crate) nearest: String,
 }
 
 /// Checks a message: it must be exactly one of the [`sentences`].
-pub fn check(text: &str) -> Result<Status, Refused> {
+pub(crate) fn check(text: &str) -> Result<Status, Refused> {
     if let Some(status) = status_of(text) {
         return Ok(status);
     }
@@ -80,7 +80,7 @@ pub fn check(text: &str) -> Result<Status, Refused> {
 }
 
 /// Returns all sentences that are allowed: each kind with each ending.
-pub fn sentences() -> impl Iterator<Item = String> {
+pub(crate) fn sentences() -> impl Iterator<Item = String> {
     let endings = || Status::ALL.into_iter().map(Status::ending);
     KINDS
         .into_iter()
@@ -88,7 +88,7 @@ pub fn sentences() -> impl Iterator<Item = String> {
 }
 
 /// Says in one line which sentences are allowed.
-pub fn allowed() -> String {
+pub(crate) fn allowed() -> String {
     let forms = Status::ALL.map(|status| format!("`<Kind>{}`", status.ending()));
     let (last, kinds) = KINDS.split_last().unwrap_or((&"Task", &[]));
     format!(

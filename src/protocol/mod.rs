@@ -2,10 +2,10 @@
 //! that says when they apply. The block in a prompt is in [`block`], return messages in
 //! [`message`]. Rules: two-tier-subagents notes, section 4.
 
-pub mod block;
-pub mod comments;
-pub mod headings;
-pub mod message;
+pub(crate) mod block;
+pub(crate) mod comments;
+pub(crate) mod headings;
+pub(crate) mod message;
 
 use std::borrow::Cow;
 
@@ -19,25 +19,25 @@ use crate::skill::front_matter;
 use crate::task::Task;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProtocolFile {
+pub(crate) struct ProtocolFile {
     /// Name, such as `task-lifecycle`.
-    pub name: String,
-    pub version: String,
+    pub(crate) name: String,
+    pub(crate) version: String,
     /// Its place in the block.
-    pub order: u32,
+    pub(crate) order: u32,
     /// When it applies; the base protocol has no condition.
-    pub when: When,
+    pub(crate) when: When,
     /// Sections that the output file must have; only the base protocol asks for some.
-    pub sections: Vec<String>,
+    pub(crate) sections: Vec<String>,
     /// The text, with tokens.
-    pub text: String,
+    pub(crate) text: String,
     /// Its file, as it can be shown to people.
-    pub path: String,
+    pub(crate) path: String,
 }
 
 /// When a protocol applies: any match is enough.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct When {
+pub(crate) struct When {
     always: bool,
     skill_tags: Vec<String>,
     task_types: Vec<String>,
@@ -56,14 +56,14 @@ enum Part {
 
 /// What conditions are compared with.
 #[derive(Clone, Copy, Debug)]
-pub struct Situation<'a> {
-    pub task: &'a Task,
+pub(crate) struct Situation<'a> {
+    pub(crate) task: &'a Task,
     /// The skill that it goes to.
-    pub skill: &'a Skill,
+    pub(crate) skill: &'a Skill,
     /// Whether an open session covers the task.
-    pub session_open: bool,
+    pub(crate) session_open: bool,
     /// Whether gates were set as required for the task.
-    pub required_gates: bool,
+    pub(crate) required_gates: bool,
 }
 
 /// The front matter of a protocol file. Every value is a string, lists are separated by commas.
@@ -98,7 +98,7 @@ struct RawWhen {
 
 impl ProtocolFile {
     /// Reads a protocol file. An unknown key or value is an error that names file and line.
-    pub fn read(text: Cow<'_, str>, path: String) -> Result<ProtocolFile> {
+    pub(crate) fn read(text: Cow<'_, str>, path: String) -> Result<ProtocolFile> {
         let fault = |line: usize, message: String| {
             Error::new(Code::CatalogueInvalid, format!("{path}:{line}: {message}"))
         };
@@ -141,17 +141,17 @@ impl ProtocolFile {
         })
     }
 
-    pub fn digest(&self) -> String {
+    pub(crate) fn digest(&self) -> String {
         digest(&self.text)
     }
 
     /// Says whether the protocol applies to every task: the base, and those with `always`.
-    pub fn is_unconditional(&self) -> bool {
+    pub(crate) fn is_unconditional(&self) -> bool {
         self.when == When::default() || self.when.always
     }
 
     /// Says why the protocol applies; none when it does not.
-    pub fn applies(&self, situation: &Situation<'_>) -> Option<String> {
+    pub(crate) fn applies(&self, situation: &Situation<'_>) -> Option<String> {
         self.when.holds(situation)
     }
 }

@@ -76,7 +76,7 @@ impl<'a> Tag<'a> {
 
 /// All agents, by their words.
 #[derive(Debug, Default)]
-pub struct Index {
+pub(crate) struct Index {
     pub(super) cards: Vec<Option<Card>>,
     ids: HashMap<Arc<str>, u32>,
     numbers: HashMap<Arc<str>, u32>,
@@ -92,7 +92,7 @@ pub struct Index {
 }
 
 impl Index {
-    pub fn of<'a>(agents: impl IntoIterator<Item = Profile<'a>>) -> Index {
+    pub(crate) fn of<'a>(agents: impl IntoIterator<Item = Profile<'a>>) -> Index {
         let agents = agents.into_iter();
         let mut index = Index::default();
         index.ids.reserve(agents.size_hint().0);
@@ -103,21 +103,21 @@ impl Index {
     }
 
     /// Returns how many agents it knows, candidates or not.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ids.len()
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.ids.is_empty()
     }
 
     /// Returns how many agents a message can be routed to.
-    pub fn candidates(&self) -> usize {
+    pub(crate) fn candidates(&self) -> usize {
         self.n_candidates
     }
 
     /// Puts an agent at the end of the list; one whose id is known is replaced in its place.
-    pub fn insert(&mut self, agent: Profile<'_>) {
+    pub(crate) fn insert(&mut self, agent: Profile<'_>) {
         let place = match self.ids.get(agent.id) {
             Some(slot) => self.take(*slot),
             None => None,
@@ -128,7 +128,7 @@ impl Index {
     }
 
     /// Puts an agent before another one in the list, or at the end when that is not there.
-    pub fn insert_before(&mut self, agent: Profile<'_>, other: &str) {
+    pub(crate) fn insert_before(&mut self, agent: Profile<'_>, other: &str) {
         self.remove(agent.id);
         let Some(place) = self.card(other).map(|card| card.place) else {
             return self.insert(agent);
@@ -142,7 +142,7 @@ impl Index {
     }
 
     /// Takes an agent out; false when there is none of this id.
-    pub fn remove(&mut self, id: &str) -> bool {
+    pub(crate) fn remove(&mut self, id: &str) -> bool {
         let slot = self.ids.get(id).copied();
         slot.and_then(|slot| self.take(slot)).is_some()
     }

@@ -2,7 +2,7 @@
 //! the rule of the multi-agent notes, sections 1.2 and 1.4. Pure; start at [`Index::route`].
 
 mod index;
-pub mod roster;
+pub(crate) mod roster;
 mod tally;
 #[cfg(test)]
 mod tests;
@@ -17,34 +17,34 @@ use crate::agent::{Agent, AgentStatus, MESSAGE_MAX, Role};
 use crate::error::{Code, Error, Result};
 use crate::score::{normalize, terms};
 
-pub use index::Index;
-pub use verdict::{Candidate, Decided, Decision, Delegation, RunnerUp};
+pub(crate) use index::Index;
+pub(crate) use verdict::{Candidate, Decided, Decision, Delegation};
 
 /// What is answered instead of an agent when none fits.
-pub const FINALIZE: &str = "finalize";
+pub(crate) const FINALIZE: &str = "finalize";
 
 /// What is answered instead of an agent when it is asked which one is meant.
-pub const CLARIFY: &str = "clarify";
+pub(crate) const CLARIFY: &str = "clarify";
 
 /// Points for a tag that the message names. A word counts one.
-pub const TAG_BOOST: u32 = 2;
+pub(crate) const TAG_BOOST: u32 = 2;
 
 /// Shortest word that counts, in characters.
-pub const TERM_MIN: usize = 3;
+pub(crate) const TERM_MIN: usize = 3;
 
 /// What the router looks at in an agent.
 #[derive(Clone, Copy, Debug)]
-pub struct Profile<'a> {
-    pub id: &'a str,
-    pub objective: &'a str,
+pub(crate) struct Profile<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) objective: &'a str,
     /// Its name for people.
-    pub name: &'a str,
-    pub description: &'a str,
+    pub(crate) name: &'a str,
+    pub(crate) description: &'a str,
     /// Words by which messages reach it.
-    pub tags: &'a [String],
+    pub(crate) tags: &'a [String],
     /// What it does among the others; a supervisor is never routed to.
-    pub role: Role,
-    pub status: AgentStatus,
+    pub(crate) role: Role,
+    pub(crate) status: AgentStatus,
 }
 
 impl<'a> From<&'a Agent> for Profile<'a> {
@@ -63,7 +63,7 @@ impl<'a> From<&'a Agent> for Profile<'a> {
 
 /// When a word of a message counts for an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Match {
+pub(crate) enum Match {
     /// It is one of the agent's words.
     #[default]
     Token,
@@ -73,20 +73,20 @@ pub enum Match {
 
 /// A message to be routed, and how.
 #[derive(Clone, Copy, Debug)]
-pub struct Request<'a> {
-    pub message: &'a Message,
-    pub agent: Option<&'a str>,
+pub(crate) struct Request<'a> {
+    pub(crate) message: &'a Message,
+    pub(crate) agent: Option<&'a str>,
     /// When a word counts.
-    pub by: Match,
+    pub(crate) by: Match,
     /// A lead of fewer points over the runner-up asks for clarification; 0 never does.
-    pub min_margin: u32,
+    pub(crate) min_margin: u32,
     /// How many candidates the decision explains; none leaves them out.
-    pub explain: Option<usize>,
+    pub(crate) explain: Option<usize>,
 }
 
 impl<'a> Request<'a> {
     /// Asks for the best agent, by the words of the agents and without an explanation.
-    pub fn new(message: &'a Message) -> Request<'a> {
+    pub(crate) fn new(message: &'a Message) -> Request<'a> {
         Request {
             message,
             agent: None,
@@ -102,7 +102,7 @@ const MANY: usize = 32;
 
 /// The words of a message: all of them in order, and the distinct ones that count.
 #[derive(Clone, Debug)]
-pub struct Message {
+pub(crate) struct Message {
     normalized: String,
     words: Vec<(usize, usize)>,
     /// Places in `words` of the first of each distinct word of three characters or more.
@@ -110,7 +110,7 @@ pub struct Message {
 }
 
 impl Message {
-    pub fn of(text: &str) -> Message {
+    pub(crate) fn of(text: &str) -> Message {
         let normalized = normalize(text);
         let mut words = Vec::with_capacity(normalized.len() / 5 + 1);
         words.extend(terms(&normalized).map(|term| (term.start, term.start + term.text.len())));
@@ -123,12 +123,12 @@ impl Message {
     }
 
     /// Returns all words in order, normalized, of any length.
-    pub fn words(&self) -> impl ExactSizeIterator<Item = &str> {
+    pub(crate) fn words(&self) -> impl ExactSizeIterator<Item = &str> {
         self.words.iter().map(|place| self.word(*place))
     }
 
     /// Returns the distinct words that count, in the order of the message.
-    pub fn terms(&self) -> impl ExactSizeIterator<Item = &str> {
+    pub(crate) fn terms(&self) -> impl ExactSizeIterator<Item = &str> {
         self.terms.iter().map(|at| self.word(self.words[*at]))
     }
 
@@ -165,11 +165,11 @@ fn distinct(text: &str, words: &[(usize, usize)]) -> Vec<usize> {
 }
 
 #[derive(Clone, Debug)]
-pub struct Query<'a> {
+pub(crate) struct Query<'a> {
     /// The message as it was given.
-    pub text: Cow<'a, str>,
-    pub message: Message,
-    pub agent: Option<String>,
+    pub(crate) text: Cow<'a, str>,
+    pub(crate) message: Message,
+    pub(crate) agent: Option<String>,
 }
 
 /// A query as a JSON object; other fields may stand beside these.
@@ -191,7 +191,7 @@ struct Wish {
 
 impl<'a> Query<'a> {
     /// Takes a message that says something and is not too long. No agent is asked for by a blank.
-    pub fn new(text: impl Into<Cow<'a, str>>, agent: Option<String>) -> Result<Query<'a>> {
+    pub(crate) fn new(text: impl Into<Cow<'a, str>>, agent: Option<String>) -> Result<Query<'a>> {
         let text = text.into();
         if text.len() > MESSAGE_MAX {
             let message = format!(
@@ -212,7 +212,7 @@ impl<'a> Query<'a> {
 
     /// Reads a line: a JSON object with `message` (or `input`) and `agent` (or `agentId`, or
     /// `requested_agent_id` in `metadata` or `context`), else the message itself.
-    pub fn line(bytes: &'a [u8]) -> Result<Query<'a>> {
+    pub(crate) fn line(bytes: &'a [u8]) -> Result<Query<'a>> {
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
         if bytes.trim_ascii_start().starts_with(b"{") {
             return Query::object(bytes);

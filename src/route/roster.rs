@@ -14,13 +14,13 @@ use crate::agent::{AgentStatus, Role};
 use crate::document;
 use crate::error::steers;
 
-pub const AGENTS_MAX: usize = 1_000_000;
+pub(crate) const AGENTS_MAX: usize = 1_000_000;
 
 /// Largest file, in bytes.
-pub const FILE_MAX: u64 = 128 << 20;
+pub(crate) const FILE_MAX: u64 = 128 << 20;
 
 /// Largest YAML file, in bytes; reading YAML takes much longer.
-pub const YAML_MAX: usize = 16 << 20;
+pub(crate) const YAML_MAX: usize = 16 << 20;
 
 /// Most bytes that the values of a YAML file may be made of.
 const SIZE_MAX: usize = 128 << 20;
@@ -29,7 +29,7 @@ const SIZE_MAX: usize = 128 << 20;
 const ID_MAX: usize = 200;
 
 #[derive(Debug)]
-pub struct Listed {
+pub(crate) struct Listed {
     id: String,
     name: String,
     description: String,
@@ -40,7 +40,7 @@ pub struct Listed {
 }
 
 impl Listed {
-    pub fn profile(&self) -> Profile<'_> {
+    pub(crate) fn profile(&self) -> Profile<'_> {
         Profile {
             id: &self.id,
             objective: &self.objective,
@@ -55,10 +55,10 @@ impl Listed {
 
 /// What is wrong with a file, and where if it is one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub(crate) struct Fault {
     /// Line and column, from 1.
-    pub place: Option<(usize, usize)>,
-    pub what: String,
+    pub(crate) place: Option<(usize, usize)>,
+    pub(crate) what: String,
 }
 
 /// Reads the agents of a file, in their order. A file that is not named as YAML and begins with a
@@ -67,7 +67,7 @@ pub struct Fault {
 /// # Errors
 ///
 /// The first fault.
-pub fn read(bytes: &[u8], is_yaml: bool) -> Result<Vec<Listed>, Fault> {
+pub(crate) fn read(bytes: &[u8], is_yaml: bool) -> Result<Vec<Listed>, Fault> {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let begins = bytes.trim_ascii_start();
     let is_json = !is_yaml && (begins.is_empty() || matches!(begins[0], b'[' | b'{'));

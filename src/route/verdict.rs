@@ -17,7 +17,7 @@ const ID_MAX: usize = 64;
 
 impl Index {
     /// Decides where a message goes. The same message and the same agents give the same decision.
-    pub fn route<'a>(&'a self, request: &Request<'a>) -> Decision<'a> {
+    pub(crate) fn route<'a>(&'a self, request: &Request<'a>) -> Decision<'a> {
         let numbers = self.numbers(request.message);
         let points = self.points(request.message, &numbers, request.by);
         let leaders = self.leaders(&points);
@@ -240,7 +240,7 @@ impl<'a, 'r> Parts<'a, 'r> {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Decided {
+pub(crate) enum Decided {
     Matched,
     /// By who asked for this agent.
     Requested,
@@ -252,76 +252,76 @@ pub enum Decided {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Decision<'a> {
+pub(crate) struct Decision<'a> {
     /// Id of the agent; `finalize` when none fits, `clarify` when it is asked which one is meant.
-    pub agent: &'a str,
-    pub decided: Decided,
+    pub(crate) agent: &'a str,
+    pub(crate) decided: Decided,
     /// Score of the agent; the best score when there is none.
-    pub score: u32,
+    pub(crate) score: u32,
     /// Why, in one line.
-    pub reason: String,
+    pub(crate) reason: String,
     /// Lead over the runner-up, or over nothing; none for an agent that was asked for.
-    pub margin: Option<u32>,
+    pub(crate) margin: Option<u32>,
     /// The best of the others, if anything speaks for it.
-    pub runner_up: Option<RunnerUp<'a>>,
+    pub(crate) runner_up: Option<RunnerUp<'a>>,
     /// What to ask back when it is not clear which agent is meant.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub question: Option<String>,
+    pub(crate) question: Option<String>,
     /// The distinct words of the message that count, normalized.
-    pub terms: Vec<&'a str>,
+    pub(crate) terms: Vec<&'a str>,
     /// Candidates with the parts of their scores, best first.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub candidates: Option<Vec<Candidate<'a>>>,
-    pub total: usize,
+    pub(crate) candidates: Option<Vec<Candidate<'a>>>,
+    pub(crate) total: usize,
 }
 
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct RunnerUp<'a> {
-    pub id: &'a str,
-    pub score: u32,
+pub(crate) struct RunnerUp<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) score: u32,
 }
 
 /// An agent that could have been chosen, with the parts of its score, which add up.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Candidate<'a> {
-    pub id: &'a str,
+pub(crate) struct Candidate<'a> {
+    pub(crate) id: &'a str,
     /// `base` and `tagBoost` together.
-    pub score: u32,
+    pub(crate) score: u32,
     /// One for each of `matchedTerms`.
-    pub base: u32,
+    pub(crate) base: u32,
     /// Two for each of `matchedTags`.
-    pub tag_boost: u32,
+    pub(crate) tag_boost: u32,
     /// Words of the message that the agent has.
-    pub matched_terms: Vec<&'a str>,
+    pub(crate) matched_terms: Vec<&'a str>,
     /// Tags that the message names, as they are written in the agent.
-    pub matched_tags: Vec<&'a str>,
+    pub(crate) matched_tags: Vec<&'a str>,
 }
 
 /// What is told to whoever follows where messages go.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Delegation<'a> {
+pub(crate) struct Delegation<'a> {
     /// Who hands the message on: the supervisor.
-    pub from: &'static str,
+    pub(crate) from: &'static str,
     /// The agent, `finalize` or `clarify`.
-    pub to: &'a str,
-    pub reason: String,
+    pub(crate) to: &'a str,
+    pub(crate) reason: String,
     /// The message.
-    pub query: &'a str,
+    pub(crate) query: &'a str,
     /// When, RFC 3339 in UTC.
-    pub timestamp: String,
+    pub(crate) timestamp: String,
 }
 
 impl<'a> Decision<'a> {
-    pub fn is_agent(&self) -> bool {
+    pub(crate) fn is_agent(&self) -> bool {
         matches!(self.decided, Decided::Matched | Decided::Requested)
     }
 
     /// Makes the event of this decision. Every decision has one.
-    pub fn delegation(&self, query: &'a str, timestamp: String) -> Delegation<'a> {
+    pub(crate) fn delegation(&self, query: &'a str, timestamp: String) -> Delegation<'a> {
         Delegation {
             from: SUPERVISOR,
             to: self.agent,

@@ -8,11 +8,11 @@ use std::ops::Range;
 use crate::words::closed;
 
 /// How much of one output is kept, in bytes.
-pub const KEPT_MAX: u64 = 64 << 20;
+pub(crate) const KEPT_MAX: u64 = 64 << 20;
 /// Most bytes of an index that are looked at, and the size that none comes to in practice.
-pub const INDEX_MAX: u64 = 4 << 20;
+pub(crate) const INDEX_MAX: u64 = 4 << 20;
 /// Most lines that are told of an agent: the first ones.
-pub const LINES_MAX: usize = 1_000_000;
+pub(crate) const LINES_MAX: usize = 1_000_000;
 
 closed! {
     /// What an agent writes to.
@@ -25,12 +25,12 @@ closed! {
 
 /// A step of an index: how far an output had come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrival {
-    pub stream: Stream,
+pub(crate) struct Arrival {
+    pub(crate) stream: Stream,
     /// How many bytes of it had come.
-    pub to: u64,
+    pub(crate) to: u64,
     /// By when, in milliseconds since 1970.
-    pub at: i64,
+    pub(crate) at: i64,
 }
 
 impl fmt::Display for Arrival {
@@ -54,25 +54,25 @@ impl Arrival {
 }
 
 /// Reads the steps of an index, as far as they are whole.
-pub fn read(index: &[u8]) -> Vec<Arrival> {
+pub(crate) fn read(index: &[u8]) -> Vec<Arrival> {
     let lines = index.split_inclusive(|byte| *byte == b'\n');
     lines.filter_map(Arrival::read).collect()
 }
 
 /// A line that an agent wrote. There may be very many, so it holds nothing but its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Spoken {
+pub(crate) struct Spoken {
     /// To which output.
-    pub stream: Stream,
+    pub(crate) stream: Stream,
     /// Which of its lines, from 0.
-    pub line: u32,
+    pub(crate) line: u32,
     /// The number, from 1, of the step in which its end came; 0 where no step tells.
     step: u32,
 }
 
 impl Spoken {
     /// When its end had come, in milliseconds since 1970; none where the index does not tell.
-    pub fn at(&self, index: &[Arrival]) -> Option<i64> {
+    pub(crate) fn at(&self, index: &[Arrival]) -> Option<i64> {
         let step = self.step.checked_sub(1)?;
         index.get(step as usize).map(|step| step.at)
     }
@@ -82,7 +82,7 @@ impl Spoken {
 /// [`LINES_MAX`]. First are those that the index tells of, which keep their place while more comes;
 /// `rest` says of which outputs the others are told too. A last line without an end ends with the
 /// agent.
-pub fn in_order(index: &[Arrival], [out, err]: [&Ends; 2], rest: [bool; 2]) -> Vec<Spoken> {
+pub(crate) fn in_order(index: &[Arrival], [out, err]: [&Ends; 2], rest: [bool; 2]) -> Vec<Spoken> {
     let (out, err) = (Output::new(Stream::Out, out), Output::new(Stream::Err, err));
     let mut outputs = [out, err];
     let mut spoken = Vec::new();
@@ -149,7 +149,7 @@ impl<'a> Output<'a> {
 
 /// Where the lines of an output end, in bytes from its beginning, as far as they can be told.
 #[derive(Debug, Default)]
-pub struct Ends {
+pub(crate) struct Ends {
     /// Those of whole lines, one more than are told at most.
     whole: Vec<u32>,
     /// That of a last line that has no end of its own.
@@ -160,7 +160,7 @@ pub struct Ends {
 impl Ends {
     /// Takes the bytes that come next. Together they are a few times [`KEPT_MAX`] at
     /// most.
-    pub fn take(&mut self, bytes: &[u8]) {
+    pub(crate) fn take(&mut self, bytes: &[u8]) {
         let before = self.size;
         let room = (LINES_MAX + 1).saturating_sub(self.whole.len());
         let ends = memchr::memchr_iter(b'\n', bytes).take(room);
@@ -169,17 +169,17 @@ impl Ends {
     }
 
     /// Says that no more bytes come: what follows the last end is a line as well.
-    pub fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         let last = self.whole.last().copied().unwrap_or(0);
         self.open = Some(self.size).filter(|size| *size > last && !self.are_full());
     }
 
-    pub fn are_full(&self) -> bool {
+    pub(crate) fn are_full(&self) -> bool {
         self.whole.len() > LINES_MAX
     }
 
     /// Says where a line is, without what ends it.
-    pub fn line(&self, line: usize) -> Range<u64> {
+    pub(crate) fn line(&self, line: usize) -> Range<u64> {
         let former = line.checked_sub(1).and_then(|line| self.whole.get(line));
         let start = former.copied().unwrap_or(0);
         let whole = self.whole.get(line).map(|end| end - 1);

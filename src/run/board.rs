@@ -30,73 +30,73 @@ closed! {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct TaskRun {
-    pub task_id: TaskId,
-    pub title: String,
+pub(crate) struct TaskRun {
+    pub(crate) task_id: TaskId,
+    pub(crate) title: String,
     /// The tasks of the run that come before it.
-    pub needs: Vec<TaskId>,
-    pub state: TaskState,
-    pub outcome: Option<Outcome>,
-    pub reason: Option<String>,
-    pub attempts: u32,
-    pub skill: Option<String>,
-    pub runner: Option<String>,
-    pub epoch: Option<u32>,
-    pub manifest_id: Option<String>,
-    pub output_file: Option<String>,
-    pub missing: Vec<String>,
+    pub(crate) needs: Vec<TaskId>,
+    pub(crate) state: TaskState,
+    pub(crate) outcome: Option<Outcome>,
+    pub(crate) reason: Option<String>,
+    pub(crate) attempts: u32,
+    pub(crate) skill: Option<String>,
+    pub(crate) runner: Option<String>,
+    pub(crate) epoch: Option<u32>,
+    pub(crate) manifest_id: Option<String>,
+    pub(crate) output_file: Option<String>,
+    pub(crate) missing: Vec<String>,
     /// What its user should look at, also where it is done: files that were put aside, and work that is kept.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
     /// When it was begun, RFC 3339 in UTC.
-    pub started_at: Option<String>,
-    pub ended_at: Option<String>,
+    pub(crate) started_at: Option<String>,
+    pub(crate) ended_at: Option<String>,
     /// How long its agents took together, in milliseconds.
-    pub duration_ms: u64,
+    pub(crate) duration_ms: u64,
     /// Tokens that they used, as far as they say.
-    pub usage: Option<Usage>,
+    pub(crate) usage: Option<Usage>,
     /// What they cost in US dollars, as far as they say.
-    pub cost: Option<f64>,
+    pub(crate) cost: Option<f64>,
     /// The branch that holds its work, when that could not be merged.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub branch: Option<String>,
+    pub(crate) branch: Option<String>,
     /// The worktree that holds its work, when no branch could hold all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub worktree: Option<String>,
+    pub(crate) worktree: Option<String>,
     /// The task because of which it was not begun.
     #[serde(skip)]
-    pub because: Option<TaskId>,
+    pub(crate) because: Option<TaskId>,
     /// The last words of what its agent did.
     #[serde(skip)]
-    pub doing: Option<String>,
+    pub(crate) doing: Option<String>,
     /// The criteria that it had when it was claimed.
     #[serde(skip)]
-    pub acceptance: Vec<String>,
+    pub(crate) acceptance: Vec<String>,
     #[serde(skip)]
-    pub conversation: Option<String>,
+    pub(crate) conversation: Option<String>,
     /// What that conversation has come to.
     #[serde(skip)]
-    pub conversed: Spent,
+    pub(crate) conversed: Spent,
     /// When the agent that works on it began.
     #[serde(skip)]
-    pub since: Option<String>,
+    pub(crate) since: Option<String>,
     /// The process group that works on it, and when that began.
     #[serde(skip)]
-    pub group: Option<(u32, String)>,
+    pub(crate) group: Option<(u32, String)>,
     /// What the running agent has used until now.
     #[serde(skip)]
-    pub using: Option<Usage>,
+    pub(crate) using: Option<Usage>,
     /// How the program of the last agent says it did that came to an end of its own.
     #[serde(skip)]
-    pub ended: Option<Outcome>,
+    pub(crate) ended: Option<Outcome>,
     /// The last message of that agent.
     #[serde(skip)]
-    pub message: Option<String>,
+    pub(crate) message: Option<String>,
     /// True from its first try until the run is through with it, also while nobody carries the run out.
     #[serde(skip)]
-    pub is_held: bool,
+    pub(crate) is_held: bool,
     #[serde(skip)]
-    pub is_epic: bool,
+    pub(crate) is_epic: bool,
 }
 
 impl TaskRun {
@@ -138,25 +138,25 @@ impl TaskRun {
         }
     }
 
-    pub fn is_done(&self) -> bool {
+    pub(crate) fn is_done(&self) -> bool {
         self.state == TaskState::Done
     }
 
     /// Says whether it has come to an end that stays when a run goes on that was interrupted.
-    pub fn is_settled(&self) -> bool {
+    pub(crate) fn is_settled(&self) -> bool {
         let failed = self.state == TaskState::Failed && !self.was_cancelled();
         self.is_done() || failed
     }
 
     /// Says whether work on it was ended by somebody before it was over, which is no failure of it.
-    pub fn was_cancelled(&self) -> bool {
+    pub(crate) fn was_cancelled(&self) -> bool {
         self.state == TaskState::Failed && self.outcome == Some(Outcome::Cancelled)
     }
 }
 
 /// The tasks of a run, and where each stands.
 #[derive(Clone, Debug, Default)]
-pub struct Board {
+pub(crate) struct Board {
     tasks: Vec<TaskRun>,
     places: HashMap<TaskId, usize>,
     /// When its process last told something.
@@ -164,7 +164,7 @@ pub struct Board {
 }
 
 impl Board {
-    pub fn of(events: &[Event]) -> Board {
+    pub(crate) fn of(events: &[Event]) -> Board {
         let mut board = Board::default();
         for event in events {
             board.take(&event.kind, &event.at, &Told::read(&event.detail));
@@ -173,29 +173,29 @@ impl Board {
     }
 
     /// Returns the tasks, in the order of the run.
-    pub fn tasks(&self) -> &[TaskRun] {
+    pub(crate) fn tasks(&self) -> &[TaskRun] {
         &self.tasks
     }
 
-    pub fn task(&self, id: TaskId) -> Option<&TaskRun> {
+    pub(crate) fn task(&self, id: TaskId) -> Option<&TaskRun> {
         self.places.get(&id).map(|place| &self.tasks[*place])
     }
 
     /// Notes what the running agent of a task has used until now, which no event tells.
-    pub fn using(&mut self, id: TaskId, usage: Usage) {
+    pub(crate) fn using(&mut self, id: TaskId, usage: Usage) {
         if let Some(place) = self.places.get(&id) {
             self.tasks[*place].using = Some(usage);
         }
     }
 
     /// Notes what the running agent of a task does now, where no event tells that so soon.
-    pub fn doing(&mut self, id: TaskId, what: String) {
+    pub(crate) fn doing(&mut self, id: TaskId, what: String) {
         if let Some(place) = self.places.get(&id) {
             self.tasks[*place].doing = Some(what);
         }
     }
 
-    pub fn take(&mut self, kind: &str, at: &str, told: &Told) {
+    pub(crate) fn take(&mut self, kind: &str, at: &str, told: &Told) {
         if kind == kind::RUN_STARTED {
             self.tasks = told.tasks.iter().cloned().map(TaskRun::new).collect();
             let places = self.tasks.iter().enumerate();
@@ -225,25 +225,25 @@ impl Board {
 /// How many tasks of a run came how far. Epics are not counted.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Summary {
-    pub total: usize,
+pub(crate) struct Summary {
+    pub(crate) total: usize,
     /// Verified and done.
-    pub done: usize,
-    pub failed: usize,
+    pub(crate) done: usize,
+    pub(crate) failed: usize,
     /// Ended by somebody before they were over.
-    pub cancelled: usize,
+    pub(crate) cancelled: usize,
     /// Not begun.
-    pub skipped: usize,
+    pub(crate) skipped: usize,
     /// Neither, because the run is not over.
-    pub open: usize,
+    pub(crate) open: usize,
 }
 
 impl Summary {
-    pub fn of(board: &Board) -> Summary {
+    pub(crate) fn of(board: &Board) -> Summary {
         Summary::of_tasks(board.tasks())
     }
 
-    pub fn of_tasks(tasks: &[TaskRun]) -> Summary {
+    pub(crate) fn of_tasks(tasks: &[TaskRun]) -> Summary {
         let mut summary = Summary::default();
         for task in tasks.iter().filter(|task| !task.is_epic) {
             summary.total += 1;

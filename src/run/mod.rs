@@ -2,14 +2,14 @@
 //! message, a query, a plan or an epic. Fields and words of the multi-agent notes, sections 1.6
 //! and 1.9. Pure.
 
-pub mod arrivals;
-pub mod board;
-pub mod report;
-pub mod schedule;
-pub mod spent;
-pub mod told;
-pub mod track;
-pub mod transcript;
+pub(crate) mod arrivals;
+pub(crate) mod board;
+pub(crate) mod report;
+pub(crate) mod schedule;
+pub(crate) mod spent;
+pub(crate) mod told;
+pub(crate) mod track;
+pub(crate) mod transcript;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -17,58 +17,58 @@ use serde_json::{Map, Value};
 use crate::error::{Code, Error, Result, steers};
 use crate::words::closed;
 
-pub use spent::Spent;
-pub use told::{Event, Line, PLAN_RESUMED, RUN_FINISHED};
+pub(crate) use spent::Spent;
+pub(crate) use told::{Event, Line, PLAN_RESUMED, RUN_FINISHED};
 
 /// Free fields beside those that all have.
-pub type Detail = Map<String, Value>;
+pub(crate) type Detail = Map<String, Value>;
 
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Run {
+pub(crate) struct Run {
     /// `exec_<ms>_<random>`.
-    pub id: String,
-    pub kind: RunKind,
+    pub(crate) id: String,
+    pub(crate) kind: RunKind,
     /// Where it stands.
-    pub status: RunStatus,
-    pub user: String,
+    pub(crate) status: RunStatus,
+    pub(crate) user: String,
     /// The agent that works on it; none when no agent fits.
-    pub agent: Option<String>,
-    pub requested_agent: Option<String>,
-    pub supervisor: String,
+    pub(crate) agent: Option<String>,
+    pub(crate) requested_agent: Option<String>,
+    pub(crate) supervisor: String,
     /// The message.
-    pub input: String,
-    pub output: Option<String>,
+    pub(crate) input: String,
+    pub(crate) output: Option<String>,
     /// Who chose the agent.
-    pub routed_by: RoutedBy,
-    pub routing_reason: String,
+    pub(crate) routed_by: RoutedBy,
+    pub(crate) routing_reason: String,
     /// The score of the agent, or the best score when no agent fits.
-    pub routing_score: u32,
+    pub(crate) routing_score: u32,
     /// What the answer comes from.
-    pub answered_by: Option<AnsweredBy>,
+    pub(crate) answered_by: Option<AnsweredBy>,
     /// The model that answered.
-    pub model: Option<String>,
+    pub(crate) model: Option<String>,
     /// Tokens that the model says it used; none when it says nothing.
-    pub usage: Option<Usage>,
+    pub(crate) usage: Option<Usage>,
     /// What the model says it cost, in US dollars; none when it says nothing.
-    pub cost: Option<f64>,
+    pub(crate) cost: Option<f64>,
     /// How long it took, in milliseconds, rounded up.
-    pub execution_time_ms: Option<u64>,
-    pub error: Option<String>,
-    pub conversation: Option<String>,
+    pub(crate) execution_time_ms: Option<u64>,
+    pub(crate) error: Option<String>,
+    pub(crate) conversation: Option<String>,
     /// When it began, RFC 3339 in UTC.
-    pub started_at: String,
-    pub completed_at: Option<String>,
+    pub(crate) started_at: String,
+    pub(crate) completed_at: Option<String>,
     /// The process that carries it out, by the name of its sign of life.
     #[serde(skip)]
-    pub owner: String,
+    pub(crate) owner: String,
 }
 
 impl Run {
     /// Makes the record of a run that begins: nobody routed it, and nothing has come of it yet. Its
     /// user, its owner and when it began are for whoever begins it.
-    pub fn new(id: String, kind: RunKind, supervisor: &str, input: String) -> Run {
+    pub(crate) fn new(id: String, kind: RunKind, supervisor: &str, input: String) -> Run {
         Run {
             id,
             kind,
@@ -96,12 +96,12 @@ impl Run {
     }
 
     /// Adds what a process took that carried it out to what those before took, in milliseconds.
-    pub fn add_time(&mut self, took: u64) {
+    pub(crate) fn add_time(&mut self, took: u64) {
         let before = self.execution_time_ms.unwrap_or(0);
         self.execution_time_ms = Some(before.saturating_add(took));
     }
 
-    pub fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         !matches!(self.status, RunStatus::Pending | RunStatus::Running)
     }
 }
@@ -110,15 +110,15 @@ impl Run {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Usage {
-    pub input_tokens: Option<u64>,
-    pub output_tokens: Option<u64>,
-    pub total_tokens: Option<u64>,
+pub(crate) struct Usage {
+    pub(crate) input_tokens: Option<u64>,
+    pub(crate) output_tokens: Option<u64>,
+    pub(crate) total_tokens: Option<u64>,
 }
 
 impl Usage {
     /// Adds what another one used; what nobody counted stays unknown.
-    pub fn plus(self, other: Usage) -> Usage {
+    pub(crate) fn plus(self, other: Usage) -> Usage {
         let both = |a: Option<u64>, b: Option<u64>| match (a, b) {
             (Some(a), Some(b)) => Some(a.saturating_add(b)),
             (a, b) => a.or(b),
@@ -132,24 +132,24 @@ impl Usage {
 }
 
 /// The event of a step; its detail is a [`Step`].
-pub const STEP: &str = "execution_step";
+pub(crate) const STEP: &str = "execution_step";
 /// The event of a message that was handed to an agent: from, to, reason, query and timestamp.
-pub const DELEGATION: &str = "agent-delegation";
+pub(crate) const DELEGATION: &str = "agent-delegation";
 
 /// How far a run has come, as an agent tells it.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Step {
+pub(crate) struct Step {
     /// `step_<run>_<n>`.
-    pub id: String,
+    pub(crate) id: String,
     /// When, RFC 3339 in UTC.
-    pub timestamp: String,
-    pub agent: String,
-    pub action: Action,
-    pub content: String,
+    pub(crate) timestamp: String,
+    pub(crate) agent: String,
+    pub(crate) action: Action,
+    pub(crate) content: String,
     /// How much of the run is done, in percent.
-    pub progress: u8,
-    pub metadata: Detail,
+    pub(crate) progress: u8,
+    pub(crate) metadata: Detail,
 }
 
 closed! {
@@ -167,7 +167,7 @@ closed! {
 
 impl RunKind {
     /// Says whether a run whose process ended before it did can be gone on with.
-    pub fn resumes(self) -> bool {
+    pub(crate) fn resumes(self) -> bool {
         matches!(self, RunKind::Plan | RunKind::Epic | RunKind::Tasks)
     }
 }
@@ -240,14 +240,14 @@ closed! {
 }
 
 /// Longest title, in characters.
-pub const TITLE_MAX: usize = 200;
+pub(crate) const TITLE_MAX: usize = 200;
 /// With whom a conversation is that is with the agents of the chat.
-pub const CHAT: &str = "chat";
+pub(crate) const CHAT: &str = "chat";
 /// Longest name of a conversation, in bytes.
-pub const ID_MAX: usize = 100;
+pub(crate) const ID_MAX: usize = 100;
 
 /// Says whether a text can be the name of a conversation.
-pub fn is_id(text: &str) -> bool {
+pub(crate) fn is_id(text: &str) -> bool {
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
     (1..=ID_MAX).contains(&text.len()) && text.chars().all(is_allowed)
 }
@@ -255,40 +255,40 @@ pub fn is_id(text: &str) -> bool {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Conversation {
+pub(crate) struct Conversation {
     /// `conv_<ms>_<random>`.
-    pub id: String,
-    pub user: String,
+    pub(crate) id: String,
+    pub(crate) user: String,
     /// With whom; the supervisor has each message routed.
-    pub agent: String,
+    pub(crate) agent: String,
     /// What it is about, at most 200 characters.
-    pub title: Option<String>,
-    pub status: ConversationStatus,
+    pub(crate) title: Option<String>,
+    pub(crate) status: ConversationStatus,
     /// When it was begun, RFC 3339 in UTC.
-    pub created_at: String,
+    pub(crate) created_at: String,
     /// When it was last changed, also by a message.
-    pub updated_at: String,
+    pub(crate) updated_at: String,
     /// When something was last said; at first when it was begun.
-    pub last_message_at: String,
+    pub(crate) last_message_at: String,
 }
 
 /// Something that was said, in a conversation, in a run, or in both.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Message {
+pub(crate) struct Message {
     /// `msg_<run>_<n>`.
-    pub id: String,
+    pub(crate) id: String,
     /// The conversation that shows it.
-    pub conversation: Option<String>,
-    pub run: Option<String>,
+    pub(crate) conversation: Option<String>,
+    pub(crate) run: Option<String>,
     #[serde(rename = "type")]
-    pub speaker: Speaker,
-    pub content: String,
+    pub(crate) speaker: Speaker,
+    pub(crate) content: String,
     /// Its sender, and what failed.
-    pub metadata: Detail,
+    pub(crate) metadata: Detail,
     /// When it was said, RFC 3339 in UTC.
-    pub created_at: String,
+    pub(crate) created_at: String,
 }
 
 closed! {
@@ -309,7 +309,7 @@ closed! {
 }
 
 /// Checks a title and trims it; an empty one is none.
-pub fn check_title(title: &str) -> Result<Option<String>> {
+pub(crate) fn check_title(title: &str) -> Result<Option<String>> {
     let title = title.trim();
     let length = title.chars().count();
     if length > TITLE_MAX {

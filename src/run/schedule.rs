@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stand {
+pub(crate) enum Stand {
     /// It waits, for other steps or for its turn.
     Waiting,
     Running,
@@ -16,7 +16,7 @@ pub enum Stand {
 
 /// Steps by their place, and what each waits for.
 #[derive(Clone, Debug)]
-pub struct Schedule {
+pub(crate) struct Schedule {
     stands: Vec<Stand>,
     /// How many steps each waits for.
     waits: Vec<usize>,
@@ -28,7 +28,7 @@ pub struct Schedule {
 impl Schedule {
     /// Makes a schedule: `needs` has, for each step, the places of those that come before it. The
     /// first of the steps that can begin comes first.
-    pub fn new(needs: &[Vec<usize>]) -> Schedule {
+    pub(crate) fn new(needs: &[Vec<usize>]) -> Schedule {
         let mut unlocks = vec![Vec::new(); needs.len()];
         let needs: Vec<BTreeSet<usize>> = needs
             .iter()
@@ -48,20 +48,20 @@ impl Schedule {
     }
 
     /// Takes the next step that can begin; from now on it is under way.
-    pub fn begin(&mut self) -> Option<usize> {
+    pub(crate) fn begin(&mut self) -> Option<usize> {
         let step = self.ready.pop_first()?;
         self.stands[step] = Stand::Running;
         Some(step)
     }
 
     /// Puts a step back that is under way: it can begin again.
-    pub fn put_back(&mut self, step: usize) {
+    pub(crate) fn put_back(&mut self, step: usize) {
         self.stands[step] = Stand::Waiting;
         self.ready.insert(step);
     }
 
     /// Notes that a step is done, begun or not; what waited for it alone can begin.
-    pub fn done(&mut self, step: usize) {
+    pub(crate) fn done(&mut self, step: usize) {
         self.ready.remove(&step);
         self.stands[step] = Stand::Done;
         for later in self.unlocks[step].clone() {
@@ -73,7 +73,7 @@ impl Schedule {
     }
 
     /// Notes that a step failed, and returns the steps that never begin now, in their order.
-    pub fn failed(&mut self, step: usize) -> Vec<usize> {
+    pub(crate) fn failed(&mut self, step: usize) -> Vec<usize> {
         self.ready.remove(&step);
         self.stands[step] = Stand::Failed;
         let mut skipped = BTreeSet::new();
@@ -90,16 +90,16 @@ impl Schedule {
         skipped.into_iter().collect()
     }
 
-    pub fn stand(&self, step: usize) -> Stand {
+    pub(crate) fn stand(&self, step: usize) -> Stand {
         self.stands[step]
     }
 
-    pub fn running(&self) -> usize {
+    pub(crate) fn running(&self) -> usize {
         let running = self.stands.iter().filter(|stand| **stand == Stand::Running);
         running.count()
     }
 
-    pub fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.ready.is_empty() && self.running() == 0
     }
 }

@@ -7,14 +7,14 @@ use crate::clock::between_ms;
 
 /// What was used and paid, as far as anybody says.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Spent {
-    pub usage: Option<Usage>,
+pub(crate) struct Spent {
+    pub(crate) usage: Option<Usage>,
     /// US dollars.
-    pub cost: Option<f64>,
+    pub(crate) cost: Option<f64>,
 }
 
 impl Spent {
-    pub fn plus(self, more: Spent) -> Spent {
+    pub(crate) fn plus(self, more: Spent) -> Spent {
         let usages = [self.usage, more.usage].into_iter().flatten();
         let costs = [self.cost, more.cost].into_iter().flatten();
         Spent {
@@ -24,12 +24,12 @@ impl Spent {
     }
 
     /// Returns what of a total is not in this already. A total that is less does not count it in.
-    pub fn new_usage(self, total: Usage) -> Usage {
+    pub(crate) fn new_usage(self, total: Usage) -> Usage {
         self.usage.map_or(total, |before| since(before, total))
     }
 
     /// Returns what of a total in US dollars is not in this already, by the same rule.
-    pub fn new_cost(self, total: f64) -> f64 {
+    pub(crate) fn new_cost(self, total: f64) -> f64 {
         let before = self.cost.filter(|before| *before <= total);
         dollars(total - before.unwrap_or(0.0))
     }
@@ -51,7 +51,7 @@ fn since(before: Usage, total: Usage) -> Usage {
 }
 
 /// Rounds an amount to billionths: sums of binary fractions end in noise, and nobody counts finer.
-pub fn dollars(amount: f64) -> f64 {
+pub(crate) fn dollars(amount: f64) -> f64 {
     let billionths = (amount * 1e9).round();
     match billionths.is_finite() {
         true => billionths / 1e9,
@@ -61,7 +61,7 @@ pub fn dollars(amount: f64) -> f64 {
 
 /// Returns how long the last process of a run over tasks or of a plan carried it out, in milliseconds: from
 /// when it began or went on until something was told last. None where that was counted before.
-pub fn until_left(events: &[Event]) -> Option<u64> {
+pub(crate) fn until_left(events: &[Event]) -> Option<u64> {
     let is_begin = |event: &Event| {
         let kind = event.kind.as_str();
         matches!(kind, kind::RUN_STARTED | kind::RUN_RESUMED | PLAN_RESUMED)

@@ -10,104 +10,104 @@ use super::{Detail, Outcome, STEP, Usage};
 use crate::id::TaskId;
 
 /// Kinds of events of a run over tasks.
-pub mod kind {
+pub(crate) mod kind {
     /// The run began; tells its tasks, in order.
-    pub const RUN_STARTED: &str = "run.started";
+    pub(crate) const RUN_STARTED: &str = "run.started";
     /// It goes on after its process ended.
-    pub const RUN_RESUMED: &str = "run.resumed";
+    pub(crate) const RUN_RESUMED: &str = "run.resumed";
     /// Somebody asks for its end.
-    pub const RUN_CANCEL: &str = "run.cancel";
+    pub(crate) const RUN_CANCEL: &str = "run.cancel";
     /// It is being ended before all is done.
-    pub const RUN_STOPPING: &str = "run.stopping";
+    pub(crate) const RUN_STOPPING: &str = "run.stopping";
     /// Its process is gone, and somebody has noticed.
-    pub const RUN_LEFT: &str = "error";
+    pub(crate) const RUN_LEFT: &str = "error";
     /// A task is claimed and its prompt is ready: an agent is about to be started.
-    pub const TASK_STARTED: &str = "task.started";
-    pub const AGENT_STARTED: &str = "agent.started";
+    pub(crate) const TASK_STARTED: &str = "task.started";
+    pub(crate) const AGENT_STARTED: &str = "agent.started";
     /// It is in a conversation that can be gone on with.
-    pub const AGENT_CONVERSATION: &str = "agent.conversation";
-    pub const AGENT_DOING: &str = "agent.doing";
-    pub const AGENT_ENDED: &str = "agent.ended";
+    pub(crate) const AGENT_CONVERSATION: &str = "agent.conversation";
+    pub(crate) const AGENT_DOING: &str = "agent.doing";
+    pub(crate) const AGENT_ENDED: &str = "agent.ended";
     /// The commands of a task were run.
-    pub const TASK_CHECKED: &str = "task.checked";
+    pub(crate) const TASK_CHECKED: &str = "task.checked";
     /// A task does not verify.
-    pub const TASK_LACKING: &str = "task.lacking";
+    pub(crate) const TASK_LACKING: &str = "task.lacking";
     /// A task waits before it is tried again.
-    pub const TASK_WAITING: &str = "task.waiting";
+    pub(crate) const TASK_WAITING: &str = "task.waiting";
     /// The work on a task was brought from its worktree into the workspace.
-    pub const TASK_MERGED: &str = "task.merged";
+    pub(crate) const TASK_MERGED: &str = "task.merged";
     /// Something of a task stays outside of the workspace: its worktree, an output that somebody else has
     /// changed too, or a branch that is not merged.
-    pub const TASK_KEPT: &str = "task.kept";
+    pub(crate) const TASK_KEPT: &str = "task.kept";
     /// A task verified and is done.
-    pub const TASK_COMPLETED: &str = "task.completed";
+    pub(crate) const TASK_COMPLETED: &str = "task.completed";
     /// A task failed and was given back.
-    pub const TASK_FAILED: &str = "task.failed";
-    pub const TASK_SKIPPED: &str = "task.skipped";
+    pub(crate) const TASK_FAILED: &str = "task.failed";
+    pub(crate) const TASK_SKIPPED: &str = "task.skipped";
 }
 
 /// What an event of a run over tasks tells; each kind tells a part of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Told {
-    pub task_id: Option<TaskId>,
-    pub attempt: Option<u32>,
+pub(crate) struct Told {
+    pub(crate) task_id: Option<TaskId>,
+    pub(crate) attempt: Option<u32>,
     /// Epoch of the claim under which it is worked on.
-    pub epoch: Option<u32>,
-    pub skill: Option<String>,
-    pub runner: Option<String>,
+    pub(crate) epoch: Option<u32>,
+    pub(crate) skill: Option<String>,
+    pub(crate) runner: Option<String>,
     /// Id of the manifest entry that is due.
-    pub manifest_id: Option<String>,
-    pub output_file: Option<String>,
+    pub(crate) manifest_id: Option<String>,
+    pub(crate) output_file: Option<String>,
     /// The criteria that count: those that the task had when it was claimed.
-    pub acceptance: Vec<String>,
+    pub(crate) acceptance: Vec<String>,
     /// True when the try goes on with an earlier conversation; false at the end of one that was to, where that
     /// conversation is not there.
-    pub resumes: Option<bool>,
+    pub(crate) resumes: Option<bool>,
     /// Number of the process group of the agent.
-    pub group: Option<u32>,
+    pub(crate) group: Option<u32>,
     /// When its first process began, as the system counts, so that a number that another process has
     /// got since is known.
-    pub born: Option<String>,
-    pub conversation: Option<String>,
-    pub doing: Option<String>,
-    pub outcome: Option<Outcome>,
-    pub reason: Option<String>,
-    pub exit_code: Option<i32>,
-    pub duration_ms: Option<u64>,
-    pub usage: Option<Usage>,
+    pub(crate) born: Option<String>,
+    pub(crate) conversation: Option<String>,
+    pub(crate) doing: Option<String>,
+    pub(crate) outcome: Option<Outcome>,
+    pub(crate) reason: Option<String>,
+    pub(crate) exit_code: Option<i32>,
+    pub(crate) duration_ms: Option<u64>,
+    pub(crate) usage: Option<Usage>,
     /// What it cost in US dollars.
-    pub cost: Option<f64>,
-    pub turns: Option<u32>,
-    pub message: Option<String>,
+    pub(crate) cost: Option<f64>,
+    pub(crate) turns: Option<u32>,
+    pub(crate) message: Option<String>,
     /// What it was not allowed.
-    pub denied: Vec<String>,
+    pub(crate) denied: Vec<String>,
     /// The last lines of its standard error.
-    pub complaints: Vec<String>,
-    pub missing: Vec<String>,
+    pub(crate) complaints: Vec<String>,
+    pub(crate) missing: Vec<String>,
     /// The task because of which it was not begun.
-    pub because: Option<TaskId>,
-    pub wait_ms: Option<u64>,
+    pub(crate) because: Option<TaskId>,
+    pub(crate) wait_ms: Option<u64>,
     /// The branch on which it is worked on; at the start of a run with worktrees the one that was checked out,
     /// none on a detached HEAD.
-    pub branch: Option<String>,
+    pub(crate) branch: Option<String>,
     /// The worktree that was kept.
-    pub worktree: Option<String>,
+    pub(crate) worktree: Option<String>,
     /// The commit that brought the work into the workspace; at the start of a run with worktrees the one that was
     /// checked out.
-    pub commit: Option<String>,
+    pub(crate) commit: Option<String>,
     /// The tasks of the run, in order.
-    pub tasks: Vec<Planned>,
+    pub(crate) tasks: Vec<Planned>,
     /// How the run is carried out.
-    pub options: Option<Value>,
+    pub(crate) options: Option<Value>,
     /// True when tasks that failed are tried again.
-    pub again: Option<bool>,
+    pub(crate) again: Option<bool>,
     /// Who asks for it.
-    pub by: Option<String>,
+    pub(crate) by: Option<String>,
 }
 
 impl Told {
-    pub fn of(task: TaskId) -> Told {
+    pub(crate) fn of(task: TaskId) -> Told {
         Told {
             task_id: Some(task),
             ..Told::default()
@@ -115,7 +115,7 @@ impl Told {
     }
 
     /// Returns what is told as the detail of an event: without fields that tell nothing.
-    pub fn detail(&self) -> Detail {
+    pub(crate) fn detail(&self) -> Detail {
         let Ok(Value::Object(mut detail)) = serde_json::to_value(self) else {
             return Detail::new();
         };
@@ -125,7 +125,7 @@ impl Told {
     }
 
     /// Reads the detail of an event; what has another form tells nothing.
-    pub fn read(detail: &Detail) -> Told {
+    pub(crate) fn read(detail: &Detail) -> Told {
         serde_json::from_value(detail.clone().into()).unwrap_or_default()
     }
 }
@@ -133,20 +133,20 @@ impl Told {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Planned {
-    pub task_id: TaskId,
-    pub title: String,
+pub(crate) struct Planned {
+    pub(crate) task_id: TaskId,
+    pub(crate) title: String,
     /// The tasks of the run that come before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub needs: Vec<TaskId>,
+    pub(crate) needs: Vec<TaskId>,
     /// True for an epic, which is done once its parts are.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_epic: bool,
+    pub(crate) is_epic: bool,
 }
 
 /// Counts the waves, from 0: a task is in the one after the last of those that come before it. Epics, on
 /// which nobody works, make none; what waits for itself is in none.
-pub fn waves(tasks: &[Planned]) -> BTreeMap<TaskId, usize> {
+pub(crate) fn waves(tasks: &[Planned]) -> BTreeMap<TaskId, usize> {
     let mut waves: BTreeMap<TaskId, usize> = BTreeMap::new();
     // The first wave that what waits for a task can be in.
     let mut after: BTreeMap<TaskId, usize> = BTreeMap::new();
@@ -170,44 +170,44 @@ pub fn waves(tasks: &[Planned]) -> BTreeMap<TaskId, usize> {
 }
 
 /// The event with which a run ends; nothing comes after it.
-pub const RUN_FINISHED: &str = "run.finished";
+pub(crate) const RUN_FINISHED: &str = "run.finished";
 /// The event with which a plan goes on after its process ended, or after it failed.
-pub const PLAN_RESUMED: &str = "resumed";
+pub(crate) const PLAN_RESUMED: &str = "resumed";
 
 /// Something that happened in a run. Cursors grow: whoever goes on from the last one misses nothing.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Event {
+pub(crate) struct Event {
     /// Its number among all events.
-    pub cursor: u64,
-    pub run: String,
+    pub(crate) cursor: u64,
+    pub(crate) run: String,
     /// When, RFC 3339 in UTC.
-    pub at: String,
+    pub(crate) at: String,
     /// What happened, such as `task.started`, `execution_start`, [`STEP`] or
     /// [`DELEGATION`](super::DELEGATION).
-    pub kind: String,
-    pub detail: Detail,
+    pub(crate) kind: String,
+    pub(crate) detail: Detail,
 }
 
 /// An event as one line of JSON. What an event is about stands beside its detail and not in it.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Line {
+pub(crate) struct Line {
     /// Its number among all events.
-    pub cursor: u64,
+    pub(crate) cursor: u64,
     #[serde(rename = "type")]
-    pub kind: String,
+    pub(crate) kind: String,
     /// When, RFC 3339 in UTC.
-    pub ts: String,
-    pub run_id: String,
+    pub(crate) ts: String,
+    pub(crate) run_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub task_id: Option<String>,
+    pub(crate) task_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub step: Option<String>,
+    pub(crate) step: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub attempt: Option<u64>,
-    pub detail: Detail,
+    pub(crate) attempt: Option<u64>,
+    pub(crate) detail: Detail,
 }
 
 impl From<&Event> for Line {

@@ -36,68 +36,68 @@ closed! {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Attempt {
-    pub attempt: u32,
-    pub state: Stage,
-    pub runner: Option<String>,
-    pub skill: Option<String>,
+pub(crate) struct Attempt {
+    pub(crate) attempt: u32,
+    pub(crate) state: Stage,
+    pub(crate) runner: Option<String>,
+    pub(crate) skill: Option<String>,
     /// Whether it went on with an earlier conversation.
-    pub resumes: bool,
+    pub(crate) resumes: bool,
     /// When it began, RFC 3339 in UTC like all times.
-    pub started_at: String,
-    pub agent_ended_at: Option<String>,
-    pub ended_at: Option<String>,
-    pub outcome: Option<Outcome>,
-    pub exit_code: Option<i32>,
-    pub duration_ms: Option<u64>,
-    pub turns: Option<u32>,
-    pub said: Option<String>,
-    pub missing: Vec<String>,
-    pub reason: Option<String>,
+    pub(crate) started_at: String,
+    pub(crate) agent_ended_at: Option<String>,
+    pub(crate) ended_at: Option<String>,
+    pub(crate) outcome: Option<Outcome>,
+    pub(crate) exit_code: Option<i32>,
+    pub(crate) duration_ms: Option<u64>,
+    pub(crate) turns: Option<u32>,
+    pub(crate) said: Option<String>,
+    pub(crate) missing: Vec<String>,
+    pub(crate) reason: Option<String>,
     /// The last lines of its standard error.
-    pub complaints: Vec<String>,
+    pub(crate) complaints: Vec<String>,
     /// Tokens that it used, when it says so.
-    pub usage: Option<Usage>,
+    pub(crate) usage: Option<Usage>,
     /// What it cost in US dollars, when it says so.
-    pub cost: Option<f64>,
+    pub(crate) cost: Option<f64>,
     /// What cleo found; none before it looked.
-    pub verification: Option<Verification>,
+    pub(crate) verification: Option<Verification>,
 }
 
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Verification {
-    pub started_at: String,
-    pub ended_at: Option<String>,
+pub(crate) struct Verification {
+    pub(crate) started_at: String,
+    pub(crate) ended_at: Option<String>,
     /// What it came to; none while it goes on.
-    pub passed: Option<bool>,
+    pub(crate) passed: Option<bool>,
 }
 
 /// How many agents worked from a moment on.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Load {
-    pub at: String,
-    pub n: u32,
+pub(crate) struct Load {
+    pub(crate) at: String,
+    pub(crate) n: u32,
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Track {
-    pub board: Board,
+pub(crate) struct Track {
+    pub(crate) board: Board,
     /// Cursor of the last event that was read.
-    pub cursor: u64,
+    pub(crate) cursor: u64,
     /// How the run is carried out, as it was told last.
-    pub options: Option<Value>,
-    pub started_at: Option<String>,
-    pub load: Vec<Load>,
+    pub(crate) options: Option<Value>,
+    pub(crate) started_at: Option<String>,
+    pub(crate) load: Vec<Load>,
     attempts: HashMap<TaskId, Vec<Attempt>>,
     working: u32,
 }
 
 impl Track {
     /// Takes more events; those that were taken before are passed over.
-    pub fn take(&mut self, events: &[Event]) {
+    pub(crate) fn take(&mut self, events: &[Event]) {
         for event in events {
             if event.cursor > self.cursor {
                 self.cursor = event.cursor;
@@ -106,19 +106,19 @@ impl Track {
         }
     }
 
-    pub fn attempts(&self, task: TaskId) -> &[Attempt] {
+    pub(crate) fn attempts(&self, task: TaskId) -> &[Attempt] {
         self.attempts.get(&task).map_or(&[], Vec::as_slice)
     }
 
     /// Returns where a task stands; one that is being checked is told from one that is worked on.
-    pub fn stage(&self, task: &TaskRun) -> Option<Stage> {
+    pub(crate) fn stage(&self, task: &TaskRun) -> Option<Stage> {
         let last = self.attempts(task.task_id).last();
         last.map(|last| last.state)
             .filter(|_| task.state == TaskState::Running)
     }
 
     /// Counts all tries, those that failed, and those whose agents said what they used.
-    pub fn tally(&self) -> (usize, usize, usize) {
+    pub(crate) fn tally(&self) -> (usize, usize, usize) {
         let all = || self.attempts.values().flatten();
         let failed = all().filter(|one| one.has_failed()).count();
         let told = all().filter(|one| one.usage.is_some() || one.cost.is_some());
@@ -213,11 +213,11 @@ fn begun(told: &Told, at: &str, before: usize) -> Attempt {
 
 impl Attempt {
     /// Says whether it failed; one that somebody ended before it was over did not.
-    pub fn has_failed(&self) -> bool {
+    pub(crate) fn has_failed(&self) -> bool {
         self.state == Stage::Failed && !self.was_cancelled()
     }
 
-    pub fn was_cancelled(&self) -> bool {
+    pub(crate) fn was_cancelled(&self) -> bool {
         self.state == Stage::Failed && self.outcome == Some(Outcome::Cancelled)
     }
 

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::error::steers;
 
 /// Longest text of a line that is shown, in bytes.
-pub const TEXT_MAX: usize = 4_096;
+pub(crate) const TEXT_MAX: usize = 4_096;
 /// Names under which tools get what matters most, the best first.
 const SUBJECTS: &[&str] = &[
     "command",
@@ -28,7 +28,7 @@ const SUBJECTS: &[&str] = &[
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Channel {
+pub(crate) enum Channel {
     /// cleo says what happened.
     Event,
     /// The agent's standard output.
@@ -41,32 +41,32 @@ pub enum Channel {
 
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Line {
-    pub ch: Channel,
+pub(crate) struct Line {
+    pub(crate) ch: Channel,
     /// Its text, without anything that steers a screen.
-    pub text: String,
+    pub(crate) text: String,
     /// Whether the text was longer.
-    pub cut: bool,
+    pub(crate) cut: bool,
     /// How many bytes the line has.
-    pub bytes: usize,
-    pub error: bool,
-    pub tool: Option<Tool>,
+    pub(crate) bytes: usize,
+    pub(crate) error: bool,
+    pub(crate) tool: Option<Tool>,
 }
 
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Tool {
-    pub name: String,
+pub(crate) struct Tool {
+    pub(crate) name: String,
     /// What it was used on.
-    pub summary: String,
-    pub exit_code: Option<i64>,
+    pub(crate) summary: String,
+    pub(crate) exit_code: Option<i64>,
     /// How long it took, where the program that drives the agent says so.
-    pub duration_ms: Option<u64>,
+    pub(crate) duration_ms: Option<u64>,
 }
 
 /// Reads one line of what an agent wrote.
-pub fn line(ch: Channel, raw: &str) -> Line {
+pub(crate) fn line(ch: Channel, raw: &str) -> Line {
     let told = match ch {
         Channel::Out => serde_json::from_str::<Value>(raw)
             .ok()
@@ -206,7 +206,7 @@ fn subject(block: &Value) -> String {
 }
 
 /// Takes the sequences out of a text. What begins like one and does not end loses its beginning only.
-pub fn plain(text: &str) -> Cow<'_, str> {
+pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     if !text.contains(begins) {
         return Cow::Borrowed(text);
     }

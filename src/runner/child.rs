@@ -11,11 +11,11 @@ use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
 /// A variable of an environment.
-pub type Variable = (OsString, OsString);
+pub(crate) type Variable = (OsString, OsString);
 
 /// The variables that tie git to one repository, as `git rev-parse --local-env-vars` lists them, those of
 /// older versions included. No command gets them, also where a setting names them.
-pub const GIT_LOCAL: &[&str] = &[
+pub(crate) const GIT_LOCAL: &[&str] = &[
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_COMMON_DIR",
     "GIT_CONFIG",
@@ -110,7 +110,7 @@ const GIT: &[&str] = &["HOME", "PATH", "TMPDIR", "XDG_CONFIG_HOME"];
 
 /// Chooses the variables of agents, gates and criteria, and those that `names` names, which may end
 /// with `*`. A proxy keeps its name and password only when it is named.
-pub fn work_environment<'a>(names: impl Iterator<Item = &'a String>) -> Vec<Variable> {
+pub(crate) fn work_environment<'a>(names: impl Iterator<Item = &'a String>) -> Vec<Variable> {
     choose_for_work(env::vars_os(), &names.collect::<Vec<_>>())
 }
 
@@ -129,7 +129,7 @@ fn choose_for_work(user: impl Iterator<Item = Variable>, names: &[&String]) -> V
 }
 
 /// Chooses the variables of programs that answer questions, and those that `names` names.
-pub fn answer_environment(names: &[String]) -> Vec<Variable> {
+pub(crate) fn answer_environment(names: &[String]) -> Vec<Variable> {
     let names: Vec<&String> = names.iter().collect();
     let fits = |name: &str| ANSWER.contains(&name) || is_named(name, &names);
     let is_chosen = |name: &str| is_allowed(name) && fits(name);
@@ -139,7 +139,7 @@ pub fn answer_environment(names: &[String]) -> Vec<Variable> {
 }
 
 /// Returns the variables of the user that have one of these names.
-pub fn variables(names: &[&str]) -> impl Iterator<Item = Variable> {
+pub(crate) fn variables(names: &[&str]) -> impl Iterator<Item = Variable> {
     let names = names.iter().filter(|name| is_allowed(name));
     let found = names.filter_map(|name| Some((OsString::from(name), env::var_os(name)?)));
     found.collect::<Vec<_>>().into_iter()
@@ -180,7 +180,7 @@ fn is_scheme(text: &str) -> bool {
 }
 
 /// Makes a command that runs in a folder with these variables, `PWD`, and no others.
-pub fn command(
+pub(crate) fn command(
     program: impl AsRef<OsStr>,
     folder: &Path,
     environment: impl IntoIterator<Item = Variable>,
@@ -193,7 +193,7 @@ pub fn command(
 
 /// Makes a command for cleo itself, which gets the user's whole environment: what it starts in turn gets
 /// what is chosen for that.
-pub fn own_command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
+pub(crate) fn own_command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
     let mut command = Command::new(program);
     place(&mut command, folder);
     command

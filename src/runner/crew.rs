@@ -10,7 +10,11 @@ use crate::error::{Code, Error, Result};
 use crate::run::schedule::Schedule;
 
 /// Does the same with each thing, at most `jobs` at a time, and returns the results in their order.
-pub fn each<T: Sync, R: Send>(things: &[T], jobs: usize, work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+pub(crate) fn each<T: Sync, R: Send>(
+    things: &[T],
+    jobs: usize,
+    work: impl Fn(&T) -> R + Sync,
+) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let done: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::with_capacity(things.len()));
     thread::scope(|scope| {
@@ -36,7 +40,7 @@ pub fn each<T: Sync, R: Send>(things: &[T], jobs: usize, work: impl Fn(&T) -> R 
 }
 
 /// What carries out the steps of a schedule.
-pub trait Crew {
+pub(crate) trait Crew {
     /// What a step needs to be worked on.
     type Job: Send;
     /// What a step comes to.
@@ -52,7 +56,7 @@ pub trait Crew {
 /// Carries out a schedule: each step as soon as what it waits for is done, at most `jobs` at a time,
 /// each on a thread of its own. After an error nothing begins any more, and what is under way is
 /// waited for and heard.
-pub fn carry_out<C: Crew>(
+pub(crate) fn carry_out<C: Crew>(
     schedule: &mut Schedule,
     jobs: usize,
     crew: &mut C,

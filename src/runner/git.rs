@@ -75,7 +75,7 @@ const SETTINGS: &[&str] = &[
 ];
 
 /// Makes a call of git in a folder; its words are still to be added.
-pub fn command(program: &OsStr, folder: &Path) -> Command {
+pub(crate) fn command(program: &OsStr, folder: &Path) -> Command {
     let mut command = child::git_command(program, folder);
     command.envs(VARIABLES);
     for setting in SETTINGS {

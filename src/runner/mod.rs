@@ -1,23 +1,23 @@
 //! Programs that cleo starts itself.
 
-pub mod agent;
-pub mod child;
-pub mod crew;
-pub mod git;
+pub(crate) mod agent;
+pub(crate) mod child;
+pub(crate) mod crew;
+pub(crate) mod git;
 mod leash;
-pub mod orphans;
+pub(crate) mod orphans;
 mod pipes;
-pub mod probe;
-pub mod process;
+pub(crate) mod probe;
+pub(crate) mod process;
 mod program;
-pub mod signals;
+pub(crate) mod signals;
 mod stat;
 mod strays;
 
 use std::path::PathBuf;
 
 /// Says where a program that comes with cleo lies: beside this one.
-pub fn beside(name: &str) -> PathBuf {
+pub(crate) fn beside(name: &str) -> PathBuf {
     let own = std::env::current_exe().unwrap_or_default();
     own.with_file_name(format!("{name}{}", std::env::consts::EXE_SUFFIX))
 }

@@ -15,9 +15,9 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use super::stat;
 
 /// The variable that names the run.
-pub const RUN: &str = "CLEO_RUN_ID";
+pub(crate) const RUN: &str = "CLEO_RUN_ID";
 /// The variable that names the workspace, or a folder in it.
-pub const ROOT: &str = "CLEO_ROOT";
+pub(crate) const ROOT: &str = "CLEO_ROOT";
 /// Most of an environment that is looked at, in bytes.
 const ENVIRONMENT_MAX: usize = 8 << 20;
 /// How long they may take to be gone.
@@ -26,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// Says when a process began: which start of the system, and how long after it.
-pub fn born(process: u32) -> Option<String> {
+pub(crate) fn born(process: u32) -> Option<String> {
     static BOOT: OnceLock<Option<String>> = OnceLock::new();
     let boot = || fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
     let boot = BOOT.get_or_init(boot).as_deref()?;
@@ -36,7 +36,7 @@ pub fn born(process: u32) -> Option<String> {
 
 /// Ends what is left of the agents of a run in a workspace, and returns how many processes that were.
 /// `groups` are the groups that it was seen to start, each with when it began.
-pub fn end(run: &str, root: &Path, groups: &[(u32, String)]) -> usize {
+pub(crate) fn end(run: &str, root: &Path, groups: &[(u32, String)]) -> usize {
     let begun = Instant::now();
     let mut ended = 0;
     loop {

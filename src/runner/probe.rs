@@ -23,7 +23,7 @@ const NO_NETWORK: &str = "http://127.0.0.1:9";
 
 /// What came of asking.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Probed {
+pub(crate) enum Probed {
     /// It said this, on standard output and then on standard error.
     Said(String),
     /// It did not answer; why, to follow its name.
@@ -31,7 +31,7 @@ pub enum Probed {
 }
 
 /// Runs a program with a few words and reads what it says.
-pub fn ask(program: &Path, words: &[&str], path: &OsStr, limit: Duration) -> Probed {
+pub(crate) fn ask(program: &Path, words: &[&str], path: &OsStr, limit: Duration) -> Probed {
     let Ok(home) = tempfile::Builder::new().prefix("cleo-probe-").tempdir() else {
         return Probed::Failed("was not asked: there is no room for a scratch folder".to_string());
     };

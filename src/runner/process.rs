@@ -35,11 +35,11 @@ const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_m
 
 /// How long a command may go on.
 #[derive(Clone, Debug)]
-pub struct Bounds {
+pub(crate) struct Bounds {
     /// It is ended after so long.
-    pub time: Duration,
+    pub(crate) time: Duration,
     /// It is ended when this is set, as if cleo were asked to end.
-    pub stop: Option<Arc<AtomicBool>>,
+    pub(crate) stop: Option<Arc<AtomicBool>>,
 }
 
 impl From<Duration> for Bounds {
@@ -57,17 +57,17 @@ impl Bounds {
 
 /// What became of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finished {
+pub(crate) struct Finished {
     /// Its exit code; none when a signal ended it.
-    pub exit_code: Option<i32>,
+    pub(crate) exit_code: Option<i32>,
     /// How long it took.
-    pub duration: Duration,
+    pub(crate) duration: Duration,
     /// Digest of what was read of its standard output, then of its standard error.
-    pub output_digest: String,
+    pub(crate) output_digest: String,
     /// The last lines of both, standard error last.
-    pub last_lines: Vec<String>,
+    pub(crate) last_lines: Vec<String>,
     /// True when it was ended because it took too long.
-    pub timed_out: bool,
+    pub(crate) timed_out: bool,
 }
 
 /// Why a command is waited for no longer.
@@ -81,17 +81,17 @@ enum Ending {
 }
 
 /// What became of a command, with what it wrote.
-pub struct Captured {
+pub(crate) struct Captured {
     /// What became of it.
-    pub finished: Finished,
+    pub(crate) finished: Finished,
     /// The beginning of its standard output.
-    pub stdout: Vec<u8>,
+    pub(crate) stdout: Vec<u8>,
     /// True when that is all of it, and nothing can come any more.
-    pub is_whole: bool,
+    pub(crate) is_whole: bool,
     /// True when more came than that.
-    pub is_cut: bool,
+    pub(crate) is_cut: bool,
     /// The last lines of its standard error.
-    pub complaints: Vec<String>,
+    pub(crate) complaints: Vec<String>,
 }
 
 /// What becomes of the daemons that a command leaves when it ends by itself.
@@ -106,7 +106,7 @@ enum Daemons {
 /// Runs the words of a command in a folder, with these variables. The first word is a program; nothing is
 /// expanded. When cleo is asked to end meanwhile, or the command is stopped, it is ended and the answer is an
 /// error.
-pub fn run(
+pub(crate) fn run(
     words: &[String],
     folder: &Path,
     bounds: &Bounds,
@@ -122,13 +122,13 @@ pub fn run(
 
 /// Runs a command and keeps the first `keep` bytes of its standard output. Daemons that it leaves
 /// go on.
-pub fn capture(command: Command, limit: Duration, keep: usize) -> Result<Captured> {
+pub(crate) fn capture(command: Command, limit: Duration, keep: usize) -> Result<Captured> {
     follow(command, None, &limit.into(), keep, Daemons::GoOn)
 }
 
 /// Runs a command with something on its standard input, and keeps the first `keep` bytes of its
 /// standard output; once there is more, it is ended. Nothing that it started outlives it.
-pub fn converse(
+pub(crate) fn converse(
     command: Command,
     input: Vec<u8>,
     limit: Duration,

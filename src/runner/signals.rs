@@ -47,11 +47,11 @@ static TOO_LONG: AtomicBool = AtomicBool::new(false);
 static HANDLED: OnceLock<()> = OnceLock::new();
 
 /// As long as it lives, SIGINT, SIGTERM and SIGHUP are noted instead of obeyed.
-pub struct Guard(());
+pub(crate) struct Guard(());
 
 impl Guard {
     /// Begins to note signals. It comes before the command starts, so that none is lost.
-    pub fn begin() -> Result<Guard> {
+    pub(crate) fn begin() -> Result<Guard> {
         if HANDLED.get().is_none() {
             handle().map_err(unhandled)?;
             let _ = HANDLED.set(());
@@ -61,13 +61,13 @@ impl Guard {
     }
 
     /// Says which signal came.
-    pub fn caught(&self) -> Option<Code> {
+    pub(crate) fn caught(&self) -> Option<Code> {
         caught()
     }
 
     /// Lets signals do again what they always do, and says which came before: in this order, so
     /// that none comes between.
-    pub fn end(self) -> Option<Code> {
+    pub(crate) fn end(self) -> Option<Code> {
         drop(self);
         caught()
     }
@@ -80,7 +80,7 @@ pub(super) fn is_urged() -> bool {
 
 /// Works on this thread as long as nobody gives that up: once `is_over` says so, which is asked every half
 /// second, what waits for a command or a server ends as at Ctrl-C.
-pub fn until<T>(is_over: impl FnMut() -> bool + 'static, work: impl FnOnce() -> T) -> T {
+pub(crate) fn until<T>(is_over: impl FnMut() -> bool + 'static, work: impl FnOnce() -> T) -> T {
     let watch = Watch {
         is_over: Box::new(is_over),
         asked: Instant::now(),
@@ -136,7 +136,7 @@ fn count(change: impl Fn(usize) -> usize) {
 
 /// Makes the error of a cleo that was asked to end. `meanwhile` says what went on, such as
 /// `cleo waited for an answer`.
-pub fn interrupted(code: Code, meanwhile: &str) -> Error {
+pub(crate) fn interrupted(code: Code, meanwhile: &str) -> Error {
     let what = match code {
         Code::Terminated => "terminated",
         _ => "interrupted",
@@ -148,7 +148,7 @@ pub fn interrupted(code: Code, meanwhile: &str) -> Error {
 }
 
 /// Sleeps, and no longer than until cleo is asked to end, which is an error then.
-pub fn sleep(time: Duration, meanwhile: &str) -> Result<()> {
+pub(crate) fn sleep(time: Duration, meanwhile: &str) -> Result<()> {
     let guard = Guard::begin()?;
     let begun = Instant::now();
     while guard.caught().is_none() && begun.elapsed() < time {
@@ -162,7 +162,7 @@ pub fn sleep(time: Duration, meanwhile: &str) -> Result<()> {
 
 /// From now on SIGINT, SIGTERM and SIGHUP end cleo at once, with their exit codes, wherever it stands: for
 /// a command that only reads and goes on until somebody ends it.
-pub fn end_at_once() -> Result<()> {
+pub(crate) fn end_at_once() -> Result<()> {
     let always = Arc::new(AtomicBool::new(true));
     for (_, (signal, code)) in heeded() {
         let exit = i32::from(code.exit_code());
@@ -174,19 +174,19 @@ pub fn end_at_once() -> Result<()> {
 
 /// From now on a write beyond the limit on the size of files (`ulimit -f`) fails, as on a full disk, where
 /// the system would end cleo without a word. The commands that cleo starts are ended as ever.
-pub fn outlive_size_limit() {
+pub(crate) fn outlive_size_limit() {
     // Where it cannot be had, such a write ends cleo; nothing else depends on it.
     let _ = flag::register(SIGXFSZ, &TOO_LONG);
 }
 
 /// From now on signals are left to who calls: commands note none, and end when [`end`] says so. For a
 /// server, which a signal has end in good order.
-pub fn leave_to_caller() {
+pub(crate) fn leave_to_caller() {
     let _ = HANDLED.set(());
 }
 
 /// Has all commands that run end as if a signal had come that a code stands for.
-pub fn end(code: Code) {
+pub(crate) fn end(code: Code) {
     let which = SIGNALS.iter().position(|(_, there)| *there == code);
     CAUGHT.store(which.map_or(1, |which| which + 1), Ordering::SeqCst);
 }
@@ -203,7 +203,7 @@ fn heeded() -> impl Iterator<Item = (usize, (i32, Code))> {
 }
 
 /// Says whether the end of the terminal is to end cleo: `nohup` has that ignored.
-pub fn heeds_hangup() -> bool {
+pub(crate) fn heeds_hangup() -> bool {
     !is_ignored(SIGHUP)
 }
 

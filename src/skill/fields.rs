@@ -16,10 +16,10 @@ const OPENING: usize = 3;
 
 /// Keys with their values, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Fields(Vec<(String, Value)>);
+pub(crate) struct Fields(Vec<(String, Value)>);
 
 impl Fields {
-    pub fn get(&self, key: &str) -> Option<&Value> {
+    pub(crate) fn get(&self, key: &str) -> Option<&Value> {
         self.0
             .iter()
             .find(|(name, _)| name == key)
@@ -27,14 +27,14 @@ impl Fields {
     }
 
     /// The value of `key`, if it is a scalar and not null.
-    pub fn text(&self, key: &str) -> Option<&str> {
+    pub(crate) fn text(&self, key: &str) -> Option<&str> {
         match self.get(key)? {
             Value::Text(text) => Some(text),
             _ => None,
         }
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))
     }
 }
@@ -52,7 +52,7 @@ impl Serialize for Fields {
 /// A value in the front matter. Numbers and booleans are text, as in the reference.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 #[serde(untagged)]
-pub enum Value {
+pub(crate) enum Value {
     /// Nothing, `~` or `null`.
     Null,
     /// Any other scalar.

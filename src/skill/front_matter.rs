@@ -1,46 +1,44 @@
 //! Reads the front matter of SKILL.md and protocol files leniently, for loading. The strict
 //! reading for `skill validate` is in `validate`; start here at `parse`.
 
-pub use super::Fault;
+pub(crate) use super::Fault;
 use super::fields::read;
-pub use super::fields::{Fields, Value};
+pub(crate) use super::fields::{Fields, Value};
 
 /// The largest front matter that is read, in bytes.
-pub const FRONT_MATTER_LIMIT: usize = 64 * 1024;
+pub(crate) const FRONT_MATTER_LIMIT: usize = 64 * 1024;
 
 /// The largest file that is read, in bytes.
-pub const FILE_LIMIT: usize = 1024 * 1024;
+pub(crate) const FILE_LIMIT: usize = 1024 * 1024;
 
 /// The line that opens and closes the front matter (Agent Skills specification, `SKILL.md`).
 const FENCE: &str = "---";
 
 /// A file split into front matter and body.
 #[derive(Clone, Debug)]
-pub struct Document<'a> {
+pub(crate) struct Document<'a> {
     /// The keys and values, in the order of the file.
-    pub fields: Fields,
+    pub(crate) fields: Fields,
     /// The text between the two fences, as it stands in the file.
-    pub front_matter: &'a str,
+    pub(crate) front_matter: &'a str,
     front_matter_line: usize,
     /// All that follows the closing fence and its line break.
-    pub body: &'a str,
-    /// The line on which the body begins, from one.
-    pub body_line: usize,
+    pub(crate) body: &'a str,
 }
 
 impl Document<'_> {
     /// The value of `key`, if it is a scalar and not null.
-    pub fn text(&self, key: &str) -> Option<String> {
+    pub(crate) fn text(&self, key: &str) -> Option<String> {
         self.fields.text(key).map(str::to_owned)
     }
 
     /// The value of `key` in the mapping `metadata`, if it is a scalar and not null.
-    pub fn metadata(&self, key: &str) -> Option<String> {
+    pub(crate) fn metadata(&self, key: &str) -> Option<String> {
         self.mapping("metadata")?.text(key).map(str::to_owned)
     }
 
     /// The mapping below `key`, such as `metadata` or the `when` of a protocol file.
-    pub fn mapping(&self, key: &str) -> Option<&Fields> {
+    pub(crate) fn mapping(&self, key: &str) -> Option<&Fields> {
         match self.fields.get(key)? {
             Value::Mapping(fields) => Some(fields),
             _ => None,
@@ -49,14 +47,14 @@ impl Document<'_> {
 
     /// Line and column of the top-level `key` in the file, both from one; the start of the file
     /// if it is written in an unusual way.
-    pub fn position(&self, key: &str) -> (usize, usize) {
+    pub(crate) fn position(&self, key: &str) -> (usize, usize) {
         let line = self.line_of(key);
         line.map_or((1, 1), |line| (line + self.front_matter_line, 1))
     }
 
     /// Line and column of `key` in the mapping below the top-level `parent`, both from one; those of
     /// `parent` if it is written in an unusual way.
-    pub fn position_below(&self, parent: &str, key: &str) -> (usize, usize) {
+    pub(crate) fn position_below(&self, parent: &str, key: &str) -> (usize, usize) {
         let start = self.line_of(parent).map_or(0, |line| line + 1);
         let lines = self.front_matter.lines().enumerate().skip(start);
         let mut below =
@@ -88,7 +86,7 @@ fn begins(line: &str, key: &str) -> bool {
 /// # Errors
 ///
 /// The first fault, if the file is too large or has no front matter that can be read.
-pub fn parse(text: &str) -> Result<Document<'_>, Fault> {
+pub(crate) fn parse(text: &str) -> Result<Document<'_>, Fault> {
     if text.len() > FILE_LIMIT {
         let message = format!("The file is larger than {} KiB.", FILE_LIMIT / 1024);
         return Err(Fault::new("FILE_TOO_LARGE", (1, 1), message));
@@ -97,10 +95,10 @@ pub fn parse(text: &str) -> Result<Document<'_>, Fault> {
     let rest = marked.strip_prefix(FENCE).ok_or_else(missing)?;
     match closing_line(rest) {
         Some(parts) => {
-            let other = || document(text, rest.split_once(FENCE).unwrap_or(parts));
-            document(text, parts).or_else(|fault| other().map_err(|_| fault))
+            let other = || document(rest.split_once(FENCE).unwrap_or(parts));
+            document(parts).or_else(|fault| other().map_err(|_| fault))
         }
-        None => document(text, rest.split_once(FENCE).ok_or_else(unclosed)?),
+        None => document(rest.split_once(FENCE).ok_or_else(unclosed)?),
     }
 }
 
@@ -133,7 +131,7 @@ fn closing_line(rest: &str) -> Option<(&str, &str)> {
     None
 }
 
-fn document<'a>(text: &str, (block, rest): (&'a str, &'a str)) -> Result<Document<'a>, Fault> {
+fn document<'a>((block, rest): (&'a str, &'a str)) -> Result<Document<'a>, Fault> {
     if block.len() > FRONT_MATTER_LIMIT {
         let message = format!(
             "The front matter is larger than {} KiB.",
@@ -148,13 +146,11 @@ fn document<'a>(text: &str, (block, rest): (&'a str, &'a str)) -> Result<Documen
         2
     };
     let body = without_line_rest(rest);
-    let body_line = text[..text.len() - body.len()].matches('\n').count() + 1;
     Ok(Document {
         fields,
         front_matter,
         front_matter_line,
         body,
-        body_line,
     })
 }
 
@@ -226,20 +222,16 @@ mod tests {
 
     #[test]
     fn the_body_begins_after_the_closing_line() {
-        for (text, body, line) in [
-            ("---\na: b\n---\nbody\n", "body\n", 4),
-            ("\u{feff}---\r\na: b\r\n---\r\nbody\r\n", "body\r\n", 4),
-            ("---\na: b\n---", "", 3),
-            ("---\na: b\n--- \n\n---\n", "\n---\n", 4),
-            ("---\na: b --- c\n---\nbody", "body", 4),
-            ("---a: b---body", "body", 1),
+        for (text, body) in [
+            ("---\na: b\n---\nbody\n", "body\n"),
+            ("\u{feff}---\r\na: b\r\n---\r\nbody\r\n", "body\r\n"),
+            ("---\na: b\n---", ""),
+            ("---\na: b\n--- \n\n---\n", "\n---\n"),
+            ("---\na: b --- c\n---\nbody", "body"),
+            ("---a: b---body", "body"),
         ] {
             let document = parse(text).unwrap();
-            assert_eq!(
-                (document.body, document.body_line),
-                (body, line),
-                "{text:?}"
-            );
+            assert_eq!(document.body, body, "{text:?}");
         }
     }
 

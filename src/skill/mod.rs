@@ -3,9 +3,9 @@
 //! `cleo-`.
 
 mod fields;
-pub mod front_matter;
+pub(crate) mod front_matter;
 mod strict_yaml;
-pub mod validate;
+pub(crate) mod validate;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -16,13 +16,13 @@ use crate::error::{Code, Error, Result, nearest};
 use crate::id::digest;
 
 /// The skill that does what no other is chosen for.
-pub const DEFAULT: &str = "ct-task-executor";
+pub(crate) const DEFAULT: &str = "ct-task-executor";
 
 /// Where a skill was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Source {
+pub(crate) enum Source {
     /// In a folder that the user named.
     Named,
     Project,
@@ -34,28 +34,28 @@ pub enum Source {
 
 /// A skill that can be dispatched to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Skill {
+pub(crate) struct Skill {
     /// Name, such as `ct-research-agent`.
-    pub name: String,
+    pub(crate) name: String,
     /// What it does and when to use it.
-    pub description: String,
+    pub(crate) description: String,
     /// 0 orchestrator, 1 planning, 2 execution, 3 chaining.
-    pub tier: Option<u8>,
+    pub(crate) tier: Option<u8>,
     /// Tags in order; labels of tasks are compared with them.
-    pub tags: Vec<String>,
-    pub types: Vec<String>,
-    pub keywords: Vec<String>,
+    pub(crate) tags: Vec<String>,
+    pub(crate) types: Vec<String>,
+    pub(crate) keywords: Vec<String>,
     /// Skills that may continue its work.
-    pub chains: Vec<String>,
+    pub(crate) chains: Vec<String>,
     /// First word of the return message: Research, Implementation, …
-    pub result_kind: String,
+    pub(crate) result_kind: String,
     /// False when it is switched off; then it is never chosen.
-    pub active: bool,
+    pub(crate) active: bool,
     /// True when its text carries the subagent protocol itself.
-    pub own_protocol: bool,
-    pub source: Source,
+    pub(crate) own_protocol: bool,
+    pub(crate) source: Source,
     /// Its file, as it can be shown to people.
-    pub path: String,
+    pub(crate) path: String,
     /// The whole file.
     text: Cow<'static, str>,
     /// Where the text below the front matter starts, in bytes.
@@ -65,7 +65,7 @@ pub struct Skill {
 impl Skill {
     /// Reads a skill leniently: a file that the standard refuses may still be usable. Without a
     /// name the folder's counts; without a description or readable front matter it is none.
-    pub fn read(
+    pub(crate) fn read(
         folder: &str,
         text: Cow<'static, str>,
         source: Source,
@@ -109,22 +109,22 @@ impl Skill {
     }
 
     /// Returns the text below the front matter.
-    pub fn body(&self) -> &str {
+    pub(crate) fn body(&self) -> &str {
         &self.text[self.body_start..]
     }
 
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    pub fn digest(&self) -> String {
+    pub(crate) fn digest(&self) -> String {
         digest(self.text.as_bytes())
     }
 }
 
 /// Says whether a skill's name can be the name of one folder. A path in its place would lead out
 /// of the folder that skills are written to.
-pub fn is_file_name(name: &str) -> bool {
+pub(crate) fn is_file_name(name: &str) -> bool {
     let is_plain = |c: char| !matches!(c, '/' | '\\') && !c.is_control();
     !matches!(name, "" | "." | "..") && name.chars().all(is_plain)
 }
@@ -135,14 +135,14 @@ fn plain(name: &str) -> String {
 }
 
 /// Says whether `wanted` is a way to write a name: in any letter case, with or without `ct-`.
-pub fn is_called(name: &str, wanted: &str) -> bool {
+pub(crate) fn is_called(name: &str, wanted: &str) -> bool {
     let (name, wanted) = (plain(name), plain(wanted));
     name == wanted || name.strip_prefix("ct-") == Some(wanted.as_str())
 }
 
 /// Finds a skill by its name: as it is written, in any letter case, then without `ct-`. A whole
 /// name counts before the short one of another skill.
-pub fn find<'a>(skills: &'a [Skill], wanted: &str) -> Option<&'a Skill> {
+pub(crate) fn find<'a>(skills: &'a [Skill], wanted: &str) -> Option<&'a Skill> {
     let named = |name: String| skills.iter().find(|skill| plain(&skill.name) == name);
     let exact = skills.iter().find(|skill| skill.name == wanted);
     exact
@@ -151,7 +151,7 @@ pub fn find<'a>(skills: &'a [Skill], wanted: &str) -> Option<&'a Skill> {
 }
 
 /// Finds a skill as [`find`] does; one that is not there is an error with the nearest name.
-pub fn named<'a>(skills: &'a [Skill], wanted: &str) -> Result<&'a Skill> {
+pub(crate) fn named<'a>(skills: &'a [Skill], wanted: &str) -> Result<&'a Skill> {
     find(skills, wanted).ok_or_else(|| {
         let message = format!("there is no skill `{wanted}`");
         let error = Error::new(Code::SkillNotFound, message);
@@ -185,18 +185,18 @@ fn split(list: &str) -> Vec<String> {
 /// Something wrong in a file, with the place where it can be mended.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Fault {
+pub(crate) struct Fault {
     /// A stable name such as `SKILL_NAME_UPPERCASE`.
-    pub code: &'static str,
+    pub(crate) code: &'static str,
     /// The line in the file, from one.
-    pub line: usize,
+    pub(crate) line: usize,
     /// The column in the line, in characters from one.
-    pub column: usize,
-    pub message: String,
+    pub(crate) column: usize,
+    pub(crate) message: String,
 }
 
 impl Fault {
-    pub fn new(
+    pub(crate) fn new(
         code: &'static str,
         (line, column): (usize, usize),
         message: impl Into<String>,

@@ -27,7 +27,7 @@ const DESCRIPTION_LIMIT: usize = 1024;
 const COMPATIBILITY_LIMIT: usize = 500;
 
 /// Checks the bytes of a SKILL.md in the directory `directory_name`; no fault means valid.
-pub fn validate_bytes(directory_name: &str, bytes: &[u8]) -> Vec<Fault> {
+pub(crate) fn validate_bytes(directory_name: &str, bytes: &[u8]) -> Vec<Fault> {
     match std::str::from_utf8(bytes) {
         Ok(text) => validate(directory_name, text),
         Err(error) => {
@@ -48,7 +48,7 @@ pub fn validate_bytes(directory_name: &str, bytes: &[u8]) -> Vec<Fault> {
 ///
 /// If the YAML itself is refused, that fault comes first, and the rules for the keys are applied
 /// to a lenient reading, so that a person can mend all at once.
-pub fn validate(directory_name: &str, text: &str) -> Vec<Fault> {
+pub(crate) fn validate(directory_name: &str, text: &str) -> Vec<Fault> {
     match block(text).and_then(strict_yaml::read) {
         Ok(entries) => {
             let fields: Vec<_> = entries.iter().map(Field::of_entry).collect();

@@ -1,10 +1,9 @@
-//! The graph that the real store keeps up to date is the one that its twin works out anew.
+//! The graph that a store keeps up to date is the one of a new store that is given the same tasks.
 
 use proptest::prelude::*;
 
-use super::memory::MemoryStore;
 use super::sqlite::SqliteStore;
-use super::{DANGLING, Filter, Stamp, Store, Transaction};
+use super::{DANGLING, Stamp, Store, Transaction};
 use crate::id::TaskId;
 use crate::task::{Priority, Status, Task};
 
@@ -98,74 +97,78 @@ fn take(transaction: &mut dyn Transaction, step: &Step) {
 }
 
 /// Asks one thing of the graph, so that each is asked while something is not written yet.
-fn look(real: &dyn Transaction, twin: &dyn Transaction, what: usize) -> Result<(), TestCaseError> {
+fn look(store: &dyn Transaction, what: usize) {
     let id = TaskId(1);
     match what {
-        0 => prop_assert_eq!(real.is_ready(id).unwrap(), twin.is_ready(id).unwrap()),
-        1 => prop_assert_eq!(real.node(id).unwrap(), twin.node(id).unwrap()),
-        2 => prop_assert_eq!(real.nodes(None).unwrap(), twin.nodes(None).unwrap()),
-        3 => prop_assert_eq!(
-            real.hindered(None, 9).unwrap(),
-            twin.hindered(None, 9).unwrap()
-        ),
-        4 => prop_assert_eq!(real.counts(None).unwrap(), twin.counts(None).unwrap()),
-        5 => prop_assert_eq!(real.open_epics(9).unwrap(), twin.open_epics(9).unwrap()),
-        6 => prop_assert_eq!(
-            real.ready(None, Some(1)).unwrap(),
-            twin.ready(None, Some(1)).unwrap()
-        ),
-        7 => prop_assert_eq!(
-            real.unblocked_by(id).unwrap(),
-            twin.unblocked_by(id).unwrap()
-        ),
-        8 => prop_assert_eq!(
-            real.list(&few()).unwrap().total,
-            twin.list(&few()).unwrap().total
-        ),
+        0 => drop(store.is_ready(id).unwrap()),
+        1 => drop(store.node(id).unwrap()),
+        2 => drop(store.nodes(None).unwrap()),
+        3 => drop(store.hindered(None, 9).unwrap()),
+        4 => drop(store.counts(None).unwrap()),
+        5 => drop(store.open_epics(9).unwrap()),
+        6 => drop(store.ready(None, Some(1)).unwrap()),
+        7 => drop(store.unblocked_by(id).unwrap()),
         _ => {}
     }
+}
+
+fn stamp() -> Stamp {
+    Stamp {
+        command: "test",
+        at: String::new(),
+        by: String::new(),
+    }
+}
+
+/// Compares a store with a new one that holds the same tasks.
+fn compare_with_new(real: &mut SqliteStore) -> Result<(), TestCaseError> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut new = SqliteStore::create(&folder.path().join("new.db")).unwrap();
+    let mut writing = new.write(&stamp()).unwrap();
+    let reading = real.read().unwrap();
+    for id in (1..=N_TASKS).map(TaskId) {
+        if let Some(task) = reading.task(id).unwrap() {
+            writing.insert(&task).unwrap();
+        }
+    }
+    writing.commit().unwrap();
+    compare(&*reading, &*new.read().unwrap())?;
+    drop(reading);
+    prop_assert_eq!(real.disagreements().unwrap(), [] as [String; 0]);
     Ok(())
 }
 
-fn few() -> Filter {
-    let limit = Some(2);
-    Filter {
-        limit,
-        ..Filter::default()
-    }
-}
-
-fn compare(real: &dyn Transaction, twin: &dyn Transaction) -> Result<(), TestCaseError> {
+fn compare(real: &dyn Transaction, new: &dyn Transaction) -> Result<(), TestCaseError> {
     let roots = std::iter::once(None).chain((1..=N_TASKS).map(|id| Some(TaskId(id))));
     for root in roots {
         for limit in [None, Some(2), Some(0)] {
             prop_assert_eq!(
                 real.ready(root, limit).unwrap(),
-                twin.ready(root, limit).unwrap()
+                new.ready(root, limit).unwrap()
             );
         }
         prop_assert_eq!(
             real.hindered(root, 9).unwrap(),
-            twin.hindered(root, 9).unwrap()
+            new.hindered(root, 9).unwrap()
         );
-        prop_assert_eq!(real.nodes(root).unwrap(), twin.nodes(root).unwrap());
-        let ids: Vec<TaskId> = twin
+        prop_assert_eq!(real.nodes(root).unwrap(), new.nodes(root).unwrap());
+        let ids: Vec<TaskId> = new
             .nodes(root)
             .unwrap()
             .iter()
             .map(|node| node.id)
             .collect();
-        prop_assert_eq!(real.outlines(&ids).unwrap(), twin.outlines(&ids).unwrap());
+        prop_assert_eq!(real.outlines(&ids).unwrap(), new.outlines(&ids).unwrap());
     }
     for id in (1..=N_TASKS).map(TaskId) {
-        prop_assert_eq!(real.is_ready(id).unwrap(), twin.is_ready(id).unwrap());
-        let (real_active, twin_active) = (real.active_ready(id), twin.active_ready(id));
-        prop_assert_eq!(real_active.unwrap(), twin_active.unwrap());
+        prop_assert_eq!(real.is_ready(id).unwrap(), new.is_ready(id).unwrap());
+        let (real_active, new_active) = (real.active_ready(id), new.active_ready(id));
+        prop_assert_eq!(real_active.unwrap(), new_active.unwrap());
         prop_assert_eq!(
             real.unblocked_by(id).unwrap(),
-            twin.unblocked_by(id).unwrap()
+            new.unblocked_by(id).unwrap()
         );
-        prop_assert_eq!(real.node(id).unwrap(), twin.node(id).unwrap());
+        prop_assert_eq!(real.node(id).unwrap(), new.node(id).unwrap());
     }
     Ok(())
 }
@@ -182,26 +185,19 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn the_graph_is_kept_as_it_is_worked_out(
+    fn kept_graph_is_that_of_a_new_store(
         steps in prop::collection::vec((step(), 0_usize..12), 1..60),
     ) {
         let folder = tempfile::tempdir().unwrap();
         let mut real = SqliteStore::create(&folder.path().join("cleo.db")).unwrap();
-        let mut twin = MemoryStore::default();
-        let stamp = Stamp { command: "test", at: String::new(), by: String::new() };
         for together in steps.split(|(step, _)| matches!(step, Step::Commit)) {
-            let mut in_real = real.write(&stamp).unwrap();
-            let mut in_twin = twin.write(&stamp).unwrap();
+            let mut writing = real.write(&stamp()).unwrap();
             for (step, what) in together {
-                take(&mut *in_real, step);
-                take(&mut *in_twin, step);
-                look(&*in_real, &*in_twin, *what)?;
+                take(&mut *writing, step);
+                look(&*writing, *what);
             }
-            compare(&*in_real, &*in_twin)?;
-            in_real.commit().unwrap();
-            in_twin.commit().unwrap();
-            compare(&*real.read().unwrap(), &*twin.read().unwrap())?;
-            prop_assert_eq!(real.disagreements().unwrap(), [] as [String; 0]);
+            writing.commit().unwrap();
+            compare_with_new(&mut real)?;
         }
     }
 }
@@ -217,27 +213,20 @@ proptest! {
     ) {
         let folder = tempfile::tempdir().unwrap();
         let mut real = SqliteStore::create(&folder.path().join("cleo.db")).unwrap();
-        let mut twin = MemoryStore::default();
-        let stamp = Stamp { command: "test", at: String::new(), by: String::new() };
-        let mut in_real = real.write(&stamp).unwrap();
-        let mut in_twin = twin.write(&stamp).unwrap();
+        let mut writing = real.write(&stamp()).unwrap();
         for (mut step, number) in steps.into_iter().zip(order) {
             if let Step::Put { id, .. } = &mut step {
                 *id = number;
             }
             let plain = || super::conformance::task(number, "plain");
             let task = made(&step, |_| true).unwrap_or_else(plain);
-            in_real.insert(&task).unwrap();
-            in_twin.insert(&task).unwrap();
+            writing.insert(&task).unwrap();
             if number == looked_at {
-                in_real.ready(None, None).unwrap();
+                writing.ready(None, None).unwrap();
             }
         }
-        compare(&*in_real, &*in_twin)?;
-        in_real.commit().unwrap();
-        in_twin.commit().unwrap();
-        compare(&*real.read().unwrap(), &*twin.read().unwrap())?;
-        prop_assert_eq!(real.disagreements().unwrap(), [] as [String; 0]);
+        writing.commit().unwrap();
+        compare_with_new(&mut real)?;
     }
 }
 
@@ -249,12 +238,7 @@ fn chains_are_measured_alike_one_by_one_and_all_at_once() {
     for (one_by_one, upward) in [(false, true), (true, true), (false, false)] {
         let folder = tempfile::tempdir().unwrap();
         let mut store = SqliteStore::create(&folder.path().join("cleo.db")).unwrap();
-        let stamp = Stamp {
-            command: "test",
-            at: String::new(),
-            by: String::new(),
-        };
-        let mut transaction = store.write(&stamp).unwrap();
+        let mut transaction = store.write(&stamp()).unwrap();
         for id in 1..=n_tasks {
             let need = if upward { id - 1 } else { id + 1 };
             let mut task = super::conformance::task(id, "x");
@@ -266,7 +250,7 @@ fn chains_are_measured_alike_one_by_one_and_all_at_once() {
             transaction.put(&task).unwrap();
             if one_by_one && id % 500 == 0 {
                 transaction.commit().unwrap();
-                transaction = store.write(&stamp).unwrap();
+                transaction = store.write(&stamp()).unwrap();
             }
         }
         transaction.commit().unwrap();

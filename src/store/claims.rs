@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::id::TaskId;
 
 /// Claims of tasks, and what there is to claim.
-pub trait Claims {
+pub(crate) trait Claims {
     /// Reads the last claim of a task, also one that was given back.
     fn claim(&self, task: TaskId) -> Result<Option<Claim>>;
 

@@ -8,7 +8,7 @@ use crate::task::graph::Node;
 use crate::task::{Priority, Status};
 
 /// What is known of the graph of tasks without reading all of it.
-pub trait Graph {
+pub(crate) trait Graph {
     /// Reads one node.
     fn node(&self, id: TaskId) -> Result<Option<Node>>;
 
@@ -39,53 +39,53 @@ pub trait Graph {
 /// A task that can start now.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ReadyTask {
+pub(crate) struct ReadyTask {
     /// The task.
-    pub id: TaskId,
+    pub(crate) id: TaskId,
     /// Its title.
-    pub title: String,
+    pub(crate) title: String,
     /// Where it stands.
-    pub status: Status,
+    pub(crate) status: Status,
     /// How urgent it is.
-    pub priority: Priority,
+    pub(crate) priority: Priority,
     /// How many tasks the longest chain has that waits for it, at most 1,000
     /// ([`BOUND`](crate::task::graph::waves::BOUND)).
-    pub below: u32,
+    pub(crate) below: u32,
 }
 
 /// Tasks that can start now, and how many there are without limit.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ReadyPage {
+pub(crate) struct ReadyPage {
     /// The tasks.
-    pub tasks: Vec<ReadyTask>,
+    pub(crate) tasks: Vec<ReadyTask>,
     /// How many there are.
-    pub total: u64,
+    pub(crate) total: u64,
 }
 
 /// What is shown of a task in the graph.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outline {
+pub(crate) struct Outline {
     /// Its title.
-    pub title: String,
+    pub(crate) title: String,
     /// Files that the work touches.
-    pub files: Vec<String>,
+    pub(crate) files: Vec<String>,
     /// Estimated hours.
-    pub estimate: Option<f64>,
+    pub(crate) estimate: Option<f64>,
 }
 
 /// What is shown of tasks, by id.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Outlines(Vec<(TaskId, Outline)>);
+pub(crate) struct Outlines(Vec<(TaskId, Outline)>);
 
 impl Outlines {
     /// Finds what is shown of a task.
-    pub fn get(&self, id: TaskId) -> Option<&Outline> {
+    pub(crate) fn get(&self, id: TaskId) -> Option<&Outline> {
         let place = id::place(&self.0, id, |(id, _)| *id)?;
         Some(&self.0[place].1)
     }
 
     /// Returns the files that a task declares; none of one that is not among them.
-    pub fn files(&self, id: TaskId) -> &[String] {
+    pub(crate) fn files(&self, id: TaskId) -> &[String] {
         let outline = self.get(id);
         outline.map_or(&[], |outline| outline.files.as_slice())
     }

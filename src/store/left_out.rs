@@ -18,16 +18,16 @@ thread_local! {
 
 /// What is wrong with a row.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Damage {
+pub(crate) struct Damage {
     /// Which row it is.
-    pub row: String,
+    pub(crate) row: String,
     /// Which part of it cannot be read, and why.
-    pub what: String,
+    pub(crate) what: String,
 }
 
 impl Damage {
     /// The error for a row that was asked for.
-    pub fn error(self) -> Error {
+    pub(crate) fn error(self) -> Error {
         let Damage { row, what } = self;
         let message =
             format!("{row} is damaged in the database ({what}); everything else can be used");
@@ -37,12 +37,12 @@ impl Damage {
 
 /// Returns how often this thread has left out a row. A server, which answers many, can tell by it whether
 /// the answer at hand is short of some.
-pub fn times() -> u64 {
+pub(crate) fn times() -> u64 {
     TIMES.get()
 }
 
 /// Notes a row that is left out.
-pub fn note(damage: Damage) {
+pub(crate) fn note(damage: Damage) {
     TIMES.set(TIMES.get() + 1);
     let mut rows = ROWS.lock().unwrap_or_else(PoisonError::into_inner);
     if rows.len() < ROWS_MAX {
@@ -51,7 +51,7 @@ pub fn note(damage: Damage) {
 }
 
 /// Returns a sentence for each row that was left out, and forgets them.
-pub fn take_warnings() -> Vec<String> {
+pub(crate) fn take_warnings() -> Vec<String> {
     let warning = |Damage { row, what }| {
         format!("{row} is left out: it is damaged in the database ({what}); see `cleo doctor`")
     };
@@ -59,7 +59,7 @@ pub fn take_warnings() -> Vec<String> {
 }
 
 /// Returns the rows that were left out, and forgets them.
-pub fn take() -> Vec<Damage> {
+pub(crate) fn take() -> Vec<Damage> {
     let mut rows = ROWS.lock().unwrap_or_else(PoisonError::into_inner);
     std::mem::take(&mut *rows).into_iter().collect()
 }

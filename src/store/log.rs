@@ -11,20 +11,20 @@ use crate::id::TaskId;
 use crate::task::Task;
 
 /// A task was added.
-pub const ADDED: &str = "added";
+pub(crate) const ADDED: &str = "added";
 /// Fields of a task were changed.
-pub const CHANGED: &str = "changed";
+pub(crate) const CHANGED: &str = "changed";
 /// A task was deleted, with everything that went with it.
-pub const DELETED: &str = "deleted";
+pub(crate) const DELETED: &str = "deleted";
 /// A deleted task came back, with everything that had gone with it.
-pub const RESTORED: &str = "restored";
+pub(crate) const RESTORED: &str = "restored";
 /// A task and a manifest entry were linked.
-pub const LINKED: &str = "linked";
+pub(crate) const LINKED: &str = "linked";
 /// Their link was taken away.
-pub const UNLINKED: &str = "unlinked";
+pub(crate) const UNLINKED: &str = "unlinked";
 
 /// What happened, in the order in which it happened.
-pub trait Log {
+pub(crate) trait Log {
     /// Records a change under the operation of this transaction. Changes of tasks, spawns, links
     /// and gates record themselves; this is for what happens around them.
     fn record(&mut self, change: &Change) -> Result<()>;
@@ -52,87 +52,87 @@ pub trait Log {
 /// One change of one thing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Change {
+pub(crate) struct Change {
     /// What happened: `added`, `changed`, `deleted`, `restored` of tasks; `spawned`, `verified`,
     /// `gate`, `criterion`, `requiredGates`, `forced`, `linked`, `unlinked` and other words of what
     /// is around them.
-    pub kind: String,
+    pub(crate) kind: String,
     /// The task that it is about.
-    pub task: Option<TaskId>,
+    pub(crate) task: Option<TaskId>,
     /// More of it. For `changed` an object of fields, each `{"from": …, "to": …}` or, for lists
     /// that only grew, `{"added": […]}`; for `deleted` a [`Removed`].
-    pub detail: Value,
+    pub(crate) detail: Value,
 }
 
 /// A change with its place in the log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Recorded {
+pub(crate) struct Recorded {
     /// Where it stands; later changes have larger numbers.
-    pub cursor: u64,
+    pub(crate) cursor: u64,
     /// Number of the operation that it belongs to.
-    pub operation: u64,
+    pub(crate) operation: u64,
     /// When, RFC 3339 in UTC.
-    pub at: String,
+    pub(crate) at: String,
     /// Who.
-    pub by: String,
+    pub(crate) by: String,
     /// By which command.
-    pub command: String,
+    pub(crate) command: String,
     /// What.
     #[serde(flatten)]
-    pub change: Change,
+    pub(crate) change: Change,
 }
 
 /// Everything that one transaction did.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Operation {
+pub(crate) struct Operation {
     /// Its number; later operations have larger ones.
-    pub number: u64,
+    pub(crate) number: u64,
     /// When, RFC 3339 in UTC.
-    pub at: String,
+    pub(crate) at: String,
     /// Who.
-    pub by: String,
+    pub(crate) by: String,
     /// By which command.
-    pub command: String,
+    pub(crate) command: String,
     /// The operation that it takes back.
-    pub undoes: Option<u64>,
+    pub(crate) undoes: Option<u64>,
     /// The operation by which it was itself taken back, if that holds still.
-    pub undone_by: Option<u64>,
+    pub(crate) undone_by: Option<u64>,
     /// How many changes it made.
-    pub changes: u64,
+    pub(crate) changes: u64,
 }
 
 /// Which operations to read. Empty parts let everything through.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct OperationFilter {
+pub(crate) struct OperationFilter {
     /// With changes of this task.
-    pub task: Option<TaskId>,
+    pub(crate) task: Option<TaskId>,
     /// By this caller.
-    pub by: Option<String>,
+    pub(crate) by: Option<String>,
     /// At this moment or later, RFC 3339 in UTC.
-    pub since: Option<String>,
+    pub(crate) since: Option<String>,
     /// Earlier than this operation.
-    pub before: Option<u64>,
+    pub(crate) before: Option<u64>,
     /// At most so many.
-    pub limit: Option<u32>,
+    pub(crate) limit: Option<u32>,
 }
 
 /// A deleted task with everything that went with it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Removed {
+pub(crate) struct Removed {
     /// The task.
-    pub task: Task,
+    pub(crate) task: Task,
     /// Its spawns.
-    pub spawns: Vec<SpawnRecord>,
+    pub(crate) spawns: Vec<SpawnRecord>,
     /// Its links.
-    pub links: Vec<Link>,
+    pub(crate) links: Vec<Link>,
     /// Its gates.
-    pub gates: Gates,
+    pub(crate) gates: Gates,
     /// Its last claim, whose epoch must outlive the task: it may come back.
     #[serde(default)]
-    pub claim: Option<Claim>,
+    pub(crate) claim: Option<Claim>,
 }
 
 /// What is told of a task that was added.

@@ -1,7 +1,7 @@
 //! Where tasks, spawns and links are kept. The traits say what a backend can do; [`sqlite`] is the
 //! one that workspaces use, [`memory`] its twin for tests. `conformance` proves both.
 
-pub mod agency;
+pub(crate) mod agency;
 #[cfg(test)]
 mod agreement;
 mod claims;
@@ -9,15 +9,14 @@ mod claims;
 mod conformance;
 mod filter;
 mod graph;
-pub mod left_out;
+pub(crate) mod left_out;
 mod literal;
-pub mod log;
-pub mod memory;
+pub(crate) mod log;
 mod overview;
 mod phases;
 mod sessions;
 mod spawns;
-pub mod sqlite;
+pub(crate) mod sqlite;
 
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
@@ -30,17 +29,17 @@ use crate::id::TaskId;
 use crate::task::graph::{Missing, Node};
 use crate::task::{Status, Task};
 
-pub use claims::Claims;
-pub use filter::{Archived, Filter, Page};
-pub use graph::{Graph, Outline, Outlines, ReadyPage, ReadyTask};
-pub use log::{Change, Log, Operation, OperationFilter, Recorded, Removed};
-pub use overview::{Counts, Overview, TaskTally};
-pub use phases::Phases;
-pub use sessions::Sessions;
-pub use spawns::{SpawnRecord, SpawnVerdict, Spawns};
+pub(crate) use claims::Claims;
+pub(crate) use filter::{Archived, Filter, Page};
+pub(crate) use graph::{Graph, Outline, Outlines, ReadyPage, ReadyTask};
+pub(crate) use log::{Change, Log, Operation, OperationFilter, Recorded, Removed};
+pub(crate) use overview::{Counts, Overview, TaskTally};
+pub(crate) use phases::Phases;
+pub(crate) use sessions::Sessions;
+pub(crate) use spawns::{SpawnRecord, SpawnVerdict, Spawns};
 
 /// A store that can begin transactions.
-pub trait Store {
+pub(crate) trait Store {
     /// Begins a transaction that only reads. It sees one state and never waits for a writer.
     fn read(&mut self) -> Result<Box<dyn Transaction + '_>>;
 
@@ -56,17 +55,17 @@ pub trait Store {
 
 /// Who changes something, when and by which command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stamp {
+pub(crate) struct Stamp {
     /// The command, such as `orchestrator.spawn`.
-    pub command: &'static str,
+    pub(crate) command: &'static str,
     /// When, RFC 3339 in UTC.
-    pub at: String,
+    pub(crate) at: String,
     /// Who: `CLEO_AGENT`, else user and host.
-    pub by: String,
+    pub(crate) by: String,
 }
 
 /// Everything that can be read and written in one transaction.
-pub trait Transaction:
+pub(crate) trait Transaction:
     Tasks
     + Graph
     + Overview
@@ -84,7 +83,7 @@ pub trait Transaction:
 }
 
 /// Tasks, their edges and their words.
-pub trait Tasks {
+pub(crate) trait Tasks {
     /// Reads a task.
     fn task(&self, id: TaskId) -> Result<Option<Task>>;
 
@@ -159,7 +158,7 @@ pub trait Tasks {
 }
 
 /// Name in `extra` of dependencies that an import found no task for: a list of texts.
-pub const DANGLING: &str = "danglingDepends";
+pub(crate) const DANGLING: &str = "danglingDepends";
 
 /// Returns the names of dependencies that no task was found for.
 pub(crate) fn dangling(task: &Task) -> Vec<String> {
@@ -177,7 +176,7 @@ pub(crate) fn dangling(task: &Task) -> Vec<String> {
 }
 
 /// Name in `extra` of those of them that were left out because they closed a circle.
-pub const CIRCULAR: &str = "circularDepends";
+pub(crate) const CIRCULAR: &str = "circularDepends";
 
 /// Returns the dependencies that no task was found for, or that were left out.
 pub(crate) fn missing(task: &Task) -> Vec<Missing> {
@@ -194,7 +193,7 @@ pub(crate) fn missing(task: &Task) -> Vec<Missing> {
 }
 
 /// Links between tasks and manifest entries, beside those that entries carry themselves.
-pub trait Links {
+pub(crate) trait Links {
     /// Reads the entries that a task is linked to, in the order of linking.
     fn links(&self, task: TaskId) -> Result<Vec<Link>>;
 
@@ -209,7 +208,7 @@ pub trait Links {
 }
 
 /// The verification gates of tasks.
-pub trait TaskGates {
+pub(crate) trait TaskGates {
     /// Reads the gates of a task; none set is the default.
     fn gates(&self, task: TaskId) -> Result<Gates>;
 
@@ -221,7 +220,7 @@ pub trait TaskGates {
 }
 
 /// What a half-typed word may become.
-pub trait Suggestions {
+pub(crate) trait Suggestions {
     /// Reads ids and titles of the tasks whose numbers lie in a range, the largest first.
     fn titles(&self, ids: RangeInclusive<u32>, limit: u32) -> Result<Vec<(TaskId, String)>>;
 
@@ -236,13 +235,13 @@ pub trait Suggestions {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Link {
+pub(crate) struct Link {
     /// The task.
-    pub task: TaskId,
+    pub(crate) task: TaskId,
     /// Id of the manifest entry.
-    pub entry: String,
+    pub(crate) entry: String,
     /// When they were linked, RFC 3339 in UTC.
-    pub at: String,
+    pub(crate) at: String,
 }
 
 /// Returns the format and the id that an import noted in a task.

@@ -8,10 +8,10 @@ use crate::id::TaskId;
 use crate::task::{Priority, Status};
 
 /// How many tasks stand where.
-pub type Counts = BTreeMap<Status, u64>;
+pub(crate) type Counts = BTreeMap<Status, u64>;
 
 /// Looks at many tasks at once.
-pub trait Overview {
+pub(crate) trait Overview {
     /// Finds which of these ids are no tasks.
     fn missing(&self, ids: &BTreeSet<TaskId>) -> Result<BTreeSet<TaskId>>;
 
@@ -32,13 +32,13 @@ pub trait Overview {
 
 /// Tasks of one sort.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TaskTally {
+pub(crate) struct TaskTally {
     /// Where they stand.
-    pub status: Status,
+    pub(crate) status: Status,
     /// How urgent they are.
-    pub priority: Priority,
+    pub(crate) priority: Priority,
     /// How many there are.
-    pub tasks: u64,
+    pub(crate) tasks: u64,
     /// How many of them are late.
-    pub overdue: u64,
+    pub(crate) overdue: u64,
 }

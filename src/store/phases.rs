@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::phase::{Counts, Phase};
 
 /// Phases that somebody added, and counts of tasks.
-pub trait Phases {
+pub(crate) trait Phases {
     /// Reads the phases, by position, then by slug.
     fn phases(&self) -> Result<Vec<Phase>>;
 

@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::session::{Session, SessionId, SessionStatus};
 
 /// Sessions. They are never deleted.
-pub trait Sessions {
+pub(crate) trait Sessions {
     /// Reads a session.
     fn session(&self, id: SessionId) -> Result<Option<Session>>;
 

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::id::TaskId;
 
 /// Prepared spawns and what became of them.
-pub trait Spawns {
+pub(crate) trait Spawns {
     /// Reads the spawns of a task; the one that was written last stands last.
     fn spawns(&self, task: TaskId) -> Result<Vec<SpawnRecord>>;
 
@@ -32,30 +32,30 @@ pub trait Spawns {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct SpawnRecord {
+pub(crate) struct SpawnRecord {
     /// The task.
-    pub task: TaskId,
+    pub(crate) task: TaskId,
     /// Id of the manifest entry that the agent is to append.
-    pub manifest_id: String,
+    pub(crate) manifest_id: String,
     /// Output file, relative to the workspace root.
-    pub output_file: String,
+    pub(crate) output_file: String,
     /// When it was prepared, RFC 3339 in UTC.
-    pub at: String,
+    pub(crate) at: String,
     /// The receipt: everything that went in, with digests.
-    pub receipt: serde_json::Value,
+    pub(crate) receipt: serde_json::Value,
     /// When the output was last found to hold.
-    pub verified_at: Option<String>,
+    pub(crate) verified_at: Option<String>,
     /// Digest of the output file at that moment.
-    pub output_digest: Option<String>,
+    pub(crate) output_digest: Option<String>,
     /// Who completed the task although it did not verify, and when.
-    pub forced: Option<String>,
+    pub(crate) forced: Option<String>,
 }
 
 /// What came of a spawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SpawnVerdict {
+pub(crate) struct SpawnVerdict {
     /// Whether its output was found to hold.
-    pub is_verified: bool,
+    pub(crate) is_verified: bool,
     /// Whether somebody completed the task although it did not.
-    pub is_forced: bool,
+    pub(crate) is_forced: bool,
 }

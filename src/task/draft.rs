@@ -15,7 +15,7 @@ use crate::gate::Criterion;
 use crate::id::TaskId;
 
 /// Names of the fields that a draft may have, as they stand in JSON.
-pub const FIELDS: &[&str] = &[
+pub(crate) const FIELDS: &[&str] = &[
     "title",
     "description",
     "type",
@@ -38,7 +38,7 @@ pub const FIELDS: &[&str] = &[
 
 /// Points to another task: by id, or with `@` by the key of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reference {
+pub(crate) enum Reference {
     /// `T12`
     Id(TaskId),
     /// `@name`
@@ -84,35 +84,35 @@ impl<'de> Deserialize<'de> for Reference {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Draft {
-    pub title: String,
-    pub description: String,
+pub(crate) struct Draft {
+    pub(crate) title: String,
+    pub(crate) description: String,
     #[serde(rename = "type")]
-    pub kind: Option<TaskType>,
-    pub parent: Option<Reference>,
-    pub depends: Vec<Reference>,
-    pub labels: Vec<String>,
-    pub priority: Option<Priority>,
-    pub phase: Option<String>,
-    pub size: Option<Size>,
-    pub files: Vec<String>,
-    pub acceptance: Vec<String>,
-    pub deliverables: Vec<String>,
-    pub notes: Vec<String>,
-    pub assigned_agent: Option<String>,
-    pub due: Option<String>,
-    pub estimate: Option<f64>,
-    pub feature: Option<String>,
-    pub key: Option<String>,
+    pub(crate) kind: Option<TaskType>,
+    pub(crate) parent: Option<Reference>,
+    pub(crate) depends: Vec<Reference>,
+    pub(crate) labels: Vec<String>,
+    pub(crate) priority: Option<Priority>,
+    pub(crate) phase: Option<String>,
+    pub(crate) size: Option<Size>,
+    pub(crate) files: Vec<String>,
+    pub(crate) acceptance: Vec<String>,
+    pub(crate) deliverables: Vec<String>,
+    pub(crate) notes: Vec<String>,
+    pub(crate) assigned_agent: Option<String>,
+    pub(crate) due: Option<String>,
+    pub(crate) estimate: Option<f64>,
+    pub(crate) feature: Option<String>,
+    pub(crate) key: Option<String>,
     /// The line of a batch that it stands on.
     #[serde(skip)]
-    pub line: Option<usize>,
+    pub(crate) line: Option<usize>,
 }
 
 impl Draft {
     /// Reads a draft from the text of a JSON object. An unknown field is refused with the nearest
     /// known one, a wrong value with the name of its field.
-    pub fn from_json(text: &[u8]) -> Result<Draft> {
+    pub(crate) fn from_json(text: &[u8]) -> Result<Draft> {
         let names: Names =
             serde_json::from_slice(text).map_err(|cause| match cause.classify() {
                 Category::Data => Error::new(
@@ -134,7 +134,7 @@ impl Draft {
     }
 
     /// Trims what is trimmed, puts dates into one form and checks every field.
-    pub fn checked(mut self) -> Result<Draft> {
+    pub(crate) fn checked(mut self) -> Result<Draft> {
         self.title = self.title.trim().to_string();
         check_title(&self.title)?;
         check_text("description", &self.description)?;

@@ -8,35 +8,35 @@ use crate::error::steers;
 use crate::id::TaskId;
 use crate::task::Status;
 
-pub const DRAWN_MAX: usize = 2_000;
+pub(crate) const DRAWN_MAX: usize = 2_000;
 
 /// A task as it is drawn, or a step of a plan.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub(crate) struct Shape {
     /// The task; for a step, its number in the plan.
-    pub id: TaskId,
+    pub(crate) id: TaskId,
     /// What it is called; may hold anything.
-    pub name: String,
+    pub(crate) name: String,
     /// Its title; may hold anything.
-    pub title: String,
-    pub state: Look,
-    pub is_epic: bool,
-    pub depends: Vec<TaskId>,
-    pub parent: Option<TaskId>,
+    pub(crate) title: String,
+    pub(crate) state: Look,
+    pub(crate) is_epic: bool,
+    pub(crate) depends: Vec<TaskId>,
+    pub(crate) parent: Option<TaskId>,
 }
 
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Look {
-    pub word: &'static str,
+pub(crate) struct Look {
+    pub(crate) word: &'static str,
     line: &'static str,
     ground: &'static str,
 }
 
 impl Look {
     /// Gives the colors of a status another name: that of something else that looks like it.
-    pub fn named(self, word: &'static str) -> Look {
+    pub(crate) fn named(self, word: &'static str) -> Look {
         Look { word, ..self }
     }
 }
@@ -79,7 +79,7 @@ const LABEL_MAX: usize = 60;
 
 /// Writes a graph as DOT. An arrow leads from a task to one that waits for it; a dashed one from a
 /// part to its whole.
-pub fn dot(shapes: &[Shape]) -> String {
+pub(crate) fn dot(shapes: &[Shape]) -> String {
     let drawn: HashSet<TaskId> = shapes.iter().map(|shape| shape.id).collect();
     let mut text = String::from(
         "digraph tasks {\n  rankdir=TB;\n  \
@@ -124,13 +124,13 @@ const TITLE_MAX: usize = 30;
 
 /// Writes a graph as SVG: tasks in layers, each below what it waits for, colored by status. The
 /// width has a bound, the height grows.
-pub fn svg(shapes: &[Shape]) -> String {
+pub(crate) fn svg(shapes: &[Shape]) -> String {
     let key: Vec<Look> = Status::ALL.iter().copied().map(Look::from).collect();
     svg_with(shapes, &key)
 }
 
 /// Writes the same of what stands elsewhere than tasks do, with `key` below it.
-pub fn svg_with(shapes: &[Shape], key: &[Look]) -> String {
+pub(crate) fn svg_with(shapes: &[Shape], key: &[Look]) -> String {
     let edges = edges(shapes);
     let plain: Vec<(usize, usize)> = edges.iter().map(|(from, to, _)| (*from, *to)).collect();
     let rows = rows(shapes, &plain);

@@ -2,87 +2,87 @@
 //! files in [`rules`], the graph of tasks in [`graph`], pictures of it in
 //! [`drawing`], the one that people work with in [`layout`].
 
-pub mod draft;
-pub mod drawing;
-pub mod graph;
-pub mod layout;
-pub mod overlap;
-pub mod rules;
+pub(crate) mod draft;
+pub(crate) mod drawing;
+pub(crate) mod graph;
+pub(crate) mod layout;
+pub(crate) mod overlap;
+pub(crate) mod rules;
 mod words;
 
 use serde::{Deserialize, Serialize};
 
 use crate::id::TaskId;
 
-pub use words::{InRun, State, state};
-pub use words::{Priority, Size, Status, TaskType};
+pub(crate) use words::{InRun, State, state};
+pub(crate) use words::{Priority, Size, Status, TaskType};
 
 /// A unit of work. Field names in JSON are camelCase; `type` is [`Task::kind`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Task {
+pub(crate) struct Task {
     /// Id, never reused.
-    pub id: TaskId,
+    pub(crate) id: TaskId,
     /// One line that leads with its verb.
-    pub title: String,
+    pub(crate) title: String,
     /// Full text; may be empty.
-    pub description: String,
+    pub(crate) description: String,
     /// What kind of work it is; an open set.
     #[serde(rename = "type")]
-    pub kind: TaskType,
-    pub status: Status,
-    pub parent: Option<TaskId>,
+    pub(crate) kind: TaskType,
+    pub(crate) status: Status,
+    pub(crate) parent: Option<TaskId>,
     /// Tasks that must be done first, in the order given.
-    pub depends: Vec<TaskId>,
+    pub(crate) depends: Vec<TaskId>,
     /// Free labels, in the order given.
-    pub labels: Vec<String>,
-    pub priority: Priority,
+    pub(crate) labels: Vec<String>,
+    pub(crate) priority: Priority,
     /// Slug of the phase that it belongs to.
-    pub phase: Option<String>,
+    pub(crate) phase: Option<String>,
     /// Scope of the work; never time.
-    pub size: Option<Size>,
+    pub(crate) size: Option<Size>,
     /// Files that the work touches (paths or globs below the workspace root).
-    pub files: Vec<String>,
-    pub acceptance: Vec<String>,
-    pub deliverables: Vec<String>,
+    pub(crate) files: Vec<String>,
+    pub(crate) acceptance: Vec<String>,
+    pub(crate) deliverables: Vec<String>,
     /// Notes in order; only ever added to.
-    pub notes: Vec<Note>,
-    pub assigned_agent: Option<String>,
+    pub(crate) notes: Vec<Note>,
+    pub(crate) assigned_agent: Option<String>,
     /// When it is due, RFC 3339 in UTC.
-    pub due: Option<String>,
+    pub(crate) due: Option<String>,
     /// Estimated hours.
-    pub estimate: Option<f64>,
-    pub feature: Option<String>,
+    pub(crate) estimate: Option<f64>,
+    pub(crate) feature: Option<String>,
     /// Key by which `add` recognizes a task that it has added before.
-    pub key: Option<String>,
+    pub(crate) key: Option<String>,
     /// What other tools know of the task and cleo has no field for.
-    pub extra: serde_json::Map<String, serde_json::Value>,
+    pub(crate) extra: serde_json::Map<String, serde_json::Value>,
     /// Created, RFC 3339 in UTC, like all times of a task.
-    pub created_at: String,
-    pub updated_at: String,
+    pub(crate) created_at: String,
+    pub(crate) updated_at: String,
     /// First started.
-    pub started_at: Option<String>,
-    pub completed_at: Option<String>,
-    pub cancelled_at: Option<String>,
+    pub(crate) started_at: Option<String>,
+    pub(crate) completed_at: Option<String>,
+    pub(crate) cancelled_at: Option<String>,
     /// Put away: out of lists and of the graph's open work, and still counted as what it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub archived_at: Option<String>,
+    pub(crate) archived_at: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Note {
+pub(crate) struct Note {
     /// When it was written, RFC 3339 in UTC.
-    pub at: String,
+    pub(crate) at: String,
     /// Who wrote it (`CLEO_AGENT`, else user and host).
-    pub by: String,
-    pub text: String,
+    pub(crate) by: String,
+    pub(crate) text: String,
 }
 
 impl Task {
     /// Makes a pending task with nothing but an id and a title; `now` is RFC 3339 in UTC.
-    pub fn new(id: TaskId, title: &str, now: &str) -> Task {
+    pub(crate) fn new(id: TaskId, title: &str, now: &str) -> Task {
         Task {
             id,
             title: title.to_string(),
@@ -117,7 +117,7 @@ impl Task {
     /// Moves the task to `status` at `now` and keeps its times true: a first start, a completion or
     /// a cancellation is recorded, and leaving such a state clears its time. By a clock that was set
     /// back it ends when it began, not before. What is open is not archived.
-    pub fn move_to(&mut self, status: Status, now: &str) {
+    pub(crate) fn move_to(&mut self, status: Status, now: &str) {
         self.status = status;
         self.updated_at = now.to_string();
         // Times of one form sort as text.
@@ -134,7 +134,7 @@ impl Task {
         }
     }
 
-    pub fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         matches!(self.status, Status::Done | Status::Cancelled)
     }
 }

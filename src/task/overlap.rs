@@ -27,7 +27,7 @@ const STEPS_MAX: u64 = 20_000_000;
 const STEPS_OF_PLAIN: u64 = 10;
 
 #[derive(Clone, Debug)]
-pub struct Pattern {
+pub(crate) struct Pattern {
     /// Which of the texts it comes from.
     source: usize,
     /// The path, without what says nothing.
@@ -43,7 +43,7 @@ pub struct Pattern {
 }
 
 /// Reads file patterns. One text may make several.
-pub fn patterns(texts: &[String]) -> Vec<Pattern> {
+pub(crate) fn patterns(texts: &[String]) -> Vec<Pattern> {
     let mut patterns = Vec::with_capacity(texts.len());
     for (source, text) in texts.iter().enumerate() {
         if memchr::memchr2(b'{', b'}', text.as_bytes()).is_none() {
@@ -57,7 +57,7 @@ pub fn patterns(texts: &[String]) -> Vec<Pattern> {
 }
 
 /// Says whether there may be a file that both texts mean.
-pub fn overlap(a: &str, b: &str) -> bool {
+pub(crate) fn overlap(a: &str, b: &str) -> bool {
     let (a, b) = (patterns(&[a.to_string()]), patterns(&[b.to_string()]));
     a.iter().any(|a| b.iter().any(|b| a.meets(b)))
 }
@@ -96,7 +96,7 @@ impl Pattern {
     }
 
     /// Returns a name that patterns have in common only when they mean the same.
-    pub fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         let below = if self.is_deep { "/" } else { "" };
         format!("{}{below}", self.path)
     }
@@ -169,7 +169,7 @@ fn is_plain(name: &str) -> bool {
 /// Patterns that somebody has taken, so that others keep away. Only patterns whose plain beginnings
 /// lie on one way are compared.
 #[derive(Default)]
-pub struct Occupied {
+pub(crate) struct Occupied {
     taken: Vec<(u32, Pattern)>,
     /// Patterns by their plain beginning.
     beginning: Folders,
@@ -183,21 +183,21 @@ pub struct Occupied {
 
 /// What somebody has taken of what is asked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Taken {
-    pub owner: u32,
+pub(crate) struct Taken {
+    pub(crate) owner: u32,
     /// Which of the texts mean it.
-    pub texts: Vec<usize>,
+    pub(crate) texts: Vec<usize>,
     /// The name of the pattern by which it is taken; see [`Pattern::name`].
-    pub pattern: String,
+    pub(crate) pattern: String,
 }
 
 impl Occupied {
     /// Says whether so many steps are more than comparing may take.
-    pub fn is_spent(spent: u64) -> bool {
+    pub(crate) fn is_spent(spent: u64) -> bool {
         spent >= STEPS_MAX
     }
 
-    pub fn take(&mut self, owner: u32, patterns: Vec<Pattern>) {
+    pub(crate) fn take(&mut self, owner: u32, patterns: Vec<Pattern>) {
         for pattern in patterns {
             self.beginning.add(pattern.prefix(), self.taken.len());
             for folder in pattern.folders().skip(1) {
@@ -222,12 +222,12 @@ impl Occupied {
 
     /// Finds who has taken something that `patterns` may mean too. `spent` counts the steps; when too
     /// many have been taken, nothing is found any more.
-    pub fn conflict(&mut self, patterns: &[Pattern], spent: &mut u64) -> Option<Taken> {
+    pub(crate) fn conflict(&mut self, patterns: &[Pattern], spent: &mut u64) -> Option<Taken> {
         self.conflict_before(self.taken.len(), patterns, spent)
     }
 
     /// Finds who had taken something that `patterns` may mean when so many patterns were taken.
-    pub fn conflict_before(
+    pub(crate) fn conflict_before(
         &mut self,
         count: usize,
         patterns: &[Pattern],
@@ -252,11 +252,11 @@ impl Occupied {
         found
     }
 
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.taken.len()
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.taken.is_empty()
     }
 

@@ -5,15 +5,15 @@ use crate::clock;
 use crate::error::{Code, Error, Result};
 
 /// Longest title, in characters.
-pub const TITLE_MAX: usize = 500;
+pub(crate) const TITLE_MAX: usize = 500;
 /// Longest description or note, in bytes.
-pub const TEXT_MAX: usize = 1 << 20;
+pub(crate) const TEXT_MAX: usize = 1 << 20;
 /// Longest line in a list (label, criterion, file, …), in characters.
-pub const ITEM_MAX: usize = 2_000;
-pub const ITEMS_MAX: usize = 1_000;
+pub(crate) const ITEM_MAX: usize = 2_000;
+pub(crate) const ITEMS_MAX: usize = 1_000;
 
 /// Checks a title: one line, not empty, without control characters, at most [`TITLE_MAX`] long.
-pub fn check_title(title: &str) -> Result<()> {
+pub(crate) fn check_title(title: &str) -> Result<()> {
     if title.is_empty() {
         return Err(Error::new(Code::TaskInvalid, "a task needs a title"));
     }
@@ -31,7 +31,7 @@ fn refuse_unseen(what: &str, text: &str) -> Result<()> {
 }
 
 /// Checks one line of text: no control characters, at most `max` characters.
-pub fn check_line(field: &str, text: &str, max: usize) -> Result<()> {
+pub(crate) fn check_line(field: &str, text: &str, max: usize) -> Result<()> {
     let length = text.chars().count();
     if length > max {
         let has = if is_plural(field) { "have" } else { "has" };
@@ -45,7 +45,7 @@ pub fn check_line(field: &str, text: &str, max: usize) -> Result<()> {
 }
 
 /// Returns a line with spaces in the place of control characters; none when it has none of them.
-pub fn cleaned_line(text: &str) -> Option<String> {
+pub(crate) fn cleaned_line(text: &str) -> Option<String> {
     if !may_hold_control(text) || !text.contains(char::is_control) {
         return None;
     }
@@ -56,7 +56,7 @@ pub fn cleaned_line(text: &str) -> Option<String> {
 
 /// Returns a text of several lines without the control characters that it must not hold; none when
 /// it holds none of them.
-pub fn cleaned_text(text: &str) -> Option<String> {
+pub(crate) fn cleaned_text(text: &str) -> Option<String> {
     if !may_hold_control(text) || !text.contains(is_foreign) {
         return None;
     }
@@ -75,7 +75,7 @@ fn may_hold_control(text: &str) -> bool {
 }
 
 /// Checks a text of several lines: tabs and line ends are its only control characters.
-pub fn check_text(field: &str, text: &str) -> Result<()> {
+pub(crate) fn check_text(field: &str, text: &str) -> Result<()> {
     if text.len() > TEXT_MAX {
         let message = format!(
             "the {field} has {} bytes; {TEXT_MAX} are allowed",
@@ -90,7 +90,7 @@ pub fn check_text(field: &str, text: &str) -> Result<()> {
 }
 
 /// Checks a note: not empty, and a text like a description.
-pub fn check_note(text: &str) -> Result<()> {
+pub(crate) fn check_note(text: &str) -> Result<()> {
     if text.trim().is_empty() {
         return Err(Error::new(Code::TaskInvalid, "a note must not be empty"));
     }
@@ -112,7 +112,7 @@ fn is_plural(field: &str) -> bool {
 }
 
 /// Trims the lines of a list, drops empty and repeated ones and checks the rest.
-pub fn check_list(field: &str, lines: Vec<String>) -> Result<Vec<String>> {
+pub(crate) fn check_list(field: &str, lines: Vec<String>) -> Result<Vec<String>> {
     if lines.len() > ITEMS_MAX {
         let message = format!("{field} has {} lines; {ITEMS_MAX} are allowed", lines.len());
         return Err(Error::new(Code::TaskInvalid, message));
@@ -129,7 +129,7 @@ pub fn check_list(field: &str, lines: Vec<String>) -> Result<Vec<String>> {
 }
 
 /// Checks a short name: one line, not empty, at most 100 characters.
-pub fn check_word(field: &str, word: Option<&str>) -> Result<()> {
+pub(crate) fn check_word(field: &str, word: Option<&str>) -> Result<()> {
     let Some(word) = word else { return Ok(()) };
     if word.trim().is_empty() {
         return Err(Error::new(
@@ -143,7 +143,7 @@ pub fn check_word(field: &str, word: Option<&str>) -> Result<()> {
 
 /// Checks the name of a phase. It stands inside the protocol block of a prompt, where free text has
 /// no place: letters, digits, `.`, `_` and `-`, at most 100.
-pub fn check_phase(phase: Option<&str>) -> Result<()> {
+pub(crate) fn check_phase(phase: Option<&str>) -> Result<()> {
     check_word("phase", phase)?;
     let Some(phase) = phase.filter(|phase| !is_slug(phase)) else {
         return Ok(());
@@ -153,13 +153,13 @@ pub fn check_phase(phase: Option<&str>) -> Result<()> {
 }
 
 /// Says whether a text is a slug: [A-Za-z0-9._-], 1 to 100 characters.
-pub fn is_slug(text: &str) -> bool {
+pub(crate) fn is_slug(text: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     (1..=100).contains(&text.len()) && text.chars().all(fits)
 }
 
 /// Checks a due date and returns it as RFC 3339 in UTC.
-pub fn check_due(text: &str) -> Result<String> {
+pub(crate) fn check_due(text: &str) -> Result<String> {
     clock::parse_moment(text).ok_or_else(|| {
         let message = format!(
             "due is `{text}`, which is no date like 2026-12-31 or RFC 3339 time in the years 0000 \
@@ -171,7 +171,7 @@ pub fn check_due(text: &str) -> Result<String> {
 
 /// Checks an estimate (hours, finite, not negative, below 1,000) and returns it with two decimals,
 /// as many as the specification keeps.
-pub fn check_estimate(hours: Option<f64>) -> Result<Option<f64>> {
+pub(crate) fn check_estimate(hours: Option<f64>) -> Result<Option<f64>> {
     let rounded = hours.map(|hours| (hours * 100.0).round() / 100.0);
     match hours.zip(rounded) {
         Some((hours, rounded)) if hours < 0.0 || !(0.0..1_000.0).contains(&rounded) => {
@@ -183,7 +183,7 @@ pub fn check_estimate(hours: Option<f64>) -> Result<Option<f64>> {
 }
 
 /// Returns declared files without `.` and `..`. One that leads out of the workspace is refused.
-pub fn check_files(files: &[String]) -> Result<Vec<String>> {
+pub(crate) fn check_files(files: &[String]) -> Result<Vec<String>> {
     files.iter().map(|file| check_file(file)).collect()
 }
 
@@ -199,7 +199,7 @@ fn check_file(file: &str) -> Result<String> {
 
 /// Returns a path or glob without `.` and `..`; none when it leads out of the workspace, or nobody can
 /// tell where it leads.
-pub fn inside(file: &str) -> Option<String> {
+pub(crate) fn inside(file: &str) -> Option<String> {
     let file = file.trim();
     if file.starts_with('/') {
         return None;

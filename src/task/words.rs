@@ -13,12 +13,12 @@ macro_rules! words {
     ($(#[$doc:meta])* $name:ident, $what:literal { $($variant:ident = $word:literal $(| $alias:literal)*,)+ }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name { $(#[doc = concat!("`", $word, "`")] $variant,)+ }
+        pub(crate) enum $name { $(#[doc = concat!("`", $word, "`")] $variant,)+ }
 
         impl $name {
-            pub const ALL: &'static [$name] = &[$($name::$variant,)+];
+            pub(crate) const ALL: &'static [$name] = &[$($name::$variant,)+];
 
-            pub fn word(self) -> &'static str {
+            pub(crate) fn word(self) -> &'static str {
                 match self { $($name::$variant => $word,)+ }
             }
         }
@@ -107,14 +107,14 @@ words! {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(transparent)]
-pub struct TaskType(String);
+pub(crate) struct TaskType(String);
 
 impl TaskType {
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 
-    pub fn is_epic(&self) -> bool {
+    pub(crate) fn is_epic(&self) -> bool {
         self.0 == "epic"
     }
 }
@@ -179,24 +179,24 @@ closed! {
 }
 
 impl State {
-    pub fn is_over(self) -> bool {
+    pub(crate) fn is_over(self) -> bool {
         matches!(self, State::Done | State::Skipped | State::Cancelled)
     }
 
     /// Says whether people look for it: a fold never hides it.
-    pub fn is_urgent(self) -> bool {
+    pub(crate) fn is_urgent(self) -> bool {
         use State::{Failed, NeedsYou, Review, Running, Verifying};
         matches!(self, Running | Verifying | Failed | NeedsYou | Review)
     }
 
-    pub fn has_begun(self) -> bool {
+    pub(crate) fn has_begun(self) -> bool {
         self.is_urgent() || self.is_over()
     }
 }
 
 /// What a run has made of a task that is not done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InRun {
+pub(crate) enum InRun {
     Working,
     /// Its agent has ended, and cleo looks at what it left.
     Checking,
@@ -206,7 +206,12 @@ pub enum InRun {
 
 /// Says where a task stands. `is_ready` is what the graph says of one that is pending;
 /// `gate_failed`, whether one of its gates failed.
-pub fn state(status: Status, is_ready: bool, in_run: Option<InRun>, gate_failed: bool) -> State {
+pub(crate) fn state(
+    status: Status,
+    is_ready: bool,
+    in_run: Option<InRun>,
+    gate_failed: bool,
+) -> State {
     match (status, in_run) {
         (Status::Done, _) => State::Done,
         (Status::Cancelled, _) => State::Cancelled,

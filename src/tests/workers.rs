@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::agent::{Agent, Kind};
-use crate::worker::{self, Context, Fault, Reach, Request, Status, WorkerReply};
+use crate::worker::response::Status;
+use crate::worker::{self, Context, Fault, Reach, Request, WorkerReply};
 use serde_json::json;
 
 use super::NET;

@@ -14,7 +14,7 @@ struct Seen {
 
 /// Finds all groups of tasks of which each waits for each, also a task that waits for itself. Every
 /// task is asked once (Tarjan's algorithm), and depth is no limit.
-pub fn groups(
+pub(crate) fn groups(
     roots: impl IntoIterator<Item = TaskId>,
     mut next: impl FnMut(TaskId) -> Result<Vec<TaskId>>,
 ) -> Result<Vec<Vec<TaskId>>> {

@@ -12,7 +12,7 @@ use crate::id::TaskId;
 
 /// What a look at a file gave.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// One kind fits.
     One(Format),
     /// Several kinds fit; nobody guesses.
@@ -23,7 +23,7 @@ pub enum Verdict {
 
 impl Verdict {
     /// Makes a verdict of all kinds that fit.
-    pub fn of(mut formats: Vec<Format>) -> Verdict {
+    pub(crate) fn of(mut formats: Vec<Format>) -> Verdict {
         formats.sort_unstable();
         formats.dedup();
         match formats.as_slice() {
@@ -36,7 +36,7 @@ impl Verdict {
 
 /// Looks at the first line of a file that is an object by itself, as in JSON lines; none when the
 /// file is no such, and all of it has to be looked at.
-pub fn of_lines(start: &[u8]) -> Option<Verdict> {
+pub(crate) fn of_lines(start: &[u8]) -> Option<Verdict> {
     let lines = unmarked(start)
         .split(|byte| *byte == b'\n')
         .map(<[u8]>::trim_ascii);
@@ -84,7 +84,7 @@ fn is_todo_id(text: &str) -> bool {
 }
 
 /// Looks at a whole document.
-pub fn of_document(bytes: &[u8]) -> Verdict {
+pub(crate) fn of_document(bytes: &[u8]) -> Verdict {
     let bytes = unmarked(bytes);
     if let Ok(all) = serde_json::from_slice::<Vec<&RawValue>>(bytes) {
         let first = all

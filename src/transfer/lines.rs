@@ -11,9 +11,9 @@ use crate::error::{Code, Error, Result};
 use crate::file::{Line, Lines};
 
 /// Longest line, in bytes.
-pub const LINE_MAX: usize = 16 << 20;
+pub(crate) const LINE_MAX: usize = 16 << 20;
 /// Largest file that is read as one document, in bytes.
-pub const FILE_MAX: u64 = 256 << 20;
+pub(crate) const FILE_MAX: u64 = 256 << 20;
 /// How many lines a reader reads before it is the turn of the next. Each may be as large as is allowed.
 const TURN: usize = 32;
 /// The byte order mark that some editors put in front.
@@ -36,16 +36,16 @@ pub(super) fn unmarked(bytes: &[u8]) -> &[u8] {
 
 /// The lines that one of several readers of a file reads: some in each turn.
 #[derive(Clone, Copy, Debug)]
-pub struct Share {
+pub(crate) struct Share {
     /// Which reader it is, from 0.
-    pub own: usize,
+    pub(crate) own: usize,
     /// How many readers there are.
-    pub of: usize,
+    pub(crate) of: usize,
 }
 
 impl Share {
     /// All lines.
-    pub const ALL: Share = Share { own: 0, of: 1 };
+    pub(crate) const ALL: Share = Share { own: 0, of: 1 };
 
     fn has(self, line: usize) -> bool {
         (line - 1) / TURN % self.of == self.own

@@ -8,7 +8,7 @@ use crate::task::{Priority, Status, Task};
 
 /// What the page shows of a task.
 #[derive(Clone, Debug)]
-pub struct Item {
+pub(crate) struct Item {
     id: TaskId,
     title: String,
     status: Status,
@@ -21,7 +21,7 @@ pub struct Item {
 
 impl Item {
     /// Takes from a task what the page shows.
-    pub fn of(task: Task) -> Item {
+    pub(crate) fn of(task: Task) -> Item {
         Item {
             is_epic: task.kind.is_epic(),
             id: task.id,
@@ -36,7 +36,7 @@ impl Item {
 }
 
 /// Writes the page.
-pub fn page(items: &[Item]) -> String {
+pub(crate) fn page(items: &[Item]) -> String {
     let here: HashMap<TaskId, &Item> = items.iter().map(|item| (item.id, item)).collect();
     let mut below: HashMap<Option<TaskId>, Vec<&Item>> = HashMap::new();
     for item in items {

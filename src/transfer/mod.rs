@@ -2,16 +2,16 @@
 //! [`Record`]s, [`plan`] decides which task each becomes.
 //! Pure: bytes come in, and what was found goes out.
 
-pub mod circles;
-pub mod detect;
+pub(crate) mod circles;
+pub(crate) mod detect;
 mod fields;
-pub mod formats;
+pub(crate) mod formats;
 mod lines;
-pub mod markdown;
+pub(crate) mod markdown;
 mod moment;
-pub mod plan;
-pub mod report;
-pub mod silent;
+pub(crate) mod plan;
+pub(crate) mod report;
+pub(crate) mod silent;
 #[cfg(test)]
 mod tests;
 
@@ -25,13 +25,13 @@ use crate::task::Task;
 /// What a part of a reader gives: a value, or what is wrong with the text.
 type Read<T, E = String> = std::result::Result<T, E>;
 
-pub use lines::{FILE_MAX, LINE_MAX, Share};
+pub(crate) use lines::{FILE_MAX, LINE_MAX, Share};
 
 /// A kind of file that tasks come from.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Format {
+pub(crate) enum Format {
     /// cleo's own JSON lines
     Cleo,
     /// CLEO `todo.json`, its archive, packages and exports
@@ -48,7 +48,7 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Format; 6] = [
+    pub(crate) const ALL: [Format; 6] = [
         Format::Cleo,
         Format::Todo,
         Format::Beads,
@@ -58,12 +58,12 @@ impl Format {
     ];
 
     /// Finds the format that a word names.
-    pub fn named(word: &str) -> Option<Format> {
+    pub(crate) fn named(word: &str) -> Option<Format> {
         Format::ALL.into_iter().find(|format| format.word() == word)
     }
 
     /// Returns the word for it, as in `--from` and in `extra.origin.format`.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Format::Cleo => "cleo",
             Format::Todo => "todo",
@@ -78,17 +78,17 @@ impl Format {
 /// Where something stands.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Place {
+pub(crate) struct Place {
     /// The file, below the folder that was named; none when there is only one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
+    pub(crate) file: Option<String>,
     /// Its line, from 1; 0 when the fault is about the whole file.
-    pub line: usize,
+    pub(crate) line: usize,
 }
 
 impl Place {
     /// A line of the only file.
-    pub fn line(line: usize) -> Place {
+    pub(crate) fn line(line: usize) -> Place {
         Place { file: None, line }
     }
 }
@@ -96,29 +96,29 @@ impl Place {
 /// Something that cannot be taken over as it stands.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Fault {
+pub(crate) struct Fault {
     /// Where.
     #[serde(flatten)]
-    pub place: Place,
+    pub(crate) place: Place,
     /// Id of the task in its file, where it could be read.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub id: Option<String>,
+    pub(crate) id: Option<String>,
     /// What is wrong.
-    pub message: String,
+    pub(crate) message: String,
 }
 
 /// A reference to another task as it stands in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reference {
+pub(crate) struct Reference {
     /// As it was written.
-    pub given: String,
+    pub(crate) given: String,
     /// The ids that it may mean; the first that is there counts.
-    pub readings: Vec<String>,
+    pub(crate) readings: Vec<String>,
 }
 
 impl Reference {
     /// A reference that can mean one id only.
-    pub fn to(id: &str) -> Reference {
+    pub(crate) fn to(id: &str) -> Reference {
         Reference {
             given: id.to_string(),
             readings: vec![id.to_string()],
@@ -128,30 +128,30 @@ impl Reference {
 
 /// A task as it stands in a file. What of it refers to other tasks is not resolved yet.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Record {
+pub(crate) struct Record {
     /// Where it stands.
-    pub place: Place,
+    pub(crate) place: Place,
     /// Its id there.
-    pub id: String,
+    pub(crate) id: String,
     /// The id as references are compared with it.
-    pub key: String,
+    pub(crate) key: String,
     /// Another name that references may use, if nothing else has it.
-    pub alias: Option<String>,
+    pub(crate) alias: Option<String>,
     /// Whether a line with the same id and time of creation is the same task once more.
-    pub repeats: bool,
+    pub(crate) repeats: bool,
     /// The task; id, parent and dependencies stand below. No time of creation is an empty text.
-    pub task: Task,
+    pub(crate) task: Task,
     /// What it is a part of; the first that is there counts.
-    pub parents: Vec<Reference>,
+    pub(crate) parents: Vec<Reference>,
     /// What must be done first.
-    pub depends: Vec<Reference>,
+    pub(crate) depends: Vec<Reference>,
     /// What its file says nothing of.
-    pub silent: Silent,
+    pub(crate) silent: Silent,
 }
 
 /// What a reader finds.
 #[derive(Debug)]
-pub enum Item {
+pub(crate) enum Item {
     /// A task.
     Record(Box<Record>),
     /// A task that is not taken over.
@@ -177,24 +177,24 @@ pub enum Item {
 }
 
 /// Takes what a reader finds, in the order of the file. An error ends the reading.
-pub type Sink<'a> = dyn FnMut(Item) -> Result<()> + 'a;
+pub(crate) type Sink<'a> = dyn FnMut(Item) -> Result<()> + 'a;
 
 /// What a reader has to know beside the file.
 #[derive(Clone, Copy, Debug)]
-pub struct Setting<'a> {
+pub(crate) struct Setting<'a> {
     /// The time of the import, RFC 3339 in UTC: what waits for a later one is blocked.
-    pub now: &'a str,
+    pub(crate) now: &'a str,
     /// Name of the file in faults, when there are several.
-    pub file: Option<&'a str>,
+    pub(crate) file: Option<&'a str>,
     /// Whether the tasks of this file are put away already.
-    pub archived: bool,
+    pub(crate) archived: bool,
     /// Which of its lines are read.
-    pub share: Share,
+    pub(crate) share: Share,
 }
 
 impl<'a> Setting<'a> {
     /// A single file that is read at `now`.
-    pub fn at(now: &'a str) -> Setting<'a> {
+    pub(crate) fn at(now: &'a str) -> Setting<'a> {
         Setting {
             now,
             file: None,
@@ -204,7 +204,7 @@ impl<'a> Setting<'a> {
     }
 
     /// Names a line of the file.
-    pub fn place(&self, line: usize) -> Place {
+    pub(crate) fn place(&self, line: usize) -> Place {
         Place {
             file: self.file.map(str::to_string),
             line,

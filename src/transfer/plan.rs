@@ -16,16 +16,16 @@ use super::report::Report;
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::task::Status;
-pub use complete::{Plan, Planned, date};
-pub use outline::came_from;
+pub(crate) use complete::{Plan, Planned};
+pub(crate) use outline::came_from;
 
 /// Largest number that a task may keep: one near the end of the range would use up all ids.
-pub const NUMBER_MAX: u32 = 99_999_999;
+pub(crate) const NUMBER_MAX: u32 = 99_999_999;
 /// No name.
 const NONE: u32 = u32::MAX;
 
 /// What the store knows, and how it hands out ids.
-pub trait Known {
+pub(crate) trait Known {
     /// Finds the task that came from another file's task.
     fn by_origin(&self, format: &str, id: &str) -> Result<Option<TaskId>>;
     /// Reads when a task was created; none when there is no such task.
@@ -46,13 +46,13 @@ pub trait Known {
 
 /// What the user wants of an import.
 #[derive(Clone, Copy, Debug)]
-pub struct Wishes {
+pub(crate) struct Wishes {
     /// Leave out what is over.
-    pub open_only: bool,
+    pub(crate) open_only: bool,
     /// Go on without what cannot be taken over.
-    pub drop_faults: bool,
+    pub(crate) drop_faults: bool,
     /// How deep tasks may be nested.
-    pub depth_max: usize,
+    pub(crate) depth_max: usize,
 }
 
 /// Each name once.
@@ -115,7 +115,7 @@ struct Entry {
 }
 
 /// Ids and references of a file, and what was noticed while it was read.
-pub struct Outline {
+pub(crate) struct Outline {
     format: Format,
     wishes: Wishes,
     names: Names,
@@ -137,7 +137,7 @@ enum Target {
 
 impl Outline {
     /// Decides what becomes of each record.
-    pub fn plan(mut self, known: &mut dyn Known) -> Result<Plan> {
+    pub(crate) fn plan(mut self, known: &mut dyn Known) -> Result<Plan> {
         self.hand_out(known)?;
         for at in 0..self.entries.len() {
             if !self.entries[at].dropped {

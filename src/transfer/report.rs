@@ -13,11 +13,11 @@ const SHOWN: usize = 100;
 /// Things of one kind: how many there are, and the first of them.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Sample<T> {
+pub(crate) struct Sample<T> {
     /// How many.
-    pub total: usize,
+    pub(crate) total: usize,
     /// The first hundred.
-    pub shown: Vec<T>,
+    pub(crate) shown: Vec<T>,
 }
 
 impl<T> Default for Sample<T> {
@@ -31,7 +31,7 @@ impl<T> Default for Sample<T> {
 
 impl<T> Sample<T> {
     /// Counts a thing; `make` is asked only when there is room for it.
-    pub fn add(&mut self, make: impl FnOnce() -> T) {
+    pub(crate) fn add(&mut self, make: impl FnOnce() -> T) {
         self.total += 1;
         if self.shown.len() < SHOWN {
             self.shown.push(make());
@@ -42,163 +42,163 @@ impl<T> Sample<T> {
 /// A task that was left out.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct LeftOut {
+pub(crate) struct LeftOut {
     /// Its id in the file.
-    pub id: String,
+    pub(crate) id: String,
     /// Why.
-    pub reason: String,
+    pub(crate) reason: String,
 }
 
 /// A task that was taken over otherwise than it stands in the file.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Changed {
+pub(crate) struct Changed {
     /// Its id in the file.
-    pub id: String,
+    pub(crate) id: String,
     /// What was changed.
-    pub reason: String,
+    pub(crate) reason: String,
 }
 
 /// What became of the phases of the project.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Phases {
+pub(crate) struct Phases {
     /// New here.
-    pub added: Vec<String>,
+    pub(crate) added: Vec<String>,
     /// Here already, and as they were.
-    pub unchanged: Vec<String>,
+    pub(crate) unchanged: Vec<String>,
     /// Begun in the file and pending here, because the project is in another phase.
-    pub not_begun: Vec<String>,
+    pub(crate) not_begun: Vec<String>,
 }
 
 /// An edge that leads somewhere it cannot be followed.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Loose {
+pub(crate) struct Loose {
     /// The task, by its id in the file.
-    pub id: String,
+    pub(crate) id: String,
     /// What it refers to.
-    pub on: String,
+    pub(crate) on: String,
 }
 
 /// What became of references that hold tasks up.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Edges {
+pub(crate) struct Edges {
     /// Taken over.
-    pub kept: usize,
+    pub(crate) kept: usize,
     /// Said twice.
-    pub repeated: usize,
+    pub(crate) repeated: usize,
     /// Onto something done that was left out, so nothing waits for it.
-    pub satisfied: usize,
+    pub(crate) satisfied: usize,
     /// Onto something that is not there: kept in `extra.danglingDepends`, so the task is not ready.
-    pub dangling: Sample<Loose>,
+    pub(crate) dangling: Sample<Loose>,
     /// Onto something deleted or given up that was left out: kept in the same place.
-    pub on_deleted: Sample<Loose>,
+    pub(crate) on_deleted: Sample<Loose>,
     /// From a part onto its whole, which cannot be done before its parts: kept as a relation, and
     /// for an open task also among those that are not there.
-    pub on_whole: Sample<Loose>,
+    pub(crate) on_whole: Sample<Loose>,
 }
 
 /// What became of parents.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Parents {
+pub(crate) struct Parents {
     /// Taken over.
-    pub kept: usize,
+    pub(crate) kept: usize,
     /// Not there: the task is no part of anything now.
-    pub dangling: Sample<Loose>,
+    pub(crate) dangling: Sample<Loose>,
     /// A second parent, kept as a relation.
-    pub second: Sample<Loose>,
+    pub(crate) second: Sample<Loose>,
     /// A task that named itself.
-    pub itself: Sample<String>,
+    pub(crate) itself: Sample<String>,
 }
 
 /// Tasks that wait for each other.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Circle {
+pub(crate) struct Circle {
     /// Their ids in the file.
-    pub members: Vec<String>,
+    pub(crate) members: Vec<String>,
     /// The edges between them that can be read in another way, too.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub readings: Vec<String>,
+    pub(crate) readings: Vec<String>,
 }
 
 /// A task that has another id now.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Renamed {
+pub(crate) struct Renamed {
     /// Its id in the file.
-    pub from: String,
+    pub(crate) from: String,
     /// Its id here.
-    pub to: TaskId,
+    pub(crate) to: TaskId,
 }
 
 /// An id that stands twice in the file.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Repeated {
+pub(crate) struct Repeated {
     /// The id.
-    pub id: String,
+    pub(crate) id: String,
     /// Where the later one stands.
     #[serde(flatten)]
-    pub place: Place,
+    pub(crate) place: Place,
     /// What was done about it.
-    pub outcome: String,
+    pub(crate) outcome: String,
 }
 
 /// What an import did, or would do.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Report {
+pub(crate) struct Report {
     /// What kind of file it was.
-    pub format: Format,
+    pub(crate) format: Format,
     /// Tasks that were read.
-    pub read: usize,
+    pub(crate) read: usize,
     /// Tasks that are new here.
-    pub added: usize,
+    pub(crate) added: usize,
     /// Tasks that an earlier import had brought and that have changed since.
-    pub updated: usize,
+    pub(crate) updated: usize,
     /// Tasks that were here already and are the same.
-    pub unchanged: usize,
+    pub(crate) unchanged: usize,
     /// Tasks that were changed here later than in the file, and stay as they are here.
-    pub newer_here: Sample<String>,
+    pub(crate) newer_here: Sample<String>,
     /// Tasks that were left out.
-    pub left_out: Sample<LeftOut>,
+    pub(crate) left_out: Sample<LeftOut>,
     /// Tasks that were taken over with a change of their texts.
-    pub changed: Sample<Changed>,
+    pub(crate) changed: Sample<Changed>,
     /// Phases of the project.
-    pub phases: Phases,
+    pub(crate) phases: Phases,
     /// Tasks that were taken over, by status.
-    pub by_status: BTreeMap<&'static str, usize>,
+    pub(crate) by_status: BTreeMap<&'static str, usize>,
     /// Dependencies.
-    pub edges: Edges,
+    pub(crate) edges: Edges,
     /// Parents.
-    pub parents: Parents,
+    pub(crate) parents: Parents,
     /// Tasks that wait for each other.
-    pub cycles: Sample<Circle>,
+    pub(crate) cycles: Sample<Circle>,
     /// Tasks that could not keep their id.
-    pub renamed: Sample<Renamed>,
+    pub(crate) renamed: Sample<Renamed>,
     /// Ids that stand twice.
-    pub repeated_ids: Sample<Repeated>,
+    pub(crate) repeated_ids: Sample<Repeated>,
     /// Fields that cleo has no place for and keeps in `extra`, with the number of tasks that have them.
-    pub extra_fields: BTreeMap<String, usize>,
+    pub(crate) extra_fields: BTreeMap<String, usize>,
     /// Tasks without a time of creation, which have that of the import now.
-    pub without_created: usize,
+    pub(crate) without_created: usize,
     /// What cannot be taken over as it stands.
-    pub faults: Sample<Fault>,
+    pub(crate) faults: Sample<Fault>,
     /// True when nothing was written.
-    pub dry_run: bool,
+    pub(crate) dry_run: bool,
 }
 
 impl Report {
     /// An empty report.
-    pub fn new(format: Format, dry_run: bool) -> Report {
+    pub(crate) fn new(format: Format, dry_run: bool) -> Report {
         Report {
             format,
             read: 0,

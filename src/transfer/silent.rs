@@ -4,7 +4,7 @@ use super::fields::Fields;
 
 /// A part of a task that not every file tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub(crate) enum Part {
     /// What it is a part of.
     Parent,
     /// The long text.
@@ -34,7 +34,7 @@ pub(super) type Told = [(Part, &'static [&'static str])];
 
 /// The parts of a task that its file says nothing of: imported again, they stay as they are here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Silent(u8);
+pub(crate) struct Silent(u8);
 
 impl Silent {
     /// Looks which parts a task has fields for. What the table does not name is not told.
@@ -53,7 +53,7 @@ impl Silent {
     }
 
     /// Says whether the file says nothing of a part.
-    pub fn on(self, part: Part) -> bool {
+    pub(crate) fn on(self, part: Part) -> bool {
         self.0 & part.bit() != 0
     }
 }

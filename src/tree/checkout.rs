@@ -79,7 +79,7 @@ fn common_folder(folder: &Path) -> Option<PathBuf> {
 /// where that is the workspace itself, or where `here` lies in no repository. A folder of another
 /// repository is refused: what is seen there is not what would be judged. A submodule is a part of the
 /// repository around it.
-pub fn root_in_worktree(root: &Path, here: &Path) -> Result<Option<PathBuf>> {
+pub(crate) fn root_in_worktree(root: &Path, here: &Path) -> Result<Option<PathBuf>> {
     let (Ok(root), Ok(here)) = (fs::canonicalize(root), fs::canonicalize(here)) else {
         return Ok(None);
     };

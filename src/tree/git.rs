@@ -47,7 +47,7 @@ pub(super) fn files(root: &Path) -> Result<Files> {
 }
 
 /// Returns the commit that is checked out; none without a repository or a commit.
-pub fn head(root: &Path) -> Result<Option<String>> {
+pub(crate) fn head(root: &Path) -> Result<Option<String>> {
     match Git::at(root) {
         Some(git) => Ok(git.resolved("HEAD")?.ok()),
         None => Ok(None),
@@ -56,7 +56,7 @@ pub fn head(root: &Path) -> Result<Option<String>> {
 
 /// Says whether a branch is there and has commits that what is checked out lacks; one of which git cannot say
 /// it has none.
-pub fn is_ahead(root: &Path, branch: &str) -> Result<bool> {
+pub(crate) fn is_ahead(root: &Path, branch: &str) -> Result<bool> {
     let Some(git) = Git::at(root) else {
         return Ok(false);
     };
@@ -69,7 +69,7 @@ pub fn is_ahead(root: &Path, branch: &str) -> Result<bool> {
 }
 
 /// Resolves a revision to the full id of a commit that is there.
-pub fn commit(root: &Path, revision: &str) -> Result<String> {
+pub(crate) fn commit(root: &Path, revision: &str) -> Result<String> {
     let refuse = |why: &str| {
         let message = format!("`{revision}` is no commit: {why}");
         Err(Error::new(Code::InputInvalid, message).fix("git log --oneline -5"))

@@ -13,7 +13,7 @@ mod checkout;
 mod git;
 mod glob;
 mod walk;
-pub mod worktrees;
+pub(crate) mod worktrees;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -29,13 +29,13 @@ use crate::file::open_regular;
 use crate::id::hex;
 use glob::Globs;
 
-pub use checkout::root_in_worktree;
-pub use git::{commit, head, is_ahead};
+pub(crate) use checkout::root_in_worktree;
+pub(crate) use git::{commit, head, is_ahead};
 
 /// Most files that are digested.
-pub const FILES_MAX: usize = 50_000;
+pub(crate) const FILES_MAX: usize = 50_000;
 /// Most bytes that are digested.
-pub const BYTES_MAX: u64 = 512 << 20;
+pub(crate) const BYTES_MAX: u64 = 512 << 20;
 /// How much is read at once, in bytes.
 const CHUNK: usize = 64 * 1024;
 /// Folders of the root that belong to cleo and never count.
@@ -43,13 +43,13 @@ const OURS: [&str; 2] = [".cleo", "claudedocs"];
 
 /// The files of a task as they are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tree {
+pub(crate) struct Tree {
     /// SHA-256 over paths, kinds and contents; none when they could not be read.
-    pub digest: Option<String>,
+    pub(crate) digest: Option<String>,
     /// How many files there are.
-    pub files: usize,
+    pub(crate) files: usize,
     /// Why there is no digest.
-    pub problem: Option<String>,
+    pub(crate) problem: Option<String>,
 }
 
 impl Tree {
@@ -63,7 +63,7 @@ impl Tree {
 }
 
 /// Digests the files below `root` that the patterns stand for; without patterns, all.
-pub fn digest(root: &Path, patterns: &[String]) -> Result<Tree> {
+pub(crate) fn digest(root: &Path, patterns: &[String]) -> Result<Tree> {
     let globs = match patterns.is_empty() {
         true => Globs::everything(),
         false => match Globs::new(patterns) {
@@ -80,7 +80,7 @@ pub fn digest(root: &Path, patterns: &[String]) -> Result<Tree> {
 
 /// Finds which of some sets of patterns stand for the same file, with one such file. Only files
 /// that are there count, and paths that several declare as they are.
-pub fn overlaps(root: &Path, sets: &[&[String]]) -> Result<Vec<(usize, usize, PathBuf)>> {
+pub(crate) fn overlaps(root: &Path, sets: &[&[String]]) -> Result<Vec<(usize, usize, PathBuf)>> {
     let mut found = BTreeMap::new();
     if sets.len() < 2 {
         return Ok(Vec::new());
@@ -255,7 +255,7 @@ fn read_all(file: &mut File, left: &mut u64) -> Option<Option<String>> {
 }
 
 /// Digests one regular file of the workspace; none when it is not there, is none or is too large.
-pub fn file_digest(path: &Path) -> Option<String> {
+pub(crate) fn file_digest(path: &Path) -> Option<String> {
     let (mut file, _) = opened(path).ok()?;
     let mut left = BYTES_MAX;
     read_all(&mut file, &mut left)?

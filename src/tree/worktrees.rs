@@ -3,12 +3,12 @@
 use crate::error::{Code, Error, Result};
 
 /// The branch that must not exist: the branches of runs are named below it.
-pub const RESERVED_BRANCH: &str = "refs/heads/cleo";
+pub(crate) const RESERVED_BRANCH: &str = "refs/heads/cleo";
 /// The first version that has `git merge-tree --write-tree`.
 const GIT_MIN: (u32, u32) = (2, 38);
 
 /// Refuses a git that is too old. `said` is the answer of `git version`.
-pub fn require_git_version(said: &str) -> Result<()> {
+pub(crate) fn require_git_version(said: &str) -> Result<()> {
     let version = said.trim().trim_start_matches("git version ");
     let mut numbers = version.split(['.', ' ']).map(str::parse::<u32>);
     let (Some(Ok(major)), Some(Ok(minor))) = (numbers.next(), numbers.next()) else {
@@ -25,7 +25,7 @@ pub fn require_git_version(said: &str) -> Result<()> {
 }
 
 /// Returns the error for a repository that has the reserved branch.
-pub fn reserved_branch() -> Error {
+pub(crate) fn reserved_branch() -> Error {
     let message = "the repository has a branch `cleo`, so git cannot make the branches `cleo/RUN/TASK` of \
                    `--isolate worktree`; rename it";
     Error::new(Code::InputInvalid, message).fix("git branch --move cleo was-cleo")

@@ -8,7 +8,7 @@ use crate::exchange::Call;
 use crate::words::closed;
 
 /// What a worker is asked for that has no address of its own for its health.
-pub const INTENT: &str = "health.check";
+pub(crate) const INTENT: &str = "health.check";
 
 closed! {
     /// How the health of a worker is looked at.
@@ -20,7 +20,7 @@ closed! {
 }
 
 /// Says how a worker is looked at.
-pub fn how(agent: &Agent) -> How {
+pub(crate) fn how(agent: &Agent) -> How {
     match agent.healthcheck {
         Some(_) => How::Healthcheck,
         None => How::Handshake,
@@ -28,7 +28,7 @@ pub fn how(agent: &Agent) -> How {
 }
 
 /// Looks at a worker; the inner result is what is wrong with it.
-pub fn check(
+pub(crate) fn check(
     agent: &Agent,
     request_id: String,
     at: String,

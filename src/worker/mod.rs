@@ -2,10 +2,10 @@
 //! program ([`cli`]). What goes wrong with a worker is an answer too, with a type and a message.
 //! Start at [`call`].
 
-pub mod cli;
-pub mod health;
-pub mod http;
-pub mod response;
+pub(crate) mod cli;
+pub(crate) mod health;
+pub(crate) mod http;
+pub(crate) mod response;
 
 use std::path::PathBuf;
 
@@ -18,70 +18,70 @@ use crate::exchange;
 use crate::id;
 use crate::runner;
 
-pub use response::{Fault, FaultKind, Output, Status, WorkerReply};
+pub(crate) use response::{Fault, FaultKind, WorkerReply};
 
 /// Largest answer of a worker, in bytes.
-pub const ANSWER_MAX: u64 = 4 << 20;
+pub(crate) const ANSWER_MAX: u64 = 4 << 20;
 
 /// What a worker is asked, as it is sent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Request {
+pub(crate) struct Request {
     /// Names this request; the answer repeats it.
-    pub request_id: String,
+    pub(crate) request_id: String,
     /// The worker.
-    pub agent_name: String,
+    pub(crate) agent_name: String,
     /// What is wished for, such as `summary.create`.
-    pub intent: String,
+    pub(crate) intent: String,
     /// What it is about.
-    pub input: Input,
+    pub(crate) input: Input,
     /// Who asks, where and when.
-    pub context: Context,
+    pub(crate) context: Context,
 }
 
 /// What a request is about.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Input {
+pub(crate) struct Input {
     /// The text.
-    pub text: String,
+    pub(crate) text: String,
     /// What is known of it.
-    pub metadata: Metadata,
+    pub(crate) metadata: Metadata,
 }
 
 /// What is known of a text.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Metadata {
+pub(crate) struct Metadata {
     /// Its language, such as `en`.
-    pub language: String,
+    pub(crate) language: String,
     /// Everything else.
-    pub extra: Map<String, Value>,
+    pub(crate) extra: Map<String, Value>,
 }
 
 /// Who asks, where and when.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Context {
+pub(crate) struct Context {
     /// The user; none when nobody said.
-    pub user_id: Option<String>,
+    pub(crate) user_id: Option<String>,
     /// The conversation, if there is one.
-    pub conversation_id: Option<String>,
+    pub(crate) conversation_id: Option<String>,
     /// When, RFC 3339 in UTC.
-    pub timestamp: String,
+    pub(crate) timestamp: String,
 }
 
 /// What is needed to reach workers.
 #[derive(Clone, Debug)]
-pub struct Reach {
+pub(crate) struct Reach {
     /// The program that talks to servers, `cleo-net`.
-    pub net: PathBuf,
+    pub(crate) net: PathBuf,
     /// The folder in which programs run.
-    pub folder: PathBuf,
+    pub(crate) folder: PathBuf,
     /// Whether only addresses are called that anybody can reach: none on this machine, and none in a
     /// network around it.
-    pub public_only: bool,
+    pub(crate) public_only: bool,
 }
 
 impl Request {
     /// Makes a request for a worker. Id and context are handed in; see [`request_id`].
-    pub fn new(
+    pub(crate) fn new(
         request_id: String,
         agent: &Agent,
         intent: &str,
@@ -106,7 +106,7 @@ impl Request {
 
 impl Reach {
     /// Reaches workers with the program beside cleo, and runs programs in a folder.
-    pub fn from(folder: PathBuf) -> Reach {
+    pub(crate) fn from(folder: PathBuf) -> Reach {
         Reach {
             net: runner::beside(exchange::PROGRAM),
             folder,
@@ -116,7 +116,7 @@ impl Reach {
 }
 
 /// Makes an id that no other request has: a random UUID.
-pub fn request_id() -> Result<String> {
+pub(crate) fn request_id() -> Result<String> {
     let mut random = [0; 16];
     getrandom::fill(&mut random).map_err(|cause| {
         Error::new(
@@ -130,7 +130,7 @@ pub fn request_id() -> Result<String> {
 /// Asks a worker and waits for its answer, at most as long as the agent may take. Whatever is wrong
 /// with the worker is in the answer; the error is cleo's own: it is asked to end. Whether the worker
 /// may be called at all is for the caller to know (`ops::workers`).
-pub fn call(agent: &Agent, request: &Request, reach: &Reach) -> Result<WorkerReply> {
+pub(crate) fn call(agent: &Agent, request: &Request, reach: &Reach) -> Result<WorkerReply> {
     let answered = answered(agent, request, reach)?;
     let read = answered.and_then(|answer| response::read(&answer, request));
     Ok(read.unwrap_or_else(|fault| WorkerReply::failed(request, fault)))

@@ -13,24 +13,24 @@ const MESSAGE_MAX: usize = 2_000;
 /// An answer that keeps the rules, or the fault in its place.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct WorkerReply {
+pub(crate) struct WorkerReply {
     /// Id of the request.
-    pub request_id: String,
+    pub(crate) request_id: String,
     /// The worker.
-    pub agent_name: String,
+    pub(crate) agent_name: String,
     /// How it went.
-    pub status: Status,
+    pub(crate) status: Status,
     /// What came of it; null when it failed.
-    pub output: Option<Output>,
+    pub(crate) output: Option<Output>,
     /// Why it failed; null when it did not.
-    pub error: Option<Fault>,
+    pub(crate) error: Option<Fault>,
 }
 
 /// How a request to a worker went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub enum Status {
+pub(crate) enum Status {
     /// There is an output.
     Success,
     /// There is an error.
@@ -39,7 +39,7 @@ pub enum Status {
 
 impl Status {
     /// Returns the word for it.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Status::Success => "success",
             Status::Error => "error",
@@ -50,20 +50,20 @@ impl Status {
 /// What came of a request.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Output {
+pub(crate) struct Output {
     /// The result: usually a text.
-    pub result: Value,
+    pub(crate) result: Value,
     /// How sure the worker is, if it says so.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub confidence: Option<f64>,
+    pub(crate) confidence: Option<f64>,
     /// More about it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub details: Option<Value>,
+    pub(crate) details: Option<Value>,
 }
 
 impl Output {
     /// Returns the result as text.
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         match &self.result {
             Value::String(text) => text.clone(),
             other => other.to_string(),
@@ -74,17 +74,17 @@ impl Output {
 /// Why a request failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Fault {
+pub(crate) struct Fault {
     /// What kind of fault it is: one of [`FaultKind`], or the worker's own word.
     #[serde(rename = "type")]
-    pub kind: String,
+    pub(crate) kind: String,
     /// What happened. May hold text from strangers.
-    pub message: String,
+    pub(crate) message: String,
 }
 
 /// Kinds of faults that cleo finds itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FaultKind {
+pub(crate) enum FaultKind {
     /// It answered with another status than 200.
     HttpError,
     /// It could not be reached.
@@ -107,7 +107,7 @@ pub enum FaultKind {
 
 impl FaultKind {
     /// Returns the word for it.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             FaultKind::HttpError => "http_error",
             FaultKind::NetworkError => "network_error",
@@ -124,7 +124,7 @@ impl FaultKind {
 
 impl Fault {
     /// Makes a fault that cleo found.
-    pub fn new(kind: FaultKind, message: impl Into<String>) -> Fault {
+    pub(crate) fn new(kind: FaultKind, message: impl Into<String>) -> Fault {
         Fault {
             kind: kind.word().to_string(),
             message: message.into().chars().take(MESSAGE_MAX).collect(),
@@ -134,7 +134,7 @@ impl Fault {
 
 impl WorkerReply {
     /// Makes the answer of a worker that gave none.
-    pub fn failed(request: &Request, fault: Fault) -> WorkerReply {
+    pub(crate) fn failed(request: &Request, fault: Fault) -> WorkerReply {
         WorkerReply {
             request_id: request.request_id.clone(),
             agent_name: request.agent_name.clone(),
@@ -147,7 +147,7 @@ impl WorkerReply {
 
 /// Reads an answer and checks the rules: it repeats the id, has a status, and has an output or an
 /// error, of which the status says which.
-pub fn read(answer: &[u8], request: &Request) -> Result<WorkerReply, Fault> {
+pub(crate) fn read(answer: &[u8], request: &Request) -> Result<WorkerReply, Fault> {
     let answer: Value = serde_json::from_slice(answer)
         .map_err(|cause| invalid(format!("the answer is no JSON: {cause}")))?;
     if answer["request_id"] != request.request_id.as_str() {

@@ -178,7 +178,7 @@ fn is_port(text: &str) -> bool {
 }
 
 /// Refuses an agent without a prompt that a model is to answer for.
-pub fn require_prompt(agent: &Agent) -> Result<()> {
+pub(crate) fn require_prompt(agent: &Agent) -> Result<()> {
     if agent.is_worker() || !agent.prompt.trim().is_empty() {
         return Ok(());
     }

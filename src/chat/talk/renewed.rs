@@ -10,7 +10,7 @@ use crate::chat::{Call, Step, Tool, Wait, design, editor};
 
 impl Talk {
     /// Returns what is confirmed.
-    pub fn confirmed(&self) -> Option<&Pending> {
+    pub(crate) fn confirmed(&self) -> Option<&Pending> {
         match &self.doing {
             Doing::Confirmed(pending) => Some(pending),
             _ => None,
@@ -18,7 +18,7 @@ impl Talk {
     }
 
     /// Asks for another yes, as what was confirmed would change something else now.
-    pub fn renewed(self, changes: &[Difference]) -> Talk {
+    pub(crate) fn renewed(self, changes: &[Difference]) -> Talk {
         let doing = match self.doing {
             Doing::Confirmed(pending) => {
                 let now = now(&pending, changes);

@@ -34,19 +34,19 @@ use crate::run::Event;
 /// What each command answers: its name and the types that its result can have.
 fn replies() -> Vec<Reply> {
     vec![
-        one::<tasks::Added>("add").or::<tasks::AddedMany>(),
+        one::<tasks::Added>("add").or::<tasks::add::AddedMany>(),
         one::<workers::Checked>("agents.check"),
-        one::<agents::Cleaned>("agents.cleanup"),
+        one::<agents::change::Cleaned>("agents.cleanup"),
         one::<runs::Shown>("agents.execute")
             .or::<Event>()
             .or::<executions::Piece<'static>>()
-            .or::<executions::Finished>()
-            .or::<executions::Summary>(),
-        one::<agents::Imported>("agents.import"),
-        one::<agents::Listed>("agents.list"),
-        one::<agents::Metrics>("agents.metrics"),
-        one::<agents::Registered>("agents.register"),
-        one::<agents::Removed>("agents.remove"),
+            .or::<executions::many::Finished>()
+            .or::<executions::many::Summary>(),
+        one::<agents::register::Imported>("agents.import"),
+        one::<agents::lookup::Listed>("agents.list"),
+        one::<agents::metrics::Metrics>("agents.metrics"),
+        one::<agents::register::Registered>("agents.register"),
+        one::<agents::change::Removed>("agents.remove"),
         one::<agents::Shown>("agents.show"),
         one::<agents::Trusting>("agents.trust"),
         one::<agents::Trusting>("agents.untrust"),
@@ -57,7 +57,7 @@ fn replies() -> Vec<Reply> {
             .or::<executions::Piece<'static>>(),
         one::<tasks::Moved>("cancel"),
         one::<crate::chat::Turn>("chat"),
-        one::<crate::ops::chat::Seeded>("chat.seed"),
+        one::<crate::ops::chat::seed::Seeded>("chat.seed"),
         one::<Claimed>("claim"),
         one::<tasks::Moved>("complete"),
         one::<config::One>("config.get"),
@@ -69,11 +69,11 @@ fn replies() -> Vec<Reply> {
         one::<tasks::Deleted>("delete"),
         one::<Demo>("demo"),
         one::<tasks::Dependencies>("deps")
-            .or::<tasks::NeighborTree>()
+            .or::<tasks::graph::tree::NeighborTree>()
             .or::<deps::Dot<'static>>()
             .or::<deps::Svg<'static>>(),
         one::<doctor::Examined>("doctor"),
-        one::<transfer::Exported>("export"),
+        one::<transfer::export::Exported>("export"),
         one::<explain::Explained>("explain").or::<explain::Table>(),
         one::<tasks::Listed>("find"),
         one::<sessions::Focus>("focus"),
@@ -88,7 +88,7 @@ fn replies() -> Vec<Reply> {
         one::<manifest::Appended>("manifest.append"),
         one::<manifest::Compaction>("manifest.compact"),
         one::<manifest::Listed>("manifest.list"),
-        one::<manifest::Shown>("manifest.show"),
+        one::<manifest::read::Shown>("manifest.show"),
         one::<manifest::Validated>("manifest.validate"),
         one::<brief::Written<'static>>("orchestrator.brief"),
         one::<orchestrator::Measured>("orchestrator.context"),
@@ -121,7 +121,7 @@ fn replies() -> Vec<Reply> {
         one::<research::Shown>("research.show"),
         one::<crate::ops::route::Routed<'static>>("route"),
         one::<crate::coordinator::Report>("run").or::<crate::coordinator::Rehearsed>(),
-        one::<crate::coordinator::Cancelled>("runs.cancel"),
+        one::<crate::coordinator::giving_up::Cancelled>("runs.cancel"),
         one::<runs::Listed>("runs.list"),
         one::<runs::logs::Logged>("runs.logs"),
         one::<crate::coordinator::Report>("runs.resume").or::<Carried>(),
@@ -138,7 +138,7 @@ fn replies() -> Vec<Reply> {
         one::<sessions::Standing>("session.status"),
         one::<tasks::Shown>("show"),
         one::<Decision>("skills.dispatch"),
-        one::<skills::Exported>("skills.export"),
+        one::<skills::export::Exported>("skills.export"),
         one::<skills::Listed>("skills.list"),
         one::<skills::Shown>("skills.show"),
         one::<skills_cli::Verdicts>("skills.validate"),

@@ -9,19 +9,19 @@ use crate::coordinator::plan::Refine;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub struct PlanWish {
+pub(crate) struct PlanWish {
     /// The text of the plan, JSON or YAML.
-    pub text: Option<String>,
+    pub(crate) text: Option<String>,
     /// A goal in place of a plan, in words: a plan is made of it by rule.
-    pub goal: Option<String>,
+    pub(crate) goal: Option<String>,
     /// Most passes over the plan, until its last step says that the goal is reached.
     #[cfg_attr(test, schemars(range(min = 1, max = 100)))]
-    pub max_loops: Option<u32>,
+    pub(crate) max_loops: Option<u32>,
     /// What further passes do.
-    pub refine: Option<Refine>,
+    pub(crate) refine: Option<Refine>,
     /// Most steps at a time.
     #[cfg_attr(test, schemars(range(min = 1, max = 256)))]
-    pub jobs: Option<u16>,
+    pub(crate) jobs: Option<u16>,
 }
 
 impl PlanWish {

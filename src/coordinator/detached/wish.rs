@@ -12,45 +12,45 @@ const NAME_MAX: usize = 200;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub struct Wish {
+pub(crate) struct Wish {
     /// These tasks; of an epic everything below it.
-    pub tasks: Vec<TaskId>,
+    pub(crate) tasks: Vec<TaskId>,
     /// Everything below this epic.
-    pub epic: Option<TaskId>,
+    pub(crate) epic: Option<TaskId>,
     /// Only this wave of it, from 0.
-    pub wave: Option<u32>,
+    pub(crate) wave: Option<u32>,
     /// Everything that is ready now.
-    pub all_ready: bool,
+    pub(crate) all_ready: bool,
     /// What drives the agents, perhaps with a model.
-    pub runner: Option<String>,
+    pub(crate) runner: Option<String>,
     /// The model.
-    pub model: Option<String>,
+    pub(crate) model: Option<String>,
     /// Most agents at a time.
-    pub jobs: Option<u16>,
+    pub(crate) jobs: Option<u16>,
     /// How often an agent is told what is missing.
-    pub repair: Option<u32>,
+    pub(crate) repair: Option<u32>,
     /// What all may cost, in US dollars.
-    pub max_cost: Option<f64>,
+    pub(crate) max_cost: Option<f64>,
     /// Most turns of an agent.
-    pub max_turns: Option<u32>,
+    pub(crate) max_turns: Option<u32>,
     /// How long all may take, in seconds.
-    pub time_limit: Option<u64>,
+    pub(crate) time_limit: Option<u64>,
     /// How long an agent may take, in seconds.
-    pub task_time_limit: Option<u64>,
+    pub(crate) task_time_limit: Option<u64>,
     /// How long an agent may be silent, in seconds.
-    pub idle_limit: Option<u64>,
+    pub(crate) idle_limit: Option<u64>,
     /// Give each task a git worktree of its own.
-    pub isolate: bool,
+    pub(crate) isolate: bool,
     /// Begin nothing more after a failure.
-    pub fail_fast: bool,
+    pub(crate) fail_fast: bool,
     /// Only say what would be done.
-    pub dry_run: bool,
+    pub(crate) dry_run: bool,
 }
 
 impl Wish {
     /// Writes the words of the command that carries it out. What they mean is for that command to
     /// check; here it is made sure that each stays one word.
-    pub fn words(&self) -> Result<Vec<String>> {
+    pub(crate) fn words(&self) -> Result<Vec<String>> {
         let mut words = vec!["run".to_string()];
         let mut option = |name: &str, value: Option<String>| {
             words.extend(value.map(|value| format!("--{name}={value}")));

@@ -28,7 +28,7 @@ use course::Course;
 use pass::Pass;
 
 /// Who coordinates plans, in their records.
-pub const COORDINATOR: &str = "coordinator";
+pub(crate) const COORDINATOR: &str = "coordinator";
 
 closed! {
     /// What is done again when the goal is not reached.
@@ -40,70 +40,70 @@ closed! {
 }
 
 /// How a plan is carried out.
-pub struct Options<'a> {
+pub(crate) struct Options<'a> {
     /// What is to be reached.
-    pub goal: &'a str,
+    pub(crate) goal: &'a str,
     /// Most passes, if it is said; else the plan says so.
-    pub max_loops: Option<u32>,
+    pub(crate) max_loops: Option<u32>,
     /// What further passes do.
-    pub refine: Refine,
+    pub(crate) refine: Refine,
     /// Most steps at a time.
-    pub jobs: usize,
+    pub(crate) jobs: usize,
     /// Who makes the plan.
-    pub planner: &'a dyn Planner,
+    pub(crate) planner: &'a dyn Planner,
     /// Whether it also makes the plans of further passes when a run is gone on with; else the plan that
     /// was made stays.
-    pub replans: bool,
+    pub(crate) replans: bool,
     /// Who says whether the goal is reached.
-    pub policy: &'a dyn Policy,
+    pub(crate) policy: &'a dyn Policy,
     /// Who answers.
-    pub answerers: Answerers,
+    pub(crate) answerers: Answerers,
 }
 
 /// What came of a plan.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Carried {
+pub(crate) struct Carried {
     /// The record.
-    pub run: Run,
+    pub(crate) run: Run,
     /// The plan of the last pass.
-    pub plan: Plan,
+    pub(crate) plan: Plan,
     /// How often it was gone over.
-    pub passes: u32,
+    pub(crate) passes: u32,
     /// Whether the goal is reached, by what the last step said.
-    pub satisfied: bool,
+    pub(crate) satisfied: bool,
     /// What all steps said, in the order of the plan.
-    pub answer: String,
+    pub(crate) answer: String,
     /// What became of each step in the last pass.
-    pub steps: Vec<Stepped>,
+    pub(crate) steps: Vec<Stepped>,
     /// What the caller should know.
     #[serde(skip)]
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
     /// Why it failed.
     #[serde(skip)]
-    pub error: Option<Error>,
+    pub(crate) error: Option<Error>,
 }
 
 /// What became of a step.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Stepped {
+pub(crate) struct Stepped {
     /// The step.
-    pub step: String,
+    pub(crate) step: String,
     /// Who does it.
-    pub agent: String,
+    pub(crate) agent: String,
     /// Where it stands: waiting, done or failed.
-    pub status: StepStatus,
+    pub(crate) status: StepStatus,
     /// How often its agent was asked, in all passes.
-    pub tries: u32,
+    pub(crate) tries: u32,
     /// What it said.
-    pub text: Option<String>,
+    pub(crate) text: Option<String>,
     /// What the answer comes from.
-    pub answered_by: Option<AnsweredBy>,
+    pub(crate) answered_by: Option<AnsweredBy>,
     /// Why it failed.
-    pub error: Option<String>,
+    pub(crate) error: Option<String>,
     /// What was said beside the text.
     #[serde(skip)]
     metadata: crate::run::Detail,
@@ -122,7 +122,7 @@ closed! {
 
 /// Carries out a plan, and keeps the record of it. `tell` hears each event once it is kept. What failed
 /// is in the result; the error is cleo's own, or there is nothing to record yet.
-pub fn carry_out(
+pub(crate) fn carry_out(
     surroundings: &Surroundings,
     options: &Options<'_>,
     tell: &mut dyn FnMut(&Event),
@@ -156,7 +156,7 @@ pub fn carry_out(
 
 /// Goes on with a plan whose process ended before it did, or that failed: what its record says is done
 /// stays done. Goal, refining and, unless the options say otherwise, passes are those of the record.
-pub fn resume(
+pub(crate) fn resume(
     surroundings: &Surroundings,
     run: &str,
     options: &Options<'_>,

@@ -21,7 +21,7 @@ pub(super) const PAUSE: Duration = Duration::from_millis(16);
 
 /// Appends an entry and returns what the caller should know. When this returns, the line is whole
 /// and on disk; an id that is there already is refused (exit 101).
-pub fn append(path: &Path, entry: &Entry) -> Result<Vec<String>> {
+pub(crate) fn append(path: &Path, entry: &Entry) -> Result<Vec<String>> {
     append_within(path, entry, PATIENCE)
 }
 
@@ -141,7 +141,7 @@ fn sync_folders(path: &Path) -> io::Result<()> {
 }
 
 /// Refuses an id that an entry has already; says which lines have it and do not count.
-pub fn refuse_duplicate(path: &Path, id: &str) -> Result<Vec<String>> {
+pub(crate) fn refuse_duplicate(path: &Path, id: &str) -> Result<Vec<String>> {
     let found = find(path, id)?;
     if let Some((line, _)) = found.entry {
         let message = format!("the manifest has {id} already, in line {line}");

@@ -22,10 +22,10 @@ use crate::manifest::entry::LINE_MAX;
 use crate::manifest::line::{self, Faulty, Item};
 
 #[derive(Debug, Default)]
-pub struct Compacted {
-    pub kept: usize,
+pub(crate) struct Compacted {
+    pub(crate) kept: usize,
     /// What is moved, by line.
-    pub rejected: Vec<Faulty>,
+    pub(crate) rejected: Vec<Faulty>,
 }
 
 /// A line that was moved, as it stands in the other file.
@@ -47,7 +47,7 @@ struct Moved<'a> {
 /// takes; who appends with `>>` knows of no lock, so what comes late is waited for a while. Whole entries
 /// in them stay, each on a line of its own; so do archived entries, and those with faults that their author
 /// can mend. `None` for `rejected` only looks.
-pub fn compact(path: &Path, rejected: Option<&Path>, now: &str) -> Result<Compacted> {
+pub(crate) fn compact(path: &Path, rejected: Option<&Path>, now: &str) -> Result<Compacted> {
     compact_waiting(path, rejected, now, &mut waits())
 }
 

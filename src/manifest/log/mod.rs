@@ -21,10 +21,10 @@ use crate::manifest::entry::{Entry, LINE_MAX};
 use crate::manifest::fields::Fields;
 use crate::manifest::line::{self, Faulty, Item};
 
-pub use append::{append, refuse_duplicate};
-pub use compact::{Compacted, compact};
-pub use search::{Latest, Taken, any_text, latest_for, taken, with_followups};
-pub use survey::{Survey, survey};
+pub(crate) use append::{append, refuse_duplicate};
+pub(crate) use compact::compact;
+pub(crate) use search::{Latest, Taken, any_text, latest_for, taken, with_followups};
+pub(crate) use survey::{Survey, survey};
 
 /// How much is read at once.
 const CHUNK: usize = 1 << 18;
@@ -72,7 +72,7 @@ fn visit_lines(input: impl BufRead, mut visit: impl FnMut(usize, Option<&[u8]>))
 }
 
 /// What [`scan`] found at one place.
-pub enum Line<'a> {
+pub(crate) enum Line<'a> {
     /// An entry that counts, in the line of this number.
     Entry(usize, &'a Fields<'a>),
     /// A line, or a part of one, that is no entry or repeats one.
@@ -80,7 +80,7 @@ pub enum Line<'a> {
 }
 
 /// Visits everything in the manifest in order. When an id stands twice, the first entry counts.
-pub fn scan(path: &Path, mut visit: impl FnMut(Line<'_>)) -> Result<()> {
+pub(crate) fn scan(path: &Path, mut visit: impl FnMut(Line<'_>)) -> Result<()> {
     let mut seen = HashMap::new();
     each_line(path, |number, bytes| {
         let Some(bytes) = bytes else {
@@ -114,22 +114,22 @@ fn duplicate(line: usize, id: &str, first: usize) -> Faulty {
 
 /// What the manifest holds under one id.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Found {
+pub(crate) struct Found {
     /// The entry that counts and the number of its line.
-    pub entry: Option<(usize, Entry)>,
+    pub(crate) entry: Option<(usize, Entry)>,
     /// Lines that carry the id and do not count: torn, faulty or repeated.
-    pub faulty: Vec<Faulty>,
+    pub(crate) faulty: Vec<Faulty>,
 }
 
 /// Finds what stands under one id. No entry and no faulty line: nobody appended it (exit 62). No
 /// entry but faulty lines: somebody did, and badly (exit 6).
-pub fn find(path: &Path, id: &str) -> Result<Found> {
+pub(crate) fn find(path: &Path, id: &str) -> Result<Found> {
     let mut all = find_all(path, &HashSet::from([id]))?;
     Ok(all.remove(id).unwrap_or_default())
 }
 
 /// Finds what stands under each of these ids; an id without any line is left out.
-pub fn find_all(path: &Path, ids: &HashSet<&str>) -> Result<HashMap<String, Found>> {
+pub(crate) fn find_all(path: &Path, ids: &HashSet<&str>) -> Result<HashMap<String, Found>> {
     let mut all: HashMap<String, Found> = HashMap::new();
     if ids.is_empty() {
         return Ok(all);
@@ -163,7 +163,7 @@ fn keep(all: &mut HashMap<String, Found>, ids: &HashSet<&str>, number: usize, it
 }
 
 /// Finds the entries that are linked to one of these tasks, in the order of the file.
-pub fn for_tasks(path: &Path, tasks: &[TaskId]) -> Result<Vec<Entry>> {
+pub(crate) fn for_tasks(path: &Path, tasks: &[TaskId]) -> Result<Vec<Entry>> {
     let tasks: HashSet<TaskId> = tasks.iter().copied().collect();
     let candidates = candidates(path, &tasks)?;
     // A candidate may repeat the id of an entry further up that is linked to something else.
@@ -199,7 +199,7 @@ fn candidates(path: &Path, tasks: &HashSet<TaskId>) -> Result<HashSet<String>> {
 
 /// Collects the ids in the manifest that start with `prefix`, also those of faulty lines, so that
 /// a new id can be chosen that meets none of them.
-pub fn ids_in_use(path: &Path, prefix: &str) -> Result<BTreeSet<String>> {
+pub(crate) fn ids_in_use(path: &Path, prefix: &str) -> Result<BTreeSet<String>> {
     let mut ids = BTreeSet::new();
     let mut keep = |id: &str| {
         if id.starts_with(prefix) {
@@ -226,7 +226,7 @@ const TAIL: u64 = 1 << 18;
 
 /// Finds the newest entries that pass, the newest first. Only the end of a long manifest is looked
 /// at, so fewer may come than there are.
-pub fn last(
+pub(crate) fn last(
     path: &Path,
     limit: usize,
     mut passes: impl FnMut(&Fields<'_>) -> bool,

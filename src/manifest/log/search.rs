@@ -17,7 +17,7 @@ use crate::manifest::{line, rules};
 
 /// Says whether a title or finding of an entry passes `is_wanted`. Only lines that hold `word`,
 /// given in small letters, in any letter case are taken apart.
-pub fn any_text(path: &Path, word: &str, is_wanted: impl Fn(&str) -> bool) -> Result<bool> {
+pub(crate) fn any_text(path: &Path, word: &str, is_wanted: impl Fn(&str) -> bool) -> Result<bool> {
     let mut found = false;
     each_line(path, |number, bytes| {
         let Some(bytes) = bytes.filter(|_| !found) else {
@@ -46,7 +46,7 @@ pub(super) fn may_be_escaped(bytes: &[u8]) -> bool {
 
 /// Visits the entries that something has to follow, in the order of the file. An id that stands
 /// twice may be visited twice.
-pub fn with_followups(path: &Path, mut visit: impl FnMut(&Fields<'_>)) -> Result<()> {
+pub(crate) fn with_followups(path: &Path, mut visit: impl FnMut(&Fields<'_>)) -> Result<()> {
     let name = memmem::Finder::new(b"\"needs_followup\"");
     let is_empty = |rest: &[u8]| {
         let list = rest.trim_ascii_start().strip_prefix(b":");
@@ -72,7 +72,7 @@ pub fn with_followups(path: &Path, mut visit: impl FnMut(&Fields<'_>)) -> Result
 
 /// Finds the last entry of each of these tasks that passes `counts`; the others, which may be many,
 /// are not kept. Also tells of each task without one whether an archived entry is linked to it.
-pub fn latest_for(
+pub(crate) fn latest_for(
     path: &Path,
     tasks: &[TaskId],
     counts: impl Fn(TaskId, &Entry) -> bool,
@@ -106,24 +106,24 @@ pub fn latest_for(
 
 /// The last entry of each task.
 #[derive(Debug, Default)]
-pub struct Latest {
+pub(crate) struct Latest {
     entries: HashMap<TaskId, Entry>,
     archived: HashMap<TaskId, String>,
 }
 
 impl Latest {
     /// Returns the entry of a task that counts.
-    pub fn entry(&self, task: TaskId) -> Option<&Entry> {
+    pub(crate) fn entry(&self, task: TaskId) -> Option<&Entry> {
         self.entries.get(&task)
     }
 
     /// Returns the id of the last archived entry of a task, which does not count.
-    pub fn archived(&self, task: TaskId) -> Option<&str> {
+    pub(crate) fn archived(&self, task: TaskId) -> Option<&str> {
         self.archived.get(&task).map(String::as_str)
     }
 
     /// Adds an entry that a task was linked to after it was written, unless it is archived.
-    pub fn add(&mut self, task: TaskId, entry: &Entry) {
+    pub(crate) fn add(&mut self, task: TaskId, entry: &Entry) {
         if entry.status != Status::Archived {
             self.entries.insert(task, entry.clone());
         }
@@ -148,7 +148,7 @@ impl Latest {
 
 /// Names that a new entry of one date must not meet, also those of faulty lines.
 #[derive(Debug, Default)]
-pub struct Taken {
+pub(crate) struct Taken {
     date: String,
     ids: HashSet<String>,
     files: HashSet<String>,
@@ -158,19 +158,19 @@ pub struct Taken {
 
 impl Taken {
     /// Says whether the manifest has an entry with this id.
-    pub fn has_id(&self, id: &str) -> bool {
+    pub(crate) fn has_id(&self, id: &str) -> bool {
         self.ids.contains(id)
     }
 
     /// Says whether a line of the manifest names this output file, in any letter case: some disks
     /// make no difference.
-    pub fn has_file(&self, name: &str) -> bool {
+    pub(crate) fn has_file(&self, name: &str) -> bool {
         self.files.contains(&name.to_lowercase())
     }
 
     /// Takes the names in what was appended since this was last asked. A file that was put in the place
     /// of the other, or cut, is read from its beginning.
-    pub fn read_on(&mut self, path: &Path) -> Result<()> {
+    pub(crate) fn read_on(&mut self, path: &Path) -> Result<()> {
         let Some(file) = open_if_there(path)? else {
             *self = Taken::none(&self.date);
             return Ok(());
@@ -251,7 +251,7 @@ impl Taken {
 }
 
 /// Collects the ids that hold `-<date>` and the names of output files that begin with `<date>_`.
-pub fn taken(path: &Path, date: &str) -> Result<Taken> {
+pub(crate) fn taken(path: &Path, date: &str) -> Result<Taken> {
     let mut taken = Taken::none(date);
     taken.read_on(path)?;
     Ok(taken)

@@ -21,16 +21,16 @@ const PART_MIN: u64 = 4 << 20;
 const PARTS_MAX: u64 = 8;
 
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Survey {
+pub(crate) struct Survey {
     /// How many entries count.
-    pub entries: usize,
-    pub faults: Vec<Faulty>,
+    pub(crate) entries: usize,
+    pub(crate) faults: Vec<Faulty>,
     /// The tasks that entries name, also entries that repeat an id.
-    pub named: BTreeSet<TaskId>,
+    pub(crate) named: BTreeSet<TaskId>,
 }
 
 /// Judges every line, as [`super::scan()`] does. A missing file holds nothing.
-pub fn survey(path: &Path) -> Result<Survey> {
+pub(crate) fn survey(path: &Path) -> Result<Survey> {
     let Some(file) = open_if_there(path)? else {
         return Ok(Survey::default());
     };

@@ -14,7 +14,8 @@ use super::append::append_within;
 use super::*;
 use crate::error::Code;
 use crate::id::TaskId;
-use crate::manifest::{Entry, Followup, Status};
+use crate::manifest::entry::Followup;
+use crate::manifest::{Entry, Status};
 
 struct Log {
     _folder: tempfile::TempDir,
@@ -38,7 +39,7 @@ fn entry(id: &str, tasks: &[u32]) -> Entry {
         "status": "complete", "topics": ["t"], "key_findings": ["1", "2", "3"],
         "actionable": true, "needs_followup": [], "linked_tasks": linked,
     });
-    Entry::check(&value).unwrap()
+    Entry::read(&value.to_string()).unwrap()
 }
 
 fn line(id: &str, tasks: &[u32]) -> String {

@@ -4,9 +4,9 @@ use crate::error::{Code, Error, Result};
 use crate::task::{Priority, Status};
 
 /// The words of the specification for a status.
-pub const STATUSES: [&str; 6] = ["todo", "doing", "review", "done", "paused", "cancelled"];
+pub(crate) const STATUSES: [&str; 6] = ["todo", "doing", "review", "done", "paused", "cancelled"];
 /// The words of the specification for a priority.
-pub const PRIORITIES: [&str; 4] = ["low", "medium", "high", "urgent"];
+pub(crate) const PRIORITIES: [&str; 4] = ["low", "medium", "high", "urgent"];
 
 /// Returns the word of the specification for a status.
 pub(super) fn status_word(status: Status) -> &'static str {
@@ -31,14 +31,14 @@ pub(super) fn priority_word(priority: Priority) -> &'static str {
 }
 
 /// Reads a status in the words of the specification, or in others that mean the same.
-pub fn status(word: &str) -> Result<Status> {
+pub(crate) fn status(word: &str) -> Result<Status> {
     let status = word.parse().ok();
     let status = status.filter(|status| *status != Status::Blocked);
     status.ok_or_else(|| unknown("status", word, &STATUSES))
 }
 
 /// Reads a priority in the words of the specification, or in others that mean the same.
-pub fn priority(word: &str) -> Result<Priority> {
+pub(crate) fn priority(word: &str) -> Result<Priority> {
     let priority = word.parse().ok();
     priority.ok_or_else(|| unknown("priority", word, &PRIORITIES))
 }

@@ -19,35 +19,35 @@ const STAY_MS: u64 = 30 * 60 * 1_000;
 /// An agent that was removed.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
-pub struct Removed {
+pub(crate) struct Removed {
     /// The agent as it was.
-    pub agent: Agent,
+    pub(crate) agent: Agent,
     /// True when a built-in agent is as it was built again.
-    pub restored: bool,
+    pub(crate) restored: bool,
     /// The tasks that were assigned to it, and are to nobody now.
-    pub unassigned: Vec<TaskId>,
+    pub(crate) unassigned: Vec<TaskId>,
 }
 
 /// Agents of the moment that were removed.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Cleaned {
+pub(crate) struct Cleaned {
     /// Ids of those that are gone.
-    pub cleaned_up: Vec<String>,
+    pub(crate) cleaned_up: Vec<String>,
     /// Ids of all that remain, in list order.
-    pub remaining: Vec<String>,
+    pub(crate) remaining: Vec<String>,
     /// How many agents there were.
-    pub before: usize,
+    pub(crate) before: usize,
     /// How many there are.
-    pub after: usize,
+    pub(crate) after: usize,
     /// How many are gone.
-    pub removed: usize,
+    pub(crate) removed: usize,
 }
 
 /// Which agents of the moment go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sweep {
+pub(crate) enum Sweep {
     /// All of them.
     All,
     /// Those whose id is older than 30 minutes at this moment, in milliseconds.
@@ -71,7 +71,7 @@ impl Sweep {
 }
 
 /// Says when an agent of the moment is removed; nothing for one that stays.
-pub fn expires(agent: &Agent) -> Option<chrono::DateTime<chrono::Utc>> {
+pub(crate) fn expires(agent: &Agent) -> Option<chrono::DateTime<chrono::Utc>> {
     let minted = runtime_moment(&agent.id).filter(|_| agent.is_runtime)?;
     let registered = agent.created_at.as_deref().and_then(millis).unwrap_or(0);
     let end = minted.max(registered).saturating_add(STAY_MS);
@@ -85,7 +85,12 @@ fn millis(moment: &str) -> Option<u64> {
 }
 
 /// Changes an agent of the store, or a built-in one, whose change is kept in the store.
-pub fn update(surroundings: &Surroundings, id: &str, draft: Draft, terms: &Terms) -> Result<Shown> {
+pub(crate) fn update(
+    surroundings: &Surroundings,
+    id: &str,
+    draft: Draft,
+    terms: &Terms,
+) -> Result<Shown> {
     let workspace = surroundings.workspace()?;
     let now = surroundings.clock.timestamp();
     if draft == Draft::default() {
@@ -167,7 +172,7 @@ fn refuse_without_supervisor(agent: &Agent) -> Result<()> {
 }
 
 /// Removes an agent and the trust in it; a built-in one becomes as it was built.
-pub fn remove(surroundings: &Surroundings, id: &str, terms: &Terms) -> Result<Removed> {
+pub(crate) fn remove(surroundings: &Surroundings, id: &str, terms: &Terms) -> Result<Removed> {
     let workspace = surroundings.workspace()?;
     let mut removed = taken_out(surroundings, &workspace, id, terms)?;
     if !removed.restored {
@@ -226,7 +231,7 @@ fn is_damaged(transaction: &dyn AgencyTransaction, known: &Known, id: &str) -> b
 }
 
 /// Removes agents of the moment. Others are never touched.
-pub fn cleanup(surroundings: &Surroundings, sweep: Sweep) -> Result<Cleaned> {
+pub(crate) fn cleanup(surroundings: &Surroundings, sweep: Sweep) -> Result<Cleaned> {
     let workspace = surroundings.workspace()?;
     let cleaned = write(&workspace, |transaction| {
         let before = known_to(transaction, &workspace)?.agents.len();

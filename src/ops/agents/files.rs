@@ -37,11 +37,11 @@ pub(super) struct Files {
 
 /// A file of agents that could not be used.
 #[derive(Clone, Debug)]
-pub struct LeftOut {
+pub(crate) struct LeftOut {
     /// The file, relative to the workspace.
-    pub file: String,
+    pub(crate) file: String,
     /// Why, with the file.
-    pub why: String,
+    pub(crate) why: String,
     /// The ids that it seems to name.
     ids: Vec<String>,
 }

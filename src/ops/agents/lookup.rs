@@ -10,26 +10,26 @@ use crate::score::normalize;
 
 /// Which agents to list. Empty parts let everything through.
 #[derive(Clone, Debug, Default)]
-pub struct Lookup {
+pub(crate) struct Lookup {
     /// With one of these statuses.
-    pub statuses: Vec<AgentStatus>,
+    pub(crate) statuses: Vec<AgentStatus>,
     /// In one of these roles.
-    pub roles: Vec<Role>,
+    pub(crate) roles: Vec<Role>,
     /// Of one of these kinds.
-    pub kinds: Vec<Kind>,
+    pub(crate) kinds: Vec<Kind>,
     /// With all of these tags.
-    pub tags: Vec<String>,
+    pub(crate) tags: Vec<String>,
     /// Offering this capability.
-    pub capability: Option<String>,
+    pub(crate) capability: Option<String>,
     /// With at least one of these skills; an empty list given lets nothing through.
-    pub any_skill: Option<Vec<String>>,
+    pub(crate) any_skill: Option<Vec<String>>,
     /// With all of these skills; an empty list given lets nothing through.
-    pub all_skills: Option<Vec<String>>,
+    pub(crate) all_skills: Option<Vec<String>>,
 }
 
 impl Lookup {
     /// Says whether an agent is looked for.
-    pub fn fits(&self, agent: &Agent) -> bool {
+    pub(crate) fn fits(&self, agent: &Agent) -> bool {
         fn among<T: PartialEq>(wanted: &[T], value: &T) -> bool {
             wanted.is_empty() || wanted.contains(value)
         }
@@ -57,18 +57,18 @@ fn same(word: &str, other: &str) -> bool {
 /// Agents that were looked up.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
-pub struct Listed {
+pub(crate) struct Listed {
     /// The agents in list order, which decides ties between them.
-    pub agents: Vec<Agent>,
+    pub(crate) agents: Vec<Agent>,
     /// How many.
-    pub total: usize,
+    pub(crate) total: usize,
     /// Files that could not be used.
     #[serde(skip)]
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Lists the agents that are looked for.
-pub fn list(surroundings: &Surroundings, lookup: &Lookup) -> Result<Listed> {
+pub(crate) fn list(surroundings: &Surroundings, lookup: &Lookup) -> Result<Listed> {
     let Known {
         agents, warnings, ..
     } = known(surroundings)?;

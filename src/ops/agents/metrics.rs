@@ -22,93 +22,93 @@ const MOST_USED: usize = 5;
 /// The numbers of executions.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Metrics {
+pub(crate) struct Metrics {
     /// All together.
-    pub dashboard: Dashboard,
+    pub(crate) dashboard: Dashboard,
     /// Each active agent; the one that was used last comes first.
-    pub agents: Vec<Measured>,
+    pub(crate) agents: Vec<Measured>,
 }
 
 /// The numbers of all agents together.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Dashboard {
+pub(crate) struct Dashboard {
     /// How many agents are active.
-    pub active_agents: usize,
+    pub(crate) active_agents: usize,
     /// How many agents there are.
-    pub total_agents: usize,
+    pub(crate) total_agents: usize,
     /// How many executions there were.
-    pub total_executions: u64,
+    pub(crate) total_executions: u64,
     /// How many executions are under way.
-    pub running_executions: u64,
+    pub(crate) running_executions: u64,
     /// How many executions were answered.
-    pub completed_executions: u64,
+    pub(crate) completed_executions: u64,
     /// How many were not.
-    pub failed_executions: u64,
+    pub(crate) failed_executions: u64,
     /// How many were given up.
-    pub cancelled_executions: u64,
+    pub(crate) cancelled_executions: u64,
     /// Share of those that ended which were answered, by nobody in the place of an agent that failed, from
     /// 0 to 1; none before the first has ended.
-    pub success_rate: Option<f64>,
+    pub(crate) success_rate: Option<f64>,
     /// How long an answer takes; what ended without one has no response. None before the first.
-    pub average_response_time_ms: Option<f64>,
+    pub(crate) average_response_time_ms: Option<f64>,
     /// The agents with the most executions, most first.
-    pub most_used_agents: Vec<Used>,
+    pub(crate) most_used_agents: Vec<Used>,
     /// Where executions went, `finalize` where no agent fits and `clarify` where it was asked which is meant,
     /// most first.
-    pub routing_patterns: Vec<Pattern>,
+    pub(crate) routing_patterns: Vec<Pattern>,
     /// Those of the last 24 hours.
-    pub window: Window,
+    pub(crate) window: Window,
 }
 
 /// How often an agent was used.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Used {
+pub(crate) struct Used {
     /// The agent.
-    pub agent_id: String,
+    pub(crate) agent_id: String,
     /// How many executions it had.
-    pub count: u64,
+    pub(crate) count: u64,
 }
 
 /// How often executions went somewhere.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Pattern {
+pub(crate) struct Pattern {
     /// Where, and how often.
     #[serde(flatten)]
-    pub used: Used,
+    pub(crate) used: Used,
     /// Which part of all that is, from 0 to 1.
-    pub share: f64,
+    pub(crate) share: f64,
 }
 
 /// The numbers of an agent.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Measured {
+pub(crate) struct Measured {
     /// The agent.
-    pub agent_id: String,
+    pub(crate) agent_id: String,
     /// Its name for people.
-    pub name: String,
+    pub(crate) name: String,
     /// What it is good at.
-    pub description: String,
+    pub(crate) description: String,
     /// What it does among the others.
-    pub role: Role,
+    pub(crate) role: Role,
     /// Whether messages reach it: they do.
-    pub status: AgentStatus,
+    pub(crate) status: AgentStatus,
     /// How many executions it had, also such as are under way.
-    pub execution_count: u64,
+    pub(crate) execution_count: u64,
     /// How long one takes, answered or not; none before the first has ended.
-    pub average_execution_time_ms: Option<f64>,
+    pub(crate) average_execution_time_ms: Option<f64>,
     /// Share of those that ended which it answered, from 0 to 1; none before the first has ended.
-    pub success_rate: Option<f64>,
+    pub(crate) success_rate: Option<f64>,
     /// When its last execution began, RFC 3339 in UTC.
-    pub last_used_at: Option<String>,
+    pub(crate) last_used_at: Option<String>,
     /// Its executions of the last 24 hours.
-    pub window: Spread,
+    pub(crate) window: Spread,
 }
 
 /// Sums of tallies.
@@ -152,7 +152,7 @@ impl Sum {
 }
 
 /// Measures the executions of a user, or of all.
-pub fn metrics(surroundings: &Surroundings, user: Option<&str>) -> Result<Metrics> {
+pub(crate) fn metrics(surroundings: &Surroundings, user: Option<&str>) -> Result<Metrics> {
     let workspace = surroundings.workspace()?;
     let since = window::begin(surroundings.clock.now());
     let (tallies, stood_in, asked_back, seen) = match settled(&workspace, &surroundings.clock)? {
@@ -185,7 +185,11 @@ pub fn metrics(surroundings: &Surroundings, user: Option<&str>) -> Result<Metric
 }
 
 /// Counts the executions of an agent, those of a user or of all.
-pub fn executions(surroundings: &Surroundings, agent: &str, user: Option<&str>) -> Result<u64> {
+pub(crate) fn executions(
+    surroundings: &Surroundings,
+    agent: &str,
+    user: Option<&str>,
+) -> Result<u64> {
     let workspace = surroundings.workspace()?;
     let tallies = match settled(&workspace, &surroundings.clock)? {
         Some(mut agency) => agency.read()?.tallies()?,

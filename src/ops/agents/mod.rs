@@ -1,11 +1,11 @@
 //! The registry of agents: built-in ones, files in `.cleo/agents`, those that were registered to
 //! stay, and those of the moment. Rules: multi-agent notes, sections 1.4, 1.7 and 1.9.
 
-mod change;
+pub(crate) mod change;
 mod files;
-mod lookup;
-mod metrics;
-mod register;
+pub(crate) mod lookup;
+pub(crate) mod metrics;
+pub(crate) mod register;
 mod reserved;
 mod roster;
 mod terms;
@@ -24,52 +24,50 @@ use crate::store::agency::{Agency, AgencyTransaction};
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
 pub(in crate::ops) use change::swept;
-pub use change::{Cleaned, Removed, Sweep, cleanup, expires, remove, update};
-pub use files::LeftOut;
-pub use lookup::{Listed, Lookup, list};
-pub use metrics::{Dashboard, Measured, Metrics, executions, metrics};
-pub use register::{Imported, Registered, import, register};
-pub use reserved::is_reserved;
-pub use roster::{Roster, View};
-pub use terms::Terms;
-pub use trust::{Trusting, trust, untrust};
-pub use window::{Hour, Spread, Window};
+pub(crate) use change::{Sweep, cleanup, expires, remove, update};
+pub(crate) use files::LeftOut;
+pub(crate) use lookup::{Lookup, list};
+pub(crate) use metrics::{Dashboard, Measured, executions, metrics};
+pub(crate) use register::{import, register};
+pub(crate) use roster::{Roster, View};
+pub(crate) use terms::Terms;
+pub(crate) use trust::{Trusting, trust, untrust};
 
 /// An agent after a command, or as it is shown.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
-pub struct Shown {
+pub(crate) struct Shown {
     /// The agent.
-    pub agent: Agent,
+    pub(crate) agent: Agent,
     /// The file that says so, relative to the workspace; none for an agent of the store.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
+    pub(crate) file: Option<String>,
     /// Whether it may be called, of a worker.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub standing: Option<Standing>,
+    pub(crate) standing: Option<Standing>,
     /// What the caller should know.
     #[serde(skip)]
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Everybody whom messages and work can reach.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub(crate) struct Known {
     /// The agents in list order, which decides ties: built-in ones, files by name, registered ones
     /// in the order of their registration, those of the moment last.
-    pub agents: Vec<Agent>,
+    pub(crate) agents: Vec<Agent>,
     /// The files of those that have one, relative to the workspace, by id.
-    pub files: Vec<(String, String)>,
+    pub(crate) files: Vec<(String, String)>,
     /// Files that could not be used.
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
     /// The same, with what they seem to hold.
-    pub left_out: Vec<LeftOut>,
+    pub(crate) left_out: Vec<LeftOut>,
 }
 
 impl Known {
     /// Leaves out the agents of others, whose those of the moment are, and when anybody had one last;
     /// without a user all stay.
-    pub fn seen_by(self, user: Option<&str>) -> Known {
+    pub(crate) fn seen_by(self, user: Option<&str>) -> Known {
         let agents = self.agents.into_iter();
         let seen = agents.filter(|agent| agent.is_seen_by(user));
         let seen = seen.map(|agent| agent.shown_to(user));
@@ -89,19 +87,19 @@ impl Known {
     }
 
     /// Finds an agent that must be there.
-    pub fn require(&self, id: &str) -> Result<&Agent> {
+    pub(crate) fn require(&self, id: &str) -> Result<&Agent> {
         let found = self.agents.iter().find(|agent| agent.id == id);
         found.ok_or_else(|| self.no_agent(id))
     }
 
     /// Returns the file that an agent stands in.
-    pub fn file(&self, id: &str) -> Option<&str> {
+    pub(crate) fn file(&self, id: &str) -> Option<&str> {
         let found = self.files.iter().find(|(owner, _)| owner == id);
         found.map(|(_, file)| file.as_str())
     }
 
     /// The error for an id that is no agent's.
-    pub fn no_agent(&self, id: &str) -> Error {
+    pub(crate) fn no_agent(&self, id: &str) -> Error {
         let message = format!("there is no agent `{id}`");
         if let Some(file) = self.left_out.iter().find(|file| file.names(id)) {
             let message = format!("{message}: {}", file.why);
@@ -116,7 +114,7 @@ impl Known {
 }
 
 /// Finds all agents. Without a workspace there are the built-in ones only.
-pub fn known(surroundings: &Surroundings) -> Result<Known> {
+pub(crate) fn known(surroundings: &Surroundings) -> Result<Known> {
     match place(surroundings)? {
         Some(workspace) => known_in(&workspace),
         None => Ok(Known {
@@ -128,7 +126,7 @@ pub fn known(surroundings: &Surroundings) -> Result<Known> {
 
 /// Finds the agents that a user sees, with when the user had each last; without a user all agents, with when
 /// anybody had.
-pub fn known_by(surroundings: &Surroundings, user: Option<&str>) -> Result<Known> {
+pub(crate) fn known_by(surroundings: &Surroundings, user: Option<&str>) -> Result<Known> {
     let mut known = known(surroundings)?.seen_by(user);
     if let Some(user) = user {
         let uses = uses(surroundings, user)?;
@@ -140,7 +138,7 @@ pub fn known_by(surroundings: &Surroundings, user: Option<&str>) -> Result<Known
 }
 
 /// Finds when a user had each agent last, by id: when what it was asked for began.
-pub fn uses(surroundings: &Surroundings, user: &str) -> Result<HashMap<String, String>> {
+pub(crate) fn uses(surroundings: &Surroundings, user: &str) -> Result<HashMap<String, String>> {
     let agency = match place(surroundings)? {
         Some(workspace) => SqliteAgency::open(&workspace.agency())?,
         None => None,
@@ -159,7 +157,7 @@ pub fn uses(surroundings: &Surroundings, user: &str) -> Result<HashMap<String, S
 }
 
 /// Finds all agents of a workspace.
-pub fn known_in(workspace: &Workspace) -> Result<Known> {
+pub(crate) fn known_in(workspace: &Workspace) -> Result<Known> {
     match SqliteAgency::open(&workspace.agency())? {
         Some(mut agency) => known_to(&*agency.read()?, workspace),
         None => Ok(joined(Vec::new(), files::read(workspace))),
@@ -214,7 +212,7 @@ fn joined(stored: Vec<Agent>, files: files::Files) -> Known {
 }
 
 /// Finds the workspace, if there is one; one that the user named must be there.
-pub fn place(surroundings: &Surroundings) -> Result<Option<Workspace>> {
+pub(crate) fn place(surroundings: &Surroundings) -> Result<Option<Workspace>> {
     match surroundings.workspace() {
         Ok(workspace) => Ok(Some(workspace)),
         Err(error) if surroundings.root.is_some() => Err(error),
@@ -223,7 +221,7 @@ pub fn place(surroundings: &Surroundings) -> Result<Option<Workspace>> {
 }
 
 /// Shows one agent that a user sees; without a user any.
-pub fn show(surroundings: &Surroundings, id: &str, user: Option<&str>) -> Result<Shown> {
+pub(crate) fn show(surroundings: &Surroundings, id: &str, user: Option<&str>) -> Result<Shown> {
     let known = known_by(surroundings, user)?;
     let agent = known.require(id)?.clone();
     Ok(Shown {
@@ -245,7 +243,7 @@ fn standing(surroundings: &Surroundings, agent: &Agent) -> Option<Standing> {
 
 /// Runs `work` in a transaction on the agents of the workspace and commits it; an error leaves
 /// nothing behind.
-pub fn write<T>(
+pub(crate) fn write<T>(
     workspace: &Workspace,
     work: impl FnOnce(&mut dyn AgencyTransaction) -> Result<T>,
 ) -> Result<T> {

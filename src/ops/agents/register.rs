@@ -26,33 +26,33 @@ const NAME_KEPT: usize = 60;
 /// An agent that was registered.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
-pub struct Registered {
+pub(crate) struct Registered {
     /// The agent.
     #[serde(flatten)]
-    pub shown: Shown,
+    pub(crate) shown: Shown,
     /// Whether it is new; an agent of the moment that was there is changed.
-    pub created: bool,
+    pub(crate) created: bool,
 }
 
 /// Agents that came from a file.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
-pub struct Imported {
+pub(crate) struct Imported {
     /// The agents.
-    pub agents: Vec<Agent>,
+    pub(crate) agents: Vec<Agent>,
     /// How many.
-    pub total: usize,
+    pub(crate) total: usize,
     /// How many of them were there and are changed.
-    pub updated: usize,
+    pub(crate) updated: usize,
     /// What the caller should know.
     #[serde(skip)]
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Registers an agent: to stay, or for the moment when `runtime` says so or its id is one of such.
 /// A worker that the user of this machine registers is trusted; over HTTP, programs are not, and
 /// addresses only as far as they are public.
-pub fn register(
+pub(crate) fn register(
     surroundings: &Surroundings,
     draft: Draft,
     runtime: bool,
@@ -231,7 +231,7 @@ fn minted(known: &Known, millis: u64) -> String {
 }
 
 /// Registers all agents of a file, or none. Those that are there are changed with `replace`.
-pub fn import(surroundings: &Surroundings, path: &Path, replace: bool) -> Result<Imported> {
+pub(crate) fn import(surroundings: &Surroundings, path: &Path, replace: bool) -> Result<Imported> {
     let workspace = surroundings.workspace()?;
     let bytes = read_input(path, IMPORT_MAX)?;
     let drafts = files::drafts(&bytes, &path.to_string_lossy());

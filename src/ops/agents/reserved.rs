@@ -34,7 +34,7 @@ const PARTS: [&str; 8] = [
 ];
 
 /// Says whether an id is that of something else than an agent.
-pub fn is_reserved(id: &str) -> bool {
+pub(crate) fn is_reserved(id: &str) -> bool {
     meaning(id).is_some()
 }
 

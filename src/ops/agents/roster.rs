@@ -21,17 +21,17 @@ const MOMENT: Duration = Duration::from_millis(1);
 
 /// Agents that somebody can reach, ready to be chosen from.
 #[derive(Debug)]
-pub struct View {
+pub(crate) struct View {
     /// The agents in list order, which decides ties.
-    pub agents: Vec<Arc<Agent>>,
+    pub(crate) agents: Vec<Arc<Agent>>,
     /// The router's index of them.
-    pub index: Index,
+    pub(crate) index: Index,
     places: HashMap<String, usize>,
 }
 
 impl View {
     /// Makes the index.
-    pub fn of(agents: impl IntoIterator<Item = impl Into<Arc<Agent>>>) -> View {
+    pub(crate) fn of(agents: impl IntoIterator<Item = impl Into<Arc<Agent>>>) -> View {
         let agents: Vec<Arc<Agent>> = agents.into_iter().map(Into::into).collect();
         View {
             index: Index::of(agents.iter().map(|agent| Profile::from(&**agent))),
@@ -45,13 +45,13 @@ impl View {
     }
 
     /// Finds an agent.
-    pub fn agent(&self, id: &str) -> Option<&Arc<Agent>> {
+    pub(crate) fn agent(&self, id: &str) -> Option<&Arc<Agent>> {
         let place = self.places.get(id);
         place.and_then(|place| self.agents.get(*place))
     }
 
     /// Finds an agent that must be there.
-    pub fn require(&self, id: &str) -> Result<&Arc<Agent>> {
+    pub(crate) fn require(&self, id: &str) -> Result<&Arc<Agent>> {
         let missing = || Known {
             agents: self.agents.iter().map(|agent| (**agent).clone()).collect(),
             ..Known::default()
@@ -78,7 +78,7 @@ struct Held {
 type Files = Vec<(std::ffi::OsString, u64, Option<SystemTime>)>;
 
 /// The agents of a workspace.
-pub struct Roster {
+pub(crate) struct Roster {
     workspace: Workspace,
     held: Mutex<Holding>,
 }
@@ -92,7 +92,7 @@ struct Holding {
 
 impl Roster {
     /// Begins without having looked.
-    pub fn new(workspace: Workspace) -> Roster {
+    pub(crate) fn new(workspace: Workspace) -> Roster {
         Roster {
             workspace,
             held: Mutex::default(),
@@ -100,7 +100,7 @@ impl Roster {
     }
 
     /// Returns the agents as a transaction that writes sees them: those of one user, or all.
-    pub fn view(
+    pub(crate) fn view(
         &self,
         transaction: &dyn AgencyTransaction,
         user: Option<&str>,
@@ -109,7 +109,7 @@ impl Roster {
     }
 
     /// Returns the agents of a user, or all, as they stand now or did a moment ago.
-    pub fn current(&self, agency: &mut dyn Agency, user: Option<&str>) -> Result<Arc<View>> {
+    pub(crate) fn current(&self, agency: &mut dyn Agency, user: Option<&str>) -> Result<Arc<View>> {
         let now = Instant::now();
         if let Some(view) = self.holding().known(user, now) {
             return Ok(view);
@@ -118,7 +118,7 @@ impl Roster {
     }
 
     /// Has the next who asks look at the store: this process has changed an agent.
-    pub fn forget(&self) {
+    pub(crate) fn forget(&self) {
         let mut holding = self.holding();
         (holding.held, holding.changed) = (None, Some(Instant::now()));
     }

@@ -8,19 +8,19 @@ use crate::ops::trust::Registrant;
 
 /// On whose behalf an agent is changed, and how far.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Terms {
+pub(crate) struct Terms {
     /// How it comes to cleo.
-    pub by: Registrant,
+    pub(crate) by: Registrant,
     /// The user whose agents may be changed, and whose new ones are; none: the user of this machine,
     /// who may change all and makes what is everybody's.
-    pub user: Option<String>,
+    pub(crate) user: Option<String>,
     /// When the caller believes that the agent was last changed; another moment is refused. Empty for one
     /// that never was.
-    pub seen: Option<String>,
+    pub(crate) seen: Option<String>,
     /// Whether a worker may be on this machine or around it, whoever registers it.
-    pub allow_private: bool,
+    pub(crate) allow_private: bool,
     /// Whether it is kept, or only shown how it would be.
-    pub keeps: bool,
+    pub(crate) keeps: bool,
 }
 
 impl Default for Terms {

@@ -14,20 +14,20 @@ use crate::workspace::Workspace;
 /// An agent after its trust was given or taken.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
-pub struct Trusting {
+pub(crate) struct Trusting {
     /// The agent.
-    pub agent: Agent,
+    pub(crate) agent: Agent,
     /// Whether it may be called now.
-    pub standing: Standing,
+    pub(crate) standing: Standing,
     /// Whether that is new.
-    pub changed: bool,
+    pub(crate) changed: bool,
     /// The file that the agent stands in, relative to the workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
+    pub(crate) file: Option<String>,
 }
 
 /// Trusts a worker as it is now.
-pub fn trust(surroundings: &Surroundings, id: &str) -> Result<Trusting> {
+pub(crate) fn trust(surroundings: &Surroundings, id: &str) -> Result<Trusting> {
     surroundings.assignment.refuse_agent("trusts nothing")?;
     let (trust, known) = gathered(surroundings)?;
     let agent = known.require(id)?;
@@ -42,7 +42,7 @@ pub fn trust(surroundings: &Surroundings, id: &str) -> Result<Trusting> {
 }
 
 /// Takes trust in an agent away, also in one that is not there any more.
-pub fn untrust(surroundings: &Surroundings, id: &str) -> Result<Trusting> {
+pub(crate) fn untrust(surroundings: &Surroundings, id: &str) -> Result<Trusting> {
     let (trust, known) = gathered(surroundings)?;
     let agent = known.require(id)?;
     let before = trust.standing(&Item::worker(agent));

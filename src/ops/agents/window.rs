@@ -18,45 +18,45 @@ pub(super) const LOOKED_AT: u32 = 10_000;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Window {
+pub(crate) struct Window {
     /// Since when, the beginning of an hour, RFC 3339 in UTC.
-    pub since: String,
+    pub(crate) since: String,
     /// All together.
     #[serde(flatten)]
-    pub all: Spread,
+    pub(crate) all: Spread,
     /// Each hour, oldest first, also those in which nothing was executed.
-    pub hours: Vec<Hour>,
+    pub(crate) hours: Vec<Hour>,
     /// Whether all executions of this time were looked at, and not only the last 10,000.
-    pub is_whole: bool,
+    pub(crate) is_whole: bool,
 }
 
 /// How many executions there were, and how long answers took.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Spread {
+pub(crate) struct Spread {
     /// How many executions began.
-    pub executions: u64,
+    pub(crate) executions: u64,
     /// How many of them failed, or their agent did.
-    pub failed: u64,
+    pub(crate) failed: u64,
     /// How many were answered by a model or a worker, and by nobody in its place.
-    pub answered: u64,
+    pub(crate) answered: u64,
     /// Half of these answers took no longer, in milliseconds; none before the first.
-    pub median_ms: Option<u64>,
+    pub(crate) median_ms: Option<u64>,
     /// Of 100 of these answers 95 took no longer, in milliseconds; none before the first.
-    pub p95_ms: Option<u64>,
+    pub(crate) p95_ms: Option<u64>,
 }
 
 /// Executions that began in an hour.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Hour {
+pub(crate) struct Hour {
     /// When the hour began, RFC 3339 in UTC.
-    pub at: String,
+    pub(crate) at: String,
     /// How many began.
-    pub executions: u64,
+    pub(crate) executions: u64,
     /// How many of them failed, or their agent did.
-    pub failed: u64,
+    pub(crate) failed: u64,
 }
 
 /// Returns the beginning of the window that ends now.

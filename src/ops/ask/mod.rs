@@ -28,68 +28,68 @@ const RESULT_MAX: usize = 20_000;
 
 /// A query.
 #[derive(Clone, Debug, Default)]
-pub struct Query {
+pub(crate) struct Query {
     /// What is asked.
-    pub query: String,
+    pub(crate) query: String,
     /// Who asks; none when nobody said.
-    pub user_id: Option<String>,
+    pub(crate) user_id: Option<String>,
     /// The conversation that it belongs to; its run unless told.
-    pub conversation: Option<String>,
+    pub(crate) conversation: Option<String>,
 }
 
 /// How a query is carried out.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub(crate) struct Options {
     /// Who answers, and plans.
-    pub answerers: Answerers,
+    pub(crate) answerers: Answerers,
     /// A program that plans in the place of the model.
-    pub planner: Option<External>,
+    pub(crate) planner: Option<External>,
     /// Most workers that are asked at a time.
-    pub jobs: usize,
+    pub(crate) jobs: usize,
     /// Whose workers are asked besides those of everybody; none: all.
-    pub only: Option<String>,
+    pub(crate) only: Option<String>,
 }
 
 /// What a query is answered with: the shape of the specification.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
-pub struct QueryReply {
+pub(crate) struct QueryReply {
     /// The answer.
-    pub answer: String,
+    pub(crate) answer: String,
     /// Who was asked, in order.
-    pub used_agents: Vec<UsedAgent>,
+    pub(crate) used_agents: Vec<UsedAgent>,
     /// What each said, under `step_` and its number.
-    pub intermediate_results: IndexMap<String, WorkerReply>,
+    pub(crate) intermediate_results: IndexMap<String, WorkerReply>,
     /// Why there is no answer; null when at least one worker has answered.
-    pub error: Option<Fault>,
+    pub(crate) error: Option<Fault>,
 }
 
 /// A worker that was asked.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct UsedAgent {
+pub(crate) struct UsedAgent {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// What it was asked for.
-    pub intent: String,
+    pub(crate) intent: String,
     /// How it went.
-    pub status: Status,
+    pub(crate) status: Status,
 }
 
 /// A reply with what belongs to it here.
 #[derive(Debug)]
-pub struct Asked {
+pub(crate) struct Asked {
     /// The reply.
-    pub reply: QueryReply,
+    pub(crate) reply: QueryReply,
     /// The record.
-    pub run: Run,
+    pub(crate) run: Run,
     /// What the caller should know.
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 impl Asked {
     /// The error of a query that nobody answered.
-    pub fn error(&self) -> Option<Error> {
+    pub(crate) fn error(&self) -> Option<Error> {
         let fault = self.reply.error.as_ref()?;
         let message = format!("{}: {}", fault.kind, fault.message);
         if fault.kind == FaultKind::NoAgents.word() {
@@ -105,7 +105,7 @@ impl Asked {
 /// of a model's answer.
 ///
 /// Errors: `E_INPUT_INVALID` for a blank query, and cleo's own. What workers fail of is in the reply.
-pub fn ask(
+pub(crate) fn ask(
     surroundings: &Surroundings,
     query: &Query,
     options: &Options,

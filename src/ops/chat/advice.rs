@@ -14,15 +14,15 @@ const PROMPT: &str = "You choose who replies to a message about the web page of 
 
 /// What a model says, and what the caller should know.
 #[derive(Clone, Debug, Default)]
-pub struct Advice {
+pub(crate) struct Advice {
     /// The agent that it chose.
-    pub agent: Option<ChatAgent>,
+    pub(crate) agent: Option<ChatAgent>,
     /// Why there is none, where it was asked.
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Asks a model who should reply. Without an answer that can be used, the rules decide alone.
-pub fn advice(
+pub(crate) fn advice(
     surroundings: &Surroundings,
     conversation: &str,
     message: &str,

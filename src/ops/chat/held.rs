@@ -34,7 +34,7 @@ const ON_COMPONENT: [Tool; 4] = [
 /// A message of a conversation, whoever said it.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Deserialize)]
-pub struct Remark {
+pub(crate) struct Remark {
     /// What was said.
     #[serde(alias = "text", alias = "message")]
     content: String,
@@ -45,7 +45,7 @@ pub struct Remark {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub struct Operation {
+pub(crate) struct Operation {
     /// What is waited for: a yes, unless told.
     kind: Option<PendingKind>,
     /// Who waits.
@@ -81,11 +81,11 @@ pub struct Operation {
 
 /// What a caller holds of a conversation.
 #[derive(Clone, Debug, Default)]
-pub struct Held {
+pub(crate) struct Held {
     /// What was said so far, the oldest first.
-    pub conversation: Vec<Remark>,
+    pub(crate) conversation: Vec<Remark>,
     /// What waits.
-    pub pending: Option<Operation>,
+    pub(crate) pending: Option<Operation>,
 }
 
 /// Adds to what is remembered of a conversation what the caller holds of it and is not remembered.

@@ -4,7 +4,7 @@
 mod advice;
 mod held;
 mod offer;
-mod seed;
+pub(crate) mod seed;
 mod tool;
 mod tools;
 mod writes;
@@ -22,32 +22,32 @@ use crate::run::{Detail, Speaker};
 use crate::run::{ID_MAX, is_id};
 use crate::store::agency::AgencyTransaction;
 use crate::task::rules::check_text;
-pub use advice::{Advice, advice};
-pub use held::{Held, Operation, Remark};
-pub use seed::{Seeded, seed};
+pub(crate) use advice::{Advice, advice};
+pub(crate) use held::{Held, Operation, Remark};
+pub(crate) use seed::seed;
 
 /// The conversation of those who name none.
-pub const DEFAULT: &str = "default";
+pub(crate) const DEFAULT: &str = "default";
 /// Most tools that one message calls.
 const STEPS_MAX: usize = 8;
 
 /// A message to the chat.
 #[derive(Clone, Copy, Debug)]
-pub struct Said<'a> {
+pub(crate) struct Said<'a> {
     /// The message.
-    pub message: &'a str,
+    pub(crate) message: &'a str,
     /// The conversation that it belongs to.
-    pub conversation: &'a str,
+    pub(crate) conversation: &'a str,
     /// How long a question waits for its answer, in seconds.
-    pub pending_ttl: u64,
+    pub(crate) pending_ttl: u64,
     /// The agent that a model chose, where one was asked.
-    pub advice: Option<ChatAgent>,
+    pub(crate) advice: Option<ChatAgent>,
     /// What the caller holds of the conversation, where that is more than its name.
-    pub held: Option<&'a Held>,
+    pub(crate) held: Option<&'a Held>,
 }
 
 /// Answers a message.
-pub fn turn(surroundings: &Surroundings, said: &Said<'_>) -> Result<Turn> {
+pub(crate) fn turn(surroundings: &Surroundings, said: &Said<'_>) -> Result<Turn> {
     check(said)?;
     let workspace = surroundings.workspace()?;
     let now = surroundings.clock.now();
@@ -183,7 +183,7 @@ fn remember(chat: &mut Chat, saying: Saying, now: &str, expires: &str) {
 }
 
 /// Refuses a message that is none, and a name of a conversation that is none.
-pub fn check(said: &Said<'_>) -> Result<()> {
+pub(crate) fn check(said: &Said<'_>) -> Result<()> {
     if said.message.trim().is_empty() {
         let error = Error::new(Code::InputInvalid, "the message is blank");
         return Err(error.fix("cleo chat --message 'show me my design for client 6'"));

@@ -40,27 +40,27 @@ struct Seed {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Seeded {
+pub(crate) struct Seeded {
     /// Clients.
-    pub clients: usize,
+    pub(crate) clients: usize,
     /// Files of the media library.
-    pub media: usize,
+    pub(crate) media: usize,
     /// Designs.
-    pub designs: usize,
+    pub(crate) designs: usize,
     /// Components.
-    pub components: usize,
+    pub(crate) components: usize,
     /// Security groups.
-    pub security_groups: usize,
+    pub(crate) security_groups: usize,
     /// Security groups that guard a component.
-    pub component_security_groups: usize,
+    pub(crate) component_security_groups: usize,
     /// Questions.
-    pub questions: usize,
+    pub(crate) questions: usize,
     /// Answers.
-    pub answers: usize,
+    pub(crate) answers: usize,
 }
 
 /// Loads a file. What is there under the same ids is replaced.
-pub fn seed(surroundings: &Surroundings, path: &Path) -> Result<Seeded> {
+pub(crate) fn seed(surroundings: &Surroundings, path: &Path) -> Result<Seeded> {
     let workspace = surroundings.workspace()?;
     let is_stdin = path == Path::new("-");
     let folder = if is_stdin {

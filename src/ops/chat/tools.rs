@@ -162,10 +162,11 @@ mod tests {
     use super::*;
     use crate::chat::record::{Client, Design};
     use crate::store::agency::Agency;
-    use crate::store::agency::memory::MemoryAgency;
+    use crate::store::sqlite::SqliteAgency;
 
-    fn agency() -> MemoryAgency {
-        let mut agency = MemoryAgency::default();
+    fn agency() -> (tempfile::TempDir, SqliteAgency) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut agency = SqliteAgency::open_or_create(&folder.path().join("agents.db")).unwrap();
         let mut transaction = agency.write().unwrap();
         let client = Client {
             client_id: "6".into(),
@@ -186,11 +187,11 @@ mod tests {
         };
         transaction.put_component(&component).unwrap();
         transaction.commit().unwrap();
-        agency
+        (folder, agency)
     }
 
     /// Calls a tool, keeps what it did, and returns its result.
-    fn call(agency: &mut MemoryAgency, tool: Tool, args: Value) -> Value {
+    fn call(agency: &mut SqliteAgency, tool: Tool, args: Value) -> Value {
         let args = args.as_object().cloned().unwrap();
         let mut transaction = agency.write().unwrap();
         let result = run(&mut *transaction, &Call { tool, args }, true).unwrap();
@@ -284,7 +285,7 @@ mod tests {
                 "props.title'; DROP TABLE components;-- is no field of a component",
             ),
         ] {
-            let mut agency = agency();
+            let (_folder, mut agency) = agency();
             let result = call(&mut agency, tool, args.clone());
             assert_eq!(result["error"], error, "{}: {args}", tool.name());
             assert_eq!(result["success"], false);
@@ -295,7 +296,7 @@ mod tests {
 
     #[test]
     fn a_search_compares_keys_exactly_and_columns_in_any_case() {
-        let mut agency = agency();
+        let (_folder, mut agency) = agency();
         for (criteria, found) in [
             (json!({}), 1),
             (json!({"component_type": "cards"}), 1),
@@ -318,7 +319,7 @@ mod tests {
 
     #[test]
     fn what_is_only_tried_is_not_kept() {
-        let mut agency = agency();
+        let (_folder, mut agency) = agency();
         let args = json!({"clientId": "6", "componentId": "101"})
             .as_object()
             .cloned()

@@ -4,7 +4,7 @@ mod guard;
 mod next;
 
 pub(in crate::ops) use guard::{Caller, check_clock, check_epoch, check_holder};
-pub use next::{claim_next, nothing_ready};
+pub(crate) use next::{claim_next, nothing_ready};
 
 use serde::Serialize;
 use serde_json::json;
@@ -21,21 +21,26 @@ use guard::{lost, refuse_clock, refuse_held};
 /// A task with its claim.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Claimed {
+pub(crate) struct Claimed {
     /// The task.
-    pub task: Task,
+    pub(crate) task: Task,
     /// Its claim; none if it was never claimed.
-    pub claim: Option<Claim>,
+    pub(crate) claim: Option<Claim>,
     /// False when nothing had to be done.
-    pub changed: bool,
+    pub(crate) changed: bool,
     /// What the caller should know.
     #[serde(skip)]
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Claims a task that nobody holds and starts it. One that waits for others is refused unless
 /// `force`, which is recorded.
-pub fn claim(context: &mut Context, id: TaskId, lease: Lease, force: bool) -> Result<Claimed> {
+pub(crate) fn claim(
+    context: &mut Context,
+    id: TaskId,
+    lease: Lease,
+    force: bool,
+) -> Result<Claimed> {
     let caller = Caller::unbound(context);
     // Whoever comes too late need not wait for those who write.
     context.read(|transaction| claimable(transaction, id, &caller, force).map(drop))?;
@@ -49,7 +54,7 @@ pub fn claim(context: &mut Context, id: TaskId, lease: Lease, force: bool) -> Re
 
 /// Claims tasks in this order, each that nobody holds, that is ready, and that touches no files of one
 /// under way or claimed before it. One that cannot be claimed holds up no other; its error says why.
-pub fn claim_apart(
+pub(crate) fn claim_apart(
     context: &mut Context,
     ids: &[TaskId],
     lease: Lease,
@@ -125,7 +130,7 @@ fn started(
 }
 
 /// Takes a task up again that was completed without being earned, for who had it worked on.
-pub fn take_back(context: &mut Context, id: TaskId, lease: Lease) -> Result<Claim> {
+pub(crate) fn take_back(context: &mut Context, id: TaskId, lease: Lease) -> Result<Claim> {
     let caller = Caller::unbound(context);
     context.write(|transaction| {
         let task = require(transaction, id)?;
@@ -187,7 +192,7 @@ fn renew(
 }
 
 /// Extends the lease of a claim. That of somebody else only by `force`, which is recorded.
-pub fn heartbeat(
+pub(crate) fn heartbeat(
     context: &mut Context,
     id: TaskId,
     lease: Lease,
@@ -224,7 +229,7 @@ pub fn heartbeat(
 
 /// Gives a task back: it is free, and pending if it was active. What somebody else holds is only
 /// taken from them by `force`, which is recorded.
-pub fn release(
+pub(crate) fn release(
     context: &mut Context,
     id: TaskId,
     epoch: Option<u32>,

@@ -20,7 +20,11 @@ const WORK: [Status; 2] = [Status::Active, Status::Review];
 
 /// Claims the most urgent ready task below `scope`, or of all, that touches no files of a task under
 /// way, and starts it. Tasks whose lease is over are free again first.
-pub fn claim_next(context: &mut Context, scope: Option<TaskId>, lease: Lease) -> Result<Claimed> {
+pub(crate) fn claim_next(
+    context: &mut Context,
+    scope: Option<TaskId>,
+    lease: Lease,
+) -> Result<Claimed> {
     let caller = &Caller::unbound(context);
     // Whoever finds nothing need not wait for those who write.
     let found = context.read(|transaction| {
@@ -143,7 +147,7 @@ fn expired(
 
 /// The error for a graph with nothing to do now. It says whether to come back later, which helps only where
 /// somebody is at work at `now` (RFC 3339 in UTC). Several may go by `name`, so that one is waited for too.
-pub fn nothing_ready(
+pub(crate) fn nothing_ready(
     transaction: &dyn Transaction,
     scope: Option<TaskId>,
     name: &str,

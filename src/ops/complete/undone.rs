@@ -13,7 +13,7 @@ use crate::task::Status;
 
 /// How a task that was done is not any more.
 #[derive(Debug)]
-pub enum Undone {
+pub(crate) enum Undone {
     /// What its agent left is not there any more or does not verify.
     Broken(Box<Error>),
     /// Somebody has opened it again.
@@ -23,7 +23,7 @@ pub enum Undone {
 /// Finds the tasks among these that are done, each under the epoch of a claim, and that something has undone
 /// since. Of what is left only entries and files are looked at: evidence may have to be taken again by now, and
 /// more may be asked of the task. What is archived, was taken on by somebody else or cannot be read is left alone.
-pub fn undone(
+pub(crate) fn undone(
     context: &mut Context,
     done: &[(TaskId, Option<u32>)],
     required: &mut Required,

@@ -19,23 +19,23 @@ use crate::workspace::Workspace;
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct TaskReport {
+pub(crate) struct TaskReport {
     /// The task.
-    pub task_id: TaskId,
+    pub(crate) task_id: TaskId,
     /// The skill in its prompt; none when it was never spawned.
-    pub skill: Option<String>,
+    pub(crate) skill: Option<String>,
     /// `pass` or `fail`; none when there is no protocol to check, because it was never spawned.
-    pub verdict: Option<&'static str>,
+    pub(crate) verdict: Option<&'static str>,
     /// Every rule that it breaks.
-    pub violations: Vec<Violation>,
+    pub(crate) violations: Vec<Violation>,
     /// When its output was last found to hold.
-    pub verified_at: Option<String>,
+    pub(crate) verified_at: Option<String>,
     /// When and by whom it was completed by force, if it was.
-    pub forced: Option<String>,
+    pub(crate) forced: Option<String>,
     /// Gates that were passed before their turn.
-    pub forced_gates: Vec<Gate>,
+    pub(crate) forced_gates: Vec<Gate>,
     /// What spoke against it when it was completed by force, such as stale evidence.
-    pub forced_reasons: Vec<String>,
+    pub(crate) forced_reasons: Vec<String>,
 }
 
 impl TaskReport {
@@ -50,11 +50,11 @@ impl TaskReport {
 /// Finished tasks of which nothing else is known than that they were never spawned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Unspawned {
+pub(crate) struct Unspawned {
     /// How many there are.
-    pub total: usize,
+    pub(crate) total: usize,
     /// The first ten of them, by id.
-    pub first: Vec<TaskId>,
+    pub(crate) first: Vec<TaskId>,
 }
 
 impl Unspawned {

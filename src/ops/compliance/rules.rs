@@ -14,28 +14,28 @@ use crate::workspace::Workspace;
 /// What is known of one rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct RuleReport {
+pub(crate) struct RuleReport {
     /// Its name, such as `ORC-004`.
-    pub id: &'static str,
+    pub(crate) id: &'static str,
     /// What it asks for.
-    pub rule: &'static str,
+    pub(crate) rule: &'static str,
     /// Whether a program can tell.
-    pub kind: Kind,
+    pub(crate) kind: Kind,
     /// `pass` or `fail`; none for advice.
-    pub verdict: Option<&'static str>,
+    pub(crate) verdict: Option<&'static str>,
     /// What was found, or where to look.
-    pub evidence: String,
+    pub(crate) evidence: String,
     /// The first ten tasks that break it, by id.
-    pub tasks: Vec<TaskId>,
+    pub(crate) tasks: Vec<TaskId>,
     /// How many tasks break it.
-    pub total: usize,
+    pub(crate) total: usize,
 }
 
 /// Whether a program can tell that a rule is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub(crate) enum Kind {
     /// It was looked at.
     Checked,
     /// Nothing that is kept shows it.

@@ -17,45 +17,45 @@ use crate::error::{Code, Error, Result};
 use crate::file::write_whole;
 use crate::id::TaskId;
 use crate::workspace::Workspace;
-pub use next::Next;
-pub use wave::{Attempt, Checked, Played};
+pub(crate) use next::Next;
+pub(crate) use wave::{Attempt, Played};
 
 const TASKS: &str = include_str!("../../../examples/demo/tasks.jsonl");
 const AGENT: &str = include_str!("../../../examples/demo/agent.sh");
 
 /// Where and with what.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub(crate) struct Options {
     /// Folder to use; the next free `cleo-demo` when there is none.
-    pub folder: Option<PathBuf>,
+    pub(crate) folder: Option<PathBuf>,
     /// The cleo that the agents call.
-    pub program: PathBuf,
+    pub(crate) program: PathBuf,
     /// True when that cleo is on the PATH.
-    pub installed: bool,
+    pub(crate) installed: bool,
 }
 
 /// Everything that happened.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Demo {
+pub(crate) struct Demo {
     /// The folder, as it can be typed from here.
-    pub folder: String,
+    pub(crate) folder: String,
     /// Who played the agents: a script.
-    pub agents: &'static str,
+    pub(crate) agents: &'static str,
     /// What was done, in order.
-    pub steps: Vec<Step>,
+    pub(crate) steps: Vec<Step>,
     /// What to look at in the folder.
-    pub look: Vec<Next>,
+    pub(crate) look: Vec<Next>,
     /// What to type in a project of one's own.
-    pub next: Vec<Next>,
+    pub(crate) next: Vec<Next>,
 }
 
 /// One step with its results.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "step", rename_all = "camelCase")]
-pub enum Step {
+pub(crate) enum Step {
     /// An epic with its tasks was added.
     Tasks {
         /// The epic.
@@ -92,26 +92,24 @@ pub enum Step {
 /// A task in a line.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[expect(missing_docs, reason = "the fields are those of Task")]
-pub struct Line {
-    pub id: TaskId,
-    pub title: String,
+pub(crate) struct Line {
+    pub(crate) id: TaskId,
+    pub(crate) title: String,
 }
 
 /// The skill for a task, and why.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-#[expect(missing_docs, reason = "the fields are those of Decision")]
 #[serde(rename_all = "camelCase")]
-pub struct Choice {
-    pub task_id: TaskId,
-    pub skill: String,
-    pub strategy: Strategy,
-    pub reason: String,
+pub(crate) struct Choice {
+    pub(crate) task_id: TaskId,
+    pub(crate) skill: String,
+    pub(crate) strategy: Strategy,
+    pub(crate) reason: String,
 }
 
 /// Runs the demo. It leaves nothing behind but its folder.
-pub fn demo(surroundings: &Surroundings, options: &Options) -> Result<Demo> {
+pub(crate) fn demo(surroundings: &Surroundings, options: &Options) -> Result<Demo> {
     let (shown, folder) = folder::make(&surroundings.directory, options.folder.as_deref())?;
     let mut context = open(surroundings, folder)?;
     let (epic, tasks) = add(&mut context)?;

@@ -5,11 +5,11 @@ use serde::Serialize;
 /// A command and what it is for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Next {
+pub(crate) struct Next {
     /// What it does, in a few words.
-    pub action: &'static str,
+    pub(crate) action: &'static str,
     /// A command that can be pasted.
-    pub command: String,
+    pub(crate) command: String,
 }
 
 fn next(command: &str, action: &'static str) -> Next {

@@ -22,53 +22,53 @@ const LIE: usize = 2;
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Played {
+pub(crate) struct Played {
     /// The task.
-    pub task_id: TaskId,
+    pub(crate) task_id: TaskId,
     /// Its prompt.
-    pub prompt: Checked,
+    pub(crate) prompt: Checked,
     /// What its agent did, first try first.
-    pub attempts: Vec<Attempt>,
+    pub(crate) attempts: Vec<Attempt>,
     /// Tasks that became ready by it.
-    pub unblocked: Vec<TaskId>,
+    pub(crate) unblocked: Vec<TaskId>,
 }
 
 /// A prompt that was prepared and checked.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Checked {
+pub(crate) struct Checked {
     /// Where it was written to, relative to the folder.
-    pub file: String,
+    pub(crate) file: String,
     /// The skill in it.
-    pub skill: String,
+    pub(crate) skill: String,
     /// The protocols in it.
-    pub protocols: Vec<String>,
+    pub(crate) protocols: Vec<String>,
     /// Estimated tokens.
-    pub tokens: usize,
+    pub(crate) tokens: usize,
     /// `pass` or `fail`.
-    pub verdict: &'static str,
+    pub(crate) verdict: &'static str,
 }
 
 /// One try of an agent.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Attempt {
+pub(crate) struct Attempt {
     /// What it said at the end.
-    pub message: String,
+    pub(crate) message: String,
     /// True when that is one of the sentences that an agent may end with.
-    pub message_allowed: bool,
+    pub(crate) message_allowed: bool,
     /// What `cleo verify output` says of what it left: `pass` or `fail`.
-    pub verdict: &'static str,
+    pub(crate) verdict: &'static str,
     /// Exit code of `cleo verify output`.
-    pub exit_code: u8,
+    pub(crate) exit_code: u8,
     /// Everything that is wrong.
-    pub violations: Vec<Violation>,
+    pub(crate) violations: Vec<Violation>,
     /// Why `cleo complete` refused, if it did.
-    pub refused: Option<String>,
+    pub(crate) refused: Option<String>,
     /// Where the task stands after it.
-    pub status: Status,
+    pub(crate) status: Status,
 }
 
 /// Plays wave after wave until nothing is ready any more.

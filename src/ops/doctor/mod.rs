@@ -23,7 +23,7 @@ use crate::runner::agent::Runners;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub enum Status {
+pub(crate) enum Status {
     /// As it should be.
     Ok,
     /// It works, and somebody should look at it.
@@ -35,29 +35,29 @@ pub enum Status {
 /// What one look found.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Finding {
+pub(crate) struct Finding {
     /// What was looked at, such as `database.integrity`.
-    pub check: &'static str,
+    pub(crate) check: &'static str,
     /// How it was found.
-    pub status: Status,
+    pub(crate) status: Status,
     /// What was found. May hold text from strangers.
-    pub message: String,
+    pub(crate) message: String,
     /// A command that mends it or shows more, when something is wrong.
-    pub fix: Option<String>,
+    pub(crate) fix: Option<String>,
 }
 
 /// Everything that was found.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Examined {
+pub(crate) struct Examined {
     /// The findings.
-    pub findings: Vec<Finding>,
+    pub(crate) findings: Vec<Finding>,
     /// How many.
-    pub total: usize,
+    pub(crate) total: usize,
     /// How many only deserve a look.
-    pub warned: usize,
+    pub(crate) warned: usize,
     /// How many are broken.
-    pub failed: usize,
+    pub(crate) failed: usize,
 }
 
 impl Finding {
@@ -92,19 +92,19 @@ impl Finding {
 }
 
 /// What a face found around it, for the looks that need it.
-pub struct Patient {
+pub(crate) struct Patient {
     /// What surrounds the command.
-    pub surroundings: Surroundings,
+    pub(crate) surroundings: Surroundings,
     /// The settings, or what is wrong with them.
-    pub settings: Result<Settings>,
+    pub(crate) settings: Result<Settings>,
     /// Looks up a variable of the environment.
-    pub variable: fn(&str) -> Option<OsString>,
+    pub(crate) variable: fn(&str) -> Option<OsString>,
     /// Where programs are looked for.
-    pub path: OsString,
+    pub(crate) path: OsString,
 }
 
 /// Looks at everything. The error is the verdict, when something is broken.
-pub fn examine(patient: Patient) -> (Examined, Option<Error>) {
+pub(crate) fn examine(patient: Patient) -> (Examined, Option<Error>) {
     let Patient {
         surroundings,
         settings,

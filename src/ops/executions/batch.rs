@@ -12,13 +12,13 @@ use crate::store::agency::Agency;
 
 /// A message of a user, who sees some of the agents.
 #[derive(Clone, Debug)]
-pub struct Order {
+pub(crate) struct Order {
     /// Whose execution it is to be.
-    pub user: String,
+    pub(crate) user: String,
     /// Whose agents may be chosen besides those of everybody; none: all.
-    pub only: Option<String>,
+    pub(crate) only: Option<String>,
     /// The message.
-    pub request: Request<'static>,
+    pub(crate) request: Request<'static>,
 }
 
 impl Executor {
@@ -26,7 +26,7 @@ impl Executor {
     /// one transaction: what is returned is kept. An order that is refused does not hinder the others.
     ///
     /// Returns those that have ended, and for each order what has begun.
-    pub fn advance(
+    pub(crate) fn advance(
         &mut self,
         roster: &Roster,
         ending: &[Begun],
@@ -60,7 +60,7 @@ impl Executor {
     }
 
     /// Says whether an execution ends without anybody being asked.
-    pub fn ends_alone(&self, begun: &Begun) -> bool {
+    pub(crate) fn ends_alone(&self, begun: &Begun) -> bool {
         self.ground.ends_alone(begun)
     }
 }

@@ -38,7 +38,7 @@ struct Routing {
 impl Executor {
     /// Begins an execution: removes agents of the moment whose time is over, chooses an agent, and
     /// keeps the record of it.
-    pub fn begin(&mut self, request: &Request<'_>) -> Result<Begun> {
+    pub(crate) fn begin(&mut self, request: &Request<'_>) -> Result<Begun> {
         let Executor {
             warnings,
             ground,

@@ -12,7 +12,7 @@ use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
 
 /// Gives up an execution of a user, or of anybody.
-pub fn cancel(
+pub(crate) fn cancel(
     agency: &mut SqliteAgency,
     clock: &Clock,
     id: &str,

@@ -11,28 +11,28 @@ use crate::store::sqlite::SqliteAgency;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Delegated {
+pub(crate) struct Delegated {
     /// Its number among all events.
-    pub cursor: u64,
+    pub(crate) cursor: u64,
     /// The execution.
-    pub execution_id: String,
+    pub(crate) execution_id: String,
     /// Who handed it on.
-    pub from: String,
+    pub(crate) from: String,
     /// To whom; `finalize` where no agent fits.
-    pub to: String,
+    pub(crate) to: String,
     /// Why.
-    pub reason: String,
+    pub(crate) reason: String,
     /// The points of the agent.
-    pub score: u32,
+    pub(crate) score: u32,
     /// How the message begins.
-    pub query: String,
+    pub(crate) query: String,
     /// When, RFC 3339 in UTC.
-    pub timestamp: String,
+    pub(crate) timestamp: String,
 }
 
 /// Lists where messages of a user, or of all, went, newest first; before a cursor, at most `limit`; and
 /// how many there are in all.
-pub fn delegations(
+pub(crate) fn delegations(
     agency: &mut SqliteAgency,
     user: Option<&str>,
     before: Option<u64>,

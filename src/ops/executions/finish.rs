@@ -36,7 +36,11 @@ pub(super) enum Ending {
 
 impl Executor {
     /// Has an execution that has begun answered, keeps how it ended, and returns it so.
-    pub fn finish(&mut self, mut begun: Begun, tell: &mut dyn FnMut(Told<'_>)) -> Result<Begun> {
+    pub(crate) fn finish(
+        &mut self,
+        mut begun: Begun,
+        tell: &mut dyn FnMut(Told<'_>),
+    ) -> Result<Begun> {
         let told = begun.record.events.len();
         let watch = watch(&self.ground.workspace, &begun.record.run.id);
         let ending = match signals::until(watch, || self.ending(&mut begun, tell)) {

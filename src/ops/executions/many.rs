@@ -19,38 +19,38 @@ const LINE_MAX: usize = 6 * MESSAGE_MAX + 4_096;
 /// How the execution of a line ended.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Finished {
+pub(crate) struct Finished {
     /// Number of the line, from 1.
-    pub line: usize,
+    pub(crate) line: usize,
     /// The run.
-    pub run: Run,
+    pub(crate) run: Run,
     /// Why nobody answered.
     #[serde(skip)]
-    pub failure: Option<Error>,
+    pub(crate) failure: Option<Error>,
     /// Files of agents that could not be used.
     #[serde(skip)]
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// How many executions there were.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Summary {
+pub(crate) struct Summary {
     /// How many lines there were.
-    pub total: usize,
+    pub(crate) total: usize,
     /// How many of them were answered.
-    pub completed: usize,
+    pub(crate) completed: usize,
     /// How many were not, or are no messages.
-    pub failed: usize,
+    pub(crate) failed: usize,
     /// Files of agents that could not be used.
     #[serde(skip)]
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Carries out an execution for each line, at most `jobs` at a time and those of one conversation one
 /// after the other, and tells each as it ends until nobody listens any more. `defaults` are the agent and
 /// the conversation of lines that name none.
-pub fn execute_many(
+pub(crate) fn execute_many(
     executor: &Executor,
     input: impl BufRead + Send,
     jobs: usize,

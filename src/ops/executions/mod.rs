@@ -7,7 +7,7 @@ mod begin;
 mod cancel;
 mod delegations;
 mod finish;
-mod many;
+pub(crate) mod many;
 mod record;
 mod request;
 mod waiting;
@@ -29,27 +29,27 @@ use crate::route::Match;
 use crate::run::{Event, Message, Run, RunStatus};
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
-pub use batch::Order;
-pub use cancel::cancel;
-pub use delegations::{Delegated, delegations};
-pub use many::{Finished, Summary, execute_many};
+pub(crate) use batch::Order;
+pub(crate) use cancel::cancel;
+pub(crate) use delegations::{Delegated, delegations};
+pub(crate) use many::execute_many;
 use record::Record;
-pub use request::Request;
+pub(crate) use request::Request;
 
 /// How messages are routed and answered.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub(crate) struct Options {
     /// When a word counts for an agent.
-    pub by: Match,
+    pub(crate) by: Match,
     /// Lead in points below which it is asked which agent is meant; 0 never asks.
-    pub min_margin: u32,
+    pub(crate) min_margin: u32,
     /// Who can answer.
-    pub answerers: Answerers,
+    pub(crate) answerers: Answerers,
 }
 
 /// What is told of an execution while it is carried out.
 #[derive(Clone, Copy, Debug)]
-pub enum Told<'a> {
+pub(crate) enum Told<'a> {
     /// Something happened, and is kept.
     Event(&'a Event),
     /// A piece of an answer came, which is kept when the answer is whole.
@@ -59,13 +59,13 @@ pub enum Told<'a> {
 /// A piece of the answer of a model.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, Serialize)]
-pub struct Piece<'a> {
+pub(crate) struct Piece<'a> {
     /// The run.
-    pub run: &'a str,
+    pub(crate) run: &'a str,
     /// The agent that answers.
-    pub agent: &'a str,
+    pub(crate) agent: &'a str,
     /// The text.
-    pub piece: &'a str,
+    pub(crate) piece: &'a str,
 }
 
 /// How the error of a run begins whose agent may not be called.
@@ -79,9 +79,9 @@ const NO_MODEL: &str = "finalizer_llm_failed";
 const RETRYABLE: &str = "retryable";
 
 /// Carries out executions, one after the other. Others of the same process work side by side.
-pub struct Executor {
+pub(crate) struct Executor {
     /// Files of agents that the last execution could not use.
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
     ground: Ground,
     user: String,
     agency: SqliteAgency,
@@ -99,7 +99,7 @@ struct Ground {
 
 /// An execution that has begun: its agent is chosen, and everything so far is kept.
 #[derive(Clone)]
-pub struct Begun {
+pub(crate) struct Begun {
     record: Record,
     /// Who answers: the agent that was chosen, else the supervisor.
     agent: Arc<Agent>,
@@ -114,17 +114,17 @@ pub struct Begun {
 
 impl Begun {
     /// Returns the run as it stands.
-    pub fn run(&self) -> &Run {
+    pub(crate) fn run(&self) -> &Run {
         &self.record.run
     }
 
     /// Returns what happened so far.
-    pub fn events(&self) -> &[Event] {
+    pub(crate) fn events(&self) -> &[Event] {
         &self.record.events
     }
 
     /// Returns it without what happened so far: enough to carry it on where nobody waits to be shown it.
-    pub fn rest(&self) -> Begun {
+    pub(crate) fn rest(&self) -> Begun {
         Begun {
             record: self.record.rest(),
             agent: Arc::clone(&self.agent),
@@ -137,7 +137,7 @@ impl Begun {
     }
 
     /// Returns it as it is shown; its events were told already.
-    pub fn shown(&self) -> Shown {
+    pub(crate) fn shown(&self) -> Shown {
         Shown {
             steps: steps(&self.record.events),
             messages: self.record.messages.clone(),
@@ -150,7 +150,7 @@ impl Begun {
 
 impl Executor {
     /// Gets ready. Runs that dead processes have left are marked.
-    pub fn open(surroundings: &Surroundings, options: Options) -> Result<Executor> {
+    pub(crate) fn open(surroundings: &Surroundings, options: Options) -> Result<Executor> {
         let workspace = surroundings.workspace()?;
         let mut agency = SqliteAgency::open_or_create(&workspace.agency())?;
         alive::settle(&mut agency, &workspace, &surroundings.clock)?;
@@ -170,7 +170,7 @@ impl Executor {
     }
 
     /// Makes another one for a thread beside this one.
-    pub fn another(&self) -> Result<Executor> {
+    pub(crate) fn another(&self) -> Result<Executor> {
         Ok(Executor {
             warnings: Vec::new(),
             ground: self.ground.clone(),
@@ -180,7 +180,7 @@ impl Executor {
     }
 
     /// Carries out an execution, and tells what happens once it is kept.
-    pub fn execute(
+    pub(crate) fn execute(
         &mut self,
         request: &Request<'_>,
         tell: &mut dyn FnMut(Told<'_>),
@@ -193,7 +193,7 @@ impl Executor {
 }
 
 /// The error of a run that nobody answered, or that was given up meanwhile.
-pub fn failure(shown: &Shown) -> Option<Error> {
+pub(crate) fn failure(shown: &Shown) -> Option<Error> {
     let run = &shown.run;
     let look = format!("cleo runs show {}", quote(&run.id));
     match run.status {

@@ -7,11 +7,11 @@ use crate::route::Query;
 
 /// A message, with the agent that is asked for and the conversation that it belongs to.
 #[derive(Clone, Debug)]
-pub struct Request<'a> {
+pub(crate) struct Request<'a> {
     /// The message.
-    pub query: Query<'a>,
+    pub(crate) query: Query<'a>,
     /// The conversation, if any.
-    pub conversation: Option<String>,
+    pub(crate) conversation: Option<String>,
 }
 
 /// What an object says beside what the router reads.
@@ -24,7 +24,7 @@ struct Place {
 impl<'a> Request<'a> {
     /// Reads a line: the message itself, or a JSON object as [`Query::line`] does, which may name a
     /// `conversation` too.
-    pub fn line(bytes: &'a [u8]) -> Result<Request<'a>> {
+    pub(crate) fn line(bytes: &'a [u8]) -> Result<Request<'a>> {
         let query = Query::line(bytes)?;
         let place = place(bytes).transpose().map_err(|_| {
             let message = "the conversation must be named by its id";

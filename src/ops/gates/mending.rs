@@ -7,7 +7,7 @@ use crate::gate::{Criterion, for_shells, obeyed};
 
 impl CriterionStanding {
     /// Says why its command would do half of what it asks for; none where it does all of it.
-    pub fn half(&self) -> Option<String> {
+    pub(crate) fn half(&self) -> Option<String> {
         let sign = Criterion::read(&self.line).line.and_then(obeyed)?;
         Some(format!("it is run without a shell: {}", for_shells(sign)))
     }
@@ -15,7 +15,7 @@ impl CriterionStanding {
 
 impl TaskGates {
     /// Writes the command that gives the commands that ask for a shell to one; none where none does.
-    pub fn mending(&self) -> Option<String> {
+    pub(crate) fn mending(&self) -> Option<String> {
         let is_half = self.criteria.iter().any(|one| one.half().is_some());
         let lines = self.criteria.iter();
         let lines = lines.map(|one| given(&Criterion::mended(&one.line)));

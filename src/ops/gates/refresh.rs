@@ -18,55 +18,55 @@ use crate::workspace::Workspace;
 
 /// What to run.
 #[derive(Clone, Debug)]
-pub struct Renewal {
+pub(crate) struct Renewal {
     /// Leave out criteria that were never shown to hold: only what is stale.
-    pub stale_only: bool,
+    pub(crate) stale_only: bool,
     /// Only the criterion with this number, whatever is known of it.
-    pub only: Option<usize>,
+    pub(crate) only: Option<usize>,
     /// How long each command may go on.
-    pub bounds: Bounds,
+    pub(crate) bounds: Bounds,
     /// Epoch of the claim under which it is done.
-    pub epoch: Option<u32>,
+    pub(crate) epoch: Option<u32>,
 }
 
 /// What was run, and how the task stands now.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Renewed {
+pub(crate) struct Renewed {
     /// What was run, in order.
-    pub ran: Vec<Ran>,
+    pub(crate) ran: Vec<Ran>,
     /// Gates that are stale and rest on somebody's word, which only that somebody can give again.
-    pub words_only: Vec<Gate>,
+    pub(crate) words_only: Vec<Gate>,
     /// Numbers of criteria that are stale and rest on somebody's word in the same way.
-    pub criteria_words_only: Vec<usize>,
+    pub(crate) criteria_words_only: Vec<usize>,
     /// How the task stands.
     #[serde(flatten)]
-    pub standing: TaskGates,
+    pub(crate) standing: TaskGates,
 }
 
 /// One thing that was run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Ran {
+pub(crate) struct Ran {
     /// The gate, for one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub gate: Option<Gate>,
+    pub(crate) gate: Option<Gate>,
     /// The number of the criterion, for one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub criterion: Option<usize>,
+    pub(crate) criterion: Option<usize>,
     /// Its commands, as they are typed.
-    pub commands: Vec<String>,
+    pub(crate) commands: Vec<String>,
     /// What came out.
-    pub outcome: Outcome,
+    pub(crate) outcome: Outcome,
 }
 
 /// What came out of running something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// It holds.
     Passed,
     /// It does not.
@@ -86,7 +86,7 @@ impl From<bool> for Outcome {
 /// Runs what is stale, and the commands of criteria that nothing has shown to hold. What is proven
 /// and fresh is not run again, unless it is asked for by number. Each result is kept as soon as it
 /// is there; `begin` is told before what is done.
-pub fn renew(
+pub(crate) fn renew(
     context: &mut Context,
     task: TaskId,
     renewal: &Renewal,
@@ -372,7 +372,7 @@ fn keep(
 }
 
 /// Takes somebody's word, and what else is given, for a criterion without a command.
-pub fn accept(
+pub(crate) fn accept(
     context: &mut Context,
     task: TaskId,
     number: usize,

@@ -17,31 +17,31 @@ use crate::workspace::Workspace;
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct TaskGates {
+pub(crate) struct TaskGates {
     /// The task.
-    pub task_id: TaskId,
+    pub(crate) task_id: TaskId,
     /// The git worktree whose files it is judged by; none for those of the workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub worktree: Option<String>,
+    pub(crate) worktree: Option<String>,
     /// True when every gate that it needs has passed and nothing of that is stale.
-    pub passed: bool,
+    pub(crate) passed: bool,
     /// The gates that it needs.
-    pub required: Vec<Gate>,
+    pub(crate) required: Vec<Gate>,
     /// Gates that were set.
-    pub gates: BTreeMap<Gate, Record>,
+    pub(crate) gates: BTreeMap<Gate, Record>,
     /// Gates that passed with files that have changed since.
-    pub stale: Vec<Gate>,
+    pub(crate) stale: Vec<Gate>,
     /// How often a gate has failed, up to the last round.
-    pub round: u32,
+    pub(crate) round: u32,
     /// Each failure, oldest first.
-    pub failures: Vec<Failure>,
+    pub(crate) failures: Vec<Failure>,
     /// Its acceptance criteria, in order.
-    pub criteria: Vec<CriterionStanding>,
+    pub(crate) criteria: Vec<CriterionStanding>,
     /// Its files as they are; none when no evidence has to be compared with them.
-    pub tree: Option<Seen>,
+    pub(crate) tree: Option<Seen>,
     /// What the caller should know.
     #[serde(skip)]
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
     #[serde(skip)]
     rounds_exceeded: bool,
     #[serde(skip)]
@@ -53,13 +53,13 @@ pub struct TaskGates {
 /// The files of a task when they were looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Seen {
+pub(crate) struct Seen {
     /// SHA-256 over paths, kinds and contents; none when they cannot be read.
-    pub digest: Option<String>,
+    pub(crate) digest: Option<String>,
     /// How many files there are.
-    pub files: usize,
+    pub(crate) files: usize,
     /// Why there is no digest.
-    pub problem: Option<String>,
+    pub(crate) problem: Option<String>,
     #[serde(skip)]
     patterns: Vec<String>,
 }
@@ -68,27 +68,27 @@ pub struct Seen {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct CriterionStanding {
+pub(crate) struct CriterionStanding {
     /// Its place among the criteria of the task, from 1.
-    pub number: usize,
+    pub(crate) number: usize,
     /// The words.
-    pub text: String,
+    pub(crate) text: String,
     /// The command that proves it, in words.
-    pub command: Option<Vec<String>>,
+    pub(crate) command: Option<Vec<String>>,
     /// How it stands.
-    pub state: Proven,
+    pub(crate) state: Proven,
     /// What is known of it.
-    pub record: Option<Record>,
+    pub(crate) record: Option<Record>,
     /// The line as the task has it.
     #[serde(skip)]
-    pub line: String,
+    pub(crate) line: String,
 }
 
 /// How a gate stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub enum GateState {
+pub(crate) enum GateState {
     /// The task needs it.
     Open,
     /// The task does not need it.
@@ -106,22 +106,22 @@ pub enum GateState {
 /// How a task stands, in few words.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Summary {
+pub(crate) struct Summary {
     /// True when every gate that it needs has passed and nothing of that is stale.
-    pub passed: bool,
+    pub(crate) passed: bool,
     /// Every gate, when it uses gates.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub gates: BTreeMap<Gate, GateState>,
+    pub(crate) gates: BTreeMap<Gate, GateState>,
     /// Its criteria, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub criteria: Vec<Proven>,
+    pub(crate) criteria: Vec<Proven>,
 }
 
 /// How a criterion stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub enum Proven {
+pub(crate) enum Proven {
     /// Nothing is known of it.
     Unproven,
     /// Somebody says that it holds.
@@ -136,7 +136,7 @@ pub enum Proven {
 
 impl TaskGates {
     /// Says whether the task has failed more often than it has rounds.
-    pub fn rounds_exceeded(&self) -> bool {
+    pub(crate) fn rounds_exceeded(&self) -> bool {
         self.rounds_exceeded
     }
 
@@ -152,13 +152,13 @@ impl TaskGates {
     }
 
     /// Returns the commands that a gate was set with, as items to trust.
-    pub fn commands(&self, gate: Gate) -> Vec<Item> {
+    pub(crate) fn commands(&self, gate: Gate) -> Vec<Item> {
         let record = self.gates.get(&gate);
         record.map_or_else(Vec::new, |record| Item::gate(self.task_id, gate, record))
     }
 
     /// Says how a gate stands.
-    pub fn state(&self, gate: Gate) -> GateState {
+    pub(crate) fn state(&self, gate: Gate) -> GateState {
         match self.gates.get(&gate) {
             Some(record) if !record.passed => GateState::Failed,
             Some(_) if self.stale.contains(&gate) => GateState::Stale,
@@ -171,7 +171,7 @@ impl TaskGates {
 
     /// Says in few words how the task stands; none when it neither uses gates nor has criteria
     /// that something is known of or that can be run.
-    pub fn summary(&self) -> Option<Summary> {
+    pub(crate) fn summary(&self) -> Option<Summary> {
         let is_told = |one: &CriterionStanding| one.command.is_some() || one.record.is_some();
         let has_criteria = self.criteria.iter().any(is_told);
         let gates = Gate::ALL.into_iter().filter(|_| self.are_used);
@@ -185,7 +185,7 @@ impl TaskGates {
 }
 
 /// Reads the gates of a task, judged where its work is to be looked at.
-pub fn gates(context: &mut Context, task: TaskId) -> Result<TaskGates> {
+pub(crate) fn gates(context: &mut Context, task: TaskId) -> Result<TaskGates> {
     let tree = context.judged_in(task)?;
     gates_in(context, &tree, task)
 }

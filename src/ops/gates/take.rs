@@ -28,22 +28,22 @@ const OWN_VARIABLES: [&str; 5] = [
 
 /// What somebody gives to prove something.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Given {
+pub(crate) struct Given {
     /// Commands to run, in words, one after the other until one fails.
-    pub commands: Vec<Vec<String>>,
+    pub(crate) commands: Vec<Vec<String>>,
     /// Files to digest, relative to the working directory.
-    pub files: Vec<String>,
+    pub(crate) files: Vec<String>,
     /// Revisions that git must know as commits.
-    pub commits: Vec<String>,
+    pub(crate) commits: Vec<String>,
     /// Addresses of web pages.
-    pub urls: Vec<String>,
+    pub(crate) urls: Vec<String>,
     /// Remarks.
-    pub notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 impl Given {
     /// Says whether nothing is given.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         *self == Given::default()
     }
 

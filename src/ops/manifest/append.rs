@@ -13,20 +13,20 @@ use crate::store::Tasks;
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Appended {
+pub(crate) struct Appended {
     /// The entry as it stands in the manifest.
-    pub entry: Entry,
+    pub(crate) entry: Entry,
     /// True when nothing was written.
-    pub dry_run: bool,
+    pub(crate) dry_run: bool,
     /// What the caller should know.
     #[serde(skip)]
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Appends the entry that `text` holds as one JSON object. Every fault is named and nothing is
 /// written if there is one. The epic of each linked task is linked too. Under the epoch of a
 /// claim, given or from the environment, nothing is written once that claim is lost.
-pub fn append(
+pub(crate) fn append(
     context: &mut Context,
     text: &str,
     epoch: Option<u32>,

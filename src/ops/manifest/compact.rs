@@ -14,21 +14,21 @@ const REJECTED: &str = "MANIFEST.rejected.jsonl";
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Compaction {
+pub(crate) struct Compaction {
     /// How many lines stay.
-    pub kept: usize,
+    pub(crate) kept: usize,
     /// What was moved, by line of the manifest before.
-    pub rejected: Vec<Faulty>,
+    pub(crate) rejected: Vec<Faulty>,
     /// How many lines were moved.
-    pub total: usize,
+    pub(crate) total: usize,
     /// Where they are now, relative to the workspace root.
-    pub file: String,
+    pub(crate) file: String,
     /// True when nothing was moved.
-    pub dry_run: bool,
+    pub(crate) dry_run: bool,
 }
 
 /// Moves torn, foreign, overlong and repeated lines out of the manifest.
-pub fn compact(context: &Context, dry_run: bool) -> Result<Compaction> {
+pub(crate) fn compact(context: &Context, dry_run: bool) -> Result<Compaction> {
     let file = format!("{OUTPUT_DIR}/{REJECTED}");
     let path = context.workspace.manifest()?;
     let rejected = context.workspace.confine(&file)?;

@@ -2,12 +2,12 @@
 
 mod append;
 mod compact;
-mod read;
+pub(crate) mod read;
 mod validate;
 
-pub use append::{Appended, append};
-pub use compact::{Compaction, compact};
-pub use read::{Filter, Listed, Shown, list, show};
-pub use validate::{Validated, validate};
+pub(crate) use append::{Appended, append};
+pub(crate) use compact::{Compaction, compact};
+pub(crate) use read::{Filter, Listed, list, show};
+pub(crate) use validate::{Validated, validate};
 
 pub(super) use read::{require_entry, warnings_of};

@@ -18,45 +18,45 @@ const FAULTS_SHOWN: usize = 5;
 
 /// Which entries to list. Empty parts let everything through.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Filter {
+pub(crate) struct Filter {
     /// Linked to this task.
-    pub task: Option<TaskId>,
+    pub(crate) task: Option<TaskId>,
     /// Of this status.
-    pub status: Option<Status>,
+    pub(crate) status: Option<Status>,
     /// With this topic, compared after normalization.
-    pub topic: Option<String>,
+    pub(crate) topic: Option<String>,
     /// At most so many, the newest.
-    pub limit: Option<usize>,
+    pub(crate) limit: Option<usize>,
 }
 
 /// Entries and how many there are in all.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Listed {
+pub(crate) struct Listed {
     /// The entries, newest last.
-    pub entries: Vec<Entry>,
+    pub(crate) entries: Vec<Entry>,
     /// How many fit, without limit.
-    pub total: usize,
+    pub(crate) total: usize,
     /// Lines that are no entries.
     #[serde(skip)]
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// One entry.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Shown {
+pub(crate) struct Shown {
     /// The entry.
-    pub entry: Entry,
+    pub(crate) entry: Entry,
     /// Number of its line in the manifest.
-    pub line: usize,
+    pub(crate) line: usize,
     /// Other lines with its id.
     #[serde(skip)]
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Lists the entries that pass the filter, newest last.
-pub fn list(context: &mut Context, filter: &Filter) -> Result<Listed> {
+pub(crate) fn list(context: &mut Context, filter: &Filter) -> Result<Listed> {
     let linked = linked_later(context, filter.task)?;
     let path = context.workspace.manifest()?;
     let limit = filter.limit.unwrap_or(usize::MAX);
@@ -114,7 +114,7 @@ impl Filter {
 }
 
 /// Reads one entry.
-pub fn show(context: &Context, id: &str) -> Result<Shown> {
+pub(crate) fn show(context: &Context, id: &str) -> Result<Shown> {
     let ((line, entry), faulty) = require_entry(context, id)?;
     let warnings = warnings_of(&faulty);
     Ok(Shown {

@@ -18,21 +18,21 @@ const LOOKED_AT_MAX: usize = 10;
 /// What the manifest holds and what is wrong with it.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Validated {
+pub(crate) struct Validated {
     /// How many entries count.
-    pub entries: usize,
+    pub(crate) entries: usize,
     /// What is wrong, by line.
-    pub faults: Vec<Faulty>,
+    pub(crate) faults: Vec<Faulty>,
     /// True when nothing is.
-    pub valid: bool,
+    pub(crate) valid: bool,
     /// The verdict as an error, when something is wrong.
     #[serde(skip)]
-    pub error: Option<Error>,
+    pub(crate) error: Option<Error>,
 }
 
 /// Checks every line, also whether the tasks that entries name exist. An empty or missing manifest
 /// is valid.
-pub fn validate(context: &mut Context) -> Result<Validated> {
+pub(crate) fn validate(context: &mut Context) -> Result<Validated> {
     let path = context.workspace.manifest()?;
     let Survey {
         entries,

@@ -33,136 +33,136 @@ const GOAL: usize = 10;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Brief {
+pub(crate) struct Brief {
     /// When it was written, RFC 3339 in UTC.
-    pub at: String,
+    pub(crate) at: String,
     /// What it is all for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub goal: Option<Goal>,
+    pub(crate) goal: Option<Goal>,
     /// How many tasks stand where.
-    pub state: Counts,
+    pub(crate) state: Counts,
     /// Hundredths of the tasks that are done, without cancelled ones.
-    pub percent: usize,
+    pub(crate) percent: usize,
     /// What is done and what was found, the last first.
-    pub done: Few<Finished>,
+    pub(crate) done: Few<Finished>,
     /// Open sessions that have to do with these tasks.
-    pub sessions: Few<OpenSession>,
+    pub(crate) sessions: Few<OpenSession>,
     /// Tasks that somebody works on.
-    pub active: Few<Active>,
+    pub(crate) active: Few<Active>,
     /// Tasks that can start now, most urgent first.
-    pub ready: Few<Line>,
+    pub(crate) ready: Few<Line>,
     /// Pending tasks that cannot start, with the reason.
-    pub waiting: Few<Waiting>,
+    pub(crate) waiting: Few<Waiting>,
     /// Tasks that somebody has set aside: blocked, under review, paused.
-    pub held_up: Few<HeldUp>,
+    pub(crate) held_up: Few<HeldUp>,
     /// What entries say has to follow.
-    pub followups: Few<Followup>,
+    pub(crate) followups: Few<Followup>,
     /// Notes on these tasks, the last first: what was decided and learned.
-    pub notes: Few<Noted>,
+    pub(crate) notes: Few<Noted>,
     /// Gates of these tasks that are set or have failed.
-    pub gates: Few<GateState>,
+    pub(crate) gates: Few<GateState>,
     /// What to do first.
-    pub recommended: Recommended,
+    pub(crate) recommended: Recommended,
 }
 
 /// The epic.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Goal {
+pub(crate) struct Goal {
     /// The epic.
     #[serde(flatten)]
-    pub line: Line,
+    pub(crate) line: Line,
     /// What it is about, cut.
-    pub description: String,
+    pub(crate) description: String,
     /// By what it is accepted.
-    pub acceptance: Vec<String>,
+    pub(crate) acceptance: Vec<String>,
 }
 
 /// A done task and what its agent left.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Finished {
+pub(crate) struct Finished {
     /// The task.
     #[serde(flatten)]
-    pub line: Line,
+    pub(crate) line: Line,
     /// The entry of its agent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub entry: Option<String>,
+    pub(crate) entry: Option<String>,
     /// The file of its agent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
+    pub(crate) file: Option<String>,
     /// What was found.
-    pub key_findings: Vec<String>,
+    pub(crate) key_findings: Vec<String>,
 }
 
 /// An open session: who leads it, what they work on and what they noted last.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct OpenSession {
+pub(crate) struct OpenSession {
     /// The session.
-    pub id: SessionId,
+    pub(crate) id: SessionId,
     /// What it is for, cut; may be empty.
-    pub name: String,
+    pub(crate) name: String,
     /// Who leads it.
-    pub holder: String,
+    pub(crate) holder: String,
     /// The task that it is about; none means the whole workspace.
-    pub scope: Option<TaskId>,
+    pub(crate) scope: Option<TaskId>,
     /// The task that is worked on now.
-    pub focus: Option<Line>,
+    pub(crate) focus: Option<Line>,
     /// The last notes, cut, the last first.
-    pub notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 /// A task and what it waits for.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Waiting {
+pub(crate) struct Waiting {
     /// The task.
     #[serde(flatten)]
-    pub line: Line,
+    pub(crate) line: Line,
     /// What has to be done first; nothing when it waits for its own parts.
-    pub waits_for: Vec<TaskId>,
+    pub(crate) waits_for: Vec<TaskId>,
     /// True when what it waits for can never be done.
-    pub stuck: bool,
+    pub(crate) stuck: bool,
 }
 
 /// A task that is set aside.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct HeldUp {
+pub(crate) struct HeldUp {
     /// The task.
     #[serde(flatten)]
-    pub line: Line,
+    pub(crate) line: Line,
     /// Where it stands.
-    pub status: Status,
+    pub(crate) status: Status,
 }
 
 /// A note on a task.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Noted {
+pub(crate) struct Noted {
     /// The task.
-    pub task: TaskId,
+    pub(crate) task: TaskId,
     /// When, RFC 3339 in UTC.
-    pub at: String,
+    pub(crate) at: String,
     /// Who.
-    pub by: String,
+    pub(crate) by: String,
     /// The note, cut.
-    pub text: String,
+    pub(crate) text: String,
 }
 
 /// The gates of a task.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct GateState {
+pub(crate) struct GateState {
     /// The task.
-    pub task: TaskId,
+    pub(crate) task: TaskId,
     /// Gates that have passed.
-    pub passed: Vec<&'static str>,
+    pub(crate) passed: Vec<&'static str>,
     /// How many failures there were.
-    pub failures: usize,
+    pub(crate) failures: usize,
 }
 
 /// Everything that a brief is cut from.
@@ -182,7 +182,7 @@ struct Found {
 }
 
 /// Writes the hand-over of an epic, or of the whole workspace.
-pub fn brief(context: &mut Context, epic: Option<TaskId>) -> Result<Brief> {
+pub(crate) fn brief(context: &mut Context, epic: Option<TaskId>) -> Result<Brief> {
     let facts = Facts::read(context, epic)?;
     let ready = tasks::ready(context, epic, Some(TASKS_MAX))?;
     let (manifest, at) = (context.workspace.manifest()?, context.now());

@@ -11,7 +11,7 @@ const WARNING: usize = 70;
 pub(super) const CRITICAL: usize = 80;
 
 /// Returns how many tokens an orchestrating agent may use.
-pub fn limit(settings: &Settings) -> usize {
+pub(crate) fn limit(settings: &Settings) -> usize {
     let set = settings.number(ORCHESTRATOR_CONTEXT_TOKENS);
     let set = set.and_then(|tokens| usize::try_from(tokens).ok());
     set.unwrap_or(LIMIT)
@@ -21,7 +21,7 @@ pub fn limit(settings: &Settings) -> usize {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum State {
+pub(crate) enum State {
     /// There is room.
     Ok,
     /// From 70 percent on.
@@ -33,22 +33,22 @@ pub enum State {
 /// What is counted, against what an orchestrator may read.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
-pub struct Budget {
+pub(crate) struct Budget {
     /// Tokens.
-    pub tokens: usize,
+    pub(crate) tokens: usize,
     /// Tokens that an orchestrator should stay under.
-    pub limit: usize,
+    pub(crate) limit: usize,
     /// Hundredths of the limit, rounded down.
-    pub percent: usize,
+    pub(crate) percent: usize,
     /// What that means.
-    pub state: State,
+    pub(crate) state: State,
     /// How the tokens were counted.
-    pub method: &'static str,
+    pub(crate) method: &'static str,
 }
 
 impl Budget {
     /// Compares so many tokens with a limit, which is more than none.
-    pub fn of(tokens: usize, limit: usize, method: &'static str) -> Budget {
+    pub(crate) fn of(tokens: usize, limit: usize, method: &'static str) -> Budget {
         let percent = tokens.saturating_mul(100) / limit.max(1);
         let state = match percent {
             CRITICAL.. => State::Critical,

@@ -13,7 +13,7 @@ use crate::ops::spawn::{Options, spawn};
 
 /// Something to count.
 #[derive(Clone, Debug)]
-pub enum Source {
+pub(crate) enum Source {
     /// So many tokens, counted by the caller, with the name under which they are given.
     Given(&'static str, usize),
     /// A text, with the name of where it comes from.
@@ -27,35 +27,35 @@ pub enum Source {
 /// What was counted.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Measured {
+pub(crate) struct Measured {
     /// All of it.
     #[serde(flatten)]
-    pub budget: Budget,
+    pub(crate) budget: Budget,
     /// Each part.
-    pub parts: Vec<Part>,
+    pub(crate) parts: Vec<Part>,
     /// The verdict as an error, when it is critical.
     #[serde(skip)]
-    pub error: Option<Error>,
+    pub(crate) error: Option<Error>,
     /// What the caller should know.
     #[serde(skip)]
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// A part of what was counted.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Part {
+pub(crate) struct Part {
     /// What it is.
-    pub of: String,
+    pub(crate) of: String,
     /// Its tokens.
-    pub tokens: usize,
+    pub(crate) tokens: usize,
     /// How they were counted.
-    pub method: &'static str,
+    pub(crate) method: &'static str,
 }
 
 /// Counts the tokens of all sources against a limit. `open` opens the workspace, which only some of
 /// them need.
-pub fn measure(
+pub(crate) fn measure(
     sources: Vec<Source>,
     epic: Option<TaskId>,
     limit: usize,

@@ -9,11 +9,11 @@ use crate::task::{Priority, Task};
 /// The first of a list, and how long it is.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
-pub struct Few<T> {
+pub(crate) struct Few<T> {
     /// The first of them.
-    pub shown: Vec<T>,
+    pub(crate) shown: Vec<T>,
     /// How many there are.
-    pub total: usize,
+    pub(crate) total: usize,
 }
 
 impl<T> Few<T> {
@@ -27,13 +27,13 @@ impl<T> Few<T> {
 /// A task in few words.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Line {
+pub(crate) struct Line {
     /// The task.
-    pub id: TaskId,
+    pub(crate) id: TaskId,
     /// Its title, cut.
-    pub title: String,
+    pub(crate) title: String,
     /// How urgent it is.
-    pub priority: Priority,
+    pub(crate) priority: Priority,
 }
 
 /// How much of everything is shown.

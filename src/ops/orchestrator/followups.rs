@@ -18,11 +18,11 @@ const NEEDS_SHOWN: usize = 3;
 /// An entry that something has to follow.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
-pub struct Followup {
+pub(crate) struct Followup {
     /// Id of the entry.
-    pub entry: String,
+    pub(crate) entry: String,
     /// What has to follow: tasks, or `BLOCKED:` and the reason.
-    pub needs: Vec<String>,
+    pub(crate) needs: Vec<String>,
 }
 
 /// The newest entries with open follow-ups, and how many there are.

@@ -13,7 +13,7 @@ use crate::{file, id};
 const MARK: &str = "<!-- written by cleo orchestrator brief -->";
 
 /// Writes a brief into a file, which must be new or a brief.
-pub fn write_brief(context: &Context, path: &Path, brief: &Brief) -> Result<()> {
+pub(crate) fn write_brief(context: &Context, path: &Path, brief: &Brief) -> Result<()> {
     let path = context.surroundings.directory.join(path);
     if path.symlink_metadata().is_ok() {
         let start = file::read_start(&path, MARK.len() as u64)?;
@@ -30,7 +30,7 @@ pub fn write_brief(context: &Context, path: &Path, brief: &Brief) -> Result<()> 
 }
 
 /// Writes a brief as Markdown.
-pub fn markdown(brief: &Brief) -> String {
+pub(crate) fn markdown(brief: &Brief) -> String {
     let mut text = format!("{MARK}\n");
     head(&mut text, brief);
     section(&mut text, "Done", &brief.done, finished);

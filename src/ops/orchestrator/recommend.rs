@@ -18,13 +18,13 @@ const NAMED: usize = 5;
 /// An action, its reason, and the command that takes it.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Recommended {
+pub(crate) struct Recommended {
     /// In a word: `resume`, `review`, `complete`, `reclaim`, `spawn`, `wait`, `unblock`, `close`, `plan` or `rest`.
-    pub action: &'static str,
+    pub(crate) action: &'static str,
     /// Why this comes first.
-    pub reason: String,
+    pub(crate) reason: String,
     /// The command to paste.
-    pub command: String,
+    pub(crate) command: String,
 }
 
 impl Recommended {

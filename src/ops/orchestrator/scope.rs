@@ -98,16 +98,16 @@ pub(super) struct Working {
 /// An active task in few words.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
-pub struct Active {
+pub(crate) struct Active {
     /// The task.
     #[serde(flatten)]
-    pub line: Line,
+    pub(crate) line: Line,
     /// Who holds it, where somebody has claimed it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub holder: Option<String>,
+    pub(crate) holder: Option<String>,
     /// What its latest entry in the manifest says.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub entry: Option<EntryStatus>,
+    pub(crate) entry: Option<EntryStatus>,
 }
 
 impl Facts {

@@ -28,30 +28,30 @@ const PROBLEMS_SHOWN: usize = 3;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Start {
+pub(crate) struct Start {
     /// The epic that was asked about.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub epic: Option<Line>,
+    pub(crate) epic: Option<Line>,
     /// How many tasks stand where.
-    pub state: Counts,
+    pub(crate) state: Counts,
     /// Hundredths of the tasks that are done, without cancelled ones.
-    pub percent: usize,
+    pub(crate) percent: usize,
     /// What to do first.
-    pub recommended: Recommended,
+    pub(crate) recommended: Recommended,
     /// The most urgent ready task.
-    pub next: Option<Line>,
+    pub(crate) next: Option<Line>,
     /// Tasks that an agent can start now, most urgent first.
-    pub ready: Few<Line>,
+    pub(crate) ready: Few<Line>,
     /// Tasks that somebody works on, the last changed first.
-    pub active: Few<Active>,
+    pub(crate) active: Few<Active>,
     /// Entries of the manifest that something has to follow, the newest first.
-    pub followups: Few<Followup>,
+    pub(crate) followups: Few<Followup>,
     /// Claims whose lease ran out.
-    pub expired_claims: Few<Claim>,
+    pub(crate) expired_claims: Few<Claim>,
     /// What stands in the way.
-    pub problems: Vec<String>,
+    pub(crate) problems: Vec<String>,
     /// What this answer costs.
-    pub budget: Budget,
+    pub(crate) budget: Budget,
 }
 
 /// Everything that an answer is cut from.
@@ -65,7 +65,7 @@ struct Found {
 
 /// Reads where the work of an epic, or all of it, stands. Its cost is compared with `limit`, the
 /// tokens that an orchestrator may use.
-pub fn start(context: &mut Context, epic: Option<TaskId>, limit: usize) -> Result<Start> {
+pub(crate) fn start(context: &mut Context, epic: Option<TaskId>, limit: usize) -> Result<Start> {
     let facts = Facts::read(context, epic)?;
     let ready = tasks::ready(context, epic, Some(READY_MAX))?;
     let (manifest, now) = (context.workspace.manifest()?, context.now());

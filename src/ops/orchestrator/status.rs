@@ -24,53 +24,53 @@ const SIZE: Size = Size {
 /// Where everything stands.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Overall {
+pub(crate) struct Overall {
     /// The epic that was asked about.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub epic: Option<Line>,
+    pub(crate) epic: Option<Line>,
     /// How many tasks stand where.
-    pub state: Counts,
+    pub(crate) state: Counts,
     /// How many tasks there are.
-    pub total: usize,
+    pub(crate) total: usize,
     /// Hundredths of the tasks that are done, without cancelled ones.
-    pub percent: usize,
+    pub(crate) percent: usize,
     /// How far open epics are; only the one that was asked about, if one was.
-    pub epics: Few<EpicProgress>,
+    pub(crate) epics: Few<EpicProgress>,
     /// Tasks that somebody works on, the last changed first.
-    pub active: Few<Active>,
+    pub(crate) active: Few<Active>,
     /// The newest entries of the manifest, the newest first.
-    pub entries: Vec<Reported>,
+    pub(crate) entries: Vec<Reported>,
 }
 
 /// How far an epic is.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct EpicProgress {
+pub(crate) struct EpicProgress {
     /// The epic.
     #[serde(flatten)]
-    pub epic: Line,
+    pub(crate) epic: Line,
     /// How many of its tasks are done, to any depth.
-    pub done: u64,
+    pub(crate) done: u64,
     /// How many it has, without cancelled ones.
-    pub total: u64,
+    pub(crate) total: u64,
 }
 
 /// What an agent reported.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Reported {
+pub(crate) struct Reported {
     /// Id of the entry.
-    pub id: String,
+    pub(crate) id: String,
     /// Its title, cut.
-    pub title: String,
+    pub(crate) title: String,
     /// How far the work came.
-    pub status: EntryStatus,
+    pub(crate) status: EntryStatus,
     /// The day of the work.
-    pub date: String,
+    pub(crate) date: String,
 }
 
 /// Reads where the work of an epic, or all of it, stands.
-pub fn status(context: &mut Context, epic: Option<TaskId>) -> Result<Overall> {
+pub(crate) fn status(context: &mut Context, epic: Option<TaskId>) -> Result<Overall> {
     let facts = Facts::read(context, epic)?;
     let manifest = context.workspace.manifest()?;
     context.read(|transaction| {

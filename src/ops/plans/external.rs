@@ -19,7 +19,7 @@ const LIMIT: Duration = Duration::from_secs(300);
 
 /// A command that answers questions.
 #[derive(Clone, Debug)]
-pub struct External {
+pub(crate) struct External {
     words: Vec<String>,
     folder: PathBuf,
     /// Names of the user's variables that it gets besides those that every program needs.
@@ -35,7 +35,7 @@ struct Verdict {
 impl External {
     /// Takes a command line, split as a shell would, to be run in a folder without one, with the
     /// variables of the user that are named.
-    pub fn new(line: &str, folder: PathBuf, passed: Vec<String>) -> Result<External> {
+    pub(crate) fn new(line: &str, folder: PathBuf, passed: Vec<String>) -> Result<External> {
         let words = shlex::split(line).filter(|words| !words.is_empty());
         match words {
             Some(words) => Ok(External {
@@ -52,7 +52,7 @@ impl External {
     }
 
     /// Asks, and returns the answer, unread.
-    pub fn ask(&self, question: &Value) -> Result<Vec<u8>> {
+    pub(crate) fn ask(&self, question: &Value) -> Result<Vec<u8>> {
         let environment = child::answer_environment(&self.passed);
         let mut command = child::command(&self.words[0], &self.folder, environment);
         command.args(&self.words[1..]);
@@ -75,7 +75,7 @@ impl External {
     }
 
     /// The error of a command that gave no answer that can be used.
-    pub fn error(&self, why: &str) -> Error {
+    pub(crate) fn error(&self, why: &str) -> Error {
         let message = format!("`{}` {why}", self.words[0]);
         let error = Error::new(Code::AgentFailed, message);
         error.fix(format!("command -v {}", quote(&self.words[0])))

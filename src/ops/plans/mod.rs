@@ -1,8 +1,8 @@
 //! Plans: made of a goal, read from files, judged against the agents that are there.
 
-pub mod external;
+pub(crate) mod external;
 mod fix;
-pub mod model;
+pub(crate) mod model;
 
 use std::path::Path;
 
@@ -20,59 +20,59 @@ use crate::plan::{Planner, Wish};
 /// A plan that was made of a goal, and why it came out so.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
-pub struct Planned {
+pub(crate) struct Planned {
     /// The plan.
-    pub plan: Plan,
+    pub(crate) plan: Plan,
     /// Where its skills come from.
-    pub source: Source,
+    pub(crate) source: Source,
     /// The skills that were thought of, with the words that ask for them and who offers them.
-    pub skills: Vec<Found>,
+    pub(crate) skills: Vec<Found>,
     /// Who would get each step.
-    pub assignments: Vec<Assignment>,
+    pub(crate) assignments: Vec<Assignment>,
     /// Ids of steps that can go side by side.
-    pub waves: Vec<Vec<String>>,
+    pub(crate) waves: Vec<Vec<String>>,
     /// The file that it was written into.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
+    pub(crate) file: Option<String>,
     /// What the caller should know.
     #[serde(skip)]
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// A plan from a file, and whether it can be carried out.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
-pub struct Checked {
+pub(crate) struct Checked {
     /// The plan, as far as it could be read.
-    pub plan: Plan,
+    pub(crate) plan: Plan,
     /// Who would get each step.
-    pub assignments: Vec<Assignment>,
+    pub(crate) assignments: Vec<Assignment>,
     /// Ids of steps that can go side by side.
-    pub waves: Vec<Vec<String>>,
+    pub(crate) waves: Vec<Vec<String>>,
     /// What keeps it from being carried out.
-    pub faults: Vec<Fault>,
+    pub(crate) faults: Vec<Fault>,
     /// How many faults.
-    pub total: usize,
+    pub(crate) total: usize,
     /// A command that mends the first of them.
     #[serde(skip)]
-    pub fix: Option<String>,
+    pub(crate) fix: Option<String>,
     /// What the caller should know.
     #[serde(skip)]
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Who would get a step.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
-pub struct Assignment {
+pub(crate) struct Assignment {
     /// The step.
-    pub step: String,
+    pub(crate) step: String,
     /// Id of the agent; none when there is nobody.
-    pub agent: Option<String>,
+    pub(crate) agent: Option<String>,
 }
 
 /// Makes a plan of a goal out of what active agents offer.
-pub fn make(
+pub(crate) fn make(
     surroundings: &Surroundings,
     goal: &str,
     max_loops: Option<u32>,
@@ -83,7 +83,7 @@ pub fn make(
 }
 
 /// Makes a plan of a goal out of what those of these agents offer that are active.
-pub fn make_among(
+pub(crate) fn make_among(
     surroundings: &Surroundings,
     known: Known,
     goal: &str,
@@ -124,7 +124,7 @@ pub fn make_among(
 }
 
 /// Refuses what can be no goal, before anybody is asked to plan it.
-pub fn checked_goal(goal: &str) -> Result<&str> {
+pub(crate) fn checked_goal(goal: &str) -> Result<&str> {
     let one = Step {
         id: "x".to_string(),
         agent: Some("x".to_string()),
@@ -140,7 +140,7 @@ pub fn checked_goal(goal: &str) -> Result<&str> {
 }
 
 /// Refuses a plan that is faulty by itself.
-pub fn refuse_faulty(plan: &Plan) -> Result<()> {
+pub(crate) fn refuse_faulty(plan: &Plan) -> Result<()> {
     match check::faults(plan).into_iter().next() {
         None => Ok(()),
         Some(fault) => {
@@ -151,7 +151,11 @@ pub fn refuse_faulty(plan: &Plan) -> Result<()> {
 }
 
 /// Finds who does each step. The error names the first that nobody does, and brings somebody.
-pub fn assigned(surroundings: &Surroundings, plan: &Plan, agents: &[Agent]) -> Result<Vec<Agent>> {
+pub(crate) fn assigned(
+    surroundings: &Surroundings,
+    plan: &Plan,
+    agents: &[Agent],
+) -> Result<Vec<Agent>> {
     let found = plan.steps.iter().map(|step| {
         check::assign(step, agents)
             .cloned()
@@ -189,7 +193,12 @@ impl Planned {
 
     /// Writes the plan into a file, as JSON or YAML by the ending of its name; over a file that is
     /// there only with `force`.
-    pub fn write(&mut self, surroundings: &Surroundings, file: &Path, force: bool) -> Result<()> {
+    pub(crate) fn write(
+        &mut self,
+        surroundings: &Surroundings,
+        file: &Path,
+        force: bool,
+    ) -> Result<()> {
         let shown = file.to_string_lossy().into_owned();
         let text = written(&self.plan, file)?;
         let path = surroundings.directory.join(file);
@@ -227,7 +236,7 @@ fn written(plan: &Plan, file: &Path) -> Result<String> {
 
 /// Reads a plan (`-` reads standard input) and finds everything that keeps it from being carried
 /// out.
-pub fn check(surroundings: &Surroundings, file: &Path) -> Result<Checked> {
+pub(crate) fn check(surroundings: &Surroundings, file: &Path) -> Result<Checked> {
     let bytes = read_input(file, PLAN_MAX)?;
     let is_file = file.as_os_str() != "-";
     let edit = is_file.then(|| format!("${{EDITOR:-vi}} {}", quote(&file.to_string_lossy())));
@@ -236,7 +245,7 @@ pub fn check(surroundings: &Surroundings, file: &Path) -> Result<Checked> {
 
 /// Finds everything that keeps a plan from being carried out by these agents; `edit` is the command
 /// with which it is mended.
-pub fn judge(
+pub(crate) fn judge(
     surroundings: &Surroundings,
     bytes: &[u8],
     known: Known,
@@ -265,7 +274,7 @@ pub fn judge(
 
 impl Checked {
     /// Returns the error of a plan that cannot be carried out; `what` names it.
-    pub fn error(&self, what: &str) -> Option<Error> {
+    pub(crate) fn error(&self, what: &str) -> Option<Error> {
         self.faults.first()?;
         let is_about_agents = |fault: &Fault| fault.kind == FaultKind::Agent;
         let code = match self.faults.iter().all(is_about_agents) {
@@ -288,7 +297,7 @@ impl Checked {
 
     /// Refuses a plan that is faulty by itself, whoever may be there to carry it out; what nobody
     /// can do becomes a warning.
-    pub fn readable(mut self, what: &str) -> Result<Checked> {
+    pub(crate) fn readable(mut self, what: &str) -> Result<Checked> {
         let about_agents =
             |fault: &Fault| matches!(fault.kind, FaultKind::Agent | FaultKind::Intent);
         if !self.faults.iter().all(about_agents) {
@@ -309,7 +318,7 @@ impl Checked {
 const TOLD_MAX: usize = 5;
 
 /// Says who would get each step.
-pub fn assignments(plan: &Plan, agents: &[Agent]) -> Vec<Assignment> {
+pub(crate) fn assignments(plan: &Plan, agents: &[Agent]) -> Vec<Assignment> {
     let assignment = |step: &Step| Assignment {
         step: step.id.clone(),
         agent: check::assign(step, agents)

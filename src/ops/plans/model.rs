@@ -14,7 +14,7 @@ const MODEL: &str = "gpt-4o-mini";
 
 /// Has a model make plans.
 #[derive(Clone, Debug)]
-pub struct ByModel(pub Option<Model>);
+pub(crate) struct ByModel(pub(crate) Option<Model>);
 
 impl Planner for ByModel {
     fn plan(&self, wish: &Wish<'_>) -> Result<Decomposed> {

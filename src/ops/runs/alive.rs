@@ -23,16 +23,16 @@ use crate::workspace::Workspace;
 const INTERRUPTED: &str = "interrupted: the process that carried it out has ended";
 
 /// The sign of life of this process, from now until it is dropped.
-pub struct Alive {
+pub(crate) struct Alive {
     /// Its name, which is noted in each run.
-    pub name: String,
+    pub(crate) name: String,
     path: PathBuf,
     _lock: File,
 }
 
 impl Alive {
     /// Begins to give a sign of life.
-    pub fn begin(workspace: &Workspace) -> Result<Alive> {
+    pub(crate) fn begin(workspace: &Workspace) -> Result<Alive> {
         let name = id::random();
         let path = place(workspace, &name)?;
         let begin = || {
@@ -49,7 +49,7 @@ impl Alive {
     }
 
     /// Has this process carry out a run that nobody carries out any more.
-    pub fn take(&self, run: &mut Run) {
+    pub(crate) fn take(&self, run: &mut Run) {
         run.status = RunStatus::Running;
         run.owner = self.name.clone();
         (run.completed_at, run.error) = (None, None);
@@ -89,16 +89,16 @@ fn lives(workspace: &Workspace, name: &str) -> bool {
 
 /// A run that nobody carries out any more and that can be resumed or cancelled.
 #[derive(Clone, Debug)]
-pub struct Left {
+pub(crate) struct Left {
     /// Its id.
-    pub run: String,
+    pub(crate) run: String,
     /// Whether this user began it on this machine.
-    pub is_own: bool,
+    pub(crate) is_own: bool,
 }
 
 impl Left {
     /// Returns what to do next: to resume a run of this user, to look at one of a stranger.
-    pub fn way_on(&self) -> String {
+    pub(crate) fn way_on(&self) -> String {
         let run = quote(&self.run);
         match self.is_own {
             true => format!("cleo runs resume {run}"),
@@ -109,7 +109,7 @@ impl Left {
 
 /// Finds, among those who hold tasks, the runs that nobody carries out any more and that can be gone on
 /// with. They are not marked: whoever only looks changes nothing.
-pub fn left<'a>(
+pub(crate) fn left<'a>(
     surroundings: &Surroundings,
     workspace: &Workspace,
     holders: impl IntoIterator<Item = &'a str>,
@@ -141,7 +141,7 @@ pub fn left<'a>(
 
 /// Names in the error of a caller who could only wait a run that nobody carries out any more, if one is among
 /// those who hold tasks: that one is not waited for.
-pub fn named<'a>(
+pub(crate) fn named<'a>(
     surroundings: &Surroundings,
     workspace: &Workspace,
     holders: impl IntoIterator<Item = &'a str>,
@@ -171,7 +171,11 @@ fn is_left(workspace: &Workspace, run: &Run) -> bool {
 
 /// Marks the runs that dead processes have left as failed, or as interrupted where they can be gone
 /// on with.
-pub fn settle(agency: &mut SqliteAgency, workspace: &Workspace, clock: &Clock) -> Result<()> {
+pub(crate) fn settle(
+    agency: &mut SqliteAgency,
+    workspace: &Workspace,
+    clock: &Clock,
+) -> Result<()> {
     let owners = agency.read()?.owners()?;
     let dead = owners.iter().filter(|owner| !lives(workspace, owner));
     let dead: Vec<_> = dead.collect();

@@ -24,7 +24,7 @@ const PAGE: u32 = 1_000;
 ///
 /// Events that are told in one transaction become durable together, by one synchronization: that of
 /// the store. The file is only written then; it is synchronized when the run ends.
-pub struct Journal {
+pub(crate) struct Journal {
     run: String,
     clock: Clock,
     path: PathBuf,
@@ -37,7 +37,7 @@ pub struct Journal {
 
 impl Journal {
     /// Begins the journal of a run, or goes on with it: the file is made to hold what the store holds.
-    pub fn begin(
+    pub(crate) fn begin(
         workspace: &Workspace,
         run: &str,
         clock: Clock,
@@ -60,7 +60,7 @@ impl Journal {
 
     /// Tells what happened, in a transaction. It counts once that is committed and [`Journal::keep`]
     /// has written it down.
-    pub fn tell(
+    pub(crate) fn tell(
         &mut self,
         transaction: &mut dyn AgencyTransaction,
         kind: &str,
@@ -79,7 +79,7 @@ impl Journal {
     }
 
     /// Writes what was told down in the file, after its transaction was committed, and returns it.
-    pub fn keep(&mut self) -> Result<Vec<Event>> {
+    pub(crate) fn keep(&mut self) -> Result<Vec<Event>> {
         let told = std::mem::take(&mut self.told);
         let lines: String = told.iter().map(line).collect();
         let mut written = self.file.write_all(lines.as_bytes());
@@ -92,7 +92,7 @@ impl Journal {
 
     /// Does `work` in one transaction, keeps what it told, and returns that. When it fails, nothing
     /// of it was ever told.
-    pub fn record(
+    pub(crate) fn record(
         &mut self,
         agency: &mut dyn Agency,
         work: impl FnOnce(&mut Journal, &mut dyn AgencyTransaction) -> Result<()>,
@@ -107,7 +107,7 @@ impl Journal {
     }
 
     /// Says whether another process has asked for the end of the run since this was last asked.
-    pub fn is_cancelled(&mut self, agency: &mut dyn Agency) -> Result<bool> {
+    pub(crate) fn is_cancelled(&mut self, agency: &mut dyn Agency) -> Result<bool> {
         let transaction = agency.read()?;
         loop {
             let new = transaction.events(Some(&self.run), self.seen, PAGE)?;
@@ -122,14 +122,14 @@ impl Journal {
     }
 
     /// Returns the folder in which a run keeps its files.
-    pub fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(&self.path)
     }
 }
 
 /// Returns the folder of a run. One that leads out of the workspace is refused, and so is a run whose
 /// name is no name of a folder.
-pub fn place(workspace: &Workspace, run: &str) -> Result<PathBuf> {
+pub(crate) fn place(workspace: &Workspace, run: &str) -> Result<PathBuf> {
     if !id::is_plain(run) {
         let message = format!("`{run}` is no name of a run");
         return Err(Error::new(Code::RunNotFound, message).fix("cleo runs list"));
@@ -138,7 +138,7 @@ pub fn place(workspace: &Workspace, run: &str) -> Result<PathBuf> {
 }
 
 /// Reads all events of a run, in order.
-pub fn events(transaction: &dyn AgencyTransaction, run: &str) -> Result<Vec<Event>> {
+pub(crate) fn events(transaction: &dyn AgencyTransaction, run: &str) -> Result<Vec<Event>> {
     let mut all: Vec<Event> = Vec::new();
     loop {
         let since = all.last().map_or(0, |event| event.cursor);
@@ -196,11 +196,11 @@ fn whole_lines(a: &[u8], b: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::agency::memory::MemoryAgency;
+    use crate::store::sqlite::SqliteAgency;
 
     struct World {
         workspace: Workspace,
-        agency: MemoryAgency,
+        agency: SqliteAgency,
         _folder: tempfile::TempDir,
     }
 
@@ -209,7 +209,7 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             World {
                 workspace: Workspace::create(folder.path()).unwrap().0,
-                agency: MemoryAgency::default(),
+                agency: SqliteAgency::open_or_create(&folder.path().join("agents.db")).unwrap(),
                 _folder: folder,
             }
         }

@@ -27,32 +27,32 @@ const INPUT_MAX: usize = 300;
 
 /// Which runs.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
+pub(crate) struct Wanted {
     /// Of this user; none: of everybody.
-    pub user: Option<String>,
+    pub(crate) user: Option<String>,
     /// By this agent.
-    pub agent: Option<String>,
+    pub(crate) agent: Option<String>,
     /// With this status.
-    pub status: Option<RunStatus>,
+    pub(crate) status: Option<RunStatus>,
     /// Of this kind.
-    pub kind: Option<RunKind>,
+    pub(crate) kind: Option<RunKind>,
     /// With these words in id or message.
-    pub words: String,
+    pub(crate) words: String,
     /// By what they are sorted.
-    pub order: Order,
+    pub(crate) order: Order,
     /// Which way; the largest first unless told.
-    pub dir: Option<Dir>,
+    pub(crate) dir: Option<Dir>,
     /// At most so many.
-    pub limit: u32,
+    pub(crate) limit: u32,
     /// Without the first so many.
-    pub offset: u32,
+    pub(crate) offset: u32,
 }
 
 /// By what runs are sorted; what is equal, newest first.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Order {
+pub(crate) enum Order {
     /// By when they began.
     #[default]
     Started,
@@ -67,118 +67,117 @@ pub enum Order {
 /// Runs.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Rows {
+pub(crate) struct Rows {
     /// The runs.
-    pub runs: Vec<RunRow>,
+    pub(crate) runs: Vec<RunRow>,
     /// How many fit in all; of those that are looked for by words, or sorted by anything but newest first,
     /// among the last ones.
-    pub total: u64,
+    pub(crate) total: u64,
     /// How all runs of the user stand.
-    pub summary: Summary,
+    pub(crate) summary: Summary,
 }
 
 /// How runs stand.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Summary {
+pub(crate) struct Summary {
     /// Under way.
-    pub live: u64,
+    pub(crate) live: u64,
     /// Can be gone on with.
-    pub needs_you: u64,
+    pub(crate) needs_you: u64,
     /// Begun today (UTC), among the last 500.
-    pub today: u64,
+    pub(crate) today: u64,
     /// Of these, ended well.
-    pub finished_today: u64,
+    pub(crate) finished_today: u64,
     /// Of these, ended badly.
-    pub failed_today: u64,
+    pub(crate) failed_today: u64,
     /// What these cost in US dollars, as far as they say.
-    pub cost_today: Option<f64>,
+    pub(crate) cost_today: Option<f64>,
     /// How many of today's runs say what they cost.
-    pub costs_told: u64,
+    pub(crate) costs_told: u64,
 }
 
 /// A run on one line.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct RunRow {
+pub(crate) struct RunRow {
     /// The run.
-    pub id: String,
+    pub(crate) id: String,
     /// What is carried out.
-    pub kind: RunKind,
+    pub(crate) kind: RunKind,
     /// Where it stands.
-    pub status: RunStatus,
+    pub(crate) status: RunStatus,
     /// What it is about, in words.
-    pub title: String,
+    pub(crate) title: String,
     /// What was asked for; of a long message the beginning.
-    pub input: String,
+    pub(crate) input: String,
     /// Whose it is.
-    pub user: String,
+    pub(crate) user: String,
     /// The agent that works on it.
-    pub agent: Option<String>,
+    pub(crate) agent: Option<String>,
     /// How many tasks came how far, of a run over tasks.
-    pub steps: Option<StepCounts>,
+    pub(crate) steps: Option<StepCounts>,
     /// Where each task stands, in wave order, at most 60.
-    pub bar: Option<Vec<Stand>>,
+    pub(crate) bar: Option<Vec<Stand>>,
     /// When it began.
-    pub started_at: String,
+    pub(crate) started_at: String,
     /// When it ended.
-    pub completed_at: Option<String>,
+    pub(crate) completed_at: Option<String>,
     /// How long it took, or takes until now, in milliseconds.
-    pub duration_ms: u64,
+    pub(crate) duration_ms: u64,
     /// What it cost in US dollars, as far as that is told.
-    pub cost: Option<f64>,
+    pub(crate) cost: Option<f64>,
     /// Tokens that it used, as far as that is told.
-    pub usage: Option<Usage>,
+    pub(crate) usage: Option<Usage>,
     /// What went wrong first; of an execution that was cancelled, by whom.
-    pub error: Option<Fault>,
+    pub(crate) error: Option<Fault>,
     /// How many of its tasks wait for somebody.
-    pub needs_you: usize,
+    pub(crate) needs_you: usize,
     /// Most agents at a time.
-    pub limit: Option<u64>,
+    pub(crate) limit: Option<u64>,
     /// What drives its agents.
-    pub runners: Vec<String>,
+    pub(crate) runners: Vec<String>,
 }
 
 /// What went wrong in a run.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
-pub struct Fault {
+pub(crate) struct Fault {
     /// With which task.
-    pub task: Option<TaskId>,
+    pub(crate) task: Option<TaskId>,
     /// What.
-    pub message: String,
+    pub(crate) message: String,
 }
 
 /// How many tasks of a run came how far, without epics.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct StepCounts {
+pub(crate) struct StepCounts {
     /// All.
-    pub total: usize,
+    pub(crate) total: usize,
     /// Wait.
-    pub waiting: usize,
+    pub(crate) waiting: usize,
     /// Are worked on.
-    pub running: usize,
+    pub(crate) running: usize,
     /// Are being checked.
-    pub verifying: usize,
+    pub(crate) verifying: usize,
     /// Verified and done.
-    pub done: usize,
+    pub(crate) done: usize,
     /// Failed.
-    pub failed: usize,
+    pub(crate) failed: usize,
     /// Were not begun.
-    pub skipped: usize,
+    pub(crate) skipped: usize,
     /// Were ended by somebody before they were over.
-    pub cancelled: usize,
+    pub(crate) cancelled: usize,
 }
 
 /// Where a task stands in a run.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the words are those of the states of tasks")]
-pub enum Stand {
+pub(crate) enum Stand {
     Waiting,
     Running,
     Verifying,
@@ -189,7 +188,11 @@ pub enum Stand {
 }
 
 /// Lists runs. Those of dead processes are marked first.
-pub fn rows(surroundings: &Surroundings, memory: &mut Memory, wanted: &Wanted) -> Result<Rows> {
+pub(crate) fn rows(
+    surroundings: &Surroundings,
+    memory: &mut Memory,
+    wanted: &Wanted,
+) -> Result<Rows> {
     let workspace = surroundings.workspace()?;
     let Some(mut agency) = settled(&workspace, &surroundings.clock)? else {
         return Ok(Rows {
@@ -343,7 +346,11 @@ fn bar(stands: Vec<Stand>) -> Vec<Stand> {
 }
 
 /// Reads a run that must be there and, if a user is named, be that user's.
-pub fn owned(transaction: &dyn AgencyTransaction, id: &str, user: Option<&str>) -> Result<Run> {
+pub(crate) fn owned(
+    transaction: &dyn AgencyTransaction,
+    id: &str,
+    user: Option<&str>,
+) -> Result<Run> {
     let run = transaction.run(id)?;
     let run = run.filter(|run| user.is_none_or(|user| user == run.user));
     run.ok_or_else(|| no_run(id))

@@ -20,37 +20,37 @@ const OUTPUT_MAX: u64 = 1 << 20;
 /// What happened in a run.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Logged {
+pub(crate) struct Logged {
     /// The events, in order.
-    pub events: Vec<Line>,
+    pub(crate) events: Vec<Line>,
     /// What agents wrote, in the order of tasks and tries; left out unless asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub outputs: Option<Vec<Output>>,
+    pub(crate) outputs: Option<Vec<Output>>,
     /// How many events there are.
-    pub total: usize,
+    pub(crate) total: usize,
 }
 
 /// What one try of an agent wrote.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Output {
+pub(crate) struct Output {
     /// The task.
-    pub task_id: TaskId,
+    pub(crate) task_id: TaskId,
     /// Which try of it, from 1.
-    pub attempt: u32,
+    pub(crate) attempt: u32,
     /// Standard output, `out`, or standard error, `err`.
-    pub stream: &'static str,
+    pub(crate) stream: &'static str,
     /// The file that holds it, relative to the workspace root.
-    pub file: String,
+    pub(crate) file: String,
     /// How many bytes it has.
-    pub bytes: u64,
+    pub(crate) bytes: u64,
     /// Its text; of a long one the end.
-    pub text: String,
+    pub(crate) text: String,
 }
 
 /// Reads what happened in a run, or in one task of it, and with `raw` what agents wrote.
-pub fn logs(
+pub(crate) fn logs(
     surroundings: &Surroundings,
     id: &str,
     task: Option<TaskId>,

@@ -1,16 +1,16 @@
 //! What agents carried out: listed, and each with everything that happened in it.
 
-pub mod alive;
-pub mod journal;
-pub mod listing;
-pub mod logs;
-pub mod pages;
-pub mod proof;
-pub mod recording;
-pub mod timeline;
+pub(crate) mod alive;
+pub(crate) mod journal;
+pub(crate) mod listing;
+pub(crate) mod logs;
+pub(crate) mod pages;
+pub(crate) mod proof;
+pub(crate) mod recording;
+pub(crate) mod timeline;
 mod title;
-pub mod why;
-pub mod written;
+pub(crate) mod why;
+pub(crate) mod written;
 
 use serde::Serialize;
 
@@ -30,33 +30,33 @@ const EVENTS_MAX: u32 = 10_000;
 /// Runs.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Listed {
+pub(crate) struct Listed {
     /// The runs, newest first.
-    pub runs: Vec<Run>,
+    pub(crate) runs: Vec<Run>,
     /// How many there are without the limit.
-    pub total: u64,
+    pub(crate) total: u64,
 }
 
 /// A run with what happened in it.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Shown {
+pub(crate) struct Shown {
     /// The run.
-    pub run: Run,
+    pub(crate) run: Run,
     /// How far it came, in order.
-    pub steps: Vec<Step>,
+    pub(crate) steps: Vec<Step>,
     /// What was said in it, in order.
-    pub messages: Vec<Message>,
+    pub(crate) messages: Vec<Message>,
     /// What became of each task, of a run over tasks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub tasks: Vec<TaskRun>,
+    pub(crate) tasks: Vec<TaskRun>,
     /// Everything that happened, in order; left out where it was told already.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub events: Option<Vec<Event>>,
+    pub(crate) events: Option<Vec<Event>>,
 }
 
 /// Lists runs. Those of dead processes are marked first.
-pub fn list(surroundings: &Surroundings, filter: &RunFilter) -> Result<Listed> {
+pub(crate) fn list(surroundings: &Surroundings, filter: &RunFilter) -> Result<Listed> {
     let workspace = surroundings.workspace()?;
     let Some(mut agency) = settled(&workspace, &surroundings.clock)? else {
         return Ok(Listed {
@@ -72,7 +72,7 @@ pub fn list(surroundings: &Surroundings, filter: &RunFilter) -> Result<Listed> {
 }
 
 /// Shows a run of a user, or of anybody.
-pub fn show(surroundings: &Surroundings, id: &str, user: Option<&str>) -> Result<Shown> {
+pub(crate) fn show(surroundings: &Surroundings, id: &str, user: Option<&str>) -> Result<Shown> {
     let workspace = surroundings.workspace()?;
     let agency = settled(&workspace, &surroundings.clock)?;
     let mut agency = agency.ok_or_else(|| no_run(id))?;
@@ -83,7 +83,7 @@ pub fn show(surroundings: &Surroundings, id: &str, user: Option<&str>) -> Result
 }
 
 /// Returns true when this user began a stored run on this machine, as it is stored now.
-pub fn is_own(
+pub(crate) fn is_own(
     surroundings: &Surroundings,
     workspace: &Workspace,
     run: &Run,
@@ -93,7 +93,7 @@ pub fn is_own(
 }
 
 /// Refuses to resume a run that this user did not begin on this machine, or that is stored as another now.
-pub fn require_own(
+pub(crate) fn require_own(
     surroundings: &Surroundings,
     workspace: &Workspace,
     agency: &mut SqliteAgency,
@@ -104,7 +104,7 @@ pub fn require_own(
 }
 
 /// Says what a run carries out.
-pub fn kind(surroundings: &Surroundings, id: &str) -> Result<RunKind> {
+pub(crate) fn kind(surroundings: &Surroundings, id: &str) -> Result<RunKind> {
     let workspace = surroundings.workspace()?;
     let agency = SqliteAgency::open(&workspace.agency())?;
     let mut agency = agency.ok_or_else(|| no_run(id))?;
@@ -113,7 +113,7 @@ pub fn kind(surroundings: &Surroundings, id: &str) -> Result<RunKind> {
 }
 
 /// Finds a run of a user, or of anybody, in a store that is open. One of a dead process is marked first.
-pub fn one(
+pub(crate) fn one(
     agency: &mut SqliteAgency,
     surroundings: &Surroundings,
     id: &str,
@@ -161,6 +161,6 @@ pub(in crate::ops) fn settled(
 }
 
 /// The error for an id that is no run's.
-pub fn no_run(id: &str) -> Error {
+pub(crate) fn no_run(id: &str) -> Error {
     Error::new(Code::RunNotFound, format!("there is no run `{id}`")).fix("cleo runs list")
 }

@@ -25,71 +25,71 @@ const MATCHES_MAX: usize = 10_000;
 /// Some of what happened.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct EventPage {
+pub(crate) struct EventPage {
     /// The events, in order.
-    pub events: Vec<Line>,
+    pub(crate) events: Vec<Line>,
     /// Cursor to go on from; none at the end.
-    pub next: Option<u64>,
+    pub(crate) next: Option<u64>,
 }
 
 /// Some lines of what an agent wrote.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct LogPage {
+pub(crate) struct LogPage {
     /// How many lines there are by now.
-    pub total: usize,
+    pub(crate) total: usize,
     /// Number of the first of these lines, from 0.
-    pub from: usize,
+    pub(crate) from: usize,
     /// The lines.
-    pub lines: Vec<LogLine>,
+    pub(crate) lines: Vec<LogLine>,
     /// Whether more may come.
-    pub following: bool,
+    pub(crate) following: bool,
     /// Numbers of the lines that hold what is looked for.
-    pub matches: Option<Vec<usize>>,
+    pub(crate) matches: Option<Vec<usize>>,
 }
 
 /// A line with its number.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct LogLine {
+pub(crate) struct LogLine {
     /// Its number, from 0.
-    pub n: usize,
+    pub(crate) n: usize,
     /// When, in milliseconds since the run began; none where nobody knows.
-    pub ms: Option<u64>,
+    pub(crate) ms: Option<u64>,
     /// What it says.
     #[serde(flatten)]
-    pub line: transcript::Line,
+    pub(crate) line: transcript::Line,
 }
 
 /// A prompt as an agent got it.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct PromptText {
+pub(crate) struct PromptText {
     /// The text.
-    pub text: String,
+    pub(crate) text: String,
     /// How many bytes it has.
-    pub bytes: usize,
+    pub(crate) bytes: usize,
     /// Its digest.
-    pub digest: String,
+    pub(crate) digest: String,
 }
 
 /// Which part of a log.
 #[derive(Clone, Debug, Default)]
-pub struct LogWanted {
+pub(crate) struct LogWanted {
     /// The task.
-    pub task: Option<TaskId>,
+    pub(crate) task: Option<TaskId>,
     /// The try; none: the last.
-    pub attempt: Option<u32>,
+    pub(crate) attempt: Option<u32>,
     /// Number of the first line; below 0 from the end.
-    pub from: i64,
+    pub(crate) from: i64,
     /// At most so many.
-    pub limit: usize,
+    pub(crate) limit: usize,
     /// Words to look for.
-    pub words: String,
+    pub(crate) words: String,
 }
 
 /// Reads what happened in a run after a cursor.
-pub fn events(
+pub(crate) fn events(
     surroundings: &Surroundings,
     id: &str,
     user: Option<&str>,
@@ -114,7 +114,7 @@ pub fn events(
 }
 
 /// Reads lines of what an agent wrote, between what happened before and after.
-pub fn log(
+pub(crate) fn log(
     surroundings: &Surroundings,
     memory: &mut Memory,
     id: &str,
@@ -171,7 +171,7 @@ fn shown_line(lines: &mut Lines<'_>, n: usize) -> Result<LogLine> {
 }
 
 /// Reads the prompt of a try.
-pub fn prompt(
+pub(crate) fn prompt(
     surroundings: &Surroundings,
     id: &str,
     user: Option<&str>,

@@ -16,55 +16,55 @@ use crate::store::agency::Agency;
 /// A try, as its agent tells it and as cleo found it.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Proof {
+pub(crate) struct Proof {
     /// The task.
-    pub task: TaskId,
+    pub(crate) task: TaskId,
     /// Which try.
-    pub attempt: u32,
+    pub(crate) attempt: u32,
     /// What the agent said.
-    pub said: Said,
+    pub(crate) said: Said,
     /// What cleo found; of a try that another one followed only what it was missing.
-    pub found: Vec<Check>,
+    pub(crate) found: Vec<Check>,
     /// What it came to, in a sentence.
-    pub verdict: String,
+    pub(crate) verdict: String,
     /// What comes next.
-    pub next: Option<String>,
+    pub(crate) next: Option<String>,
 }
 
 /// What an agent said.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Said {
+pub(crate) struct Said {
     /// Its last message.
-    pub message: Option<String>,
+    pub(crate) message: Option<String>,
     /// The exit code of its program.
-    pub exit_code: Option<i32>,
+    pub(crate) exit_code: Option<i32>,
     /// What its entry in the manifest says of the work.
-    pub claims: Vec<String>,
+    pub(crate) claims: Vec<String>,
 }
 
 /// One thing that was looked at.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Check {
+pub(crate) struct Check {
     /// What.
-    pub check: String,
+    pub(crate) check: String,
     /// Whether it holds; none when nobody knows yet.
-    pub ok: Option<bool>,
+    pub(crate) ok: Option<bool>,
     /// What was found.
-    pub text: String,
+    pub(crate) text: String,
     /// The command that was run.
-    pub command: Option<Vec<String>>,
+    pub(crate) command: Option<Vec<String>>,
     /// Its exit code.
-    pub exit_code: Option<i32>,
+    pub(crate) exit_code: Option<i32>,
     /// How long it took, in milliseconds.
-    pub duration_ms: Option<u64>,
+    pub(crate) duration_ms: Option<u64>,
 }
 
 /// Reads what is said and found of a try; without a number, of the last one.
-pub fn proof(
+pub(crate) fn proof(
     context: &mut Context,
     memory: &mut Memory,
     run: &str,

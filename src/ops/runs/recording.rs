@@ -19,9 +19,9 @@ use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
 
 /// A run that is being carried out.
-pub struct Recording<'a> {
+pub(crate) struct Recording<'a> {
     /// The run as it stands.
-    pub run: Run,
+    pub(crate) run: Run,
     clock: Clock,
     agency: SqliteAgency,
     since: Instant,
@@ -32,9 +32,9 @@ pub struct Recording<'a> {
 }
 
 /// What is noted together.
-pub struct Notes<'a> {
+pub(crate) struct Notes<'a> {
     /// The run; it is kept as it stands in the end.
-    pub run: &'a mut Run,
+    pub(crate) run: &'a mut Run,
     clock: Clock,
     messages: &'a mut usize,
     journal: &'a mut Journal,
@@ -43,22 +43,22 @@ pub struct Notes<'a> {
 
 /// How a run begins.
 #[derive(Clone, Copy, Debug)]
-pub struct Beginning<'a> {
+pub(crate) struct Beginning<'a> {
     /// What is carried out.
-    pub kind: RunKind,
+    pub(crate) kind: RunKind,
     /// What is asked for.
-    pub input: &'a str,
+    pub(crate) input: &'a str,
     /// Whose it is.
-    pub user: &'a str,
+    pub(crate) user: &'a str,
     /// Who coordinates it.
-    pub supervisor: &'a str,
+    pub(crate) supervisor: &'a str,
     /// Why it goes the way it goes.
-    pub reason: &'a str,
+    pub(crate) reason: &'a str,
 }
 
 impl<'a> Recording<'a> {
     /// Begins a run. Runs that dead processes have left are marked. `tell` hears what happens.
-    pub fn begin(
+    pub(crate) fn begin(
         surroundings: &Surroundings,
         workspace: &Workspace,
         beginning: &Beginning<'_>,
@@ -90,7 +90,7 @@ impl<'a> Recording<'a> {
     ///
     /// Errors: `E_RUN_NOT_FOUND`; `E_STATUS_REFUSED` for one of another kind, or one that goes on or is
     /// done.
-    pub fn resume(
+    pub(crate) fn resume(
         surroundings: &Surroundings,
         workspace: &Workspace,
         id: &str,
@@ -126,7 +126,7 @@ impl<'a> Recording<'a> {
     }
 
     /// Notes what happened, all at once, and tells it once it is kept.
-    pub fn note<T>(&mut self, work: impl FnOnce(&mut Notes<'_>) -> Result<T>) -> Result<T> {
+    pub(crate) fn note<T>(&mut self, work: impl FnOnce(&mut Notes<'_>) -> Result<T>) -> Result<T> {
         let before = self.run.clone();
         let (run, messages) = (&mut self.run, &mut self.messages);
         let mut done = None;
@@ -151,12 +151,12 @@ impl<'a> Recording<'a> {
     }
 
     /// Says whether another process has asked for the end of the run since this was last asked.
-    pub fn is_cancelled(&mut self) -> Result<bool> {
+    pub(crate) fn is_cancelled(&mut self) -> Result<bool> {
         self.journal.is_cancelled(&mut self.agency)
     }
 
     /// Ends the run. The rest of `note` is kept with it.
-    pub fn end(
+    pub(crate) fn end(
         &mut self,
         status: RunStatus,
         note: impl FnOnce(&mut Notes<'_>) -> Result<()>,
@@ -199,7 +199,7 @@ fn begun(beginning: &Beginning<'_>, owner: &str, clock: &Clock, number: u64) -> 
 
 impl Notes<'_> {
     /// Notes that something happened; `fields` is a JSON object.
-    pub fn event(&mut self, kind: &str, fields: Value) -> Result<()> {
+    pub(crate) fn event(&mut self, kind: &str, fields: Value) -> Result<()> {
         let detail = match fields {
             Value::Object(detail) => detail,
             _ => Detail::new(),
@@ -208,7 +208,7 @@ impl Notes<'_> {
     }
 
     /// Notes that somebody said something; returns the id of the message.
-    pub fn say(
+    pub(crate) fn say(
         &mut self,
         speaker: Speaker,
         sender: &str,
@@ -235,7 +235,12 @@ impl Notes<'_> {
     }
 
     /// Notes that an agent answered, and what that took.
-    pub fn answered(&mut self, agent: &str, usage: Option<Usage>, cost: Option<f64>) -> Result<()> {
+    pub(crate) fn answered(
+        &mut self,
+        agent: &str,
+        usage: Option<Usage>,
+        cost: Option<f64>,
+    ) -> Result<()> {
         let now = self.clock.timestamp();
         self.transaction.use_agent(agent, &now)?;
         self.took(usage, cost);
@@ -243,7 +248,7 @@ impl Notes<'_> {
     }
 
     /// Adds what an answer took to what the run took.
-    pub fn took(&mut self, usage: Option<Usage>, cost: Option<f64>) {
+    pub(crate) fn took(&mut self, usage: Option<Usage>, cost: Option<f64>) {
         let run = &mut *self.run;
         run.usage = match (run.usage, usage) {
             (Some(one), Some(other)) => Some(one.plus(other)),

@@ -19,108 +19,108 @@ use crate::store::agency::Agency;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Watched {
+pub(crate) struct Watched {
     /// The run.
-    pub run: RunFull,
+    pub(crate) run: RunFull,
     /// The moment of this answer, by the server's clock.
-    pub now: String,
+    pub(crate) now: String,
     /// How it is carried out.
-    pub options: Option<Value>,
+    pub(crate) options: Option<Value>,
     /// Its tasks, by wave, then by when they were begun first in the order of the run.
-    pub tasks: Vec<Task>,
+    pub(crate) tasks: Vec<Task>,
     /// How far it came, of a run of one agent.
-    pub steps: Vec<Step>,
+    pub(crate) steps: Vec<Step>,
     /// What was said in it.
-    pub messages: Vec<Message>,
+    pub(crate) messages: Vec<Message>,
     /// How many agents worked when.
-    pub running: Vec<Load>,
+    pub(crate) running: Vec<Load>,
     /// Cursor of its last event.
-    pub cursor: u64,
+    pub(crate) cursor: u64,
     /// How many tries there were, and how many said what they used.
-    pub reported: Reported,
+    pub(crate) reported: Reported,
 }
 
 /// All of a run.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct RunFull {
+pub(crate) struct RunFull {
     /// How it looks in a list.
     #[serde(flatten)]
-    pub row: RunRow,
+    pub(crate) row: RunRow,
     /// Why it went where it went.
-    pub routing_reason: String,
+    pub(crate) routing_reason: String,
     /// The score of that.
-    pub routing_score: u32,
+    pub(crate) routing_score: u32,
     /// What the answer comes from.
-    pub answered_by: Option<AnsweredBy>,
+    pub(crate) answered_by: Option<AnsweredBy>,
     /// The model that answered.
-    pub model: Option<String>,
+    pub(crate) model: Option<String>,
     /// The answer.
-    pub output: Option<String>,
+    pub(crate) output: Option<String>,
     /// The conversation that it belongs to.
-    pub conversation: Option<String>,
+    pub(crate) conversation: Option<String>,
 }
 
 /// How much is known of what tries used.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Reported {
+pub(crate) struct Reported {
     /// Tries.
-    pub attempts: usize,
+    pub(crate) attempts: usize,
     /// Those that failed.
-    pub failed: usize,
+    pub(crate) failed: usize,
     /// Those that said what they used.
-    pub reporting: usize,
+    pub(crate) reporting: usize,
 }
 
 /// A task of a run.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Task {
+pub(crate) struct Task {
     /// The task.
-    pub task_id: TaskId,
+    pub(crate) task_id: TaskId,
     /// Its title when the run began.
-    pub title: String,
+    pub(crate) title: String,
     /// Its wave in the run, from 1; none when it waits for itself.
-    pub wave: Option<usize>,
+    pub(crate) wave: Option<usize>,
     /// The tasks of the run that come before it.
-    pub needs: Vec<TaskId>,
+    pub(crate) needs: Vec<TaskId>,
     /// Where it stands.
-    pub state: Stand,
+    pub(crate) state: Stand,
     /// How its last try ended.
-    pub outcome: Option<Outcome>,
+    pub(crate) outcome: Option<Outcome>,
     /// Why it is not done.
-    pub reason: Option<String>,
+    pub(crate) reason: Option<String>,
     /// What it was last missing.
-    pub missing: Vec<String>,
+    pub(crate) missing: Vec<String>,
     /// The skill.
-    pub skill: Option<String>,
+    pub(crate) skill: Option<String>,
     /// The runner.
-    pub runner: Option<String>,
+    pub(crate) runner: Option<String>,
     /// When it was begun.
-    pub started_at: Option<String>,
+    pub(crate) started_at: Option<String>,
     /// When it was over.
-    pub ended_at: Option<String>,
+    pub(crate) ended_at: Option<String>,
     /// How long its agents took, in milliseconds.
-    pub duration_ms: u64,
+    pub(crate) duration_ms: u64,
     /// Tokens that they used, as far as they say.
-    pub usage: Option<Usage>,
+    pub(crate) usage: Option<Usage>,
     /// What they cost in US dollars, as far as they say.
-    pub cost: Option<f64>,
+    pub(crate) cost: Option<f64>,
     /// What its agent does now.
-    pub doing: Option<String>,
+    pub(crate) doing: Option<String>,
     /// Whether it is an epic, on which nobody works.
-    pub is_epic: bool,
+    pub(crate) is_epic: bool,
     /// From when on it could have begun; none when something came before it that is not done.
-    pub ready_at: Option<String>,
+    pub(crate) ready_at: Option<String>,
     /// Its tries.
-    pub attempts: Vec<Attempt>,
+    pub(crate) attempts: Vec<Attempt>,
 }
 
 /// Shows a run of a user, or of anybody, with its timeline.
-pub fn watched(
+pub(crate) fn watched(
     surroundings: &Surroundings,
     memory: &mut Memory,
     id: &str,

@@ -16,43 +16,43 @@ use crate::run::{Outcome, Run, RunKind, RunStatus};
 /// A run with the reason why it stands as it does.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct RunWhy {
+pub(crate) struct RunWhy {
     /// The run.
-    pub run: Run,
+    pub(crate) run: Run,
     /// Why it stands as it does.
-    pub reason: String,
+    pub(crate) reason: String,
     /// Its tasks, in its order; epics, on which nobody works, are left out.
-    pub tasks: Vec<TaskWhy>,
+    pub(crate) tasks: Vec<TaskWhy>,
 }
 
 /// A task of a run with the reason why it stands as it does.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct TaskWhy {
+pub(crate) struct TaskWhy {
     /// The task.
-    pub task_id: TaskId,
+    pub(crate) task_id: TaskId,
     /// Its title.
-    pub title: String,
+    pub(crate) title: String,
     /// Where it stands.
-    pub state: TaskState,
+    pub(crate) state: TaskState,
     /// How its last try ended.
-    pub outcome: Option<Outcome>,
+    pub(crate) outcome: Option<Outcome>,
     /// How many tries it took.
-    pub attempts: u32,
+    pub(crate) attempts: u32,
     /// Why it stands there.
-    pub reason: String,
+    pub(crate) reason: String,
     /// The tasks of the run that come before it and are not done.
-    pub waits_for: Vec<TaskId>,
+    pub(crate) waits_for: Vec<TaskId>,
     /// What it was last missing.
-    pub missing: Vec<String>,
+    pub(crate) missing: Vec<String>,
     /// The receipt of the prompt that its last try began with, replayed; none when it was not begun or has
     /// been spawned anew since.
-    pub spawn: Option<Why>,
+    pub(crate) spawn: Option<Why>,
 }
 
 /// Tells why a run stands as it does.
-pub fn why(context: &mut Context, run: &str) -> Result<RunWhy> {
+pub(crate) fn why(context: &mut Context, run: &str) -> Result<RunWhy> {
     let shown = show(&context.surroundings, run, None)?;
     let begun = shown.tasks.iter().filter(|task| task.attempts > 0);
     let begun: Vec<TaskId> = begun.map(|task| task.task_id).collect();

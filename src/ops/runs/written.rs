@@ -12,38 +12,38 @@ use crate::run::report::{Record, github, html, junit};
 
 /// Where GitHub Actions takes what a step says.
 #[derive(Clone, Debug, Default)]
-pub struct Github {
+pub(crate) struct Github {
     /// The file of the job's summary.
-    pub summary: Option<PathBuf>,
+    pub(crate) summary: Option<PathBuf>,
     /// The file of the step's outputs.
-    pub outputs: Option<PathBuf>,
+    pub(crate) outputs: Option<PathBuf>,
 }
 
 /// Shows a run and writes its page.
-pub fn page(surroundings: &Surroundings, id: &str, path: &Path) -> Result<Shown> {
+pub(crate) fn page(surroundings: &Surroundings, id: &str, path: &Path) -> Result<Shown> {
     let shown = show(surroundings, id, None)?;
     put(surroundings, path, &html::page(&record(&shown)))?;
     Ok(shown)
 }
 
 /// Writes the page of a run of a user, or of anybody, and returns it.
-pub fn html(surroundings: &Surroundings, id: &str, user: Option<&str>) -> Result<String> {
+pub(crate) fn html(surroundings: &Surroundings, id: &str, user: Option<&str>) -> Result<String> {
     Ok(html::page(&record(&show(surroundings, id, user)?)))
 }
 
 /// Writes the JUnit XML of a run.
-pub fn xml(surroundings: &Surroundings, shown: &Shown, path: &Path) -> Result<()> {
+pub(crate) fn xml(surroundings: &Surroundings, shown: &Shown, path: &Path) -> Result<()> {
     put(surroundings, path, &junit::junit(&record(shown)))
 }
 
 /// Refuses a place for the JUnit XML of a run to which nothing could be written, before the run begins.
-pub fn check_xml(surroundings: &Surroundings, path: &Path) -> Result<()> {
+pub(crate) fn check_xml(surroundings: &Surroundings, path: &Path) -> Result<()> {
     place(surroundings, path).map(|_| ())
 }
 
 /// Appends the summary of the job and the outputs of the step; returns the annotations, which go out
 /// as lines.
-pub fn tell_github(shown: &Shown, places: &Github) -> (String, Vec<Error>) {
+pub(crate) fn tell_github(shown: &Shown, places: &Github) -> (String, Vec<Error>) {
     let record = record(shown);
     let mut faults = Vec::new();
     let mut note = |done: Result<()>| faults.extend(done.err());

@@ -17,13 +17,13 @@ use crate::template::exported;
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Exported {
+pub(crate) struct Exported {
     /// The files that were written.
-    pub files: Vec<String>,
+    pub(crate) files: Vec<String>,
     /// Files that were there already, as they should be.
-    pub unchanged: Vec<String>,
+    pub(crate) unchanged: Vec<String>,
     /// True when nothing was written.
-    pub dry_run: bool,
+    pub(crate) dry_run: bool,
 }
 
 /// A file that is to be written.
@@ -44,7 +44,7 @@ enum There {
 /// Writes skills for other clients into a folder, without the task section, whose tokens nobody
 /// else would resolve. A file that differs is only written over with `force`. What lies in the folder is
 /// never what is written there.
-pub fn export(
+pub(crate) fn export(
     surroundings: &Surroundings,
     folder: &Path,
     names: &[String],

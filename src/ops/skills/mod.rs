@@ -1,6 +1,6 @@
 //! Skills: list, show, validate, dispatch, export.
 
-mod export;
+pub(crate) mod export;
 mod validate;
 
 use serde::Serialize;
@@ -11,58 +11,57 @@ use crate::dispatch::{Decision, Subject, dispatch, explain};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::skill::{Skill, Source};
-pub use export::{Exported, export};
-pub use validate::{Validated, validate, validate_text};
+pub(crate) use export::export;
+pub(crate) use validate::{Validated, validate, validate_text};
 
 /// A skill as it is listed.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the fields are those of Skill")]
-pub struct SkillInfo {
-    pub name: String,
-    pub tier: Option<u8>,
-    pub tags: Vec<String>,
-    pub types: Vec<String>,
-    pub keywords: Vec<String>,
-    pub chains: Vec<String>,
-    pub result_kind: String,
-    pub active: bool,
-    pub source: Source,
-    pub path: String,
-    pub description: String,
-    pub digest: String,
+pub(crate) struct SkillInfo {
+    pub(crate) name: String,
+    pub(crate) tier: Option<u8>,
+    pub(crate) tags: Vec<String>,
+    pub(crate) types: Vec<String>,
+    pub(crate) keywords: Vec<String>,
+    pub(crate) chains: Vec<String>,
+    pub(crate) result_kind: String,
+    pub(crate) active: bool,
+    pub(crate) source: Source,
+    pub(crate) path: String,
+    pub(crate) description: String,
+    pub(crate) digest: String,
     /// Files of the same name that do not count.
-    pub shadows: Vec<String>,
+    pub(crate) shadows: Vec<String>,
 }
 
 /// All skills in reach.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Listed {
+pub(crate) struct Listed {
     /// The skills that count, in catalogue order.
-    pub skills: Vec<SkillInfo>,
+    pub(crate) skills: Vec<SkillInfo>,
     /// How many.
-    pub total: usize,
+    pub(crate) total: usize,
     /// Skills that another of the same name stands before.
-    pub shadowed: Vec<Shadowed>,
+    pub(crate) shadowed: Vec<Shadowed>,
     /// Files that could not be used.
     #[serde(skip)]
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// A skill with its text.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Shown {
+pub(crate) struct Shown {
     /// What dispatch knows of it.
-    pub skill: SkillInfo,
+    pub(crate) skill: SkillInfo,
     /// The text below the front matter.
-    pub body: String,
+    pub(crate) body: String,
 }
 
 /// Finds all skills in reach.
-pub fn catalogue(surroundings: &Surroundings) -> Result<Catalogue> {
+pub(crate) fn catalogue(surroundings: &Surroundings) -> Result<Catalogue> {
     Catalogue::load(&places(surroundings)?)
 }
 
@@ -76,7 +75,7 @@ fn places(surroundings: &Surroundings) -> Result<Places> {
 }
 
 /// Lists the skills in reach, of all tiers or of one.
-pub fn list(surroundings: &Surroundings, tier: Option<u8>) -> Result<Listed> {
+pub(crate) fn list(surroundings: &Surroundings, tier: Option<u8>) -> Result<Listed> {
     let catalogue = catalogue(surroundings)?;
     let wanted = |skill: &&Skill| tier.is_none() || skill.tier == tier;
     let skills: Vec<_> = catalogue
@@ -97,7 +96,7 @@ pub fn list(surroundings: &Surroundings, tier: Option<u8>) -> Result<Listed> {
 }
 
 /// Shows one skill.
-pub fn show(surroundings: &Surroundings, name: &str) -> Result<Shown> {
+pub(crate) fn show(surroundings: &Surroundings, name: &str) -> Result<Shown> {
     let catalogue = catalogue(surroundings)?;
     let skill = catalogue.skill(name)?;
     Ok(Shown {
@@ -130,7 +129,7 @@ fn info(skill: &Skill, catalogue: &Catalogue) -> SkillInfo {
 
 /// Chooses the skill for a task of the workspace. What was wrong with the files of the catalogue
 /// comes with it.
-pub fn dispatch_task(
+pub(crate) fn dispatch_task(
     context: &mut Context,
     task: TaskId,
     template: Option<&str>,
@@ -145,7 +144,7 @@ pub fn dispatch_task(
 }
 
 /// Chooses the skill for anything that looks like a task.
-pub fn dispatch_subject(
+pub(crate) fn dispatch_subject(
     catalogue: &Catalogue,
     subject: &Subject,
     template: Option<&str>,

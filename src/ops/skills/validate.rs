@@ -19,16 +19,16 @@ const FILE_MAX: u64 = 8 << 20;
 /// What the validator says of one skill.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Validated {
+pub(crate) struct Validated {
     /// The file, or the folder when it has none.
-    pub path: String,
+    pub(crate) path: String,
     /// True when the standard is kept.
-    pub valid: bool,
+    pub(crate) valid: bool,
     /// Every fault with its place.
-    pub faults: Vec<Fault>,
+    pub(crate) faults: Vec<Fault>,
     /// Why cleo does not load it although it keeps the standard.
     #[serde(skip)]
-    pub unloaded: Option<String>,
+    pub(crate) unloaded: Option<String>,
 }
 
 impl Validated {
@@ -44,7 +44,7 @@ impl Validated {
 
 /// Judges skills by the Agent Skills standard: each path is a folder with a SKILL.md, the file
 /// itself, or a folder of such folders. Without paths, all skills in reach.
-pub fn validate(surroundings: &Surroundings, paths: &[PathBuf]) -> Result<Vec<Validated>> {
+pub(crate) fn validate(surroundings: &Surroundings, paths: &[PathBuf]) -> Result<Vec<Validated>> {
     if paths.is_empty() {
         let catalogue = catalogue(surroundings)?;
         let left_out = catalogue.left_out.iter();
@@ -64,7 +64,7 @@ pub fn validate(surroundings: &Surroundings, paths: &[PathBuf]) -> Result<Vec<Va
 }
 
 /// Judges the text of a SKILL.md that is to lie in a folder of this name.
-pub fn validate_text(folder: &str, text: &str) -> Validated {
+pub(crate) fn validate_text(folder: &str, text: &str) -> Validated {
     let faults = validate_bytes(folder, text.as_bytes());
     Validated::new(format!("{folder}/SKILL.md"), faults)
 }

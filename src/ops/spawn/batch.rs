@@ -25,7 +25,7 @@ const WARNINGS_SHOWN: usize = 20;
 
 /// Which tasks to prepare prompts for.
 #[derive(Clone, Debug)]
-pub enum Selection {
+pub(crate) enum Selection {
     /// These; one that is named twice counts once.
     Tasks(Vec<TaskId>),
     /// A wave of an epic.
@@ -42,27 +42,27 @@ pub enum Selection {
 /// What became of a batch. The prompts themselves were handed out one by one.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Default, Serialize)]
-pub struct Batch {
+pub(crate) struct Batch {
     /// How many prompts were prepared.
-    pub total: usize,
+    pub(crate) total: usize,
     /// The tasks without one, each with the reason.
-    pub failed: Vec<Failed>,
+    pub(crate) failed: Vec<Failed>,
     /// What the caller should know.
     #[serde(skip)]
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// A task that no prompt could be prepared for.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Failed {
+pub(crate) struct Failed {
     /// The task.
-    pub task_id: TaskId,
+    pub(crate) task_id: TaskId,
     /// Why.
     #[serde(serialize_with = "as_failure")]
     #[cfg_attr(test, schemars(with = "Failure<'static>"))]
-    pub error: Error,
+    pub(crate) error: Error,
 }
 
 fn as_failure<S: Serializer>(error: &Error, serializer: S) -> std::result::Result<S::Ok, S::Error> {
@@ -70,7 +70,10 @@ fn as_failure<S: Serializer>(error: &Error, serializer: S) -> std::result::Resul
 }
 
 /// Finds the tasks of a selection, each once, and says what was left out of a wave.
-pub fn select(context: &mut Context, selection: Selection) -> Result<(Vec<TaskId>, Vec<String>)> {
+pub(crate) fn select(
+    context: &mut Context,
+    selection: Selection,
+) -> Result<(Vec<TaskId>, Vec<String>)> {
     let (mut ids, left_out) = match selection {
         Selection::Tasks(ids) => (ids, Vec::new()),
         Selection::Wave {
@@ -141,7 +144,7 @@ fn listed(ids: &[TaskId]) -> String {
 
 /// Prepares the prompts for these tasks and hands out each as soon as it is durable; `take` says
 /// whether anybody still wants more. Fails as a whole only when nothing could be kept at all.
-pub fn spawn_batch(
+pub(crate) fn spawn_batch(
     context: &mut Context,
     ids: &[TaskId],
     options: &Options,
@@ -157,7 +160,7 @@ pub fn spawn_batch(
 
 /// Prepares prompts as [`spawn_batch`] does, with what is read already. `date` is that of an earlier attempt,
 /// whose output file they keep.
-pub fn spawn_from(
+pub(crate) fn spawn_from(
     context: &mut Context,
     stock: &mut Stock,
     date: Option<String>,
@@ -250,7 +253,7 @@ fn split(
 impl Batch {
     /// Returns the verdict as an error when some failed, with a command that leads on; `options` is what
     /// was asked for, and `kept` what was asked for besides.
-    pub fn error(&self, options: &Options, kept: &str) -> Option<Error> {
+    pub(crate) fn error(&self, options: &Options, kept: &str) -> Option<Error> {
         if self.failed.is_empty() {
             return None;
         }

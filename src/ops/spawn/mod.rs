@@ -22,25 +22,25 @@ use crate::task::Task;
 use crate::template::Bindings;
 use crate::workspace::Workspace;
 use assembly::{Assembly, requires_gates};
-pub use batch::{Batch, Failed, Selection, select, spawn_batch, spawn_from};
+pub(crate) use batch::{Batch, Selection, select, spawn_batch, spawn_from};
 use gather::Names;
 pub(in crate::ops) use gather::topics;
-pub use receipt::Receipt;
-pub use why::{Change, Why, why, whys};
+pub(crate) use receipt::Receipt;
+pub(crate) use why::{Why, why, whys};
 
 /// How to prepare a prompt.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub(crate) struct Options {
     /// Use this skill instead of the one that dispatch finds.
-    pub template: Option<String>,
+    pub(crate) template: Option<String>,
     /// Refuse unresolved tokens and protocols that are no known version.
-    pub strict: bool,
+    pub(crate) strict: bool,
     /// Add the protocol block when the prompt lacks it.
-    pub force_inject: bool,
+    pub(crate) force_inject: bool,
     /// Use this date instead of today.
-    pub date: Option<String>,
+    pub(crate) date: Option<String>,
     /// Record nothing.
-    pub dry_run: bool,
+    pub(crate) dry_run: bool,
 }
 
 impl Options {
@@ -63,36 +63,36 @@ impl Options {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Spawned {
+pub(crate) struct Spawned {
     /// The task.
-    pub task_id: TaskId,
+    pub(crate) task_id: TaskId,
     /// The skill.
-    pub skill: String,
+    pub(crate) skill: String,
     /// What chose it.
-    pub strategy: Strategy,
+    pub(crate) strategy: Strategy,
     /// Names of the protocols in the block, base first.
-    pub protocols: Vec<String>,
+    pub(crate) protocols: Vec<String>,
     /// Where the agent is to write, relative to the workspace root.
-    pub output_file: String,
+    pub(crate) output_file: String,
     /// Id of the manifest entry that the agent is to append.
-    pub manifest_id: String,
+    pub(crate) manifest_id: String,
     /// The prompt.
-    pub prompt: String,
+    pub(crate) prompt: String,
     /// Digest of the prompt.
-    pub prompt_digest: String,
+    pub(crate) prompt_digest: String,
     /// Estimated cost.
-    pub token_estimate: TokenEstimate,
+    pub(crate) token_estimate: TokenEstimate,
     /// Whether all tokens were resolved.
-    pub token_resolution: TokenResolution,
+    pub(crate) token_resolution: TokenResolution,
     /// Everything that went in.
-    pub receipt: Receipt,
+    pub(crate) receipt: Receipt,
     /// What the caller should know.
     #[serde(skip)]
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Prepares the prompt for a task and records its receipt.
-pub fn spawn(context: &mut Context, task: TaskId, options: &Options) -> Result<Spawned> {
+pub(crate) fn spawn(context: &mut Context, task: TaskId, options: &Options) -> Result<Spawned> {
     let catalogue = catalogue(context, options, &task.to_string())?;
     let mut preparation = Preparation::new(context, &catalogue, options)?;
     let mut work = |transaction: &dyn Transaction| {
@@ -146,14 +146,14 @@ struct Preparation<'a> {
 
 /// What the prompts of one process are prepared with, as long as it lasts: skills and protocols are read
 /// once, of the manifest only what is new.
-pub struct Stock {
+pub(crate) struct Stock {
     catalogue: Catalogue,
     names: Option<Names>,
 }
 
 impl Stock {
     /// Reads the skills and protocols.
-    pub fn load(context: &Context) -> Result<Stock> {
+    pub(crate) fn load(context: &Context) -> Result<Stock> {
         let places = context.surroundings.places(Some(&context.workspace));
         Ok(Stock {
             catalogue: Catalogue::load(&places)?,
@@ -279,7 +279,7 @@ fn record(spawned: &Spawned, at: &str) -> Result<SpawnRecord> {
 }
 
 /// Returns the protocol block that every task gets, with its tokens.
-pub fn block() -> Result<String> {
+pub(crate) fn block() -> Result<String> {
     let known = known_protocols()?;
     let mut always: Vec<_> = known
         .iter()
@@ -291,7 +291,7 @@ pub fn block() -> Result<String> {
 }
 
 /// Returns the protocol block for a task, with its tokens resolved.
-pub fn block_for(context: &mut Context, task: TaskId) -> Result<String> {
+pub(crate) fn block_for(context: &mut Context, task: TaskId) -> Result<String> {
     let catalogue = Catalogue::load(&context.surroundings.places(Some(&context.workspace)))?;
     let known = known_protocols()?;
     let workspace = context.workspace.clone();

@@ -31,41 +31,41 @@ const PASSING: [&str; 7] = [
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Receipt {
+pub(crate) struct Receipt {
     /// Version of this form.
-    pub version: u32,
+    pub(crate) version: u32,
     /// Version of the program.
-    pub cleo: String,
+    pub(crate) cleo: String,
     /// The task.
-    pub task_id: TaskId,
+    pub(crate) task_id: TaskId,
     /// The date in the prompt.
-    pub date: String,
+    pub(crate) date: String,
     /// The slug in the prompt.
-    pub slug: String,
+    pub(crate) slug: String,
     /// The manifest id in the prompt.
-    pub manifest_id: String,
+    pub(crate) manifest_id: String,
     /// The skill that the caller named, if any.
-    pub template: Option<String>,
+    pub(crate) template: Option<String>,
     /// Whether the block was to be added by force.
-    pub force_inject: bool,
+    pub(crate) force_inject: bool,
     /// The chosen skill.
-    pub skill: String,
+    pub(crate) skill: String,
     /// Its file.
-    pub skill_path: String,
+    pub(crate) skill_path: String,
     /// What chose it.
-    pub strategy: String,
+    pub(crate) strategy: String,
     /// What matched.
-    pub matched: Vec<String>,
+    pub(crate) matched: Vec<String>,
     /// Why, in a sentence.
-    pub reason: String,
+    pub(crate) reason: String,
     /// Who came second: skill and why it lost.
-    pub runner_up: Option<(String, String)>,
+    pub(crate) runner_up: Option<(String, String)>,
     /// The protocols in the block, each with the reason.
-    pub protocols: Vec<UsedProtocol>,
+    pub(crate) protocols: Vec<UsedProtocol>,
     /// Digest of everything that went in, by name.
-    pub inputs: BTreeMap<String, String>,
+    pub(crate) inputs: BTreeMap<String, String>,
     /// Digest of the prompt.
-    pub prompt_digest: String,
+    pub(crate) prompt_digest: String,
 }
 
 /// What a receipt is made of.

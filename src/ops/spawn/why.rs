@@ -21,43 +21,43 @@ use crate::workspace::Workspace;
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Why {
+pub(crate) struct Why {
     /// The task.
-    pub task_id: TaskId,
+    pub(crate) task_id: TaskId,
     /// When the prompt was prepared.
-    pub at: String,
+    pub(crate) at: String,
     /// The receipt as it was kept.
-    pub receipt: Receipt,
+    pub(crate) receipt: Receipt,
     /// True when the same prompt comes out today.
-    pub reproduced: bool,
+    pub(crate) reproduced: bool,
     /// Digest of the prompt that comes out today; none when none does.
-    pub prompt_digest_now: Option<String>,
+    pub(crate) prompt_digest_now: Option<String>,
     /// What went in then and differs now.
-    pub changed: Vec<Change>,
+    pub(crate) changed: Vec<Change>,
     /// Why no prompt comes out today.
-    pub fault: Option<String>,
+    pub(crate) fault: Option<String>,
     /// When the output was last found to hold.
-    pub verified_at: Option<String>,
+    pub(crate) verified_at: Option<String>,
     /// Digest of the output file at that moment.
-    pub output_digest: Option<String>,
+    pub(crate) output_digest: Option<String>,
     /// When and by whom the task was completed although it did not verify.
-    pub forced: Option<String>,
+    pub(crate) forced: Option<String>,
 }
 
 /// An input that differs.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Change {
+pub(crate) struct Change {
     /// Its name.
-    pub input: String,
+    pub(crate) input: String,
     /// Its digest then; none when it was not there.
-    pub then: Option<String>,
+    pub(crate) then: Option<String>,
     /// Its digest now; none when it is gone.
-    pub now: Option<String>,
+    pub(crate) now: Option<String>,
 }
 
 /// Replays the latest receipt of a task.
-pub fn why(context: &mut Context, task: TaskId) -> Result<Why> {
+pub(crate) fn why(context: &mut Context, task: TaskId) -> Result<Why> {
     let ground = Ground::of(context)?;
     context.read(|transaction| {
         let task = require(transaction, task)?;
@@ -69,7 +69,7 @@ pub fn why(context: &mut Context, task: TaskId) -> Result<Why> {
 }
 
 /// Replays the latest receipts of many tasks; those that are gone or were never spawned have none.
-pub fn whys(context: &mut Context, tasks: &[TaskId]) -> Result<HashMap<TaskId, Why>> {
+pub(crate) fn whys(context: &mut Context, tasks: &[TaskId]) -> Result<HashMap<TaskId, Why>> {
     let ground = Ground::of(context)?;
     context.read(|transaction| {
         let findings = gather::findings(transaction, &ground.workspace, tasks)?;

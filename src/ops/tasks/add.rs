@@ -16,45 +16,45 @@ use crate::task::{Note, Priority, Status, Task};
 /// What `add` did with one draft.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Added {
+pub(crate) struct Added {
     /// The task.
-    pub task: Task,
+    pub(crate) task: Task,
     /// False when its key was known and the task was left as it is.
-    pub created: bool,
+    pub(crate) created: bool,
 }
 
 /// Most tasks that the answer to a batch tells one by one.
-pub const TOLD_MAX: usize = 100;
+pub(crate) const TOLD_MAX: usize = 100;
 
 /// What `add` did with many drafts.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct AddedMany {
+pub(crate) struct AddedMany {
     /// How many drafts there were.
-    pub total: usize,
+    pub(crate) total: usize,
     /// How many tasks are new. They have their ids in the order of the drafts.
-    pub created: usize,
+    pub(crate) created: usize,
     /// The first new task.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub first: Option<TaskId>,
+    pub(crate) first: Option<TaskId>,
     /// The last new task.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub last: Option<TaskId>,
+    pub(crate) last: Option<TaskId>,
     /// Each of them; left out when there are more than [`TOLD_MAX`].
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub tasks: Option<Vec<Added>>,
+    pub(crate) tasks: Option<Vec<Added>>,
 }
 
 /// Adds tasks. Drafts may refer to each other by `@key`, in any order. A draft whose key is known
 /// adds nothing and yields the task that has it.
-pub fn add(context: &mut Context, drafts: Vec<Draft>) -> Result<Vec<Added>> {
+pub(crate) fn add(context: &mut Context, drafts: Vec<Draft>) -> Result<Vec<Added>> {
     let mut added = Vec::with_capacity(drafts.len());
     add_each(context, drafts, |one| added.push(one))?;
     Ok(added)
 }
 
 /// Adds tasks as [`add`] does and tells of a large number of them only in short.
-pub fn add_batch(context: &mut Context, drafts: Vec<Draft>) -> Result<AddedMany> {
+pub(crate) fn add_batch(context: &mut Context, drafts: Vec<Draft>) -> Result<AddedMany> {
     let is_short = drafts.len() <= TOLD_MAX;
     let mut many = AddedMany {
         total: drafts.len(),

@@ -12,32 +12,36 @@ use crate::task::{Status, Task};
 
 /// Which tasks to archive.
 #[derive(Clone, Debug, Default)]
-pub struct Selection {
+pub(crate) struct Selection {
     /// These, with everything below them.
-    pub tasks: Vec<TaskId>,
+    pub(crate) tasks: Vec<TaskId>,
     /// Those that were closed before this moment, RFC 3339 in UTC, with everything below them.
-    pub closed_before: Option<String>,
+    pub(crate) closed_before: Option<String>,
     /// Of the latter only this task and those below it.
-    pub epic: Option<TaskId>,
+    pub(crate) epic: Option<TaskId>,
 }
 
 /// What was archived, or taken out again.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Archival {
+pub(crate) struct Archival {
     /// The tasks, by id.
-    pub tasks: Vec<TaskId>,
+    pub(crate) tasks: Vec<TaskId>,
     /// How many there are.
-    pub total: usize,
+    pub(crate) total: usize,
     /// True when nothing was done.
-    pub dry_run: bool,
+    pub(crate) dry_run: bool,
 }
 
 /// Archives closed tasks, all or none: they are left out of lists and still count as what they
 /// are. An open one, or one with open tasks below it, is refused by name; a moment chooses only
 /// what is closed as a whole.
-pub fn archive(context: &mut Context, selection: &Selection, dry_run: bool) -> Result<Archival> {
+pub(crate) fn archive(
+    context: &mut Context,
+    selection: &Selection,
+    dry_run: bool,
+) -> Result<Archival> {
     let now = context.now();
     let plan = |transaction: &dyn Transaction| -> Result<BTreeSet<TaskId>> {
         let mut chosen = BTreeSet::new();
@@ -53,7 +57,11 @@ pub fn archive(context: &mut Context, selection: &Selection, dry_run: bool) -> R
 }
 
 /// Takes tasks out of the archive, with everything below them.
-pub fn unarchive(context: &mut Context, tasks: &[TaskId], dry_run: bool) -> Result<Archival> {
+pub(crate) fn unarchive(
+    context: &mut Context,
+    tasks: &[TaskId],
+    dry_run: bool,
+) -> Result<Archival> {
     let plan = |transaction: &dyn Transaction| -> Result<BTreeSet<TaskId>> {
         let mut chosen = BTreeSet::new();
         for id in tasks {

@@ -17,7 +17,7 @@ const LINE_MAX: usize = 4 * TEXT_MAX;
 
 /// Reads drafts from JSON lines, which may come from a file. Every faulty line is named; one is enough
 /// to refuse all.
-pub fn read_batch(input: impl BufRead, file: Option<&Path>) -> Result<Vec<Draft>> {
+pub(crate) fn read_batch(input: impl BufRead, file: Option<&Path>) -> Result<Vec<Draft>> {
     let mut lines = Lines::new(input.take(BATCH_MAX + 1), LINE_MAX);
     let (mut drafts, mut faults, mut bytes) = (Vec::new(), Vec::new(), 0);
     while let Some(line) = lines.next_line().map_err(unreadable)? {
@@ -92,7 +92,7 @@ fn refuse(faults: &[Fault], file: Option<&Path>) -> Result<()> {
 }
 
 /// Adds the command that shows the lines at fault, and the one that takes them once they are corrected.
-pub fn looked_at(error: Error, file: &Path) -> Error {
+pub(crate) fn looked_at(error: Error, file: &Path) -> Error {
     if error.lines.is_empty() {
         return error;
     }

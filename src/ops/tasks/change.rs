@@ -26,40 +26,39 @@ use crate::task::{Note, Priority, Size, Status, Task, TaskType};
 
 /// A change to a task. What is `None` or empty stays.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[expect(missing_docs, reason = "the fields are those of Task")]
-pub struct Patch {
-    pub title: Option<String>,
-    pub description: Option<String>,
-    pub kind: Option<TaskType>,
-    pub status: Option<Status>,
+pub(crate) struct Patch {
+    pub(crate) title: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) kind: Option<TaskType>,
+    pub(crate) status: Option<Status>,
     /// `Some(None)` makes the task a root.
-    pub parent: Option<Option<TaskId>>,
-    pub add_depends: Vec<TaskId>,
-    pub remove_depends: Vec<TaskId>,
+    pub(crate) parent: Option<Option<TaskId>>,
+    pub(crate) add_depends: Vec<TaskId>,
+    pub(crate) remove_depends: Vec<TaskId>,
     /// Dependencies of an import that no task was found for, by the names that it gives them.
-    pub remove_missing: Vec<String>,
-    pub add_labels: Vec<String>,
-    pub remove_labels: Vec<String>,
-    pub priority: Option<Priority>,
-    pub phase: Option<String>,
-    pub size: Option<Size>,
-    pub add_files: Vec<String>,
-    pub remove_files: Vec<String>,
-    pub add_acceptance: Vec<String>,
-    pub add_deliverables: Vec<String>,
-    pub notes: Vec<String>,
-    pub assigned_agent: Option<String>,
-    pub due: Option<String>,
-    pub estimate: Option<f64>,
-    pub feature: Option<String>,
-    pub require_gates: Vec<Gate>,
+    pub(crate) remove_missing: Vec<String>,
+    pub(crate) add_labels: Vec<String>,
+    pub(crate) remove_labels: Vec<String>,
+    pub(crate) priority: Option<Priority>,
+    pub(crate) phase: Option<String>,
+    pub(crate) size: Option<Size>,
+    pub(crate) add_files: Vec<String>,
+    pub(crate) remove_files: Vec<String>,
+    pub(crate) add_acceptance: Vec<String>,
+    pub(crate) add_deliverables: Vec<String>,
+    pub(crate) notes: Vec<String>,
+    pub(crate) assigned_agent: Option<String>,
+    pub(crate) due: Option<String>,
+    pub(crate) estimate: Option<f64>,
+    pub(crate) feature: Option<String>,
+    pub(crate) require_gates: Vec<Gate>,
     /// Fields to empty before the rest of the change.
-    pub clear: Vec<ListField>,
+    pub(crate) clear: Vec<ListField>,
 }
 
 impl Patch {
     /// Says whether the patch changes nothing.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         *self == Patch::default()
     }
 }
@@ -68,8 +67,7 @@ impl Patch {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-#[expect(missing_docs, reason = "the fields are those of Task")]
-pub enum ListField {
+pub(crate) enum ListField {
     Description,
     Parent,
     Depends,
@@ -88,7 +86,11 @@ pub enum ListField {
 }
 
 /// Changes a task; returns it with what the caller should know.
-pub fn update(context: &mut Context, id: TaskId, patch: Patch) -> Result<(Task, Vec<String>)> {
+pub(crate) fn update(
+    context: &mut Context,
+    id: TaskId,
+    patch: Patch,
+) -> Result<(Task, Vec<String>)> {
     change(context, id, patch, true)
 }
 

@@ -13,18 +13,18 @@ use crate::task::Task;
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Deleted {
+pub(crate) struct Deleted {
     /// Ids of the deleted tasks, parents first.
-    pub deleted: Vec<TaskId>,
+    pub(crate) deleted: Vec<TaskId>,
     /// Tasks that no longer depend on a deleted one.
-    pub released: Vec<TaskId>,
+    pub(crate) released: Vec<TaskId>,
     /// True when nothing was done.
-    pub dry_run: bool,
+    pub(crate) dry_run: bool,
 }
 
 /// Deletes a task. Children are taken along only with `cascade`, and tasks outside that depend on
 /// what goes are released only with `force`; so is what somebody else holds.
-pub fn delete(
+pub(crate) fn delete(
     context: &mut Context,
     id: TaskId,
     cascade: bool,

@@ -1,31 +1,29 @@
 //! Tasks: add, change, move, read, delete.
 
-mod add;
+pub(crate) mod add;
 mod archive;
 mod batch;
 mod change;
 mod delete;
-mod graph;
+pub(crate) mod graph;
 mod moves;
 mod read;
 
-pub use add::{Added, AddedMany, TOLD_MAX, add, add_batch};
-pub use archive::{Archival, Selection, archive, unarchive};
-pub use batch::{looked_at, read_batch};
-pub use change::{ListField, Patch, update};
+pub(crate) use add::{Added, add, add_batch};
+pub(crate) use archive::{Archival, Selection, archive, unarchive};
+pub(crate) use batch::{looked_at, read_batch};
+pub(crate) use change::{ListField, Patch, update};
 pub(super) use change::{height, rehearse};
-pub use delete::{Deleted, delete};
-pub use graph::{
-    Analysis, Apart, Direction, Drawing, NeighborRow, NeighborTree, Next, Outside, Part, Path,
-    Ready, Totals, WaveWidths, Waves, analyze, apart, drawing, neighbor_tree, next, ready, told,
-    waves,
+pub(crate) use delete::{Deleted, delete};
+pub(crate) use graph::{
+    Analysis, Apart, Direction, Next, Part, Ready, Waves, analyze, apart, drawing, neighbor_tree,
+    next, ready, told, waves,
 };
 pub(super) use graph::{choose, problems_around};
-pub use moves::{Moved, cancel, reopen, start};
+pub(crate) use moves::{Moved, cancel, reopen, start};
 pub(super) use moves::{finish, move_task, not_ready, open_parts, refuse_cancelled};
-pub use read::{
-    Dependencies, HeldClaim, Listed, Neighbor, Shown, TreeRow, deps, find, find_regex, list, show,
-    tree,
+pub(crate) use read::{
+    Dependencies, Listed, Neighbor, Shown, TreeRow, deps, find, find_regex, list, show, tree,
 };
 
 use crate::error::{Code, Error, Result};
@@ -33,7 +31,7 @@ use crate::id::TaskId;
 use crate::store::Tasks;
 
 /// How deep tasks may be nested: epic, sub-epic, task, subtask, and some more.
-pub const DEPTH_MAX: usize = 8;
+pub(crate) const DEPTH_MAX: usize = 8;
 
 /// Counts the levels from the top down to `id`, itself included. `parent_of` may know more than
 /// the store.

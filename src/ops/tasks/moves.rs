@@ -17,26 +17,31 @@ const NAMED_MAX: usize = 20;
 /// A task after a move.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Moved {
+pub(crate) struct Moved {
     /// The task.
-    pub task: Task,
+    pub(crate) task: Task,
     /// False when it stood there already.
-    pub changed: bool,
+    pub(crate) changed: bool,
     /// The claim that was made or renewed by the move.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub claim: Option<Claim>,
+    pub(crate) claim: Option<Claim>,
     /// The git worktree whose files earned it; none for those of the workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub worktree: Option<String>,
+    pub(crate) worktree: Option<String>,
     /// Tasks that became ready by the move.
-    pub unblocked: Vec<TaskId>,
+    pub(crate) unblocked: Vec<TaskId>,
     /// What the caller should know.
     #[serde(skip)]
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Starts the work on a task and claims it. Whoever holds it already only renews the lease.
-pub fn start(context: &mut Context, id: TaskId, lease: Lease, epoch: Option<u32>) -> Result<Moved> {
+pub(crate) fn start(
+    context: &mut Context,
+    id: TaskId,
+    lease: Lease,
+    epoch: Option<u32>,
+) -> Result<Moved> {
     let caller = Caller::of(context, id, epoch);
     context.write(|transaction| {
         let task = require(transaction, id)?;
@@ -55,7 +60,7 @@ pub fn start(context: &mut Context, id: TaskId, lease: Lease, epoch: Option<u32>
 
 /// Gives a task up, with the reason as a note. What somebody else holds is left to them unless
 /// `force`, which is recorded.
-pub fn cancel(
+pub(crate) fn cancel(
     context: &mut Context,
     id: TaskId,
     reason: Option<String>,
@@ -103,7 +108,7 @@ pub fn cancel(
 }
 
 /// Takes a closed task up again.
-pub fn reopen(context: &mut Context, id: TaskId) -> Result<Moved> {
+pub(crate) fn reopen(context: &mut Context, id: TaskId) -> Result<Moved> {
     let now = context.now();
     context.write(|transaction| {
         let task = require(transaction, id)?;

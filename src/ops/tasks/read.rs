@@ -22,88 +22,88 @@ const FILTER_MAX: usize = 100;
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct Shown {
+pub(crate) struct Shown {
     /// The task.
-    pub task: Task,
+    pub(crate) task: Task,
     /// Its children.
-    pub children: Vec<TaskId>,
+    pub(crate) children: Vec<TaskId>,
     /// Tasks that depend on it.
-    pub dependents: Vec<TaskId>,
+    pub(crate) dependents: Vec<TaskId>,
     /// Dependencies that are not done.
-    pub waiting_for: Vec<TaskId>,
+    pub(crate) waiting_for: Vec<TaskId>,
     /// Who holds it; none when nobody does.
-    pub claim: Option<HeldClaim>,
+    pub(crate) claim: Option<HeldClaim>,
     /// Its gates and criteria, when anything is known of them or can be run.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub verification: Option<Summary>,
+    pub(crate) verification: Option<Summary>,
 }
 
 /// The claim of a task that somebody holds.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct HeldClaim {
+pub(crate) struct HeldClaim {
     /// The claim.
     #[serde(flatten)]
-    pub claim: Claim,
+    pub(crate) claim: Claim,
     /// True when its lease is over, so that anybody may take the task.
-    pub expired: bool,
+    pub(crate) expired: bool,
 }
 
 /// Tasks and how many there are in all.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Listed {
+pub(crate) struct Listed {
     /// The tasks.
-    pub tasks: Vec<Task>,
+    pub(crate) tasks: Vec<Task>,
     /// How many fit, without limit and offset.
-    pub total: u64,
+    pub(crate) total: u64,
 }
 
 /// A neighbor in the graph.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Neighbor {
+pub(crate) struct Neighbor {
     /// The task.
-    pub id: TaskId,
+    pub(crate) id: TaskId,
     /// Its title.
-    pub title: String,
+    pub(crate) title: String,
     /// Where it stands.
-    pub status: Status,
+    pub(crate) status: Status,
 }
 
 /// What a task depends on and what depends on it.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct Dependencies {
+pub(crate) struct Dependencies {
     /// The task.
-    pub task: TaskId,
+    pub(crate) task: TaskId,
     /// True when it can start now.
-    pub ready: bool,
+    pub(crate) ready: bool,
     /// What it depends on.
-    pub depends: Vec<Neighbor>,
+    pub(crate) depends: Vec<Neighbor>,
     /// What it depends on and leads to no task.
-    pub missing: Vec<Missing>,
+    pub(crate) missing: Vec<Missing>,
     /// What depends on it.
-    pub dependents: Vec<Neighbor>,
+    pub(crate) dependents: Vec<Neighbor>,
     /// Tasks that can start once it is done, and not before.
-    pub unblocks: Vec<TaskId>,
+    pub(crate) unblocks: Vec<TaskId>,
     /// Why the task, or one that it waits for, can never start.
-    pub problems: Vec<Problem>,
+    pub(crate) problems: Vec<Problem>,
 }
 
 /// A row of the tree of tasks, in the order in which a tree is read.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct TreeRow {
+pub(crate) struct TreeRow {
     /// Levels above it.
-    pub depth: usize,
+    pub(crate) depth: usize,
     /// The task.
     #[serde(flatten)]
-    pub task: Task,
+    pub(crate) task: Task,
 }
 
 /// Reads a task with what stands around it.
-pub fn show(context: &mut Context, id: TaskId) -> Result<Shown> {
+pub(crate) fn show(context: &mut Context, id: TaskId) -> Result<Shown> {
     let verification = gates::gates_to_show(context, id)?.summary();
     let now = context.now();
     context.read(|tasks| {
@@ -132,7 +132,7 @@ pub fn show(context: &mut Context, id: TaskId) -> Result<Shown> {
 }
 
 /// Lists the tasks that pass the filter, by id.
-pub fn list(context: &mut Context, filter: &Filter) -> Result<Listed> {
+pub(crate) fn list(context: &mut Context, filter: &Filter) -> Result<Listed> {
     check_filter(filter)?;
     context.read(|tasks| {
         if let Some(parent) = filter.parent {
@@ -154,7 +154,12 @@ fn check_filter(filter: &Filter) -> Result<()> {
 
 /// Finds tasks by words in title and description, best first. Before them come those that an import
 /// brought under this very id.
-pub fn find(context: &mut Context, words: &str, archived: Archived, limit: u32) -> Result<Listed> {
+pub(crate) fn find(
+    context: &mut Context,
+    words: &str,
+    archived: Archived,
+    limit: u32,
+) -> Result<Listed> {
     context.read(|tasks| {
         let by_origin = tasks.tasks_by_origin(words.trim())?;
         let mut found = tasks.find(words, archived, limit)?;
@@ -174,7 +179,7 @@ pub fn find(context: &mut Context, words: &str, archived: Archived, limit: u32) 
 }
 
 /// Finds tasks whose title or description matches a regular expression, case ignored, by id.
-pub fn find_regex(
+pub(crate) fn find_regex(
     context: &mut Context,
     pattern: &str,
     archived: Archived,
@@ -214,7 +219,11 @@ fn listed(page: Page) -> Listed {
 }
 
 /// Reads the tasks below `root`, or all, that pass the filter, in the order of the tree.
-pub fn tree(context: &mut Context, root: Option<TaskId>, filter: &Filter) -> Result<Vec<TreeRow>> {
+pub(crate) fn tree(
+    context: &mut Context,
+    root: Option<TaskId>,
+    filter: &Filter,
+) -> Result<Vec<TreeRow>> {
     check_filter(filter)?;
     context.read(|tasks| {
         let mut found = tasks.list(filter)?.tasks;
@@ -256,7 +265,7 @@ fn push(stack: &mut Vec<(usize, Task)>, tasks: Option<Vec<Task>>, depth: usize) 
 }
 
 /// Reads what a task depends on and what depends on it.
-pub fn deps(context: &mut Context, id: TaskId) -> Result<Dependencies> {
+pub(crate) fn deps(context: &mut Context, id: TaskId) -> Result<Dependencies> {
     context.read(|tasks| {
         let task = require(tasks, id)?;
         let depends = neighbors(tasks, &task.depends)?;

@@ -17,7 +17,7 @@ const PIECE: u32 = 1_000;
 
 /// What the tasks are written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Target {
+pub(crate) enum Target {
     /// cleo's own lines
     Jsonl,
     /// A page for people
@@ -28,22 +28,22 @@ pub enum Target {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Exported {
+pub(crate) struct Exported {
     /// The text, when it went into no file.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub text: Option<String>,
+    pub(crate) text: Option<String>,
     /// The file.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
+    pub(crate) file: Option<String>,
     /// How many tasks there are in it.
-    pub total: usize,
+    pub(crate) total: usize,
     /// How many tasks are not in it, because they are damaged in the database.
-    pub left_out: usize,
+    pub(crate) left_out: usize,
 }
 
 impl Exported {
     /// The error for an export that lacks tasks.
-    pub fn missing(&self) -> Option<Error> {
+    pub(crate) fn missing(&self) -> Option<Error> {
         let message = match self.left_out {
             0 => return None,
             1 => "a task is missing: it is damaged in the database".to_string(),
@@ -54,7 +54,11 @@ impl Exported {
 }
 
 /// Writes all tasks into a file, or returns them as a text.
-pub fn export(context: &mut Context, target: Target, output: Option<&Path>) -> Result<Exported> {
+pub(crate) fn export(
+    context: &mut Context,
+    target: Target,
+    output: Option<&Path>,
+) -> Result<Exported> {
     let file = output.map(|output| context.surroundings.directory.join(output));
     if let Some(file) = &file {
         let instead = |error: Error| error;
@@ -98,7 +102,10 @@ fn shown(output: Option<&Path>) -> String {
 }
 
 /// Hands out every task, by id.
-pub fn each(tasks: &dyn Transaction, mut take: impl FnMut(Task) -> Result<()>) -> Result<usize> {
+pub(crate) fn each(
+    tasks: &dyn Transaction,
+    mut take: impl FnMut(Task) -> Result<()>,
+) -> Result<usize> {
     let (mut last, mut total) = (TaskId(0), 0);
     loop {
         let piece = tasks.tasks_after(last, PIECE)?;

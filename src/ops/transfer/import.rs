@@ -19,35 +19,35 @@ use crate::transfer::{Format, Item};
 
 /// What is to be imported, and how.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Request {
+pub(crate) struct Request {
     /// What kind of file it is; none finds out.
-    pub from: Option<Format>,
+    pub(crate) from: Option<Format>,
     /// Report and write nothing.
-    pub dry_run: bool,
+    pub(crate) dry_run: bool,
     /// Leave out what is done or cancelled.
-    pub open_only: bool,
+    pub(crate) open_only: bool,
     /// Leave out the archive beside a CLEO todo.json.
-    pub no_archive: bool,
+    pub(crate) no_archive: bool,
     /// Take the archive of a Backlog.md folder along.
-    pub archive: bool,
+    pub(crate) archive: bool,
     /// Go on without what cannot be taken over.
-    pub drop_faults: bool,
+    pub(crate) drop_faults: bool,
 }
 
 /// What an import did, and why it did not when it was refused.
 #[derive(Debug)]
-pub struct Imported {
+pub(crate) struct Imported {
     /// What was read and what became of it.
-    pub report: Report,
+    pub(crate) report: Report,
     /// The refusal.
-    pub error: Option<Error>,
+    pub(crate) error: Option<Error>,
     /// What the caller should know.
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Imports the tasks of a file or folder. With a fault in it nothing is written, unless the faults
 /// are to be dropped; the report names each of them either way.
-pub fn import(context: &mut Context, path: &Path, request: Request) -> Result<Imported> {
+pub(crate) fn import(context: &mut Context, path: &Path, request: Request) -> Result<Imported> {
     let shown = path;
     let path = context.surroundings.directory.join(path);
     let path = if shown.as_os_str() == "-" {
@@ -64,7 +64,11 @@ pub fn import(context: &mut Context, path: &Path, request: Request) -> Result<Im
 }
 
 /// Imports the tasks of a text that was sent, as [`import`] does; nothing on this machine is read for it.
-pub fn import_text(context: &mut Context, text: String, request: Request) -> Result<Imported> {
+pub(crate) fn import_text(
+    context: &mut Context,
+    text: String,
+    request: Request,
+) -> Result<Imported> {
     let shown = Path::new("-");
     let extent = Extent::default();
     let source = Source::of_bytes(shown, text.into_bytes(), request.from, extent)?;

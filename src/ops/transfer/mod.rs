@@ -2,11 +2,11 @@
 
 mod again;
 mod ahead;
-mod export;
+pub(crate) mod export;
 mod import;
 mod known;
 mod phases;
 mod source;
 
-pub use export::{Exported, Target, each as each_task, export};
-pub use import::{Imported, Request, import, import_text};
+pub(crate) use export::{Target, each as each_task, export};
+pub(crate) use import::{Request, import, import_text};

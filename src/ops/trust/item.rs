@@ -48,22 +48,22 @@ closed! {
 /// Something to trust.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Item {
+pub(crate) struct Item {
     /// What kind of thing it is.
-    pub kind: ItemKind,
+    pub(crate) kind: ItemKind,
     /// What it is called among those of its kind.
-    pub name: String,
+    pub(crate) name: String,
     /// What it does.
-    pub what: String,
+    pub(crate) what: String,
     /// Where it comes from.
-    pub origin: String,
+    pub(crate) origin: String,
     /// Digest of exactly what would run.
-    pub digest: String,
+    pub(crate) digest: String,
 }
 
 impl Item {
     /// Makes the item of a command that runs in a folder of the workspace.
-    pub fn command(words: &[String], directory: &str, origin: String) -> Item {
+    pub(crate) fn command(words: &[String], directory: &str, origin: String) -> Item {
         let typed: Vec<String> = words.iter().map(|word| quote(word)).collect();
         let place = match directory {
             "." => String::new(),
@@ -80,7 +80,7 @@ impl Item {
     }
 
     /// Makes the items of criteria that have a command.
-    pub fn criteria(task: TaskId, lines: &[String]) -> Vec<Item> {
+    pub(crate) fn criteria(task: TaskId, lines: &[String]) -> Vec<Item> {
         let lines = lines.iter().enumerate();
         let with_command = lines.filter_map(|(at, line)| {
             let words = Criterion::read(line).command?;
@@ -91,7 +91,7 @@ impl Item {
     }
 
     /// Makes the items of the commands that proved gates of a task and that `verify` runs again.
-    pub fn gates(task: TaskId, gates: &Gates) -> Vec<Item> {
+    pub(crate) fn gates(task: TaskId, gates: &Gates) -> Vec<Item> {
         let gates = gates.gates.iter();
         gates
             .flat_map(|(gate, record)| Item::gate(task, *gate, record))
@@ -99,7 +99,7 @@ impl Item {
     }
 
     /// Makes the items of the commands that proved a gate.
-    pub fn gate(task: TaskId, gate: Gate, record: &Record) -> Vec<Item> {
+    pub(crate) fn gate(task: TaskId, gate: Gate, record: &Record) -> Vec<Item> {
         let mut origins = record.evidence.iter().filter_map(|it| it.origin.as_ref());
         let directory = origins.next().map_or(".", |origin| &origin.directory);
         let commands = record.evidence.iter().filter_map(|each| match &each.proof {
@@ -113,7 +113,7 @@ impl Item {
     }
 
     /// Makes the item of a worker.
-    pub fn worker(agent: &Agent) -> Item {
+    pub(crate) fn worker(agent: &Agent) -> Item {
         let parts = (
             agent.kind,
             &agent.command,
@@ -131,7 +131,7 @@ impl Item {
     }
 
     /// Makes the item of a run over tasks, by the options that it is carried out with.
-    pub fn run(id: &str, options: &Value) -> Item {
+    pub(crate) fn run(id: &str, options: &Value) -> Item {
         let mut options = options.clone();
         if let Some(options) = options.as_object_mut() {
             options.retain(|name, _| !BOUNDS.contains(&name.as_str()));
@@ -161,7 +161,7 @@ impl Item {
     }
 
     /// Makes the item of a run over a plan, by its goal and the plan of its last pass.
-    pub fn plan(id: &str, goal: &str, plan: &Value) -> Item {
+    pub(crate) fn plan(id: &str, goal: &str, plan: &Value) -> Item {
         Item {
             kind: ItemKind::Run,
             name: id.to_string(),
@@ -176,7 +176,7 @@ impl Item {
     }
 
     /// Makes the item of a stored run, by its events.
-    pub fn stored_run(run: &Run, events: &[Event]) -> Item {
+    pub(crate) fn stored_run(run: &Run, events: &[Event]) -> Item {
         let last = |kinds: &[&str], field: &str| {
             let found = events
                 .iter()
@@ -200,7 +200,7 @@ impl Item {
     }
 
     /// Makes the item of a setting of the project's file.
-    pub fn setting(name: &str, value: &str) -> Item {
+    pub(crate) fn setting(name: &str, value: &str) -> Item {
         Item {
             kind: ItemKind::Setting,
             name: name.to_string(),
@@ -212,7 +212,7 @@ impl Item {
 
     /// Makes the items of settings that say where the words of messages are sent, as far as the project's
     /// file sets them.
-    pub fn model(settings: &Settings) -> Vec<Item> {
+    pub(crate) fn model(settings: &Settings) -> Vec<Item> {
         // Without a provider nothing is sent anywhere.
         match settings.text(LLM_PROVIDER) {
             Some(_) => Item::settings(settings, &MODEL),
@@ -222,12 +222,12 @@ impl Item {
 
     /// Makes the items of settings that say which programs work on tasks, as far as the project's file
     /// sets them.
-    pub fn runners(settings: &Settings) -> Vec<Item> {
+    pub(crate) fn runners(settings: &Settings) -> Vec<Item> {
         Item::settings(settings, &RUNNERS)
     }
 
     /// Returns true for a setting that has to be trusted when the project's file sets it.
-    pub fn is_of_settings(name: &str) -> bool {
+    pub(crate) fn is_of_settings(name: &str) -> bool {
         MODEL.contains(&name) || RUNNERS.contains(&name)
     }
 
@@ -239,7 +239,7 @@ impl Item {
     }
 
     /// Makes the items of skills and protocols of the project in place of built-in ones.
-    pub fn replacing(catalogue: &Catalogue) -> Result<Vec<Item>> {
+    pub(crate) fn replacing(catalogue: &Catalogue) -> Result<Vec<Item>> {
         let skills = catalogue.skills.iter().filter_map(Item::skill);
         let mut items: Vec<Item> = skills.collect();
         let protocols = catalogue.protocols.iter().chain([&catalogue.base]);
@@ -260,7 +260,7 @@ impl Item {
     }
 
     /// Makes the item of a skill of the project in place of a built-in one; none of any other skill.
-    pub fn skill(skill: &Skill) -> Option<Item> {
+    pub(crate) fn skill(skill: &Skill) -> Option<Item> {
         let is_from_project = matches!(skill.source, Source::Project | Source::Named)
             && is_of_project(&skill.path)
             && replaces_built_in(skill);
@@ -300,7 +300,7 @@ fn is_of_project(path: &str) -> bool {
 }
 
 /// Says what calling a worker and asking for its health does.
-pub fn does(agent: &Agent) -> String {
+pub(crate) fn does(agent: &Agent) -> String {
     let does = match (&agent.endpoint, agent.kind) {
         (Some(endpoint), Kind::Http) => format!("call {endpoint}"),
         _ => {

@@ -26,25 +26,25 @@ const SHOWN: usize = 100;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Undone {
+pub(crate) struct Undone {
     /// The operation that was taken back.
-    pub operation: Entry,
+    pub(crate) operation: Entry,
     /// Number of the operation that did it; none when nothing was done.
-    pub undo: Option<u64>,
+    pub(crate) undo: Option<u64>,
     /// The first changes that it made.
-    pub changes: Vec<Change>,
+    pub(crate) changes: Vec<Change>,
     /// How many there are.
-    pub total: usize,
+    pub(crate) total: usize,
     /// True when nothing was done.
-    pub dry_run: bool,
+    pub(crate) dry_run: bool,
     /// What could not be taken back.
     #[serde(skip)]
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 /// Takes back an operation: the one named, else the caller's latest that is not taken back yet and
 /// is no undo itself.
-pub fn undo(context: &mut Context, number: Option<u64>, dry_run: bool) -> Result<Undone> {
+pub(crate) fn undo(context: &mut Context, number: Option<u64>, dry_run: bool) -> Result<Undone> {
     let caller = Caller::unbound(context);
     let work = |transaction: &mut dyn Transaction| {
         let operation = match number {

@@ -14,22 +14,22 @@ use crate::store::Transaction;
 /// What a check of the manifest found.
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct ManifestVerdict {
+pub(crate) struct ManifestVerdict {
     /// Verdict and violations.
     #[serde(flatten)]
-    pub verdict: Verdict,
+    pub(crate) verdict: Verdict,
     /// The entry that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub entry: Option<Entry>,
+    pub(crate) entry: Option<Entry>,
     /// Lines that do not count.
-    pub faults: Vec<Faulty>,
+    pub(crate) faults: Vec<Faulty>,
     /// The verdict as an error, when it failed.
     #[serde(skip)]
-    pub error: Option<Error>,
+    pub(crate) error: Option<Error>,
 }
 
 /// Checks every line of the manifest.
-pub fn manifest(context: &mut Context) -> Result<ManifestVerdict> {
+pub(crate) fn manifest(context: &mut Context) -> Result<ManifestVerdict> {
     let found = manifest::validate(context)?;
     let told = found.faults.iter();
     let told = told.map(|fault| violation(fault.code, "OUT-002", fault.to_string()));
@@ -42,7 +42,7 @@ pub fn manifest(context: &mut Context) -> Result<ManifestVerdict> {
 }
 
 /// Checks one entry: it is there (else exit 62), it is valid, and its tasks exist (else exit 6).
-pub fn entry(context: &mut Context, id: &str) -> Result<ManifestVerdict> {
+pub(crate) fn entry(context: &mut Context, id: &str) -> Result<ManifestVerdict> {
     let path = context.workspace.manifest()?;
     let Found { entry, faulty } = log::find(&path, id)?;
     let entry = entry.map(|(_, entry)| entry);

@@ -9,18 +9,18 @@ use crate::protocol::message::{self, Status};
 /// What a check of a message found.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct MessageVerdict {
+pub(crate) struct MessageVerdict {
     /// Verdict and violations.
     #[serde(flatten)]
-    pub verdict: Verdict,
+    pub(crate) verdict: Verdict,
     /// What the message says of the work.
-    pub status: Option<Status>,
+    pub(crate) status: Option<Status>,
     /// The allowed sentence that is most like a message that is refused.
-    pub nearest: Option<String>,
+    pub(crate) nearest: Option<String>,
 }
 
 /// Checks that a message is exactly one of the allowed sentences (OUT-003).
-pub fn message(text: &str) -> MessageVerdict {
+pub(crate) fn message(text: &str) -> MessageVerdict {
     let (status, refused) = match message::check(text) {
         Ok(status) => (Some(status), None),
         Err(refused) => (None, Some(refused)),

@@ -23,32 +23,36 @@ use crate::workspace::{OUTPUT_DIR, Workspace};
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub struct OutputVerdict {
+pub(crate) struct OutputVerdict {
     /// The task.
-    pub task_id: TaskId,
+    pub(crate) task_id: TaskId,
     /// The git worktree that was looked at; none for the workspace.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub worktree: Option<String>,
+    pub(crate) worktree: Option<String>,
     /// Verdict and violations.
     #[serde(flatten)]
-    pub verdict: Verdict,
+    pub(crate) verdict: Verdict,
     /// Id of the entry that is due.
-    pub manifest_id: Option<String>,
+    pub(crate) manifest_id: Option<String>,
     /// The file that is due, relative to the workspace root.
-    pub output_file: Option<String>,
+    pub(crate) output_file: Option<String>,
     /// What the entry says of the work: complete, partial, blocked or archived.
-    pub entry_status: Option<Status>,
+    pub(crate) entry_status: Option<Status>,
     /// Digest of the output file.
-    pub output_digest: Option<String>,
+    pub(crate) output_digest: Option<String>,
     /// When the prompt was prepared.
-    pub spawned_at: Option<String>,
+    pub(crate) spawned_at: Option<String>,
     /// The entry itself.
     #[serde(skip)]
-    pub entry: Option<Entry>,
+    pub(crate) entry: Option<Entry>,
 }
 
 /// Checks what the agent of a task left behind, and records the digest when all of it holds.
-pub fn output(context: &mut Context, task: TaskId, epoch: Option<u32>) -> Result<OutputVerdict> {
+pub(crate) fn output(
+    context: &mut Context,
+    task: TaskId,
+    epoch: Option<u32>,
+) -> Result<OutputVerdict> {
     let caller = Caller::of(context, task, epoch);
     let (verdict, record) = judge(context, task, |transaction, task| {
         check_epoch(transaction, task, &caller)
@@ -60,7 +64,7 @@ pub fn output(context: &mut Context, task: TaskId, epoch: Option<u32>) -> Result
 }
 
 /// Checks what the agent of a task left behind, and records nothing.
-pub fn found(context: &mut Context, task: TaskId) -> Result<OutputVerdict> {
+pub(crate) fn found(context: &mut Context, task: TaskId) -> Result<OutputVerdict> {
     Ok(judge(context, task, |_, _| Ok(()))?.0)
 }
 

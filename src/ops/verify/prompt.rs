@@ -15,7 +15,7 @@ use crate::task::Task;
 /// wherever it comes from; any other only where nobody wrote one into a task or an entry. The ids in
 /// a known block must be those of `task`, or of the task that the prompt names. A `task` that the
 /// workspace does not have is refused before anything is said of the prompt.
-pub fn prompt(
+pub(crate) fn prompt(
     surroundings: &Surroundings,
     text: &str,
     task: Option<TaskId>,

@@ -22,123 +22,123 @@ const SAMPLES_MIN: usize = 5;
 
 /// Which graph.
 #[derive(Clone, Debug, Default)]
-pub struct GraphWanted {
+pub(crate) struct GraphWanted {
     /// Below this task; none: all.
-    pub epic: Option<TaskId>,
+    pub(crate) epic: Option<TaskId>,
     /// Only tasks that stand at one of these; none: all.
-    pub only: Vec<State>,
+    pub(crate) only: Vec<State>,
     /// What is folded.
-    pub folding: Folding,
+    pub(crate) folding: Folding,
 }
 
 /// A graph as it is drawn.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct GraphShown {
+pub(crate) struct GraphShown {
     /// Changes when any of it does.
-    pub version: String,
+    pub(crate) version: String,
     /// What it is below; none for everything.
-    pub epic: Option<Group>,
+    pub(crate) epic: Option<Group>,
     /// How many tasks stand where.
-    pub counts: Counted,
+    pub(crate) counts: Counted,
     /// The longest way through what is open.
-    pub critical_path: CriticalPath,
+    pub(crate) critical_path: CriticalPath,
     /// Width and height in pixels.
-    pub size: Size,
+    pub(crate) size: Size,
     /// The lanes, left to right.
-    pub lanes: Vec<Lane>,
+    pub(crate) lanes: Vec<Lane>,
     /// Tasks that are shown by themselves.
-    pub nodes: Vec<NodeShown>,
+    pub(crate) nodes: Vec<NodeShown>,
     /// What stands for several tasks.
-    pub stacks: Vec<Stack>,
+    pub(crate) stacks: Vec<Stack>,
     /// Lines between them.
-    pub edges: Vec<Edge>,
+    pub(crate) edges: Vec<Edge>,
     /// Epics and parents.
-    pub groups: Vec<Group>,
+    pub(crate) groups: Vec<Group>,
     /// Why tasks can never start.
-    pub problems: Vec<Problem>,
+    pub(crate) problems: Vec<Problem>,
     /// Where work goes on.
-    pub focus: Focus,
+    pub(crate) focus: Focus,
     /// True when waves were folded because there is too much to show.
-    pub truncated: bool,
+    pub(crate) truncated: bool,
 }
 
 /// Measures in pixels.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Size {
+pub(crate) struct Size {
     /// Width.
-    pub width: u32,
+    pub(crate) width: u32,
     /// Height.
-    pub height: u32,
+    pub(crate) height: u32,
 }
 
 /// A task in its place.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct NodeShown {
+pub(crate) struct NodeShown {
     /// What is known of it.
     #[serde(flatten)]
-    pub row: Row,
+    pub(crate) row: Row,
     /// Its left edge.
-    pub x: u32,
+    pub(crate) x: u32,
     /// Its upper edge.
-    pub y: u32,
+    pub(crate) y: u32,
     /// Its width.
-    pub width: u32,
+    pub(crate) width: u32,
     /// Its height.
-    pub height: u32,
+    pub(crate) height: u32,
 }
 
 /// An epic or a parent.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Group {
+pub(crate) struct Group {
     /// The task.
-    pub id: TaskId,
+    pub(crate) id: TaskId,
     /// Its title.
-    pub title: String,
+    pub(crate) title: String,
     /// Where it stands.
-    pub status: Status,
+    pub(crate) status: Status,
     /// What it is a part of.
-    pub parent: Option<TaskId>,
+    pub(crate) parent: Option<TaskId>,
     /// How many tasks are in it, to any depth, without epics and parents.
-    pub total: usize,
+    pub(crate) total: usize,
     /// How many of them are done.
-    pub done: usize,
+    pub(crate) done: usize,
 }
 
 /// The longest way through what is open.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct CriticalPath {
+pub(crate) struct CriticalPath {
     /// The tasks, in order.
-    pub tasks: Vec<TaskId>,
+    pub(crate) tasks: Vec<TaskId>,
     /// How many there are.
-    pub left: usize,
+    pub(crate) left: usize,
     /// Their estimates in all, in hours; none unless each has one.
-    pub hours: Option<f64>,
+    pub(crate) hours: Option<f64>,
     /// How long they may take, in milliseconds: as many times as there are tasks what a finished try
     /// took in the middle; none with too few of these.
-    pub about_ms: Option<u64>,
+    pub(crate) about_ms: Option<u64>,
     /// How many finished tries that is made of.
-    pub samples: usize,
+    pub(crate) samples: usize,
 }
 
 /// Where work goes on.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Focus {
+pub(crate) struct Focus {
     /// The lane.
-    pub lane: Option<String>,
+    pub(crate) lane: Option<String>,
     /// A task in it.
-    pub node: Option<TaskId>,
+    pub(crate) node: Option<TaskId>,
 }
 
 /// Reads a graph and draws it. Of runs only those of a user tell of tasks, or those of everybody.
-pub fn graph(
+pub(crate) fn graph(
     context: &mut Context,
     agency: Option<&mut SqliteAgency>,
     memory: &mut Memory,

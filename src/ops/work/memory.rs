@@ -34,7 +34,7 @@ const FRESH: Duration = Duration::from_secs(1);
 
 /// What is remembered.
 #[derive(Default)]
-pub struct Memory {
+pub(crate) struct Memory {
     tracks: HashMap<String, Track>,
     pictures: HashMap<Option<TaskId>, Places>,
     /// Those that were looked at last, oldest first.
@@ -60,7 +60,11 @@ pub(super) struct Watched {
 
 impl Memory {
     /// Brings the track of a run up to what the store holds, and returns it.
-    pub fn track(&mut self, transaction: &dyn AgencyTransaction, run: &str) -> Result<&Track> {
+    pub(crate) fn track(
+        &mut self,
+        transaction: &dyn AgencyTransaction,
+        run: &str,
+    ) -> Result<&Track> {
         self.make_room(&[run]);
         let track = self.tracks.entry(run.to_string()).or_default();
         loop {

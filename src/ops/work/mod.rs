@@ -10,11 +10,9 @@ mod rows;
 mod scene;
 mod search;
 
-pub use graph::{CriticalPath, GraphShown, GraphWanted, Group, NodeShown, graph};
-pub use memory::Memory;
-pub use page::{Dispatched, GatesShown, Linked, Refused, SpawnTold, TaskPage, Tried, page};
-pub use proof::{Left, left};
-pub use row::{ClaimShown, Row};
-pub use rows::{Choice, Dir, Order, RowsShown, RowsWanted, rows};
-pub use scene::{Counted, states};
-pub use search::{Found, Item, Kind, Sought, search};
+pub(crate) use graph::{GraphShown, GraphWanted, graph};
+pub(crate) use memory::Memory;
+pub(crate) use page::{TaskPage, page};
+pub(crate) use proof::{Left, left};
+pub(crate) use rows::{Choice, Dir, Order, RowsShown, RowsWanted, rows};
+pub(crate) use search::{Found, Sought, search};

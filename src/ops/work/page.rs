@@ -31,148 +31,148 @@ const SPAWNS_MAX: usize = 20;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct TaskPage {
+pub(crate) struct TaskPage {
     /// The task.
-    pub task: Task,
+    pub(crate) task: Task,
     /// Where it stands.
-    pub state: State,
+    pub(crate) state: State,
     /// Whether it is done and cleo itself looked at it.
-    pub verified: bool,
+    pub(crate) verified: bool,
     /// Its wave, from 1; none when it waits for itself or is no work.
-    pub wave: Option<usize>,
+    pub(crate) wave: Option<usize>,
     /// Whether it is on the longest way.
-    pub critical: bool,
+    pub(crate) critical: bool,
     /// The tasks before and after it, by id.
-    pub position: Position,
+    pub(crate) position: Position,
     /// Who holds it.
-    pub claim: Option<ClaimShown>,
+    pub(crate) claim: Option<ClaimShown>,
     /// What it depends on.
-    pub depends: Vec<Linked>,
+    pub(crate) depends: Vec<Linked>,
     /// What it depends on and leads to no task.
-    pub missing: Vec<Missing>,
+    pub(crate) missing: Vec<Missing>,
     /// What depends on it.
-    pub dependents: Vec<Linked>,
+    pub(crate) dependents: Vec<Linked>,
     /// Its parts.
-    pub children: Vec<Linked>,
+    pub(crate) children: Vec<Linked>,
     /// What can start once it is done, and not before.
-    pub unblocks: Vec<TaskId>,
+    pub(crate) unblocks: Vec<TaskId>,
     /// Why it can never start.
-    pub problems: Vec<Problem>,
+    pub(crate) problems: Vec<Problem>,
     /// Its gates, evidence and criteria.
-    pub gates: GatesShown,
+    pub(crate) gates: GatesShown,
     /// The skill that it would get now; none when that cannot be told.
-    pub dispatch: Option<Dispatched>,
+    pub(crate) dispatch: Option<Dispatched>,
     /// Its prompts, oldest first.
-    pub spawns: Vec<SpawnTold>,
+    pub(crate) spawns: Vec<SpawnTold>,
     /// What agents tried, oldest first.
-    pub attempts: Vec<Tried>,
+    pub(crate) attempts: Vec<Tried>,
     /// The last try that did not verify, unless the task is done.
-    pub refused: Option<Refused>,
+    pub(crate) refused: Option<Refused>,
     /// Cursor of the last change of all tasks.
-    pub cursor: u64,
+    pub(crate) cursor: u64,
 }
 
 /// Neighbors in a list.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Position {
+pub(crate) struct Position {
     /// The one before.
-    pub previous: Option<TaskId>,
+    pub(crate) previous: Option<TaskId>,
     /// The one after.
-    pub next: Option<TaskId>,
+    pub(crate) next: Option<TaskId>,
 }
 
 /// A task that has to do with another.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Linked {
+pub(crate) struct Linked {
     /// The task.
-    pub id: TaskId,
+    pub(crate) id: TaskId,
     /// Its title.
-    pub title: String,
+    pub(crate) title: String,
     /// What the store says.
-    pub status: Status,
+    pub(crate) status: Status,
     /// Where it stands.
-    pub state: State,
+    pub(crate) state: State,
 }
 
 /// Gates of a task.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct GatesShown {
+pub(crate) struct GatesShown {
     /// How the six stand, in order; none when none was set.
-    pub states: Option<Vec<&'static str>>,
+    pub(crate) states: Option<Vec<&'static str>>,
     /// Most rounds that there are.
-    pub rounds_max: u32,
+    pub(crate) rounds_max: u32,
     /// Everything about them.
     #[serde(flatten)]
-    pub gates: TaskGates,
+    pub(crate) gates: TaskGates,
 }
 
 /// The skill that a task would get.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Dispatched {
+pub(crate) struct Dispatched {
     /// The skill.
-    pub skill: String,
+    pub(crate) skill: String,
     /// What chose it.
-    pub strategy: crate::dispatch::Strategy,
+    pub(crate) strategy: crate::dispatch::Strategy,
     /// What matched.
-    pub matched: Vec<String>,
+    pub(crate) matched: Vec<String>,
     /// Why, in a sentence.
-    pub reason: String,
+    pub(crate) reason: String,
 }
 
 /// A prompt that was prepared.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct SpawnTold {
+pub(crate) struct SpawnTold {
     /// Id of the manifest entry that is due.
-    pub manifest_id: String,
+    pub(crate) manifest_id: String,
     /// The output file that is due.
-    pub output_file: String,
+    pub(crate) output_file: String,
     /// When it was prepared.
-    pub at: String,
+    pub(crate) at: String,
     /// Digest of the prompt.
-    pub prompt_digest: Option<String>,
+    pub(crate) prompt_digest: Option<String>,
     /// The skill in it.
-    pub skill: Option<String>,
+    pub(crate) skill: Option<String>,
     /// When what came of it was last found to hold.
-    pub verified_at: Option<String>,
+    pub(crate) verified_at: Option<String>,
     /// Who completed the task although that did not.
-    pub forced: Option<String>,
+    pub(crate) forced: Option<String>,
 }
 
 /// A try of an agent in a run.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Tried {
+pub(crate) struct Tried {
     /// The run.
-    pub run: String,
+    pub(crate) run: String,
     /// The try.
     #[serde(flatten)]
-    pub attempt: Attempt,
+    pub(crate) attempt: Attempt,
     /// Whether its prompt was kept.
-    pub has_prompt: bool,
+    pub(crate) has_prompt: bool,
     /// Whether what its agent wrote was kept.
-    pub has_log: bool,
+    pub(crate) has_log: bool,
 }
 
 /// A try that did not verify.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Refused {
+pub(crate) struct Refused {
     /// The run.
-    pub run: String,
+    pub(crate) run: String,
     /// Which try.
-    pub attempt: u32,
+    pub(crate) attempt: u32,
     /// Why.
-    pub reason: Option<String>,
+    pub(crate) reason: Option<String>,
     /// What it was missing.
-    pub missing: Vec<String>,
+    pub(crate) missing: Vec<String>,
 }
 
 impl Dispatched {
@@ -189,7 +189,7 @@ impl Dispatched {
 
 /// Reads a task with all that is known of it. Of runs only those of a user tell of it, or those of
 /// everybody.
-pub fn page(
+pub(crate) fn page(
     context: &mut Context,
     agency: Option<&mut SqliteAgency>,
     memory: &mut Memory,

@@ -16,33 +16,33 @@ const TEXT_MAX: u64 = 1 << 20;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Left {
+pub(crate) struct Left {
     /// The task.
-    pub task_id: TaskId,
+    pub(crate) task_id: TaskId,
     /// Id of the entry that is due.
-    pub manifest_id: Option<String>,
+    pub(crate) manifest_id: Option<String>,
     /// The file that is due, relative to the workspace root.
-    pub output_file: Option<String>,
+    pub(crate) output_file: Option<String>,
     /// The entry.
-    pub entry: Option<Entry>,
+    pub(crate) entry: Option<Entry>,
     /// Number of its line in the manifest.
-    pub line: Option<usize>,
+    pub(crate) line: Option<usize>,
     /// `pass` or `fail`.
-    pub verdict: &'static str,
+    pub(crate) verdict: &'static str,
     /// Everything that is wrong.
-    pub violations: Vec<Violation>,
+    pub(crate) violations: Vec<Violation>,
     /// Digest of the file.
-    pub output_digest: Option<String>,
+    pub(crate) output_digest: Option<String>,
     /// The text of the file; of a long one the beginning.
-    pub text: Option<String>,
+    pub(crate) text: Option<String>,
     /// How many bytes the file has.
-    pub text_bytes: Option<u64>,
+    pub(crate) text_bytes: Option<u64>,
     /// When the prompt was prepared.
-    pub spawned_at: Option<String>,
+    pub(crate) spawned_at: Option<String>,
 }
 
 /// Looks at what the agent of a task left, and records nothing.
-pub fn left(context: &mut Context, task: TaskId) -> Result<Left> {
+pub(crate) fn left(context: &mut Context, task: TaskId) -> Result<Left> {
     let verdict = found(context, task)?;
     let shown = verdict
         .manifest_id

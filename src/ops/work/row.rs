@@ -20,71 +20,71 @@ const NOTE_MAX: usize = 300;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Row {
+pub(crate) struct Row {
     /// The task.
-    pub id: TaskId,
+    pub(crate) id: TaskId,
     /// Its title.
-    pub title: String,
+    pub(crate) title: String,
     /// What the store says.
-    pub status: Status,
+    pub(crate) status: Status,
     /// Where it stands.
-    pub state: State,
+    pub(crate) state: State,
     /// Whether it is done and cleo itself looked at it.
-    pub verified: bool,
+    pub(crate) verified: bool,
     /// How urgent it is.
-    pub priority: Priority,
+    pub(crate) priority: Priority,
     /// What kind of work it is.
     #[serde(rename = "type")]
-    pub kind: TaskType,
+    pub(crate) kind: TaskType,
     /// The task that it is a part of.
-    pub parent: Option<TaskId>,
+    pub(crate) parent: Option<TaskId>,
     /// Its labels.
-    pub labels: Vec<String>,
+    pub(crate) labels: Vec<String>,
     /// Its wave, from 1; none when it waits for itself.
-    pub wave: Option<usize>,
+    pub(crate) wave: Option<usize>,
     /// The skill of its last prompt.
-    pub skill: Option<String>,
+    pub(crate) skill: Option<String>,
     /// How its six gates stand, in order: open, optional, passed, forced or failed; none when none
     /// was set.
-    pub gates: Option<Vec<&'static str>>,
+    pub(crate) gates: Option<Vec<&'static str>>,
     /// Who holds it.
-    pub claim: Option<ClaimShown>,
+    pub(crate) claim: Option<ClaimShown>,
     /// What drives its agent, or drove it last.
-    pub runner: Option<String>,
+    pub(crate) runner: Option<String>,
     /// The last run that had it.
-    pub run: Option<String>,
+    pub(crate) run: Option<String>,
     /// How many tries it took there.
-    pub attempt: Option<u32>,
+    pub(crate) attempt: Option<u32>,
     /// When it was begun there.
-    pub attempt_since: Option<String>,
+    pub(crate) attempt_since: Option<String>,
     /// What to know of it: why it failed, or what its agent does.
-    pub note: Option<String>,
+    pub(crate) note: Option<String>,
     /// Whether it is on the longest way.
-    pub critical: bool,
+    pub(crate) critical: bool,
     /// How many files it declares.
-    pub files: usize,
+    pub(crate) files: usize,
     /// Open tasks that it depends on, a few of them.
-    pub waits_for: Vec<TaskId>,
+    pub(crate) waits_for: Vec<TaskId>,
     /// When it was made.
-    pub created_at: String,
+    pub(crate) created_at: String,
     /// When it was last changed.
-    pub updated_at: String,
+    pub(crate) updated_at: String,
 }
 
 /// Who holds a task.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
-pub struct ClaimShown {
+pub(crate) struct ClaimShown {
     /// Who.
-    pub holder: String,
+    pub(crate) holder: String,
     /// Number of the claim.
-    pub epoch: u32,
+    pub(crate) epoch: u32,
     /// Since when.
-    pub since: String,
+    pub(crate) since: String,
     /// Until when.
-    pub expires: String,
+    pub(crate) expires: String,
     /// Whether that is over.
-    pub expired: bool,
+    pub(crate) expired: bool,
 }
 
 impl ClaimShown {

@@ -15,39 +15,39 @@ use crate::task::{Priority, State, Status};
 
 /// Which rows.
 #[derive(Clone, Debug, Default)]
-pub struct RowsWanted {
+pub(crate) struct RowsWanted {
     /// Below this task; none: all.
-    pub epic: Option<TaskId>,
+    pub(crate) epic: Option<TaskId>,
     /// Of these.
-    pub choice: Choice,
+    pub(crate) choice: Choice,
     /// At most so many.
-    pub limit: usize,
+    pub(crate) limit: usize,
     /// Without the first so many.
-    pub offset: usize,
+    pub(crate) offset: usize,
 }
 
 /// Which tasks, in which order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Choice {
+pub(crate) struct Choice {
     /// Standing at one of these.
-    pub states: Vec<State>,
+    pub(crate) states: Vec<State>,
     /// With one of these statuses.
-    pub statuses: Vec<Status>,
+    pub(crate) statuses: Vec<Status>,
     /// With one of these priorities.
-    pub priorities: Vec<Priority>,
+    pub(crate) priorities: Vec<Priority>,
     /// With this in title or id.
-    pub words: String,
+    pub(crate) words: String,
     /// By what.
-    pub order: Order,
+    pub(crate) order: Order,
     /// Which way.
-    pub dir: Dir,
+    pub(crate) dir: Dir,
 }
 
 /// By what rows are sorted; what is equal, by id.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Order {
+pub(crate) enum Order {
     /// By wave.
     #[default]
     Wave,
@@ -67,7 +67,7 @@ pub enum Order {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Dir {
+pub(crate) enum Dir {
     /// The smallest first.
     #[default]
     Asc,
@@ -78,19 +78,19 @@ pub enum Dir {
 /// Rows, and how many tasks there are.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct RowsShown {
+pub(crate) struct RowsShown {
     /// The rows.
-    pub rows: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
     /// How many fit in all.
-    pub total: usize,
+    pub(crate) total: usize,
     /// How many stand where, whatever is asked for.
-    pub counts: Counted,
+    pub(crate) counts: Counted,
     /// Changes when any of it does.
-    pub version: String,
+    pub(crate) version: String,
 }
 
 /// Reads rows. Of runs only those of a user tell of tasks, or those of everybody.
-pub fn rows(
+pub(crate) fn rows(
     context: &mut Context,
     agency: Option<&mut SqliteAgency>,
     memory: &mut Memory,

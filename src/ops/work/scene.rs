@@ -25,19 +25,19 @@ const LISTS_MAX: usize = 8;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Counted {
+pub(crate) struct Counted {
     /// All, without epics and parents.
-    pub total: usize,
+    pub(crate) total: usize,
     /// Done, and cleo itself looked at it.
-    pub verified: usize,
+    pub(crate) verified: usize,
     /// How many stand where; every word is there. What failed and can be tried again is counted as
     /// ready too, as everywhere else.
     #[serde(flatten)]
-    pub states: BTreeMap<&'static str, usize>,
+    pub(crate) states: BTreeMap<&'static str, usize>,
 }
 
 /// Says that nothing stands anywhere.
-pub fn states() -> BTreeMap<&'static str, usize> {
+pub(crate) fn states() -> BTreeMap<&'static str, usize> {
     State::ALL.iter().map(|state| (state.word(), 0)).collect()
 }
 

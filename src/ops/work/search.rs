@@ -37,49 +37,49 @@ crate::words::closed! {
 
 /// What is looked for.
 #[derive(Clone, Debug, Default)]
-pub struct Sought {
+pub(crate) struct Sought {
     /// The words; none: what was touched last.
-    pub words: String,
+    pub(crate) words: String,
     /// Only these kinds; none: all.
-    pub kinds: Vec<Kind>,
+    pub(crate) kinds: Vec<Kind>,
     /// At most so many.
-    pub limit: usize,
+    pub(crate) limit: usize,
     /// Whose runs, conversations and agents; none: everybody's.
-    pub user: Option<String>,
+    pub(crate) user: Option<String>,
 }
 
 /// What was found.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Found {
+pub(crate) struct Found {
     /// The things, those that fit best first within their kind.
-    pub items: Vec<Item>,
+    pub(crate) items: Vec<Item>,
     /// How many there are here.
-    pub total: usize,
+    pub(crate) total: usize,
     /// What was looked for.
-    pub q: String,
+    pub(crate) q: String,
 }
 
 /// A thing that was found.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Item {
+pub(crate) struct Item {
     /// What it is.
-    pub kind: Kind,
+    pub(crate) kind: Kind,
     /// Its id.
-    pub id: String,
+    pub(crate) id: String,
     /// What it is called.
-    pub title: String,
+    pub(crate) title: String,
     /// Where it stands.
-    pub state: String,
+    pub(crate) state: String,
     /// What tells it from others.
-    pub hint: String,
+    pub(crate) hint: String,
     /// Its page.
-    pub href: String,
+    pub(crate) href: String,
 }
 
 /// Finds tasks, runs, agents and conversations.
-pub fn search(
+pub(crate) fn search(
     context: &mut Context,
     agency: Option<&mut SqliteAgency>,
     memory: &mut Memory,

@@ -9,12 +9,12 @@ use crate::run::board::{TaskRun, TaskState};
 /// Most annotations of a kind that GitHub shows for a step.
 const SHOWN_MAX: usize = 10;
 /// Most that GitHub takes as the summary of a step, in bytes.
-pub const SUMMARY_MAX: usize = 1 << 20;
+pub(crate) const SUMMARY_MAX: usize = 1 << 20;
 /// Longest message of an annotation, in characters.
 const MESSAGE_MAX: usize = 2_000;
 
 /// Writes an annotation for each task that failed or was not begun, and one for the run.
-pub fn annotations(record: &Record<'_>) -> String {
+pub(crate) fn annotations(record: &Record<'_>) -> String {
     let mut text = String::new();
     let failed = record.work().filter(|task| task.state == TaskState::Failed);
     some(&mut text, "error", failed, |task| {
@@ -43,7 +43,7 @@ pub fn annotations(record: &Record<'_>) -> String {
     text + &annotation("notice", &run.id, &told)
 }
 
-pub fn failure(code: &str, message: &str) -> String {
+pub(crate) fn failure(code: &str, message: &str) -> String {
     annotation("error", code, message)
 }
 
@@ -89,7 +89,7 @@ fn data(text: &str) -> String {
 
 /// Writes the summary of the job in Markdown, of at most `room` bytes: rows that have no room are
 /// counted.
-pub fn summary(record: &Record<'_>, room: usize) -> String {
+pub(crate) fn summary(record: &Record<'_>, room: usize) -> String {
     let room = room.min(SUMMARY_MAX);
     let (run, counts) = (record.run, record.summary());
     let mark = match run.status {
@@ -186,7 +186,7 @@ fn cell(text: &str) -> String {
     out
 }
 
-pub fn outputs(record: &Record<'_>) -> String {
+pub(crate) fn outputs(record: &Record<'_>) -> String {
     let failed: Vec<String> = record
         .work()
         .filter(|task| task.state == TaskState::Failed)

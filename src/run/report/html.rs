@@ -12,7 +12,7 @@ use crate::run::{Event, RunStatus};
 
 const EVENTS_MAX: usize = 2_000;
 
-pub fn page(record: &Record<'_>) -> String {
+pub(crate) fn page(record: &Record<'_>) -> String {
     let title = escaped(&format!("cleo run {}", record.run.id));
     let mut text = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\

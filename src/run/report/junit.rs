@@ -7,7 +7,7 @@ use super::{Record, code, escaped, why};
 use crate::id::TaskId;
 use crate::run::board::{TaskRun, TaskState};
 
-pub fn junit(record: &Record<'_>) -> String {
+pub(crate) fn junit(record: &Record<'_>) -> String {
     let waves = waves(record);
     let all: Vec<&TaskRun> = record.work().collect();
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");

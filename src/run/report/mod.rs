@@ -1,9 +1,9 @@
 //! A run written down for those who were not there: a page for people, a file and words for the
 //! machines that build and test. Pure; `ops::runs::written` puts them where they belong.
 
-pub mod github;
-pub mod html;
-pub mod junit;
+pub(crate) mod github;
+pub(crate) mod html;
+pub(crate) mod junit;
 mod steps;
 #[cfg(test)]
 mod tests;
@@ -18,14 +18,14 @@ use crate::run::Usage;
 const TEXT_MAX: usize = 20_000;
 
 #[derive(Clone, Copy, Debug)]
-pub struct Record<'a> {
-    pub run: &'a Run,
+pub(crate) struct Record<'a> {
+    pub(crate) run: &'a Run,
     /// Its tasks, of a run over tasks.
-    pub tasks: &'a [TaskRun],
+    pub(crate) tasks: &'a [TaskRun],
     /// Its steps, of a run of one agent.
-    pub steps: &'a [Step],
-    pub messages: &'a [Message],
-    pub events: &'a [Event],
+    pub(crate) steps: &'a [Step],
+    pub(crate) messages: &'a [Message],
+    pub(crate) events: &'a [Event],
 }
 
 impl<'a> Record<'a> {
@@ -49,7 +49,7 @@ fn code(task: &TaskRun) -> Code {
     }
 }
 
-pub fn why(task: &TaskRun) -> String {
+pub(crate) fn why(task: &TaskRun) -> String {
     let reason = task.reason.as_deref().unwrap_or("no reason is known");
     match task.outcome {
         Some(outcome) => format!("{outcome}: {reason}"),
@@ -58,7 +58,7 @@ pub fn why(task: &TaskRun) -> String {
 }
 
 /// Returns what a task was missing beside what [`why`] says already.
-pub fn lacking(task: &TaskRun) -> impl Iterator<Item = &str> {
+pub(crate) fn lacking(task: &TaskRun) -> impl Iterator<Item = &str> {
     let missing = task.missing.iter().map(String::as_str);
     missing.filter(move |lack| task.reason.as_deref() != Some(*lack))
 }
@@ -102,7 +102,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// Writes a time for people: `340 ms`, `4.2 s`, `3m 05s`, `2h 10m`.
-pub fn time(ms: u64) -> String {
+pub(crate) fn time(ms: u64) -> String {
     match (ms, ms / 1_000) {
         (0..1_000, _) => format!("{ms} ms"),
         (_, 0..60) => format!("{}.{} s", ms / 1_000, ms / 100 % 10),
@@ -112,7 +112,7 @@ pub fn time(ms: u64) -> String {
 }
 
 /// Writes how many tokens were used; none where nobody counted.
-pub fn tokens(usage: Usage) -> Option<String> {
+pub(crate) fn tokens(usage: Usage) -> Option<String> {
     let sum = || Some(usage.input_tokens.unwrap_or(0) + usage.output_tokens?);
     let total = usage.total_tokens.or_else(sum)?;
     Some(match total {
@@ -123,7 +123,7 @@ pub fn tokens(usage: Usage) -> Option<String> {
 }
 
 /// Writes an amount of US dollars: `$1.25`; of less than a cent the first two digits that count.
-pub fn money(dollars: f64) -> String {
+pub(crate) fn money(dollars: f64) -> String {
     if dollars <= 0.0 || dollars >= 0.01 {
         return format!("${dollars:.2}");
     }

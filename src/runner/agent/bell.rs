@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 static BELL: Mutex<Option<(Arc<PipeReader>, PipeWriter)>> = Mutex::new(None);
 
 /// Has everybody who drives an agent look now whether the caller wants it ended.
-pub fn wake() {
+pub(crate) fn wake() {
     let bell = BELL.lock().unwrap_or_else(PoisonError::into_inner).take();
     drop(bell);
 }

@@ -5,7 +5,7 @@ use crate::error::{Code, Error, Result};
 use crate::words::closed;
 
 /// Every runner that there is.
-pub const NAMES: [&str; 6] = [
+pub(crate) const NAMES: [&str; 6] = [
     "claude", "codex", "gemini", "opencode", "copilot", "command",
 ];
 
@@ -24,26 +24,26 @@ closed! {
 
 /// A runner, and the model that it is to ask.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Named {
+pub(crate) struct Named {
     /// The runner.
-    pub runner: String,
+    pub(crate) runner: String,
     /// The model; none for the one that its program prefers.
-    pub model: Option<String>,
+    pub(crate) model: Option<String>,
 }
 
 /// What the settings say of who drives what.
 #[derive(Clone, Debug, Default)]
-pub struct Rules {
+pub(crate) struct Rules {
     /// For skills, by name.
-    pub skills: Vec<(String, Named)>,
+    pub(crate) skills: Vec<(String, Named)>,
     /// For tiers, by number.
-    pub tiers: Vec<(String, Named)>,
+    pub(crate) tiers: Vec<(String, Named)>,
     /// For all others.
-    pub all: Option<Named>,
+    pub(crate) all: Option<Named>,
 }
 
 /// Chooses the runner of a task with a skill of a tier; `flag` is what the command line says.
-pub fn choose(
+pub(crate) fn choose(
     rules: &Rules,
     flag: Option<&Named>,
     skill: &str,
@@ -61,7 +61,7 @@ pub fn choose(
 }
 
 /// Reads `claude` or `claude:MODEL`.
-pub fn read(text: &str) -> Result<Named> {
+pub(crate) fn read(text: &str) -> Result<Named> {
     let (runner, model) = match text.trim().split_once(':') {
         Some((runner, model)) => (runner, Some(model.trim())),
         None => (text.trim(), None),
@@ -81,7 +81,7 @@ pub fn read(text: &str) -> Result<Named> {
 }
 
 /// Reads `KEY=RUNNER, KEY=RUNNER:MODEL`.
-pub fn read_rules(text: &str) -> Result<Vec<(String, Named)>> {
+pub(crate) fn read_rules(text: &str) -> Result<Vec<(String, Named)>> {
     let rules = pairs(text)?.into_iter();
     rules.map(|(key, named)| Ok((key, read(&named)?))).collect()
 }

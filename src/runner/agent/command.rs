@@ -9,16 +9,16 @@ use crate::error::{Code, Error, Result};
 use crate::run::Outcome;
 
 /// A command line that only wants the name of its program.
-pub const COMMAND_EXAMPLE: &str = "agent {prompt_file}";
+pub(crate) const COMMAND_EXAMPLE: &str = "agent {prompt_file}";
 
 /// A command line in which `{prompt_file}`, `{output_file}` and `{cwd}` stand for paths.
-pub struct CommandLine {
+pub(crate) struct CommandLine {
     words: Vec<String>,
 }
 
 impl CommandLine {
     /// Reads a command line. Quotes keep words together as in a shell, and nothing else is special.
-    pub fn read(text: &str) -> Result<CommandLine> {
+    pub(crate) fn read(text: &str) -> Result<CommandLine> {
         let words = shlex::split(text).filter(|words| !words.is_empty());
         let words = words.ok_or_else(|| {
             let message = format!("`{text}` is no command line: it is empty, or a quote is open");

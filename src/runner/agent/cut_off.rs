@@ -7,7 +7,7 @@ use crate::run::Spent;
 
 /// Returns what an agent has used by what its program wrote on its standard output; nothing of a runner
 /// that tells none. `before` is what its conversation had come to.
-pub fn used(runner: &str, written: &[u8], before: Spent) -> Spent {
+pub(crate) fn used(runner: &str, written: &[u8], before: Spent) -> Spent {
     let mut ended = Ended {
         before,
         ..Ended::default()

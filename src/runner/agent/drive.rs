@@ -45,7 +45,7 @@ enum Ending {
 /// on this thread, so while it takes its time the agent is not listened to. Everything that the agent
 /// started is ended too. It is an error when the program cannot be started or what it writes cannot
 /// be kept.
-pub fn drive(
+pub(crate) fn drive(
     runner: &dyn Runner,
     job: &Job,
     stop: &AtomicBool,

@@ -3,7 +3,7 @@
 //! believed in nothing: whether its work is done is for the caller to find out.
 
 mod bell;
-pub mod choice;
+pub(crate) mod choice;
 mod claude;
 mod codex;
 mod command;
@@ -28,75 +28,75 @@ use serde::Serialize;
 
 use crate::run::{Outcome, Spent, Usage};
 
-pub use bell::wake;
-pub use command::{COMMAND_EXAMPLE, CommandLine};
-pub use cut_off::used;
-pub use drive::drive;
-pub use settings::{GateVariables, Runners, all, needs, no_command};
+pub(crate) use bell::wake;
+pub(crate) use command::{COMMAND_EXAMPLE, CommandLine};
+pub(crate) use cut_off::used;
+pub(crate) use drive::drive;
+pub(crate) use settings::{GateVariables, Runners, all, needs, no_command};
 
 /// What an agent is to do, and within which bounds.
 #[derive(Clone, Debug)]
-pub struct Job {
+pub(crate) struct Job {
     /// The prompt; goes to its standard input.
-    pub prompt: String,
+    pub(crate) prompt: String,
     /// Where the prompt lies as a file too, for programs that read none on standard input.
-    pub prompt_file: PathBuf,
+    pub(crate) prompt_file: PathBuf,
     /// The file that the agent is to write.
-    pub output_file: PathBuf,
+    pub(crate) output_file: PathBuf,
     /// The folder it works in.
-    pub folder: PathBuf,
+    pub(crate) folder: PathBuf,
     /// Variables that it gets besides those that its program needs, such as `CLEO_TASK_ID`.
-    pub environment: Vec<(String, String)>,
+    pub(crate) environment: Vec<(String, String)>,
     /// Variables of the user that it gets too, by name.
-    pub passed: Vec<String>,
+    pub(crate) passed: Vec<String>,
     /// The model, if one is asked for.
-    pub model: Option<String>,
+    pub(crate) model: Option<String>,
     /// The conversation to go on with, as an earlier attempt named it.
-    pub resume: Option<String>,
+    pub(crate) resume: Option<String>,
     /// What that conversation has come to; nothing for a new one.
-    pub before: Spent,
+    pub(crate) before: Spent,
     /// Tools that it may use without asking, in the words of Claude Code; empty for those that the runner
     /// gives by itself.
-    pub tools: Vec<String>,
+    pub(crate) tools: Vec<String>,
     /// When it is ended.
-    pub limits: Limits,
+    pub(crate) limits: Limits,
     /// Where everything that it writes is kept: its standard output in `<raw>.out`, its standard
     /// error in `<raw>.err`, and in which order both came in `<raw>.index`.
-    pub raw: PathBuf,
+    pub(crate) raw: PathBuf,
 }
 
 /// When an agent is ended.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Limits {
+pub(crate) struct Limits {
     /// After so long.
-    pub time: Option<Duration>,
+    pub(crate) time: Option<Duration>,
     /// After so long without a sign of it.
-    pub idle: Option<Duration>,
+    pub(crate) idle: Option<Duration>,
     /// After so many turns, where its program counts them.
-    pub turns: Option<u32>,
+    pub(crate) turns: Option<u32>,
     /// After so many US dollars, where its program counts them.
-    pub cost: Option<f64>,
+    pub(crate) cost: Option<f64>,
     /// What everything may cost of which that is left: what is named when it is spent.
-    pub budget: Option<f64>,
+    pub(crate) budget: Option<f64>,
 }
 
 /// How a program is called.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Invocation {
+pub(crate) struct Invocation {
     /// The program and its arguments.
-    pub words: Vec<String>,
+    pub(crate) words: Vec<String>,
     /// Variables that it gets, beside those of the job.
-    pub environment: Vec<(String, String)>,
+    pub(crate) environment: Vec<(String, String)>,
     /// Names of the user's variables that this program needs, such as that of its key; a name may
     /// end with `*`.
-    pub passed: Vec<String>,
+    pub(crate) passed: Vec<String>,
     /// True when the prompt goes to its standard input.
-    pub reads_prompt: bool,
+    pub(crate) reads_prompt: bool,
 }
 
 /// What an agent says while it works.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Sign {
+pub(crate) enum Sign {
     /// It runs, in the process group of this number, which began then.
     Started(u32, Option<String>),
     /// It is in a conversation that can be gone on with under this name.
@@ -121,49 +121,49 @@ impl Sign {
 /// How a try ended, as far as the program and what it wrote tell it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Ended {
+pub(crate) struct Ended {
     /// How it ended. `Ok` means in good order here, and that nothing is checked yet.
-    pub outcome: Option<Outcome>,
+    pub(crate) outcome: Option<Outcome>,
     /// Why, when it is not `Ok`.
-    pub reason: Option<String>,
+    pub(crate) reason: Option<String>,
     /// The last message of the agent.
-    pub message: Option<String>,
+    pub(crate) message: Option<String>,
     /// The conversation that can be gone on with.
-    pub conversation: Option<String>,
+    pub(crate) conversation: Option<String>,
     /// Tokens that were used, as far as the program tells.
-    pub usage: Option<Usage>,
+    pub(crate) usage: Option<Usage>,
     /// What it cost in US dollars, as far as the program tells.
-    pub cost: Option<f64>,
+    pub(crate) cost: Option<f64>,
     /// How many turns it took, as far as the program tells.
-    pub turns: Option<u32>,
+    pub(crate) turns: Option<u32>,
     /// What it was not allowed, such as `Write`.
-    pub denied: Vec<String>,
+    pub(crate) denied: Vec<String>,
     /// When to try again after too many requests, in milliseconds.
-    pub retry_after_ms: Option<u64>,
+    pub(crate) retry_after_ms: Option<u64>,
     /// Its exit code; none when a signal ended it.
-    pub exit_code: Option<i32>,
+    pub(crate) exit_code: Option<i32>,
     /// How long it took, in milliseconds.
-    pub duration_ms: u64,
+    pub(crate) duration_ms: u64,
     /// The last lines of its standard error.
-    pub complaints: Vec<String>,
+    pub(crate) complaints: Vec<String>,
     /// True while its program tries again and again because its model has too many requests: when it is
     /// ended then, that is why.
     #[serde(skip)]
-    pub refused: bool,
+    pub(crate) refused: bool,
     /// True when it was to go on with a conversation and its program failed before anything came of that: the
     /// conversation is not there.
     #[serde(skip)]
-    pub not_resumed: bool,
+    pub(crate) not_resumed: bool,
     /// What the conversation had come to before: some programs count it in.
     #[serde(skip)]
-    pub before: Spent,
+    pub(crate) before: Spent,
     /// What the runner needs to remember between two lines.
     #[serde(skip)]
-    pub seen: Option<String>,
+    pub(crate) seen: Option<String>,
 }
 
 /// Knows one program: how it is called, and what its lines mean.
-pub trait Runner: Send + Sync {
+pub(crate) trait Runner: Send + Sync {
     /// Its name, such as `claude`.
     fn name(&self) -> &'static str;
 

@@ -17,13 +17,13 @@ use crate::run::Spent;
 
 /// What the settings say of runners.
 #[derive(Clone, Debug, Default)]
-pub struct Runners {
+pub(crate) struct Runners {
     /// Who drives what.
-    pub rules: Rules,
+    pub(crate) rules: Rules,
     /// The command line of the runner `command`.
-    pub command: Option<String>,
+    pub(crate) command: Option<String>,
     /// Variables of the user that agents get, by name.
-    pub passed: Vec<String>,
+    pub(crate) passed: Vec<String>,
     programs: Vec<(String, String)>,
     /// The variable that says the command line, where one does.
     command_variable: Option<&'static str>,
@@ -31,7 +31,7 @@ pub struct Runners {
 
 impl Runners {
     /// Reads the settings.
-    pub fn from(settings: &Settings) -> Result<Runners> {
+    pub(crate) fn from(settings: &Settings) -> Result<Runners> {
         for name in [
             RUNNERS_COMMAND,
             RUNNERS_PROGRAMS,
@@ -63,7 +63,7 @@ impl Runners {
     }
 
     /// Returns the program of a runner, where the settings name one.
-    pub fn program(&self, runner: &str) -> Option<&str> {
+    pub(crate) fn program(&self, runner: &str) -> Option<&str> {
         let program = self.programs.iter().find(|(of, _)| of == runner);
         program.map(|(_, program)| program.as_str())
     }
@@ -79,7 +79,7 @@ impl Runners {
     }
 
     /// Returns the runner of a name. `command` is what the command line says of `command`.
-    pub fn named(&self, name: &str, command: Option<&str>) -> Result<Box<dyn Runner>> {
+    pub(crate) fn named(&self, name: &str, command: Option<&str>) -> Result<Box<dyn Runner>> {
         if name == "command" {
             return Ok(Box::new(self.command_line(command)?));
         }
@@ -114,7 +114,7 @@ fn refuse_project(name: &str) -> Error {
 /// The variables of the user, by name, that the commands of gates and criteria get: those of agents, since
 /// they run what agents wrote, and those that the settings name for them.
 #[derive(Clone, Debug, Default)]
-pub struct GateVariables {
+pub(crate) struct GateVariables {
     names: Vec<String>,
     /// A setting that a project's file says, which it may not.
     refused: Option<&'static str>,
@@ -122,7 +122,7 @@ pub struct GateVariables {
 
 impl GateVariables {
     /// Reads the settings.
-    pub fn from(settings: &Settings) -> GateVariables {
+    pub(crate) fn from(settings: &Settings) -> GateVariables {
         let all = [RUNNERS_ENVIRONMENT, GATES_ENVIRONMENT];
         GateVariables {
             names: all.iter().flat_map(|name| names(settings, name)).collect(),
@@ -131,7 +131,7 @@ impl GateVariables {
     }
 
     /// Returns the names, unless a project's file says some of them.
-    pub fn names(&self) -> Result<&[String]> {
+    pub(crate) fn names(&self) -> Result<&[String]> {
         match self.refused {
             Some(name) => Err(refuse_project(name)),
             None => Ok(&self.names),
@@ -141,7 +141,7 @@ impl GateVariables {
 
 /// The error of the runner `command` where nothing says which one that is; whoever asks for it by name knows
 /// a better way to say so.
-pub fn no_command() -> Error {
+pub(crate) fn no_command() -> Error {
     let message = "the runner `command` needs a command line";
     Error::new(Code::Usage, message).fix(to_set(RUNNERS_COMMAND))
 }
@@ -167,7 +167,7 @@ fn to_set(name: &str) -> String {
 }
 
 /// Returns the runners that know a program of their own.
-pub fn all() -> Vec<Box<dyn Runner>> {
+pub(crate) fn all() -> Vec<Box<dyn Runner>> {
     vec![
         Box::new(Claude),
         Box::new(Codex),
@@ -179,7 +179,7 @@ pub fn all() -> Vec<Box<dyn Runner>> {
 
 /// Returns the words that lead to the command that a runner calls, and the options that this has to
 /// know.
-pub fn needs(runner: &dyn Runner) -> (Vec<String>, Vec<String>) {
+pub(crate) fn needs(runner: &dyn Runner) -> (Vec<String>, Vec<String>) {
     let words = runner.invocation(&example()).words;
     let is_option = |word: &&String| word.starts_with('-') && word.len() > 1;
     let lead = words[1..].iter().take_while(|word| !is_option(word));

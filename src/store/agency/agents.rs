@@ -2,7 +2,7 @@ use crate::agent::Agent;
 use crate::error::Result;
 
 /// Agents that were registered.
-pub trait Agents {
+pub(crate) trait Agents {
     /// Reads all agents in the order in which they were first written.
     fn agents(&self) -> Result<Vec<Agent>>;
 

@@ -5,7 +5,7 @@ use crate::chat::record::{
 use crate::error::Result;
 
 /// What the chat works on. Everything is asked for under its client, so none sees another's.
-pub trait Components {
+pub(crate) trait Components {
     /// Reads a client.
     fn client(&self, client: &str) -> Result<Option<Client>>;
 
@@ -68,7 +68,7 @@ pub trait Components {
 }
 
 /// What the chat remembers of conversations.
-pub trait Chats {
+pub(crate) trait Chats {
     /// Reads what is remembered; nothing gives an empty memory.
     fn chat(&self, conversation: &str) -> Result<Chat>;
 

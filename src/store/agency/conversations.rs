@@ -2,7 +2,7 @@ use crate::error::Result;
 use crate::run::{Conversation, ConversationStatus, Message};
 
 /// Conversations, and what was said in them and in runs.
-pub trait Conversations {
+pub(crate) trait Conversations {
     /// Writes a conversation, new or changed, whole.
     fn put_conversation(&mut self, conversation: &Conversation) -> Result<()>;
 
@@ -43,22 +43,22 @@ pub trait Conversations {
 
 /// Which conversations to list. Empty parts let everything through.
 #[derive(Clone, Debug, Default)]
-pub struct ConversationFilter {
+pub(crate) struct ConversationFilter {
     /// Of this user.
-    pub user: Option<String>,
+    pub(crate) user: Option<String>,
     /// With this agent.
-    pub agent: Option<String>,
+    pub(crate) agent: Option<String>,
     /// With this status.
-    pub status: Option<ConversationStatus>,
+    pub(crate) status: Option<ConversationStatus>,
     /// At most so many.
-    pub limit: u32,
+    pub(crate) limit: u32,
 }
 
 /// Conversations, and how many there are without the limit.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ConversationPage {
+pub(crate) struct ConversationPage {
     /// The conversations.
-    pub conversations: Vec<Conversation>,
+    pub(crate) conversations: Vec<Conversation>,
     /// How many fit in all.
-    pub total: u64,
+    pub(crate) total: u64,
 }

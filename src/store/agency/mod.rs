@@ -6,18 +6,17 @@ mod chat;
 #[cfg(test)]
 pub(in crate::store) mod conformance;
 mod conversations;
-pub mod memory;
 mod runs;
 
 use crate::error::Result;
 
-pub use agents::Agents;
-pub use chat::{Chats, Components};
-pub use conversations::{ConversationFilter, ConversationPage, Conversations};
-pub use runs::{Glimpse, RunFilter, RunPage, Runs, StoodIn, Tally};
+pub(crate) use agents::Agents;
+pub(crate) use chat::{Chats, Components};
+pub(crate) use conversations::{ConversationFilter, ConversationPage, Conversations};
+pub(crate) use runs::{Glimpse, RunFilter, RunPage, Runs, StoodIn, Tally};
 
 /// A store of agents that can begin transactions.
-pub trait Agency {
+pub(crate) trait Agency {
     /// Begins a transaction that only reads. It sees one state and never waits for a writer.
     fn read(&mut self) -> Result<Box<dyn AgencyTransaction + '_>>;
 
@@ -27,7 +26,9 @@ pub trait Agency {
 }
 
 /// Everything that can be read and written in one transaction.
-pub trait AgencyTransaction: Agents + Runs + Conversations + Chats + Components {
+pub(crate) trait AgencyTransaction:
+    Agents + Runs + Conversations + Chats + Components
+{
     /// Makes the changes visible and durable.
     fn commit(self: Box<Self>) -> Result<()>;
 }

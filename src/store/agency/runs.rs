@@ -2,7 +2,7 @@ use crate::error::Result;
 use crate::run::{AnsweredBy, Detail, Event, Run, RunKind, RunStatus};
 
 /// What agents carried out, and what happened in it.
-pub trait Runs {
+pub(crate) trait Runs {
     /// Writes a run, new or changed, whole. A changed one keeps its place.
     fn put_run(&mut self, run: &Run) -> Result<()>;
 
@@ -59,24 +59,24 @@ pub trait Runs {
 
 /// Which runs to list. Empty parts let everything through.
 #[derive(Clone, Debug, Default)]
-pub struct RunFilter {
+pub(crate) struct RunFilter {
     /// Of this user.
-    pub user: Option<String>,
+    pub(crate) user: Option<String>,
     /// By this agent.
-    pub agent: Option<String>,
+    pub(crate) agent: Option<String>,
     /// With this status.
-    pub status: Option<RunStatus>,
+    pub(crate) status: Option<RunStatus>,
     /// Of this kind.
-    pub kind: Option<RunKind>,
+    pub(crate) kind: Option<RunKind>,
     /// At most so many.
-    pub limit: u32,
+    pub(crate) limit: u32,
     /// Without the first so many.
-    pub offset: u32,
+    pub(crate) offset: u32,
 }
 
 impl RunFilter {
     /// Says whether runs of a tally are among those that are looked for.
-    pub fn takes(&self, tally: &Tally) -> bool {
+    pub(crate) fn takes(&self, tally: &Tally) -> bool {
         (self.user.as_ref()).is_none_or(|user| *user == tally.user)
             && (self.agent.as_ref()).is_none_or(|agent| tally.agent.as_ref() == Some(agent))
             && self.status.is_none_or(|status| status == tally.status)
@@ -86,58 +86,58 @@ impl RunFilter {
 
 /// Runs, and how many there are without the limit.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct RunPage {
+pub(crate) struct RunPage {
     /// The runs.
-    pub runs: Vec<Run>,
+    pub(crate) runs: Vec<Run>,
     /// How many fit in all.
-    pub total: u64,
+    pub(crate) total: u64,
 }
 
 /// What is counted of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Glimpse {
+pub(crate) struct Glimpse {
     /// The agent that it went to.
-    pub agent: Option<String>,
+    pub(crate) agent: Option<String>,
     /// Where it stands.
-    pub status: RunStatus,
+    pub(crate) status: RunStatus,
     /// What its answer comes from.
-    pub answered_by: Option<AnsweredBy>,
+    pub(crate) answered_by: Option<AnsweredBy>,
     /// Whether somebody else answered because its agent failed.
-    pub stood_in: bool,
+    pub(crate) stood_in: bool,
     /// How long it took, in milliseconds.
-    pub time_ms: Option<u64>,
+    pub(crate) time_ms: Option<u64>,
     /// When it began, RFC 3339 in UTC.
-    pub started_at: String,
+    pub(crate) started_at: String,
 }
 
 /// Executions that somebody else answered because their agent failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoodIn {
+pub(crate) struct StoodIn {
     /// Whose they are.
-    pub user: String,
+    pub(crate) user: String,
     /// The agent that failed.
-    pub agent: String,
+    pub(crate) agent: String,
     /// How many there are.
-    pub runs: u64,
+    pub(crate) runs: u64,
 }
 
 /// Runs of one sort.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tally {
+pub(crate) struct Tally {
     /// Whose they are.
-    pub user: String,
+    pub(crate) user: String,
     /// The agent that worked on them.
-    pub agent: Option<String>,
+    pub(crate) agent: Option<String>,
     /// What they are.
-    pub kind: RunKind,
+    pub(crate) kind: RunKind,
     /// Where they stand.
-    pub status: RunStatus,
+    pub(crate) status: RunStatus,
     /// How many there are.
-    pub runs: u64,
+    pub(crate) runs: u64,
     /// How many of them say how long they took.
-    pub timed: u64,
+    pub(crate) timed: u64,
     /// How long these took together, in milliseconds.
-    pub time_ms: u64,
+    pub(crate) time_ms: u64,
     /// When the last of them began.
-    pub last_started: String,
+    pub(crate) last_started: String,
 }

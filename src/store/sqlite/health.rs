@@ -64,26 +64,26 @@ const AGREES: &[(&str, &str)] = &[
 
 /// A claim that somebody holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HeldClaim {
+pub(crate) struct HeldClaim {
     /// The task.
-    pub task: TaskId,
+    pub(crate) task: TaskId,
     /// Who holds it.
-    pub holder: String,
+    pub(crate) holder: String,
     /// Since when, RFC 3339 in UTC.
-    pub since: String,
+    pub(crate) since: String,
     /// When it runs out, RFC 3339 in UTC.
-    pub expires: String,
+    pub(crate) expires: String,
 }
 
 impl SqliteStore {
     /// Checks every page and index of the file. None is right.
-    pub fn broken_pages(&self) -> Result<Vec<String>> {
+    pub(crate) fn broken_pages(&self) -> Result<Vec<String>> {
         broken_pages(&self.connection).at(&self.path)
     }
 
     /// Checks that what is kept beside the tasks agrees with them. Each problem names what is wrong
     /// and some of where.
-    pub fn disagreements(&self) -> Result<Vec<String>> {
+    pub(crate) fn disagreements(&self) -> Result<Vec<String>> {
         let mut problems = Vec::new();
         for (what, sql) in AGREES {
             let sql = format!("SELECT * FROM ({sql}) LIMIT {PROBLEMS_MAX}");
@@ -102,17 +102,17 @@ impl SqliteStore {
     }
 
     /// Returns how many bytes the write-ahead log has.
-    pub fn log_bytes(&self) -> u64 {
+    pub(crate) fn log_bytes(&self) -> u64 {
         std::fs::metadata(log_of(&self.path)).map_or(0, |log| log.len())
     }
 
     /// Reads the claims that ran out before a moment and are still held, the oldest first.
-    pub fn stale_claims(&self, now: &str, limit: u32) -> Result<Vec<HeldClaim>> {
+    pub(crate) fn stale_claims(&self, now: &str, limit: u32) -> Result<Vec<HeldClaim>> {
         self.held_claims("expires < ?1 ORDER BY expires", now, limit)
     }
 
     /// Reads the claims that are held since after a moment, the latest first.
-    pub fn claims_after(&self, moment: &str, limit: u32) -> Result<Vec<HeldClaim>> {
+    pub(crate) fn claims_after(&self, moment: &str, limit: u32) -> Result<Vec<HeldClaim>> {
         self.held_claims("since > ?1 ORDER BY since DESC", moment, limit)
     }
 
@@ -136,7 +136,7 @@ impl SqliteStore {
 
     /// Reads when the last operation was recorded, and the latest time that any says, both RFC 3339
     /// in UTC. They differ once a clock was ahead and was set right.
-    pub fn operation_times(&self) -> Result<(Option<String>, Option<String>)> {
+    pub(crate) fn operation_times(&self) -> Result<(Option<String>, Option<String>)> {
         let sql = "SELECT (SELECT at FROM operations ORDER BY number DESC LIMIT 1),
                           (SELECT max(at) FROM operations)";
         let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));

@@ -35,13 +35,13 @@ use rusqlite::Connection;
 
 use super::{Stamp, Store, Transaction};
 use crate::error::Result;
-pub use agency::SqliteAgency;
+pub(crate) use agency::SqliteAgency;
 use faults::Faults;
-pub use health::HeldClaim;
+pub(crate) use health::HeldClaim;
 use nodes::Unwritten;
 use open::{NOTHING, Open, PART, WHOLE, turn};
-pub use opening::log_of;
-pub use place::{check_place, open_to_others};
+pub(crate) use opening::log_of;
+pub(crate) use place::{check_place, open_to_others};
 use together::Together;
 
 /// Begins a transaction that writes. Of the database it holds 24 MiB in memory: what a long one changes
@@ -49,7 +49,7 @@ use together::Together;
 const BEGIN: &str = "PRAGMA cache_size = -24576; BEGIN IMMEDIATE";
 
 /// A store in one SQLite file.
-pub struct SqliteStore {
+pub(crate) struct SqliteStore {
     connection: Connection,
     path: PathBuf,
     /// What transactions are parts of at this moment.

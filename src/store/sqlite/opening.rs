@@ -24,7 +24,7 @@ const MAGIC: &[u8] = b"SQLite format 3\0";
 
 impl SqliteStore {
     /// Makes a new database file with the schema. The file must not exist.
-    pub fn create(path: &Path) -> Result<SqliteStore> {
+    pub(crate) fn create(path: &Path) -> Result<SqliteStore> {
         create_private(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE
@@ -39,7 +39,7 @@ impl SqliteStore {
     }
 
     /// Opens an existing database file and checks that it is one that this program can read.
-    pub fn open(path: &Path) -> Result<SqliteStore> {
+    pub(crate) fn open(path: &Path) -> Result<SqliteStore> {
         check_place(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opened = SqliteStore::connect(path, flags).and_then(SqliteStore::checked);
@@ -77,7 +77,7 @@ impl SqliteStore {
     }
 
     /// Moves everything from the log into the database file, which can then be copied or moved.
-    pub fn settle(self) -> Result<()> {
+    pub(crate) fn settle(self) -> Result<()> {
         let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
         self.connection
             .query_row(checkpoint, (), |_| Ok(()))
@@ -91,12 +91,12 @@ impl SqliteStore {
 
     /// The error for a database file that is gone while its log is there. A new database in its
     /// place would take the old log for its own.
-    pub fn orphaned(path: &Path) -> Error {
+    pub(crate) fn orphaned(path: &Path) -> Error {
         faults::corrupt(path, "it is gone, and only its log cleo.db-wal is left")
     }
 
     /// Checks that a file is a database of cleo, and of this version, without changing it.
-    pub fn check_file(path: &Path) -> Result<()> {
+    pub(crate) fn check_file(path: &Path) -> Result<()> {
         let mut head = [0; 100];
         let read = File::open(path).and_then(|mut file| file.read_exact(&mut head));
         // Format of SQLite: the name first, the version at byte 60, the application id at byte 68.
@@ -114,7 +114,7 @@ impl SqliteStore {
     }
 
     /// The error for something in the place of the database that is no file.
-    pub fn no_file(path: &Path) -> Error {
+    pub(crate) fn no_file(path: &Path) -> Error {
         faults::corrupt(path, "it is no regular file")
     }
 
@@ -176,7 +176,7 @@ fn version_of(path: &Path, head: &[u8; 100]) -> i32 {
 }
 
 /// Returns where SQLite keeps the write-ahead log of a database file.
-pub fn log_of(path: &Path) -> PathBuf {
+pub(crate) fn log_of(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_os_string();
     name.push("-wal");
     name.into()

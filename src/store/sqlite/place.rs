@@ -14,7 +14,7 @@ const BESIDE: [&str; 2] = ["-wal", "-shm"];
 
 /// Refuses a database that is not this account's, or that a link leads to out of the workspace: the
 /// folder above the one that it lies in. Permissions of other accounts are taken away.
-pub fn check_place(database: &Path) -> Result<()> {
+pub(crate) fn check_place(database: &Path) -> Result<()> {
     let Some(folder) = database.parent() else {
         return Ok(());
     };
@@ -69,7 +69,7 @@ pub(super) fn create_private(database: &Path) -> Result<()> {
 }
 
 /// Lists the folder of a database and its files as far as other accounts may use them.
-pub fn open_to_others(database: &Path) -> Vec<PathBuf> {
+pub(crate) fn open_to_others(database: &Path) -> Vec<PathBuf> {
     let folder = database.parent().map(Path::to_path_buf);
     let all = folder
         .into_iter()

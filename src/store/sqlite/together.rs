@@ -27,7 +27,7 @@ pub(super) struct Together {
 impl SqliteStore {
     /// Has all transactions up to [`SqliteStore::end_together`] be parts of one. A part that fails is
     /// undone alone. Nobody else writes meanwhile, so nothing may be waited for.
-    pub fn begin_together(&mut self) -> Result<()> {
+    pub(crate) fn begin_together(&mut self) -> Result<()> {
         let turn = turn(self.path.parent(), &self.path)?;
         // What a part would need to be undone is not worth a file.
         let begin = format!("PRAGMA temp_store = MEMORY; {BEGIN}");
@@ -38,7 +38,7 @@ impl SqliteStore {
 
     /// Makes what the parts did durable, or undoes it all. The log may grow long; when the process does
     /// not write any more, [`SqliteStore::shorten_log`] makes it short again.
-    pub fn end_together(&mut self, keep: bool) -> Result<()> {
+    pub(crate) fn end_together(&mut self, keep: bool) -> Result<()> {
         let turn = self.together.take();
         let kept = match keep {
             true => self.connection.execute_batch("COMMIT").at(&self.path),
@@ -55,7 +55,7 @@ impl SqliteStore {
     }
 
     /// Makes the log short for who opens the store next, unless somebody else is at work.
-    pub fn shorten_log(&self) {
+    pub(crate) fn shorten_log(&self) {
         shorten_log(&self.connection, &self.path, LOG_BYTES);
     }
 }

@@ -5,7 +5,7 @@ mod paths;
 mod problems;
 #[cfg(test)]
 mod tests;
-pub mod waves;
+pub(crate) mod waves;
 
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
@@ -16,55 +16,54 @@ use serde::Serialize;
 use super::{Priority, Status};
 use crate::id::{self, TaskId};
 
-pub use paths::Bottleneck;
-pub use problems::{Kind, PROBLEMS_MAX, Problem};
-pub use waves::{Conflict, Waves};
+pub(crate) use problems::{PROBLEMS_MAX, Problem};
+pub(crate) use waves::{Conflict, Waves};
 
 /// What the graph needs to know of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
-    pub id: TaskId,
-    pub parent: Option<TaskId>,
+pub(crate) struct Node {
+    pub(crate) id: TaskId,
+    pub(crate) parent: Option<TaskId>,
     /// Where it stands.
-    pub status: Status,
-    pub priority: Priority,
-    pub is_epic: bool,
+    pub(crate) status: Status,
+    pub(crate) priority: Priority,
+    pub(crate) is_epic: bool,
     /// How many of its children are neither done nor cancelled.
-    pub open_children: u32,
-    pub depends: Vec<TaskId>,
+    pub(crate) open_children: u32,
+    pub(crate) depends: Vec<TaskId>,
     /// What an import says must be done first, and nobody knows.
-    pub missing: Vec<Missing>,
+    pub(crate) missing: Vec<Missing>,
 }
 
 impl Node {
     /// Says whether the task is neither done nor cancelled.
-    pub fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         !matches!(self.status, Status::Done | Status::Cancelled)
     }
 
     /// Says whether the task holds others: it is an epic, or the parent of an open task.
-    pub fn is_container(&self) -> bool {
+    pub(crate) fn is_container(&self) -> bool {
         self.is_epic || self.open_children > 0
     }
 }
 
-pub fn by_id(nodes: &mut [Node]) {
+pub(crate) fn by_id(nodes: &mut [Node]) {
     nodes.sort_unstable_by_key(|node| node.id);
 }
 
 /// A dependency that leads to no task.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Missing {
+pub(crate) struct Missing {
     /// What an import says must be done first.
-    pub name: String,
+    pub(crate) name: String,
     /// True when it was there, and left out because tasks would have waited for each other.
-    pub circular: bool,
+    pub(crate) circular: bool,
 }
 
 impl Missing {
     /// Says what it is and why nobody can wait for it.
-    pub fn told(&self) -> String {
+    pub(crate) fn told(&self) -> String {
         let why = match self.circular {
             true => "was left out because it closed a circle",
             false => "is not here",
@@ -75,7 +74,7 @@ impl Missing {
 
 /// Nodes by id, with those outside that they depend on.
 #[derive(Clone, Debug, Default)]
-pub struct TaskGraph {
+pub(crate) struct TaskGraph {
     nodes: Vec<Node>,
     outside: HashMap<TaskId, Node>,
     /// Who waits for whom, worked out when it is first asked.
@@ -85,7 +84,7 @@ pub struct TaskGraph {
 impl TaskGraph {
     /// Makes a graph of `nodes`; `outside` are the tasks that they depend on and that are not among
     /// them. What is in neither does not exist and is never counted as done.
-    pub fn new(mut nodes: Vec<Node>, outside: Vec<Node>) -> TaskGraph {
+    pub(crate) fn new(mut nodes: Vec<Node>, outside: Vec<Node>) -> TaskGraph {
         by_id(&mut nodes);
         TaskGraph {
             outside: outside.into_iter().map(|node| (node.id, node)).collect(),
@@ -99,20 +98,20 @@ impl TaskGraph {
     }
 
     /// Returns the nodes by id, without those outside.
-    pub fn nodes(&self) -> &[Node] {
+    pub(crate) fn nodes(&self) -> &[Node] {
         &self.nodes
     }
 
-    pub fn ids(&self) -> Vec<TaskId> {
+    pub(crate) fn ids(&self) -> Vec<TaskId> {
         self.nodes.iter().map(|node| node.id).collect()
     }
 
-    pub fn count_ready(&self) -> usize {
+    pub(crate) fn count_ready(&self) -> usize {
         self.ready().count()
     }
 
     /// Returns the tasks that can start now, by id.
-    pub fn ready(&self) -> impl Iterator<Item = TaskId> {
+    pub(crate) fn ready(&self) -> impl Iterator<Item = TaskId> {
         let waiting = self.waiting();
         let is_ready = |place: usize, node: &Node| {
             node.status == Status::Pending && waiting.is_work[place] && waiting.waits[place] == 0
@@ -124,7 +123,7 @@ impl TaskGraph {
     }
 
     /// Finds a node, not outside.
-    pub fn find(&self, id: TaskId) -> Option<&Node> {
+    pub(crate) fn find(&self, id: TaskId) -> Option<&Node> {
         self.place(id).map(|place| &self.nodes[place])
     }
 
@@ -133,7 +132,7 @@ impl TaskGraph {
     }
 
     /// Finds a node, also outside.
-    pub fn node(&self, id: TaskId) -> Option<&Node> {
+    pub(crate) fn node(&self, id: TaskId) -> Option<&Node> {
         self.find(id).or_else(|| self.outside.get(&id))
     }
 
@@ -143,7 +142,7 @@ impl TaskGraph {
     }
 
     /// Returns open tasks with open tasks outside that they depend on.
-    pub fn waiting_outside(&self) -> Vec<(TaskId, Vec<TaskId>)> {
+    pub(crate) fn waiting_outside(&self) -> Vec<(TaskId, Vec<TaskId>)> {
         let open = |id: &TaskId| self.outside.get(id).is_some_and(Node::is_open);
         let needs = |node: &Node| -> Vec<TaskId> {
             let depends = node.depends.iter().copied();
@@ -232,7 +231,7 @@ impl Waiting {
 /// Finds a circle that can be reached from `roots` along `next`, if there is one: a way from a
 /// task back to itself. Each task is asked for once, and depth is no limit. What stands for a task
 /// is up to the caller: its id, or its place in a list.
-pub fn circle<T: Copy + Eq + Hash, E>(
+pub(crate) fn circle<T: Copy + Eq + Hash, E>(
     roots: impl IntoIterator<Item = T>,
     mut next: impl FnMut(T) -> Result<Vec<T>, E>,
 ) -> Result<Option<Vec<T>>, E> {

@@ -13,18 +13,18 @@ const WORDS: usize = 16;
 
 /// A task that others wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bottleneck {
-    pub id: TaskId,
+pub(crate) struct Bottleneck {
+    pub(crate) id: TaskId,
     /// How many tasks can start once it is done.
-    pub direct: usize,
+    pub(crate) direct: usize,
     /// How many tasks wait for it, directly or not.
-    pub all: usize,
+    pub(crate) all: usize,
 }
 
 impl TaskGraph {
     /// Returns the longest chain of open tasks for agents, each of which waits for the one before
     /// it; of several the one whose tasks have the smallest ids, seen from its end.
-    pub fn critical_path(&self) -> Vec<TaskId> {
+    pub(crate) fn critical_path(&self) -> Vec<TaskId> {
         let waiting = self.waiting();
         let order = waiting.order(self);
         let n_nodes = self.nodes.len();
@@ -56,7 +56,7 @@ impl TaskGraph {
     }
 
     /// Returns the open tasks that most tasks wait for, at most `limit`.
-    pub fn bottlenecks(&self, limit: usize) -> Vec<Bottleneck> {
+    pub(crate) fn bottlenecks(&self, limit: usize) -> Vec<Bottleneck> {
         let waiting = self.waiting();
         let all = self.behind(waiting);
         let tasks = all.iter().enumerate().filter(|(_, all)| **all > 0);

@@ -10,26 +10,26 @@ use crate::error::quote;
 use crate::id::TaskId;
 use crate::task::Status;
 
-pub const PROBLEMS_MAX: usize = 100;
+pub(crate) const PROBLEMS_MAX: usize = 100;
 const CIRCLES_MAX: usize = 10;
 
 /// Something because of which tasks can never start.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Problem {
-    pub kind: Kind,
+pub(crate) struct Problem {
+    pub(crate) kind: Kind,
     /// The tasks that it is about; the first cannot start.
-    pub tasks: Vec<TaskId>,
-    pub message: String,
+    pub(crate) tasks: Vec<TaskId>,
+    pub(crate) message: String,
     /// A command that mends it.
-    pub fix: String,
+    pub(crate) fix: String,
 }
 
 /// What can keep a task from ever starting.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Tasks wait for each other.
     Cycle,
     /// A dependency is no task, or was left out by an import.
@@ -41,7 +41,7 @@ pub enum Kind {
 
 impl TaskGraph {
     /// Returns why tasks can never start, at most [`PROBLEMS_MAX`]: circles first, then by task.
-    pub fn problems(&self) -> Vec<Problem> {
+    pub(crate) fn problems(&self) -> Vec<Problem> {
         let mut problems = self.circles();
         for (_, node) in self.open() {
             problems.extend(self.problems_of(node));

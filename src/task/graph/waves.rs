@@ -12,28 +12,28 @@ use crate::task::overlap::{Occupied, Pattern, Taken, patterns};
 use crate::task::{Priority, Status};
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Waves {
+pub(crate) struct Waves {
     /// The waves in order, each with its most urgent task first.
-    pub waves: Vec<Vec<TaskId>>,
+    pub(crate) waves: Vec<Vec<TaskId>>,
     /// Tasks that no wave ever reaches.
-    pub stuck: Vec<TaskId>,
+    pub(crate) stuck: Vec<TaskId>,
     /// Why tasks come later than what they depend on would allow, by task.
-    pub conflicts: Vec<Conflict>,
+    pub(crate) conflicts: Vec<Conflict>,
     /// False when there was too much to compare, and files were left out of account from then on.
-    pub files_compared: bool,
+    pub(crate) files_compared: bool,
 }
 
 /// Two tasks that touch the same files and so are not put side by side.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Conflict {
+pub(crate) struct Conflict {
     /// The task that comes later.
-    pub task: TaskId,
+    pub(crate) task: TaskId,
     /// The task of the wave before that touches its files.
-    pub conflicts_with: TaskId,
+    pub(crate) conflicts_with: TaskId,
     /// What the later one says of these files.
-    pub files: Vec<String>,
+    pub(crate) files: Vec<String>,
 }
 
 impl TaskGraph {
@@ -41,7 +41,7 @@ impl TaskGraph {
     /// done tasks, and no two tasks of a wave touch the same files. A parent comes after its
     /// parts. An epic makes no wave; it is over with the last task in it. Tasks that wait for a circle,
     /// for an empty epic or for something that is not here make no wave either; they are stuck.
-    pub fn waves<'a>(&self, files: impl Fn(TaskId) -> &'a [String]) -> Waves {
+    pub(crate) fn waves<'a>(&self, files: impl Fn(TaskId) -> &'a [String]) -> Waves {
         let waiting = self.waiting();
         let ranks = self.ranks();
         let mut waits = waiting.waits.clone();
@@ -285,14 +285,14 @@ impl Queues {
 
 /// Longest chain that is told from longer ones. A change at the end of a chain has to be carried
 /// up to its beginning, so there is an end to that.
-pub const BOUND: u32 = 1_000;
+pub(crate) const BOUND: u32 = 1_000;
 
 /// An edge: the first waits for the second.
-pub type Edge = (u32, u32);
+pub(crate) type Edge = (u32, u32);
 
 /// Lengths of chains, by the task that is waited for.
 #[derive(Debug, Default)]
-pub struct Chains(Vec<Chain>);
+pub(crate) struct Chains(Vec<Chain>);
 
 /// The longest chain so far that waits for a task, and how many that wait for it are still to come.
 #[derive(Debug)]
@@ -304,7 +304,7 @@ struct Chain {
 
 impl Chains {
     /// Returns the length of the longest chain that waits for a task; 0 when nothing does.
-    pub fn length(&self, task: u32) -> u32 {
+    pub(crate) fn length(&self, task: u32) -> u32 {
         find(&self.0, task).map_or(0, |at| self.0[at].length)
     }
 }
@@ -312,7 +312,7 @@ impl Chains {
 /// Returns, for each task that something waits for, the length of the longest chain of tasks that
 /// wait for it, at most [`BOUND`]. `edges` are those of open tasks. A circle has the length of the
 /// bound, and so has everything that it waits for.
-pub fn longest(mut edges: Vec<Edge>) -> Chains {
+pub(crate) fn longest(mut edges: Vec<Edge>) -> Chains {
     edges.sort_unstable();
     let mut known = needed(&edges);
     let mut settled: Vec<u32> = edges.iter().map(|(task, _)| *task).collect();

@@ -193,7 +193,7 @@ const SPARSE: usize = 2;
 
 /// Where things stood when they were drawn last: the key of the lane, and the row.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Places(HashMap<Item, (String, usize)>);
+pub(crate) struct Places(HashMap<Item, (String, usize)>);
 
 impl Places {
     pub(super) fn of(&self, item: &Item) -> Option<(&str, usize)> {

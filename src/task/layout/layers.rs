@@ -7,19 +7,18 @@ use crate::task::Status;
 use crate::task::graph::{Node, TaskGraph};
 
 #[derive(Clone, Debug, Default)]
-pub struct Layers {
+pub(crate) struct Layers {
     /// The layer of each task and of each whole, from 0; a whole is in that of its last part. What is
     /// in a circle has none.
-    pub of: HashMap<TaskId, usize>,
+    pub(crate) of: HashMap<TaskId, usize>,
     /// Tasks that are drawn as groups of others and not by themselves: epics and parents.
-    pub wholes: HashSet<TaskId>,
-    pub circle: HashSet<TaskId>,
+    pub(crate) wholes: HashSet<TaskId>,
 }
 
 /// Finds the layers: the waves of the engine as they were when nothing was done. So a task that is
 /// done stays where it is, and what follows it too. What a circle holds up stands where it would
 /// without the circle.
-pub fn layers<'a>(nodes: &[Node], files: impl Fn(TaskId) -> &'a [String]) -> Layers {
+pub(crate) fn layers<'a>(nodes: &[Node], files: impl Fn(TaskId) -> &'a [String]) -> Layers {
     let mut fresh = untouched(nodes);
     let first = TaskGraph::new(fresh.clone(), Vec::new()).waves(&files);
     let circle = match first.stuck.is_empty() {
@@ -40,7 +39,7 @@ pub fn layers<'a>(nodes: &[Node], files: impl Fn(TaskId) -> &'a [String]) -> Lay
     }
     let wholes = wholes(nodes);
     raise(nodes, &mut of);
-    Layers { of, wholes, circle }
+    Layers { of, wholes }
 }
 
 /// Returns the tasks that have parts, and epics, which are no work without any either.

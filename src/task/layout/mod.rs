@@ -16,12 +16,12 @@ use super::State;
 use crate::id::TaskId;
 use crate::task::{Status, graph};
 
-pub use fold::Places;
-pub use layers::{Layers, layers};
-pub use picture::{Edge, Kind, Lane, Node, Picture, Stack, picture};
+pub(crate) use fold::Places;
+pub(crate) use layers::{Layers, layers};
+pub(crate) use picture::{Edge, Kind, Lane, Picture, Stack, picture};
 
 /// Measures in pixels.
-pub const NODE: (u32, u32) = (224, 50);
+pub(crate) const NODE: (u32, u32) = (224, 50);
 /// Width of a lane, and of one that is folded.
 const LANE: u32 = 252;
 const LANE_FOLDED: u32 = 96;
@@ -33,30 +33,30 @@ const ROW: u32 = 72;
 const TOP: u32 = 48;
 
 /// Most cards that are shown at once before waves are folded.
-pub const CARDS_MAX: usize = 800;
+pub(crate) const CARDS_MAX: usize = 800;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Card {
-    pub id: TaskId,
-    pub state: State,
+pub(crate) struct Card {
+    pub(crate) id: TaskId,
+    pub(crate) state: State,
     /// The task that it is a part of, by which it may be folded.
-    pub parent: Option<TaskId>,
+    pub(crate) parent: Option<TaskId>,
     /// Its layer, from 0; none in a circle.
-    pub layer: Option<usize>,
+    pub(crate) layer: Option<usize>,
 }
 
 #[derive(Clone, Debug, Default)]
-pub struct Folding {
+pub(crate) struct Folding {
     /// Fold finished waves.
-    pub done: bool,
+    pub(crate) done: bool,
     /// Keys of lanes and stacks that are not folded.
-    pub open: HashSet<String>,
+    pub(crate) open: HashSet<String>,
 }
 
 /// What stands in one place of a picture.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(untagged)]
-pub enum Item {
+pub(crate) enum Item {
     Task(TaskId),
     /// A stack, by its key.
     Stack(String),
@@ -67,20 +67,20 @@ const PARTS_MAX: usize = 8;
 
 /// A line to a task: from another one, or from something that is not in the picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tie {
+pub(crate) struct Tie {
     /// Where it comes from: a task of the picture, or the name of something else.
-    pub from: Result<TaskId, String>,
+    pub(crate) from: Result<TaskId, String>,
     /// The task that waits.
-    pub to: TaskId,
-    pub kind: Kind,
+    pub(crate) to: TaskId,
+    pub(crate) kind: Kind,
     /// The whole that is waited for, of which `from` is one of the last parts.
-    pub via: Option<TaskId>,
+    pub(crate) via: Option<TaskId>,
 }
 
 /// Finds the lines of a graph. `status` tells of tasks outside of it; `critical` is a way through it.
 /// A whole is no place in the picture: lines from it come from its last parts, or from outside where
 /// it has none.
-pub fn ties(
+pub(crate) fn ties(
     nodes: &[graph::Node],
     layers: &Layers,
     critical: &[TaskId],

@@ -15,78 +15,78 @@ use crate::task::State;
 /// A graph as it is drawn. All measures are in pixels, from the top left corner.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Picture {
-    pub width: u32,
-    pub height: u32,
+pub(crate) struct Picture {
+    pub(crate) width: u32,
+    pub(crate) height: u32,
     /// The lanes, left to right.
-    pub lanes: Vec<Lane>,
+    pub(crate) lanes: Vec<Lane>,
     /// Tasks that are shown by themselves, by id.
-    pub nodes: Vec<Node>,
+    pub(crate) nodes: Vec<Node>,
     /// What stands for several tasks.
-    pub stacks: Vec<Stack>,
+    pub(crate) stacks: Vec<Stack>,
     /// Lines, those that matter most last.
-    pub edges: Vec<Edge>,
+    pub(crate) edges: Vec<Edge>,
     /// The lane where work goes on.
-    pub focus: Option<String>,
+    pub(crate) focus: Option<String>,
     /// True when waves were folded because there was too much to show.
-    pub crowded: bool,
+    pub(crate) crowded: bool,
 }
 
 /// A wave, or several that are folded.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Lane {
+pub(crate) struct Lane {
     /// `w4`, `w1-2`, or `stuck` for what waits for itself.
-    pub key: String,
+    pub(crate) key: String,
     /// The first wave in it, from 1; none for what waits for itself.
-    pub from: Option<usize>,
-    pub to: Option<usize>,
-    pub x: u32,
-    pub width: u32,
+    pub(crate) from: Option<usize>,
+    pub(crate) to: Option<usize>,
+    pub(crate) x: u32,
+    pub(crate) width: u32,
     /// Whether all of it is one stack.
-    pub folded: bool,
-    pub total: usize,
-    pub done: usize,
-    pub started: usize,
+    pub(crate) folded: bool,
+    pub(crate) total: usize,
+    pub(crate) done: usize,
+    pub(crate) started: usize,
     /// How far it is, in words.
-    pub label: String,
+    pub(crate) label: String,
 }
 
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Node {
-    pub id: TaskId,
-    pub x: u32,
-    pub y: u32,
+pub(crate) struct Node {
+    pub(crate) id: TaskId,
+    pub(crate) x: u32,
+    pub(crate) y: u32,
 }
 
 /// Several tasks in one place.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Stack {
+pub(crate) struct Stack {
     /// Its key: that of its lane, and what its tasks are a part of.
-    pub key: String,
-    pub lane: String,
+    pub(crate) key: String,
+    pub(crate) lane: String,
     /// What its tasks are a part of, when they are kept apart by that.
-    pub parent: Option<TaskId>,
+    pub(crate) parent: Option<TaskId>,
     /// The title of that, where somebody knows it.
-    pub title: Option<String>,
-    pub total: usize,
+    pub(crate) title: Option<String>,
+    pub(crate) total: usize,
     /// How many of them stand where.
-    pub counts: BTreeMap<&'static str, usize>,
+    pub(crate) counts: BTreeMap<&'static str, usize>,
     /// How many and how far, in words.
-    pub label: String,
-    pub x: u32,
-    pub y: u32,
-    pub width: u32,
-    pub height: u32,
+    pub(crate) label: String,
+    pub(crate) x: u32,
+    pub(crate) y: u32,
+    pub(crate) width: u32,
+    pub(crate) height: u32,
 }
 
 /// What a line means; what matters more comes later.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Kind {
+pub(crate) enum Kind {
     /// What is waited for is done.
     Met,
     Unmet,
@@ -99,24 +99,24 @@ pub enum Kind {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Edge {
+pub(crate) struct Edge {
     /// Where it comes from: a task, a stack, or the name of something that is not in the picture.
-    pub from: String,
-    pub to: String,
+    pub(crate) from: String,
+    pub(crate) to: String,
     /// What it means; of several the one that matters most.
-    pub kind: Kind,
-    pub count: usize,
+    pub(crate) kind: Kind,
+    pub(crate) count: usize,
     /// The whole that is waited for, when `from` is a part of it.
-    pub via: Option<TaskId>,
-    pub from_kind: End,
-    pub to_kind: End,
+    pub(crate) via: Option<TaskId>,
+    pub(crate) from_kind: End,
+    pub(crate) to_kind: End,
 }
 
 /// What stands at the end of a line.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum End {
+pub(crate) enum End {
     Node,
     Stack,
     /// Nothing in the picture.
@@ -125,7 +125,12 @@ pub enum End {
 
 /// Draws a graph. What stood somewhere in `places` stays there as long as its lane is the same;
 /// `places` tells then where everything is now.
-pub fn picture(cards: &[Card], ties: &[Tie], folding: &Folding, places: &mut Places) -> Picture {
+pub(crate) fn picture(
+    cards: &[Card],
+    ties: &[Tie],
+    folding: &Folding,
+    places: &mut Places,
+) -> Picture {
     let (bands, crowded) = fold(cards, folding);
     let scene = Scene::of(&bands);
     let rows = rows(&scene.items, &scene.lanes, &scene.pairs(ties), places);

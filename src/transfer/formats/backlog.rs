@@ -27,7 +27,7 @@ const TOLD: &Told = &[
 
 /// The folder of a task decides what its status means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Area {
+pub(crate) enum Area {
     /// `tasks/`
     Tasks,
     /// `completed/`: done, whatever the file says.
@@ -40,7 +40,7 @@ pub enum Area {
 
 impl Area {
     /// All areas with their folders, in the order in which they are read.
-    pub const ALL: [(Area, &'static str); 4] = [
+    pub(crate) const ALL: [(Area, &'static str); 4] = [
         (Area::Tasks, "tasks"),
         (Area::Completed, "completed"),
         (Area::Drafts, "drafts"),
@@ -51,7 +51,7 @@ impl Area {
 /// What `config.yml` says of statuses.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default)]
-pub struct Config {
+pub(crate) struct Config {
     statuses: Vec<String>,
     default_status: Option<String>,
 }
@@ -67,7 +67,7 @@ impl Default for Config {
 
 impl Config {
     /// Reads `config.yml`. What cannot be read counts as missing.
-    pub fn read(bytes: &[u8]) -> Config {
+    pub(crate) fn read(bytes: &[u8]) -> Config {
         let text = String::from_utf8_lossy(&bytes[..bytes.len().min(FRONT_MAX)]);
         let mut config: Config = crate::yaml::from_str(&text).unwrap_or_default();
         if config.statuses.is_empty() {
@@ -98,7 +98,7 @@ impl Config {
 }
 
 /// Reads the file of one task.
-pub fn read(
+pub(crate) fn read(
     bytes: &[u8],
     area: Area,
     config: &Config,

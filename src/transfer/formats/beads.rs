@@ -32,7 +32,7 @@ const TOLD: &Told = &[
 ];
 
 /// Reads issues, one a line.
-pub fn read(input: impl BufRead, setting: &Setting<'_>, sink: &mut Sink<'_>) -> Result<()> {
+pub(crate) fn read(input: impl BufRead, setting: &Setting<'_>, sink: &mut Sink<'_>) -> Result<()> {
     lines::objects(input, setting, sink, |line, fields, sink| {
         object(line, fields, setting, sink)
     })

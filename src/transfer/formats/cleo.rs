@@ -15,7 +15,7 @@ use crate::transfer::silent::Silent;
 use crate::transfer::{Fault, Format, Item, Record, Reference, Setting, Sink, lines};
 
 /// The first line of a file.
-pub const HEADER: &str = "{\"cleo\":\"tasks\",\"version\":1}";
+pub(crate) const HEADER: &str = "{\"cleo\":\"tasks\",\"version\":1}";
 /// Version of the lines.
 const VERSION: u64 = 1;
 
@@ -74,7 +74,7 @@ struct Row<'a> {
 }
 
 /// Writes a task as its line, without the end of the line.
-pub fn line(task: &Task) -> String {
+pub(crate) fn line(task: &Task) -> String {
     // A field that is added to a task and forgotten here does not compile.
     let Task {
         id,
@@ -138,7 +138,7 @@ pub fn line(task: &Task) -> String {
 }
 
 /// Reads tasks, one a line.
-pub fn read(input: impl BufRead, setting: &Setting<'_>, sink: &mut Sink<'_>) -> Result<()> {
+pub(crate) fn read(input: impl BufRead, setting: &Setting<'_>, sink: &mut Sink<'_>) -> Result<()> {
     lines::objects(input, setting, sink, |line, fields, sink| {
         object(line, fields, setting, sink)
     })

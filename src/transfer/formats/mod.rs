@@ -1,13 +1,13 @@
 //! One reader for each kind of file. A reader hands every task to a sink, in the order of the file,
 //! and keeps what cleo has no field for under `extra.<format>`.
 
-pub mod backlog;
-pub mod beads;
+pub(crate) mod backlog;
+pub(crate) mod beads;
 mod cleaned;
-pub mod cleo;
-pub mod taskmaster;
-pub mod taskwarrior;
-pub mod todo;
+pub(crate) mod cleo;
+pub(crate) mod taskmaster;
+pub(crate) mod taskwarrior;
+pub(crate) mod todo;
 
 use serde_json::{Map, Value};
 

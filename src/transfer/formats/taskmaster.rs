@@ -35,7 +35,7 @@ struct Tag<'a> {
 }
 
 /// Reads a document, with tags or without.
-pub fn read(bytes: &[u8], setting: &Setting<'_>, sink: &mut Sink<'_>) -> Result<()> {
+pub(crate) fn read(bytes: &[u8], setting: &Setting<'_>, sink: &mut Sink<'_>) -> Result<()> {
     let bytes = lines::unmarked(bytes);
     let parts: IndexMap<String, &RawValue> = match serde_json::from_slice(bytes) {
         Ok(parts) => parts,

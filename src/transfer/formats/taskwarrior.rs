@@ -20,7 +20,7 @@ const TOLD: &Told = &[
 ];
 
 /// Reads an export.
-pub fn read(bytes: &[u8], setting: &Setting<'_>, sink: &mut Sink<'_>) -> Result<()> {
+pub(crate) fn read(bytes: &[u8], setting: &Setting<'_>, sink: &mut Sink<'_>) -> Result<()> {
     let bytes = lines::unmarked(bytes);
     let head = bytes.trim_ascii_start();
     let parts = match head.first() {

@@ -43,7 +43,7 @@ struct Document<'a> {
 }
 
 /// Reads a document.
-pub fn read(bytes: &[u8], setting: &Setting<'_>, sink: &mut Sink<'_>) -> Result<()> {
+pub(crate) fn read(bytes: &[u8], setting: &Setting<'_>, sink: &mut Sink<'_>) -> Result<()> {
     let bytes = lines::unmarked(bytes);
     let document: Document<'_> = match serde_json::from_slice(bytes) {
         Ok(document) => document,

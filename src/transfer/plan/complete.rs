@@ -12,30 +12,30 @@ use crate::transfer::silent::Silent;
 use crate::transfer::{Format, Record};
 
 /// What becomes of each record, in the order of the file.
-pub struct Plan {
+pub(crate) struct Plan {
     pub(super) format: Format,
     pub(super) names: Names,
     pub(super) entries: Vec<Entry>,
     pub(super) next: usize,
     pub(super) open_only: bool,
     /// What was noticed.
-    pub report: Report,
+    pub(crate) report: Report,
 }
 
 /// A task that is to be written.
 #[derive(Debug)]
-pub struct Planned<'a> {
+pub(crate) struct Planned<'a> {
     /// The task.
-    pub task: &'a mut Task,
+    pub(crate) task: &'a mut Task,
     /// What the file says nothing of.
-    pub silent: Silent,
+    pub(crate) silent: Silent,
     /// Whether it is here already.
-    pub is_known: bool,
+    pub(crate) is_known: bool,
 }
 
 impl Plan {
     /// Completes the task of the next record of the second reading; none when another line counts.
-    pub fn complete<'a>(
+    pub(crate) fn complete<'a>(
         &mut self,
         record: &'a mut Record,
         now: &str,
@@ -71,7 +71,7 @@ impl Plan {
     }
 
     /// Says whether a second reading found every record of the first.
-    pub fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         self.next == self.entries.len()
     }
 
@@ -100,7 +100,7 @@ impl Plan {
 }
 
 /// Fills in the times that a task lacks: it was made now, and nothing became of it since.
-pub fn date(task: &mut Task, now: &str) {
+pub(crate) fn date(task: &mut Task, now: &str) {
     if task.created_at.is_empty() {
         task.created_at = now.to_string();
     }

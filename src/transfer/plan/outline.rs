@@ -13,7 +13,7 @@ use crate::transfer::{Format, Item, Record, Reference};
 
 impl Outline {
     /// Begins an outline.
-    pub fn new(format: Format, wishes: Wishes, dry_run: bool) -> Outline {
+    pub(crate) fn new(format: Format, wishes: Wishes, dry_run: bool) -> Outline {
         Outline {
             format,
             wishes,
@@ -27,7 +27,7 @@ impl Outline {
     }
 
     /// Takes what a reader found.
-    pub fn take(&mut self, item: &Item) {
+    pub(crate) fn take(&mut self, item: &Item) {
         match item {
             Item::Fault(fault) => {
                 self.report.faults.add(|| fault.clone());
@@ -187,7 +187,7 @@ impl Outline {
 }
 
 /// Returns the format and the id that an earlier import noted in a task.
-pub fn came_from(task: &Task) -> Option<(String, String)> {
+pub(crate) fn came_from(task: &Task) -> Option<(String, String)> {
     let origin = task.extra.get("origin")?;
     let text = |name: &str| origin.get(name)?.as_str().map(str::to_string);
     Some((text("format")?, text("id")?))

@@ -18,93 +18,93 @@ use crate::task::graph::{Conflict, Node, Problem, TaskGraph};
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Analysis {
+pub(crate) struct Analysis {
     /// The epic; none for the whole workspace.
-    pub epic: Option<TaskId>,
+    pub(crate) epic: Option<TaskId>,
     /// How many tasks there are.
-    pub totals: Totals,
+    pub(crate) totals: Totals,
     /// How many tasks wait for one another in the longest chain of open tasks.
-    pub depth: usize,
+    pub(crate) depth: usize,
     /// How many levels of parts there are.
-    pub levels: usize,
+    pub(crate) levels: usize,
     /// How many waves there are, and how many tasks each has.
-    pub waves: WaveWidths,
+    pub(crate) waves: WaveWidths,
     /// The longest chain of open tasks.
-    pub critical_path: Path,
+    pub(crate) critical_path: Path,
     /// The tasks that most others wait for.
-    pub bottlenecks: Vec<Bottleneck>,
+    pub(crate) bottlenecks: Vec<Bottleneck>,
     /// Tasks that come a wave later because they touch the same files as another.
-    pub conflicts: Vec<Conflict>,
+    pub(crate) conflicts: Vec<Conflict>,
     /// How many of these there are in all.
-    pub conflicts_total: usize,
+    pub(crate) conflicts_total: usize,
     /// False when there were too many files to compare, and the rest was left out of account.
-    pub files_compared: bool,
+    pub(crate) files_compared: bool,
     /// Why tasks can never start.
-    pub problems: Vec<Problem>,
+    pub(crate) problems: Vec<Problem>,
 }
 
 /// Numbers of tasks.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Totals {
+pub(crate) struct Totals {
     /// All, with epics.
-    pub tasks: usize,
+    pub(crate) tasks: usize,
     /// Neither done nor cancelled.
-    pub open: usize,
+    pub(crate) open: usize,
     /// In waves or stuck: open tasks for agents, without epics.
-    pub work: usize,
+    pub(crate) work: usize,
     /// Of these, the ones that can start now.
-    pub ready: usize,
+    pub(crate) ready: usize,
     /// Of these, the ones that no wave reaches.
-    pub stuck: usize,
+    pub(crate) stuck: usize,
     /// All by status.
-    pub by_status: BTreeMap<&'static str, usize>,
+    pub(crate) by_status: BTreeMap<&'static str, usize>,
 }
 
 /// Numbers of waves and of the tasks in them.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct WaveWidths {
+pub(crate) struct WaveWidths {
     /// How many waves there are.
-    pub total: usize,
+    pub(crate) total: usize,
     /// How many tasks the widest has.
-    pub widest: usize,
+    pub(crate) widest: usize,
     /// How many tasks each has.
-    pub widths: Vec<usize>,
+    pub(crate) widths: Vec<usize>,
 }
 
 /// A chain of tasks, each of which waits for the one before.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Path {
+pub(crate) struct Path {
     /// The tasks.
-    pub tasks: Vec<Neighbor>,
+    pub(crate) tasks: Vec<Neighbor>,
     /// How many there are.
-    pub total: usize,
+    pub(crate) total: usize,
     /// Their estimates in all, in hours; none unless each has one.
-    pub hours: Option<f64>,
+    pub(crate) hours: Option<f64>,
 }
 
 /// A task that others wait for.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Bottleneck {
+pub(crate) struct Bottleneck {
     /// The task.
     #[serde(flatten)]
-    pub task: Neighbor,
+    pub(crate) task: Neighbor,
     /// How many tasks can start once it is done.
-    pub unblocks: usize,
+    pub(crate) unblocks: usize,
     /// How many tasks wait for it, directly or not.
-    pub unblocks_in_all: usize,
+    pub(crate) unblocks_in_all: usize,
 }
 
 /// Looks at everything below `epic`, or at the whole workspace. Of bottlenecks and conflicts, at
 /// most `limit` are told.
-pub fn analyze(context: &mut Context, epic: Option<TaskId>, limit: u32) -> Result<Analysis> {
+pub(crate) fn analyze(context: &mut Context, epic: Option<TaskId>, limit: u32) -> Result<Analysis> {
     context.read(|tasks| {
         let graph = load(tasks, epic)?;
         let outlines = tasks.outlines(&graph.ids())?;

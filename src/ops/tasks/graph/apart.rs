@@ -16,16 +16,16 @@ const FILES_TOLD: usize = 3;
 
 /// Ready tasks that share no files, and those that have to wait for the files of others.
 #[derive(Debug, Default)]
-pub struct Apart {
+pub(crate) struct Apart {
     /// Tasks that can be given out at once, most urgent first.
-    pub tasks: Vec<TaskId>,
+    pub(crate) tasks: Vec<TaskId>,
     /// Tasks that cannot, each with who has its files.
-    pub conflicts: Vec<Conflict>,
+    pub(crate) conflicts: Vec<Conflict>,
 }
 
 /// Chooses from ready tasks, most urgent first, at most `limit` that touch neither the files of
 /// each other nor those of a task under way at `now` (RFC 3339 in UTC).
-pub fn apart(
+pub(crate) fn apart(
     transaction: &dyn Transaction,
     ready: &[TaskId],
     limit: usize,
@@ -80,7 +80,7 @@ pub(super) fn apart_from(
 }
 
 /// Says why a task has to wait for the files of one under way.
-pub fn told(conflict: &Conflict) -> String {
+pub(crate) fn told(conflict: &Conflict) -> String {
     let (task, other) = (conflict.task, conflict.conflicts_with);
     let files = &conflict.files[..conflict.files.len().min(FILES_TOLD)];
     let more = match conflict.files.len() - files.len() {

@@ -12,7 +12,7 @@ use crate::task::graph::Node;
 
 /// Which part of the graph is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub(crate) enum Part {
     /// A task with what it waits for and what waits for it, over at most so many steps.
     Around(TaskId, Option<u32>),
     /// What is below an epic; without one everything.
@@ -20,10 +20,10 @@ pub enum Part {
 }
 
 /// Tasks to be drawn.
-pub type Drawing = Vec<Shape>;
+pub(crate) type Drawing = Vec<Shape>;
 
 /// Reads what is to be drawn, by id.
-pub fn drawing(context: &mut Context, part: Part) -> Result<Drawing> {
+pub(crate) fn drawing(context: &mut Context, part: Part) -> Result<Drawing> {
     context.read(|tasks| match part {
         Part::Around(id, depth) => {
             let ids = around(tasks, id, depth)?;

@@ -5,18 +5,18 @@ mod apart;
 mod choose;
 mod draw;
 mod ready;
-mod tree;
+pub(crate) mod tree;
 mod waves;
 
 use std::collections::HashSet;
 
-pub use analyze::{Analysis, Path, Totals, WaveWidths, analyze};
-pub use apart::{Apart, apart, told};
+pub(crate) use analyze::{Analysis, analyze};
+pub(crate) use apart::{Apart, apart, told};
 pub(in crate::ops) use choose::choose;
-pub use draw::{Drawing, Part, drawing};
-pub use ready::{Next, Ready, next, ready};
-pub use tree::{Direction, NeighborRow, NeighborTree, neighbor_tree};
-pub use waves::{Outside, Waves, waves};
+pub(crate) use draw::{Part, drawing};
+pub(crate) use ready::{Next, Ready, next, ready};
+pub(crate) use tree::{Direction, neighbor_tree};
+pub(crate) use waves::{Waves, waves};
 
 use super::Neighbor;
 use crate::error::Result;

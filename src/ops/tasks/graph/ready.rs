@@ -19,38 +19,42 @@ const PASSED_MAX: usize = 20;
 /// Tasks that an agent can start now, most urgent first.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct Ready {
+pub(crate) struct Ready {
     /// The tasks.
-    pub tasks: Vec<ReadyTask>,
+    pub(crate) tasks: Vec<ReadyTask>,
     /// How many there are without limit.
-    pub total: u64,
+    pub(crate) total: u64,
     /// Why other tasks can never start.
-    pub problems: Vec<Problem>,
+    pub(crate) problems: Vec<Problem>,
 }
 
 /// The task to take next.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Next {
+pub(crate) struct Next {
     /// The task; none when nothing is ready.
-    pub task: Option<ReadyTask>,
+    pub(crate) task: Option<ReadyTask>,
     /// Why this one, or why none although something is ready.
-    pub reason: Option<String>,
+    pub(crate) reason: Option<String>,
     /// More urgent tasks that were passed over because a task under way touches the same files.
-    pub conflicts: Vec<Conflict>,
+    pub(crate) conflicts: Vec<Conflict>,
     /// How many of these there are in all.
-    pub conflicts_total: usize,
+    pub(crate) conflicts_total: usize,
     /// Tasks that can start once it is done, and not before.
-    pub unblocks: Vec<TaskId>,
+    pub(crate) unblocks: Vec<TaskId>,
     /// How many tasks are ready.
-    pub total: u64,
+    pub(crate) total: u64,
     /// Why other tasks can never start.
-    pub problems: Vec<Problem>,
+    pub(crate) problems: Vec<Problem>,
 }
 
 /// Reads what is ready below `epic`, or in the whole workspace, at most `limit`.
-pub fn ready(context: &mut Context, epic: Option<TaskId>, limit: Option<u32>) -> Result<Ready> {
+pub(crate) fn ready(
+    context: &mut Context,
+    epic: Option<TaskId>,
+    limit: Option<u32>,
+) -> Result<Ready> {
     context.read(|tasks| ready_in(tasks, epic, limit))
 }
 
@@ -65,7 +69,7 @@ fn ready_in(tasks: &dyn Transaction, epic: Option<TaskId>, limit: Option<u32>) -
 }
 
 /// Reads the task to take next below `epic`, or in the whole workspace.
-pub fn next(context: &mut Context, epic: Option<TaskId>) -> Result<Next> {
+pub(crate) fn next(context: &mut Context, epic: Option<TaskId>) -> Result<Next> {
     let now = context.now();
     context.read(|tasks| {
         check_scope(tasks, epic)?;

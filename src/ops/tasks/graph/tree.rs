@@ -20,7 +20,7 @@ const ROWS_MAX: usize = 1_000;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Direction {
+pub(crate) enum Direction {
     /// From a task to what it depends on.
     Needs,
     /// From a task to what depends on it.
@@ -30,34 +30,34 @@ pub enum Direction {
 /// A task and everything on one side of it.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct NeighborTree {
+pub(crate) struct NeighborTree {
     /// The task.
-    pub task: TaskId,
+    pub(crate) task: TaskId,
     /// Which way the tree grows.
-    pub direction: Direction,
+    pub(crate) direction: Direction,
     /// The rows in the order in which a tree is read; the task itself is the first.
-    pub tree: Vec<NeighborRow>,
+    pub(crate) tree: Vec<NeighborRow>,
     /// True when rows were left out because there were too many.
-    pub truncated: bool,
+    pub(crate) truncated: bool,
     /// Why the task, or one that it waits for, can never start.
-    pub problems: Vec<Problem>,
+    pub(crate) problems: Vec<Problem>,
 }
 
 /// A row of a tree.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub struct NeighborRow {
+pub(crate) struct NeighborRow {
     /// Steps from the task.
-    pub depth: usize,
+    pub(crate) depth: usize,
     /// The task of the row.
     #[serde(flatten)]
-    pub task: Neighbor,
+    pub(crate) task: Neighbor,
     /// True when it stands further up already, with everything below it.
-    pub repeated: bool,
+    pub(crate) repeated: bool,
 }
 
 /// Reads what a task waits for or what waits for it, over at most `depth` steps.
-pub fn neighbor_tree(
+pub(crate) fn neighbor_tree(
     context: &mut Context,
     id: TaskId,
     direction: Direction,

@@ -14,36 +14,40 @@ use crate::task::graph::{self, Conflict, Problem, TaskGraph};
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Waves {
+pub(crate) struct Waves {
     /// The waves in order, at most as many as asked for.
-    pub waves: Vec<Vec<Neighbor>>,
+    pub(crate) waves: Vec<Vec<Neighbor>>,
     /// How many waves there are.
-    pub total: usize,
+    pub(crate) total: usize,
     /// Tasks that come a wave later because they touch the same files as another.
-    pub conflicts: Vec<Conflict>,
+    pub(crate) conflicts: Vec<Conflict>,
     /// False when there were too many files to compare, and the rest was left out of account.
-    pub files_compared: bool,
+    pub(crate) files_compared: bool,
     /// Tasks that no wave ever reaches.
-    pub stuck: Vec<Neighbor>,
+    pub(crate) stuck: Vec<Neighbor>,
     /// Tasks that wait for open tasks outside.
-    pub outside: Vec<Outside>,
+    pub(crate) outside: Vec<Outside>,
     /// Why tasks can never start.
-    pub problems: Vec<Problem>,
+    pub(crate) problems: Vec<Problem>,
 }
 
 /// A task that waits for tasks outside of what was asked for.
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Outside {
+pub(crate) struct Outside {
     /// The task.
-    pub task: TaskId,
+    pub(crate) task: TaskId,
     /// What it waits for.
-    pub waits_for: Vec<TaskId>,
+    pub(crate) waits_for: Vec<TaskId>,
 }
 
 /// Reads the waves below `epic`, or of the whole workspace, at most `limit`.
-pub fn waves(context: &mut Context, epic: Option<TaskId>, limit: Option<u32>) -> Result<Waves> {
+pub(crate) fn waves(
+    context: &mut Context,
+    epic: Option<TaskId>,
+    limit: Option<u32>,
+) -> Result<Waves> {
     context.read(|tasks| {
         let graph = load(tasks, epic)?;
         let outlines = tasks.outlines(&graph.ids())?;

@@ -27,14 +27,14 @@ const VERSION: i32 = 1;
 const APPLICATION: i32 = 0x636c_6561;
 
 /// A store of agents in one SQLite file.
-pub struct SqliteAgency {
+pub(crate) struct SqliteAgency {
     connection: Connection,
     path: PathBuf,
 }
 
 impl SqliteAgency {
     /// Opens the store if there is one.
-    pub fn open(path: &Path) -> Result<Option<SqliteAgency>> {
+    pub(crate) fn open(path: &Path) -> Result<Option<SqliteAgency>> {
         check_place(path)?;
         if !path.exists() {
             return Ok(None);
@@ -48,7 +48,7 @@ impl SqliteAgency {
     }
 
     /// Opens the store; one that is not there is made.
-    pub fn open_or_create(path: &Path) -> Result<SqliteAgency> {
+    pub(crate) fn open_or_create(path: &Path) -> Result<SqliteAgency> {
         check_place(path)?;
         create_private(path)?;
         let turns = turns(path);
@@ -62,7 +62,7 @@ impl SqliteAgency {
     }
 
     /// Returns a number that changes when another connection has changed the file.
-    pub fn changes(&self) -> Result<u64> {
+    pub(crate) fn changes(&self) -> Result<u64> {
         let mut statement = self
             .connection
             .prepare_cached("PRAGMA data_version")
@@ -72,7 +72,7 @@ impl SqliteAgency {
     }
 
     /// Checks every page and index of the file. None is right.
-    pub fn broken_pages(&self) -> Result<Vec<String>> {
+    pub(crate) fn broken_pages(&self) -> Result<Vec<String>> {
         health::broken_pages(&self.connection).at(&self.path)
     }
 
