@@ -20,7 +20,7 @@ const LEASE_MAX: u64 = 30 * 86_400;
 const END_OF_TIME: &str = "9999-12-31T23:59:59.999Z";
 
 /// The last claim of a task. It stays when the task is free again, because the epoch must only grow.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Claim {
     /// The task.

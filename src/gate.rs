@@ -28,7 +28,7 @@ pub(crate) const AGENTS: [&str; 7] = [
 
 /// A gate; the order is the order in which they are passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Gate {
     /// The work is there.
@@ -103,7 +103,7 @@ impl FromStr for Gate {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Record {
     /// What it was set to.
     pub(crate) passed: bool,
@@ -121,7 +121,7 @@ pub(crate) struct Record {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Gates {
     /// Gates that were set.
     pub(crate) gates: BTreeMap<Gate, Record>,
@@ -142,7 +142,7 @@ pub(crate) struct Gates {
 
 /// A completion of a task that had not earned it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Forced {
     /// When, RFC 3339 in UTC.
     pub(crate) at: String,
@@ -167,7 +167,7 @@ impl Forced {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Failure {
     pub(crate) gate: Gate,
     /// The round that it began; the last, for all failures after it.

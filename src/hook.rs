@@ -82,7 +82,7 @@ impl Event {
 
 /// Keeps an agent from ending.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Block {
     /// Always `block`.
     pub(crate) decision: &'static str,

@@ -45,7 +45,7 @@ macro_rules! numbered_id {
             }
         }
 
-        #[cfg(test)]
+        #[cfg(feature = "schemas")]
         impl schemars::JsonSchema for $name {
             fn inline_schema() -> bool {
                 true

@@ -64,5 +64,6 @@ pub use cli::{run, run_whole};
 #[path = "../fuzz/checks.rs"]
 pub mod checks;
 #[cfg(feature = "bench")]
+#[expect(clippy::print_stdout, reason = "a bench prints its rows")]
 #[path = "../benches/routing.rs"]
 pub mod routing;

@@ -24,7 +24,7 @@ pub(crate) struct Envelope<'a, T: Serialize> {
 
 /// An error as it stands in an answer.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Failure<'a> {
     code: &'static str,

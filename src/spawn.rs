@@ -53,7 +53,7 @@ pub(crate) struct Prepared {
 
 /// A protocol that stands in a prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct UsedProtocol {
     /// Its name.
     pub(crate) name: String,
@@ -67,7 +67,7 @@ pub(crate) struct UsedProtocol {
 
 /// Estimated tokens of a prompt for a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct TokenEstimate {
     /// How it was estimated.
     pub(crate) method: &'static str,
@@ -79,7 +79,7 @@ pub(crate) struct TokenEstimate {
 
 /// Estimated tokens of a section.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Section {
     /// `skill`, `task` or `protocol`.
     pub(crate) name: &'static str,
@@ -91,7 +91,7 @@ pub(crate) struct Section {
 
 /// Whether all tokens of a prompt were resolved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TokenResolution {
     /// True when none is left.

@@ -5,7 +5,7 @@
 macro_rules! closed {
     ($(#[$about:meta])* $name:ident, $noun:literal: $($(#[$meaning:meta])* $variant:ident = $word:literal,)+) => {
         $(#[$about])*
-        #[cfg_attr(test, derive(schemars::JsonSchema))]
+        #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
         pub(crate) enum $name { $($(#[$meaning])* #[serde(rename = $word)] $variant,)+ }
 

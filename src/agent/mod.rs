@@ -20,7 +20,7 @@ pub(crate) const RUNTIME_MAX: usize = 1_000;
 pub(crate) const SUPERVISOR: &str = "cleo-supervisor";
 
 /// One agent of the registry.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Agent {

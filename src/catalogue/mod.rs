@@ -55,7 +55,7 @@ pub(crate) struct LeftOut {
 
 /// A skill that another of the same name stands before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Shadowed {
     pub(crate) name: String,

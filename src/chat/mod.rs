@@ -27,7 +27,7 @@ pub(crate) use router::{NO_RULE, route};
 pub(crate) use vocabulary::{ELEMENTS, component_type};
 
 /// One of the agents of the chat.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ChatAgent {
@@ -42,7 +42,7 @@ pub(crate) enum ChatAgent {
 macro_rules! tools {
     ($($variant:ident = $name:literal, $writes:literal;)+) => {
         /// A tool of the agents.
-        #[cfg_attr(test, derive(schemars::JsonSchema))]
+        #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
         pub(crate) enum Tool { $(#[doc = $name] #[serde(rename = $name)] $variant,)+ }
 
@@ -83,7 +83,7 @@ pub(crate) struct Call {
 }
 
 /// A call of a tool that was made.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Called {
     /// The tool.
@@ -172,7 +172,7 @@ impl Saying {
 }
 
 /// An answer of the chat to one message.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Turn {

@@ -25,7 +25,7 @@ pub(crate) struct Chat {
 }
 
 /// What an answer is waited for.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum PendingKind {
@@ -36,7 +36,7 @@ pub(crate) enum PendingKind {
 }
 
 /// What became of what waited.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Settled {
@@ -53,7 +53,7 @@ pub(crate) enum Settled {
 }
 
 /// A component that can be chosen.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Choosable {
     /// Its id.
@@ -66,7 +66,7 @@ pub(crate) struct Choosable {
 }
 
 /// A value that would change.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Difference {
     /// What people call it.
@@ -78,7 +78,7 @@ pub(crate) struct Difference {
 }
 
 /// A call that waits for a yes or for the choice of a component.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Pending {
@@ -108,7 +108,7 @@ pub(crate) struct Pending {
     pub(crate) expires: String,
     /// What follows once a component is chosen from the list that was offered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(test, schemars(with = "Option<Value>"))]
+    #[cfg_attr(feature = "schemas", schemars(with = "Option<Value>"))]
     pub(crate) next: Option<Call>,
 }
 

@@ -56,14 +56,14 @@ pub(super) struct Arguments {
     svg: bool,
 }
 
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 pub(super) struct Dot<'a> {
     pub(super) dot: &'a str,
     pub(super) total: usize,
 }
 
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 pub(super) struct Svg<'a> {
     pub(super) svg: &'a str,

@@ -29,7 +29,7 @@ pub(super) struct HelpArguments {
 }
 
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Explained {
     code: &'static str,
@@ -39,7 +39,7 @@ pub(super) struct Explained {
 }
 
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Table {
     codes: Vec<Explained>,
     total: usize,

@@ -119,7 +119,7 @@ pub(super) fn parse_due(text: &str) -> std::result::Result<String, String> {
 }
 
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Tree {
     tasks: Vec<TreeRow>,
     total: usize,

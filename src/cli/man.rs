@@ -28,7 +28,7 @@ pub(super) struct Arguments {
 
 /// The pages that were written.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Written {
     /// The files.
     pages: Vec<String>,

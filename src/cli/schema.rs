@@ -1,7 +1,7 @@
 //! `cleo schema`: the shape of each reply as JSON Schema. The files in docs/schemas/ are made from
 //! the types by a test (see `made`), which also keeps them true, and are carried by the program.
 
-#[cfg(test)]
+#[cfg(all(test, feature = "schemas"))]
 mod made;
 
 use std::process::ExitCode;
@@ -37,7 +37,7 @@ pub(super) struct Arguments {
 
 /// The schemas that there are.
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Listed {
     /// Names of commands, as replies spell them.
     schemas: Vec<String>,

@@ -367,7 +367,7 @@ pub(super) struct ValidateArguments {
 }
 
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Verdicts {
     verdict: &'static str,
     skills: Vec<Validated>,

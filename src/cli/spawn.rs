@@ -148,7 +148,7 @@ fn prompt(screen: &mut Screen, spawned: &Spawned) {
 }
 
 /// The answer in one document.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 pub(super) struct Document {
     spawns: Vec<Spawned>,

@@ -213,7 +213,7 @@ fn split_names(texts: Vec<String>) -> (Vec<TaskId>, Vec<String>) {
 }
 
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Updated {
     task: Task,
 }

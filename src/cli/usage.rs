@@ -16,7 +16,7 @@ use crate::error::{Code, Error};
 const FIX_MAX: usize = 4_000;
 
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Version {
     version: &'static str,
 }

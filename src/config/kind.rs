@@ -29,7 +29,7 @@ pub(crate) enum Kind {
 
 /// What something is set to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub(crate) enum Value {
     /// A word or a line of text.

@@ -36,7 +36,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 const GIVEN_UP: &str = "the run was given up";
 
 /// What was asked of a run that is to be given up.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Cancelled {

@@ -10,7 +10,7 @@ use crate::run::Event;
 use crate::run::told::{Told, kind};
 
 /// A worktree that is kept.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct KeptTree {

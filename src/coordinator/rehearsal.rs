@@ -10,7 +10,7 @@ use crate::id::TaskId;
 use crate::ops::{Context, Surroundings};
 
 /// What a run would do.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Rehearsed {
     /// The tasks, in the order in which they would begin were nothing in their way.
@@ -20,7 +20,7 @@ pub(crate) struct Rehearsed {
 }
 
 /// What would become of a task.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Rehearsal {

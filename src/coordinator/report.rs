@@ -16,7 +16,7 @@ use crate::run::{Outcome, Run, RunStatus, Spent};
 const NAMED_MAX: usize = 5;
 
 /// What became of a run and of each of its tasks.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
     /// The run.

@@ -4,6 +4,7 @@
 macro_rules! codes {
     ($($variant:ident = $name:literal, $exit:literal, $meaning:literal, $advice:literal;)+) => {
         /// A kind of failure. Names and exit codes are a contract; see `cleo help exit-codes`.
+        #[expect(clippy::enum_variant_names, reason = "the names are those of the table")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Code { $(#[doc = $meaning] $variant,)+ }
 

@@ -18,7 +18,7 @@ pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 /// Another way out of an error.
 #[derive(Clone, Debug, Serialize, PartialEq, Eq)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Alternative {
     /// What it does, in a few words.
     pub(crate) action: String,

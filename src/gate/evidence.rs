@@ -8,7 +8,7 @@ use crate::error::{Code, Error, Result};
 const URL_MAX: usize = 2_000;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Evidence {
     #[serde(flatten)]
     pub(crate) proof: Proof,
@@ -18,7 +18,7 @@ pub(crate) struct Evidence {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(
     tag = "kind",
     rename_all = "camelCase",
@@ -68,7 +68,7 @@ pub(crate) enum Proof {
 
 /// Where and when evidence was taken.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Origin {
     /// Working directory, relative to the workspace root; `.` is the root.
     pub(crate) directory: String,

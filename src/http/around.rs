@@ -62,7 +62,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// Which skills.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct SkillQuery {
@@ -70,7 +70,7 @@ struct SkillQuery {
 }
 
 /// Which entries.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct EntryQuery {
@@ -78,12 +78,12 @@ struct EntryQuery {
     /// complete, partial, blocked or archived.
     status: Option<String>,
     topic: Option<String>,
-    #[cfg_attr(test, schemars(range(min = 1, max = 500)))]
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 500)))]
     limit: Option<u32>,
 }
 
 /// What to look for.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct SearchQuery {
@@ -91,12 +91,12 @@ struct SearchQuery {
     q: Option<String>,
     /// Only these kinds, between commas: task, run, agent, conversation.
     kinds: Option<String>,
-    #[cfg_attr(test, schemars(range(min = 1, max = 50)))]
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 50)))]
     limit: Option<u32>,
 }
 
 /// Entries and lines that are none.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct Entries {
     entries: Vec<Entry>,
@@ -105,7 +105,7 @@ struct Entries {
 }
 
 /// An entry.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct OneEntry {
     entry: Entry,

@@ -37,7 +37,7 @@ fn has_model(server: &Server) -> bool {
 }
 
 /// What is said.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 struct Message {
     /// The message.
@@ -59,14 +59,14 @@ struct Message {
 }
 
 /// The reply, in the form of the specification.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct Replied {
     response: Response,
 }
 
 /// That it went well, and what was replied.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct Response {
     status: &'static str,
@@ -74,7 +74,7 @@ struct Response {
 }
 
 /// What was replied.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct Data {
     agent: ChatAgent,

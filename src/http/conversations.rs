@@ -56,7 +56,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// A conversation, as a row of the table.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 struct Row {
     id: String,
@@ -88,7 +88,7 @@ impl From<Conversation> for Row {
 }
 
 /// A conversation that is to begin.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Beginning {
@@ -100,7 +100,7 @@ struct Beginning {
 }
 
 /// A conversation after a change.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct Kept {
     success: bool,
@@ -125,12 +125,12 @@ fn create(call: &Call) -> Result<Answer> {
 }
 
 /// Which conversations to list.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wanted {
     /// At most so many; 50 unless told, and 500 where more are asked for.
-    #[cfg_attr(test, schemars(range(min = 1), with = "Option<u32>"))]
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1), with = "Option<u32>"))]
     #[serde(default, deserialize_with = "super::limit::any")]
     limit: Option<u32>,
     /// With this agent.
@@ -140,7 +140,7 @@ struct Wanted {
 }
 
 /// Conversations.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct Listed {
     success: bool,
@@ -149,7 +149,7 @@ struct Listed {
 }
 
 /// A conversation in a list.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct InList {
     #[serde(flatten)]
@@ -183,12 +183,12 @@ fn list(call: &Call) -> Result<Answer> {
 }
 
 /// Which messages to show.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Part {
     /// At most so many; 50 unless told, and 500 where more are asked for.
-    #[cfg_attr(test, schemars(range(min = 1), with = "Option<u32>"))]
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1), with = "Option<u32>"))]
     #[serde(default, deserialize_with = "super::limit::any")]
     limit: Option<u32>,
     /// Those before this message.
@@ -196,7 +196,7 @@ struct Part {
 }
 
 /// A conversation with what was said last.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct Shown {
     success: bool,
@@ -223,7 +223,7 @@ fn show(call: &Call) -> Result<Answer> {
 }
 
 /// What is to be changed.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Changed {

@@ -61,7 +61,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// Whether to wait.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wait {
@@ -71,7 +71,7 @@ struct Wait {
 }
 
 /// What is to be executed.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Input {
@@ -210,12 +210,12 @@ fn cancel(call: &Call) -> Result<Answer> {
 }
 
 /// Which executions to list.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Listing {
     /// At most so many; 50 unless told, and 500 where more are asked for.
-    #[cfg_attr(test, schemars(range(min = 1), with = "Option<u32>"))]
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1), with = "Option<u32>"))]
     #[serde(default, deserialize_with = "super::limit::any")]
     limit: Option<u32>,
     /// With this status.

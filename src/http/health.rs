@@ -8,7 +8,7 @@ use super::route::Route;
 use crate::error::Result;
 
 /// The form of the specification.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct Health {
     status: &'static str,

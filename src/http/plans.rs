@@ -47,19 +47,19 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// What is to be reached.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct GoalSent {
     /// The goal, in words.
     goal: String,
     /// Most passes over the plan, until its last step says that the goal is reached.
-    #[cfg_attr(test, schemars(range(min = 1, max = 100)))]
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 100)))]
     max_loops: Option<u32>,
 }
 
 /// A plan that somebody has written.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct PlanSent {
@@ -68,7 +68,7 @@ struct PlanSent {
 }
 
 /// A plan in two languages for pictures.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct PlanDrawn {
     /// A picture.

@@ -43,7 +43,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// A query.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 struct Wanted {
     /// What is asked.
@@ -58,7 +58,7 @@ struct Wanted {
 }
 
 /// How a query is shown.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 struct Shown {
     #[serde(default, rename = "debug")]

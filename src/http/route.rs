@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use axum::http::Method;
-#[cfg(test)]
+#[cfg(feature = "schemas")]
 use schemars::{Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 
@@ -32,23 +32,23 @@ pub(super) enum Work {
     Waiting(fn(Call) -> Promise),
 }
 
-/// What can be described: whatever has a schema, which only tests ask for.
-#[cfg(test)]
+/// What can be described: whatever has a schema, which only the feature `schemas` has.
+#[cfg(feature = "schemas")]
 pub(super) trait Described: schemars::JsonSchema {}
-#[cfg(test)]
+#[cfg(feature = "schemas")]
 impl<T: schemars::JsonSchema> Described for T {}
-/// What can be described: whatever has a schema, which only tests ask for.
-#[cfg(not(test))]
+/// What can be described: whatever has a schema, which only the feature `schemas` has.
+#[cfg(not(feature = "schemas"))]
 pub(super) trait Described {}
-#[cfg(not(test))]
+#[cfg(not(feature = "schemas"))]
 impl<T> Described for T {}
 
 /// Makes the schema of a type.
-#[cfg(test)]
+#[cfg(feature = "schemas")]
 pub(super) type Describe = fn(&mut SchemaGenerator) -> Schema;
 
 /// What the description says of an endpoint besides its path.
-#[cfg(test)]
+#[cfg(feature = "schemas")]
 #[derive(Default)]
 pub(super) struct Description {
     pub(super) query: Option<Describe>,
@@ -76,7 +76,7 @@ pub(super) struct Route {
     pub(super) takes_query: bool,
     /// Says whether it waits for models or workers.
     pub(super) asks: fn(&Server) -> bool,
-    #[cfg(test)]
+    #[cfg(feature = "schemas")]
     pub(super) description: Description,
 }
 
@@ -118,7 +118,7 @@ impl Route {
             is_open: false,
             takes_query: false,
             asks: |_| false,
-            #[cfg(test)]
+            #[cfg(feature = "schemas")]
             description: Description::default(),
         }
     }
@@ -183,31 +183,31 @@ impl Route {
     /// Says what its query can hold.
     pub(super) fn query<T: DeserializeOwned + Described>(mut self) -> Route {
         self.takes_query = true;
-        #[cfg(test)]
+        #[cfg(feature = "schemas")]
         (self.description.query = Some(|generator| T::json_schema(generator)));
         self
     }
 
     /// Says what its body is.
-    #[cfg_attr(not(test), expect(unused_mut, reason = "only tests describe it"))]
+    #[cfg_attr(not(feature = "schemas"), expect(unused_mut, reason = "only schemas describe it"))]
     pub(super) fn takes<T: Described>(mut self) -> Route {
-        #[cfg(test)]
+        #[cfg(feature = "schemas")]
         (self.description.body = Some(|generator| generator.subschema_for::<T>()));
         self
     }
 
     /// Says what its body is, where it can be called without one.
-    #[cfg_attr(not(test), expect(unused_mut, reason = "only tests describe it"))]
+    #[cfg_attr(not(feature = "schemas"), expect(unused_mut, reason = "only schemas describe it"))]
     pub(super) fn may_take<T: Described>(mut self) -> Route {
-        #[cfg(test)]
+        #[cfg(feature = "schemas")]
         (self.description.is_bodiless = true);
         self.takes::<T>()
     }
 
     /// Says what it answers under a status.
-    #[cfg_attr(not(test), expect(unused, reason = "only tests describe it"))]
+    #[cfg_attr(not(feature = "schemas"), expect(unused, reason = "only schemas describe it"))]
     pub(super) fn answers<T: Described>(mut self, status: u16) -> Route {
-        #[cfg(test)]
+        #[cfg(feature = "schemas")]
         self.description.answers.push((
             status,
             Some(|generator| generator.subschema_for::<T>()),
@@ -217,17 +217,17 @@ impl Route {
     }
 
     /// Says that it answers with something else than JSON.
-    #[cfg_attr(not(test), expect(unused, reason = "only tests describe it"))]
+    #[cfg_attr(not(feature = "schemas"), expect(unused, reason = "only schemas describe it"))]
     pub(super) fn sends(mut self, status: u16, mime: &'static str) -> Route {
-        #[cfg(test)]
+        #[cfg(feature = "schemas")]
         self.description.answers.push((status, None, mime));
         self
     }
 
     /// Says that it refuses under a status, where others of its kind do not.
-    #[cfg_attr(not(test), expect(unused, reason = "only tests describe it"))]
+    #[cfg_attr(not(feature = "schemas"), expect(unused, reason = "only schemas describe it"))]
     pub(super) fn refuses(mut self, status: u16) -> Route {
-        #[cfg(test)]
+        #[cfg(feature = "schemas")]
         self.description.refusals.push(status);
         self
     }

@@ -44,7 +44,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// A message that is to be routed.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Asked {
@@ -61,7 +61,7 @@ struct Asked {
 }
 
 /// Where a message goes.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Routed<'a> {
@@ -74,7 +74,7 @@ struct Routed<'a> {
 }
 
 /// An agent that is not chosen from.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct NotScored<'a> {
     id: &'a str,
@@ -146,7 +146,7 @@ fn with(view: &View, fields: Map<String, Value>) -> Result<View> {
 }
 
 /// What is to be tried.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 struct Attempt {
     /// The agent.
@@ -156,7 +156,7 @@ struct Attempt {
 }
 
 /// What a draft would do to the ways of messages.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Tried {
@@ -170,7 +170,7 @@ struct Tried {
 }
 
 /// A message that would reach the draft, and did not.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct Gained {
     text: String,
@@ -178,7 +178,7 @@ struct Gained {
 }
 
 /// A message that reached the agent, and would not.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct Lost {
     text: String,
@@ -186,7 +186,7 @@ struct Lost {
 }
 
 /// Where a message would go.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct Outcome {
     text: String,

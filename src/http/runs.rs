@@ -86,7 +86,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// Which runs.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ListQuery {
@@ -99,25 +99,25 @@ struct ListQuery {
     sort: Option<Order>,
     /// Which way; the largest first unless told.
     dir: Option<Dir>,
-    #[cfg_attr(test, schemars(range(min = 1, max = 500)))]
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 500)))]
     limit: Option<u32>,
     offset: Option<u32>,
 }
 
 /// Which events.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct EventQuery {
     /// Cursor after which to begin.
     since: Option<u64>,
-    #[cfg_attr(test, schemars(range(min = 1, max = 1000)))]
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 1000)))]
     limit: Option<u32>,
     task: Option<TaskId>,
 }
 
 /// Which lines.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct LogQuery {
@@ -125,14 +125,14 @@ struct LogQuery {
     attempt: Option<u32>,
     /// Number of the first line; below 0 from the end.
     from: Option<i64>,
-    #[cfg_attr(test, schemars(range(min = 1, max = 2000)))]
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 2000)))]
     limit: Option<u32>,
     /// Words to look for.
     q: Option<String>,
 }
 
 /// Which try.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ProofQuery {
@@ -141,13 +141,13 @@ struct ProofQuery {
 }
 
 /// An empty object.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Nothing {}
 
 /// A run that was begun, or goes on.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 pub(super) struct Started {
     run: RunRow,
@@ -156,7 +156,7 @@ pub(super) struct Started {
 }
 
 /// A run that is to end.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct Asked {
     run: RunRow,

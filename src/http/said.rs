@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::run::{Detail, Message, Speaker};
 
 /// Something that was said.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(super) struct Said {
     id: String,

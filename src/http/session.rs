@@ -39,14 +39,14 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// Who the caller is; none after signing out.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct Signed {
     session: Option<Session>,
 }
 
 /// Who the caller is.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Session {
@@ -58,7 +58,7 @@ struct Session {
 }
 
 /// A token.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 struct Secret {
     token: String,
@@ -108,14 +108,14 @@ fn sign_out(call: &Call) -> Result<Answer> {
 }
 
 /// Where the caller is.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct Standing {
     status: Status,
 }
 
 /// Where the caller is, and how much there is of everything.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Status {
@@ -132,7 +132,7 @@ struct Status {
 }
 
 /// A workspace.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct Place {
     name: String,

@@ -50,7 +50,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// A task, as a row of the table.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct Row {
     id: TaskId,
@@ -99,7 +99,7 @@ impl Row {
 }
 
 /// Fields of a task.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct Fields {
@@ -211,7 +211,7 @@ fn moment(text: &str) -> Result<String> {
 }
 
 /// A task after a change.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct Kept {
     success: bool,
@@ -263,7 +263,7 @@ fn show(call: &Call) -> Result<Answer> {
 }
 
 /// Which tasks to list.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Wanted {
@@ -282,7 +282,7 @@ struct Wanted {
     /// With these words in title or description.
     q: Option<String>,
     /// At most so many; 100 unless told, and 1000 where more are asked for.
-    #[cfg_attr(test, schemars(range(min = 1), with = "Option<u32>"))]
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1), with = "Option<u32>"))]
     #[serde(default, deserialize_with = "super::limit::any")]
     limit: Option<u32>,
     /// Without the first so many.
@@ -290,7 +290,7 @@ struct Wanted {
 }
 
 /// When tasks are due.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 enum Due {
@@ -345,7 +345,7 @@ fn read<T>(words: Option<&str>, one: fn(&str) -> Result<T>) -> Result<Vec<T>> {
 }
 
 /// Tasks.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct Listed {
     success: bool,
@@ -373,7 +373,7 @@ fn list(call: &Call) -> Result<Answer> {
 }
 
 /// Whose tasks to count.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Whose {
@@ -382,7 +382,7 @@ struct Whose {
 }
 
 /// Numbers of tasks.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct Counted {
     success: bool,

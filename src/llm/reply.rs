@@ -19,7 +19,7 @@ pub(crate) struct Reply {
 /// Tokens of an answer; none where the server did not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Usage {
     /// Tokens that were read, those from a cache among them.
     pub(crate) input: Option<u64>,
@@ -43,7 +43,7 @@ impl Usage {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) enum Finish {
     /// It was said.
     Stop,

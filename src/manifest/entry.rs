@@ -16,7 +16,7 @@ pub(crate) use super::rules::LINE_MAX;
 
 /// What an agent reports about one piece of work. Spelled as in the manifest, also in replies.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Entry {
     /// Name of the entry, one word, once in a manifest.
     pub(crate) id: String,
@@ -142,7 +142,7 @@ const BLOCKED: &str = "BLOCKED:";
 
 /// How far the work of an entry came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Status {
     Complete,
@@ -208,7 +208,7 @@ impl fmt::Display for Followup {
     }
 }
 
-#[cfg(test)]
+#[cfg(feature = "schemas")]
 impl schemars::JsonSchema for Followup {
     fn inline_schema() -> bool {
         true
@@ -255,7 +255,7 @@ pub(super) fn task(text: &str) -> Option<TaskId> {
 
 /// One thing that is wrong with an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Fault {
     pub(crate) field: String,
     /// What is wrong with it, to be read after the field's name.

@@ -239,8 +239,8 @@ impl<'de> Visitor<'de> for SlotVisitor {
 
 /// A value that is handed on and never read, so that it keeps every digit.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[cfg_attr(test, schemars(with = "serde_json::Value"))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", schemars(with = "serde_json::Value"))]
 #[serde(transparent)]
 pub(crate) struct Raw(Box<RawValue>);
 

@@ -20,12 +20,12 @@ const STARTS_TRIED: usize = 16;
 const ENTRIES_TAKEN: usize = 1_000;
 
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Faulty {
     /// Number of the line, from 1.
     pub(crate) line: usize,
     #[serde(serialize_with = "name")]
-    #[cfg_attr(test, schemars(with = "String"))]
+    #[cfg_attr(feature = "schemas", schemars(with = "String"))]
     pub(crate) code: Code,
     pub(crate) message: String,
     /// Id of the entry that it is or was to be, where one can be read.

@@ -26,7 +26,7 @@ use words::{priority_word, status_word};
 pub(crate) const TITLE_MAX: usize = 200;
 
 /// A task in the words of the specification.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AgentTask {
@@ -98,7 +98,7 @@ pub(crate) struct Change {
 }
 
 /// A task after a command.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Kept {
     /// The task.
@@ -109,7 +109,7 @@ pub(crate) struct Kept {
 }
 
 /// Tasks.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Listed {
     /// The tasks, by id.
@@ -119,7 +119,7 @@ pub(crate) struct Listed {
 }
 
 /// How the tasks stand.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Counted {
     /// The numbers.
@@ -127,7 +127,7 @@ pub(crate) struct Counted {
 }
 
 /// Numbers of tasks.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Stats {

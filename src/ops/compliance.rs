@@ -19,7 +19,7 @@ const NAMED: usize = 10;
 
 /// What a check of the rules found.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Compliance {
     /// The rules for whoever gives work to agents, and those for agents that leave no trace.

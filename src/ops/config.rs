@@ -22,7 +22,7 @@ pub(crate) struct Files {
 
 /// One setting with everything that is known of it.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Shown {
     /// Its name.
     pub(crate) key: &'static str,
@@ -40,7 +40,7 @@ pub(crate) struct Shown {
 
 /// All settings.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Listed {
     /// The settings.
     pub(crate) settings: Vec<Shown>,
@@ -50,7 +50,7 @@ pub(crate) struct Listed {
 
 /// One setting.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct One {
     /// The setting.
     pub(crate) setting: Shown,
@@ -58,7 +58,7 @@ pub(crate) struct One {
 
 /// What became of a file of settings.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Changed {
     /// The setting.
     pub(crate) key: String,

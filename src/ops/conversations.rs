@@ -19,7 +19,7 @@ const NOT_SAID: &str =
     "before: the conversation has no such message; leave it out to see what was said last";
 
 /// Conversations.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Listed {
     /// The conversations, the one in which something was said last first.
@@ -29,7 +29,7 @@ pub(crate) struct Listed {
 }
 
 /// A conversation after a command.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Kept {
     /// The conversation.
@@ -37,7 +37,7 @@ pub(crate) struct Kept {
 }
 
 /// A conversation with what was said last.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Shown {
     /// The conversation.

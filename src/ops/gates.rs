@@ -22,7 +22,9 @@ use take::Scene;
 
 pub(super) use lacks::{lacks, through_trust};
 pub(crate) use refresh::{Outcome, Ran, Renewal, Renewed, accept, renew};
-pub(crate) use standing::{CriterionStanding, GateState, Proven, Seen, Summary, TaskGates, gates};
+pub(crate) use standing::{
+    CriterionStanding, CriterionState, GateState, Seen, Summary, TaskGates, gates,
+};
 pub(super) use standing::{gates_to_show, seen, standing};
 pub(crate) use take::Given;
 pub(super) use take::directory;

@@ -34,7 +34,7 @@ pub(crate) struct Options {
 
 /// What was made, or would be.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Initialized {
     /// The folder.
@@ -57,7 +57,7 @@ pub(crate) struct Initialized {
 
 /// What would change in a file.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Preview {
     /// The file, relative to the folder.
     pub(crate) path: String,

@@ -25,7 +25,7 @@ const INTERVAL: Duration = Duration::from_millis(100);
 const TIMES: [&str; 3] = ["startedAt", "completedAt", "cancelledAt"];
 
 /// An operation and what it did, in a few words.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Entry {
     /// The operation.
@@ -38,7 +38,7 @@ pub(crate) struct Entry {
 }
 
 /// Operations, newest first.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Logged {
     /// The operations.
@@ -48,7 +48,7 @@ pub(crate) struct Logged {
 }
 
 /// One operation with its changes.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Shown {
     /// The operation.

@@ -10,7 +10,7 @@ use crate::store::{Change, Transaction};
 use crate::task::Status;
 
 /// A phase with its tasks counted.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Counted {
     /// The phase.
@@ -23,7 +23,7 @@ pub(crate) struct Counted {
 }
 
 /// The phases in order.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Phases {
     /// The phases.
@@ -35,7 +35,7 @@ pub(crate) struct Phases {
 }
 
 /// A phase after a command.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Moved {
     /// The phase.

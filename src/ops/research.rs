@@ -17,7 +17,7 @@ pub(crate) use super::manifest::{Filter, Listed};
 
 /// An entry with its tasks.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Shown {
     /// The entry.
     pub(crate) entry: Entry,
@@ -30,7 +30,7 @@ pub(crate) struct Shown {
 
 /// A task that an entry is linked to.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct LinkedTask {
     /// The task.
     pub(crate) id: TaskId,
@@ -44,7 +44,7 @@ pub(crate) struct LinkedTask {
 
 /// An entry that a task is linked to.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct LinkedEntry {
     /// Id of the entry.
     pub(crate) entry: String,
@@ -58,7 +58,7 @@ pub(crate) struct LinkedEntry {
 
 /// Where a link stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Source {
     /// In the entry's `linked_tasks`.
@@ -69,7 +69,7 @@ pub(crate) enum Source {
 
 /// What a link did.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Linked {
     /// The task.
     pub(crate) task: TaskId,
@@ -81,7 +81,7 @@ pub(crate) struct Linked {
 
 /// Links of a task.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Links {
     /// The task.
     pub(crate) task: TaskId,

@@ -21,7 +21,7 @@ use crate::workspace::Workspace;
 const PAGE: u32 = 1_000;
 
 /// What would run in a workspace.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Review {
     /// Each command, address, run, setting, skill and protocol once.
@@ -36,7 +36,7 @@ pub(crate) struct Review {
 }
 
 /// Something that would run, and whether it may.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Reviewed {
     /// What it is.

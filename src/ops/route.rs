@@ -34,7 +34,7 @@ pub(crate) struct Router {
 }
 
 /// Where a message goes, and the event that tells it.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Routed<'a> {
     /// The decision.

@@ -16,7 +16,7 @@ use crate::task::rules::{ITEMS_MAX, check_note, check_word};
 use crate::task::{Note, Task};
 
 /// A session after a command.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Moved {
     /// The session.
@@ -26,7 +26,7 @@ pub(crate) struct Moved {
 }
 
 /// Sessions and how many there are.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Sessions {
     /// The sessions.
@@ -36,7 +36,7 @@ pub(crate) struct Sessions {
 }
 
 /// A session with the state of its work.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Standing {
     /// The session.
@@ -52,7 +52,7 @@ pub(crate) struct Standing {
 }
 
 /// A session with the task in its focus.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Focus {
     /// The task.

@@ -42,7 +42,7 @@ closed! {
 }
 
 /// A token, without what makes it one.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Token {
@@ -74,7 +74,7 @@ struct Kepts {
 }
 
 /// A token that was made. Its secret is told once and kept nowhere.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Created {
     /// The token.
@@ -84,7 +84,7 @@ pub(crate) struct Created {
 }
 
 /// Tokens of a workspace.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Listed {
     /// The tokens, oldest first.
@@ -94,7 +94,7 @@ pub(crate) struct Listed {
 }
 
 /// A token that was taken away.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Revoked {
     /// The token.

@@ -21,7 +21,7 @@ use crate::error::{Code, Error};
 
 /// What a check found.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Verdict {
     /// `pass` or `fail`.
     pub(crate) verdict: &'static str,
@@ -34,11 +34,11 @@ pub(crate) struct Verdict {
 
 /// One thing that is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Violation {
     /// The kind of failure.
     #[serde(serialize_with = "code_name")]
-    #[cfg_attr(test, schemars(with = "String"))]
+    #[cfg_attr(feature = "schemas", schemars(with = "String"))]
     pub(crate) code: Code,
     /// The rule that is broken: `OUT-001`, `MARKER`, …
     pub(crate) rule: String,

@@ -121,7 +121,7 @@ impl Workers {
 }
 
 /// How a worker was found.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Check {
@@ -142,7 +142,7 @@ pub(crate) struct Check {
 }
 
 /// How workers were found.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Checked {
     /// Each worker, in list order.

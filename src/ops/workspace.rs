@@ -12,7 +12,7 @@ use crate::store::sqlite::SqliteAgency;
 use crate::task::Status;
 
 /// How much there is of everything.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Counts {

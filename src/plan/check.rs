@@ -24,7 +24,7 @@ const HINTS_MAX: usize = 20;
 const NAME_SHOWN: usize = 70;
 
 /// Something that keeps a plan from being carried out.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Fault {
     pub(crate) kind: FaultKind,
@@ -33,7 +33,7 @@ pub(crate) struct Fault {
     pub(crate) message: String,
 }
 
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum FaultKind {

@@ -31,7 +31,7 @@ pub(crate) const INSTRUCTION_MAX: usize = 128 << 10;
 pub(crate) const LOOPS_MAX: u32 = 100;
 
 /// What is to be reached, and the steps to it.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Plan {
@@ -48,7 +48,7 @@ pub(crate) struct Plan {
 }
 
 /// One piece of work, for one agent.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Step {
@@ -76,7 +76,7 @@ pub(crate) struct Step {
 }
 
 /// A skill that was left out of a plan.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Unavailable {
     pub(crate) skill: String,

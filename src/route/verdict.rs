@@ -237,7 +237,7 @@ impl<'a, 'r> Parts<'a, 'r> {
     }
 }
 
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Decided {
@@ -249,7 +249,7 @@ pub(crate) enum Decided {
     Clarify,
 }
 
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Decision<'a> {
@@ -275,7 +275,7 @@ pub(crate) struct Decision<'a> {
     pub(crate) total: usize,
 }
 
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct RunnerUp<'a> {
     pub(crate) id: &'a str,
@@ -283,7 +283,7 @@ pub(crate) struct RunnerUp<'a> {
 }
 
 /// An agent that could have been chosen, with the parts of its score, which add up.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Candidate<'a> {
@@ -301,7 +301,7 @@ pub(crate) struct Candidate<'a> {
 }
 
 /// What is told to whoever follows where messages go.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Delegation<'a> {
     /// Who hands the message on: the supervisor.

@@ -27,7 +27,7 @@ closed! {
 }
 
 /// What became of a task in a run.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TaskRun {
@@ -223,7 +223,7 @@ impl Board {
 }
 
 /// How many tasks of a run came how far. Epics are not counted.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Summary {
     pub(crate) total: usize,

@@ -23,7 +23,7 @@ pub(crate) use told::{Event, Line, PLAN_RESUMED, RUN_FINISHED};
 /// Free fields beside those that all have.
 pub(crate) type Detail = Map<String, Value>;
 
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Run {
@@ -107,7 +107,7 @@ impl Run {
 }
 
 /// Tokens that a model used; none where its server did not count.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Usage {
@@ -137,7 +137,7 @@ pub(crate) const STEP: &str = "execution_step";
 pub(crate) const DELEGATION: &str = "agent-delegation";
 
 /// How far a run has come, as an agent tells it.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Step {
     /// `step_<run>_<n>`.
@@ -252,7 +252,7 @@ pub(crate) fn is_id(text: &str) -> bool {
     (1..=ID_MAX).contains(&text.len()) && text.chars().all(is_allowed)
 }
 
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Conversation {
@@ -273,7 +273,7 @@ pub(crate) struct Conversation {
 }
 
 /// Something that was said, in a conversation, in a run, or in both.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Message {

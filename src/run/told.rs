@@ -130,7 +130,7 @@ impl Told {
     }
 }
 
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Planned {
@@ -175,7 +175,7 @@ pub(crate) const RUN_FINISHED: &str = "run.finished";
 pub(crate) const PLAN_RESUMED: &str = "resumed";
 
 /// Something that happened in a run. Cursors grow: whoever goes on from the last one misses nothing.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Event {
     /// Its number among all events.
@@ -190,7 +190,7 @@ pub(crate) struct Event {
 }
 
 /// An event as one line of JSON. What an event is about stands beside its detail and not in it.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Line {

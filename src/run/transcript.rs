@@ -25,7 +25,7 @@ const SUBJECTS: &[&str] = &[
 ];
 
 /// What a line comes from.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Channel {
@@ -39,7 +39,7 @@ pub(crate) enum Channel {
     Tool,
 }
 
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Line {
     pub(crate) ch: Channel,
@@ -53,7 +53,7 @@ pub(crate) struct Line {
     pub(crate) tool: Option<Tool>,
 }
 
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Tool {

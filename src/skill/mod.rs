@@ -20,7 +20,7 @@ pub(crate) const DEFAULT: &str = "ct-task-executor";
 
 /// Where a skill was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Source {
     /// In a folder that the user named.
@@ -184,7 +184,7 @@ fn split(list: &str) -> Vec<String> {
 
 /// Something wrong in a file, with the place where it can be mended.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Fault {
     /// A stable name such as `SKILL_NAME_UPPERCASE`.
     pub(crate) code: &'static str,

@@ -37,7 +37,7 @@ pub(crate) trait Graph {
 }
 
 /// A task that can start now.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct ReadyTask {
     /// The task.

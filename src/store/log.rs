@@ -51,7 +51,7 @@ pub(crate) trait Log {
 
 /// One change of one thing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Change {
     /// What happened: `added`, `changed`, `deleted`, `restored` of tasks; `spawned`, `verified`,
     /// `gate`, `criterion`, `requiredGates`, `forced`, `linked`, `unlinked` and other words of what
@@ -66,7 +66,7 @@ pub(crate) struct Change {
 
 /// A change with its place in the log.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Recorded {
     /// Where it stands; later changes have larger numbers.
     pub(crate) cursor: u64,
@@ -84,7 +84,7 @@ pub(crate) struct Recorded {
 }
 
 /// Everything that one transaction did.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Operation {

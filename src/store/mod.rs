@@ -233,7 +233,7 @@ pub(crate) trait Suggestions {
 
 /// A task and a manifest entry that belong together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Link {
     /// The task.

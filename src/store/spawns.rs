@@ -30,7 +30,7 @@ pub(crate) trait Spawns {
 
 /// One prepared spawn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SpawnRecord {
     /// The task.

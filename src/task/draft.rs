@@ -56,7 +56,7 @@ impl std::str::FromStr for Reference {
     }
 }
 
-#[cfg(test)]
+#[cfg(feature = "schemas")]
 impl schemars::JsonSchema for Reference {
     fn inline_schema() -> bool {
         true
@@ -81,7 +81,7 @@ impl<'de> Deserialize<'de> for Reference {
     }
 }
 
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Draft {

@@ -11,7 +11,7 @@ use crate::task::Status;
 pub(crate) const DRAWN_MAX: usize = 2_000;
 
 /// A task as it is drawn, or a step of a plan.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
     /// The task; for a step, its number in the plan.
@@ -26,7 +26,7 @@ pub(crate) struct Shape {
     pub(crate) parent: Option<TaskId>,
 }
 
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Look {
     pub(crate) word: &'static str,

@@ -50,7 +50,7 @@ macro_rules! words {
             }
         }
 
-        #[cfg(test)]
+        #[cfg(feature = "schemas")]
         impl schemars::JsonSchema for $name {
             fn schema_name() -> std::borrow::Cow<'static, str> {
                 stringify!($name).into()
@@ -105,7 +105,7 @@ words! {
 /// What kind of work a task is. An open set: `epic`, `task`, `subtask`, `research`, `testing`, or
 /// any other lower-case word with hyphens, at most 64 characters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub(crate) struct TaskType(String);
 

@@ -608,7 +608,10 @@ fn a_cleo_that_is_asked_to_end_ends_its_question_and_leaves_nobody_behind() {
         .spawn()
         .unwrap();
     while server.asked().is_empty() {
-        assert!(process.try_wait().unwrap().is_none(), "it has ended by itself");
+        assert!(
+            process.try_wait().unwrap().is_none(),
+            "it has ended by itself"
+        );
         std::thread::yield_now();
     }
     let pid = nix::unistd::Pid::from_raw(process.id() as i32);

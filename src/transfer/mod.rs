@@ -28,7 +28,7 @@ type Read<T, E = String> = std::result::Result<T, E>;
 pub(crate) use lines::{FILE_MAX, LINE_MAX, Share};
 
 /// A kind of file that tasks come from.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Format {
@@ -76,7 +76,7 @@ impl Format {
 }
 
 /// Where something stands.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Place {
     /// The file, below the folder that was named; none when there is only one.
@@ -94,7 +94,7 @@ impl Place {
 }
 
 /// Something that cannot be taken over as it stands.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Fault {
     /// Where.

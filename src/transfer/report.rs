@@ -11,7 +11,7 @@ use crate::id::TaskId;
 const SHOWN: usize = 100;
 
 /// Things of one kind: how many there are, and the first of them.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Sample<T> {
     /// How many.
@@ -40,7 +40,7 @@ impl<T> Sample<T> {
 }
 
 /// A task that was left out.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct LeftOut {
     /// Its id in the file.
@@ -50,7 +50,7 @@ pub(crate) struct LeftOut {
 }
 
 /// A task that was taken over otherwise than it stands in the file.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Changed {
     /// Its id in the file.
@@ -60,7 +60,7 @@ pub(crate) struct Changed {
 }
 
 /// What became of the phases of the project.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Phases {
@@ -73,7 +73,7 @@ pub(crate) struct Phases {
 }
 
 /// An edge that leads somewhere it cannot be followed.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Loose {
     /// The task, by its id in the file.
@@ -83,7 +83,7 @@ pub(crate) struct Loose {
 }
 
 /// What became of references that hold tasks up.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Edges {
@@ -103,7 +103,7 @@ pub(crate) struct Edges {
 }
 
 /// What became of parents.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Parents {
@@ -118,7 +118,7 @@ pub(crate) struct Parents {
 }
 
 /// Tasks that wait for each other.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Circle {
     /// Their ids in the file.
@@ -129,7 +129,7 @@ pub(crate) struct Circle {
 }
 
 /// A task that has another id now.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Renamed {
     /// Its id in the file.
@@ -139,7 +139,7 @@ pub(crate) struct Renamed {
 }
 
 /// An id that stands twice in the file.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Repeated {
     /// The id.
@@ -152,7 +152,7 @@ pub(crate) struct Repeated {
 }
 
 /// What an import did, or would do.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Report {

@@ -12,7 +12,7 @@ const MESSAGE_MAX: usize = 2_000;
 
 /// An answer that keeps the rules, or the fault in its place.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct WorkerReply {
     /// Id of the request.
     pub(crate) request_id: String,
@@ -29,7 +29,7 @@ pub(crate) struct WorkerReply {
 /// How a request to a worker went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) enum Status {
     /// There is an output.
     Success,
@@ -49,7 +49,7 @@ impl Status {
 
 /// What came of a request.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Output {
     /// The result: usually a text.
     pub(crate) result: Value,
@@ -73,7 +73,7 @@ impl Output {
 
 /// Why a request failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Fault {
     /// What kind of fault it is: one of [`FaultKind`], or the worker's own word.
     #[serde(rename = "type")]

@@ -17,7 +17,7 @@ const INPUT_MAX: u64 = 4 << 20;
 // The fields of an entry as options; what is left out is missing or empty.
 #[derive(Args, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[command(next_help_heading = "Entry")]
 pub(super) struct EntryOptions {
     /// Name of the entry: one word

@@ -31,7 +31,7 @@ pub(in crate::cli) struct Arguments {
     output: Option<PathBuf>,
 }
 
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 pub(in crate::cli) struct Written<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -37,7 +37,7 @@ pub(super) struct Output {
 }
 
 #[derive(Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Page<'a> {
     text: &'a str,
 }

@@ -47,7 +47,7 @@ pub(in crate::cli) struct ServeArguments {
 
 #[cfg(any(test, feature = "server"))]
 /// What is answered when the server is there.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 #[cfg_attr(
     not(feature = "server"),
@@ -59,7 +59,7 @@ pub(in crate::cli) struct Served {
 
 #[cfg(any(test, feature = "server"))]
 /// Where the server is.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Place {

@@ -3,7 +3,9 @@
 use crate::cli::screen::{Cell, Screen, Tone};
 use crate::error::quote;
 use crate::gate::{Evidence, Gate, Proof, Record};
-use crate::ops::gates::{CriterionStanding, GateState, Outcome, Proven, Ran, Renewed, TaskGates};
+use crate::ops::gates::{
+    CriterionStanding, CriterionState, GateState, Outcome, Ran, Renewed, TaskGates,
+};
 
 /// How much of a commit's id is shown, in digits.
 const COMMIT_SHOWN: usize = 12;
@@ -65,13 +67,13 @@ pub(in crate::cli) fn state(state: GateState) -> (Tone, &'static str) {
 }
 
 /// Says in a word how a criterion stands.
-pub(in crate::cli) fn proven(state: Proven) -> (Tone, &'static str) {
+pub(in crate::cli) fn proven(state: CriterionState) -> (Tone, &'static str) {
     match state {
-        Proven::Proven => (Tone::Good, "proven"),
-        Proven::Claimed => (Tone::Accent, "claimed"),
-        Proven::Failed => (Tone::Bad, "failed"),
-        Proven::Stale => (Tone::Warn, "stale"),
-        Proven::Unproven => (Tone::Dim, "unproven"),
+        CriterionState::Proven => (Tone::Good, "proven"),
+        CriterionState::Claimed => (Tone::Accent, "claimed"),
+        CriterionState::Failed => (Tone::Bad, "failed"),
+        CriterionState::Stale => (Tone::Warn, "stale"),
+        CriterionState::Unproven => (Tone::Dim, "unproven"),
     }
 }
 

@@ -6,7 +6,7 @@ use super::typed;
 use crate::coordinator::plan::Refine;
 
 /// A plan, or a goal, as somebody wishes it carried out; what is left out is as `cleo plan run` has it.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct PlanWish {
@@ -15,12 +15,12 @@ pub(crate) struct PlanWish {
     /// A goal in place of a plan, in words: a plan is made of it by rule.
     pub(crate) goal: Option<String>,
     /// Most passes over the plan, until its last step says that the goal is reached.
-    #[cfg_attr(test, schemars(range(min = 1, max = 100)))]
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 100)))]
     pub(crate) max_loops: Option<u32>,
     /// What further passes do.
     pub(crate) refine: Option<Refine>,
     /// Most steps at a time.
-    #[cfg_attr(test, schemars(range(min = 1, max = 256)))]
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 256)))]
     pub(crate) jobs: Option<u16>,
 }
 

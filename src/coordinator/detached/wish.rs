@@ -9,7 +9,7 @@ use crate::id::TaskId;
 const NAME_MAX: usize = 200;
 
 /// A run as somebody wishes it; what is left out is as the settings say.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct Wish {

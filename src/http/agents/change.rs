@@ -17,7 +17,7 @@ use crate::ops::agents::{self, Sweep, Terms};
 use crate::ops::tokens::Scope;
 
 /// Whether it is only tried.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Dry {
@@ -27,7 +27,7 @@ pub(super) struct Dry {
 }
 
 /// An agent that was made or changed.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 pub(super) struct Kept {
     success: bool,
@@ -103,7 +103,7 @@ pub(super) fn update(call: &Call) -> Result<Answer> {
 }
 
 /// That an agent was changed meanwhile, and how it is now.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 pub(super) struct Changed {
     success: bool,
@@ -125,7 +125,7 @@ fn changed(call: &Call, error: &Error) -> Result<Answer> {
 }
 
 /// An agent that was registered for the moment.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Registered {
@@ -174,7 +174,7 @@ fn unusable(bytes: &[u8]) -> &'static str {
 }
 
 /// Which agents of the moment go.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(super) struct Sweeping {
@@ -185,7 +185,7 @@ pub(super) struct Sweeping {
 }
 
 /// Agents of the moment that were removed.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Cleaned {
@@ -197,7 +197,7 @@ pub(super) struct Cleaned {
 }
 
 /// How many agents there were.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct Count {
     before: usize,
@@ -236,7 +236,7 @@ pub(super) fn cleanup(call: &Call) -> Result<Answer> {
 }
 
 /// An agent that was removed.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 pub(super) struct Removed {
     success: bool,

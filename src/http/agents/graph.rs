@@ -19,7 +19,7 @@ const COLUMN: u32 = 240;
 const ROW: u32 = 88;
 
 /// Counted executions.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 pub(super) struct Measured {
     success: bool,
@@ -45,7 +45,7 @@ pub(super) fn metrics(call: &Call) -> Result<Answer> {
 }
 
 /// The picture of the ways that messages go.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 pub(super) struct Drawn {
     success: bool,
@@ -55,7 +55,7 @@ pub(super) struct Drawn {
 }
 
 /// Nodes and edges.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct Graph {
     nodes: Vec<Node>,
@@ -63,7 +63,7 @@ struct Graph {
 }
 
 /// What a node is.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum NodeType {
@@ -74,7 +74,7 @@ enum NodeType {
 }
 
 /// A node with its place.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct Node {
     id: String,
@@ -93,7 +93,7 @@ struct Node {
 }
 
 /// A way that messages go.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct Edge {
     id: String,
@@ -105,7 +105,7 @@ struct Edge {
 }
 
 /// Numbers, in the form of the specification.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Counts {

@@ -20,7 +20,7 @@ use crate::ops::trust::{Item, Standing, Trust};
 use crate::score::normalize;
 
 /// All agents.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 pub(super) struct Synced {
     success: bool,
@@ -30,7 +30,7 @@ pub(super) struct Synced {
 }
 
 /// An agent without what a model is told.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(in crate::http) struct Brief {
@@ -93,7 +93,7 @@ pub(super) fn sync(call: &Call) -> Result<Answer> {
 }
 
 /// Which agents to list.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Wanted {
@@ -123,7 +123,7 @@ impl Wanted {
 }
 
 /// Agents with everything that is known of them.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 pub(super) struct Listed {
     success: bool,
@@ -133,7 +133,7 @@ pub(super) struct Listed {
 }
 
 /// An agent with everything that is known of it.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Whole {
@@ -184,7 +184,7 @@ pub(super) fn list(call: &Call) -> Result<Answer> {
 }
 
 /// An agent.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 pub(super) struct Shown {
     success: bool,
@@ -201,7 +201,7 @@ pub(super) fn show(call: &Call) -> Result<Answer> {
 }
 
 /// A worker, in the form of the specification.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 pub(in crate::http) struct Entry {
     name: String,
@@ -247,12 +247,12 @@ pub(super) fn registry_or_page(call: &Call) -> Result<Answer> {
 }
 
 /// Which delegations to list.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Before {
     /// At most so many; 50 unless told, and 200 where more are asked for.
-    #[cfg_attr(test, schemars(range(min = 1), with = "Option<u32>"))]
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1), with = "Option<u32>"))]
     #[serde(default, deserialize_with = "super::super::limit::any")]
     limit: Option<u32>,
     /// Before this cursor.
@@ -260,7 +260,7 @@ pub(super) struct Before {
 }
 
 /// Where messages went.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 pub(super) struct Delegations {
     success: bool,

@@ -11,7 +11,7 @@ use crate::ops::agents::Shown;
 use crate::ops::trust::Standing;
 
 /// An agent, with every column of the table and what cleo knows besides.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(in crate::http) struct Row {
     id: String,
@@ -98,7 +98,7 @@ impl From<Shown> for Row {
 }
 
 /// What may be said of an agent. Names are read as the table spells them, and in camelCase.
-#[cfg(test)]
+#[cfg(feature = "schemas")]
 #[derive(schemars::JsonSchema)]
 #[expect(dead_code, reason = "it only describes what Draft reads")]
 pub(in crate::http) struct Fields {
@@ -132,7 +132,7 @@ pub(in crate::http) struct Fields {
 }
 
 /// What may be said of an agent.
-#[cfg(not(test))]
+#[cfg(not(feature = "schemas"))]
 pub(in crate::http) struct Fields;
 
 /// Fields of agents of other programs, which cleo does not use.

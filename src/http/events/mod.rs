@@ -29,7 +29,7 @@ pub(super) use packed::Piece;
 use stream::Stream;
 
 /// What somebody wants to hear.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wanted {

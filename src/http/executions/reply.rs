@@ -7,7 +7,7 @@ use crate::ops::runs::Shown;
 use crate::run::{AnsweredBy, Detail, Message, RoutedBy, Run, RunStatus, Speaker, Step};
 
 /// An execution, in the form of the specification.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(in crate::http) struct Executed {
     success: bool,
@@ -15,7 +15,7 @@ pub(in crate::http) struct Executed {
 }
 
 /// Executions.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(super) struct Executions {
     pub(super) success: bool,
@@ -26,7 +26,7 @@ pub(super) struct Executions {
 }
 
 /// An execution: the record of the specification, and what cleo knows besides.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Execution {
@@ -60,7 +60,7 @@ pub(super) struct Execution {
 }
 
 /// Why the message went where it went.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 struct Routing {
     by: RoutedBy,
@@ -69,7 +69,7 @@ struct Routing {
 }
 
 /// What an execution took; none where nobody counted.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Metrics {
@@ -87,7 +87,7 @@ struct Metrics {
 }
 
 /// A message, in the form of the specification.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Said {
@@ -102,7 +102,7 @@ struct Said {
 }
 
 /// Who says something, in the words of the specification.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Kind {

@@ -1,8 +1,8 @@
 //! The description of the API: made from the list of endpoints by a test, and served as it was made.
 
-#[cfg(test)]
+#[cfg(all(test, feature = "schemas"))]
 mod made;
-#[cfg(test)]
+#[cfg(all(test, feature = "schemas"))]
 mod names;
 
 use super::answer::{Answer, JSON};

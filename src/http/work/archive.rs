@@ -28,7 +28,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// What to put away.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct ToArchive {
@@ -45,7 +45,7 @@ struct ToArchive {
 }
 
 /// What to take out.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ToUnarchive {

@@ -30,7 +30,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// What to accept, and why.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Accepting {
@@ -55,7 +55,7 @@ struct Accepting {
 }
 
 /// What to run.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct Renewing {

@@ -36,7 +36,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// Which graph.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct GraphQuery {
@@ -106,7 +106,7 @@ fn tag((changes, events): (u64, u64), asked: &str, user: Option<&str>) -> String
 }
 
 /// Which rows.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct RowsQuery {
@@ -122,7 +122,7 @@ struct RowsQuery {
     q: Option<String>,
     sort: Option<Order>,
     dir: Option<Dir>,
-    #[cfg_attr(test, schemars(range(min = 1, max = 500)))]
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 500)))]
     limit: Option<u32>,
     offset: Option<u32>,
 }

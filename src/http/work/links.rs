@@ -35,7 +35,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// What to link a task to.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ToLink {
@@ -46,7 +46,7 @@ struct ToLink {
 }
 
 /// The rules for agents.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct ProtocolBlock {
     block: String,

@@ -54,7 +54,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// What a write came to.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 pub(super) struct Done<T> {
     #[serde(flatten)]
@@ -66,7 +66,7 @@ pub(super) struct Done<T> {
 }
 
 /// Something with what the caller should know.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 pub(super) struct Warned<T> {
     #[serde(flatten)]

@@ -59,7 +59,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// What an agent has read. Without anything, the answer of `GET /api/work/start` is counted.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct ToCount {

@@ -44,7 +44,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// Who moves a phase.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct PhaseMove {
@@ -53,7 +53,7 @@ struct PhaseMove {
 }
 
 /// How to complete a phase.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct PhaseEnd {

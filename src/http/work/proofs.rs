@@ -69,7 +69,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// Which skill to use.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Template {
@@ -78,7 +78,7 @@ struct Template {
 }
 
 /// How to prepare a prompt.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct How {
@@ -95,7 +95,7 @@ struct How {
 }
 
 /// Under which claim.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct Epoch {
@@ -106,7 +106,7 @@ struct Epoch {
 }
 
 /// A check that failed.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct Refused {
     result: OutputVerdict,
@@ -114,7 +114,7 @@ struct Refused {
 }
 
 /// How to set a gate.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct GateBody {

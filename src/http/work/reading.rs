@@ -49,18 +49,18 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// A part of the graph.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Part {
     /// Only what is below this task.
     epic: Option<TaskId>,
-    #[cfg_attr(test, schemars(range(min = 1, max = 1000)))]
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 1000)))]
     limit: Option<u32>,
 }
 
 /// A part of the graph.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct Below {
@@ -69,7 +69,7 @@ pub(super) struct Below {
 }
 
 /// Which operations.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct LogQuery {
@@ -77,7 +77,7 @@ struct LogQuery {
     task: Option<TaskId>,
     /// Only those before the one of this number.
     before: Option<u64>,
-    #[cfg_attr(test, schemars(range(min = 1, max = 500)))]
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 500)))]
     limit: Option<u32>,
 }
 

@@ -52,7 +52,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// Which tasks; lists are words between commas.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ListQuery {
@@ -69,13 +69,13 @@ struct ListQuery {
     archived: Option<ArchivedWord>,
     /// Words to look for in title and description.
     q: Option<String>,
-    #[cfg_attr(test, schemars(range(min = 1, max = 500)))]
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 500)))]
     limit: Option<u32>,
     offset: Option<u32>,
 }
 
 /// Whether tasks that are archived are listed.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "camelCase")]
 enum ArchivedWord {
@@ -164,14 +164,14 @@ fn show(call: &Call) -> Result<Answer> {
 }
 
 /// A task that was changed.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 struct Kept {
     task: Task,
 }
 
 /// What to change of a task.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct TaskChange {
@@ -279,7 +279,7 @@ fn given_commands(call: &Call, context: &Context, lines: &[String]) -> Result<Ve
 }
 
 /// How to delete a task.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct DeleteQuery {

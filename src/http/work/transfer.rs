@@ -37,7 +37,7 @@ pub(super) fn routes() -> Vec<Route> {
 }
 
 /// What to take over.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ToImport {
@@ -59,7 +59,7 @@ struct ToImport {
 }
 
 /// As what to write tasks.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ExportQuery {
@@ -68,7 +68,7 @@ struct ExportQuery {
 }
 
 /// What tasks are written as.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "camelCase")]
 enum ExportFormat {

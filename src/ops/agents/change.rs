@@ -17,7 +17,7 @@ use crate::workspace::Workspace;
 const STAY_MS: u64 = 30 * 60 * 1_000;
 
 /// An agent that was removed.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Removed {
     /// The agent as it was.
@@ -29,7 +29,7 @@ pub(crate) struct Removed {
 }
 
 /// Agents of the moment that were removed.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Cleaned {

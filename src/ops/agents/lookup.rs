@@ -55,7 +55,7 @@ fn same(word: &str, other: &str) -> bool {
 }
 
 /// Agents that were looked up.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Listed {
     /// The agents in list order, which decides ties between them.

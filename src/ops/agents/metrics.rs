@@ -20,7 +20,7 @@ use crate::store::agency::{Agency, StoodIn, Tally};
 const MOST_USED: usize = 5;
 
 /// The numbers of executions.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Metrics {
     /// All together.
@@ -30,7 +30,7 @@ pub(crate) struct Metrics {
 }
 
 /// The numbers of all agents together.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Dashboard {
@@ -63,7 +63,7 @@ pub(crate) struct Dashboard {
 }
 
 /// How often an agent was used.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Used {
@@ -74,7 +74,7 @@ pub(crate) struct Used {
 }
 
 /// How often executions went somewhere.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Pattern {
     /// Where, and how often.
@@ -85,7 +85,7 @@ pub(crate) struct Pattern {
 }
 
 /// The numbers of an agent.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Measured {

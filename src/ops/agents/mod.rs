@@ -34,7 +34,7 @@ pub(crate) use terms::Terms;
 pub(crate) use trust::{Trusting, trust, untrust};
 
 /// An agent after a command, or as it is shown.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Shown {
     /// The agent.

@@ -24,7 +24,7 @@ const RENAMED: u32 = 100;
 const NAME_KEPT: usize = 60;
 
 /// An agent that was registered.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Registered {
     /// The agent.
@@ -35,7 +35,7 @@ pub(crate) struct Registered {
 }
 
 /// Agents that came from a file.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Imported {
     /// The agents.

@@ -12,7 +12,7 @@ use crate::ops::trust::{Item, Registrant, Standing, Trust};
 use crate::workspace::Workspace;
 
 /// An agent after its trust was given or taken.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Trusting {
     /// The agent.

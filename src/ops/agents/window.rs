@@ -15,7 +15,7 @@ pub(super) const HOURS: i64 = 24;
 pub(super) const LOOKED_AT: u32 = 10_000;
 
 /// Executions of the last 24 hours, with the hour that goes on.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Window {
@@ -31,7 +31,7 @@ pub(crate) struct Window {
 }
 
 /// How many executions there were, and how long answers took.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Spread {
@@ -48,7 +48,7 @@ pub(crate) struct Spread {
 }
 
 /// Executions that began in an hour.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Hour {
     /// When the hour began, RFC 3339 in UTC.

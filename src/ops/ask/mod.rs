@@ -51,7 +51,7 @@ pub(crate) struct Options {
 }
 
 /// What a query is answered with: the shape of the specification.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct QueryReply {
     /// The answer.
@@ -65,7 +65,7 @@ pub(crate) struct QueryReply {
 }
 
 /// A worker that was asked.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct UsedAgent {
     /// Its name.

@@ -32,7 +32,7 @@ const ON_COMPONENT: [Tool; 4] = [
 ];
 
 /// A message of a conversation, whoever said it.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Remark {
     /// What was said.
@@ -42,7 +42,7 @@ pub(crate) struct Remark {
 
 /// What waits for a yes or a choice, in the form in which the chat tells it. Only the tool and its
 /// arguments are needed.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Operation {
@@ -75,7 +75,7 @@ pub(crate) struct Operation {
     /// When it is forgotten, RFC 3339; never later than what begins to wait now.
     expires: Option<String>,
     /// What follows once a component is chosen from the list that was offered.
-    #[cfg_attr(test, schemars(with = "Option<Value>"))]
+    #[cfg_attr(feature = "schemas", schemars(with = "Option<Value>"))]
     next: Option<Call>,
 }
 

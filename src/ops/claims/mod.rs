@@ -19,7 +19,7 @@ use crate::task::{Status, Task};
 use guard::{lost, refuse_clock, refuse_held};
 
 /// A task with its claim.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Claimed {
     /// The task.

@@ -17,7 +17,7 @@ use crate::workspace::Workspace;
 
 /// What is found of one finished task.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TaskReport {
     /// The task.
@@ -49,7 +49,7 @@ impl TaskReport {
 
 /// Finished tasks of which nothing else is known than that they were never spawned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Unspawned {
     /// How many there are.
     pub(crate) total: usize,

@@ -36,7 +36,7 @@ pub(crate) struct Options {
 
 /// Everything that happened.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Demo {
     /// The folder, as it can be typed from here.
@@ -53,7 +53,7 @@ pub(crate) struct Demo {
 
 /// One step with its results.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(tag = "step", rename_all = "camelCase")]
 pub(crate) enum Step {
     /// An epic with its tasks was added.
@@ -91,7 +91,7 @@ pub(crate) enum Step {
 
 /// A task in a line.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Line {
     pub(crate) id: TaskId,
     pub(crate) title: String,
@@ -99,7 +99,7 @@ pub(crate) struct Line {
 
 /// The skill for a task, and why.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Choice {
     pub(crate) task_id: TaskId,

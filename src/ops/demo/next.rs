@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// A command and what it is for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Next {
     /// What it does, in a few words.
     pub(crate) action: &'static str,

@@ -20,7 +20,7 @@ const LIE: usize = 2;
 
 /// What happened to a task.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Played {
     /// The task.
@@ -35,7 +35,7 @@ pub(crate) struct Played {
 
 /// A prompt that was prepared and checked.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Checked {
     /// Where it was written to, relative to the folder.
@@ -52,7 +52,7 @@ pub(crate) struct Checked {
 
 /// One try of an agent.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Attempt {
     /// What it said at the end.

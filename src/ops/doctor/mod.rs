@@ -21,7 +21,7 @@ use crate::runner::agent::Runners;
 
 /// How something was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Status {
     /// As it should be.
@@ -34,7 +34,7 @@ pub(crate) enum Status {
 
 /// What one look found.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Finding {
     /// What was looked at, such as `database.integrity`.
     pub(crate) check: &'static str,
@@ -48,7 +48,7 @@ pub(crate) struct Finding {
 
 /// Everything that was found.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Examined {
     /// The findings.
     pub(crate) findings: Vec<Finding>,

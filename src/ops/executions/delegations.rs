@@ -8,7 +8,7 @@ use crate::store::agency::Agency;
 use crate::store::sqlite::SqliteAgency;
 
 /// Where a message went.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Delegated {

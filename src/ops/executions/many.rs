@@ -17,7 +17,7 @@ use crate::run::{Run, RunStatus};
 const LINE_MAX: usize = 6 * MESSAGE_MAX + 4_096;
 
 /// How the execution of a line ended.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Finished {
     /// Number of the line, from 1.
@@ -33,7 +33,7 @@ pub(crate) struct Finished {
 }
 
 /// How many executions there were.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Summary {
     /// How many lines there were.

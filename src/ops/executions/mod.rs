@@ -57,7 +57,7 @@ pub(crate) enum Told<'a> {
 }
 
 /// A piece of the answer of a model.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Piece<'a> {
     /// The run.

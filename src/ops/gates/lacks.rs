@@ -1,6 +1,6 @@
 //! What completing a task still waits for, and the commands that bring it.
 
-use super::standing::{CriterionStanding, Proven, TaskGates};
+use super::standing::{CriterionStanding, CriterionState, TaskGates};
 use super::take::{command, typed};
 use crate::error::{Code, Error, quote};
 use crate::gate::{Evidence, Gate, Gates, Proof, Record, or_look};
@@ -163,7 +163,7 @@ fn old_gates(gates: &Gates, standing: &TaskGates, here: &str) -> Vec<Old> {
 fn old_criteria(standing: &TaskGates, here: &str) -> Vec<Old> {
     let id = standing.task_id;
     let all = standing.criteria.iter();
-    let old = all.filter(|one| one.state == Proven::Stale);
+    let old = all.filter(|one| one.state == CriterionState::Stale);
     let old = old.map(|one| match &one.command {
         Some(_) => Old {
             name: format!("criterion {} (`{}`)", one.number, line(one)),
@@ -240,7 +240,8 @@ fn given_again(record: &Record, here: &str) -> Option<String> {
 fn unproven(standing: &TaskGates) -> Option<Error> {
     let id = standing.task_id;
     let is_open = |one: &&CriterionStanding| {
-        one.command.is_some() && !matches!(one.state, Proven::Proven | Proven::Stale)
+        one.command.is_some()
+            && !matches!(one.state, CriterionState::Proven | CriterionState::Stale)
     };
     let open: Vec<&CriterionStanding> = standing.criteria.iter().filter(is_open).collect();
     let names: Vec<String> = open.iter().map(|one| unshown(one)).collect();

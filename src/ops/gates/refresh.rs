@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::standing::{CriterionStanding, Proven, TaskGates, gates};
+use super::standing::{CriterionStanding, CriterionState, TaskGates, gates};
 use super::take::{self, Given, Scene, command};
 use super::{Setting, set_in};
 use crate::error::{Code, Error, Result};
@@ -31,7 +31,7 @@ pub(crate) struct Renewal {
 
 /// What was run, and how the task stands now.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Renewed {
     /// What was run, in order.
@@ -47,7 +47,7 @@ pub(crate) struct Renewed {
 
 /// One thing that was run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Ran {
     /// The gate, for one.
@@ -64,7 +64,7 @@ pub(crate) struct Ran {
 
 /// What came out of running something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Outcome {
     /// It holds.
@@ -143,7 +143,7 @@ fn require_trust(context: &Context, standing: &TaskGates, renewal: &Renewal) -> 
 /// Numbers the criteria that somebody accepted before files changed: no command can show them again.
 fn accepted_before(standing: &TaskGates) -> Vec<usize> {
     let stale = standing.criteria.iter();
-    let stale = stale.filter(|one| one.command.is_none() && one.state == Proven::Stale);
+    let stale = stale.filter(|one| one.command.is_none() && one.state == CriterionState::Stale);
     stale.map(|one| one.number).collect()
 }
 
@@ -154,7 +154,7 @@ fn stale_already(renewed: &Renewed) -> Option<String> {
         ran.any(|ran| ran.criterion == Some(number) && ran.outcome == Outcome::Passed)
     };
     let all = renewed.standing.criteria.iter();
-    let stale = all.filter(|one| one.state == Proven::Stale && ran(one.number));
+    let stale = all.filter(|one| one.state == CriterionState::Stale && ran(one.number));
     let numbers: Vec<String> = stale.map(|one| one.number.to_string()).collect();
     let (id, numbers) = (renewed.standing.task_id, numbers.join(", "));
     (!numbers.is_empty()).then(|| {
@@ -247,8 +247,8 @@ fn chosen(standing: &TaskGates, renewal: &Renewal) -> Vec<CriterionStanding> {
     let is_wanted = |one: &&CriterionStanding| match (renewal.only, one.state) {
         _ if one.command.is_none() => false,
         (Some(number), _) => one.number == number,
-        (None, Proven::Proven) => false,
-        (None, state) => state == Proven::Stale || !renewal.stale_only,
+        (None, CriterionState::Proven) => false,
+        (None, state) => state == CriterionState::Stale || !renewal.stale_only,
     };
     standing
         .criteria

@@ -15,7 +15,7 @@ use crate::workspace::Workspace;
 
 /// The gates and criteria of a task.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TaskGates {
     /// The task.
@@ -52,7 +52,7 @@ pub(crate) struct TaskGates {
 
 /// The files of a task when they were looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Seen {
     /// SHA-256 over paths, kinds and contents; none when they cannot be read.
     pub(crate) digest: Option<String>,
@@ -66,7 +66,7 @@ pub(crate) struct Seen {
 
 /// An acceptance criterion and what is known of it.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CriterionStanding {
     /// Its place among the criteria of the task, from 1.
@@ -76,7 +76,7 @@ pub(crate) struct CriterionStanding {
     /// The command that proves it, in words.
     pub(crate) command: Option<Vec<String>>,
     /// How it stands.
-    pub(crate) state: Proven,
+    pub(crate) state: CriterionState,
     /// What is known of it.
     pub(crate) record: Option<Record>,
     /// The line as the task has it.
@@ -86,7 +86,7 @@ pub(crate) struct CriterionStanding {
 
 /// How a gate stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum GateState {
     /// The task needs it.
@@ -105,7 +105,7 @@ pub(crate) enum GateState {
 
 /// How a task stands, in few words.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Summary {
     /// True when every gate that it needs has passed and nothing of that is stale.
     pub(crate) passed: bool,
@@ -114,14 +114,14 @@ pub(crate) struct Summary {
     pub(crate) gates: BTreeMap<Gate, GateState>,
     /// Its criteria, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) criteria: Vec<Proven>,
+    pub(crate) criteria: Vec<CriterionState>,
 }
 
 /// How a criterion stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum Proven {
+pub(crate) enum CriterionState {
     /// Nothing is known of it.
     Unproven,
     /// Somebody says that it holds.
@@ -288,15 +288,15 @@ fn criteria(task: &Task, gates: &Gates, present: &Present<'_>) -> Vec<CriterionS
     .collect()
 }
 
-fn state(record: Option<&Record>, present: &Present<'_>) -> Proven {
+fn state(record: Option<&Record>, present: &Present<'_>) -> CriterionState {
     let Some(record) = record else {
-        return Proven::Unproven;
+        return CriterionState::Unproven;
     };
     let is_run = record.evidence.iter().any(|each| each.outcome().is_some());
     match freshness(&record.evidence, present) {
-        _ if !record.passed => Proven::Failed,
-        Freshness::Stale => Proven::Stale,
-        _ if is_run => Proven::Proven,
-        _ => Proven::Claimed,
+        _ if !record.passed => CriterionState::Failed,
+        Freshness::Stale => CriterionState::Stale,
+        _ if is_run => CriterionState::Proven,
+        _ => CriterionState::Claimed,
     }
 }

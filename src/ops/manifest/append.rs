@@ -11,7 +11,7 @@ use crate::store::Tasks;
 
 /// What an append did.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Appended {
     /// The entry as it stands in the manifest.

@@ -11,7 +11,7 @@ use crate::workspace::OUTPUT_DIR;
 const REJECTED: &str = "MANIFEST.rejected.jsonl";
 
 /// What a compaction did.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Compaction {

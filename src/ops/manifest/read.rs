@@ -31,7 +31,7 @@ pub(crate) struct Filter {
 
 /// Entries and how many there are in all.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Listed {
     /// The entries, newest last.
     pub(crate) entries: Vec<Entry>,
@@ -44,7 +44,7 @@ pub(crate) struct Listed {
 
 /// One entry.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Shown {
     /// The entry.
     pub(crate) entry: Entry,

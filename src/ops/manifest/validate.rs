@@ -17,7 +17,7 @@ const LOOKED_AT_MAX: usize = 10;
 
 /// What the manifest holds and what is wrong with it.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Validated {
     /// How many entries count.
     pub(crate) entries: usize,

@@ -30,7 +30,7 @@ const NOTES_SHOWN: usize = 3;
 const GOAL: usize = 10;
 
 /// What somebody has to know who goes on with the work.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Brief {
@@ -66,7 +66,7 @@ pub(crate) struct Brief {
 }
 
 /// The epic.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Goal {
     /// The epic.
@@ -79,7 +79,7 @@ pub(crate) struct Goal {
 }
 
 /// A done task and what its agent left.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Finished {
@@ -97,7 +97,7 @@ pub(crate) struct Finished {
 }
 
 /// An open session: who leads it, what they work on and what they noted last.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct OpenSession {
     /// The session.
@@ -115,7 +115,7 @@ pub(crate) struct OpenSession {
 }
 
 /// A task and what it waits for.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Waiting {
@@ -129,7 +129,7 @@ pub(crate) struct Waiting {
 }
 
 /// A task that is set aside.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct HeldUp {
     /// The task.
@@ -140,7 +140,7 @@ pub(crate) struct HeldUp {
 }
 
 /// A note on a task.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Noted {
     /// The task.
@@ -154,7 +154,7 @@ pub(crate) struct Noted {
 }
 
 /// The gates of a task.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct GateState {
     /// The task.

@@ -18,7 +18,7 @@ pub(crate) fn limit(settings: &Settings) -> usize {
 }
 
 /// How full the context is.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum State {
@@ -31,7 +31,7 @@ pub(crate) enum State {
 }
 
 /// What is counted, against what an orchestrator may read.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Budget {
     /// Tokens.

@@ -25,7 +25,7 @@ pub(crate) enum Source {
 }
 
 /// What was counted.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Measured {
     /// All of it.
@@ -42,7 +42,7 @@ pub(crate) struct Measured {
 }
 
 /// A part of what was counted.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Part {
     /// What it is.

@@ -7,7 +7,7 @@ use crate::id::TaskId;
 use crate::task::{Priority, Task};
 
 /// The first of a list, and how long it is.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Few<T> {
     /// The first of them.
@@ -25,7 +25,7 @@ impl<T> Few<T> {
 }
 
 /// A task in few words.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Line {
     /// The task.

@@ -16,7 +16,7 @@ const KEPT: usize = 12;
 const NEEDS_SHOWN: usize = 3;
 
 /// An entry that something has to follow.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Followup {
     /// Id of the entry.

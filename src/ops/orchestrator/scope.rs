@@ -96,7 +96,7 @@ pub(super) struct Working {
 }
 
 /// An active task in few words.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Active {
     /// The task.

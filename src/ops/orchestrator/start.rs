@@ -25,7 +25,7 @@ const READY_MAX: u32 = 12;
 const PROBLEMS_SHOWN: usize = 3;
 
 /// Where the work stands and what comes next.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Start {

@@ -22,7 +22,7 @@ const SIZE: Size = Size {
 };
 
 /// Where everything stands.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Overall {
     /// The epic that was asked about.
@@ -43,7 +43,7 @@ pub(crate) struct Overall {
 }
 
 /// How far an epic is.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct EpicProgress {
     /// The epic.
@@ -56,7 +56,7 @@ pub(crate) struct EpicProgress {
 }
 
 /// What an agent reported.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Reported {
     /// Id of the entry.

@@ -18,7 +18,7 @@ use crate::plan::{Decomposed, Found, PLAN_MAX, Plan, Source, Step};
 use crate::plan::{Planner, Wish};
 
 /// A plan that was made of a goal, and why it came out so.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Planned {
     /// The plan.
@@ -40,7 +40,7 @@ pub(crate) struct Planned {
 }
 
 /// A plan from a file, and whether it can be carried out.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Checked {
     /// The plan, as far as it could be read.
@@ -62,7 +62,7 @@ pub(crate) struct Checked {
 }
 
 /// Who would get a step.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Assignment {
     /// The step.

@@ -49,7 +49,7 @@ pub(crate) struct Wanted {
 }
 
 /// By what runs are sorted; what is equal, newest first.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Order {
@@ -65,7 +65,7 @@ pub(crate) enum Order {
 }
 
 /// Runs.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Rows {
     /// The runs.
@@ -78,7 +78,7 @@ pub(crate) struct Rows {
 }
 
 /// How runs stand.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Summary {
@@ -99,7 +99,7 @@ pub(crate) struct Summary {
 }
 
 /// A run on one line.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RunRow {
@@ -142,7 +142,7 @@ pub(crate) struct RunRow {
 }
 
 /// What went wrong in a run.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Fault {
     /// With which task.
@@ -152,7 +152,7 @@ pub(crate) struct Fault {
 }
 
 /// How many tasks of a run came how far, without epics.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct StepCounts {
     /// All.
@@ -174,7 +174,7 @@ pub(crate) struct StepCounts {
 }
 
 /// Where a task stands in a run.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Stand {

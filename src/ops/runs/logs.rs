@@ -18,7 +18,7 @@ use crate::store::agency::Agency;
 const OUTPUT_MAX: u64 = 1 << 20;
 
 /// What happened in a run.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Logged {
     /// The events, in order.
@@ -31,7 +31,7 @@ pub(crate) struct Logged {
 }
 
 /// What one try of an agent wrote.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {

@@ -28,7 +28,7 @@ use crate::workspace::Workspace;
 const EVENTS_MAX: u32 = 10_000;
 
 /// Runs.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Listed {
     /// The runs, newest first.
@@ -38,7 +38,7 @@ pub(crate) struct Listed {
 }
 
 /// A run with what happened in it.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Shown {
     /// The run.

@@ -23,7 +23,7 @@ const PROMPT_MAX: u64 = 4 << 20;
 const MATCHES_MAX: usize = 10_000;
 
 /// Some of what happened.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct EventPage {
     /// The events, in order.
@@ -33,7 +33,7 @@ pub(crate) struct EventPage {
 }
 
 /// Some lines of what an agent wrote.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct LogPage {
     /// How many lines there are by now.
@@ -49,7 +49,7 @@ pub(crate) struct LogPage {
 }
 
 /// A line with its number.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct LogLine {
     /// Its number, from 0.
@@ -62,7 +62,7 @@ pub(crate) struct LogLine {
 }
 
 /// A prompt as an agent got it.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct PromptText {
     /// The text.

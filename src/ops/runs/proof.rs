@@ -14,7 +14,7 @@ use crate::run::track::{Attempt, Stage};
 use crate::store::agency::Agency;
 
 /// A try, as its agent tells it and as cleo found it.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Proof {
     /// The task.
@@ -32,7 +32,7 @@ pub(crate) struct Proof {
 }
 
 /// What an agent said.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Said {
@@ -45,7 +45,7 @@ pub(crate) struct Said {
 }
 
 /// One thing that was looked at.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Check {
@@ -183,7 +183,7 @@ fn of_gates(context: &mut Context, task: TaskId) -> Result<Vec<Check>> {
         of_record(&format!("gate {gate}"), record, is_stale)
     });
     let criteria = standing.criteria.iter().filter_map(|one| {
-        let is_stale = matches!(one.state, gates::Proven::Stale);
+        let is_stale = matches!(one.state, gates::CriterionState::Stale);
         let record = one.record.as_ref()?;
         Some(of_record(
             &format!("criterion {}", one.number),

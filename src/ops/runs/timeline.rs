@@ -16,7 +16,7 @@ use crate::run::{AnsweredBy, Message, Outcome, RunKind, Step, Usage};
 use crate::store::agency::Agency;
 
 /// A run with its timeline.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Watched {
@@ -41,7 +41,7 @@ pub(crate) struct Watched {
 }
 
 /// All of a run.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RunFull {
@@ -63,7 +63,7 @@ pub(crate) struct RunFull {
 }
 
 /// How much is known of what tries used.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Reported {
     /// Tries.
@@ -75,7 +75,7 @@ pub(crate) struct Reported {
 }
 
 /// A task of a run.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Task {

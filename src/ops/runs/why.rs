@@ -14,7 +14,7 @@ use crate::run::board::{TaskRun, TaskState};
 use crate::run::{Outcome, Run, RunKind, RunStatus};
 
 /// A run with the reason why it stands as it does.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct RunWhy {
     /// The run.
@@ -26,7 +26,7 @@ pub(crate) struct RunWhy {
 }
 
 /// A task of a run with the reason why it stands as it does.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TaskWhy {

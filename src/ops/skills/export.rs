@@ -15,7 +15,7 @@ use crate::template::exported;
 
 /// What an export wrote, or would write.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Exported {
     /// The files that were written.

@@ -16,7 +16,7 @@ pub(crate) use validate::{Validated, validate, validate_text};
 
 /// A skill as it is listed.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SkillInfo {
     pub(crate) name: String,
@@ -37,7 +37,7 @@ pub(crate) struct SkillInfo {
 
 /// All skills in reach.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Listed {
     /// The skills that count, in catalogue order.
     pub(crate) skills: Vec<SkillInfo>,
@@ -52,7 +52,7 @@ pub(crate) struct Listed {
 
 /// A skill with its text.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Shown {
     /// What dispatch knows of it.
     pub(crate) skill: SkillInfo,

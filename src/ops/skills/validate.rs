@@ -18,7 +18,7 @@ const FILE_MAX: u64 = 8 << 20;
 
 /// What the validator says of one skill.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Validated {
     /// The file, or the folder when it has none.
     pub(crate) path: String,

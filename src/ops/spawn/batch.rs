@@ -40,7 +40,7 @@ pub(crate) enum Selection {
 }
 
 /// What became of a batch. The prompts themselves were handed out one by one.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Batch {
     /// How many prompts were prepared.
@@ -53,7 +53,7 @@ pub(crate) struct Batch {
 }
 
 /// A task that no prompt could be prepared for.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Failed {
@@ -61,7 +61,7 @@ pub(crate) struct Failed {
     pub(crate) task_id: TaskId,
     /// Why.
     #[serde(serialize_with = "as_failure")]
-    #[cfg_attr(test, schemars(with = "Failure<'static>"))]
+    #[cfg_attr(feature = "schemas", schemars(with = "Failure<'static>"))]
     pub(crate) error: Error,
 }
 

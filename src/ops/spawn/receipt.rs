@@ -29,7 +29,7 @@ const PASSING: [&str; 7] = [
 
 /// Why a spawn came out as it did. Kept with the task, replayed by `cleo why`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Receipt {
     /// Version of this form.

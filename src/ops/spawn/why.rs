@@ -19,7 +19,7 @@ use crate::workspace::Workspace;
 
 /// A receipt and what comes out of the same input today.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Why {
     /// The task.
@@ -46,7 +46,7 @@ pub(crate) struct Why {
 
 /// An input that differs.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Change {
     /// Its name.
     pub(crate) input: String,

@@ -15,7 +15,7 @@ use crate::task::{Note, Priority, Status, Task};
 
 /// What `add` did with one draft.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Added {
     /// The task.
     pub(crate) task: Task,
@@ -27,7 +27,7 @@ pub(crate) struct Added {
 pub(crate) const TOLD_MAX: usize = 100;
 
 /// What `add` did with many drafts.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct AddedMany {
     /// How many drafts there were.

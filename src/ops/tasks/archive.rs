@@ -22,7 +22,7 @@ pub(crate) struct Selection {
 }
 
 /// What was archived, or taken out again.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Archival {

@@ -11,7 +11,7 @@ use crate::task::Task;
 
 /// What a delete took away, or would take away.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Deleted {
     /// Ids of the deleted tasks, parents first.

@@ -16,7 +16,7 @@ const NAMED_MAX: usize = 20;
 
 /// A task after a move.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Moved {
     /// The task.
     pub(crate) task: Task,

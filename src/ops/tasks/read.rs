@@ -20,7 +20,7 @@ const FILTER_MAX: usize = 100;
 
 /// A task with what stands around it.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Shown {
     /// The task.
@@ -39,7 +39,7 @@ pub(crate) struct Shown {
 }
 
 /// The claim of a task that somebody holds.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct HeldClaim {
     /// The claim.
@@ -51,7 +51,7 @@ pub(crate) struct HeldClaim {
 
 /// Tasks and how many there are in all.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Listed {
     /// The tasks.
     pub(crate) tasks: Vec<Task>,
@@ -61,7 +61,7 @@ pub(crate) struct Listed {
 
 /// A neighbor in the graph.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Neighbor {
     /// The task.
     pub(crate) id: TaskId,
@@ -73,7 +73,7 @@ pub(crate) struct Neighbor {
 
 /// What a task depends on and what depends on it.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Dependencies {
     /// The task.
     pub(crate) task: TaskId,
@@ -93,7 +93,7 @@ pub(crate) struct Dependencies {
 
 /// A row of the tree of tasks, in the order in which a tree is read.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct TreeRow {
     /// Levels above it.
     pub(crate) depth: usize,

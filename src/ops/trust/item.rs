@@ -46,7 +46,7 @@ closed! {
 }
 
 /// Something to trust.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Item {
     /// What kind of thing it is.

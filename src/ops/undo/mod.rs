@@ -23,7 +23,7 @@ const PAGE: u32 = 50;
 const SHOWN: usize = 100;
 
 /// What an undo did, or would do.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Undone {

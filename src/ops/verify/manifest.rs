@@ -13,7 +13,7 @@ use crate::store::Transaction;
 
 /// What a check of the manifest found.
 #[derive(Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct ManifestVerdict {
     /// Verdict and violations.
     #[serde(flatten)]

@@ -8,7 +8,7 @@ use crate::protocol::message::{self, Status};
 
 /// What a check of a message found.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct MessageVerdict {
     /// Verdict and violations.
     #[serde(flatten)]

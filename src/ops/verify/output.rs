@@ -21,7 +21,7 @@ use crate::workspace::{OUTPUT_DIR, Workspace};
 
 /// What a check of an agent's output found.
 #[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OutputVerdict {
     /// The task.

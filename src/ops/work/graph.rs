@@ -32,7 +32,7 @@ pub(crate) struct GraphWanted {
 }
 
 /// A graph as it is drawn.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct GraphShown {
@@ -65,7 +65,7 @@ pub(crate) struct GraphShown {
 }
 
 /// Measures in pixels.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Size {
     /// Width.
@@ -75,7 +75,7 @@ pub(crate) struct Size {
 }
 
 /// A task in its place.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct NodeShown {
     /// What is known of it.
@@ -92,7 +92,7 @@ pub(crate) struct NodeShown {
 }
 
 /// An epic or a parent.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Group {
     /// The task.
@@ -110,7 +110,7 @@ pub(crate) struct Group {
 }
 
 /// The longest way through what is open.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CriticalPath {
@@ -128,7 +128,7 @@ pub(crate) struct CriticalPath {
 }
 
 /// Where work goes on.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Focus {
     /// The lane.

@@ -28,7 +28,7 @@ const TRIES_MAX: usize = 50;
 const SPAWNS_MAX: usize = 20;
 
 /// A task with all that is known of it.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TaskPage {
@@ -73,7 +73,7 @@ pub(crate) struct TaskPage {
 }
 
 /// Neighbors in a list.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Position {
     /// The one before.
@@ -83,7 +83,7 @@ pub(crate) struct Position {
 }
 
 /// A task that has to do with another.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Linked {
     /// The task.
@@ -97,7 +97,7 @@ pub(crate) struct Linked {
 }
 
 /// Gates of a task.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct GatesShown {
@@ -111,7 +111,7 @@ pub(crate) struct GatesShown {
 }
 
 /// The skill that a task would get.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Dispatched {
     /// The skill.
@@ -125,7 +125,7 @@ pub(crate) struct Dispatched {
 }
 
 /// A prompt that was prepared.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SpawnTold {
@@ -146,7 +146,7 @@ pub(crate) struct SpawnTold {
 }
 
 /// A try of an agent in a run.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Tried {
@@ -162,7 +162,7 @@ pub(crate) struct Tried {
 }
 
 /// A try that did not verify.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Refused {
     /// The run.

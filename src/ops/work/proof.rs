@@ -13,7 +13,7 @@ use crate::ops::{Context, manifest};
 const TEXT_MAX: u64 = 1 << 20;
 
 /// What an agent left.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Left {

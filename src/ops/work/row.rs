@@ -17,7 +17,7 @@ const WAITS_MAX: usize = 8;
 const NOTE_MAX: usize = 300;
 
 /// A task on one line.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Row {
@@ -72,7 +72,7 @@ pub(crate) struct Row {
 }
 
 /// Who holds a task.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct ClaimShown {
     /// Who.

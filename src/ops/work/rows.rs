@@ -44,7 +44,7 @@ pub(crate) struct Choice {
 }
 
 /// By what rows are sorted; what is equal, by id.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Order {
@@ -64,7 +64,7 @@ pub(crate) enum Order {
 }
 
 /// Which way rows are sorted.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Dir {
@@ -76,7 +76,7 @@ pub(crate) enum Dir {
 }
 
 /// Rows, and how many tasks there are.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct RowsShown {
     /// The rows.

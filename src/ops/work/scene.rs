@@ -22,7 +22,7 @@ use crate::task::{InRun, State, Status, Task, state};
 const LISTS_MAX: usize = 8;
 
 /// Numbers of tasks by where they stand.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Counted {

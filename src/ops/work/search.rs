@@ -49,7 +49,7 @@ pub(crate) struct Sought {
 }
 
 /// What was found.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Found {
     /// The things, those that fit best first within their kind.
@@ -61,7 +61,7 @@ pub(crate) struct Found {
 }
 
 /// A thing that was found.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Item {
     /// What it is.

@@ -52,7 +52,7 @@ pub(crate) fn by_id(nodes: &mut [Node]) {
 }
 
 /// A dependency that leads to no task.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Missing {
     /// What an import says must be done first.

@@ -14,7 +14,7 @@ pub(crate) const PROBLEMS_MAX: usize = 100;
 const CIRCLES_MAX: usize = 10;
 
 /// Something because of which tasks can never start.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Problem {
     pub(crate) kind: Kind,
@@ -26,7 +26,7 @@ pub(crate) struct Problem {
 }
 
 /// What can keep a task from ever starting.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Kind {

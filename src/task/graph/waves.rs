@@ -24,7 +24,7 @@ pub(crate) struct Waves {
 }
 
 /// Two tasks that touch the same files and so are not put side by side.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Conflict {

@@ -13,7 +13,7 @@ use crate::id::TaskId;
 use crate::task::State;
 
 /// A graph as it is drawn. All measures are in pixels, from the top left corner.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Picture {
     pub(crate) width: u32,
@@ -33,7 +33,7 @@ pub(crate) struct Picture {
 }
 
 /// A wave, or several that are folded.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Lane {
     /// `w4`, `w1-2`, or `stuck` for what waits for itself.
@@ -52,7 +52,7 @@ pub(crate) struct Lane {
     pub(crate) label: String,
 }
 
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Node {
     pub(crate) id: TaskId,
@@ -61,7 +61,7 @@ pub(crate) struct Node {
 }
 
 /// Several tasks in one place.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Stack {
     /// Its key: that of its lane, and what its tasks are a part of.
@@ -83,7 +83,7 @@ pub(crate) struct Stack {
 }
 
 /// What a line means; what matters more comes later.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Kind {
@@ -96,7 +96,7 @@ pub(crate) enum Kind {
 }
 
 /// A line, or several between the same two places.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Edge {
@@ -113,7 +113,7 @@ pub(crate) struct Edge {
 }
 
 /// What stands at the end of a line.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum End {

@@ -15,7 +15,7 @@ use crate::task::Status;
 use crate::task::graph::{Conflict, Node, Problem, TaskGraph};
 
 /// A graph of tasks at a glance.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Analysis {
@@ -44,7 +44,7 @@ pub(crate) struct Analysis {
 }
 
 /// Numbers of tasks.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Totals {
@@ -63,7 +63,7 @@ pub(crate) struct Totals {
 }
 
 /// Numbers of waves and of the tasks in them.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WaveWidths {
@@ -76,7 +76,7 @@ pub(crate) struct WaveWidths {
 }
 
 /// A chain of tasks, each of which waits for the one before.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Path {
@@ -89,7 +89,7 @@ pub(crate) struct Path {
 }
 
 /// A task that others wait for.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Bottleneck {

@@ -17,7 +17,7 @@ const NAMED_MAX: usize = 5;
 const PASSED_MAX: usize = 20;
 
 /// Tasks that an agent can start now, most urgent first.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Ready {
     /// The tasks.
@@ -29,7 +29,7 @@ pub(crate) struct Ready {
 }
 
 /// The task to take next.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Next {

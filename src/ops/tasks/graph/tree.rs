@@ -17,7 +17,7 @@ use crate::task::graph::Problem;
 const ROWS_MAX: usize = 1_000;
 
 /// Which way a tree grows.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Direction {
@@ -28,7 +28,7 @@ pub(crate) enum Direction {
 }
 
 /// A task and everything on one side of it.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct NeighborTree {
     /// The task.
@@ -44,7 +44,7 @@ pub(crate) struct NeighborTree {
 }
 
 /// A row of a tree.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct NeighborRow {
     /// Steps from the task.

@@ -11,7 +11,7 @@ use crate::store::Outlines;
 use crate::task::graph::{self, Conflict, Problem, TaskGraph};
 
 /// Open tasks in waves; the tasks of a wave can be worked on at the same time.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Waves {
@@ -32,7 +32,7 @@ pub(crate) struct Waves {
 }
 
 /// A task that waits for tasks outside of what was asked for.
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Outside {
