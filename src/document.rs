@@ -5,8 +5,10 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::fmt;
 
+use indexmap::IndexMap;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 /// How deep values of others may be nested to be kept. What is stored of them is nested a little deeper,
@@ -175,6 +177,39 @@ impl<'de> Visitor<'de> for Fields {
     }
 }
 
+/// The fields of an object as they are written, of which none stands twice; what is in them is not looked at.
+pub(crate) struct Parts<'a>(pub(crate) IndexMap<String, &'a RawValue>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Parts<'a> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Parts<'a>, D::Error> {
+        from.deserialize_map(Parts(IndexMap::new()))
+    }
+}
+
+impl<'de: 'a, 'a> Visitor<'de> for Parts<'a> {
+    type Value = Parts<'a>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut parts: A) -> Result<Parts<'a>, A::Error> {
+        while let Some(name) = parts.next_key::<String>()? {
+            if self.0.contains_key(&name) {
+                return Err(duplicate_field(&name));
+            }
+            self.0.insert(name, parts.next_value()?);
+        }
+        Ok(self)
+    }
+}
+
+/// Returns the error for a field that an object has twice.
+fn duplicate_field<E: Error>(name: &str) -> E {
+    let short: String = name.chars().take(60).collect();
+    E::custom(format!("the field `{short}` is there twice"))
+}
+
 /// A value within what is left to spend.
 #[derive(Clone, Copy)]
 struct Within<'a>(&'a Cell<usize>);
@@ -218,9 +253,7 @@ impl<'de> Visitor<'de> for Name<'_> {
 
     fn visit_str<E: Error>(self, name: &str) -> Result<String, E> {
         if self.0.contains_key(name) {
-            let short: String = name.chars().take(60).collect();
-            let what = format!("the field `{short}` is there twice");
-            return Err(E::custom(what));
+            return Err(duplicate_field(name));
         }
         Ok(name.to_string())
     }

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::fields::Fields;
 use super::{Fault, Item, Read, Setting, Sink};
-use crate::document::keep_numbers;
+use crate::document::{Object, keep_numbers};
 use crate::error::{Code, Error, Result};
 use crate::file::{Line, Lines};
 
@@ -110,10 +110,10 @@ fn object(line: &Line<'_>) -> Read<Option<Fields>> {
     parse(bytes).map(Some)
 }
 
-/// Reads one JSON object.
+/// Reads one JSON object. A duplicate field, however deep, is a fault: one of the two values would be lost.
 pub(super) fn parse(bytes: &[u8]) -> Read<Fields> {
     serde_json::from_slice(&keep_numbers(bytes))
-        .map(Fields::new)
+        .map(|Object(fields)| Fields::new(fields))
         .map_err(|cause| no_object(&cause))
 }
 

@@ -813,3 +813,71 @@ fn server_says_that_damaged_rows_are_left_out() {
     }
     assert!(!ask("/api/agents").contains("cleo-damaged-rows"));
 }
+
+#[test]
+fn duplicate_fields_are_refused_by_an_import() {
+    let workspace = TestWorkspace::planned();
+    let uuid = "11111111-1111-4111-8111-111111111111";
+    for (format, line, text) in [
+        (
+            "beads",
+            1,
+            r#"{"id":"b-1","title":"x","title":"y"}"#.to_string(),
+        ),
+        (
+            "beads",
+            1,
+            r#"{"id":"b-1","title":"x","metadata":{"a":1,"a":2}}"#.into(),
+        ),
+        (
+            "cleo",
+            2,
+            "{\"id\":\"T7\",\"title\":\"x\"}\n{\"id\":\"T8\",\"title\":\"x\",\"title\":\"y\"}"
+                .into(),
+        ),
+        (
+            "todo",
+            2,
+            "{\"version\":\"2\",\n\"tasks\":[{\"id\":\"T1\",\"title\":\"x\",\"title\":\"y\"}]}"
+                .into(),
+        ),
+        ("todo", 2, "{\"tasks\":[],\n\"tasks\":[]}".into()),
+        (
+            "todo",
+            1,
+            r#"{"tasks":[],"project":{"phases":{"a":{"order":1},"a":{"order":2}}}}"#.into(),
+        ),
+        (
+            "taskmaster",
+            1,
+            r#"{"master":{"tasks":[{"id":1,"title":"x","title":"y"}]}}"#.into(),
+        ),
+        (
+            "taskmaster",
+            2,
+            "{\"a\":{\"tasks\":[]},\n\"a\":{\"tasks\":[]}}".into(),
+        ),
+        ("taskmaster", 1, r#"{"a":{"tasks":[],"tasks":[]}}"#.into()),
+        (
+            "taskwarrior",
+            1,
+            format!(r#"[{{"uuid":"{uuid}","description":"x","description":"y"}}]"#),
+        ),
+    ] {
+        workspace.write("in", &text);
+        let words = ["import", "in", "--from", format];
+        let reply = workspace.json(&words);
+        assert_eq!(
+            reply["error"]["code"], "E_IMPORT_INVALID",
+            "{text}: {reply}"
+        );
+        let fault = &reply["result"]["faults"]["shown"][0];
+        assert_eq!(fault["line"], line, "{text}: {fault}");
+        let message = fault["message"].as_str().unwrap();
+        assert!(
+            message.contains("is there twice") || message.contains("duplicate field"),
+            "{text}: {fault}"
+        );
+    }
+    assert_eq!(workspace.json(&["list"])["result"]["total"], 5);
+}

@@ -3,12 +3,12 @@
 
 use std::collections::HashSet;
 
-use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{Faults, blank, emit, keep_rest, kind, no_id};
+use crate::document::Parts;
 use crate::error::Result;
 use crate::task::rules::inside;
 use crate::task::{Priority, Status, Task};
@@ -37,8 +37,8 @@ struct Tag<'a> {
 /// Reads a document, with tags or without.
 pub(crate) fn read(bytes: &[u8], setting: &Setting<'_>, sink: &mut Sink<'_>) -> Result<()> {
     let bytes = lines::unmarked(bytes);
-    let parts: IndexMap<String, &RawValue> = match serde_json::from_slice(bytes) {
-        Ok(parts) => parts,
+    let parts = match serde_json::from_slice(bytes) {
+        Ok(Parts(parts)) => parts,
         Err(cause) => return sink(lines::no_document(setting, &cause)),
     };
     if parts
@@ -53,10 +53,13 @@ pub(crate) fn read(bytes: &[u8], setting: &Setting<'_>, sink: &mut Sink<'_>) -> 
     for (name, raw) in &parts {
         match serde_json::from_str::<Tag<'_>>(raw.get()) {
             Ok(tag) => tasks(name, &tag, bytes, setting, sink)?,
-            Err(_) => sink(Item::Fault(Fault {
+            Err(cause) => sink(Item::Fault(Fault {
                 place: setting.place(lines::line_of(bytes, raw)),
                 id: Some(name.clone()),
-                message: "the tag holds no list of tasks".to_string(),
+                message: match cause.to_string().starts_with("duplicate field") {
+                    true => "the field `tasks` is there twice".to_string(),
+                    false => "the tag holds no list of tasks".to_string(),
+                },
             }))?,
         }
     }

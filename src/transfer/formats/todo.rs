@@ -13,7 +13,7 @@ use crate::task::rules::{TEXT_MAX, check_word, cleaned_line, cleaned_text, is_sl
 use crate::task::{Note, Status, Task};
 use crate::transfer::fields::{Fields, note, text_of, unique};
 use crate::transfer::silent::{Part, Silent, Told};
-use crate::transfer::{Fault, Format, Item, Record, Reference, Setting, Sink, lines, moment};
+use crate::transfer::{Fault, Format, Item, Read, Record, Reference, Setting, Sink, lines, moment};
 
 /// Most phases that a project has.
 const PHASES_MAX: usize = 1_000;
@@ -49,8 +49,17 @@ pub(crate) fn read(bytes: &[u8], setting: &Setting<'_>, sink: &mut Sink<'_>) -> 
         Ok(document) => document,
         Err(cause) => return sink(lines::no_document(setting, &cause)),
     };
-    for phase in phases(document.project) {
-        sink(Item::Phase(Box::new(phase)))?;
+    if let Some(project) = document.project {
+        match phases(project) {
+            Ok(phases) => phases
+                .into_iter()
+                .try_for_each(|phase| sink(Item::Phase(Box::new(phase))))?,
+            Err(message) => sink(Item::Fault(Fault {
+                place: setting.place(lines::line_of(bytes, project)),
+                id: None,
+                message,
+            }))?,
+        }
     }
     let ids = ids(&document);
     for (list, archived) in [(&document.tasks, false), (&document.archived_tasks, true)] {
@@ -67,17 +76,18 @@ pub(crate) fn read(bytes: &[u8], setting: &Setting<'_>, sink: &mut Sink<'_>) -> 
 
 /// Reads the phases of the project, in their order. One that cannot be a phase here is left out: the
 /// tasks in it keep its name among what cleo has no field for. In an archive the project is a text.
-fn phases(project: Option<&RawValue>) -> Vec<Phase> {
-    let project: Value = project
-        .and_then(|raw| serde_json::from_str(raw.get()).ok())
-        .unwrap_or_default();
+fn phases(project: &RawValue) -> Read<Vec<Phase>> {
+    if !project.get().starts_with('{') {
+        return Ok(Vec::new());
+    }
+    let project = lines::parse(project.get().as_bytes())?;
     let Some(Value::Object(all)) = project.get("phases") else {
-        return Vec::new();
+        return Ok(Vec::new());
     };
     let named = all.iter().take(PHASES_MAX);
     let mut phases: Vec<Phase> = named.filter_map(|(slug, each)| phase(slug, each)).collect();
     phases.sort_by(|a, b| (a.position, &a.slug).cmp(&(b.position, &b.slug)));
-    phases
+    Ok(phases)
 }
 
 fn phase(slug: &str, each: &Value) -> Option<Phase> {
