@@ -14,21 +14,30 @@ use crate::ops::doctor::{self, Examined, Finding, Patient, Status};
 Examples:
   cleo doctor
   cleo doctor --jq '.result.findings[] | select(.status != \"ok\") | .fix'
+  cleo doctor --remove-damaged
 
 Looks at settings, the configured model (which is not asked), folders, database, skills, protocols,
 manifest, agent files, the clock, claims that ran out, git as far as worktrees need it, and the agent
-programs on the PATH, which are asked for version and help only. Nothing is changed. --jq reads the
-findings also when something is broken (exit 6).")]
-pub(super) struct Arguments {}
+programs on the PATH, which are asked for version and help only. Nothing is changed without
+--remove-damaged. --jq reads the findings also when something is broken (exit 6).")]
+pub(super) struct Arguments {
+    /// First remove runs, events, conversations and messages that cannot be read, a run with its
+    /// events and a conversation with its messages
+    #[arg(long)]
+    remove_damaged: bool,
+}
 
-pub(super) fn run(face: &mut Face<'_>, _: Arguments) -> Result<ExitCode> {
+pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let patient = Patient {
         surroundings: face.surroundings()?,
         settings: environment::settings(face.globals),
         variable: environment::variable,
         path: environment::variable("PATH").unwrap_or_default(),
     };
-    let (examined, error) = doctor::examine(patient);
+    let (examined, error) = match arguments.remove_damaged {
+        true => doctor::remove_damaged(patient)?,
+        false => doctor::examine(patient),
+    };
     // Somebody who filters findings wants most of all those of a verdict that failed.
     face.output.filter_verdict();
     face.verdict(&examined, error, |screen| render(screen, &examined))

@@ -54,7 +54,7 @@ codes! {
     StoreForeign = "E_STORE_FOREIGN", 3, "The database holds what cleo did not put there, or is not this account's own.",
         "Look at what the message names, and ask whoever gave you this copy; a workspace of your own takes its tasks over with `cleo import`.";
     RowDamaged = "E_ROW_DAMAGED", 3, "A row of the database cannot be read; it costs nothing but itself.",
-        "See all such rows with `cleo doctor`; a damaged task can be deleted.";
+        "See all such rows with `cleo doctor`, which names the command that removes each.";
     StoreReadOnly = "E_STORE_READ_ONLY", 3, "The database cannot be written; nothing was changed.",
         "Check permissions, free space and whether the disk is mounted read-only.";
     DiskFull = "E_DISK_FULL", 3, "There is no room to write; nothing was changed.",

@@ -11,7 +11,7 @@ use std::path::Path;
 use super::claims::{Caller, check_epoch};
 use super::trust::{Item, Trust};
 use super::{Context, require};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::gate::{Criterion, Evidence, Gate, Gates, Record, check_agent};
 use crate::id::TaskId;
 use crate::runner::process::Bounds;
@@ -139,22 +139,29 @@ fn keep(
     })
 }
 
-/// Names the gates that a task needs; none of them means the usual ones.
+/// Names the gates that a task needs; none of them means the usual ones. To clear them is also the way to
+/// replace a damaged record of gates: nothing of it can be read, so the gates are open again.
 pub(super) fn require_gates(
     transaction: &mut dyn Transaction,
     task: TaskId,
     clear: bool,
     more: &[Gate],
 ) -> Result<()> {
-    let mut gates = transaction.gates(task)?;
+    if !clear && more.is_empty() {
+        return Ok(());
+    }
+    let (mut gates, is_damaged) = match transaction.gates(task) {
+        Err(error) if clear && error.code == Code::RowDamaged => (Gates::default(), true),
+        read => (read?, false),
+    };
     let before = gates.required.clone();
     if clear {
         gates.required.clear();
     }
     gates.required.extend(more);
-    match gates.required == before {
-        true => Ok(()),
-        false => transaction.put_gates(task, &gates),
+    match is_damaged || gates.required != before {
+        true => transaction.put_gates(task, &gates),
+        false => Ok(()),
     }
 }
 

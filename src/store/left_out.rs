@@ -5,10 +5,15 @@ use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use crate::error::{Code, Error};
+use crate::error::{Code, Error, quote};
+use crate::id::TaskId;
 
 /// How many rows are named; a server, which nobody asks for them, keeps no more.
 const ROWS_MAX: usize = 20;
+/// What the record of the gates of a task is called, before the task.
+pub(crate) const GATES_OF: &str = "the gate record of ";
+/// First words of the names of rows that `doctor --remove-damaged` removes.
+const REMOVABLE: [&str; 4] = ["run", "event", "conversation", "message"];
 
 static ROWS: Mutex<BTreeSet<Damage>> = Mutex::new(BTreeSet::new());
 
@@ -28,10 +33,34 @@ pub(crate) struct Damage {
 impl Damage {
     /// The error for a row that was asked for.
     pub(crate) fn error(self) -> Error {
-        let Damage { row, what } = self;
-        let message =
+        let Damage { row, what } = &self;
+        let mut message =
             format!("{row} is damaged in the database ({what}); everything else can be used");
+        if let Some(way) = self.way_out() {
+            message += &format!(", and {way}");
+        }
         Error::new(Code::RowDamaged, message).fix("cleo doctor")
+    }
+
+    /// Says which command makes the row usable again or removes it; none where no command does.
+    pub(crate) fn way_out(&self) -> Option<String> {
+        let quoted = |kind: &str| self.row.strip_prefix(kind)?.strip_suffix('`');
+        if let Ok(task) = self.row.parse::<TaskId>() {
+            return Some(format!("`cleo delete {task}` removes it"));
+        }
+        if let Some(task) = self.row.strip_prefix(GATES_OF) {
+            let clear = format!("cleo update {task} --clear required-gates");
+            return Some(format!(
+                "`{clear}` opens the gates of {task} again, with none required"
+            ));
+        }
+        if let Some(agent) = quoted("agent `") {
+            return Some(format!("`cleo agents remove {}` removes it", quote(agent)));
+        }
+        let kind = self.row.split(' ').next().unwrap_or_default();
+        REMOVABLE
+            .contains(&kind)
+            .then(|| "`cleo doctor --remove-damaged` removes it".to_string())
     }
 }
 

@@ -292,6 +292,73 @@ fn damaged_task_is_not_handed_out() {
 }
 
 #[test]
+fn damaged_place_in_the_graph_costs_only_its_task() {
+    for damage in ["dangling = -7", "below = -7", "open_needs = -7", "rank = 9"] {
+        let workspace = TestWorkspace::new();
+        workspace.ok("add First --priority critical");
+        workspace.ok("add Second --priority high");
+        workspace.ok("add Third --depends T2");
+        workspace.ok("add Fourth --depends T2 --depends T1");
+        let damage = format!("UPDATE nodes SET {damage} WHERE number IN (1, 4)");
+        sql(&workspace, TASKS, &damage);
+        let claimed = workspace.json(&["claim", "--next"]);
+        assert_eq!(claimed["result"]["task"]["id"], "T2", "{damage}: {claimed}");
+        let completed = workspace.json(&["complete", "T2"]);
+        assert_eq!(completed["success"], true, "{damage}: {completed}");
+        let next = workspace.json(&["claim", "--next"]);
+        assert_eq!(next["result"]["task"]["id"], "T3", "{damage}: {next}");
+        let claimed = workspace.json(&["claim", "T1"]);
+        assert_eq!(
+            claimed["error"]["code"], "E_ROW_DAMAGED",
+            "{damage}: {claimed}"
+        );
+        let message = claimed["error"]["message"].as_str().unwrap();
+        assert!(message.starts_with("T1 is damaged"), "{message}");
+        assert!(message.contains("`cleo delete T1` removes it"), "{message}");
+        workspace.ok("delete T1 --force");
+        workspace.ok("delete T4");
+        let doctor = workspace.json(&["doctor"]);
+        assert_eq!(doctor["success"], true, "{damage}: {doctor}");
+    }
+}
+
+#[test]
+fn damaged_gates_are_opened_again_by_clearing_them() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("update T2 --require-gate implemented");
+    workspace.ok("verify T2 --gate implemented --note seen");
+    sql(&workspace, TASKS, "UPDATE gates SET state = 'odd'");
+    let way = "`cleo update T2 --clear required-gates` opens the gates of T2 again";
+    for words in [
+        &["complete", "T2"][..],
+        &["verify", "T2"],
+        &["verify", "T2", "--gate", "implemented", "--value", "false"],
+        &["update", "T2", "--require-gate", "testsPassed"],
+    ] {
+        let error = workspace.refused(words, "E_ROW_DAMAGED");
+        let message = error["message"].as_str().unwrap();
+        assert!(
+            message.starts_with("the gate record of T2 is damaged"),
+            "{message}"
+        );
+        assert!(message.contains(way), "{message}");
+    }
+    let found = workspace.json(&["doctor"])["result"]["findings"].to_string();
+    assert!(found.contains(way), "{found}");
+    // The rest of the task is as it was.
+    workspace.ok("update T2 --title New");
+    let mut agent = workspace.command(&["update", "T2", "--clear", "required-gates"]);
+    let refused = agent.env("CLEO_RUN_ID", "run_1").output().unwrap();
+    assert!(!refused.status.success(), "an agent of a run cannot");
+    workspace.ok("update T2 --clear required-gates --require-gate testsPassed");
+    let shown = workspace.json(&["verify", "T2"]);
+    assert_eq!(shown["result"]["gates"], json!({}), "{shown}");
+    workspace.refused(&["complete", "T2"], "E_GATE_OPEN");
+    workspace.ok("verify T2 --gate testsPassed --note seen --force");
+    workspace.ok("complete T2");
+}
+
+#[test]
 fn task_that_a_damaged_one_depends_on_can_be_deleted() {
     let workspace = TestWorkspace::planned();
     let damage = format!("UPDATE tasks SET extra = '{}' WHERE number = 4", deep(130));
@@ -728,7 +795,10 @@ fn damaged_gates_cost_only_themselves() {
     let reply = workspace.json(&["orchestrator", "brief"]);
     assert_eq!(reply["success"], true, "{reply}");
     let found = workspace.json(&["doctor"])["result"]["findings"].to_string();
-    assert!(found.contains("the gates of T2 is damaged"), "{found}");
+    assert!(
+        found.contains("the gate record of T2 is damaged"),
+        "{found}"
+    );
 }
 
 #[test]
@@ -784,10 +854,53 @@ fn damaged_agent_can_be_removed() {
     assert!(found.contains(way), "{found}");
     workspace.ok("agents remove helper");
     assert_eq!(workspace.json(&["doctor"])["success"], true);
-    let damage = "UPDATE runs SET usage = 'odd'";
-    sql(&workspace, AGENTS, damage);
+}
+
+#[test]
+fn damaged_runs_and_messages_are_removed_on_demand() {
+    let workspace = workspace();
+    workspace.ok("agents execute 'say it again'");
+    let damage = format!(
+        "UPDATE runs SET usage = 'odd' WHERE position = 1;
+         UPDATE messages SET metadata = '{}'
+             WHERE position = (SELECT max(position) FROM messages);
+         UPDATE events SET detail = 'odd' WHERE cursor = (SELECT max(cursor) FROM events);
+         INSERT INTO conversations SELECT NULL, 'a;b', user_id, agent, title, status, created_at,
+             updated_at, last_message_at FROM conversations LIMIT 1",
+        deep(130)
+    );
+    sql(&workspace, AGENTS, &damage);
     let found = workspace.json(&["doctor"])["result"]["findings"].to_string();
-    assert!(found.contains("can stay where it is"), "{found}");
+    let way = "`cleo doctor --remove-damaged` removes it";
+    assert_eq!(found.matches(way).count(), 4, "{found}");
+    let mut agent = workspace.command(&["doctor", "--remove-damaged", "--json"]);
+    let refused = agent.env("CLEO_RUN_ID", "run_1").output().unwrap();
+    let refused = String::from_utf8_lossy(&refused.stdout).into_owned();
+    assert!(refused.contains("E_UNTRUSTED"), "{refused}");
+    let removed = workspace.json(&["doctor", "--remove-damaged"]);
+    assert_eq!(removed["success"], true, "{removed}");
+    let findings = removed["result"]["findings"].as_array().unwrap();
+    let removed = findings
+        .iter()
+        .filter(|one| one["check"] == "database.removed");
+    let removed: Vec<&str> = removed
+        .map(|one| one["message"].as_str().unwrap())
+        .collect();
+    assert_eq!(removed.len(), 4, "{removed:?}");
+    for (message, row) in
+        removed
+            .iter()
+            .zip(["run `exec_", "event ", "conversation `a;b`", "message `"])
+    {
+        assert!(message.starts_with(row), "{removed:?}");
+    }
+    let runs = workspace.json(&["runs", "list"]);
+    assert_eq!(runs["result"]["total"], 1, "{runs}");
+    assert_eq!(runs["warnings"], json!([]));
+    assert_eq!(
+        workspace.json(&["conversations", "list"])["result"]["total"],
+        1
+    );
 }
 
 #[test]

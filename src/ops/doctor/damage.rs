@@ -12,6 +12,8 @@ use crate::workspace::Workspace;
 
 /// How many changes, events and messages are read at a time.
 const PIECE: u32 = 10_000;
+/// How many of the rows that were removed are named.
+const REMOVED_NAMED: usize = 20;
 
 pub(super) fn look(workspace: &Workspace) -> Vec<Finding> {
     let mut findings = vec![permissions(workspace)];
@@ -29,25 +31,34 @@ pub(super) fn look(workspace: &Workspace) -> Vec<Finding> {
     findings
 }
 
-fn of_row(Damage { row, what }: Damage) -> Finding {
-    let check = "database.rows";
-    let told = format!("{row} is damaged ({what}); everything else can be used");
-    if let Ok(task) = row.parse::<TaskId>() {
-        let message = format!("{told}, and `cleo delete {task}` removes it");
-        return Finding::fail(check, message, format!("cleo delete {task} --dry-run"));
+/// Removes the damaged rows of runs, events, conversations and messages, which no other command removes.
+pub(super) fn remove(workspace: &Workspace) -> Result<Vec<Finding>> {
+    let Some(mut agency) = SqliteAgency::open(&workspace.agency())? else {
+        return Ok(Vec::new());
+    };
+    let removed = agency.remove_damaged()?;
+    let named = removed.iter().take(REMOVED_NAMED);
+    let finding = |message| Finding::ok("database.removed", message);
+    let named = named.map(|Damage { row, what }| finding(format!("{row} was removed ({what})")));
+    let mut findings: Vec<Finding> = named.collect();
+    if let Some(more) = removed.len().checked_sub(REMOVED_NAMED + 1) {
+        findings.push(finding(format!("{} more rows were removed", more + 1)));
     }
-    let agent = row
-        .strip_prefix("agent `")
-        .and_then(|id| id.strip_suffix('`'));
-    let way = match agent {
-        Some(id) => format!("and `cleo agents remove {}` removes it", quote(id)),
+    Ok(findings)
+}
+
+fn of_row(damage: Damage) -> Finding {
+    let Damage { row, what } = &damage;
+    let told = format!("{row} is damaged ({what}); everything else can be used");
+    let way = match damage.way_out() {
+        Some(way) => format!("and {way}"),
         None => "it is left out of every answer and can stay where it is".to_string(),
     };
-    Finding::fail(
-        check,
-        format!("{told}, {way}"),
-        "cleo explain E_ROW_DAMAGED",
-    )
+    let fix = match row.parse::<TaskId>() {
+        Ok(task) => format!("cleo delete {task} --dry-run"),
+        Err(_) => "cleo explain E_ROW_DAMAGED".to_string(),
+    };
+    Finding::fail("database.rows", format!("{told}, {way}"), fix)
 }
 
 /// Reads everything about tasks; what is damaged is noted.

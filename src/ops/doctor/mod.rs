@@ -1,5 +1,5 @@
 //! Looking at everything that cleo stands on, and saying what is wrong and how to mend it. Nothing
-//! is changed.
+//! is changed but by [`remove_damaged`].
 
 mod agents;
 mod clients;
@@ -151,6 +151,15 @@ pub(crate) fn examine(patient: Patient) -> (Examined, Option<Error>) {
     }
     findings.extend(clients::look(&path, &runners));
     verdict(findings)
+}
+
+/// Removes the damaged rows that no other command removes, and then looks at everything.
+pub(crate) fn remove_damaged(patient: Patient) -> Result<(Examined, Option<Error>)> {
+    let around = &patient.surroundings;
+    around.assignment.refuse_agent("removes no damaged rows")?;
+    let removed = damage::remove(&around.workspace()?)?;
+    let (examined, _) = examine(patient);
+    Ok(verdict([removed, examined.findings].concat()))
 }
 
 fn verdict(findings: Vec<Finding>) -> (Examined, Option<Error>) {

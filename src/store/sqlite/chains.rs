@@ -101,8 +101,9 @@ pub(super) fn settle_all(connection: &Connection) -> rusqlite::Result<()> {
     let mut known = connection.prepare("SELECT number, below FROM nodes")?;
     let known = known.query_map((), |row| Ok((row.get(0)?, row.get(1)?)))?;
     let length = |number: u32| lengths.length(number);
-    let mut changed: Vec<(u32, u32)> = known.collect::<rusqlite::Result<_>>()?;
-    changed.retain(|(number, below)| *below != length(*number));
+    // A damaged length is any number.
+    let mut changed: Vec<(u32, i64)> = known.collect::<rusqlite::Result<_>>()?;
+    changed.retain(|(number, below)| *below != i64::from(length(*number)));
     let mut change = connection.prepare("UPDATE nodes SET below = ?2 WHERE number = ?1")?;
     for (number, _) in changed {
         change.execute((number, length(number)))?;

@@ -6,7 +6,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{ErrorCode, Row, ffi};
 
 use crate::error::{Code, Error, Result, quote};
-use crate::store::left_out::Damage;
+use crate::store::left_out::{Damage, GATES_OF};
 
 /// Tables whose rows have a name that people know, by what a query of them holds.
 const KINDS: [(&str, &str); 13] = [
@@ -25,7 +25,7 @@ const KINDS: [(&str, &str); 13] = [
     ("FROM messages", "message"),
 ];
 /// What a row of gates is called.
-const GATES: &str = "the gates of a task,";
+const GATES: &str = "the gate record of a task,";
 /// How much of the name of a damaged row is shown, in bytes.
 const NAME_MAX: usize = 80;
 
@@ -137,7 +137,7 @@ pub(super) fn damage(row: &Row<'_>, sql: &str, fault: &rusqlite::Error) -> Optio
             (*kind).trim_end_matches(',').to_string()
         }
         Ok(ValueRef::Integer(number)) if *kind == "T" => format!("T{number}"),
-        Ok(ValueRef::Integer(task)) if *kind == GATES => format!("the gates of T{task}"),
+        Ok(ValueRef::Integer(task)) if *kind == GATES => format!("{GATES_OF}T{task}"),
         Ok(ValueRef::Integer(number)) => format!("{kind} {number}"),
         Ok(ValueRef::Text(text)) => {
             let text = String::from_utf8_lossy(&text[..text.len().min(NAME_MAX)]).into_owned();

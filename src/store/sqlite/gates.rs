@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::SqliteTransaction;
-use super::tasks::{from_json, read_id};
+use super::tasks::{from_json, read_id, unless_damaged};
 use crate::error::Result;
 use crate::gate::Gates;
 use crate::id::{self, TaskId};
@@ -11,8 +11,8 @@ use crate::store::{Log, TaskGates, log};
 
 impl TaskGates for SqliteTransaction<'_> {
     fn gates(&self, task: TaskId) -> Result<Gates> {
-        let sql = "SELECT state FROM gates WHERE task = ?1";
-        let gates = self.first(sql, [task.0], |row| from_json(row, 0))?;
+        let sql = "SELECT task, state FROM gates WHERE task = ?1";
+        let gates = self.first(sql, [task.0], |row| from_json(row, 1))?;
         Ok(gates.unwrap_or_default())
     }
 
@@ -29,7 +29,7 @@ impl TaskGates for SqliteTransaction<'_> {
     }
 
     fn put_gates(&mut self, task: TaskId, gates: &Gates) -> Result<()> {
-        let before = self.gates(task)?;
+        let before = unless_damaged(self.gates(task))?;
         self.write_gates(task, gates)?;
         let told = log::gates(task, &before, gates);
         told.iter().try_for_each(|change| self.record(change))

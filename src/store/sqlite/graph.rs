@@ -110,15 +110,23 @@ pub(super) fn priority(row: &Row<'_>, column: usize) -> rusqlite::Result<Priorit
 impl Graph for SqliteTransaction<'_> {
     fn node(&self, id: TaskId) -> Result<Option<Node>> {
         self.write_nodes()?;
-        let sql = format!("SELECT {NODE} FROM nodes n WHERE n.number = ?1");
-        let Some((mut node, dangles)) = self.first(&sql, [id.0], read_node)? else {
+        let Some(kept) = self.read_kept(id.0)? else {
             return Ok(None);
         };
-        node.depends = self.depends(id)?;
-        if dangles {
-            node.missing = self.missing(id)?;
-        }
-        Ok(Some(node))
+        let missing = match kept.dangling {
+            0 => Vec::new(),
+            _ => self.missing(id)?,
+        };
+        Ok(Some(Node {
+            id,
+            parent: kept.parent.map(TaskId),
+            status: kept.status,
+            priority: kept.priority,
+            is_epic: kept.is_epic,
+            open_children: kept.open_children,
+            depends: self.depends(id)?,
+            missing,
+        }))
     }
 
     fn ready(&self, root: Option<TaskId>, limit: Option<u32>) -> Result<ReadyPage> {

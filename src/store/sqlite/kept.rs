@@ -8,7 +8,8 @@ use crate::error::Result;
 use crate::store::dangling;
 use crate::task::{Priority, Status, Task};
 
-const SELECT: &str = "SELECT parent, status, rank, is_epic, open_needs, dropped_needs,
+// The number comes first, so that a damaged row has a name.
+const SELECT: &str = "SELECT number, parent, status, rank, is_epic, open_needs, dropped_needs,
     open_children, dangling, below FROM nodes WHERE number = ?1";
 
 const INSERT: &str = "INSERT INTO nodes
@@ -65,23 +66,28 @@ impl Kept {
 
     fn read(row: &Row<'_>) -> rusqlite::Result<Kept> {
         Ok(Kept {
-            parent: row.get(0)?,
-            status: status(row, 1)?,
-            priority: priority(row, 2)?,
-            is_epic: row.get(3)?,
-            open_needs: row.get(4)?,
-            dropped_needs: row.get(5)?,
-            open_children: row.get(6)?,
-            dangling: row.get(7)?,
-            below: row.get(8)?,
+            parent: row.get(1)?,
+            status: status(row, 2)?,
+            priority: priority(row, 3)?,
+            is_epic: row.get(4)?,
+            open_needs: row.get(5)?,
+            dropped_needs: row.get(6)?,
+            open_children: row.get(7)?,
+            dangling: row.get(8)?,
+            below: row.get(9)?,
         })
     }
 }
 
 impl SqliteTransaction<'_> {
-    /// Reads a row as it was last written.
+    /// Reads a row as it was last written. A damaged one is an error.
     pub(super) fn read_kept(&self, number: u32) -> Result<Option<Kept>> {
         self.first(SELECT, [number], Kept::read)
+    }
+
+    /// Reads a row as it was last written. A damaged one is left out, which is noted.
+    pub(super) fn read_kept_if_whole(&self, number: u32) -> Result<Option<Kept>> {
+        Ok(self.all(SELECT, [number], Kept::read)?.pop())
     }
 
     /// Writes a row, new or changed.

@@ -101,6 +101,10 @@ impl SqliteTransaction<'_> {
 
     /// Notes that a task was changed.
     pub(super) fn note_change(&self, before: &Task, after: &Task) -> Result<()> {
+        if self.kept(after.id.0)?.is_none() {
+            // Without its own row a task is not changed in part.
+            self.read_kept(after.id.0)?;
+        }
         let needs = match before.depends == after.depends {
             true => None,
             false => Some(self.counted_needs(&after.depends)?),
@@ -128,11 +132,14 @@ impl SqliteTransaction<'_> {
     /// Notes that a task goes, and that nothing depends on it any more.
     pub(super) fn note_gone(&self, task: &Task) -> Result<()> {
         let number = task.id.0;
-        self.kept(number)?;
+        let was_ready = match self.kept(number)? {
+            Some(_) => false,
+            None => self.is_counted_ready(number)?,
+        };
         self.note_child(Some(task), None)?;
         let mut unwritten = self.unwritten.borrow_mut();
         let stored = unwritten.rows.remove(&number).and_then(|held| held.stored);
-        if stored.is_some_and(|stored| stored.is_ready()) {
+        if was_ready || stored.is_some_and(|stored| stored.is_ready()) {
             unwritten.count(READY, -1);
         }
         unwritten.count(counter(task), -1);
@@ -146,6 +153,14 @@ impl SqliteTransaction<'_> {
         drop(unwritten);
         self.execute("DELETE FROM nodes WHERE number = ?1", [number])?;
         Ok(())
+    }
+
+    /// Returns true for a task that counts as ready by its row, however damaged that is.
+    fn is_counted_ready(&self, number: u32) -> Result<bool> {
+        let sql = "SELECT is_ready = 1 FROM nodes WHERE number = ?1";
+        Ok(self
+            .first(sql, [number], |row| row.get(0))?
+            .unwrap_or(false))
     }
 
     /// Counts what of these is not done, and what was cancelled.
@@ -230,12 +245,12 @@ impl SqliteTransaction<'_> {
         Ok(kept)
     }
 
-    /// Returns the row of a task as it is to be.
+    /// Returns the row of a task as it is to be; none for a damaged one, which is noted and stays as it is.
     pub(super) fn kept(&self, number: u32) -> Result<Option<Kept>> {
         if let Some(kept) = self.unwritten.borrow().held(number) {
             return Ok(Some(*kept));
         }
-        let stored = self.read_kept(number)?;
+        let stored = self.read_kept_if_whole(number)?;
         if let Some(now) = stored {
             let rows = &mut self.unwritten.borrow_mut().rows;
             rows.insert(number, Held { stored, now });

@@ -171,7 +171,8 @@ impl Tasks for SqliteTransaction<'_> {
             return Ok(());
         };
         for dependent in self.dependents(id)? {
-            match self.task(dependent) {
+            let read = self.task(dependent);
+            match self.read_kept(dependent.0).and(read) {
                 Err(error) if error.code == Code::RowDamaged => self.release(dependent, &task)?,
                 read => {
                     if let Some(mut task) = read? {
@@ -445,7 +446,7 @@ fn salvage_task(row: &Row<'_>) -> rusqlite::Result<Task> {
 }
 
 /// Takes nothing for what is damaged.
-fn unless_damaged<T: Default>(read: Result<T>) -> Result<T> {
+pub(super) fn unless_damaged<T: Default>(read: Result<T>) -> Result<T> {
     match read {
         Err(error) if error.code == Code::RowDamaged => Ok(T::default()),
         read => read,

@@ -59,7 +59,8 @@ pub(in crate::ops) fn choose(
 fn damaged(transaction: &dyn Transaction, ids: &[TaskId]) -> Result<Vec<TaskId>> {
     let mut damaged = Vec::new();
     for id in ids {
-        match transaction.task(*id) {
+        let read = transaction.task(*id).and_then(|_| transaction.node(*id));
+        match read {
             Err(error) if error.code == Code::RowDamaged => damaged.push(*id),
             read => drop(read?),
         }

@@ -10,8 +10,9 @@ use crate::run::{Conversation, Message};
 use crate::store::agency::{ConversationFilter, ConversationPage, Conversations};
 use crate::store::sqlite::tasks::{checked_id, from_json, refuse_deep, word};
 
-const COLUMNS: &str = "id, user_id, agent, title, status, created_at, updated_at, last_message_at";
-const MESSAGE: &str = "id, conversation, run, type, content, metadata, created_at";
+pub(super) const COLUMNS: &str =
+    "id, user_id, agent, title, status, created_at, updated_at, last_message_at";
+pub(super) const MESSAGE: &str = "id, conversation, run, type, content, metadata, created_at";
 
 const PUT: &str = "INSERT INTO conversations VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
     ON CONFLICT (id) DO UPDATE SET user_id = excluded.user_id, agent = excluded.agent,
@@ -148,7 +149,7 @@ fn conditions(filter: &ConversationFilter) -> (String, Vec<Value>) {
     (parts.join(" AND "), values)
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Conversation> {
+pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Conversation> {
     Ok(Conversation {
         id: checked_id(row, 0, is_id)?,
         user: row.get(1)?,
@@ -161,7 +162,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Conversation> {
     })
 }
 
-fn read_message(row: &Row<'_>) -> rusqlite::Result<Message> {
+pub(super) fn read_message(row: &Row<'_>) -> rusqlite::Result<Message> {
     Ok(Message {
         id: row.get(0)?,
         conversation: row.get(1)?,

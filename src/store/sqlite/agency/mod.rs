@@ -3,6 +3,7 @@
 mod agents;
 mod chat;
 mod conversations;
+mod damaged;
 mod runs;
 
 use std::fs::{self, File};

@@ -10,10 +10,12 @@ use crate::run::{DELEGATION, Detail, Event, Run};
 use crate::store::agency::{Glimpse, RunFilter, RunPage, Runs, StoodIn, Tally};
 use crate::store::sqlite::tasks::{checked_id, from_json, plain_id, refuse_deep, word};
 
-const COLUMNS: &str =
+pub(super) const COLUMNS: &str =
     "id, kind, status, user_id, agent, requested_agent, supervisor, input, output,
     routed_by, routing_reason, routing_score, answered_by, model, usage, cost, execution_time_ms,
     error, conversation, started_at, completed_at, owner";
+
+pub(super) const EVENT: &str = "cursor, run, at, kind, detail";
 
 const PUT: &str = "INSERT INTO runs VALUES (NULL, :id, :kind, :status, :user_id, :agent,
         :requested_agent, :supervisor, :input, :output, :routed_by, :routing_reason, :routing_score,
@@ -171,7 +173,7 @@ impl Runs for SqliteAgencyTransaction<'_> {
             "?3 IS NULL"
         };
         let sql = format!(
-            "SELECT cursor, run, at, kind, detail FROM events WHERE {one} AND cursor > ?1
+            "SELECT {EVENT} FROM events WHERE {one} AND cursor > ?1
              ORDER BY cursor LIMIT ?2"
         );
         self.all(&sql, (signed(since), limit, run), read_event)
@@ -188,7 +190,7 @@ impl Runs for SqliteAgencyTransaction<'_> {
             None => "?3 IS NULL",
         };
         let sql = format!(
-            "SELECT cursor, run, at, kind, detail FROM events
+            "SELECT {EVENT} FROM events
              WHERE kind = '{DELEGATION}' AND cursor < ?1 AND {whose} ORDER BY cursor DESC LIMIT ?2"
         );
         let before = before.map_or(i64::MAX, signed);
@@ -238,7 +240,7 @@ fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     row.get::<_, i64>(column).map(i64::unsigned_abs)
 }
 
-fn read_event(row: &Row<'_>) -> rusqlite::Result<Event> {
+pub(super) fn read_event(row: &Row<'_>) -> rusqlite::Result<Event> {
     Ok(Event {
         cursor: unsigned(row, 0)?,
         run: plain_id(row, 1)?,
@@ -248,7 +250,7 @@ fn read_event(row: &Row<'_>) -> rusqlite::Result<Event> {
     })
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Run> {
+pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Run> {
     let time = row.get::<_, Option<i64>>(16)?;
     let there = |column| row.get::<_, Option<String>>(column);
     Ok(Run {
