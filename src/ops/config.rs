@@ -131,8 +131,9 @@ impl Files {
 
     fn target(&self, user: bool) -> Result<PathBuf> {
         if user {
-            let what = "there is no home folder for settings of the user";
-            let error = || Error::new(Code::ConfigInvalid, what).fix("export HOME=~");
+            let what = "no folder is known for settings of the user: HOME is not set; set it to your home \
+                        folder, in full";
+            let error = || Error::new(Code::ConfigInvalid, what);
             return self.user().ok_or_else(error);
         }
         let Some(root) = self.workspace.clone() else {

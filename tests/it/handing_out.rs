@@ -258,7 +258,7 @@ fn an_epic_is_not_complete_while_something_is_open_below_a_cancelled_part() {
     workspace.ok("cancel T2");
     let error = refused(&workspace, "ada", "complete T1", "E_HAS_CHILDREN");
     assert_eq!(error["message"], "T1 has children that are not done: T3");
-    assert_eq!(error["alternatives"][0]["command"], "cleo show T3");
+    assert_eq!(error["fix"], "cleo show T3");
     workspace.ok("complete T4");
     workspace.ok("complete T3");
     does(&workspace, "ada", "complete T1");

@@ -40,8 +40,7 @@ pub(crate) fn delete(
         Ok((going, released))
     };
     if dry_run {
-        let planned = context.read(|transaction| work(transaction));
-        let (deleted, released) = planned.map_err(still_dry)?;
+        let (deleted, released) = context.read(|transaction| work(transaction))?;
         return Ok(Deleted {
             deleted,
             released,
@@ -59,14 +58,6 @@ pub(crate) fn delete(
             dry_run,
         })
     })
-}
-
-/// Whoever wanted to look is told how to look.
-fn still_dry(mut error: Error) -> Error {
-    if error.code == Code::HasChildren {
-        error.fix = error.fix.map(|fix| format!("{fix} --dry-run"));
-    }
-    error
 }
 
 fn plan(
@@ -105,8 +96,7 @@ fn released(tasks: &dyn Transaction, going: &[TaskId]) -> Result<Vec<TaskId>> {
     Ok(released)
 }
 
-/// The error for a task with others below it, the first of `going`. What is to be pasted must not be
-/// refused for the sake of what depends on them.
+/// Returns the error for a task with others below it, the first of `going`.
 fn has_children(going: &[TaskId], released: &[TaskId], force: bool) -> Error {
     let id = going[0];
     let mut message = format!("{id} has tasks below it: {}", id::list(&going[1..]));
@@ -115,25 +105,32 @@ fn has_children(going: &[TaskId], released: &[TaskId], force: bool) -> Error {
         message += &format!("; and others would lose what they depend on: {released}");
     }
     let needs_force = force || !released.is_empty();
-    let force = if needs_force { " --force" } else { "" };
-    let fix = format!("cleo delete {id} --cascade{force}");
+    let (look, force) = match needs_force {
+        true => (format!("cleo deps {id}"), " --force"),
+        false => (format!("cleo delete {id} --cascade --dry-run"), ""),
+    };
+    let all = format!("cleo delete {id} --cascade{force}");
     Error::new(Code::HasChildren, message)
-        .or("see what would go", format!("{fix} --dry-run"))
-        .fix(fix)
+        .fix(look)
+        .or("delete all of them", all)
 }
 
-/// The error for a task that others depend on. What is over cannot be given up.
+/// Returns the error for a task that others depend on. What is over cannot be cancelled.
 fn has_dependents(task: &Task, released: &[TaskId], cascade: bool) -> Error {
     let released = id::list(released);
     let message = format!("others would lose what they depend on: {released}");
     let cascade = if cascade { " --cascade" } else { "" };
     let id = task.id;
-    let error =
-        Error::new(Code::HasChildren, message).fix(format!("cleo delete {id}{cascade} --force"));
-    match task.is_closed() {
+    let error = Error::new(Code::HasChildren, message).fix(format!("cleo deps {id}"));
+    let error = match task.is_closed() {
         true => error,
-        false => error.or("give the task up instead", format!("cleo cancel {id}")),
-    }
+        false => error.or("cancel the task instead", format!("cleo cancel {id}")),
+    };
+    let anyway = format!("cleo delete {id}{cascade} --force");
+    error.or(
+        "delete it anyway; the others then depend on it no more",
+        anyway,
+    )
 }
 
 /// Refuses to delete under the hands of somebody who works on a task. The first of `going` is the

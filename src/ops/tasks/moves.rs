@@ -140,8 +140,11 @@ pub(in crate::ops) fn finish(
     if !open.is_empty() && !force {
         let message = format!("{id} has children that are not done: {}", named(&open));
         return Err(Error::new(Code::HasChildren, message)
-            .fix(format!("cleo complete {id} --force"))
-            .or("finish the first of them", format!("cleo show {}", open[0])));
+            .fix(format!("cleo show {}", open[0]))
+            .or(
+                "complete it anyway, which is recorded",
+                format!("cleo complete {id} --force"),
+            ));
     }
     let early = early(transaction, &task)?;
     let mut moved = move_task(transaction, task, Status::Done, now)?;
