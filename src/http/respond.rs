@@ -7,7 +7,10 @@ use std::time::Instant;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{FromRequestParts, RawPathParams, Request};
-use axum::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CONNECTION, HeaderName, HeaderValue, VARY};
+use axum::http::header::{
+    ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, CONNECTION, HeaderName,
+    HeaderValue, VARY,
+};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Method, Response, StatusCode};
 use axum::routing::{MethodFilter, MethodRouter, on};
@@ -29,7 +32,7 @@ use crate::error::{Code, Error, Result};
 use crate::store::left_out;
 
 /// Header of an answer without rows that are damaged in the database.
-const DAMAGED_ROWS: HeaderName = HeaderName::from_static("cleo-damaged-rows");
+const DAMAGED_ROWS: &str = "cleo-damaged-rows";
 /// Largest body of somebody who has not said who it is, in bytes: a token with room.
 const OPEN_BODY_MAX: usize = 4_096;
 
@@ -98,6 +101,8 @@ pub(super) async fn respond(
     safe(headers);
     if let Some(origin) = allowed {
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        let readable = HeaderValue::from_static(DAMAGED_ROWS);
+        headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, readable);
         headers.append(VARY, HeaderValue::from_static("origin"));
     }
     response
@@ -202,7 +207,8 @@ async fn worked(
             drop((place, permit));
             match left_out::times() > before {
                 // Which ones it were is for the user of this machine: they may be other users'.
-                true => done.map(|answer| answer.header(DAMAGED_ROWS, "left-out")),
+                true => done
+                    .map(|answer| answer.header(HeaderName::from_static(DAMAGED_ROWS), "left-out")),
                 false => done,
             }
         });

@@ -3,8 +3,9 @@
 //! can let anybody in; and only as digests, so that who reads them cannot use them.
 
 use std::fs::File;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::Surroundings;
 use crate::clock::timestamp;
 use crate::error::{Code, Error, Result, nearest, quote, steers};
-use crate::file::{create_private_folder, lock_in_turn, read, unwritable, write_private};
+use crate::file::{create_private_folder, lock_in_turn, read_private, unwritable, write_private};
 use crate::id;
 use crate::words::closed;
 use crate::workspace::Workspace;
@@ -168,7 +169,8 @@ pub(crate) fn revoke(surroundings: &Surroundings, id: &str) -> Result<Revoked> {
 #[derive(Debug)]
 pub(crate) struct Tokens {
     path: PathBuf,
-    read: Option<(SystemTime, u64)>,
+    /// When the file or its permissions changed last, in seconds and nanoseconds, and its length.
+    read: Option<(i64, i64, u64)>,
     kept: Vec<Kept>,
 }
 
@@ -199,7 +201,7 @@ impl Tokens {
 
     fn look(&mut self) {
         let described = std::fs::metadata(&self.path);
-        let described = described.and_then(|data| Ok((data.modified()?, data.len())));
+        let described = described.map(|data| (data.ctime(), data.ctime_nsec(), data.len()));
         let described = described.ok();
         if described.is_none() || described != self.read {
             // A file that cannot be read lets nobody in.
@@ -239,8 +241,9 @@ fn random() -> Result<String> {
 fn place(surroundings: &Surroundings) -> Result<PathBuf> {
     let workspace = surroundings.workspace()?;
     let Some(folder) = &surroundings.data_home else {
-        let message = "no folder is known in which tokens could be kept: HOME is not set";
-        return Err(Error::new(Code::ConfigInvalid, message).fix("export HOME=~"));
+        let message = "no folder is known in which tokens could be kept: HOME is not set; set it to your \
+                       home folder, in full";
+        return Err(Error::new(Code::ConfigInvalid, message));
     };
     Ok(folder.join("cleo/server-tokens").join(name(&workspace)))
 }
@@ -269,12 +272,17 @@ fn kept(path: &Path) -> Result<Kepts> {
     if !path.exists() {
         return Ok(Kepts::default());
     }
-    let bytes = read(path, FILE_MAX)?;
-    serde_json::from_slice(&bytes).map_err(|cause| {
-        let message = format!("{} holds no tokens: {cause}", path.display());
+    let unusable = |why: String| {
+        let message = format!("{} {why}", path.display());
         let place = quote(&path.to_string_lossy());
         Error::new(Code::FileUnreadable, message).fix(format!("ls -l {place}"))
-    })
+    };
+    let bytes = read_private(path, FILE_MAX).ok_or_else(|| {
+        let why = "lets nobody in, because others may have put it there: it is no regular file of this \
+                   account that is closed to others";
+        unusable(why.to_string())
+    })?;
+    serde_json::from_slice(&bytes).map_err(|cause| unusable(format!("holds no tokens: {cause}")))
 }
 
 /// Writes the tokens where only the user can read them.

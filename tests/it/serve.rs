@@ -3,6 +3,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
 
 use nix::sys::signal::Signal;
 use serde_json::json;
@@ -164,6 +165,19 @@ fn a_token_is_told_once_and_lets_in_until_it_is_revoked() {
         );
         body(&server.raw(head.as_bytes()))
     };
+    assert_eq!(asked("/api/session")["session"]["user"], "ann");
+    // What others may have put there lets nobody in.
+    let home = workspace.root().with_file_name("home");
+    let files = walkdir::WalkDir::new(home).into_iter().map(Result::unwrap);
+    let mut files = files.filter(|file| file.file_type().is_file());
+    let file = files.find(|file| file.path().to_string_lossy().contains("server-tokens"));
+    let file = file.unwrap().into_path();
+    let set_mode = |mode| std::fs::set_permissions(&file, PermissionsExt::from_mode(mode)).unwrap();
+    set_mode(0o644);
+    assert_eq!(asked("/api/session")["error"]["code"], "E_UNAUTHORIZED");
+    let refused = workspace.json(&["serve", "token", "list"]);
+    assert_eq!(refused["error"]["code"], "E_FILE_UNREADABLE", "{refused}");
+    set_mode(0o600);
     assert_eq!(asked("/api/session")["session"]["user"], "ann");
     let id = made["result"]["token"]["id"].as_str().unwrap();
     workspace.ok(&format!("serve token revoke {id}"));

@@ -64,6 +64,8 @@ fn pages_of_an_origin_that_was_allowed_may_call() {
             ),
             (200, origin)
         );
+        let readable = told.header("access-control-expose-headers");
+        assert_eq!(readable, "cleo-damaged-rows");
     }
 }
 
