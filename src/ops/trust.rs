@@ -75,19 +75,23 @@ impl Trust {
         }
     }
 
-    /// Returns the name that records know the workspace by.
-    fn workspace(&self) -> String {
+    /// Returns the folder that records are for.
+    fn root(&self) -> PathBuf {
         // What runs in a worktree belongs to the workspace of its repository.
         let home = self.workspace.home();
         let root = home.map_or_else(|| self.workspace.root.clone(), |home| home.root);
-        let root = root.canonicalize().unwrap_or(root);
-        root.to_string_lossy().into_owned()
+        root.canonicalize().unwrap_or(root)
     }
 
     /// Returns the folder of the records for the workspace.
     fn folder(&self) -> Result<PathBuf> {
         match &self.data_home {
-            Some(home) => Ok(home.join("cleo/trust").join(file_name(&self.workspace()))),
+            Some(home) => {
+                // Bytes, because two paths that are no UTF-8 can look the same as text.
+                let root = self.root();
+                let name = file_name(root.as_os_str().as_encoded_bytes());
+                Ok(home.join("cleo/trust").join(name))
+            }
             None => Err(no_home()),
         }
     }
@@ -136,7 +140,7 @@ impl Trust {
             return Ok(());
         }
         let record = Record {
-            workspace: self.workspace(),
+            workspace: self.root().to_string_lossy().into_owned(),
             kind: item.kind,
             digest: item.digest.clone(),
             by,
@@ -187,13 +191,13 @@ impl Trust {
     fn record(&self, item: &Item) -> Option<Record> {
         let bytes = read_private(&self.place(item).ok()?, RECORD_MAX)?;
         let record: Record = serde_json::from_slice(&bytes).ok()?;
-        let is_it = record.workspace == self.workspace() && record.kind == item.kind;
+        let is_it = record.workspace == self.root().to_string_lossy() && record.kind == item.kind;
         is_it.then_some(record)
     }
 
     fn place(&self, item: &Item) -> Result<PathBuf> {
         let folder = self.folder()?;
-        let name = file_name(&format!("{}\0{}", item.kind, item.name));
+        let name = file_name(format!("{}\0{}", item.kind, item.name).as_bytes());
         Ok(folder.join(name).with_extension("json"))
     }
 
@@ -296,12 +300,13 @@ fn shown(text: &str) -> String {
     shown
 }
 
-fn file_name(text: &str) -> String {
-    let digest = id::digest(text);
+fn file_name(bytes: &[u8]) -> String {
+    let digest = id::digest(bytes);
     digest.trim_start_matches("sha256:").to_string()
 }
 
 fn no_home() -> Error {
-    let message = "no folder is known in which trust could be kept: HOME is not set";
-    Error::new(Code::ConfigInvalid, message).fix("export HOME=~")
+    let message = "no folder is known in which trust could be kept: HOME is not set; set it to your home \
+                   folder, in full";
+    Error::new(Code::ConfigInvalid, message)
 }

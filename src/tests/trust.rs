@@ -606,6 +606,22 @@ fn commands_behind_many_damaged_tasks_are_listed() {
 }
 
 #[test]
+fn paths_that_look_alike_as_text_share_no_trust() {
+    let workspace = TestWorkspace::bare();
+    let run = |line: &str| {
+        let line = format!("one=$(printf 'w\\377') two=$(printf 'w\\376') && {line}");
+        workspace.shell(&line)
+    };
+    let made =
+        run("mkdir \"$one\" && cd \"$one\" && cleo init && cleo add A --acceptance 'x :: true'");
+    assert_eq!(made.exit, 0, "{made}");
+    let copied = run("cp -r \"$one\" \"$two\" && cd \"$two\" && cleo verify T1 --run-all");
+    assert_eq!(copied.exit, 82, "{copied}");
+    let own = run("cd \"$one\" && cleo verify T1 --run-all");
+    assert_eq!(own.exit, 0, "{own}");
+}
+
+#[test]
 fn without_a_home_nothing_is_trusted() {
     let workspace = batched().env("HOME", "");
     answer(&workspace, "add --batch tasks.jsonl");
@@ -614,6 +630,7 @@ fn without_a_home_nothing_is_trusted() {
     assert!(message.contains("HOME is not set"), "{message}");
     let reply = answer(&workspace, "trust --yes");
     assert_eq!(reply["error"]["code"], "E_CONFIG_INVALID", "{reply:#}");
+    assert_eq!(reply["error"]["fix"], "cleo trust --help", "{reply:#}");
     let added = answer(&workspace, "add B --acceptance 'x :: true'");
     assert!(
         added["warnings"][0].as_str().unwrap().contains("HOME"),
@@ -762,6 +779,15 @@ fn a_skill_in_place_of_a_built_in_one_is_named_and_trusted() {
         "{warnings}"
     );
     assert!(warnings.contains("cleo trust"), "{warnings}");
+    let told = "stands in place of the built-in skill ct-task-executor";
+    for line in ["spawn T1", "orchestrator spawn T1"] {
+        let spawned = answer(&workspace, &format!("{line} --template ct-task-executor"));
+        assert_eq!(spawned["success"], true, "{spawned:#}");
+        assert!(
+            spawned["warnings"].to_string().contains(told),
+            "{spawned:#}"
+        );
+    }
     is_untrusted(&workspace, "run T1 --command 'touch pwned'");
     answer(&workspace, "trust --yes");
     let spawned = answer(&workspace, "spawn T1 --dry-run --template ct-task-executor");

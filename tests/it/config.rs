@@ -248,15 +248,25 @@ fn a_faulty_file_is_named_with_its_line_and_the_way_out_is_open() {
 
 #[test]
 fn a_project_names_no_folders_outside_and_its_file_is_no_way_out() {
-    let workspace = TestWorkspace::new().with(".cleo/config.yaml", "skills.dirs: [/etc]\n");
-    let refused = workspace.json(&["list"]);
-    assert_eq!(refused["error"]["code"], "E_CONFIG_INVALID");
-    assert!(
-        refused["error"]["message"]
-            .as_str()
-            .unwrap()
-            .contains("leads out")
-    );
+    let workspace = TestWorkspace::new();
+    let outside = workspace.root().with_file_name("outside");
+    std::fs::create_dir(&outside).unwrap();
+    std::os::unix::fs::symlink(&outside, workspace.path("link")).unwrap();
+    for folder in [
+        "/etc",
+        "../outside",
+        "link",
+        "link/deeper",
+        "a/../../outside",
+    ] {
+        workspace.write(".cleo/config.yaml", format!("skills.dirs: [{folder}]\n"));
+        for words in [&["list"][..], &["skills", "list"], &["trust", "--list"]] {
+            let refused = workspace.json(words);
+            assert_eq!(refused["error"]["code"], "E_CONFIG_INVALID", "{folder}");
+            let message = refused["error"]["message"].as_str().unwrap();
+            assert!(message.contains("leads out"), "{message}");
+        }
+    }
     let workspace = TestWorkspace::new();
     let outside = workspace.root().with_file_name("home").join("mine.yaml");
     std::fs::write(&outside, "").unwrap();
