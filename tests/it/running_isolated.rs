@@ -544,6 +544,20 @@ fn a_merge_that_was_killed_while_it_wrote_is_finished() {
 }
 
 #[test]
+fn lock_of_a_git_that_was_killed_with_its_run_is_removed() {
+    for (is_trial, lock) in [(true, ""), (true, "DIRC"), (false, "DIRC")] {
+        let workspace = repository();
+        let id = killed_with_work(&workspace);
+        note_merge(&workspace, &id);
+        let mut noted: Value = serde_json::from_str(&workspace.read(".git/cleo.lock")).unwrap();
+        noted["is_trial"] = is_trial.into();
+        workspace.write(".git/cleo.lock", noted.to_string());
+        workspace.write(".git/index.lock", lock);
+        is_resumed(&workspace, &id);
+    }
+}
+
+#[test]
 fn a_merge_that_was_killed_before_its_branch_moved_is_finished() {
     let workspace = repository();
     let id = killed_with_work(&workspace);

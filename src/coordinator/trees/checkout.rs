@@ -14,6 +14,7 @@ use super::Trees;
 use super::base::Base;
 use super::copying::copy;
 use super::git::{DIFF, failed};
+use super::lock::may_be_held;
 use super::merging::named;
 use crate::error::Result;
 use crate::file::{read, unwritable};
@@ -31,6 +32,9 @@ struct Move {
     branch: Option<String>,
     old: String,
     new: String,
+    /// True while git is asked whether the move can be made: only its locks may be left then.
+    #[serde(default)]
+    is_trial: bool,
 }
 
 /// What became of a move.
@@ -47,7 +51,7 @@ type Paths = BTreeSet<String>;
 impl Trees {
     /// Moves the checkout from the commit `old`, which it must be on, to `new`.
     pub(super) fn move_checkout(&self, old: &str, new: &str) -> Result<Moved> {
-        let step = Move {
+        let mut step = Move {
             run: self.run.clone(),
             place: self.place_of_git(),
             branch: match &self.base {
@@ -56,19 +60,25 @@ impl Trees {
             },
             old: old.to_string(),
             new: new.to_string(),
+            is_trial: true,
         };
         if !self.is_at(&step, old)? {
             return Ok(Moved::Overtaken);
         }
-        if let Some(why) = self.find_refusal(&step)? {
+        self.note_move(&step)?;
+        let refusal = self.find_refusal(&step);
+        if !matches!(refusal, Ok(None)) {
+            self.forget_move()?;
+        }
+        if let Some(why) = refusal? {
             // Somebody may have committed while it was looked for.
             return Ok(match self.is_at(&step, old)? {
                 true => Moved::Refused(why),
                 false => Moved::Overtaken,
             });
         }
-        let text = serde_json::to_vec(&step).unwrap_or_default();
-        fs::write(&self.mark, text).map_err(|cause| unwritable(&self.mark, cause))?;
+        step.is_trial = false;
+        self.note_move(&step)?;
         let finished = self.finish(&step);
         if !matches!(finished, Ok(true)) {
             // Where that fails too, the note stays, for whoever has the next turn.
@@ -250,6 +260,9 @@ impl Trees {
         }
         orphans::end(&step.run, &step.place, &[]);
         self.unlock_index()?;
+        if step.is_trial {
+            return self.forget_move();
+        }
         if self.is_at(&step, &step.old)? {
             let added = self.list_changed(&["--diff-filter=A", &step.old, &step.new])?;
             let touched = &self.list_affected(&step)? & &(&self.list_changed(&[])? | &added);
@@ -287,18 +300,27 @@ impl Trees {
         self.mark.with_extension("paths")
     }
 
+    /// Notes a move for whoever has the next turn, if this process is killed in it.
+    fn note_move(&self, step: &Move) -> Result<()> {
+        let text = serde_json::to_vec(step).unwrap_or_default();
+        fs::write(&self.mark, text).map_err(|cause| unwritable(&self.mark, cause))
+    }
+
     /// Notes that nothing is being moved any more.
     fn forget_move(&self) -> Result<()> {
         let _ = fs::remove_file(self.path_list());
         fs::write(&self.mark, "").map_err(|cause| unwritable(&self.mark, cause))
     }
 
-    /// Removes the lock of the index that a git left which was killed. Whoever waits for somebody while
-    /// it has the lock has written to it by then.
+    /// Removes the lock of the index that the git of a noted move left when it was killed: it is no older than
+    /// the note, and no process holds it.
     fn unlock_index(&self) -> Result<()> {
         let lock = self.mark.with_file_name("index.lock");
-        let there = lock.symlink_metadata();
-        match there.is_ok_and(|there| there.is_file() && there.len() == 0) {
+        let (Ok(there), Ok(noted)) = (lock.symlink_metadata(), self.mark.metadata()) else {
+            return Ok(());
+        };
+        let is_younger = there.modified().ok() >= noted.modified().ok();
+        match there.is_file() && is_younger && !may_be_held(&there, &self.top) {
             true => fs::remove_file(&lock).map_err(|cause| unwritable(&lock, cause)),
             false => Ok(()),
         }

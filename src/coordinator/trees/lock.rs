@@ -1,6 +1,9 @@
 //! Calls of git that change something. A lock that another process holds is waited for.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::{self, Metadata};
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -68,6 +71,38 @@ fn find_lock(folder: &Path, said: &str) -> Option<Lock> {
     Some((path, made.ok()))
 }
 
+/// Returns true where a process may hold a lock of the repository at `top`: it has the file open, or it is a
+/// git in there, which closes a lock that it has written while it waits for an editor. Without `/proc` an
+/// empty lock counts as left behind.
+pub(super) fn may_be_held(lock: &Metadata, top: &Path) -> bool {
+    let is_written = lock.len() > 0;
+    let Ok(processes) = fs::read_dir("/proc") else {
+        return is_written;
+    };
+    let id = (lock.dev(), lock.ino());
+    processes.flatten().any(|process| {
+        let place = process.path();
+        let is_lock = |file: fs::DirEntry| {
+            fs::metadata(file.path()).is_ok_and(|file| (file.dev(), file.ino()) == id)
+        };
+        let mut open = fs::read_dir(place.join("fd"))
+            .into_iter()
+            .flatten()
+            .flatten();
+        if open.any(is_lock) {
+            return true;
+        }
+        let name = fs::read(place.join("comm")).unwrap_or_default();
+        let folder = fs::read_link(place.join("cwd"));
+        name.starts_with(b"git")
+            && match folder {
+                Ok(folder) => is_written && folder.starts_with(top),
+                // The git of another account.
+                Err(cause) => cause.kind() == ErrorKind::PermissionDenied,
+            }
+    })
+}
+
 fn lock_error(lock: &Path) -> Error {
     let message = format!(
         "another process holds the lock {} of git; it was waited for {} s",
@@ -81,6 +116,22 @@ fn lock_error(lock: &Path) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn lock_is_held_as_long_as_it_is_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = fs::canonicalize(folder.path()).unwrap();
+        for text in ["", "DIRC"] {
+            let lock = top.join("index.lock");
+            fs::write(&lock, text).unwrap();
+            let there = lock.symlink_metadata().unwrap();
+            let open = fs::File::open(&lock).unwrap();
+            assert!(may_be_held(&there, &top), "{text}");
+            drop(open);
+            assert!(!may_be_held(&there, &top), "{text}");
+        }
+    }
 
     #[test]
     fn locks_are_read_from_the_words_of_git() {
