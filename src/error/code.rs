@@ -52,7 +52,7 @@ codes! {
     StoreCorrupt = "E_STORE_CORRUPT", 3, "The database is not one that can be read.",
         "Restore the database from a backup; cleo leaves it as it is.";
     StoreForeign = "E_STORE_FOREIGN", 3, "The database holds what cleo did not put there, or is not this account's own.",
-        "Look at what the message names, and ask whoever gave you this copy; a workspace of your own takes its tasks over with `cleo import`.";
+        "Look at what the message names, and ask whoever gave you this copy; a workspace of your own takes its tasks over with `cleo import`. If you trust the account that it belongs to, name the workspace in CLEO_SAFE_DIRECTORY.";
     RowDamaged = "E_ROW_DAMAGED", 3, "A row of the database cannot be read; it costs nothing but itself.",
         "See all such rows with `cleo doctor`, which names the command that removes each.";
     StoreReadOnly = "E_STORE_READ_ONLY", 3, "The database cannot be written; nothing was changed.",

@@ -43,6 +43,7 @@ const FOLDERS: [&str; 2] = ["PWD", "OLDPWD"];
 /// desktop passes on (`LC_TOKEN`, the sockets below `XDG_RUNTIME_DIR`).
 const WORK: &[&str] = &[
     "CI",
+    "CLEO_SAFE_DIRECTORY",
     "CURL_CA_BUNDLE",
     "DOTNET_ROOT",
     "GIT_SSL_CAINFO",

@@ -193,6 +193,22 @@ fn store_of_another_account_is_refused() {
     assert_eq!(reply["error"]["code"], "E_STORE_FOREIGN");
     let message = reply["error"]["message"].as_str().unwrap();
     assert!(message.contains("user id 12345"), "{message}");
+    let root = workspace.root().to_str().unwrap().to_string();
+    let declare = "export CLEO_SAFE_DIRECTORY=[WORKSPACE]";
+    assert_eq!(reply["error"]["alternatives"][0]["command"], declare);
+    let elsewhere = workspace.env("CLEO_SAFE_DIRECTORY", &format!("/elsewhere:{root}/.cleo"));
+    assert_eq!(
+        elsewhere.json(&["list"])["error"]["code"],
+        "E_STORE_FOREIGN"
+    );
+    let declared = elsewhere.env("CLEO_SAFE_DIRECTORY", &format!("/elsewhere:{root}"));
+    assert_eq!(declared.json(&["list"])["result"]["total"], 5);
+    // Nothing in the workspace can say so.
+    declared.write(".cleo/config.yaml", "safe.directory: /\n");
+    assert_eq!(
+        declared.json(&["list"])["error"]["code"],
+        "E_CONFIG_INVALID"
+    );
 }
 
 #[test]

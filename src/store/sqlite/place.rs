@@ -1,6 +1,7 @@
 //! Where a database lies and whose it is. A folder that came with a copy of a project, or that another
 //! account of this machine has put in the way, may hold anything.
 
+use std::env;
 use std::fs::{self, File, Metadata};
 use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -11,6 +12,8 @@ use crate::file::{PRIVATE_FILE, is_own, restrict, unwritable};
 
 /// Endings of the files that SQLite keeps beside a database.
 const BESIDE: [&str; 2] = ["-wal", "-shm"];
+/// The variable with the workspaces of other accounts that this user trusts, separated by colons.
+const SAFE_DIRECTORY: &str = "CLEO_SAFE_DIRECTORY";
 
 /// Refuses a database that is not this account's, or that a link leads to out of the workspace: the
 /// folder above the one that it lies in. Permissions of other accounts are taken away.
@@ -18,14 +21,15 @@ pub(crate) fn check_place(database: &Path) -> Result<()> {
     let Some(folder) = database.parent() else {
         return Ok(());
     };
+    let root = folder.parent().unwrap_or(folder);
     for place in [folder, database] {
         let Ok(mut there) = fs::symlink_metadata(place) else {
             return Ok(());
         };
         if there.is_symlink() {
-            there = behind_link(place, folder.parent().unwrap_or(folder))?;
+            there = behind_link(place, root)?;
         }
-        check_owner(place, &there)?;
+        check_owner(place, &there, root)?;
         // Where this fails, `doctor` tells it.
         let _ = restrict(place, &there);
         if place == database && there.mode() & 0o077 != 0 {
@@ -101,16 +105,31 @@ fn behind_link(place: &Path, root: &Path) -> Result<Metadata> {
     })
 }
 
-fn check_owner(place: &Path, there: &Metadata) -> Result<()> {
-    if is_own(there) {
+fn check_owner(place: &Path, there: &Metadata, root: &Path) -> Result<()> {
+    if is_own(there) || is_declared_safe(root) {
         return Ok(());
     }
     let message = format!(
-        "{} belongs to another account (user id {}), which may have put anything into it",
+        "{} belongs to another account (user id {}), which may have put anything into it; if you trust that \
+         account, name the workspace in {SAFE_DIRECTORY}",
         place.display(),
         there.uid()
     );
-    Err(foreign(message).fix(format!("ls -ld {}", quote(&place.to_string_lossy()))))
+    let error = foreign(message).fix(format!("ls -ld {}", quote(&place.to_string_lossy())));
+    let root = fs::canonicalize(root).unwrap_or_else(|_| root.to_path_buf());
+    let declare = format!("export {SAFE_DIRECTORY}={}", quote(&root.to_string_lossy()));
+    Err(error.or("use it, if you trust that account", declare))
+}
+
+/// Returns true for a workspace that the user has named as one whose other owner is trusted, as with
+/// `safe.directory` of git: nothing in the workspace can name it.
+fn is_declared_safe(root: &Path) -> bool {
+    let Some(declared) = env::var_os(SAFE_DIRECTORY) else {
+        return false;
+    };
+    let root = fs::canonicalize(root).ok();
+    env::split_paths(&declared)
+        .any(|path| path.is_absolute() && fs::canonicalize(path).ok() == root && root.is_some())
 }
 
 /// The error for a store that holds, or is, what cleo did not make.
