@@ -89,7 +89,7 @@ pub(crate) fn check(program: &Path) -> Result<()> {
 fn missing(program: &Path, cause: &str) -> Error {
     let place = program.display();
     let message = format!("the network needs the program {PROGRAM} at {place}: {cause}");
-    Error::new(Code::ProgramMissing, message).fix("cargo install --path .")
+    Error::new(Code::ProgramMissing, message)
 }
 
 fn start(program: &Path) -> Result<Child> {

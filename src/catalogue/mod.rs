@@ -278,10 +278,7 @@ fn folder_name(file: &Path) -> String {
 fn read_text(file: &Path) -> Result<String> {
     String::from_utf8(read(file, FILE_MAX)?).map_err(|cause| {
         let message = format!("{} is no UTF-8 text", file.display());
-        let fix = format!("file {}", quote(&file.to_string_lossy()));
-        Error::new(Code::CatalogueInvalid, message)
-            .fix(fix)
-            .because(cause)
+        Error::new(Code::CatalogueInvalid, message).because(cause)
     })
 }
 

@@ -49,5 +49,5 @@ pub(super) fn hand_over(name: &str, arguments: &[OsString]) -> Error {
         .exec();
     let place = program.display();
     let message = format!("this command needs the program {name} at {place}: {cause}");
-    Error::new(Code::ProgramMissing, message).fix("cargo install --path .")
+    Error::new(Code::ProgramMissing, message)
 }

@@ -76,17 +76,14 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     }
     let Some(task) = arguments.task else {
         let message = "`--epic` goes with `--dot` or `--svg`";
-        let epic = arguments.epic.map(|epic| format!(" --epic {epic}"));
-        let fix = format!("cleo deps{} --dot", epic.unwrap_or_default());
-        return Err(Error::new(Code::Usage, message).fix(fix));
+        return Err(Error::new(Code::Usage, message));
     };
     if arguments.tree {
         return tree(face, task, &arguments);
     }
     if arguments.depth.is_some() {
         let message = "`--depth` goes with `--tree`, `--dot` or `--svg`";
-        let fix = format!("cleo deps {task} --tree --depth 2");
-        return Err(Error::new(Code::Usage, message).fix(fix));
+        return Err(Error::new(Code::Usage, message));
     }
     list(face, task)
 }

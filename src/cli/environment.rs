@@ -174,9 +174,7 @@ pub(super) fn format(settings: &Settings) -> Option<Format> {
 pub(super) fn program() -> Result<(PathBuf, bool)> {
     let program = env::current_exe().map_err(|cause| {
         let message = format!("cleo cannot find its own program: {cause}");
-        Error::new(Code::Internal, message)
-            .fix("command -v cleo")
-            .because(cause)
+        Error::new(Code::Internal, message).because(cause)
     })?;
     let path = env::var_os("PATH").unwrap_or_default();
     let is_on_path = env::split_paths(&path).any(|folder| Some(&*folder) == program.parent());
@@ -243,8 +241,10 @@ fn actor(settings: &Settings) -> Result<String> {
     let host = text("HOSTNAME").or_else(host);
     let (user, host) = (user.as_deref(), host.as_deref());
     let actor = [user.unwrap_or("unknown"), host.unwrap_or("localhost")].join("@");
-    // Nothing is wrong with a CLEO_AGENT that is not set: it is what would help.
-    let refuse = |message| Error::new(Code::ConfigInvalid, message).fix("export CLEO_AGENT=agent");
+    let refuse = |message: String| {
+        let message = format!("{message}; set CLEO_AGENT to another name");
+        Error::new(Code::ConfigInvalid, message)
+    };
     one_line("the name made of user and host", actor).map_err(refuse)
 }
 

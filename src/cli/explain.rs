@@ -94,7 +94,10 @@ fn unknown(name: &str) -> Error {
         .or(name.strip_prefix("e_"))
         .unwrap_or(name);
     match nearest(wanted, Code::ALL.iter().map(|code| bare(code.name()))) {
-        Some(code) => error.fix(format!("cleo explain E_{code}")),
+        Some(code) => error.fix("cleo help exit-codes").or(
+            format!("explain E_{code}"),
+            format!("cleo explain E_{code}"),
+        ),
         None => error.fix("cleo help exit-codes"),
     }
 }
@@ -140,8 +143,10 @@ fn no_command(above: &clap::Command, word: &str, topics: &[&str]) -> Error {
     let visible = above.get_subcommands().filter(|one| !one.is_hide_set());
     let names = visible.map(clap::Command::get_name);
     match nearest(word, names.chain(topics.iter().copied())) {
-        Some(name) => error.did_you_mean(name).fix("cleo --help"),
-        None => error.fix("cleo --help"),
+        Some(name) => error
+            .did_you_mean(name)
+            .or("see all commands", "cleo --help"),
+        None => error.or("see all commands", "cleo --help"),
     }
 }
 

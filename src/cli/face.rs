@@ -84,6 +84,6 @@ impl Face<'_> {
 
     /// Gives an error that stands beside a result its command to paste.
     pub(super) fn with_fix(&self, error: Option<Error>) -> Option<Error> {
-        error.map(|error| usage::with_fix(error, self.globals, self.arguments))
+        error.map(|error| usage::complete(error, self.globals, self.arguments))
     }
 }

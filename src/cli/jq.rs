@@ -48,7 +48,7 @@ impl Jq {
         let started = jq.start().map_err(|cause| {
             let place = jq.program.display();
             let message = format!("--jq needs the program {PROGRAM} at {place}: {cause}");
-            Error::new(Code::ProgramMissing, message).fix("cargo install --path .")
+            Error::new(Code::ProgramMissing, message)
         })?;
         let running = started.map_err(|fault| {
             let message = format!("the filter `{code}` is faulty {fault}");

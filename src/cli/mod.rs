@@ -278,7 +278,7 @@ fn start<const PROGRAM: u8>(arguments: Vec<OsString>) -> ExitCode {
         Ok(code) => code,
         Err(error) => {
             let name = begun.map_or_else(|| usage::command_of(&arguments), String::from);
-            output.error(&name, usage::with_fix(error, &cli.globals, &arguments))
+            output.error(&name, usage::complete(error, &cli.globals, &arguments))
         }
     }
 }

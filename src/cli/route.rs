@@ -72,7 +72,7 @@ pub(super) fn run(face: &mut Face<'_>, mut arguments: Arguments) -> Result<ExitC
     let is_twice = |file: &PathBuf| arguments.stdin && file.as_os_str() == "-";
     if arguments.agents.as_ref().is_some_and(is_twice) {
         let message = "agents and messages cannot both come from standard input";
-        return Err(Error::new(Code::Usage, message).fix("cleo route --help"));
+        return Err(Error::new(Code::Usage, message));
     }
     let Some(message) = arguments.message.take() else {
         return stream(face, &arguments);
@@ -237,7 +237,7 @@ fn read<'a>(line: &Line<'a>, agent: Option<&str>) -> Result<Query<'a>> {
 
 fn too_long() -> Error {
     let message = format!("the line has more than {LINE_MAX} bytes");
-    Error::new(Code::InputInvalid, message).fix("cleo route --help")
+    Error::new(Code::InputInvalid, message)
 }
 
 fn unreadable(cause: std::io::Error) -> Error {

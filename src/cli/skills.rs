@@ -269,7 +269,7 @@ fn answer(
 ) -> Result<Decision> {
     let refused = |what: String| {
         let error = Error::new(Code::InputInvalid, format!("line {}{what}", line.number));
-        error.fix("cleo skills dispatch --help")
+        error
     };
     let Some(bytes) = line.bytes else {
         return Err(refused(format!(" has more than {LINE_MAX} bytes")));

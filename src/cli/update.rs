@@ -223,7 +223,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     let patch = arguments.into_patch()?;
     if patch.is_empty() {
         let message = format!("nothing to change in {id}: no field was given");
-        return Err(Error::new(Code::Usage, message).fix("cleo update --help"));
+        return Err(Error::new(Code::Usage, message));
     }
     let items = Item::criteria(id, &patch.add_acceptance);
     let mut context = face.context()?;

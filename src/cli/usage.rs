@@ -37,7 +37,7 @@ pub(super) fn report(fault: &clap::Error, arguments: &[OsString]) -> ExitCode {
         }
         _ => {
             let message = message(&fault.render().to_string());
-            let error = Error::new(Code::Usage, message).fix(line.help());
+            let error = line.with_help(Error::new(Code::Usage, message));
             output.error(&line.name, error)
         }
     }
@@ -58,29 +58,31 @@ fn report_missing_command(output: &mut Output, mut line: Line) -> ExitCode {
         "cleo" => "`cleo` needs a command".to_string(),
         words => format!("`cleo {words}` needs a command"),
     };
-    let error = Error::new(Code::Usage, message).fix(line.help());
+    let error = line.with_help(Error::new(Code::Usage, message));
     output.error(&line.name, error)
 }
 
-/// Completes an error: each command in it goes to the workspace that the user named, and an error without
-/// a fix gets the help of the command, unless its message says all or the same command may succeed later.
-pub(super) fn with_fix(mut error: Error, globals: &Globals, arguments: &[OsString]) -> Error {
+/// Completes an error: each command in it goes to the workspace that the user named, and an error that
+/// proposes nothing names the help, unless its message says all or the same command may succeed later.
+pub(super) fn complete(mut error: Error, globals: &Globals, arguments: &[OsString]) -> Error {
     let others = error.alternatives.iter_mut();
     let others = others.map(|other| &mut other.command);
     for command in error.fix.iter_mut().chain(others) {
         *command = globals.in_root(command);
     }
-    let fix = error.fix.take().filter(|fix| is_usable(fix));
-    error.fix = fix.or_else(|| match error.code {
-        Code::GateFailed | Code::Interrupted | Code::Terminated => None,
-        Code::Internal | Code::StoreCorrupt | Code::StoreForeign | Code::StoreSchema => {
-            Some(format!("cleo explain {}", error.code.name()))
-        }
-        _ if error.retryable() => None,
-        _ => Some(Line::read(arguments).help()),
-    });
+    error.fix = error.fix.filter(|fix| is_usable(fix));
     error.alternatives.retain(|other| is_usable(&other.command));
-    error
+    if error.fix.is_some() || !error.alternatives.is_empty() || error.retryable() {
+        return error;
+    }
+    match error.code {
+        Code::GateFailed | Code::Interrupted | Code::Terminated => error,
+        Code::Internal | Code::StoreCorrupt | Code::StoreForeign | Code::StoreSchema => {
+            let explain = format!("cleo explain {}", error.code.name());
+            error.fix(explain)
+        }
+        _ => Line::read(arguments).with_help(error),
+    }
 }
 
 /// Says whether a fix can be pasted: not one without end, nor one with a path in it that is no
@@ -154,11 +156,12 @@ impl Line {
         }
     }
 
-    fn help(&self) -> String {
-        match self.name.as_str() {
+    fn with_help(&self, error: Error) -> Error {
+        let help = match self.name.as_str() {
             "cleo" => "cleo --help".to_string(),
             name => format!("cleo {} --help", name.replace('.', " ")),
-        }
+        };
+        error.or("see the help", help)
     }
 }
 

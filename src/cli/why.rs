@@ -46,7 +46,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 }
 
 fn nothing() -> Error {
-    Error::new(Code::Usage, "neither a task nor a run is named").fix("cleo why --help")
+    Error::new(Code::Usage, "neither a task nor a run is named")
 }
 
 fn render(screen: &mut Screen, why: &Why) {

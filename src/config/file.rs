@@ -28,11 +28,11 @@ pub(crate) fn read(path: &str, text: &str) -> Result<Vec<Entry>> {
         let refuse = |what: &str| {
             let is_flat = text.lines().any(|line| is_flat_line(line, &name));
             let error = Error::new(Code::ConfigInvalid, format!("{path}:{line}: {what}"));
-            error.fix(if is_flat {
-                unset_command(path, &name)
-            } else {
-                look(path, line)
-            })
+            let error = error.fix(look(path, line));
+            match is_flat {
+                true => error.or("remove the setting", unset_command(path, &name)),
+                false => error,
+            }
         };
         let key = Key::find(&name).ok_or_else(|| refuse(&no_setting(&name)))?;
         let value = parse(key, &value).map_err(|can_be| {

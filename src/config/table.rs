@@ -105,11 +105,7 @@ impl Key {
     pub(crate) fn named(name: &str) -> Result<&'static Key> {
         Key::find(name).ok_or_else(|| {
             let error = Error::new(Code::ConfigInvalid, no_setting(name));
-            // A fix that repeats the value would have a secret written down.
-            if is_secret(name) {
-                return error.fix("read -rs OPENAI_API_KEY && export OPENAI_API_KEY");
-            }
-            match Key::near(name) {
+            match Key::near(name).filter(|_| !is_secret(name)) {
                 Some(near) => error.did_you_mean(near).fix("cleo config list"),
                 None => error.fix("cleo config list"),
             }

@@ -172,7 +172,7 @@ fn start(command: &mut Command, input: Option<String>) -> Result<Child> {
     let mut child = started.map_err(|cause| {
         let program = Path::new(command.get_program()).display();
         let message = format!("{program} cannot be started: {cause}");
-        Error::new(Code::ProgramMissing, message).fix("cargo install --path .")
+        Error::new(Code::ProgramMissing, message)
     })?;
     if let (Some(mut pipe), Some(input)) = (child.stdin.take(), input) {
         thread::spawn(move || pipe.write_all(input.as_bytes()));

@@ -396,8 +396,7 @@ fn not_home_yet(run: &str) -> String {
 }
 
 fn not_taken_back(commit: &str) -> Error {
-    let message = format!(
-        "it was merged in {commit}, and what changed since is in the way of taking it back"
-    );
-    Error::new(Code::FileUnwritable, message).fix(format!("git revert --mainline 1 {commit}"))
+    let message =
+        format!("it was merged in {commit}, and what changed since is in the way of reverting it");
+    Error::new(Code::FileUnwritable, message).fix(format!("git show --stat {commit}"))
 }

@@ -5,7 +5,7 @@ use super::deeds::is_loss;
 use super::engine::Engine;
 use super::machine::Fact;
 use super::prompt;
-use crate::error::{Code, Error, Result, quote};
+use crate::error::{Code, Error, Result};
 use crate::gate::Forced;
 use crate::id::TaskId;
 use crate::manifest::entry::Status as EntryStatus;
@@ -170,7 +170,7 @@ impl Engine<'_> {
         let found = verify::message(words);
         let error = found.verdict.error("the last message of its agent")?;
         let nearest = found.nearest.unwrap_or_default();
-        Some(error.fix(format!("cleo verify message {}", quote(&nearest))))
+        Some(error.did_you_mean(&nearest))
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) fn plan(context: &mut Context, selection: &Selection) -> Result<Vec<P
     if nodes.len() > TASKS_MAX {
         let n = nodes.len();
         let message = format!("{n} tasks are too many for one run; {TASKS_MAX} are allowed");
-        return Err(Error::new(Code::InputInvalid, message).fix("cleo run --help"));
+        return Err(Error::new(Code::InputInvalid, message));
     }
     let mut children: BTreeMap<TaskId, Vec<TaskId>> = BTreeMap::new();
     for node in nodes.values() {

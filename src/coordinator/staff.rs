@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::options::Options;
 use crate::catalogue::Catalogue;
 use crate::dispatch::{Subject, dispatch};
-use crate::error::{Code, Error, Result, quote};
+use crate::error::{Code, Error, Result};
 use crate::run::Spent;
 use crate::runner::agent::choice::{self, Named};
 use crate::runner::agent::{Job, Limits, Runner, Runners};
@@ -55,8 +55,9 @@ impl<'a> Staff<'a> {
         let flag = self.flag.as_ref();
         let chosen = choice::choose(&self.runners.rules, flag, &decision.skill, tier);
         let (named, _) = chosen.ok_or_else(|| {
-            let message = "nothing says which program is to work on the tasks";
-            Error::new(Code::Usage, message).fix("cleo config set runners.default claude")
+            let message = "nothing says which program is to work on the tasks; set `runners.default`, or give \
+                           `--runner`";
+            Error::new(Code::Usage, message).fix("cleo doctor")
         })?;
         if let Some(place) = self.named.iter().position(|one| *one == named) {
             return Ok((place, Some(decision.skill)));
@@ -91,9 +92,7 @@ fn check_program(runner: &dyn Runner) -> Result<()> {
     }
     let name = runner.name();
     let message = format!("the runner {name} needs the program `{program}`, which is not there");
-    Err(Error::new(Code::ProgramMissing, message)
-        .fix(format!("command -v {}", quote(program)))
-        .or("see which are there", "cleo doctor"))
+    Err(Error::new(Code::ProgramMissing, message).fix("cleo doctor"))
 }
 
 fn is_there(program: &Path) -> bool {

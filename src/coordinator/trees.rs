@@ -110,7 +110,7 @@ impl Trees {
         let top = above.find(|path| path.join(".git").symlink_metadata().is_ok());
         let refuse = |what: &str| {
             let message = format!("worktrees need a git repository with a commit: {what}");
-            Error::new(Code::InputInvalid, message).fix("git init && git add -A && git commit")
+            Error::new(Code::InputInvalid, message)
         };
         let top = top.ok_or_else(|| refuse("there is none here"))?;
         let mut trees = Trees {

@@ -38,7 +38,7 @@ codes! {
     Internal = "E_INTERNAL", 1, "Something failed that cleo did not foresee.",
         "Run the command again; if it fails again, report it with the full message.";
     Usage = "E_USAGE", 2, "The command line is not one that cleo understands.",
-        "Read the help that `fix` names, and what the message suggests.";
+        "Read what the message suggests, or the help of the command.";
     InputInvalid = "E_INPUT_INVALID", 2, "What was given on standard input or as an argument cannot be used.",
         "Correct the input as the message says and run the command again.";
     FileUnreadable = "E_FILE_UNREADABLE", 3, "A file could not be read.",
@@ -96,7 +96,7 @@ codes! {
     FieldUnknown = "E_FIELD_UNKNOWN", 6, "A task has no such field; nothing was changed.",
         "Use the field that the message suggests.";
     TextControl = "E_TEXT_CONTROL", 6, "Text for people holds control characters; nothing was changed.",
-        "Remove them; `fix` has the text without.";
+        "Remove them.";
     TextTooLong = "E_TEXT_TOO_LONG", 6, "A text is longer than its field may be; nothing was changed.",
         "Shorten it, or move the detail into a file and name it with `--file`.";
     BatchInvalid = "E_BATCH_INVALID", 6, "A batch has faulty lines; none of its lines was taken.",
@@ -200,7 +200,7 @@ codes! {
     ContextCritical = "E_CONTEXT_CRITICAL", 52, "An orchestrator has used up four fifths of the tokens that it should read.",
         "Write the hand-over with `cleo orchestrator brief` and go on with a fresh context.";
     ProtocolMissing = "E_PROTOCOL_MISSING", 60, "A prompt lacks the subagent protocol block or one of its rules.",
-        "Run the command in `fix`, which adds the block.";
+        "Spawn with `--force-inject`, which adds the block, or append what `cleo research inject TASK` prints.";
     ReturnMessage = "E_RETURN_MESSAGE", 61, "An agent's last message is not one of the allowed sentences.",
         "Ask the agent again for exactly one of the sentences that the message lists.";
     EntryMissing = "E_ENTRY_MISSING", 62, "The manifest has no entry where one is due.",

@@ -63,18 +63,6 @@ impl<'a> Criterion<'a> {
         Err(refused(message))
     }
 
-    /// Returns a line that [`Criterion::check`] takes: with a shell where the command asks for one, without
-    /// the command where that cannot be split.
-    pub(crate) fn mended(line: &str) -> String {
-        match line.rsplit_once(MARK) {
-            Some((text, command)) if obeyed(command).is_some() => {
-                format!("{}{MARK}{}", text.trim(), in_shell(command))
-            }
-            Some((text, command)) if words(command).is_none() => text.trim().to_string(),
-            _ => line.to_string(),
-        }
-    }
-
     pub(crate) fn sentence(&self) -> String {
         match self.line {
             Some(line) => format!("{} (cleo runs `{line}`)", self.text),

@@ -32,8 +32,8 @@ pub(crate) fn allowed_origin(text: &str) -> Result<String> {
 fn refused(option: &str, text: &str, what: &str, meant: Option<String>) -> Error {
     let error = Error::new(Code::Usage, format!("{option} `{text}` is {what}"));
     match meant {
-        Some(meant) => error.did_you_mean(&meant).fix("cleo serve --help"),
-        None => error.fix("cleo serve --help"),
+        Some(meant) => error.did_you_mean(&meant),
+        None => error,
     }
 }
 

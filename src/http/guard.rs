@@ -65,16 +65,21 @@ pub(super) fn check_host(server: &Server, headers: &HeaderMap, uri: &Uri) -> Res
     let port = format!(":{}", server.address.port());
     let name = host.strip_suffix(&port).unwrap_or(&host);
     let message = format!("the server is not called `{host}`");
-    Err(Error::new(Code::Forbidden, message).fix(allowing("--allow-host", name, name)))
+    Err(allowing(
+        Error::new(Code::Forbidden, message),
+        "--allow-host",
+        name,
+        name,
+    ))
 }
 
 /// Names the command that lets a name in, which must be one of a host for that.
-fn allowing(option: &str, value: &str, name: &str) -> String {
+fn allowing(error: Error, option: &str, value: &str, name: &str) -> Error {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':');
     let begins = name.starts_with(|c: char| c.is_ascii_alphanumeric());
     match begins && name.len() <= NAME_MAX && name.chars().all(is_part) {
-        true => format!("cleo serve {option} {}", quote(value)),
-        false => "cleo serve --help".to_string(),
+        true => error.or("let it in", format!("cleo serve {option} {}", quote(value))),
+        false => error,
     }
 }
 
@@ -124,8 +129,13 @@ pub(super) fn check_origin<'a>(
         return Ok(Some(origin));
     }
     let message = format!("pages of `{origin}` may not call this server");
-    let fix = allowing("--allow-origin", origin, name.unwrap_or_default());
-    Err(Error::new(Code::Forbidden, message).fix(fix))
+    let error = Error::new(Code::Forbidden, message);
+    Err(allowing(
+        error,
+        "--allow-origin",
+        origin,
+        name.unwrap_or_default(),
+    ))
 }
 
 /// Finds out who calls. Where no token is needed, a cookie that holds no more locks nobody out.

@@ -80,7 +80,7 @@ pub(crate) fn listen(address: SocketAddr, jobs: usize) -> Result<Listening> {
 fn taken(address: SocketAddr, cause: std::io::Error) -> Error {
     let message = format!("the server cannot listen on {address}: {cause}");
     Error::new(Code::InputInvalid, message)
-        .fix("cleo serve --port 0")
+        .or("serve at a free port", "cleo serve --port 0")
         .because(cause)
 }
 

@@ -84,13 +84,12 @@ fn seen(call: &Call, command: &'static str) -> Result<Known> {
 }
 
 fn checked(call: &Call, command: &'static str, text: &str) -> Result<Checked> {
-    let (surroundings, known) = (call.surroundings(command), seen(call, command)?);
-    Ok(plans::judge(&surroundings, text.as_bytes(), known, None))
+    Ok(plans::judge(text.as_bytes(), seen(call, command)?))
 }
 
 fn made(call: &Call, command: &'static str, goal: &str, max_loops: Option<u32>) -> Result<Planned> {
-    let (surroundings, known) = (call.surroundings(command), seen(call, command)?);
-    plans::make_among(&surroundings, known, goal, max_loops, &ByRule)
+    let known = seen(call, command)?;
+    plans::make_among(known, goal, max_loops, &ByRule)
 }
 
 fn check_passes(max_loops: Option<u32>) -> Result<()> {

@@ -237,8 +237,11 @@ fn caller(parts: &Parts, route: &Route) -> Result<Caller> {
         Some(Ok(caller)) => caller.clone(),
         Some(Err(_)) if route.is_open => nobody(),
         Some(Err(error)) => {
-            let fix = error.fix.clone().unwrap_or_default();
-            return Err(Error::new(error.code, error.message.clone()).fix(fix));
+            return Err(Error {
+                fix: error.fix.clone(),
+                alternatives: error.alternatives.clone(),
+                ..Error::new(error.code, error.message.clone())
+            });
         }
         None => return Err(Error::new(Code::Internal, "the call came past its guard")),
     };

@@ -11,7 +11,7 @@ use crate::error::{Code, Error};
 use crate::exchange::{Fault, FaultKind, Head};
 use crate::llm::reply::{Framing, Reader};
 use crate::llm::settings::{Key, Redactor};
-use crate::llm::{Delta, Model, client, reply, settings};
+use crate::llm::{Delta, Model, client, reply};
 
 /// How much of a refusal is read, in bytes.
 const REFUSAL_MAX: usize = 64 << 10;
@@ -193,16 +193,8 @@ impl Client {
             ),
         };
         let fix = match fault.kind {
-            FaultKind::Timeout => {
-                let more = self
-                    .model
-                    .timeout
-                    .as_secs()
-                    .saturating_mul(3)
-                    .clamp(1, 3_600);
-                format!("cleo config set llm.timeout {more}s")
-            }
-            _ => "cleo config get llm.baseUrl".to_string(),
+            FaultKind::Timeout => "cleo config get llm.timeout",
+            _ => "cleo config get llm.baseUrl",
         };
         let passing = fault.kind.is_passing() || fault.kind == FaultKind::Timeout;
         Missed {
@@ -218,10 +210,11 @@ impl Client {
         let again = client::is_passing(status);
         let said = said(body, self.key.as_ref());
         let (code, message, fix) = match status {
-            401 | 403 => {
-                let (message, fix) = self.no_entry(status);
-                (Code::ModelRefused, message, fix)
-            }
+            401 | 403 => (
+                Code::ModelRefused,
+                self.no_entry(status),
+                "cleo config list --show-origin".to_string(),
+            ),
             300..=399 => (
                 Code::ModelRefused,
                 format!("{server} answers HTTP {status}, a redirect, which is not followed"),
@@ -253,28 +246,20 @@ impl Client {
     }
 
     /// Says which key was refused, and how to set another.
-    fn no_entry(&self, status: u16) -> (String, String) {
+    fn no_entry(&self, status: u16) -> String {
         let server = &self.model.base_url;
         match (&self.key, &self.model.key_variable) {
-            (Some(_), Some(variable)) => (
-                format!("{server} refused the key in {variable}: HTTP {status}"),
-                settings::ask_for(variable),
+            (Some(_), Some(variable)) => {
+                format!("{server} refused the key in {variable}: HTTP {status}")
+            }
+            (None, Some(variable)) => {
+                format!("{server} wants a key, and {variable} is not set: HTTP {status}")
+            }
+            _ if !self.model.is_of_project => format!(
+                "{server} wants a key, and llm.apiKeyEnv does not say which variable holds it: HTTP {status}"
             ),
-            (None, Some(variable)) => (
-                format!("{server} wants a key, and {variable} is not set: HTTP {status}"),
-                settings::ask_for(variable),
-            ),
-            _ if !self.model.is_of_project => (
-                format!(
-                    "{server} wants a key, and llm.apiKeyEnv does not say which variable holds it: HTTP {status}"
-                ),
-                "cleo config set llm.apiKeyEnv OLLAMA_API_KEY --user".to_string(),
-            ),
-            _ => (
-                format!(
-                    "{server} wants a key and gets none, because the project's file names the server: HTTP {status}"
-                ),
-                "cleo config list --show-origin".to_string(),
+            _ => format!(
+                "{server} wants a key and gets none, because the project's file names the server: HTTP {status}"
             ),
         }
     }

@@ -8,7 +8,7 @@ use chrono::{DateTime, Utc};
 
 use super::answer::{Answer, Missed, too_long};
 use super::settings::{Key, Redactor};
-use super::{Model, Reply, Request, Usage, settings};
+use super::{Model, Reply, Request, Usage};
 use crate::error::{Code, Error, Result};
 use crate::exchange::{Call, Failure};
 use crate::runner::signals;
@@ -171,8 +171,9 @@ pub(crate) fn without_key(model: &Model, text: &str) -> String {
 
 pub(crate) fn no_key(model: &Model, variable: &str) -> Error {
     let word = model.provider.word();
-    let message = format!("the model of {word} needs a key, and {variable} is not set");
-    Error::new(Code::ConfigInvalid, message).fix(settings::ask_for(variable))
+    let message =
+        format!("the model of {word} needs a key, and {variable} is not set; set it to the key");
+    Error::new(Code::ConfigInvalid, message).fix("cleo config list --show-origin")
 }
 
 fn millis(time: Duration) -> u64 {

@@ -95,11 +95,7 @@ impl Model {
                 "{LLM_PROVIDER} is {}, and {LLM_MODEL} does not say which model answers",
                 provider.word()
             );
-            let example = match provider {
-                Provider::Anthropic => "claude-sonnet-4-5",
-                _ => "llama3.2",
-            };
-            return Err(invalid(message).fix(format!("cleo config set {LLM_MODEL} {example}")));
+            return Err(invalid(message).fix("cleo config list --show-origin"));
         }
         let (key_variable, needs_key) = key(settings, provider)?;
         Ok(Some(Model {
@@ -130,7 +126,8 @@ fn key(settings: &Settings, provider: Provider) -> Result<(Option<String>, bool)
         let message = format!(
             "{LLM_API_KEY_ENV} is set by the project's file, which cannot say which variable is sent to a server"
         );
-        return Err(invalid(message).fix(format!("cleo config unset {LLM_API_KEY_ENV}")));
+        let unset = format!("cleo config unset {LLM_API_KEY_ENV}");
+        return Err(invalid(message).or("remove the setting", unset));
     }
     if settings.is_from_project(LLM_BASE_URL) {
         return Ok((None, false));
@@ -149,13 +146,10 @@ fn base_url(settings: &Settings, provider: Provider) -> Result<String> {
     };
     let url = text.trim_end_matches('/');
     if host(url).is_none() {
-        let own = provider.defaults().0;
+        let look = "cleo config list --show-origin".to_string();
         let (said_by, fix) = match settings.origin(LLM_BASE_URL) {
             Some(Origin::Variable(name)) => (name, format!("unset {name}")),
-            _ => (
-                LLM_BASE_URL,
-                format!("cleo config set {LLM_BASE_URL} {own} --user"),
-            ),
+            _ => (LLM_BASE_URL, look),
         };
         let message = format!(
             "{said_by} must be an address that begins with http:// or https://, without a name or password and without `?` or `#`"
@@ -219,8 +213,8 @@ impl Key {
         {
             return Ok(Key(value.to_string()));
         }
-        let message = format!("{variable} holds something that can be no key");
-        Err(Error::new(Code::ConfigInvalid, message).fix(ask_for(variable)))
+        let message = format!("{variable} holds something that can be no key; set it to the key");
+        Err(Error::new(Code::ConfigInvalid, message).fix("cleo config list --show-origin"))
     }
 
     /// Returns the key, for the request only.
@@ -256,11 +250,6 @@ impl std::fmt::Debug for Key {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(HIDDEN)
     }
-}
-
-/// The command that sets a variable without showing its value or leaving it in a history.
-pub(crate) fn ask_for(variable: &str) -> String {
-    format!("read -rs {variable} && export {variable}")
 }
 
 /// Takes a key out of text that arrives in pieces.

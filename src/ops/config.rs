@@ -121,8 +121,10 @@ impl Files {
             let workspace = Workspace::from(base.clone());
             let placed = workspace.confine(&folder).map_err(|_| {
                 let message = format!("{origin}: `{folder}` leads out of the workspace");
-                Error::new(Code::ConfigInvalid, message)
-                    .fix(format!("cleo config unset {}", key.name))
+                Error::new(Code::ConfigInvalid, message).or(
+                    "remove the setting",
+                    format!("cleo config unset {}", key.name),
+                )
             })?;
             Ok(placed.to_string_lossy().into_owned())
         });
@@ -160,10 +162,7 @@ fn text(path: &Path) -> Result<Option<String>> {
     })?;
     String::from_utf8(bytes).map(Some).map_err(|cause| {
         let message = format!("{} is no text in UTF-8", path.display());
-        let fix = format!("file {}", crate::error::quote(&path.to_string_lossy()));
-        Error::new(Code::ConfigInvalid, message)
-            .fix(fix)
-            .because(cause)
+        Error::new(Code::ConfigInvalid, message).because(cause)
     })
 }
 

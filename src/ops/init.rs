@@ -176,8 +176,7 @@ fn read(path: &Path) -> Result<Option<String>> {
     let bytes = file::read(path, FILE_MAX)?;
     String::from_utf8(bytes).map(Some).map_err(|cause| {
         let message = format!("{} is no text in UTF-8: {cause}", path.display());
-        let shown = path.to_string_lossy();
-        Error::new(Code::FileUnreadable, message).fix(format!("file {}", quote(&shown)))
+        Error::new(Code::FileUnreadable, message)
     })
 }
 
@@ -198,11 +197,7 @@ fn refusal(planned: &[Planned], surroundings: &Surroundings, options: &Options) 
         "somebody else's text stands where cleo writes, in {}; nothing was written",
         changed.join(", ")
     );
-    Some(
-        Error::new(Code::FileChanged, message)
-            .fix(format!("{command} --force"))
-            .or("see what would be lost", format!("{command} --dry-run")),
-    )
+    Some(Error::new(Code::FileChanged, message).or("write over it", format!("{command} --force")))
 }
 
 fn report(

@@ -201,8 +201,8 @@ fn refuse_second(transaction: &dyn Transaction, caller: &Caller) -> Result<()> {
     let Session { id, started_at, .. } = open;
     let message = format!("{} leads {id} already, since {started_at}", caller.name);
     Err(Error::new(Code::SessionExists, message)
-        .fix(format!("cleo session end {id}"))
-        .or("see how it stands", "cleo session status"))
+        .fix("cleo session status")
+        .or("end it", format!("cleo session end {id}")))
 }
 
 /// Refuses a scope that overlaps that of an open session; `share` opens it anyway. A session about
@@ -222,8 +222,8 @@ fn refuse_overlap(
             let (id, holder) = (other.id, &other.holder);
             let message = format!("{id} of {holder} is about {theirs}, which overlaps {scope}");
             return Err(Error::new(Code::ScopeConflict, message)
-                .fix(share)
-                .or("work in theirs", format!("export CLEO_SESSION={id}")));
+                .fix(format!("cleo session status --session {id}"))
+                .or("share the tasks", share));
         }
     }
     Ok(())
@@ -314,7 +314,7 @@ pub(crate) fn resume(context: &mut Context, id: SessionId, force: bool) -> Resul
             }
             let message = format!("{id} is open, and {} leads it", session.holder);
             return Err(Error::new(Code::SessionExists, message)
-                .fix(format!("export CLEO_SESSION={id}"))
+                .fix(format!("cleo session status --session {id}"))
                 .or("end it first", format!("cleo session end {id} --force")));
         }
         refuse_second(transaction, &caller)?;
@@ -381,7 +381,8 @@ fn add_note(session: &mut Session, text: String, caller: &Caller) -> Result<()> 
     check_note(&text)?;
     if session.notes.len() >= ITEMS_MAX {
         let message = format!("{} has {ITEMS_MAX} notes, and no room for more", session.id);
-        return Err(Error::new(Code::TextTooLong, message).fix("cleo session start"));
+        return Err(Error::new(Code::TextTooLong, message)
+            .fix(format!("cleo session status --session {}", session.id)));
     }
     session.notes.push(Note {
         at: caller.now.clone(),

@@ -223,7 +223,7 @@ fn check_user(user: &str) -> Result<String> {
         return Ok(user.to_string());
     }
     let message = format!("a user is one line of at most {USER_MAX} visible characters");
-    Err(Error::new(Code::InputInvalid, message).fix("cleo serve token create --user ann"))
+    Err(Error::new(Code::InputInvalid, message))
 }
 
 fn random() -> Result<String> {

@@ -24,7 +24,7 @@ use super::leash::Leash;
 use super::pipes::{Kept, Pipes};
 use super::signals::{self, Guard};
 use super::strays::Strays;
-use crate::error::{Code, Error, Result, quote};
+use crate::error::{Code, Error, Result};
 
 /// How long a command may take to end after it was asked to.
 pub(super) const GRACE: Duration = Duration::from_millis(2_500);
@@ -215,9 +215,7 @@ pub(super) fn not_started(command: &Command, cause: std::io::Error) -> Error {
         ErrorKind::NotFound => Code::ProgramMissing,
         _ => Code::FileUnreadable,
     };
-    Error::new(code, message)
-        .fix(format!("command -v {}", quote(&program)))
-        .because(cause)
+    Error::new(code, message).because(cause)
 }
 
 fn interrupted(code: Code, command: &Command) -> Error {

@@ -28,7 +28,8 @@ pub(crate) fn require_git_version(said: &str) -> Result<()> {
 pub(crate) fn reserved_branch() -> Error {
     let message = "the repository has a branch `cleo`, so git cannot make the branches `cleo/RUN/TASK` of \
                    `--isolate worktree`; rename it";
-    Error::new(Code::InputInvalid, message).fix("git branch --move cleo was-cleo")
+    Error::new(Code::InputInvalid, message)
+        .or("rename it to was-cleo", "git branch --move cleo was-cleo")
 }
 
 #[cfg(test)]

@@ -1363,7 +1363,10 @@ fn a_pipe_without_a_message_is_an_error() {
     for empty in ["", "\n  \n"] {
         let reply = workspace.json_with(&["chat"], empty);
         assert_eq!(reply["error"]["code"], "E_INPUT_INVALID", "{reply}");
-        assert_eq!(reply["error"]["fix"], "cleo chat --message \"…\"");
+        assert_eq!(
+            reply["error"]["alternatives"][0]["command"],
+            "cleo chat --help"
+        );
     }
     assert_eq!(workspace.text("chat", "/quit\n").exit, 0);
 }
@@ -1430,10 +1433,7 @@ fn faulty_messages_and_conversations_are_refused() {
     for name in ["", "a b", "../x", "ä", &"x".repeat(101)] {
         let words = ["chat", "--message", "hello", "--conversation", name];
         let error = workspace.refused(&words, "E_INPUT_INVALID");
-        assert!(
-            error["fix"].as_str().unwrap().starts_with("cleo chat"),
-            "{error}"
-        );
+        assert_eq!(error["alternatives"][0]["command"], "cleo chat --help");
     }
     let long = "x ".repeat((1 << 19) + 1);
     let reply = workspace.json_with(&["chat"], &long);
@@ -1531,7 +1531,7 @@ fn a_faulty_seed_is_refused_with_its_place_and_loads_nothing() {
         assert_eq!(reply["error"]["code"], "E_INPUT_INVALID", "{seed}: {reply}");
         let message = reply["error"]["message"].as_str().unwrap();
         assert!(message.contains(said), "{seed}: {message}");
-        assert_eq!(reply["error"]["fix"], "${EDITOR:-vi} bad.json");
+        assert!(message.starts_with("bad.json"), "{seed}: {message}");
         assert_eq!(data(&workspace), before, "{seed}");
     }
     let again = workspace.json(&["chat", "seed", "seed.json"]);

@@ -238,13 +238,11 @@ fn next_does_not_wait_for_what_nobody_holds() {
     let refused = |line: &str, message: &str, fix: &str| {
         let error = ada.refused(line, "E_NOTHING_READY");
         assert_eq!(error["retryable"], false, "{error}");
-        assert_eq!(
-            (&error["message"], &error["fix"]),
-            (&json!(message), &json!(fix))
-        );
+        assert_eq!(error["message"], message);
+        assert_eq!(error["fix"].as_str().unwrap_or_default(), fix);
     };
     let none = "nothing is ready: there are no tasks";
-    refused("claim --next", none, "cleo add --help");
+    refused("claim --next", none, "");
     workspace.ok("add One --file src/a.rs");
     workspace.ok("add Two --depends T1");
     workspace.ok("update T1 --status active");
@@ -571,7 +569,8 @@ fn the_epoch_of_the_environment_is_that_of_its_task() {
     let error = agent
         .with(&unsaid)
         .refused_with("manifest append", &two, "E_INPUT_INVALID");
-    assert_eq!(error["fix"], "export CLEO_TASK_ID=T2");
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("set CLEO_TASK_ID to the one"), "{error}");
 }
 
 #[test]
@@ -584,7 +583,8 @@ fn an_epoch_that_never_was_is_refused() {
         "start T2 --epoch 1",
     ] {
         let error = ada.refused(line, "E_CLAIM_LOST");
-        assert_eq!(error["fix"], "cleo claim T2", "{line}");
+        assert_eq!(error["fix"], "cleo show T2", "{line}");
+        assert_eq!(error["alternatives"][0]["command"], "cleo claim T2");
     }
     for line in [
         "complete T2 --epoch 0",

@@ -135,7 +135,8 @@ fn evidence_that_is_none_is_refused_and_changes_nothing() {
             &format!("verify T1 --gate implemented {given}"),
             code,
         );
-        assert!(error["fix"].is_string(), "{error}");
+        let others = error["alternatives"].as_array().unwrap();
+        assert!(error["fix"].is_string() || !others.is_empty(), "{error}");
     }
     refused(&workspace, "verify T1 --note x", "E_USAGE");
     assert_eq!(
@@ -186,10 +187,6 @@ fn the_fix_of_evidence_that_is_none_can_be_pasted() {
         ("--file nope.txt", "ls -l [WORKSPACE]"),
         ("--file src/x/nope.txt", "ls -l [WORKSPACE]/src"),
         ("--file src", "ls -ld [WORKSPACE]/src"),
-        (
-            "--commit deadbeef",
-            "cleo verify T1 --gate implemented --note 'how you know'",
-        ),
     ] {
         let answer = line(&workspace, &format!("verify T1 --gate implemented {given}"));
         assert_eq!(answer["error"]["fix"], fix, "{answer}");
@@ -283,10 +280,7 @@ fn complete_names_what_is_stale_and_the_command_that_proves_it_again() {
         "{message}"
     );
     let fix = error["fix"].as_str().unwrap();
-    assert_eq!(
-        fix,
-        "cleo verify T1 --gate implemented --run 'sh -c '\\''echo x >> .cleo/runs'\\'''"
-    );
+    assert_eq!(fix, "cleo verify T1 --refresh");
     assert_eq!(workspace.shell(fix).exit, 0);
     workspace.ok("complete T1");
     assert_eq!(runs(&workspace), 2);
@@ -333,8 +327,7 @@ fn what_fails_when_it_is_run_again_opens_the_gate() {
             .unwrap()
             .contains("implemented (`grep -q a src/a.rs`)")
     );
-    let fix = "cleo verify T1 --gate implemented --run 'grep -q a src/a.rs'";
-    assert_eq!(error["fix"], fix);
+    assert_eq!(error["fix"], "cleo verify T1");
     let now = line(&workspace, "verify T1")["result"].clone();
     assert_eq!(now["gates"]["implemented"]["passed"], false);
     assert_eq!(
@@ -352,17 +345,10 @@ fn words_alone_get_stale_and_only_a_person_can_renew_them() {
     workspace.ok("verify T1 --gate implemented --note 'looked at it'");
     workspace.write("src/a.rs", "changed");
     let error = refused(&workspace, "verify T1 --refresh", "E_EVIDENCE_STALE");
-    let fix = error["fix"].as_str().unwrap();
-    assert_eq!(
-        fix,
-        "cleo verify T1 --gate implemented --note 'how you know'"
-    );
+    assert_eq!(error["fix"], "cleo verify T1");
     let error = refused(&workspace, "complete T1", "E_EVIDENCE_STALE");
-    assert_eq!(
-        error["fix"],
-        "cleo verify T1 --gate implemented --note 'looked at it'"
-    );
-    assert_eq!(workspace.shell(fix).exit, 0);
+    assert_eq!(error["fix"], "cleo verify T1");
+    workspace.ok("verify T1 --gate implemented --note 'looked again'");
     workspace.ok("complete T1");
 }
 
@@ -404,10 +390,7 @@ fn a_command_runs_again_in_the_folder_where_it_ran() {
     );
     workspace.write("src/a.rs", "changed");
     let error = refused(&workspace, "complete T1", "E_EVIDENCE_STALE");
-    assert_eq!(
-        error["fix"], "cleo verify T1 --refresh",
-        "it cannot be typed here"
-    );
+    assert_eq!(error["fix"], "cleo verify T1 --refresh");
     workspace.ok("verify T1 --refresh");
     workspace.ok("complete T1");
     fs::rename(workspace.path("src"), workspace.path("lib")).unwrap();
@@ -697,7 +680,7 @@ fn criteria_with_a_command_must_hold_before_a_task_is_done() {
     assert_eq!(workspace.shell("cleo verify T1 --run-all").exit, 0);
     workspace.write("src/b", "changed");
     let error = refused(&workspace, "complete T1", "E_EVIDENCE_STALE");
-    assert_eq!(error["fix"], "cleo verify T1 --only 1");
+    assert_eq!(error["fix"], "cleo verify T1 --refresh");
     workspace.ok("verify T1 --refresh");
     workspace.ok("complete T1");
 }
@@ -776,9 +759,9 @@ fn somebodys_word_counts_for_a_criterion_without_a_command_only() {
     );
     assert_eq!(error["fix"], "cleo verify T1 --only 1");
     let error = refused(&workspace, "verify T1 --only 4", "E_INPUT_INVALID");
-    let fix = error["fix"].as_str().unwrap();
-    assert_eq!(fix, "cleo verify T1 --accept 4 --note 'how you know'");
-    assert_eq!(workspace.shell(fix).exit, 0);
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("accept it with `--accept 4`"), "{message}");
+    workspace.ok("verify T1 --accept 4 --note seen");
     let answer = line(
         &workspace,
         "verify T1 --accept 4 --note seen --file src/a.rs --url https://x.example",
@@ -800,17 +783,20 @@ fn an_accepted_criterion_is_asked_for_again_when_files_change() {
         let error = refused(&workspace, "complete T1", "E_EVIDENCE_STALE");
         assert_eq!(error["fix"], "cleo verify T1 --refresh");
         let error = refused(&workspace, "verify T1 --refresh", "E_EVIDENCE_STALE");
+        let message = error["message"].as_str().unwrap();
         let told = "of T1 rests on somebody's word from before files changed";
-        assert_eq!(error["message"], format!("criterion {number} {told}"));
+        let begin = format!("criterion {number} {told}");
+        assert!(message.starts_with(&begin), "{message}");
         let accept = format!("cleo verify T1 --accept {number}");
-        assert_eq!(error["fix"], format!("{accept} --note 'how you know'"));
+        assert!(message.contains(&accept), "{message}");
+        assert_eq!(error["fix"], "cleo verify T1");
         let error = refused(&workspace, "complete T1", "E_EVIDENCE_STALE");
-        assert_eq!(error["fix"], format!("{accept} --file src/a.rs"));
+        assert_eq!(error["fix"], "cleo verify T1");
         assert_eq!(
             error["alternatives"][0]["command"],
             "cleo complete T1 --force"
         );
-        let again = workspace.shell(error["fix"].as_str().unwrap());
+        let again = workspace.shell(&format!("{accept} --file src/a.rs"));
         assert_eq!(again.exit, 0, "{again}");
         assert_eq!(
             states(&line(&workspace, "verify T1"))[number - 1],
@@ -1068,7 +1054,7 @@ fn what_a_shell_puts_something_in_the_place_of_proves_nothing_without_one() {
 }
 
 #[test]
-fn a_criterion_for_a_shell_that_came_from_elsewhere_is_mended_as_suggested() {
+fn an_imported_criterion_for_a_shell_says_why_it_fails() {
     let workspace = plain();
     let task = json!({
         "id": "T2", "title": "x", "type": "task", "status": "pending", "priority": "medium",
@@ -1079,22 +1065,24 @@ fn a_criterion_for_a_shell_that_came_from_elsewhere_is_mended_as_suggested() {
     workspace.write("there.jsonl", lines);
     workspace.ok("import there.jsonl");
     workspace.ok("trust --yes");
-    let mending = r"cleo update T2 --clear acceptance --acceptance='- in words' --acceptance 'both :: sh -c '\''true && test -e b'\''' --acceptance 'one :: true'";
     let error = refused(&workspace, "verify T2 --run-all", "E_CRITERION_FAILED");
-    assert_eq!(error["fix"], mending);
+    assert_eq!(error["fix"], "cleo verify T2");
     let error = refused(&workspace, "complete T2", "E_CRITERION_OPEN");
     assert_eq!(
         error["message"],
         "T2 has criteria that nothing has shown to hold: 2 (`true '&&' test -e b`; it is run without a \
          shell: `&` would be no more than a part of an argument)"
     );
-    assert_eq!(error["fix"], mending);
-    let run = &error["alternatives"][0]["command"];
-    assert_eq!(run, "cleo verify T2 --run-all");
-    let pasted = workspace.shell(mending);
-    assert_eq!(pasted.exit, 0, "{pasted}");
-    let error = refused(&workspace, "verify T2 --run-all", "E_CRITERION_FAILED");
-    assert_eq!(error["fix"], "cleo verify T2 --only 2");
+    assert_eq!(error["fix"], "cleo verify T2 --run-all");
+    workspace.json(&[
+        "update",
+        "T2",
+        "--clear",
+        "acceptance",
+        "--acceptance",
+        "both :: sh -c 'true && test -e b'",
+    ]);
+    refused(&workspace, "verify T2 --run-all", "E_CRITERION_FAILED");
     workspace.write("b", "");
     workspace.ok("verify T2 --run-all");
     workspace.ok("complete T2");

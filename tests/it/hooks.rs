@@ -269,8 +269,9 @@ fn hooks_are_installed_beside_what_is_there() {
     workspace.write(".claude/settings.json", settings.replacen(": 60", ": 5", 1));
     let init = ["init", "--agents", "claude", "--hooks"];
     let error = workspace.refused(&init, "E_FILE_CHANGED");
-    assert_eq!(error["fix"], "cleo init --agents claude --hooks --force");
-    assert_eq!(workspace.shell(error["fix"].as_str().unwrap()).exit, 0);
+    let force = error["alternatives"][0]["command"].as_str().unwrap();
+    assert_eq!(force, "cleo init --agents claude --hooks --force");
+    assert_eq!(workspace.shell(force).exit, 0);
     assert_eq!(workspace.read(".claude/settings.json"), settings);
 
     workspace.write(".claude/settings.json", "{ // mine\n}");

@@ -111,8 +111,8 @@ fn a_file_that_somebody_changed_stops_everything() {
             "{path}"
         );
         assert_eq!(workspace.state(), before, "{path}");
-        let fix = refused["error"]["fix"].as_str().unwrap();
-        assert_eq!(workspace.shell(fix).exit, 0, "{fix}");
+        let force = refused["error"]["alternatives"][0]["command"].as_str();
+        assert_eq!(workspace.shell(force.unwrap()).exit, 0, "{force:?}");
         assert_eq!(workspace.read(path), ours, "{path}");
         assert!(workspace.path(CODEX).is_file() && workspace.path(CLAUDE).is_file());
     }

@@ -31,6 +31,7 @@ mod doctor;
 mod evidence;
 mod executions;
 mod feed;
+mod fixes;
 mod gates;
 mod graph;
 mod graph_pictures;

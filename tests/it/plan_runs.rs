@@ -525,10 +525,7 @@ fn an_offline_reply_is_no_result_of_a_step() {
     let workspace = TestWorkspace::new();
     workspace.ok("agents register Summarizer --capability summarizer --prompt p");
     let reply = fails(&workspace, "'do work' --max-loops 3", "E_CONFIG_INVALID");
-    assert_eq!(
-        reply["error"]["fix"],
-        "cleo config set llm.provider openai-chat"
-    );
+    assert_eq!(reply["error"]["fix"], "cleo doctor");
     assert_eq!(reply["result"]["run"]["status"], "failed");
     assert_eq!(reply["result"]["steps"][0]["tries"], 0);
 }

@@ -42,7 +42,10 @@ fn a_run_is_written_as_one_page_that_needs_nothing_else() {
     let own = ["runs", "show", &id, "--html", ".cleo/cleo.db"];
     let refused = workspace.json(&own);
     assert_eq!(refused["success"], false, "{refused}");
-    assert_eq!(refused["error"]["fix"], "cleo runs show --help");
+    assert_eq!(
+        refused["error"]["alternatives"][0]["command"],
+        "cleo runs show --help"
+    );
     assert_eq!(workspace.json(&["list"])["success"], true);
 }
 

@@ -248,9 +248,9 @@ fn what_is_no_message_is_refused() {
     world.refused(&["route", "x", "--stdin"], "E_USAGE");
     world.refused(&["route", "--stdin", "--agents", "-"], "E_USAGE");
     let many = world.refused(&["route", "Help", "me"], "E_USAGE");
-    assert_eq!(many["fix"], "cleo route --help");
+    assert_eq!(many["alternatives"][0]["command"], "cleo route --help");
     let dashed = world.refused(&["route", "-x is wrong"], "E_USAGE");
-    assert_eq!(dashed["fix"], "cleo route --help");
+    assert_eq!(dashed["alternatives"][0]["command"], "cleo route --help");
 }
 
 /// Routes lines and returns the answers and the exit code.

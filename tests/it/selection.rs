@@ -147,10 +147,16 @@ fn an_unknown_field_is_refused_with_the_known_ones_before_anything_is_done() {
         message.starts_with("`task` has no field `titel`; it has "),
         "{message}"
     );
-    assert_eq!(refused["error"]["fix"], "cleo add --help");
+    assert_eq!(
+        refused["error"]["alternatives"][0]["command"],
+        "cleo add --help"
+    );
     assert_eq!(workspace.state(), before);
     let refused = workspace.json(&["show", "T2", "--fields", "id"]);
-    assert_eq!(refused["error"]["fix"], "cleo show --help");
+    assert_eq!(
+        refused["error"]["alternatives"][0]["command"],
+        "cleo show --help"
+    );
     let refused = workspace.json(&["list", "--fields", "nope"]);
     assert!(
         refused["error"]["message"]

@@ -215,6 +215,6 @@ fn a_name_or_origin_that_could_never_match_is_refused_before_anything_is_served(
         let meant = message.split_once("did you mean `");
         let meant = meant.map_or("", |(_, meant)| meant.trim_end_matches("`?"));
         assert_eq!(meant, expected, "{option} {value}");
-        assert_eq!(error["fix"], "cleo serve --help");
+        assert_eq!(error["alternatives"][0]["command"], "cleo serve --help");
     }
 }

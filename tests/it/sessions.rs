@@ -57,12 +57,12 @@ fn nobody_leads_two_sessions_and_scopes_do_not_overlap_unnoticed() {
     let workspace = TestWorkspace::planned();
     does(&workspace, "ada", "session start --scope T1");
     let second = refused(&workspace, "ada", "session start", "E_SESSION_EXISTS", 30);
-    assert_eq!(second["fix"], "cleo session end S1");
+    assert_eq!(second["fix"], "cleo session status");
     for scope in ["T1", "T2"] {
         let line = format!("session start --scope {scope}");
         let error = refused(&workspace, "bob", &line, "E_SCOPE_CONFLICT", 32);
         assert_eq!(
-            error["fix"],
+            error["alternatives"][0]["command"],
             format!("cleo session start --scope {scope} --force")
         );
     }
@@ -222,8 +222,8 @@ fn the_way_to_share_a_scope_keeps_the_name() {
     does(&workspace, "ada", "session start --scope T1");
     let line = "session start --scope T2 --name 'On tokens'";
     let error = refused(&workspace, "bob", line, "E_SCOPE_CONFLICT", 32);
-    let fix = "cleo session start --scope T2 --name='On tokens' --force";
-    assert_eq!(error["fix"], fix);
+    let share = "cleo session start --scope T2 --name='On tokens' --force";
+    assert_eq!(error["alternatives"][0]["command"], share);
 }
 
 #[test]
@@ -287,7 +287,10 @@ fn a_session_is_not_resumed_over_the_work_of_another_one() {
     does(&workspace, "bob", "session start --scope T1");
     let line = "session resume S1";
     let error = refused(&workspace, "ada", line, "E_SCOPE_CONFLICT", 32);
-    assert_eq!(error["fix"], "cleo session resume S1 --force");
+    assert_eq!(
+        error["alternatives"][0]["command"],
+        "cleo session resume S1 --force"
+    );
     does(&workspace, "ada", "session resume S1 --force");
 }
 

@@ -346,12 +346,11 @@ fn what_was_exported_is_no_source_of_exports() {
     workspace.write(file, format!("{text}Mine.\n"));
     let named = [".claude/skills", "ct-validator"];
     let refused = export(&workspace, &named);
-    let fix = refused["error"]["fix"].as_str().unwrap();
-    assert_eq!(
-        fix,
-        "cleo skills export ct-validator --to .claude/skills --force"
-    );
-    assert_eq!(workspace.shell(fix).exit, 0, "{fix}");
+    assert_eq!(refused["error"]["fix"], format!("cat [WORKSPACE]/{file}"));
+    let force = refused["error"]["alternatives"][0]["command"].as_str();
+    let expected = "cleo skills export ct-validator --to .claude/skills --force";
+    assert_eq!(force, Some(expected));
+    assert_eq!(workspace.shell(expected).exit, 0);
     assert_eq!(workspace.read(file), text);
 }
 
@@ -405,7 +404,7 @@ fn export_never_writes_over_a_changed_file_without_force() {
     );
     let refused = workspace.json(&["skills", "export", "--to", "out"]);
     assert_eq!(
-        refused["error"]["fix"],
+        refused["error"]["alternatives"][0]["command"],
         "cleo skills export --to out --force"
     );
     workspace.ok("skills export --to out --force");

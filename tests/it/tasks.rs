@@ -277,7 +277,7 @@ fn a_declared_file_lies_in_the_workspace_and_has_one_name() {
     ] {
         let error = workspace.json(&words)["error"].clone();
         assert_eq!(error["code"], "E_PATH_OUTSIDE_WORKSPACE", "{error}");
-        assert_eq!(error["fix"], fix);
+        assert_eq!(error["alternatives"][0]["command"], fix);
     }
     assert_eq!(workspace.state(), before);
     workspace.ok("update T1 --remove-file ./src/auth/login.rs");

@@ -4,11 +4,21 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
+use serde_json::Value;
+
 use crate::world::{TestWorkspace, document};
 
-fn fix_of<S: AsRef<OsStr>>(workspace: &TestWorkspace, arguments: &[S]) -> String {
-    let refused = workspace.json(arguments);
-    refused["error"]["fix"].as_str().unwrap().to_string()
+/// Returns the help that a fault of a line leads to; it has no fix.
+fn help_of<S: AsRef<OsStr>>(workspace: &TestWorkspace, arguments: &[S]) -> String {
+    let error = workspace.json(arguments)["error"].clone();
+    help(&error)
+}
+
+fn help(error: &Value) -> String {
+    assert_eq!(error.get("fix"), None, "{error}");
+    let other = &error["alternatives"][0];
+    assert_eq!(other["action"], "see the help", "{error}");
+    other["command"].as_str().unwrap().to_string()
 }
 
 #[test]
@@ -40,22 +50,22 @@ fn near_commands_options_and_values_are_suggested() {
         assert_eq!(refused["command"], command, "{refused}");
         let error = &refused["error"];
         assert_eq!(error["code"], "E_USAGE", "{error}");
-        let help = match command {
+        let page = match command {
             "cleo" => "cleo --help".to_string(),
             command => format!("cleo {command} --help"),
         };
-        assert_eq!(error["fix"], help, "{error}");
+        assert_eq!(help(error), page, "{error}");
         let message = error["message"].as_str().unwrap();
         assert!(message.ends_with(tip), "{message}");
-        assert_eq!(workspace.shell(&help).exit, 0);
+        assert_eq!(workspace.shell(&page).exit, 0);
     }
     assert_eq!(workspace.state(), before);
 }
 
 #[test]
-fn nothing_of_a_faulty_line_is_in_its_fix() {
+fn a_faulty_line_leads_to_the_help() {
     let workspace = TestWorkspace::planned();
-    for (line, fix) in [
+    for (line, page) in [
         (&["update", "1", "--title", "x y"][..], "cleo update --help"),
         (&["task", "add", "x"], "cleo --help"),
         (&["add", "-x"], "cleo add --help"),
@@ -68,7 +78,7 @@ fn nothing_of_a_faulty_line_is_in_its_fix() {
         ),
         (&["run", "T2", "--runner", "nope"], "cleo run --help"),
     ] {
-        assert_eq!(fix_of(&workspace, line), fix, "{line:?}");
+        assert_eq!(help_of(&workspace, line), page, "{line:?}");
     }
 }
 
@@ -96,13 +106,13 @@ fn a_topic_that_is_no_command_takes_no_further_word() {
 #[test]
 fn money_that_would_be_given_back_is_not_made_to_be_spent() {
     let workspace = TestWorkspace::planned();
-    for (command, help) in [("run T2", "run"), ("runs resume run_1", "runs resume")] {
+    for (command, page) in [("run T2", "run"), ("runs resume run_1", "runs resume")] {
         let line = format!("{command} --max-cost -1");
         let words: Vec<&str> = line.split(' ').collect();
         let error = workspace.refused(&words, "E_USAGE");
         let message = error["message"].as_str().unwrap();
         assert!(message.contains("US dollars above 0"), "{error}");
-        assert_eq!(error["fix"], format!("cleo {help} --help"), "{error}");
+        assert_eq!(help(&error), format!("cleo {page} --help"));
     }
 }
 
@@ -122,11 +132,11 @@ fn a_path_that_is_no_text_is_in_no_fix() {
             .collect();
         workspace.finish(workspace.command(&line), "")
     };
-    let fix = |words| document(&run(words))["error"]["fix"].clone();
-    assert_eq!(fix(&["list"]), "cleo list --help");
+    let page = |words| help(&document(&run(words))["error"]);
+    assert_eq!(page(&["list"]), "cleo list --help");
     assert_eq!(run(&["init"]).exit, 0);
-    assert_eq!(fix(&["show", "T9"]), "cleo show --help");
-    assert_eq!(fix(&["shwo", "T9"]), "cleo --help");
+    assert_eq!(page(&["show", "T9"]), "cleo show --help");
+    assert_eq!(page(&["shwo", "T9"]), "cleo --help");
 }
 
 #[test]
@@ -134,7 +144,7 @@ fn the_value_of_an_option_names_no_command() {
     let workspace = TestWorkspace::planned();
     let refused = workspace.json(&["--root", "add", "shwo", "T1"]);
     assert_eq!(refused["command"], "cleo");
-    assert_eq!(refused["error"]["fix"], "cleo --help");
+    assert_eq!(help(&refused["error"]), "cleo --help");
     let refused = workspace.json(&["add", "x", "--label", "show", "--prioriti", "high"]);
     assert_eq!(refused["command"], "add");
 }
@@ -144,7 +154,7 @@ fn a_faulty_filter_is_a_fault_of_the_command_at_hand() {
     let workspace = TestWorkspace::planned();
     let refused = workspace.json(&["orchestrator", "waves", "--jq", ".["]);
     assert_eq!(refused["command"], "orchestrator.waves");
-    assert_eq!(refused["error"]["fix"], "cleo orchestrator waves --help");
+    assert_eq!(help(&refused["error"]), "cleo orchestrator waves --help");
 }
 
 #[test]
@@ -197,7 +207,7 @@ fn no_message_and_no_fix_is_without_end() {
     }
     let long = format!("{}\u{1}", "x y ".repeat(2_000));
     let line = ["add", "x", "--description", &long];
-    assert_eq!(fix_of(&workspace, &line), "cleo add --help");
+    assert_eq!(help_of(&workspace, &line), "cleo add --help");
 }
 
 #[test]
@@ -228,7 +238,8 @@ fn evidence_that_lies_outside_is_taken_by_a_command() {
         "../out file",
     ];
     let error = workspace.refused(&words, "E_PATH_OUTSIDE_WORKSPACE");
-    let reply = workspace.shell(error["fix"].as_str().unwrap());
+    let command = &error["alternatives"][0]["command"];
+    let reply = workspace.shell(command.as_str().unwrap());
     assert_eq!(reply.exit, 0, "{error} {reply}");
     let gates = workspace.json(&["verify", "T1"])["result"]["gates"].clone();
     assert_eq!(

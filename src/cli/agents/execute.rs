@@ -57,8 +57,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         return many(face, &arguments);
     };
     let request = Request {
-        query: Query::new(message, arguments.requested_agent)
-            .map_err(|error| error.fix("cleo agents execute --help"))?,
+        query: Query::new(message, arguments.requested_agent)?,
         conversation: arguments.conversation,
     };
     let mut executor = executor(face)?;
@@ -152,10 +151,10 @@ fn many(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
         let message = format!("{} of {} were not answered", summary.failed, summary.total);
         let error = Error::new(Code::StepsFailed, message);
         // A line that is no message has left no run.
-        error.fix(match kept {
-            0 => "cleo agents execute --help",
-            _ => "cleo runs list --status failed",
-        })
+        match kept {
+            0 => error,
+            _ => error.fix("cleo runs list --status failed"),
+        }
     });
     lines.finish(name, &summary, error.as_ref(), &summary.warnings);
     Ok(face.output.end(lines))

@@ -121,12 +121,12 @@ fn talk(face: &mut Face<'_>, conversation: &str) -> Result<ExitCode> {
 }
 
 fn silent() -> Error {
-    let message = "there is no message on standard input";
-    Error::new(Code::InputInvalid, message).fix("cleo chat --message \"…\"")
+    let message = "there is no message on standard input; give one there or with `--message`";
+    Error::new(Code::InputInvalid, message)
 }
 
 fn unfit(number: usize, what: &str) -> Error {
-    Error::new(Code::InputInvalid, format!("line {number} {what}")).fix("cleo chat --help")
+    Error::new(Code::InputInvalid, format!("line {number} {what}"))
 }
 
 fn unreadable(cause: std::io::Error) -> Error {

@@ -1,6 +1,5 @@
 //! `cleo manifest …`
 
-mod correcting;
 mod joining;
 mod options;
 
@@ -8,7 +7,6 @@ use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
-use self::correcting::corrected;
 use self::options::EntryOptions;
 use super::Face;
 use super::arguments::EpochOption;
@@ -71,9 +69,7 @@ fn append(face: &mut Face<'_>, arguments: AppendArguments) -> Result<ExitCode> {
     let mut context = face.context()?;
     let (text, warnings) = arguments.entry.read(context.surroundings.clock.date())?;
     let (epoch, dry_run) = (arguments.claim.epoch, arguments.dry_run);
-    let appended = manifest::append(&mut context, &text, epoch, dry_run);
-    let mut appended =
-        appended.map_err(|error| corrected(error, &mut context, &text, epoch, dry_run))?;
+    let mut appended = manifest::append(&mut context, &text, epoch, dry_run)?;
     appended.warnings.extend(warnings);
     face.reply(&appended, &appended.warnings, |screen| {
         show_appended(screen, &appended)

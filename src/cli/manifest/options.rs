@@ -101,9 +101,7 @@ impl EntryOptions {
 }
 
 fn read_stdin() -> Result<String> {
-    let refused = |message: String| {
-        Error::new(Code::EntryInvalid, message).fix("cleo manifest append --help")
-    };
+    let refused = |message: String| Error::new(Code::EntryInvalid, message);
     if stdin().is_terminal() {
         return Err(refused(
             "no entry is given: put it on standard input".into(),

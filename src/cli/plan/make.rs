@@ -77,7 +77,7 @@ pub(super) fn goal(given: Option<String>) -> Result<String> {
                 Code::Usage,
                 "`cleo plan` needs a goal, or `check` or `show`",
             );
-            Err(error.fix("cleo plan --help"))
+            Err(error)
         }
     }
 }

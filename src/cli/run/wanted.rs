@@ -90,9 +90,9 @@ fn runner(arguments: &Arguments, settings: &Settings) -> Result<Option<String>> 
         (Some(_), None | Some(COMMAND)) => Ok(Some(COMMAND.to_string())),
         (Some(_), Some(other)) => {
             let message = format!("`--command` is for the runner `{COMMAND}`, not `{other}`");
-            Err(Error::new(Code::Usage, message).fix("cleo run --help"))
+            Err(Error::new(Code::Usage, message))
         }
-        (None, Some(COMMAND)) if !is_set => Err(no_command().fix("cleo run --help")),
+        (None, Some(COMMAND)) if !is_set => Err(no_command()),
         (None, runner) => Ok(runner.map(String::from)),
     }
 }
@@ -112,9 +112,14 @@ fn runner_jobs(settings: &Settings) -> Result<BTreeMap<String, usize>> {
     let wrong = |part: &str| {
         let message = format!("run.runnerJobs is `{text}`; `{part}` is no limit such as claude=2");
         let variable = settings.variable(RUN_RUNNER_JOBS);
-        let unset = variable.map(|variable| format!("unset {variable}"));
-        let unset = unset.unwrap_or_else(|| format!("cleo config unset {RUN_RUNNER_JOBS}"));
-        Error::new(Code::ConfigInvalid, message).fix(unset)
+        let error = Error::new(Code::ConfigInvalid, message);
+        match variable {
+            Some(variable) => error.fix(format!("unset {variable}")),
+            None => error.or(
+                "remove the setting",
+                format!("cleo config unset {RUN_RUNNER_JOBS}"),
+            ),
+        }
     };
     parts
         .map(|part| read(part).ok_or_else(|| wrong(part)))

@@ -12,7 +12,7 @@ use crate::config::GATES_TIME_LIMIT;
 use crate::error::{Code, Error, Result, quote};
 use crate::gate::{Evidence, Gate, Proof, ROUNDS_MAX, for_shells, in_shell, obeyed, words};
 use crate::id::TaskId;
-use crate::ops::gates::{self, Given, Outcome, Ran, Renewal, Renewed, Setting, TaskGates};
+use crate::ops::gates::{self, Given, Outcome, Renewal, Renewed, Setting, TaskGates};
 use crate::ops::trust::vouch;
 
 // Options of `cleo verify TASK`. A doc comment here would become the help of the command.
@@ -112,7 +112,7 @@ pub(in crate::cli) struct GateArguments {
 pub(super) fn run(face: &mut Face<'_>, arguments: GateArguments) -> Result<ExitCode> {
     let Some(task) = arguments.task else {
         let message = "say what to verify: a task, or prompt, message, output or manifest";
-        return Err(Error::new(Code::Usage, message).fix("cleo verify --help"));
+        return Err(Error::new(Code::Usage, message));
     };
     if arguments.run_all || arguments.refresh || arguments.only.is_some() {
         return renew(face, task, &arguments);
@@ -159,9 +159,7 @@ fn set(
     };
     let mut context = face.context()?;
     let result = gates::set(&mut context, task, &setting);
-    let result = result.map_err(|error| inside(error, task, gate, &arguments.files));
-    let result = result.map_err(|error| without_git(error, task, gate))?;
-    let mut result = result;
+    let mut result = result.map_err(|error| inside(error, task, gate, &arguments.files))?;
     let items = result.commands(gate);
     let told = vouch(&context.surroundings, &context.workspace, &items);
     result.warnings.extend(told);
@@ -180,17 +178,11 @@ fn inside(error: Error, task: TaskId, gate: Gate, files: &[String]) -> Error {
         return error;
     };
     let run = quote(&format!("sha256sum {}", quote(file)));
-    error.fix(format!("cleo verify {task} --gate {gate} --run {run}"))
-}
-
-/// Where git knows no commit at all, a remark is evidence that can be given.
-fn without_git(error: Error, task: TaskId, gate: Gate) -> Error {
-    match error.fix.is_none() && error.message.contains("no git repository") {
-        true => error.fix(format!(
-            "cleo verify {task} --gate {gate} --note 'how you know'"
-        )),
-        false => error,
-    }
+    let command = format!("cleo verify {task} --gate {gate} --run {run}");
+    error.or(
+        "have a command that digests the file prove the gate",
+        command,
+    )
 }
 
 impl GateArguments {
@@ -227,7 +219,7 @@ fn split(command: &str) -> Result<Vec<String>> {
     }
     words(command).ok_or_else(|| {
         let message = format!("`{command}` is no command: a quote is open, or it is empty");
-        Error::new(Code::Usage, message).fix("cleo verify --help")
+        Error::new(Code::Usage, message)
     })
 }
 
@@ -242,7 +234,6 @@ fn failed(result: &TaskGates, gate: Gate, commands: &[String]) -> Option<Error> 
         let error = Error::new(Code::GateRounds, format!("{message}; {spent}"));
         return Some(error.fix(format!("cleo show {}", result.task_id)));
     }
-    // The fix is the whole command line again; see `usage`.
     (!commands.is_empty()).then(|| Error::new(Code::GateFailed, message))
 }
 
@@ -309,8 +300,7 @@ fn broken(renewed: &Renewed) -> Option<Error> {
             None => Code::CriterionFailed,
         };
         let message = format!("{} of {id} failed", names.join(", "));
-        let fix = mending(renewed, first).unwrap_or_else(|| again(id, first));
-        return Some(Error::new(code, message).fix(fix));
+        return Some(Error::new(code, message).fix(format!("cleo verify {id}")));
     }
     rests_on_words(renewed)
 }
@@ -328,33 +318,11 @@ fn rests_on_words(renewed: &Renewed) -> Option<Error> {
     let (names, options): (Vec<String>, Vec<String>) = gates.chain(criteria).unzip();
     let rests = if names.len() == 1 { "rests" } else { "rest" };
     let message = format!(
-        "{} of {id} {rests} on somebody's word from before files changed",
-        names.join(", ")
-    );
-    let again = format!(
-        "cleo verify {id} {} --note 'how you know'",
+        "{} of {id} {rests} on somebody's word from before files changed; look again, and say so with \
+         `cleo verify {id} {} --note NOTE`",
+        names.join(", "),
         options.first()?
     );
-    Some(Error::new(Code::EvidenceStale, message).fix(again))
-}
-
-/// Writes the command that lets a criterion be run which only a shell carries out; none where it is no such.
-fn mending(renewed: &Renewed, ran: &Ran) -> Option<String> {
-    let mut criteria = renewed.standing.criteria.iter();
-    let one = criteria.find(|one| Some(one.number) == ran.criterion)?;
-    one.half().and_then(|_| renewed.standing.mending())
-}
-
-/// Writes the command that runs something alone.
-fn again(id: TaskId, ran: &Ran) -> String {
-    let Some(gate) = ran.gate else {
-        let number = ran.criterion.unwrap_or_default();
-        return format!("cleo verify {id} --only {number}");
-    };
-    let commands = ran.commands.iter();
-    let commands = commands.map(|command| format!(" --run {}", quote(command)));
-    format!(
-        "cleo verify {id} --gate {gate}{}",
-        commands.collect::<String>()
-    )
+    let look = format!("cleo verify {id}");
+    Some(Error::new(Code::EvidenceStale, message).fix(look))
 }

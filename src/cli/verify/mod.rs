@@ -11,7 +11,7 @@ use clap::{Args, Subcommand};
 
 use super::Face;
 use super::screen::{Screen, Tone};
-use crate::error::{Error, Result, quote};
+use crate::error::{Error, Result};
 use crate::file::read_input;
 use crate::id::TaskId;
 use crate::ops::verify::{self, Verdict, Violation};
@@ -120,34 +120,24 @@ fn prompt(face: &mut Face<'_>, arguments: PromptArguments) -> Result<ExitCode> {
     let verdict = verify::prompt(&surroundings, &text, arguments.task, arguments.strict)?;
     let task = arguments.task.or_else(|| named_task(&text));
     let is_of_other = verdict.violations.iter().any(|found| found.rule == "TASK");
-    let fix = match task.filter(|_| is_of_other) {
-        Some(task) => format!("cleo spawn {task} --format text"),
-        None => append_command(&shown, &text, task),
+    let named = task.map(|id| format!(" {id}")).unwrap_or_default();
+    let (action, command) = match is_of_other {
+        true => (
+            "print its own prompt",
+            format!("cleo spawn{named} --format text"),
+        ),
+        false => (
+            "print the block to append it",
+            format!("cleo research inject{named} --format text"),
+        ),
     };
     answer(
         face,
         &format!("prompt {shown}"),
         &verdict,
         &verdict,
-        |error| error.fix(fix),
+        |error| error.or(action, command),
     )
-}
-
-/// Appends the block, on a line of its own, for the task that the prompt names.
-fn append_command(file: &str, text: &str, task: Option<TaskId>) -> String {
-    let task = task.map(|id| format!(" {id}"));
-    let print = format!(
-        "cleo research inject{} --format text",
-        task.unwrap_or_default()
-    );
-    if file == "-" {
-        return print;
-    }
-    let file = quote(file);
-    match text.ends_with('\n') {
-        true => format!("{print} >> {file}"),
-        false => format!("printf '\\n' >> {file} && {print} >> {file}"),
-    }
 }
 
 /// Check that an agent's last message is one of the allowed sentences (exit 61)
@@ -167,7 +157,7 @@ fn message(face: &mut Face<'_>, arguments: MessageArguments) -> Result<ExitCode>
     let result = verify::message(&arguments.message);
     answer(face, "message", &result, &result.verdict, |error| {
         let nearest = result.nearest.as_deref().unwrap_or_default();
-        error.fix(format!("cleo verify message {}", quote(nearest)))
+        error.did_you_mean(nearest)
     })
 }
 

@@ -91,7 +91,7 @@ fn plain(what: &str, name: Option<&str>) -> Result<Option<String>> {
         return Ok(Some(name.to_string()));
     }
     let message = format!("the {what} must be one line of at most {NAME_MAX} visible characters");
-    Err(Error::new(Code::InputInvalid, message).fix("cleo run --help"))
+    Err(Error::new(Code::InputInvalid, message))
 }
 
 #[cfg(test)]

@@ -5,8 +5,8 @@ use serde_json::json;
 use super::{Options, Refine, StepStatus, Stepped};
 use crate::agent::Agent;
 use crate::error::Result;
+use crate::ops::plans;
 use crate::ops::runs::recording::Recording;
-use crate::ops::{Surroundings, plans};
 use crate::plan::Plan;
 use crate::plan::message::aggregate;
 use crate::plan::{Outcome, Wish};
@@ -85,12 +85,8 @@ impl Course {
     }
 
     /// Finds who does each step: all of them, before any begins.
-    pub(super) fn assign(
-        &mut self,
-        surroundings: &Surroundings,
-        agents: &[Agent],
-    ) -> Result<Vec<Agent>> {
-        let agents = plans::assigned(surroundings, &self.plan, agents)?;
+    pub(super) fn assign(&mut self, agents: &[Agent]) -> Result<Vec<Agent>> {
+        let agents = plans::assigned(&self.plan, agents)?;
         for (step, agent) in self.steps.iter_mut().zip(&agents) {
             if step.status != StepStatus::Done {
                 step.agent.clone_from(&agent.id);

@@ -247,7 +247,7 @@ fn loops(
             );
             course.tell(recording, options, &known.agents, previous.as_deref())?;
         }
-        let agents = course.assign(surroundings, &known.agents)?;
+        let agents = course.assign(&known.agents)?;
         let most = course.most(options);
         let pass = Pass {
             plan: &course.plan,

@@ -215,5 +215,5 @@ fn nobody(step: &Step, agent: &Agent) -> Error {
         "step `{}`: no model is configured that could answer for `{}`, and an offline reply is no result",
         step.id, agent.id
     );
-    Error::new(Code::ConfigInvalid, message).fix("cleo config set llm.provider openai-chat")
+    Error::new(Code::ConfigInvalid, message).fix("cleo doctor")
 }

@@ -423,26 +423,28 @@ fn what_lets_a_name_in_can_be_pasted() {
             "cleo.example.org:8443",
             "cleo serve --allow-host cleo.example.org:8443",
         ),
-        ("-x;reboot", "cleo serve --help"),
-        (long.as_str(), "cleo serve --help"),
+        ("-x;reboot", ""),
+        (long.as_str(), ""),
     ] {
         let request = axum::http::Request::builder().uri("/api/agents/sync");
         let request = request.header("host", host);
         let told = world.send(request.body(Body::empty()).unwrap()).with(403);
-        assert_eq!(told["error"]["fix"], fix, "{host}");
+        let other = &told["error"]["alternatives"][0]["command"];
+        assert_eq!(other.as_str().unwrap_or_default(), fix, "{host}");
     }
     for (origin, fix) in [
         (
             "https://app.example.org",
             "cleo serve --allow-origin https://app.example.org",
         ),
-        ("null", "cleo serve --help"),
-        ("http://$(reboot)", "cleo serve --help"),
+        ("null", ""),
+        ("http://$(reboot)", ""),
     ] {
         let request = world.request("GET", "/api/agents/sync");
         let request = request.header("origin", origin);
         let told = world.send(request.body(Body::empty()).unwrap()).with(403);
-        assert_eq!(told["error"]["fix"], fix, "{origin}");
+        let other = &told["error"]["alternatives"][0]["command"];
+        assert_eq!(other.as_str().unwrap_or_default(), fix, "{origin}");
     }
 }
 

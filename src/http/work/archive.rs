@@ -87,7 +87,7 @@ fn before(text: &str, clock: Clock) -> Result<String> {
 }
 
 fn refused(message: &str) -> Error {
-    Error::new(Code::InputInvalid, message).fix("cleo archive --help")
+    Error::new(Code::InputInvalid, message)
 }
 
 fn archive(call: &Call) -> Result<Answer> {
@@ -102,7 +102,7 @@ fn unarchive(call: &Call) -> Result<Answer> {
     let wanted: ToUnarchive = call.body()?;
     if wanted.tasks.is_empty() {
         let message = "say what to take out of the archive: `tasks`";
-        return Err(refused(message).fix("cleo unarchive --help"));
+        return Err(refused(message));
     }
     let context = &mut *acting(call, "unarchive", wanted.agent.as_deref())?;
     let archival = tasks::unarchive(context, &wanted.tasks, wanted.dry_run)?;

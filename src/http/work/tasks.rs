@@ -251,7 +251,7 @@ fn change(call: &Call) -> Result<Answer> {
     let patch = change.patch()?;
     if patch.is_empty() {
         let message = format!("nothing to change in {id}: no field was given");
-        return Err(Error::new(Code::InputInvalid, message).fix("cleo update --help"));
+        return Err(Error::new(Code::InputInvalid, message));
     }
     let context = &mut *acting(call, "update", agent.as_deref())?;
     assigned::check(call, context, patch.assigned_agent.as_deref())?;

@@ -245,6 +245,7 @@ fn a_key_has_no_picture_and_what_can_be_none_is_refused_without_repeating_it() {
     for value in ["", "  ", "two words", "a\nb", "schlüssel"] {
         let refused = Key::new("MY_KEY", value).unwrap_err();
         assert_eq!(refused.code, Code::ConfigInvalid);
-        assert_eq!(refused.message, "MY_KEY holds something that can be no key");
+        let message = "MY_KEY holds something that can be no key; set it to the key";
+        assert_eq!(refused.message, message);
     }
 }

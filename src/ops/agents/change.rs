@@ -95,7 +95,7 @@ pub(crate) fn update(
     let now = surroundings.clock.timestamp();
     if draft == Draft::default() {
         let error = Error::new(Code::InputInvalid, "nothing was said that is to change");
-        return Err(error.fix("cleo agents update --help"));
+        return Err(error);
     }
     let named = draft.connects();
     let draft_names_health = draft.healthcheck.is_some();
@@ -143,7 +143,7 @@ pub(crate) fn update(
 
 fn stands_in(file: &str, id: &str, typed: &str) -> Error {
     let message = format!("the agent `{id}` stands in {file}, which is yours to change");
-    draft::invalid(message).fix(format!("${{EDITOR:-vi}} {typed}"))
+    draft::invalid(message).fix(format!("cat {typed}"))
 }
 
 fn refuse_renaming(agent: &Agent, draft: &Draft) -> Result<()> {
@@ -202,18 +202,20 @@ fn taken_out(
         }
         let agent = terms.require(&known, id)?.clone();
         if let Some(file) = known.file(id) {
-            let message = format!("the agent `{id}` stands in {file}");
+            let message = format!("the agent `{id}` stands in {file}, which is yours to remove");
             let typed = surroundings.typed(Some(workspace), file);
-            return Err(draft::invalid(message).fix(format!("rm {typed}")));
+            return Err(draft::invalid(message).fix(format!("cat {typed}")));
         }
         let removed = transaction.remove_agent(id)?;
         if builtin::is_builtin(id) && !removed {
             let message = format!("`{id}` is built in and cannot be removed");
-            let fix = match id {
-                crate::agent::SUPERVISOR => format!("cleo agents show {}", quote(id)),
-                id => format!("cleo agents update {} --status paused", quote(id)),
-            };
-            return Err(Error::new(Code::AgentInvalid, message).fix(fix));
+            let show = format!("cleo agents show {}", quote(id));
+            let error = Error::new(Code::AgentInvalid, message).fix(show);
+            let pause = format!("cleo agents update {} --status paused", quote(id));
+            return Err(match id {
+                crate::agent::SUPERVISOR => error,
+                _ => error.or("pause it", pause),
+            });
         }
         Ok(Removed {
             unassigned: Vec::new(),

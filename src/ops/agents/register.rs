@@ -209,7 +209,8 @@ fn of_the_moment(
     let there = transaction.agent(&id)?;
     if there.is_none() && transaction.runtime_agents()? >= RUNTIME_MAX {
         let message = format!("there are {RUNTIME_MAX} runtime agents, as many as there may be");
-        return Err(draft::invalid(message).fix("cleo agents cleanup"));
+        let error = draft::invalid(message).fix("cleo agents list");
+        return Err(error.or("remove those that nobody uses", "cleo agents cleanup"));
     }
     if let Some(there) = &there {
         terms.check_own(there)?;
@@ -235,7 +236,7 @@ pub(crate) fn import(surroundings: &Surroundings, path: &Path, replace: bool) ->
     let workspace = surroundings.workspace()?;
     let bytes = read_input(path, IMPORT_MAX)?;
     let drafts = files::drafts(&bytes, &path.to_string_lossy());
-    let (drafts, _) = drafts.map_err(|error| to_edit(error, path))?;
+    let (drafts, _) = drafts?;
     let now = surroundings.clock.timestamp();
     let mut imported = write(&workspace, |transaction| {
         let known = known_to(transaction, &workspace)?;
@@ -267,17 +268,6 @@ pub(crate) fn import(surroundings: &Surroundings, path: &Path, replace: bool) ->
     Ok(imported)
 }
 
-/// Names the file as what has to be changed, unless the error knows better.
-fn to_edit(error: Error, path: &Path) -> Error {
-    match path.as_os_str() == "-" {
-        true => error.fix("cleo agents import --help"),
-        false => error.fix(format!(
-            "${{EDITOR:-vi}} {}",
-            quote(&path.to_string_lossy())
-        )),
-    }
-}
-
 /// Agents on their way from a file into the registry.
 struct Importing<'a> {
     known: &'a Known,
@@ -307,28 +297,30 @@ impl<'a> Importing<'a> {
         let id = named_id(&draft);
         if let Some(earlier) = self.numbers.insert(id.clone(), number) {
             let message = format!("it has the id of agent {earlier}: `{id}`");
-            return Err(to_edit(draft::invalid(message), self.path));
+            return Err(draft::invalid(message));
         }
         let there = self.places.get(id.as_str());
         let Some(there) = there.map(|place| &self.known.agents[*place]) else {
-            return fresh(draft, &id).map_err(|error| to_edit(error, self.path));
+            return fresh(draft, &id);
         };
         if there.is_builtin() || self.known.file(&id).is_some() {
             let message = format!("there is an agent `{id}` already, which no import changes");
-            let error = to_edit(Error::new(Code::Exists, message), self.path);
-            return Err(error.or("look at it", format!("cleo agents show {}", quote(&id))));
+            let error = Error::new(Code::Exists, message);
+            return Err(error.fix(format!("cleo agents show {}", quote(&id))));
         }
         if !self.replace {
             let error = Error::new(Code::Exists, format!("there is an agent `{id}` already"));
             let file = quote(&self.path.to_string_lossy());
-            let error = error.fix(format!("cleo agents import {file} --replace"));
-            return Err(error.or("look at it", format!("cleo agents show {}", quote(&id))));
+            let replace = format!("cleo agents import {file} --replace");
+            return Err(error
+                .fix(format!("cleo agents show {}", quote(&id)))
+                .or("replace it by what the file says", replace));
         }
         self.updated += 1;
         let mut agent = there.clone();
         let applied = draft.apply(&mut agent);
         let applied = applied.and_then(|()| draft::require_prompt(&agent));
-        applied.map_err(|error| to_edit(error, self.path))?;
+        applied?;
         Ok(agent)
     }
 }

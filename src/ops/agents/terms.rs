@@ -75,7 +75,7 @@ impl Terms {
                     "{url} is not a public address, as those that are registered over HTTP have to be"
                 );
                 let fix = "cleo config set --user workers.allowPrivate true";
-                let error = Error::new(Code::AgentInvalid, message).fix(fix);
+                let error = Error::new(Code::AgentInvalid, message).or("allow such addresses", fix);
                 Err(error.in_field(field))
             }
         }

@@ -93,7 +93,7 @@ impl Asked {
         let fault = self.reply.error.as_ref()?;
         let message = format!("{}: {}", fault.kind, fault.message);
         if fault.kind == FaultKind::NoAgents.word() {
-            let fix = "cleo agents register document_summarizer_agent --intent summary.create --endpoint http://127.0.0.1:9000/run";
+            let fix = "cleo agents list --kind http --kind cli";
             return Some(Error::new(Code::AgentNotFound, message).fix(fix));
         }
         let look = format!("cleo runs show {}", quote(&self.run.id));
@@ -178,7 +178,7 @@ fn trusted_first<'a>(answering: &Answering, workers: Vec<&'a Agent>) -> Vec<&'a 
 fn check(query: &str) -> Result<&str> {
     let refuse = |message: String| {
         let error = Error::new(Code::InputInvalid, message);
-        Err(error.fix("cleo ask 'Summarize this week'"))
+        Err(error)
     };
     match query.trim() {
         "" => refuse("Query cannot be empty".to_string()),

@@ -186,7 +186,7 @@ fn remember(chat: &mut Chat, saying: Saying, now: &str, expires: &str) {
 pub(crate) fn check(said: &Said<'_>) -> Result<()> {
     if said.message.trim().is_empty() {
         let error = Error::new(Code::InputInvalid, "the message is blank");
-        return Err(error.fix("cleo chat --message 'show me my design for client 6'"));
+        return Err(error);
     }
     check_text("message", said.message)?;
     let id = said.conversation;

@@ -12,7 +12,7 @@ use crate::chat::record::{
 };
 use crate::chat::value::{odd_component, odd_design};
 use crate::document;
-use crate::error::{Code, Error, Result, quote};
+use crate::error::{Code, Error, Result};
 use crate::file::read_input;
 use crate::ops::Surroundings;
 use crate::ops::agents::write;
@@ -121,11 +121,7 @@ fn check_texts(place: &str, value: &Value) -> std::result::Result<(), String> {
 
 fn faulty(place: &str, what: &str) -> Error {
     let message = format!("{place}: {what}; nothing was loaded");
-    let fix = match place {
-        "-" => "cleo chat seed --help".to_string(),
-        file => format!("${{EDITOR:-vi}} {}", quote(file)),
-    };
-    Error::new(Code::InputInvalid, message).fix(fix)
+    Error::new(Code::InputInvalid, message)
 }
 
 enum Fault {

@@ -195,9 +195,7 @@ pub(super) fn lost(task: &Task, claim: Option<&Claim>, caller: &Caller) -> Error
     let error = Error::new(Code::ClaimLost, format!("{own}{now}"));
     let show = format!("cleo show {id}");
     match is_free && !task.is_closed() {
-        true => error
-            .fix(format!("cleo claim {id}"))
-            .or("see how it stands", show),
+        true => error.fix(show).or("claim it", format!("cleo claim {id}")),
         false => error.fix(show).or("take other work", "cleo claim --next"),
     }
 }

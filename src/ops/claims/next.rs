@@ -181,7 +181,9 @@ pub(crate) fn nothing_ready(
         (Some(scope), 0) if is_empty => {
             error("it has no parts".to_string()).fix(format!("cleo show {scope}"))
         }
-        (None, 0) if is_empty => error("there are no tasks".to_string()).fix("cleo add --help"),
+        (None, 0) if is_empty => {
+            error("there are no tasks".to_string()).or("see how to add one", "cleo add --help")
+        }
         (_, 0) => error("everything is done or cancelled".to_string()).fix("cleo list"),
         (_, open) => error(format!(
             "{open} open, and nobody works on what they wait for"

@@ -30,7 +30,7 @@ pub(super) fn look(surroundings: &Surroundings, workspace: &Workspace) -> Vec<Fi
 pub(super) fn left_out(workspace: &Workspace) -> Vec<Finding> {
     let finding = |file: LeftOut| {
         let path = workspace.root.join(&file.file);
-        let fix = format!("${{EDITOR:-vi}} {}", quote(&path.to_string_lossy()));
+        let fix = format!("cat {}", quote(&path.to_string_lossy()));
         Finding::warn("agents.files", file.why, fix)
     };
     // What is wrong with the store is told by the look at it.

@@ -83,6 +83,9 @@ fn leftovers(folders: &[PathBuf]) -> Finding {
     if left.is_empty() {
         return Finding::ok(check, "no process left a draft behind");
     }
-    let message = format!("a process that was ended left {} drafts behind", left.len());
-    Finding::warn(check, message, format!("rm -r {}", left.join(" ")))
+    let message = format!(
+        "a process that was ended left {} drafts behind, which can be removed",
+        left.len()
+    );
+    Finding::warn(check, message, format!("ls -ld {}", left.join(" ")))
 }

@@ -144,10 +144,10 @@ fn finished(executor: &mut Executor, line: &Waiting, agent: Option<&str>) -> Res
     let mut execute = || {
         let Some(bytes) = &line.bytes else {
             let message = format!("it has more than {LINE_MAX} bytes");
-            return Err(Error::new(Code::InputInvalid, message).fix("cleo agents execute --help"));
+            return Err(Error::new(Code::InputInvalid, message));
         };
         let request = Request::line(bytes);
-        let mut request = request.map_err(|error| error.fix("cleo agents execute --help"))?;
+        let mut request = request?;
         let agent = agent.map(str::to_string);
         request.query.agent = request.query.agent.or(agent);
         request.conversation.clone_from(&line.conversation);

@@ -17,7 +17,7 @@ pub(in crate::ops) fn lacks(
 ) -> Vec<(&'static str, Error)> {
     let mut lacks = Vec::new();
     lacks.extend(open(gates, standing, here).map(|error| ("GATES", error)));
-    lacks.extend(stale(gates, standing, here).map(|error| ("EVIDENCE", error)));
+    lacks.extend(stale(gates, standing).map(|error| ("EVIDENCE", error)));
     lacks.extend(unproven(standing).map(|error| ("CRITERIA", error)));
     lacks
 }
@@ -111,48 +111,34 @@ fn forced(id: TaskId) -> String {
 /// Something that is stale.
 struct Old {
     name: String,
-    /// The command that shows it again; none when it would have to be typed in another folder.
-    way: Option<String>,
     /// Whether `--refresh` can do it.
     is_renewable: bool,
 }
 
 /// Evidence that is stale, of gates and criteria.
-fn stale(gates: &Gates, standing: &TaskGates, here: &str) -> Option<Error> {
+fn stale(gates: &Gates, standing: &TaskGates) -> Option<Error> {
     let id = standing.task_id;
-    let mut old = old_gates(gates, standing, here);
-    old.extend(old_criteria(standing, here));
+    let mut old = old_gates(gates, standing);
+    old.extend(old_criteria(standing));
     let names: Vec<&str> = old.iter().map(|one| one.name.as_str()).collect();
     let message = format!(
         "files of {id} changed after it was verified, so this is stale: {}",
         names.join(", ")
     );
-    let mut ways = ways(id, &old).into_iter();
-    let fix = ways.next().unwrap_or(format!("cleo verify {id}"));
+    let fix = match old.iter().any(|one| one.is_renewable) {
+        true => format!("cleo verify {id} --refresh"),
+        false => format!("cleo verify {id}"),
+    };
     let error = Error::new(Code::EvidenceStale, message).fix(fix);
-    let error = ways.fold(error, |error, way| error.or("take it again", way));
     let error = error.or("complete it all the same, which is recorded", forced(id));
     (!old.is_empty()).then_some(error)
 }
 
-/// Orders the ways out, the best first. One that is the whole way out comes before `--refresh`; of
-/// several, each is a part of it.
-fn ways(id: TaskId, old: &[Old]) -> Vec<String> {
-    let is_renewable = old.iter().any(|one| one.is_renewable);
-    let all = is_renewable.then(|| format!("cleo verify {id} --refresh"));
-    let each = old.iter().filter_map(|one| one.way.clone());
-    match old {
-        [Old { way: Some(way), .. }] => std::iter::once(way.clone()).chain(all).collect(),
-        _ => all.into_iter().chain(each).collect(),
-    }
-}
-
-fn old_gates(gates: &Gates, standing: &TaskGates, here: &str) -> Vec<Old> {
+fn old_gates(gates: &Gates, standing: &TaskGates) -> Vec<Old> {
     let needed = standing.stale.iter().filter(|gate| gates.needs(**gate));
     let records = needed.filter_map(|gate| Some((gate, standing.gates.get(gate)?)));
     let old = records.map(|(gate, record)| Old {
         name: named(gate.name(), &record.evidence),
-        way: again(standing.task_id, *gate, record, here),
         is_renewable: record.evidence.iter().any(Evidence::is_proof),
     });
     old.collect()
@@ -160,33 +146,20 @@ fn old_gates(gates: &Gates, standing: &TaskGates, here: &str) -> Vec<Old> {
 
 /// A criterion that somebody's word once showed counts like one that a command did: otherwise files
 /// could change under an acceptance and nobody would look again.
-fn old_criteria(standing: &TaskGates, here: &str) -> Vec<Old> {
-    let id = standing.task_id;
+fn old_criteria(standing: &TaskGates) -> Vec<Old> {
     let all = standing.criteria.iter();
     let old = all.filter(|one| one.state == CriterionState::Stale);
     let old = old.map(|one| match &one.command {
         Some(_) => Old {
             name: format!("criterion {} (`{}`)", one.number, line(one)),
-            way: Some(format!("cleo verify {id} --only {}", one.number)),
             is_renewable: true,
         },
         None => Old {
             name: format!("criterion {}", one.number),
-            way: Some(accepted_again(id, one, here)),
             is_renewable: false,
         },
     });
     old.collect()
-}
-
-/// Writes the command that accepts a criterion again, on the same evidence where that can be typed
-/// here.
-fn accepted_again(id: TaskId, one: &CriterionStanding, here: &str) -> String {
-    let record = one.record.as_ref();
-    let given = record.and_then(|record| given_again(record, here));
-    let given = given.filter(|given| !given.is_empty());
-    let given = given.unwrap_or(" --note 'how you know'".to_string());
-    format!("cleo verify {id} --accept {}{given}", one.number)
 }
 
 /// Names a gate with the commands that proved it.
@@ -210,7 +183,7 @@ fn again(id: TaskId, gate: Gate, record: &Record, here: &str) -> Option<String> 
     if let Some(agent) = &record.agent {
         again += &format!(" --agent {agent}");
     }
-    Some(again + if record.forced { " --force" } else { "" })
+    Some(again)
 }
 
 /// Writes the options that give the same evidence again; none when they would have to be typed in
@@ -249,13 +222,8 @@ fn unproven(standing: &TaskGates) -> Option<Error> {
         "{id} has criteria that nothing has shown to hold: {}",
         names.join(", ")
     );
-    let is_half = open.iter().any(|one| one.half().is_some());
     let run = format!("cleo verify {id} --run-all");
-    let error = Error::new(Code::CriterionOpen, message);
-    let error = match standing.mending().filter(|_| is_half) {
-        Some(mending) => error.fix(mending).or("then show that they hold", run),
-        None => error.fix(run),
-    };
+    let error = Error::new(Code::CriterionOpen, message).fix(run);
     let error = error.or("complete it all the same, which is recorded", forced(id));
     (!names.is_empty()).then_some(error)
 }

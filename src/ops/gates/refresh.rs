@@ -273,9 +273,11 @@ fn check_number(standing: &TaskGates, number: usize) -> Result<()> {
         return Ok(());
     }
     let id = standing.task_id;
-    let message = format!("criterion {number} of {id} has no command that could be run");
-    let accept = format!("cleo verify {id} --accept {number} --note 'how you know'");
-    Err(Error::new(Code::InputInvalid, message).fix(accept))
+    let message = format!(
+        "criterion {number} of {id} has no command that could be run; accept it with `--accept {number}` and a \
+         note that says how you know"
+    );
+    Err(Error::new(Code::InputInvalid, message).fix(format!("cleo verify {id}")))
 }
 
 /// Runs the command of a criterion and keeps what came out.

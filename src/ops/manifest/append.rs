@@ -91,17 +91,16 @@ fn claimed_task(
     })?;
     match (work.as_slice(), linked.as_slice()) {
         ([one], _) | ([], [one]) => Ok(Some(*one)),
-        _ => Err(unclear(&work, linked.len())),
+        _ => Err(unclear(linked.len())),
     }
 }
 
 /// The error for an entry of which nobody can say whose claim the epoch is of.
-fn unclear(work: &[TaskId], n_linked: usize) -> Error {
+fn unclear(n_linked: usize) -> Error {
     let message = format!(
-        "the entry is linked to {n_linked} tasks; which of them the epoch is of is not said"
+        "the entry is linked to {n_linked} tasks; set CLEO_TASK_ID to the one that the epoch is of"
     );
-    let id = work.first().map_or("T1".to_string(), TaskId::to_string);
-    Error::new(Code::InputInvalid, message).fix(format!("export CLEO_TASK_ID={id}"))
+    Error::new(Code::InputInvalid, message)
 }
 
 /// Finds all faults, and the epics of the linked tasks.
@@ -154,5 +153,5 @@ fn refused(faults: &[Fault]) -> Error {
         "the entry has {count} and was not written: {}",
         list.join("; ")
     );
-    Error::new(Code::EntryInvalid, message).fix("cleo manifest append --help")
+    Error::new(Code::EntryInvalid, message)
 }

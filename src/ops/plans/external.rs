@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::error::{Code, Error, Result, quote};
+use crate::error::{Code, Error, Result};
 use crate::plan::check::Fault;
 use crate::plan::{Decomposed, Outcome, PLAN_MAX, Planner, Policy, Source, Wish, message, read};
 use crate::runner::child;
@@ -46,7 +46,7 @@ impl External {
             None => {
                 let message =
                     format!("`{line}` is no command: it is empty, or has a quote without end");
-                Err(Error::new(Code::InputInvalid, message).fix("cleo plan run --help"))
+                Err(Error::new(Code::InputInvalid, message))
             }
         }
     }
@@ -77,8 +77,7 @@ impl External {
     /// The error of a command that gave no answer that can be used.
     pub(crate) fn error(&self, why: &str) -> Error {
         let message = format!("`{}` {why}", self.words[0]);
-        let error = Error::new(Code::AgentFailed, message);
-        error.fix(format!("command -v {}", quote(&self.words[0])))
+        Error::new(Code::AgentFailed, message)
     }
 }
 

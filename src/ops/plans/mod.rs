@@ -1,7 +1,6 @@
 //! Plans: made of a goal, read from files, judged against the agents that are there.
 
 pub(crate) mod external;
-mod fix;
 pub(crate) mod model;
 
 use std::path::Path;
@@ -11,11 +10,14 @@ use serde::Serialize;
 use super::Surroundings;
 use super::agents::{Known, known};
 use crate::agent::Agent;
-use crate::error::{Code, Error, Result, quote};
+use crate::error::{Code, Error, Result};
 use crate::file::{read_input, write_new, write_whole};
 use crate::plan::check::{self, Fault, FaultKind};
 use crate::plan::{Decomposed, Found, PLAN_MAX, Plan, Source, Step};
 use crate::plan::{Planner, Wish};
+
+/// Shows who is there to do a step.
+const AGENTS: &str = "cleo agents list";
 
 /// A plan that was made of a goal, and why it came out so.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -53,9 +55,6 @@ pub(crate) struct Checked {
     pub(crate) faults: Vec<Fault>,
     /// How many faults.
     pub(crate) total: usize,
-    /// A command that mends the first of them.
-    #[serde(skip)]
-    pub(crate) fix: Option<String>,
     /// What the caller should know.
     #[serde(skip)]
     pub(crate) warnings: Vec<String>,
@@ -79,12 +78,11 @@ pub(crate) fn make(
     planner: &dyn Planner,
 ) -> Result<Planned> {
     let known = known(surroundings)?;
-    make_among(surroundings, known, goal, max_loops, planner)
+    make_among(known, goal, max_loops, planner)
 }
 
 /// Makes a plan of a goal out of what those of these agents offer that are active.
 pub(crate) fn make_among(
-    surroundings: &Surroundings,
     known: Known,
     goal: &str,
     max_loops: Option<u32>,
@@ -119,7 +117,7 @@ pub(crate) fn make_among(
         file: None,
         warnings,
     };
-    planned.warn(surroundings, &agents);
+    planned.warn(&agents);
     Ok(planned)
 }
 
@@ -145,17 +143,13 @@ pub(crate) fn refuse_faulty(plan: &Plan) -> Result<()> {
         None => Ok(()),
         Some(fault) => {
             let message = format!("{}: {}", fault.place, fault.message);
-            Err(Error::new(Code::InputInvalid, message).fix("cleo plan --help"))
+            Err(Error::new(Code::InputInvalid, message))
         }
     }
 }
 
-/// Finds who does each step. The error names the first that nobody does, and brings somebody.
-pub(crate) fn assigned(
-    surroundings: &Surroundings,
-    plan: &Plan,
-    agents: &[Agent],
-) -> Result<Vec<Agent>> {
+/// Finds who does each step. The error names the first that nobody does.
+pub(crate) fn assigned(plan: &Plan, agents: &[Agent]) -> Result<Vec<Agent>> {
     let found = plan.steps.iter().map(|step| {
         check::assign(step, agents)
             .cloned()
@@ -164,16 +158,16 @@ pub(crate) fn assigned(
                     FaultKind::Agent => Code::AgentNotFound,
                     _ => Code::PlanInvalid,
                 };
-                Error::new(code, message).fix(fix::step(surroundings, step, agents))
+                Error::new(code, message).fix(AGENTS)
             })
     });
     found.collect()
 }
 
 impl Planned {
-    /// Warns of everything that a step or a skill of the plan lacks, with the way to it.
-    fn warn(&mut self, surroundings: &Surroundings, agents: &[Agent]) {
-        for fault in missing(&self.plan, agents).1 {
+    /// Warns of everything that a step or a skill of the plan lacks.
+    fn warn(&mut self, agents: &[Agent]) {
+        for fault in missing(&self.plan, agents) {
             self.warnings
                 .push(format!("{}: {}", fault.place, fault.message));
         }
@@ -185,9 +179,9 @@ impl Planned {
             .filter(|found| found.agents.is_empty() && found.planned);
         let nobody = nobody.map(|found| (found.skill, found.capability));
         for (skill, capability) in left_out.chain(nobody) {
-            let way = fix::offer(surroundings, capability, agents);
-            self.warnings
-                .push(format!("nobody does {skill} yet: {way}"));
+            self.warnings.push(format!(
+                "nobody does {skill} yet: no active agent has the capability `{capability}`"
+            ));
         }
     }
 
@@ -238,35 +232,21 @@ fn written(plan: &Plan, file: &Path) -> Result<String> {
 /// out.
 pub(crate) fn check(surroundings: &Surroundings, file: &Path) -> Result<Checked> {
     let bytes = read_input(file, PLAN_MAX)?;
-    let is_file = file.as_os_str() != "-";
-    let edit = is_file.then(|| format!("${{EDITOR:-vi}} {}", quote(&file.to_string_lossy())));
-    Ok(judge(surroundings, &bytes, known(surroundings)?, edit))
+    Ok(judge(&bytes, known(surroundings)?))
 }
 
-/// Finds everything that keeps a plan from being carried out by these agents; `edit` is the command
-/// with which it is mended.
-pub(crate) fn judge(
-    surroundings: &Surroundings,
-    bytes: &[u8],
-    known: Known,
-    edit: Option<String>,
-) -> Checked {
+/// Finds everything that keeps a plan from being carried out by these agents.
+pub(crate) fn judge(bytes: &[u8], known: Known) -> Checked {
     let (plan, mut faults) = crate::plan::read(bytes);
     let Known {
         agents, warnings, ..
     } = known;
-    let (step, missing) = missing(&plan, &agents);
-    let fix = match faults.is_empty() {
-        true => step.map(|step| fix::step(surroundings, step, &agents)),
-        false => edit,
-    };
-    faults.extend(missing);
+    faults.extend(missing(&plan, &agents));
     Checked {
         assignments: assignments(&plan, &agents),
         waves: plan.waves(),
         total: faults.len(),
         faults,
-        fix,
         warnings,
         plan,
     }
@@ -289,9 +269,10 @@ impl Checked {
         let more = (more > 0).then(|| format!("; and {more} more"));
         let message = format!("{what}: {}{}", told.join("; "), more.unwrap_or_default());
         let error = Error::new(code, message);
-        Some(match &self.fix {
-            Some(fix) => error.fix(fix),
-            None => error,
+        let lacks_agents = self.faults.iter().any(is_about_agents);
+        Some(match lacks_agents {
+            true => error.fix(AGENTS),
+            false => error,
         })
     }
 
@@ -329,17 +310,16 @@ pub(crate) fn assignments(plan: &Plan, agents: &[Agent]) -> Vec<Assignment> {
 }
 
 /// Finds steps that nobody can do, and the first of them.
-fn missing<'a>(plan: &'a Plan, agents: &[Agent]) -> (Option<&'a Step>, Vec<Fault>) {
-    let (mut first, mut faults) = (None, Vec::new());
+fn missing(plan: &Plan, agents: &[Agent]) -> Vec<Fault> {
+    let mut faults = Vec::new();
     for (place, step) in plan.steps.iter().enumerate() {
         // A step that names nobody, or both, is told as such.
         if step.agent.is_some() == step.capability.is_some() {
             continue;
         }
         if let Err((kind, message)) = check::assign(step, agents) {
-            first = first.or(Some(step));
             faults.push(Fault::new(kind, format!("steps[{place}]"), message));
         }
     }
-    (first, faults)
+    faults
 }

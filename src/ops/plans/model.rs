@@ -84,7 +84,7 @@ fn judged(text: &str, wish: &Wish<'_>) -> std::result::Result<Plan, Vec<Fault>> 
     let (plan, mut faults) = message::answered(text, wish.goal);
     let agents: &[Agent] = wish.agents;
     if faults.is_empty() {
-        faults = super::missing(&plan, agents).1;
+        faults = super::missing(&plan, agents);
     }
     match faults.is_empty() {
         true => Ok(plan),

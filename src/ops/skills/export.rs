@@ -161,9 +161,9 @@ fn holds_changes(
         changed.join(", ")
     );
     Error::new(Code::FileChanged, message)
-        .fix(format!("cleo{root} skills export{names} --to {to} --force"))
+        .fix(format!("cat {}", quote(&changed[0])))
         .or(
-            "look at what is there",
-            format!("cat {}", quote(&changed[0])),
+            "write over it",
+            format!("cleo{root} skills export{names} --to {to} --force"),
         )
 }

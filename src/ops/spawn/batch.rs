@@ -92,7 +92,7 @@ pub(crate) fn select(
 
 fn too_many(n: usize) -> Error {
     let message = format!("{n} prompts are too many for one batch; {BATCH_MAX} are allowed");
-    Error::new(Code::InputInvalid, message).fix("cleo orchestrator spawn --help")
+    Error::new(Code::InputInvalid, message)
 }
 
 /// Finds the tasks of a wave that nobody works on yet, at most `limit`. Of what is ready now, what

@@ -120,8 +120,8 @@ fn whole(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
             task.status
         );
         return Err(Error::new(Code::StatusRefused, message)
-            .fix(format!("cleo complete {id}"))
-            .or("give it up", format!("cleo cancel {id}")));
+            .or("complete it", format!("cleo complete {id}"))
+            .or("cancel it", format!("cleo cancel {id}")));
     }
     let below = tasks.nodes(Some(id))?;
     let is_open = |status| !matches!(status, Status::Done | Status::Cancelled);

@@ -32,12 +32,12 @@ pub(crate) fn read_batch(input: impl BufRead, file: Option<&Path>) -> Result<Vec
     }
     if bytes > BATCH_MAX {
         let message = format!("the batch has more than {BATCH_MAX} bytes");
-        return Err(Error::new(Code::BatchInvalid, message).fix("cleo add --help"));
+        return Err(Error::new(Code::BatchInvalid, message));
     }
     refuse(&faults, file)?;
     if drafts.is_empty() {
         let message = "the batch holds no tasks";
-        return Err(Error::new(Code::BatchInvalid, message).fix("cleo add --help"));
+        return Err(Error::new(Code::BatchInvalid, message));
     }
     Ok(drafts)
 }

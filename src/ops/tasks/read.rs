@@ -149,7 +149,7 @@ fn check_filter(filter: &Filter) -> Result<()> {
         return Ok(());
     }
     let message = format!("the filter has {n_words} labels and types; {FILTER_MAX} are allowed");
-    Err(Error::new(Code::InputInvalid, message).fix("cleo list --help"))
+    Err(Error::new(Code::InputInvalid, message))
 }
 
 /// Finds tasks by words in title and description, best first. Before them come those that an import

@@ -64,8 +64,8 @@ pub(crate) fn entry(context: &mut Context, id: &str) -> Result<ManifestVerdict> 
     };
     let error = verdict.error(&format!("entry {id}"));
     let look = faulty.first().map(|first| file::look(&path, &[first.line]));
-    let fix = look.unwrap_or("cleo manifest append --help".to_string());
-    let error = error.map(|error| error.fix(fix).or("see what is there", "cleo manifest list"));
+    let fix = look.unwrap_or("cleo manifest list".to_string());
+    let error = error.map(|error| error.fix(fix));
     Ok(ManifestVerdict {
         verdict,
         entry,

@@ -69,10 +69,7 @@ impl Unmerged {
         let message = format!(
             "the work on {task} stands on the branch {branch}, which is not merged (`{merge}`)"
         );
-        let drop = format!("git branch -D {branch}");
-        Error::new(Code::NotVerified, message)
-            .fix(merge)
-            .or("throw that work away", drop)
+        Error::new(Code::NotVerified, message).fix(merge)
     }
 
     /// Returns what is violated by it.

@@ -25,11 +25,11 @@ pub(crate) fn prompt(
         check_known(surroundings, task)?;
     }
     if text.trim().is_empty() {
-        let fix = match task {
-            Some(task) => format!("cleo spawn {task} --format text"),
-            None => "cleo verify prompt --help".to_string(),
-        };
-        return Err(Error::new(Code::InputInvalid, "the prompt is empty").fix(fix));
+        let error = Error::new(Code::InputInvalid, "the prompt is empty");
+        return Err(match task {
+            Some(task) => error.fix(format!("cleo spawn {task} --format text")),
+            None => error,
+        });
     }
     let known = known_protocols()?;
     let strictly = block::check_strictly(text, &known);

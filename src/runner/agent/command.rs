@@ -8,9 +8,6 @@ use super::{Ended, Invocation, Job, Runner, Sign, event};
 use crate::error::{Code, Error, Result};
 use crate::run::Outcome;
 
-/// A command line that only wants the name of its program.
-pub(crate) const COMMAND_EXAMPLE: &str = "agent {prompt_file}";
-
 /// A command line in which `{prompt_file}`, `{output_file}` and `{cwd}` stand for paths.
 pub(crate) struct CommandLine {
     words: Vec<String>,

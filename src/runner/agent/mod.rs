@@ -29,7 +29,7 @@ use serde::Serialize;
 use crate::run::{Outcome, Spent, Usage};
 
 pub(crate) use bell::wake;
-pub(crate) use command::{COMMAND_EXAMPLE, CommandLine};
+pub(crate) use command::CommandLine;
 pub(crate) use cut_off::used;
 pub(crate) use drive::drive;
 pub(crate) use settings::{GateVariables, Runners, all, needs, no_command};

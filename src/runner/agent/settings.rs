@@ -5,14 +5,14 @@
 
 use std::path::PathBuf;
 
-use super::choice::{self, Rules, pairs, read, read_rules, unknown};
-use super::{COMMAND_EXAMPLE, CommandLine, Ended, Invocation, Job, Limits, Runner, Sign};
+use super::choice::{Rules, pairs, read, read_rules, unknown};
+use super::{CommandLine, Ended, Invocation, Job, Limits, Runner, Sign};
 use super::{claude::Claude, codex::Codex, copilot::Copilot, gemini::Gemini, opencode::OpenCode};
 use crate::config::{
     GATES_ENVIRONMENT, RUNNERS_BY_SKILL, RUNNERS_BY_TIER, RUNNERS_COMMAND, RUNNERS_DEFAULT,
     RUNNERS_ENVIRONMENT, RUNNERS_PROGRAMS, Settings,
 };
-use crate::error::{Code, Error, Result, quote};
+use crate::error::{Code, Error, Result};
 use crate::run::Spent;
 
 /// What the settings say of runners.
@@ -108,7 +108,8 @@ fn refuse_project(name: &str) -> Error {
     let message = format!(
         "{name} is set by the project's file, which cannot say what is started here nor what it sees"
     );
-    Error::new(Code::ConfigInvalid, message).fix(format!("cleo config unset {name}"))
+    Error::new(Code::ConfigInvalid, message)
+        .or("remove the setting", format!("cleo config unset {name}"))
 }
 
 /// The variables of the user, by name, that the commands of gates and criteria get: those of agents, since
@@ -142,28 +143,17 @@ impl GateVariables {
 /// The error of the runner `command` where nothing says which one that is; whoever asks for it by name knows
 /// a better way to say so.
 pub(crate) fn no_command() -> Error {
-    let message = "the runner `command` needs a command line";
-    Error::new(Code::Usage, message).fix(to_set(RUNNERS_COMMAND))
+    let message =
+        "the runner `command` needs a command line: give `--command`, or set `runners.command`";
+    Error::new(Code::Usage, message)
 }
 
 /// The error about a setting, or about the variable that says it: what a file says does not count beside that.
 fn invalid(name: &str, variable: Option<&str>, error: &Error) -> Error {
     let message = format!("{}: {}", variable.unwrap_or(name), error.message);
     let unset = variable.map(|variable| format!("unset {variable}"));
-    let fix = unset.unwrap_or_else(|| to_set(name));
+    let fix = unset.unwrap_or_else(|| format!("cleo config get {name}"));
     Error::new(Code::ConfigInvalid, message).fix(fix)
-}
-
-/// Says what to type to set a setting of runners, where it may be set.
-fn to_set(name: &str) -> String {
-    let (example, place) = match name {
-        RUNNERS_BY_SKILL => ("ct-documentor=gemini", ""),
-        RUNNERS_BY_TIER => ("1=claude:haiku,2=codex", ""),
-        RUNNERS_PROGRAMS => ("claude=/opt/claude/bin/claude", " --user"),
-        RUNNERS_COMMAND => (COMMAND_EXAMPLE, " --user"),
-        _ => (choice::NAMES[0], ""),
-    };
-    format!("cleo config set {name} {}{place}", quote(example))
 }
 
 /// Returns the runners that know a program of their own.
@@ -332,6 +322,6 @@ mod tests {
     fn all_runners_are_listed() {
         let mut names: Vec<&str> = all().iter().map(|runner| runner.name()).collect();
         names.push("command");
-        assert_eq!(names, choice::NAMES);
+        assert_eq!(names, super::super::choice::NAMES);
     }
 }
