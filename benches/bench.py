@@ -198,12 +198,12 @@ def routing(base):
         print(f"| {len(lines):,} as {form} | {cpu:.2f} | {len(lines) / cpu:,.0f} | 200,000 |", flush=True)
     print("\n| agents from a file | ms | CPU ms | peak MB | goal |")
     print("|---|---|---|---|---|")
-    many = list(agents(100_000))
+    many = list(agents(10_000))
     write(map(json.dumps, many), folder, "agents.jsonl")
     write([json.dumps(many)], folder, "agents.json")
     for name in ["agents.jsonl", "agents.json"]:
         words = [CLEO, "route", "word7 word300 word29000", "--agents", name]
-        once(f"`route` over 100,000 of `{name}`", words, folder, "", 3)
+        once(f"`route` over 10,000 of `{name}`", words, folder, "", 3)
     print(flush=True)
     print(answer([ROUTE], folder).decode(), flush=True)
 

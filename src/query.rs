@@ -124,7 +124,7 @@ fn fitting<'a, 'b>(query: &str, workers: &'b [&'a Agent]) -> Option<&'b &'a Agen
         description: text,
         ..Profile::from(*agent)
     });
-    let index = Index::of(profiles);
+    let index = Index::new(profiles);
     let message = Message::of(query);
     let decision = index.route(&Request::new(&message));
     let found = decision.is_agent().then(|| decision.agent.to_string())?;

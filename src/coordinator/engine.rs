@@ -23,7 +23,7 @@ use super::turns::Turns;
 use super::{Ambience, Listener, selection};
 use crate::error::{Code, Error, Result, quote};
 use crate::id::{self, TaskId};
-use crate::ops::complete::{Checks, Required};
+use crate::ops::complete::Required;
 use crate::ops::runs::alive::{self, Alive};
 use crate::ops::runs::journal::{self, Journal};
 use crate::ops::spawn::{Spawned, Stock};
@@ -328,25 +328,16 @@ impl<'a> Engine<'a> {
                 .into_iter()
                 .try_for_each(|deed| self.perform_in_turn(deed))
                 .map(|()| Vec::new()),
-            None => self.hand_on(handing),
+            None => self.hand_on(&handing),
         }
     }
 
-    /// Completes what has ended and takes what comes next, in one transaction for all.
-    fn hand_on(&mut self, handing: Vec<Deed>) -> Result<Vec<Deed>> {
+    /// Completes what has ended and takes what comes next.
+    fn hand_on(&mut self, handing: &[Deed]) -> Result<Vec<Deed>> {
         if handing.is_empty() {
             return Ok(Vec::new());
         }
-        // Files are read before, because nobody else writes meanwhile.
-        self.stock = Some(self.stocked()?);
-        let checks = self.checks(&handing)?;
-        self.context.store.begin_together()?;
-        let handed = self.handed_on(&handing, checks);
-        let kept = self.context.store.end_together(handed.is_ok());
-        handed.and_then(|next| kept.map(|()| next))
-    }
-
-    fn handed_on(&mut self, handing: &[Deed], checks: Checks) -> Result<Vec<Deed>> {
+        let checks = self.checks(handing)?;
         self.complete(checks)?;
         let facts = std::mem::take(&mut self.facts);
         let next = self.machine.turn(self.begun.elapsed(), facts);
@@ -404,7 +395,6 @@ impl<'a> Engine<'a> {
         self.tell(RUN_FINISHED, told);
         self.keep_run()?;
         looked?;
-        self.context.store.shorten_log();
         let surroundings = &self.context.surroundings;
         let left_by = self.left_by();
         let left = alive::left(surroundings, &self.context.workspace, left_by.as_deref())?;

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::answer::Answer;
 use super::call::Call;
+use super::executors::{Heard, Order};
 use super::fault::{self, Shape};
 use super::following;
 use super::keys::{self, Known};
@@ -16,7 +17,7 @@ use super::limit::at_most;
 use super::pass::Pass;
 use super::route::{Promise, Route};
 use crate::error::{Code, Error, Result};
-use crate::ops::executions::{self, Order, Request};
+use crate::ops::executions::{self, Request};
 use crate::ops::runs::{self, Shown};
 use crate::route::Query;
 use crate::run::{RunKind, RunStatus};
@@ -144,16 +145,22 @@ fn execute(call: Call) -> Promise {
                 Known::Other => return Ok(keys::reused(key)),
             },
         };
+        let (mut begun, mut told) = call.server.executors.begin(order, note).await?;
         if streams {
-            let told = call.server.scribe.follow(order, note)?;
-            return following::follow(told, pass).await;
+            return Ok(following::follow(begun, told, pass));
         }
-        let told = call.server.scribe.execute(order, note, wait)?;
-        let told = match wait {
-            true => waited(&pass, told).await?,
-            false => told.await,
-        };
-        let begun = told.map_err(|_| fault::busy())??;
+        if wait {
+            let ended = async {
+                loop {
+                    match told.recv().await {
+                        Some(Heard::Over(ended)) => break ended,
+                        Some(_) => {}
+                        None => break Err(fault::busy()),
+                    }
+                }
+            };
+            begun = waited(&pass, ended).await??;
+        }
         Answer::ok(&Executed::of(begun.shown()))
     })
 }

@@ -9,23 +9,17 @@ use tokio::sync::mpsc::{UnboundedReceiver, channel};
 use super::answer::Answer;
 use super::events;
 use super::executions::reply::Executed;
-use super::fault::busy;
+use super::executors::Heard;
 use super::pass::Pass;
-use super::scribe::Heard;
 use crate::clock::Clock;
-use crate::error::Result;
+use crate::ops::executions::Begun;
 use crate::run::Line;
 
 /// How many events may wait for a slow reader before who tells them waits.
 const QUEUE: usize = 64;
 
-/// Tells an execution to the one who asked for it. One that is refused is an error.
-pub(super) async fn follow(mut told: UnboundedReceiver<Heard>, pass: Pass) -> Result<Answer> {
-    let begun = match told.recv().await {
-        Some(Heard::Began(begun)) => begun,
-        Some(Heard::Over(ended)) => ended?,
-        _ => return Err(busy()),
-    };
+/// Tells an execution that has begun to the one who asked for it.
+pub(super) fn follow(begun: Begun, mut told: UnboundedReceiver<Heard>, pass: Pass) -> Answer {
     let (run, (sender, comes)) = (begun.run().id.clone(), channel(QUEUE));
     tokio::spawn(async move {
         while let Some(heard) = told.recv().await {
@@ -35,7 +29,7 @@ pub(super) async fn follow(mut told: UnboundedReceiver<Heard>, pass: Pass) -> Re
         }
     });
     let first = events::event("execution", &Executed::of(begun.shown()));
-    Ok(events::stream(vec![first], comes, pass))
+    events::stream(vec![first], comes, pass)
 }
 
 /// Tells an execution that began with an earlier call, as it stands.
@@ -57,9 +51,7 @@ fn written(run: &str, heard: Heard) -> Bytes {
             let data = json!({"runId": run, "agent": agent, "piece": piece, "at": at});
             events::event("piece", &data)
         }
-        Heard::Began(begun) | Heard::Over(Ok(begun)) => {
-            events::event("done", &Executed::of(begun.shown()))
-        }
+        Heard::Over(Ok(begun)) => events::event("done", &Executed::of(begun.shown())),
         Heard::Over(Err(error)) => events::event("error", &json!({"error": error.shown()})),
     }
 }

@@ -25,7 +25,6 @@ mod respond;
 mod route;
 mod routes;
 mod said;
-mod scribe;
 mod server;
 
 mod agents;
@@ -33,6 +32,7 @@ mod around;
 mod chat;
 mod conversations;
 mod executions;
+mod executors;
 mod following;
 mod health;
 mod plans;

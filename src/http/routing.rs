@@ -142,7 +142,7 @@ fn with(view: &View, fields: Map<String, Value>) -> Result<View> {
     };
     draft.apply(&mut agent)?;
     agents.insert(place.unwrap_or(agents.len()), Arc::new(agent));
-    Ok(View::of(agents))
+    Ok(View::new(agents, Vec::new()))
 }
 
 /// What is to be tried.

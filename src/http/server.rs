@@ -1,4 +1,4 @@
-//! What all calls share: settings, open stores, the agents, who writes executions down, and who tells
+//! What all calls share: settings, open stores, the agents, who carries executions out, and who tells
 //! what happens.
 
 use std::net::SocketAddr;
@@ -8,11 +8,11 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 
 use super::events::feed::Feed;
+use super::executors::Executors;
 use super::keys::Keys;
 use super::pages::Pages;
 use super::pool::{Lent, Pool};
 use super::rate::Rates;
-use super::scribe::{Say, Scribe};
 use super::work::drawn::Drawn;
 use crate::config::Settings;
 use crate::error::Result;
@@ -23,8 +23,12 @@ use crate::ops::tokens::Tokens;
 use crate::ops::work::Memory;
 use crate::ops::{Assignment, Context, Surroundings};
 use crate::route::Match;
+use crate::store::agency::Agency;
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
+
+/// Takes what the server has to say about itself.
+pub(super) type Say = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// How the server works.
 #[derive(Clone, Debug)]
@@ -83,7 +87,7 @@ pub(crate) struct Server {
     pub(super) address: SocketAddr,
     pub(super) contexts: Pool<Context>,
     agencies: Pool<SqliteAgency>,
-    pub(super) roster: Arc<Roster>,
+    roster: Arc<Roster>,
     pub(super) memory: Mutex<Memory>,
     pub(super) drawn: Mutex<Drawn>,
     pub(super) tokens: Mutex<Tokens>,
@@ -95,7 +99,7 @@ pub(crate) struct Server {
     pub(super) feed: Arc<Feed>,
     pub(super) pages: Pages,
     pub(super) say: Say,
-    pub(super) scribe: Scribe,
+    pub(super) executors: Executors,
 }
 
 impl Server {
@@ -123,10 +127,10 @@ impl Server {
             answerers: Answerers::new(&settings, &surroundings)?,
         };
         let feed = Feed::begin(&workspace)?;
-        let roster = Arc::new(Roster::new(workspace.clone()));
         let executor = executions::Executor::open(&surroundings, routing)?;
+        let roster = executor.roster();
         let say: Say = Arc::new(say);
-        let scribe = Scribe::begin(executor, options.jobs, &roster, &feed, &say)?;
+        let executors = Executors::start(executor, options.jobs, &feed, &say)?;
         Ok(Arc::new(Server {
             tokens: Mutex::new(Tokens::of(&surroundings)?),
             rates: Rates::new(options.rate),
@@ -139,7 +143,7 @@ impl Server {
             drawn: Mutex::default(),
             pages: Pages::embedded(),
             say,
-            scribe,
+            executors,
             surroundings,
             settings,
             workspace,
@@ -158,7 +162,7 @@ impl Server {
 
     /// Returns the agents of a user, or all.
     pub(super) fn agents(&self, user: Option<&str>) -> Result<Arc<View>> {
-        self.roster.current(&mut *self.agency()?, user)
+        self.roster.view(&*self.agency()?.read()?, user)
     }
 
     /// Says whether the server answers this machine only.
@@ -179,6 +183,6 @@ impl Server {
 
     /// Waits until all executions have ended; says whether they have within the time.
     pub(super) fn settle(&self, time: Duration) -> bool {
-        self.scribe.end(time)
+        self.executors.end(time)
     }
 }

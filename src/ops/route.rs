@@ -51,7 +51,7 @@ impl Router {
             Some(file) => (listed(&surroundings.directory, file)?, Vec::new()),
             None => {
                 let known = agents::known(surroundings)?;
-                let index = Index::of(known.agents.iter().map(Profile::from));
+                let index = Index::new(known.agents.iter().map(Profile::from));
                 (index, known.warnings)
             }
         };
@@ -91,7 +91,7 @@ fn listed(directory: &Path, path: &Path) -> Result<Index> {
     };
     let bytes = file::read_input(&place, FILE_MAX)?;
     let agents = roster::read(&bytes, is_yaml).map_err(|fault| faulty(path, &fault))?;
-    Ok(Index::of(agents.iter().map(roster::Listed::profile)))
+    Ok(Index::new(agents.iter().map(roster::Listed::profile)))
 }
 
 fn faulty(path: &Path, fault: &roster::Fault) -> Error {

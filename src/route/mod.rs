@@ -132,11 +132,6 @@ impl Message {
         self.terms.iter().map(|at| self.word(self.words[*at]))
     }
 
-    /// Returns for each distinct word that counts its place among all words.
-    fn term_places(&self) -> &[usize] {
-        &self.terms
-    }
-
     fn word(&self, (start, end): (usize, usize)) -> &str {
         &self.normalized[start..end]
     }

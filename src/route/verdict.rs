@@ -5,8 +5,8 @@ use std::fmt::Write;
 use serde::Serialize;
 
 use super::index::{Card, Index, Tag};
-use super::tally::{Leaders, Standing};
-use super::{CLARIFY, FINALIZE, Match, Request, TAG_BOOST};
+use super::tally::{Reading, Standing};
+use super::{CLARIFY, FINALIZE, Request, TAG_BOOST};
 use crate::agent::{AgentStatus, Role, SUPERVISOR};
 use crate::score::normalize;
 
@@ -18,18 +18,19 @@ const ID_MAX: usize = 64;
 impl Index {
     /// Decides where a message goes. The same message and the same agents give the same decision.
     pub(crate) fn route<'a>(&'a self, request: &Request<'a>) -> Decision<'a> {
-        let numbers = self.numbers(request.message);
-        let points = self.points(request.message, &numbers, request.by);
-        let leaders = self.leaders(&points);
+        let reading = self.read(request.message, request.by);
+        let points = self.points(&reading);
+        let mut leaders = self.best(&points, 2);
+        leaders.retain(|one| one.score > 0);
         let mut decision = match request.agent.and_then(|id| self.requested(id)) {
             Some(card) => self.honor(card, &points, &leaders),
             None => self.choose(&points, &leaders, request),
         };
         decision.terms.extend(request.message.terms());
         decision.candidates = request.explain.map(|limit| {
-            let parts = Parts::new(self, numbers, request);
-            let best = self.best(&points, limit);
-            best.iter().filter_map(|one| parts.of(one)).collect()
+            let best = self.best(&points, limit).into_iter();
+            best.map(|one| self.candidate(one, &reading, request))
+                .collect()
         });
         decision
     }
@@ -39,13 +40,12 @@ impl Index {
         self.card(id).filter(|card| card.is_candidate())
     }
 
-    fn honor<'a>(&'a self, card: &'a Card, points: &[u32], leaders: &Leaders) -> Decision<'a> {
-        let score = self.slot(&card.id).map_or(0, |slot| points[slot]);
-        let other = |one: &Standing| self.id(one) != &*card.id;
-        let others = [leaders.first, leaders.second].into_iter().flatten();
+    fn honor<'a>(&'a self, card: &'a Card, points: &[u32], leaders: &[Standing]) -> Decision<'a> {
+        let score = self.place(&card.id).map_or(0, |place| points[place]);
+        let mut others = leaders.iter().filter(|one| self.id(one) != &*card.id);
         Decision {
             reason: format!("{} was requested; its score is {score}", card.id),
-            runner_up: others.filter(other).map(|one| self.runner_up(&one)).next(),
+            runner_up: others.next().map(|one| self.runner_up(one)),
             margin: None,
             ..self.decision(&card.id, Decided::Requested, score)
         }
@@ -54,26 +54,27 @@ impl Index {
     fn choose<'a>(
         &'a self,
         points: &[u32],
-        leaders: &Leaders,
+        leaders: &[Standing],
         request: &Request<'_>,
     ) -> Decision<'a> {
-        let Some(first) = leaders.first else {
+        let Some(first) = leaders.first() else {
             return self.finalize(request);
         };
-        let second = leaders.second.map_or(0, |second| second.score);
-        let margin = first.score - second;
-        let is_close = leaders.second.is_some() && margin < request.min_margin;
+        let second = leaders.get(1);
+        let margin = first.score - second.map_or(0, |second| second.score);
+        let is_close = second.is_some() && margin < request.min_margin;
         let mut decision = match is_close {
-            true => self.clarify(points, &first, margin, request.min_margin),
-            false => self.matched(&first, leaders.equals),
+            true => self.clarify(points, first, margin, request.min_margin),
+            false => self.matched(points, first),
         };
         decision.margin = Some(margin);
-        decision.runner_up = leaders.second.map(|second| self.runner_up(&second));
+        decision.runner_up = second.map(|second| self.runner_up(second));
         self.tell_absent(&mut decision.reason, request.agent);
         decision
     }
 
-    fn matched<'a>(&'a self, first: &Standing, equals: usize) -> Decision<'a> {
+    fn matched<'a>(&'a self, points: &[u32], first: &Standing) -> Decision<'a> {
+        let equals = points.iter().filter(|score| **score == first.score).count();
         let mut reason = format!("Best match with score {}", first.score);
         if equals > 1 {
             let _ = write!(reason, " (the first of {equals} agents with this score)");
@@ -161,45 +162,22 @@ impl Index {
     }
 
     fn id(&self, one: &Standing) -> &str {
-        self.cards[one.slot].as_ref().map_or("", |card| &card.id)
-    }
-}
-
-/// What of a message speaks for which agent.
-struct Parts<'a, 'r> {
-    index: &'a Index,
-    request: &'r Request<'a>,
-    /// Number of each term of the message.
-    terms: Vec<u32>,
-    /// The same, ascending.
-    sorted: Vec<u32>,
-    phrases: Vec<Box<[u32]>>,
-}
-
-impl<'a, 'r> Parts<'a, 'r> {
-    fn new(index: &'a Index, numbers: Vec<u32>, request: &'r Request<'a>) -> Parts<'a, 'r> {
-        let places = request.message.term_places().iter();
-        let terms: Vec<u32> = places.map(|at| numbers[*at]).collect();
-        let phrases = index.phrases_in(&numbers);
-        let mut sorted = terms.clone();
-        sorted.sort_unstable();
-        Parts {
-            index,
-            request,
-            sorted,
-            terms,
-            phrases: phrases.into_iter().map(Into::into).collect(),
-        }
+        &self.cards[one.place].id
     }
 
-    fn of(&self, one: &Standing) -> Option<Candidate<'a>> {
-        let card = self.index.cards[one.slot].as_ref()?;
-        let terms = self.request.message.terms().zip(&self.terms);
-        let matched_terms: Vec<&str> = terms
-            .filter(|(term, number)| self.has(card, term, **number))
-            .map(|(term, _)| term)
-            .collect();
-        let tags = card.tags.iter().filter(|tag| self.names(tag));
+    /// Lists what of a message speaks for a candidate.
+    fn candidate<'a>(
+        &'a self,
+        one: Standing,
+        reading: &Reading<'_>,
+        request: &Request<'a>,
+    ) -> Candidate<'a> {
+        let card = &self.cards[one.place];
+        let has = |word: &usize| card.words.binary_search(word).is_ok();
+        let terms = request.message.terms().zip(&reading.terms);
+        let terms = terms.filter(|(_, words)| words.iter().any(has));
+        let matched_terms: Vec<&str> = terms.map(|(term, _)| term).collect();
+        let tags = card.tags.iter().filter(|tag| self.names(reading, tag));
         let matched_tags: Vec<&str> = tags.map(|tag| &**tag).collect();
         let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
         let candidate = Candidate {
@@ -211,26 +189,18 @@ impl<'a, 'r> Parts<'a, 'r> {
             matched_tags,
         };
         debug_assert_eq!(candidate.score, candidate.base + candidate.tag_boost);
-        Some(candidate)
+        candidate
     }
 
-    fn has(&self, card: &Card, term: &str, number: u32) -> bool {
-        let text = |number: &u32| &self.index.words[*number as usize].text;
-        match self.request.by {
-            Match::Token => card.words.binary_search(&number).is_ok(),
-            Match::Substring => card.words.iter().any(|word| text(word).contains(term)),
-        }
-    }
-
-    fn names(&self, tag: &str) -> bool {
-        let number = |word: &str| self.index.number(word);
-        match Tag::of(&normalize(tag)) {
-            Tag::Word(word) => {
-                number(word).is_some_and(|word| self.sorted.binary_search(&word).is_ok())
-            }
+    /// Says whether a message names a tag of an agent.
+    fn names(&self, reading: &Reading<'_>, tag: &str) -> bool {
+        let is_named = |word| reading.words.binary_search(&word).is_ok();
+        match Tag::parse(&normalize(tag)) {
+            Tag::Word(word) => self.number(word).is_some_and(is_named),
             Tag::Phrase(words) => {
-                let words = words.iter().filter_map(|word| number(word));
-                self.phrases.binary_search(&words.collect()).is_ok()
+                let words = words.iter().filter_map(|word| self.number(word));
+                let words: Vec<usize> = words.collect();
+                reading.phrases.contains(&&words[..])
             }
             Tag::Literal => false,
         }

@@ -236,17 +236,7 @@ fn moves_that_make_no_sense_are_refused() {
             &["delete", "T1"],
             "E_HAS_CHILDREN",
             16,
-<<<<<<< HEAD
             "cleo delete T1 --cascade --dry-run",
-=======
-            "cleo list --parent T1 --tree",
-        ),
-        (
-            &["delete", "T2"],
-            "E_HAS_CHILDREN",
-            16,
-            "cleo delete T2 --force",
->>>>>>> bdd2700d (Propose only fixes that are safe and complete, and run each of them in a test)
         ),
         (&["delete", "T2"], "E_HAS_CHILDREN", 16, "cleo deps T2"),
         (
@@ -320,33 +310,9 @@ fn what_has_parts_and_is_waited_for_goes_with_both_options() {
     let words = ["delete", "T1"];
     check(&workspace, &words, "E_HAS_CHILDREN", 16, "cleo deps T1");
     let error = workspace.refused(&words, "E_HAS_CHILDREN");
-<<<<<<< HEAD
     let all = error["alternatives"][0]["command"].as_str().unwrap();
     assert_eq!(all, "cleo delete T1 --cascade --force");
     workspace.ok(&format!("{} --dry-run", &all[5..]));
-=======
-    let commands: Vec<&str> = error["alternatives"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|other| other["command"].as_str().unwrap())
-        .collect();
-    assert_eq!(
-        commands,
-        [
-            "cleo delete T1 --cascade --force --dry-run",
-            "cleo delete T1 --cascade --force"
-        ]
-    );
-    assert_eq!(workspace.shell(commands[0]).exit, 0);
-    check(
-        &workspace,
-        &words,
-        "E_HAS_CHILDREN",
-        16,
-        "cleo list --parent T1 --tree",
-    );
->>>>>>> bdd2700d (Propose only fixes that are safe and complete, and run each of them in a test)
     workspace.ok("add After --depends T6");
     workspace.ok("complete T6");
     let error = workspace.refused(&["delete", "T6"], "E_HAS_CHILDREN");
@@ -517,11 +483,7 @@ fn a_fix_goes_to_the_workspace_that_was_named() {
         (&["show", "T99"][..], format!("cleo --root {root} list")),
         (
             &["delete", "T1"],
-<<<<<<< HEAD
             format!("cleo --root {root} delete T1 --cascade --dry-run"),
-=======
-            format!("cleo --root {root} list --parent T1 --tree"),
->>>>>>> bdd2700d (Propose only fixes that are safe and complete, and run each of them in a test)
         ),
         (&["why", "T2"], format!("cleo --root {root} spawn T2")),
     ] {

@@ -49,10 +49,7 @@ pub(super) fn create(call: &Call) -> Result<Answer> {
     let shown = agents::register(&surroundings, draft, false, &terms)?.shown;
     let status = match dry_run {
         true => StatusCode::OK,
-        false => {
-            call.server.roster.forget();
-            StatusCode::CREATED
-        }
+        false => StatusCode::CREATED,
     };
     kept(call, status, shown)
 }
@@ -92,13 +89,7 @@ pub(super) fn update(call: &Call) -> Result<Answer> {
     let draft = allowed(call, spelled(fields)?)?;
     match agents::update(&surroundings, call.part("id"), draft, &terms) {
         Err(error) if error.code == Code::StatusRefused => changed(call, &error),
-        done => {
-            let done = done?;
-            if !dry_run {
-                call.server.roster.forget();
-            }
-            kept(call, StatusCode::OK, done)
-        }
+        done => kept(call, StatusCode::OK, done?),
     }
 }
 
@@ -144,7 +135,6 @@ pub(super) fn register(call: &Call) -> Result<Answer> {
     let surroundings = call.surroundings("agents.register");
     let draft = allowed(call, draft(fields)?)?;
     let done = agents::register(&surroundings, draft, true, &terms(call, true))?;
-    call.server.roster.forget();
     Answer::ok(&Registered {
         success: true,
         agent_id: done.shown.agent.id,
@@ -221,7 +211,6 @@ pub(super) fn cleanup(call: &Call) -> Result<Answer> {
         }
     };
     let cleaned = agents::cleanup(&surroundings, sweep)?;
-    call.server.roster.forget();
     Answer::ok(&Cleaned {
         success: true,
         message: format!("Cleaned up {} runtime agents", cleaned.removed),
@@ -251,7 +240,6 @@ pub(super) fn remove(call: &Call) -> Result<Answer> {
     let surroundings = call.surroundings("agents.remove");
     let id = call.part("id");
     let removed = agents::remove(&surroundings, id, &terms(call, true))?;
-    call.server.roster.forget();
     Answer::ok(&Removed {
         success: true,
         executions: agents::executions(&surroundings, id, call.only())?,

@@ -1,23 +1,16 @@
-//! The agents of a workspace, held ready to be chosen from, and looked at anew when they have changed:
-//! for who chooses thousands of times a second.
+//! The agents of a workspace, held ready to be chosen from.
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use super::{Known, known_to};
 use crate::agent::Agent;
 use crate::error::Result;
 use crate::route::{Index, Profile};
-use crate::store::agency::{Agency, AgencyTransaction};
+use crate::store::agency::AgencyTransaction;
 use crate::workspace::Workspace;
-
-/// How long files of agents count as unchanged without a look at them.
-const LOOK: Duration = Duration::from_millis(100);
-/// How long agents count as unchanged that were just looked at. A command that changes one needs longer
-/// to end, so that whoever has seen it end meets the change.
-const MOMENT: Duration = Duration::from_millis(1);
 
 /// Agents that somebody can reach, ready to be chosen from.
 #[derive(Debug)]
@@ -26,21 +19,27 @@ pub(crate) struct View {
     pub(crate) agents: Vec<Arc<Agent>>,
     /// The router's index of them.
     pub(crate) index: Index,
+    /// Files of agents that could not be used.
+    pub(crate) warnings: Vec<String>,
     places: HashMap<String, usize>,
 }
 
 impl View {
-    /// Makes the index.
-    pub(crate) fn of(agents: impl IntoIterator<Item = impl Into<Arc<Agent>>>) -> View {
+    /// Makes the index of agents, of whose files some could not be used.
+    pub(crate) fn new(
+        agents: impl IntoIterator<Item = impl Into<Arc<Agent>>>,
+        warnings: Vec<String>,
+    ) -> View {
         let agents: Vec<Arc<Agent>> = agents.into_iter().map(Into::into).collect();
         View {
-            index: Index::of(agents.iter().map(|agent| Profile::from(&**agent))),
+            index: Index::new(agents.iter().map(|agent| Profile::from(&**agent))),
             places: agents
                 .iter()
                 .map(|agent| agent.id.clone())
                 .zip(0..)
                 .collect(),
             agents,
+            warnings,
         }
     }
 
@@ -63,10 +62,7 @@ impl View {
 /// What the agents were when they were last read.
 struct Held {
     revision: u64,
-    /// When it was known to be so.
-    known: Instant,
     files: Files,
-    looked: Instant,
     all: Arc<View>,
     /// Whether some agents are not everybody's.
     is_divided: bool,
@@ -77,17 +73,10 @@ struct Held {
 /// Names, sizes and times of the files that agents stand in.
 type Files = Vec<(std::ffi::OsString, u64, Option<SystemTime>)>;
 
-/// The agents of a workspace.
+/// The agents of a workspace, read again when the store or a file of agents has changed.
 pub(crate) struct Roster {
     workspace: Workspace,
-    held: Mutex<Holding>,
-}
-
-/// What is held, and when this process changed an agent last: what was read before counts no more.
-#[derive(Default)]
-struct Holding {
-    held: Option<Held>,
-    changed: Option<Instant>,
+    held: Mutex<Option<Held>>,
 }
 
 impl Roster {
@@ -99,92 +88,38 @@ impl Roster {
         }
     }
 
-    /// Returns the agents as a transaction that writes sees them: those of one user, or all.
+    /// Returns the agents of a user, or all, as a transaction sees them that has changed none.
     pub(crate) fn view(
         &self,
         transaction: &dyn AgencyTransaction,
         user: Option<&str>,
     ) -> Result<Arc<View>> {
-        self.seen(transaction, user, Instant::now())
-    }
-
-    /// Returns the agents of a user, or all, as they stand now or did a moment ago.
-    pub(crate) fn current(&self, agency: &mut dyn Agency, user: Option<&str>) -> Result<Arc<View>> {
-        let now = Instant::now();
-        if let Some(view) = self.holding().known(user, now) {
-            return Ok(view);
-        }
-        self.seen(&*agency.read()?, user, now)
-    }
-
-    /// Has the next who asks look at the store: this process has changed an agent.
-    pub(crate) fn forget(&self) {
-        let mut holding = self.holding();
-        (holding.held, holding.changed) = (None, Some(Instant::now()));
-    }
-
-    fn seen(
-        &self,
-        transaction: &dyn AgencyTransaction,
-        user: Option<&str>,
-        now: Instant,
-    ) -> Result<Arc<View>> {
-        let mut holding = self.holding();
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let revision = transaction.agents_revision()?;
-        let current = holding.held.take();
-        let current = current.filter(|held| held.revision == revision);
-        let current = current.and_then(|held| held.looked_at(&self.workspace));
+        // Looked at before they are read: what changes meanwhile is seen the next time.
+        let files = files(&self.workspace);
+        let current = held.take();
+        let current = current.filter(|held| held.revision == revision && held.files == files);
         let mut current = match current {
             Some(current) => current,
-            None => Held::read(transaction, &self.workspace, revision)?,
+            None => {
+                let known = known_to(transaction, &self.workspace)?;
+                Held {
+                    revision,
+                    files,
+                    is_divided: known.agents.iter().any(Agent::is_private),
+                    all: Arc::new(View::new(known.agents, known.warnings)),
+                    of_users: HashMap::new(),
+                }
+            }
         };
-        current.known = now;
-        Ok(holding.held.insert(current).of(user))
-    }
-
-    fn holding(&self) -> MutexGuard<'_, Holding> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Holding {
-    fn known(&mut self, user: Option<&str>, now: Instant) -> Option<Arc<View>> {
-        let held = self.held.as_mut()?;
-        let is_new = self.changed.is_none_or(|changed| changed < held.known)
-            && now.saturating_duration_since(held.known) < MOMENT;
-        is_new.then(|| held.of(user))
+        let view = current.of(user);
+        *held = Some(current);
+        Ok(view)
     }
 }
 
 impl Held {
-    fn read(
-        transaction: &dyn AgencyTransaction,
-        workspace: &Workspace,
-        revision: u64,
-    ) -> Result<Held> {
-        // Looked at before they are read: what changes meanwhile is seen the next time.
-        let files = files(workspace);
-        let agents = known_to(transaction, workspace)?.agents;
-        Ok(Held {
-            revision,
-            known: Instant::now(),
-            files,
-            looked: Instant::now(),
-            is_divided: agents.iter().any(Agent::is_private),
-            all: Arc::new(View::of(agents)),
-            of_users: HashMap::new(),
-        })
-    }
-
-    /// Looks at the files, if it is time to; nothing when they have changed.
-    fn looked_at(mut self, workspace: &Workspace) -> Option<Held> {
-        if self.looked.elapsed() < LOOK {
-            return Some(self);
-        }
-        self.looked = Instant::now();
-        (files(workspace) == self.files).then_some(self)
-    }
-
     fn of(&mut self, user: Option<&str>) -> Arc<View> {
         let Some(user) = user.filter(|_| self.is_divided) else {
             return Arc::clone(&self.all);
@@ -194,7 +129,7 @@ impl Held {
         }
         let agents = self.all.agents.iter();
         let seen = agents.filter(|agent| agent.is_seen_by(Some(user))).cloned();
-        let view = Arc::new(View::of(seen));
+        let view = Arc::new(View::new(seen, self.all.warnings.clone()));
         self.of_users.insert(user.to_string(), Arc::clone(&view));
         view
     }

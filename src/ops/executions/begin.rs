@@ -11,7 +11,7 @@ use crate::agent::SUPERVISOR;
 use crate::error::Result;
 use crate::id;
 use crate::llm::Usage;
-use crate::ops::agents::{Sweep, View, known_to, swept};
+use crate::ops::agents::{Sweep, View, swept};
 use crate::ops::conversations::require_open;
 use crate::route::{self, Decided, Index};
 use crate::run::{Action, DELEGATION, Message, RoutedBy, Run, RunKind, RunStatus, Speaker};
@@ -36,36 +36,39 @@ struct Routing {
 }
 
 impl Executor {
-    /// Begins an execution: removes agents of the moment whose time is over, chooses an agent, and
-    /// keeps the record of it.
-    pub(crate) fn begin(&mut self, request: &Request<'_>) -> Result<Begun> {
-        let Executor {
-            warnings,
-            ground,
-            agency,
-            user,
-        } = self;
-        let mut transaction = agency.write()?;
-        ground.sweep(&mut *transaction)?;
-        let known = known_to(&*transaction, &ground.workspace)?;
-        *warnings = known.warnings;
-        let view = View::of(known.agents);
-        let begun = ground.begin(&mut *transaction, &view, user, request)?;
+    /// Begins an execution of a user: removes agents of the moment whose time is over, chooses an agent
+    /// among those of everybody and of `only` (none: among all), and keeps the record of it.
+    pub(crate) fn begin(
+        &mut self,
+        request: &Request<'_>,
+        user: &str,
+        only: Option<&str>,
+    ) -> Result<Begun> {
+        self.sweep()?;
+        let mut transaction = self.agency.write()?;
+        let view = self.ground.roster.view(&*transaction, only)?;
+        self.warnings.clone_from(&view.warnings);
+        let begun = self.ground.begin(&mut *transaction, &view, user, request)?;
         transaction.commit()?;
         Ok(begun)
+    }
+
+    /// Removes agents of the moment whose time is over. That is a transaction of its own, because the
+    /// roster must not hold what a later failure would undo.
+    fn sweep(&mut self) -> Result<()> {
+        let millis = self.ground.clock.now().timestamp_millis().unsigned_abs();
+        let mut transaction = self.agency.write()?;
+        match swept(&mut *transaction, Sweep::Automatic(millis))?[..] {
+            [] => Ok(()),
+            _ => transaction.commit(),
+        }
     }
 }
 
 impl Ground {
-    /// Removes agents of the moment whose time is over.
-    pub(super) fn sweep(&self, transaction: &mut dyn AgencyTransaction) -> Result<()> {
-        let millis = self.clock.now().timestamp_millis().unsigned_abs();
-        swept(transaction, Sweep::Automatic(millis)).map(|_| ())
-    }
-
     /// Begins an execution of a user, who knows some agents. What is refused is refused before
     /// anything is written.
-    pub(super) fn begin(
+    fn begin(
         &self,
         transaction: &mut dyn AgencyTransaction,
         view: &View,

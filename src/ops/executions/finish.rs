@@ -20,7 +20,7 @@ const UNREACHED: &str = "agent_invoke_failed";
 const REASON_MAX: usize = 400;
 
 /// How an execution ends.
-pub(super) enum Ending {
+enum Ending {
     /// Somebody answered, or it is said that nobody can.
     Answered(Answer),
     /// The router asks back.
@@ -169,7 +169,7 @@ impl Executor {
 impl Ground {
     /// Says how an execution ends that nobody has to be asked for: the router asks back, or nobody
     /// is there who could answer.
-    pub(super) fn ending_alone(&self, begun: &mut Begun) -> Option<Ending> {
+    fn ending_alone(&self, begun: &mut Begun) -> Option<Ending> {
         if !self.ends_alone(begun) {
             return None;
         }
@@ -187,7 +187,7 @@ impl Ground {
     }
 
     /// Keeps how it ended; returns the error of an end that somebody asked for.
-    pub(super) fn close(
+    fn close(
         &self,
         transaction: &mut dyn AgencyTransaction,
         begun: &mut Begun,

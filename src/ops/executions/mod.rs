@@ -2,7 +2,6 @@
 //! notes, sections 1.4 and 1.6. What happened is committed before the flow goes on, so that a killed
 //! process leaves a record that says how far it came.
 
-mod batch;
 mod begin;
 mod cancel;
 mod delegations;
@@ -18,6 +17,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::Surroundings;
+use super::agents::Roster;
 use super::answers::{Answerers, Answering};
 use super::runs::alive::{self, Alive};
 use super::runs::{Shown, steps};
@@ -29,7 +29,6 @@ use crate::route::Match;
 use crate::run::{Event, Message, Run, RunStatus};
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
-pub(crate) use batch::Order;
 pub(crate) use cancel::cancel;
 pub(crate) use delegations::{Delegated, delegations};
 pub(crate) use many::execute_many;
@@ -95,6 +94,7 @@ struct Ground {
     options: Options,
     answerers: Answering,
     alive: Arc<Alive>,
+    roster: Arc<Roster>,
 }
 
 /// An execution that has begun: its agent is chosen, and everything so far is kept.
@@ -123,19 +123,6 @@ impl Begun {
         &self.record.events
     }
 
-    /// Returns it without what happened so far: enough to carry it on where nobody waits to be shown it.
-    pub(crate) fn rest(&self) -> Begun {
-        Begun {
-            record: self.record.rest(),
-            agent: Arc::clone(&self.agent),
-            supervisor: Arc::clone(&self.supervisor),
-            history: self.history.clone(),
-            counted: self.counted,
-            question: self.question.clone(),
-            since: self.since,
-        }
-    }
-
     /// Returns it as it is shown; its events were told already.
     pub(crate) fn shown(&self) -> Shown {
         Shown {
@@ -158,6 +145,7 @@ impl Executor {
             clock: surroundings.clock,
             alive: Arc::new(Alive::begin(&workspace)?),
             answerers: options.answerers.open(surroundings, &workspace),
+            roster: Arc::new(Roster::new(workspace.clone())),
             workspace,
             options,
         };
@@ -167,6 +155,16 @@ impl Executor {
             user: surroundings.actor.clone(),
             agency,
         })
+    }
+
+    /// Returns the agents that are chosen from.
+    pub(crate) fn roster(&self) -> Arc<Roster> {
+        Arc::clone(&self.ground.roster)
+    }
+
+    /// Says whether an execution ends without anybody being asked.
+    pub(crate) fn ends_alone(&self, begun: &Begun) -> bool {
+        self.ground.ends_alone(begun)
     }
 
     /// Makes another one for a thread beside this one.
@@ -185,7 +183,8 @@ impl Executor {
         request: &Request<'_>,
         tell: &mut dyn FnMut(Told<'_>),
     ) -> Result<Shown> {
-        let begun = self.begin(request)?;
+        let user = self.user.clone();
+        let begun = self.begin(request, &user, None)?;
         let events = begun.events().iter();
         events.for_each(|event| tell(Told::Event(event)));
         self.finish(begun, tell).map(|ended| ended.shown())

@@ -45,16 +45,6 @@ impl Record {
         }
     }
 
-    /// Returns it without what happened so far, to go on writing.
-    pub(super) fn rest(&self) -> Record {
-        Record {
-            run: self.run.clone(),
-            messages: Vec::new(),
-            events: Vec::new(),
-            ..*self
-        }
-    }
-
     /// Notes that something happened.
     pub(super) fn event(
         &mut self,

@@ -22,14 +22,14 @@ mod shape;
 mod spawns;
 mod suggestions;
 mod tasks;
-mod together;
 mod words;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::fs::File;
+use std::fs::{self, File};
 use std::ops::Deref;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rusqlite::Connection;
 
@@ -39,21 +39,22 @@ pub(crate) use agency::SqliteAgency;
 use faults::Faults;
 pub(crate) use health::HeldClaim;
 use nodes::Unwritten;
-use open::{NOTHING, Open, PART, WHOLE, turn};
+use open::{Open, PATIENCE, turn};
 pub(crate) use opening::log_of;
 pub(crate) use place::{check_place, open_to_others};
-use together::Together;
 
 /// Begins a transaction that writes. Of the database it holds 24 MiB in memory: what a long one changes
 /// again and again is then seldom written out in between; a short one never needs so much.
 const BEGIN: &str = "PRAGMA cache_size = -24576; BEGIN IMMEDIATE";
 
+/// Bytes of the write-ahead log before its pages go to the database file (64 pages). A process
+/// that opens the store alone reads the whole log once, so it is kept short.
+const LOG_BYTES: u64 = 64 * 4_120;
+
 /// A store in one SQLite file.
 pub(crate) struct SqliteStore {
     connection: Connection,
     path: PathBuf,
-    /// What transactions are parts of at this moment.
-    together: Option<Together>,
 }
 
 impl SqliteStore {
@@ -63,14 +64,8 @@ impl SqliteStore {
         stamp: Option<&Stamp>,
         turn: Option<File>,
     ) -> Result<Box<dyn Transaction + '_>> {
-        let (how, ends) = match (&self.together, stamp) {
-            (Some(_), Some(_)) => ("SAVEPOINT part", PART),
-            (Some(_), None) => ("", NOTHING),
-            (None, _) => (how, WHOLE),
-        };
         Ok(Box::new(SqliteTransaction {
-            open: Open::begin(&self.connection, &self.path, how, ends, turn)?,
-            is_part: self.together.is_some(),
+            open: Open::begin(&self.connection, &self.path, how, turn)?,
             stamp: stamp.cloned(),
             operation: None,
             unwritten: RefCell::default(),
@@ -85,10 +80,7 @@ impl Store for SqliteStore {
     }
 
     fn write(&mut self, stamp: &Stamp) -> Result<Box<dyn Transaction + '_>> {
-        let turn = match self.together {
-            Some(_) => None,
-            None => turn(self.path.parent(), &self.path)?,
-        };
+        let turn = turn(self.path.parent(), &self.path)?;
         self.begin(BEGIN, Some(stamp), turn)
     }
 
@@ -105,7 +97,6 @@ impl Store for SqliteStore {
 /// An open transaction on tasks, with what it still has to write.
 struct SqliteTransaction<'a> {
     open: Open<'a>,
-    is_part: bool,
     stamp: Option<Stamp>,
     /// Number of the operation, once something has been recorded under it.
     operation: Option<i64>,
@@ -128,14 +119,24 @@ impl Transaction for SqliteTransaction<'_> {
         self.settle()?;
         self.read_words()?;
         self.open.commit()?;
-        if !self.is_part {
-            together::shorten_log(self.connection, self.path, together::LOG_BYTES);
-        }
+        shorten_log(self.connection, self.path);
         Ok(())
     }
 }
 
+/// Empties a log that has grown long, unless somebody else is at work. What was committed is
+/// durable already, so nothing depends on this succeeding. The automatic checkpoint would not
+/// do: how far it came is forgotten when the last process leaves, and the log would only grow.
+fn shorten_log(connection: &Connection, path: &Path) {
+    if fs::metadata(log_of(path)).is_ok_and(|log| log.len() > LOG_BYTES) {
+        let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
+        let _ = connection.busy_timeout(Duration::ZERO);
+        let _ = connection.query_row(checkpoint, (), |_| Ok(()));
+        let _ = connection.busy_timeout(PATIENCE);
+    }
+}
+
 #[cfg(test)]
-super::conformance::suite!(crate::store::conformance, |folder: &std::path::Path| {
+super::conformance::suite!(crate::store::conformance, |folder: &Path| {
     SqliteStore::create(&folder.join("cleo.db")).unwrap()
 });

@@ -24,16 +24,6 @@ pub(super) fn distrust(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// How a transaction ends: what makes it count, and what undoes it.
-pub(super) struct Ends(&'static str, &'static str);
-
-/// The ends of a transaction of its own.
-pub(super) const WHOLE: Ends = Ends("COMMIT", "ROLLBACK");
-/// The ends of a part of a larger one, which `SAVEPOINT part` begins.
-pub(super) const PART: Ends = Ends("RELEASE part", "ROLLBACK TO part; RELEASE part");
-/// The ends of what only reads in a larger one.
-pub(super) const NOTHING: Ends = Ends("", "");
-
 /// An open transaction; dropped without commit, it is rolled back.
 pub(super) struct Open<'a> {
     pub(super) connection: &'a Connection,
@@ -42,7 +32,6 @@ pub(super) struct Open<'a> {
     /// What it has changed something with. To look a statement up among all that the connection has
     /// prepared costs as much as to run it.
     statements: RefCell<Vec<(&'static str, CachedStatement<'a>)>>,
-    ends: Ends,
     /// The lock by which writers wait in turn, given back when all is over.
     _turn: Option<File>,
 }
@@ -53,7 +42,6 @@ impl<'a> Open<'a> {
         connection: &'a Connection,
         path: &'a Path,
         how: &str,
-        ends: Ends,
         turn: Option<File>,
     ) -> Result<Open<'a>> {
         connection.execute_batch(how).at(path)?;
@@ -62,14 +50,13 @@ impl<'a> Open<'a> {
             path,
             is_open: true,
             statements: RefCell::default(),
-            ends,
             _turn: turn,
         })
     }
 
-    /// Makes the changes visible and durable; those of a part, with what it is a part of.
+    /// Makes the changes visible and durable.
     pub(super) fn commit(&mut self) -> Result<()> {
-        self.connection.execute_batch(self.ends.0).at(self.path)?;
+        self.connection.execute_batch("COMMIT").at(self.path)?;
         self.is_open = false;
         Ok(())
     }
@@ -162,7 +149,7 @@ impl Drop for Open<'_> {
     fn drop(&mut self) {
         if self.is_open {
             // A failed rollback leaves nothing behind either: the connection ends with the process.
-            let _ = self.connection.execute_batch(self.ends.1);
+            let _ = self.connection.execute_batch("ROLLBACK");
         }
     }
 }

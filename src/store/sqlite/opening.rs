@@ -67,7 +67,6 @@ impl SqliteStore {
         SqliteStore::checked(SqliteStore {
             connection: connection.at(&path)?,
             path,
-            together: None,
         })
     }
 
@@ -135,7 +134,6 @@ impl SqliteStore {
         Ok(SqliteStore {
             connection,
             path: path.to_path_buf(),
-            together: None,
         })
     }
 

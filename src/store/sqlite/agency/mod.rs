@@ -14,7 +14,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::faults::{self, Faults};
 use super::health;
-use super::open::{Open, PATIENCE, WHOLE, distrust, turn};
+use super::open::{Open, PATIENCE, distrust, turn};
 use super::place::{check_place, create_private};
 use super::shape;
 use crate::error::{Error, Result};
@@ -145,7 +145,7 @@ impl SqliteAgency {
     }
 
     fn begin(&mut self, how: &str, turn: Option<File>) -> Result<Box<dyn AgencyTransaction + '_>> {
-        let open = Open::begin(&self.connection, &self.path, how, WHOLE, turn)?;
+        let open = Open::begin(&self.connection, &self.path, how, turn)?;
         Ok(Box::new(SqliteAgencyTransaction { open }))
     }
 }
