@@ -237,7 +237,7 @@ pub(super) fn followup(text: &str) -> Option<Followup> {
     fits.then(|| Followup::Blocked(reason.to_string()))
 }
 
-/// Reads a task id without blanks around it: [`super::line::TaskSearch`] relies on that.
+/// Reads a task id without blanks around it.
 pub(super) fn task(text: &str) -> Option<TaskId> {
     // Asked several times for each line of a manifest; nearly all ids are as plain as this.
     if let [b'T' | b't', digits @ ..] = text.as_bytes()

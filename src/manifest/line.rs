@@ -1,9 +1,6 @@
 //! One line of the manifest, taken apart. Agents may append with `>>`, so a line can be torn, hold
 //! somebody else's text, or two entries where a line end got lost. Whatever stands whole in it is
 //! found, and what does not is named.
-//!
-//! Cheap looks decide whether a line is worth taking apart. They may say "perhaps" too often, and never
-//! "no" where taking the line apart would say "yes".
 
 use memchr::memmem;
 use serde_json::error::Category;
@@ -12,7 +9,6 @@ use super::entry::{Fault, LINE_MAX};
 use super::fields::Fields;
 use super::rules;
 use crate::error::Code;
-use crate::id::TaskId;
 
 /// How many places of a broken line are tried as the start of a whole entry.
 const STARTS_TRIED: usize = 16;
@@ -173,42 +169,4 @@ fn id_value(bytes: &[u8]) -> Option<(&str, &[u8])> {
 
 fn after<'a>(bytes: &'a [u8], start: &[u8]) -> Option<&'a [u8]> {
     bytes.trim_ascii_start().strip_prefix(start)
-}
-
-/// A cheap look at lines for the tasks that their entries are linked to.
-pub(super) struct TaskSearch {
-    list: memmem::Finder<'static>,
-}
-
-impl TaskSearch {
-    pub(super) fn new() -> TaskSearch {
-        TaskSearch {
-            list: memmem::Finder::new(b"\"linked_tasks\""),
-        }
-    }
-
-    /// Says whether an entry in this line may be linked to a task that is wanted; `false` is
-    /// certain. Looks for ids as [`super::entry::task`] takes them, behind the name of their field.
-    pub(super) fn may_name(&self, bytes: &[u8], is_wanted: impl Fn(TaskId) -> bool) -> bool {
-        // An escape can spell any character; then only taking the line apart tells.
-        let is_escape = |at: usize| bytes.get(at + 1) == Some(&b'u');
-        if memchr::memchr_iter(b'\\', bytes).any(is_escape) {
-            return true;
-        }
-        let Some(start) = self.list.find(bytes) else {
-            return false;
-        };
-        let list = &bytes[start..];
-        let wanted_at = |quote: usize| task_at(&list[quote + 1..]).is_some_and(&is_wanted);
-        memchr::memchr_iter(b'"', list).any(wanted_at)
-    }
-}
-
-fn task_at(bytes: &[u8]) -> Option<TaskId> {
-    let digits = bytes
-        .strip_prefix(b"T")
-        .or_else(|| bytes.strip_prefix(b"t"))?;
-    let end = digits.iter().position(|byte| !byte.is_ascii_digit())?;
-    let id = std::str::from_utf8(&bytes[..=end]).ok()?;
-    id.parse().ok()
 }

@@ -1,14 +1,10 @@
 //! Moving what does not count out of the manifest, into a file beside it. Nothing is lost: what is
 //! moved is on disk over there before it goes here.
-//!
-//! Whoever opened the manifest with `>>` before it was replaced knows of no lock and writes on to the old
-//! file, so that is followed for a while.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::Path;
-use std::time::{Duration, Instant};
 use std::{fs, io, thread};
 
 use serde::Serialize;
@@ -44,19 +40,10 @@ struct Moved<'a> {
 }
 
 /// Moves torn, foreign, overlong and repeated lines to `rejected`, under the lock that appending
-/// takes; who appends with `>>` knows of no lock, so what comes late is waited for a while. Whole entries
+/// takes. Whole entries
 /// in them stay, each on a line of its own; so do archived entries, and those with faults that their author
 /// can mend. `None` for `rejected` only looks.
 pub(crate) fn compact(path: &Path, rejected: Option<&Path>, now: &str) -> Result<Compacted> {
-    compact_waiting(path, rejected, now, &mut waits())
-}
-
-fn compact_waiting(
-    path: &Path,
-    rejected: Option<&Path>,
-    now: &str,
-    waits: &mut dyn FnMut(bool) -> bool,
-) -> Result<Compacted> {
     let real = match fs::canonicalize(path) {
         Err(_) if is_missing(path) => return Ok(Compacted::default()),
         real => real.map_err(|cause| unreadable(path, cause))?,
@@ -85,7 +72,9 @@ fn compact_waiting(
         draft.as_file().sync_all()?;
         let mut new = draft.persist(&real).map_err(|fault| fault.error)?;
         File::open(folder)?.sync_all()?;
-        follow(&mut file, &mut new, length, &mut *waits)?;
+        // An agent that opened the old file with `>>` knows of no lock.
+        thread::sleep(PAUSE);
+        take_over(&mut file, &mut new, length)?;
         Ok(compacted)
     };
     work().map_err(|cause| unwritable(path, cause))
@@ -193,130 +182,37 @@ fn judge(number: usize, text: &[u8], seen: &mut HashMap<String, usize>) -> Verdi
     verdict
 }
 
-/// After how long without anything new no more is waited for.
-const QUIET: Duration = Duration::from_millis(250);
-/// How long is waited at most, however much comes.
-const WAIT_MAX: Duration = Duration::from_secs(2);
-
-/// Waits for what comes late. It is told after each look whether something came, and says whether to look
-/// again.
-pub(super) fn waits() -> impl FnMut(bool) -> bool {
-    let mut times = None;
-    move |came| {
-        let now = Instant::now();
-        let (begun, last) = times.get_or_insert((now, now));
-        if came {
-            *last = now;
-        }
-        let goes_on = now - *last < QUIET && now - *begun < WAIT_MAX;
-        if goes_on && !came {
-            thread::sleep(PAUSE);
-        }
-        goes_on
-    }
-}
-
-/// Takes over to the new file what is appended to the old one behind `length`, as long as it is waited for:
-/// whole lines at once, and in the end a line without end, which gets one. What is there when this returns is
-/// on disk.
-pub(super) fn follow(
-    old: &mut File,
-    new: &mut File,
-    length: u64,
-    waits: &mut dyn FnMut(bool) -> bool,
-) -> io::Result<()> {
-    old.seek(SeekFrom::Start(length))?;
+/// Appends to the new file what was appended to the old one behind `length`.
+fn take_over(old: &mut File, new: &mut File, length: u64) -> io::Result<()> {
     let mut late = Vec::new();
-    loop {
-        let read = Read::by_ref(old)
-            .take(CHUNK as u64)
-            .read_to_end(&mut late)?;
-        let whole = memchr::memrchr(b'\n', &late).map_or(0, |end| end + 1);
-        take_over(new, &late[..whole])?;
-        late.drain(..whole);
-        if !waits(read > 0) {
-            break;
-        }
-    }
-    if !late.is_empty() {
-        late.push(b'\n');
-    }
-    take_over(new, &late)
-}
-
-/// Appends lines behind whatever others have appended to the new file meanwhile.
-fn take_over(new: &mut File, lines: &[u8]) -> io::Result<()> {
-    if lines.is_empty() {
+    old.seek(SeekFrom::Start(length))?;
+    old.read_to_end(&mut late)?;
+    if late.is_empty() {
         return Ok(());
     }
+    if !late.ends_with(b"\n") {
+        late.push(b'\n');
+    }
     let start: &[u8] = if is_torn(new)? { b"\n" } else { b"" };
-    put(new, &[start, lines].concat())?;
+    put(new, &[start, &late].concat())?;
     new.sync_all()
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs::{self, OpenOptions};
-    use std::io::Write;
-    use std::path::Path;
-
     use super::*;
 
     #[test]
-    fn who_has_the_file_open_while_another_takes_its_place_loses_nothing() {
-        let folder = tempfile::tempdir().unwrap();
-        let [path, rejected] = ["manifest", "rejected"].map(|name| folder.path().join(name));
-        fs::write(&path, "litter\n").unwrap();
-        let mut agent = OpenOptions::new().append(true).open(&path).unwrap();
-        let mut lines = ["1\n", "2\n", "3"].into_iter();
-        let mut waits = |_: bool| {
-            let line = lines.next();
-            line.is_some_and(|line| agent.write_all(line.as_bytes()).is_ok())
-        };
-        let found = compact_waiting(&path, Some(&rejected), "now", &mut waits).unwrap();
-        assert_eq!((found.kept, found.rejected.len()), (0, 1));
-        assert_eq!(fs::read_to_string(&path).unwrap(), "1\n2\n3\n");
-    }
-
-    fn open(path: &Path) -> File {
-        let mut options = OpenOptions::new();
-        options.read(true).append(true).open(path).unwrap()
-    }
-
-    #[test]
-    fn lines_are_taken_over_as_soon_as_they_are_whole() {
+    fn late_lines_are_taken_over_behind_a_torn_one() {
         let folder = tempfile::tempdir().unwrap();
         let [old, new] = ["old", "new"].map(|name| folder.path().join(name));
-        fs::write(&old, "litter\n2\n").unwrap();
-        fs::write(&new, "2\n").unwrap();
-        let mut agent = open(&old);
-        let mut writes = ["3\n4", "", "4\n5", "\n6"].into_iter();
-        let mut seen = Vec::new();
-        let mut waits = |came: bool| {
-            seen.push((came, fs::read_to_string(&new).unwrap()));
-            let text = writes.next();
-            text.is_some_and(|text| agent.write_all(text.as_bytes()).is_ok())
-        };
-        follow(&mut open(&old), &mut open(&new), 9, &mut waits).unwrap();
-        let expected = [
-            (false, "2\n"),
-            (true, "2\n3\n"),
-            (false, "2\n3\n"),
-            (true, "2\n3\n44\n"),
-            (true, "2\n3\n44\n5\n"),
-        ];
-        let seen: Vec<(bool, &str)> = seen.iter().map(|(came, text)| (*came, &**text)).collect();
-        assert_eq!(seen, expected);
-        assert_eq!(fs::read_to_string(&new).unwrap(), "2\n3\n44\n5\n6\n");
-    }
-
-    #[test]
-    fn a_line_that_somebody_left_without_end_in_the_new_file_stays_alone() {
-        let folder = tempfile::tempdir().unwrap();
-        let [old, new] = ["old", "new"].map(|name| folder.path().join(name));
-        fs::write(&old, "late\n").unwrap();
+        fs::write(&old, "litter\n2\n3").unwrap();
         fs::write(&new, "torn").unwrap();
-        follow(&mut open(&old), &mut open(&new), 0, &mut |_| false).unwrap();
-        assert_eq!(fs::read_to_string(&new).unwrap(), "torn\nlate\n");
+        let open = |path| {
+            let mut options = OpenOptions::new();
+            options.read(true).append(true).open(path).unwrap()
+        };
+        take_over(&mut open(&old), &mut open(&new), 7).unwrap();
+        assert_eq!(fs::read_to_string(&new).unwrap(), "torn\n2\n3\n");
     }
 }

@@ -1,73 +1,34 @@
 //! Questions about the whole manifest whose answers are small, however long the manifest is.
 
 use std::collections::{HashMap, HashSet};
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use memchr::memmem;
 
-use super::{candidates, each_line, each_line_from};
+use super::{Line, each_line, scan};
 use crate::error::Result;
-use crate::file::{open_if_there, unreadable};
 use crate::id::TaskId;
 use crate::manifest::entry::{Entry, Status};
-use crate::manifest::fields::Fields;
 use crate::manifest::line::Item;
 use crate::manifest::{line, rules};
 
-/// Says whether a title or finding of an entry passes `is_wanted`. Only lines that hold `word`,
-/// given in small letters, in any letter case are taken apart.
-pub(crate) fn any_text(path: &Path, word: &str, is_wanted: impl Fn(&str) -> bool) -> Result<bool> {
+/// Says whether a title or finding of an entry passes `is_wanted`.
+pub(crate) fn any_text(path: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<bool> {
     let mut found = false;
-    each_line(path, |number, bytes| {
-        let Some(bytes) = bytes.filter(|_| !found) else {
-            return;
-        };
-        let small = bytes.to_ascii_lowercase();
-        if memmem::find(&small, word.as_bytes()).is_none() && !may_be_escaped(&small) {
-            return;
+    scan(path, |line| {
+        if let Line::Entry(_, fields) = line {
+            let mut texts = fields
+                .texts("key_findings")
+                .chain(fields.slot("title").text());
+            found = found || texts.any(&is_wanted);
         }
-        line::items(number, bytes, &mut |item| {
-            if let Item::Entry(fields) = item
-                && let Ok(entry) = fields.entry()
-            {
-                let mut texts = entry.key_findings.iter().chain([&entry.title]);
-                found |= texts.any(|text| is_wanted(text));
-            }
-        });
     })?;
     Ok(found)
 }
 
 /// An escape can spell any character.
-pub(super) fn may_be_escaped(bytes: &[u8]) -> bool {
+fn may_be_escaped(bytes: &[u8]) -> bool {
     memmem::find(bytes, b"\\u").is_some()
-}
-
-/// Visits the entries that something has to follow, in the order of the file. An id that stands
-/// twice may be visited twice.
-pub(crate) fn with_followups(path: &Path, mut visit: impl FnMut(&Fields<'_>)) -> Result<()> {
-    let name = memmem::Finder::new(b"\"needs_followup\"");
-    let is_empty = |rest: &[u8]| {
-        let list = rest.trim_ascii_start().strip_prefix(b":");
-        let list = list.and_then(|list| list.trim_ascii_start().strip_prefix(b"["));
-        list.is_some_and(|list| list.trim_ascii_start().starts_with(b"]"))
-    };
-    each_line(path, |number, bytes| {
-        let Some(bytes) = bytes else { return };
-        let mut lists = name.find_iter(bytes);
-        let all_empty = lists.all(|at| is_empty(&bytes[at + name.needle().len()..]));
-        if all_empty && !may_be_escaped(bytes) {
-            return;
-        }
-        line::items(number, bytes, &mut |item| {
-            if let Item::Entry(fields) = item
-                && fields.texts("needs_followup").next().is_some()
-            {
-                visit(fields);
-            }
-        });
-    })
 }
 
 /// Finds the last entry of each of these tasks that passes `counts`; the others, which may be many,
@@ -78,28 +39,14 @@ pub(crate) fn latest_for(
     counts: impl Fn(TaskId, &Entry) -> bool,
 ) -> Result<Latest> {
     let wanted: HashSet<TaskId> = tasks.iter().copied().collect();
-    let ids = candidates(path, &wanted)?;
-    let (mut latest, mut seen) = (Latest::default(), HashSet::new());
-    each_line(path, |number, bytes| {
-        let Some(bytes) = bytes.filter(|_| !ids.is_empty()) else {
-            return;
-        };
-        if line::plain_id(bytes).is_some_and(|id| !ids.contains(id) || seen.contains(id)) {
-            return;
+    let mut latest = Latest::default();
+    scan(path, |line| {
+        if let Line::Entry(_, fields) = line
+            && fields.tasks().any(|(_, task)| wanted.contains(&task))
+            && let Ok(entry) = fields.entry()
+        {
+            latest.take(entry, &wanted, &counts);
         }
-        line::items(number, bytes, &mut |item| {
-            let Item::Entry(fields) = item else { return };
-            let Some(id) = fields.id().and_then(|id| ids.get(id)) else {
-                return;
-            };
-            // Only the first of an id counts, as in [`super::find_all`].
-            if !seen.contains(id.as_str())
-                && let Ok(entry) = fields.entry()
-            {
-                seen.insert(id.as_str());
-                latest.take(entry, &wanted, &counts);
-            }
-        });
     })?;
     Ok(latest)
 }
@@ -149,11 +96,8 @@ impl Latest {
 /// Names that a new entry of one date must not meet, also those of faulty lines.
 #[derive(Debug, Default)]
 pub(crate) struct Taken {
-    date: String,
     ids: HashSet<String>,
     files: HashSet<String>,
-    /// The file that was read, by the numbers of its device and its node, and how far.
-    read: ((u64, u64), u64),
 }
 
 impl Taken {
@@ -166,35 +110,6 @@ impl Taken {
     /// make no difference.
     pub(crate) fn has_file(&self, name: &str) -> bool {
         self.files.contains(&name.to_lowercase())
-    }
-
-    /// Takes the names in what was appended since this was last asked. A file that was put in the place
-    /// of the other, or cut, is read from its beginning.
-    pub(crate) fn read_on(&mut self, path: &Path) -> Result<()> {
-        let Some(file) = open_if_there(path)? else {
-            *self = Taken::none(&self.date);
-            return Ok(());
-        };
-        let there = file.metadata().map_err(|cause| unreadable(path, cause))?;
-        let which = (there.dev(), there.ino());
-        if self.read.0 != which || there.len() < self.read.1 {
-            *self = Taken::none(&self.date);
-        }
-        let (mark, start) = (format!("-{}", self.date), format!("{}_", self.date));
-        let mark = memmem::Finder::new(mark.as_bytes());
-        let start = memmem::Finder::new(start.as_bytes());
-        let from = self.read.1;
-        let take = |number: usize, bytes: Option<&[u8]>| self.take(number, bytes, &mark, &start);
-        let read = each_line_from(file, from, take);
-        self.read = (which, read.map_err(|cause| unreadable(path, cause))?);
-        Ok(())
-    }
-
-    fn none(date: &str) -> Taken {
-        Taken {
-            date: date.to_string(),
-            ..Taken::default()
-        }
     }
 
     fn take(
@@ -252,7 +167,12 @@ impl Taken {
 
 /// Collects the ids that hold `-<date>` and the names of output files that begin with `<date>_`.
 pub(crate) fn taken(path: &Path, date: &str) -> Result<Taken> {
-    let mut taken = Taken::none(date);
-    taken.read_on(path)?;
+    let mut taken = Taken::default();
+    let (mark, start) = (format!("-{date}"), format!("{date}_"));
+    let mark = memmem::Finder::new(mark.as_bytes());
+    let start = memmem::Finder::new(start.as_bytes());
+    each_line(path, |number, bytes| {
+        taken.take(number, bytes, &mark, &start)
+    })?;
     Ok(taken)
 }

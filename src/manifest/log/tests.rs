@@ -186,49 +186,6 @@ fn the_names_of_a_date_are_found_wherever_they_stand() {
 }
 
 #[test]
-fn names_are_read_on_from_where_they_were_read() {
-    let named = |id: &str| line("made", &[1]).replace("\"made\"", &format!("\"{id}-2026-01-26\""));
-    let has = |taken: &Taken, ids: &[&str]| {
-        let all = ["a", "b", "c", "d"].map(|id| (id, taken.has_id(&format!("{id}-2026-01-26"))));
-        let there: Vec<&str> = all
-            .iter()
-            .filter(|(_, has)| *has)
-            .map(|(id, _)| *id)
-            .collect();
-        assert_eq!(there, ids);
-    };
-    let (a, b, c) = (named("a"), named("b"), named("c"));
-    let log = log(&a);
-    let mut taken = taken(&log.path, "2026-01-26").unwrap();
-    has(&taken, &["a"]);
-    let (half, rest) = c.split_at(8);
-    let grown = [
-        (a.clone() + &b + half, vec!["a", "b"]),
-        (a.clone() + &b + half + rest, vec!["a", "b", "c"]),
-        (
-            a.clone() + &b + &c + named("d").trim_end(),
-            vec!["a", "b", "c", "d"],
-        ),
-    ];
-    for (text, ids) in grown {
-        fs::write(&log.path, text).unwrap();
-        taken.read_on(&log.path).unwrap();
-        has(&taken, &ids);
-    }
-    fs::write(&log.path, &b).unwrap();
-    taken.read_on(&log.path).unwrap();
-    has(&taken, &["b"]);
-    let new = log.path.with_extension("new");
-    fs::write(&new, a.clone() + &c + &c).unwrap();
-    fs::rename(&new, &log.path).unwrap();
-    taken.read_on(&log.path).unwrap();
-    has(&taken, &["a", "c"]);
-    fs::remove_file(&log.path).unwrap();
-    taken.read_on(&log.path).unwrap();
-    has(&taken, &[]);
-}
-
-#[test]
 fn a_missing_and_a_faulty_entry_are_told_apart() {
     let good = line("good", &[1]);
     let short = line("short", &[1]).replace(",\"3\"", "");
@@ -451,42 +408,4 @@ fn lines_longer_than_a_chunk_come_whole() {
 
 fn raw(value: &serde_json::Value) -> crate::manifest::entry::Raw {
     crate::manifest::entry::Raw::of(&serde_json::value::to_raw_value(value).unwrap())
-}
-
-#[test]
-fn a_manifest_is_judged_the_same_in_however_many_parts() {
-    let torn = "{\"id\":\"torn\"\n".to_string();
-    let foreign = "no entry\n\n".to_string();
-    let double = line("i", &[4]).trim_end().to_string() + &line("j", &[5]);
-    let lines = [
-        line("a", &[1]),
-        torn,
-        line("b", &[1, 2]),
-        foreign,
-        line("a", &[3]),
-        double,
-        line("b", &[1]),
-        line("long", &[1]).replace("\n", &format!("{}\n", " ".repeat(200))),
-        line("c", &[9]).trim_end().to_string(),
-    ];
-    let log = log(lines.concat());
-    let size = std::fs::metadata(&log.path).unwrap().len();
-    let (mut entries, mut faults) = (0, Vec::new());
-    scan(&log.path, |line| match line {
-        Line::Entry(..) => entries += 1,
-        Line::Faulty(faulty) => faults.push(faulty),
-    })
-    .unwrap();
-    let named = [1, 2, 3, 4, 5, 9].map(TaskId).into();
-    let expected = survey::Survey {
-        entries,
-        faults,
-        named,
-    };
-    for parts in 1..=40 {
-        let file = std::fs::File::open(&log.path).unwrap();
-        let found = survey::survey_in(&log.path, file, size, parts).unwrap();
-        assert_eq!(found, expected, "{parts} parts");
-    }
-    assert_eq!(survey(&log.path).unwrap(), expected);
 }

@@ -1,6 +1,6 @@
 //! Reading entries: many, or one.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::HashSet;
 use std::path::Path;
 
 use serde::Serialize;
@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::error::{Code, Error, Result, nearest};
 use crate::file;
 use crate::id::TaskId;
-use crate::manifest::log::{self, Found, Line};
+use crate::manifest::log::{self, Found};
 use crate::manifest::{Entry, Faulty, Fields, Status};
 use crate::ops::Context;
 use crate::score::normalize;
@@ -60,24 +60,11 @@ pub(crate) fn list(context: &mut Context, filter: &Filter) -> Result<Listed> {
     let linked = linked_later(context, filter.task)?;
     let path = context.workspace.manifest()?;
     let limit = filter.limit.unwrap_or(usize::MAX);
-    let (mut ids, mut total, mut faulty) = (VecDeque::new(), 0, Vec::new());
-    log::scan(&path, |line| match line {
-        Line::Faulty(fault) => faulty.push(fault),
-        Line::Entry(_, fields) if filter.fits(fields, &linked) => {
-            total += 1;
-            ids.extend(fields.id().map(str::to_string));
-            if ids.len() > limit {
-                ids.pop_front();
-            }
-        }
-        Line::Entry(..) => {}
-    })?;
-    let entries = entries(&path, &ids)?;
-    let warnings = warnings_of(&faulty);
+    let newest = log::newest(&path, limit, |fields| Ok(filter.fits(fields, &linked)))?;
     Ok(Listed {
-        entries,
-        total,
-        warnings,
+        entries: newest.entries,
+        total: newest.total,
+        warnings: warnings_of(&newest.faulty),
     })
 }
 
@@ -88,14 +75,6 @@ fn linked_later(context: &mut Context, task: Option<TaskId>) -> Result<HashSet<S
     };
     let links = context.read(|transaction| transaction.links(task))?;
     Ok(links.into_iter().map(|link| link.entry).collect())
-}
-
-/// Reads the entries of these ids, in their order. Only what is shown is copied out of the file.
-fn entries(path: &Path, ids: &VecDeque<String>) -> Result<Vec<Entry>> {
-    let wanted: HashSet<&str> = ids.iter().map(String::as_str).collect();
-    let mut found = log::find_all(path, &wanted)?;
-    let entry = |id: &String| Some(found.remove(id)?.entry?.1);
-    Ok(ids.iter().filter_map(entry).collect())
 }
 
 impl Filter {

@@ -9,7 +9,7 @@ use crate::error::{Code, Error, Result};
 use crate::file;
 use crate::id::{self, TaskId};
 use crate::manifest::Faulty;
-use crate::manifest::log::{self, Line, Survey};
+use crate::manifest::log::{self, Line};
 use crate::ops::Context;
 
 /// Most lines that a command shows.
@@ -34,11 +34,15 @@ pub(crate) struct Validated {
 /// is valid.
 pub(crate) fn validate(context: &mut Context) -> Result<Validated> {
     let path = context.workspace.manifest()?;
-    let Survey {
-        entries,
-        mut faults,
-        named,
-    } = log::survey(&path)?;
+    let (mut entries, mut faults, mut named) = (0, Vec::new(), Vec::new());
+    log::scan(&path, |line| match line {
+        Line::Faulty(faulty) => faults.push(faulty),
+        Line::Entry(_, fields) => {
+            entries += 1;
+            named.extend(fields.tasks().map(|(_, task)| task));
+        }
+    })?;
+    let named: BTreeSet<TaskId> = named.into_iter().collect();
     let missing = context.read(|transaction| transaction.missing(&named))?;
     if !missing.is_empty() {
         faults.extend(unknown_tasks(&path, &missing)?);

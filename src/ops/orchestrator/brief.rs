@@ -3,16 +3,17 @@
 use serde::Serialize;
 
 use super::few::{Few, Line, Size, fit};
-use super::followups::{self, Followup};
-use super::recommend::{Recommended, recommend};
-use super::scope::{Active, Facts, Scope};
+use super::followups::Followup;
+use super::overview::Overview;
+use super::recommend::Recommended;
+use super::scope::Active;
 use crate::error::Result;
 use crate::estimate;
 use crate::gate::{Gate, Gates};
 use crate::id::TaskId;
 use crate::manifest::{Entry, log};
 use crate::ops::Context;
-use crate::ops::tasks::{self, Apart, Ready, is_within};
+use crate::ops::tasks::{Ready, is_within};
 use crate::session::{Session, SessionId, SessionStatus};
 use crate::store::{Counts, Transaction};
 use crate::task::{Note, Status, Task};
@@ -168,23 +169,18 @@ pub(crate) struct GateState {
 /// Everything that a brief is cut from.
 struct Found {
     at: String,
-    facts: Facts,
-    ready: Ready,
-    first: Vec<Task>,
-    apart: Apart,
+    overview: Overview,
     done: Vec<(Task, Option<Entry>)>,
     sessions: Vec<(Session, Option<Task>)>,
     waiting: Vec<(Task, Vec<TaskId>)>,
     held_up: Vec<Task>,
-    open: followups::Open,
     notes: Vec<(TaskId, Note)>,
     gates: Vec<(TaskId, Gates)>,
 }
 
 /// Writes the hand-over of an epic, or of the whole workspace.
 pub(crate) fn brief(context: &mut Context, epic: Option<TaskId>) -> Result<Brief> {
-    let facts = Facts::read(context, epic)?;
-    let ready = tasks::ready(context, epic, Some(TASKS_MAX))?;
+    let overview = Overview::read(context, epic, TASKS_MAX)?;
     let (manifest, at) = (context.workspace.manifest()?, context.now());
     let found = context.read(|transaction| {
         let read = |status| -> Result<Vec<Task>> {
@@ -197,14 +193,9 @@ pub(crate) fn brief(context: &mut Context, epic: Option<TaskId>) -> Result<Brief
         for status in [Status::Blocked, Status::Review, Status::Paused] {
             held_up.extend(read(status)?);
         }
-        let first = ready.tasks.iter().take(TASKS_MAX as usize);
-        let first: Vec<TaskId> = first.map(|task| task.id).collect();
-        let apart = tasks::apart(transaction, &first, usize::MAX, &at)?;
         let mut found = Found {
             at,
-            first: transaction.readable(&first)?,
-            apart,
-            waiting: waiting(transaction, read(Status::Pending)?, &ready)?,
+            waiting: waiting(transaction, read(Status::Pending)?, &overview.ready)?,
             done: done
                 .into_iter()
                 .map(|task| (latest.entry(task.id).cloned(), task))
@@ -212,9 +203,7 @@ pub(crate) fn brief(context: &mut Context, epic: Option<TaskId>) -> Result<Brief
                 .collect(),
             sessions: sessions(transaction, epic)?,
             held_up,
-            open: followups::open(&manifest, &Scope::new(transaction, epic))?,
-            facts,
-            ready,
+            overview,
             notes: Vec::new(),
             gates: Vec::new(),
         };
@@ -272,10 +261,10 @@ fn waiting(
 impl Found {
     /// Reads notes and gates of the tasks that are shown.
     fn look_closer(&mut self, transaction: &dyn Transaction) -> Result<()> {
-        let (facts, mut notes, mut gates) = (&self.facts, Vec::new(), Vec::new());
+        let (facts, mut notes, mut gates) = (&self.overview.facts, Vec::new(), Vec::new());
         let active = facts.active.iter().map(|working| &working.task);
         let done = self.done.iter().map(|(task, _)| task);
-        let others = self.first.iter().chain(&self.held_up);
+        let others = self.overview.first.iter().chain(&self.held_up);
         let tasks = facts.epic.iter().chain(active).chain(others).chain(done);
         let mut ids: Vec<TaskId> = tasks.clone().map(|task| task.id).collect();
         ids.sort_unstable();
@@ -295,7 +284,7 @@ impl Found {
     }
 
     fn cut(&self, size: Size) -> Brief {
-        let Found { facts, ready, .. } = self;
+        let (facts, ready) = (&self.overview.facts, &self.overview.ready);
         let n_pending = facts.count(Status::Pending);
         let n_held_up = [Status::Blocked, Status::Review, Status::Paused];
         let n_held_up = n_held_up.map(|status| facts.count(status)).iter().sum();
@@ -315,10 +304,8 @@ impl Found {
             sessions: size.few(&self.sessions, self.sessions.len(), |(session, focus)| {
                 open_session(session, focus.as_ref(), size)
             }),
-            active: size.few(&facts.active, facts.count(Status::Active), |one| {
-                one.shown(size)
-            }),
-            ready: size.few(&self.first, facts.n_ready(ready), |task| size.line(task)),
+            active: self.overview.active(size),
+            ready: self.overview.ready(size),
             waiting: size.few(
                 &self.waiting,
                 n_pending
@@ -337,9 +324,7 @@ impl Found {
                 line: size.line(task),
                 status: task.status,
             }),
-            followups: size.few(&self.open.entries, self.open.total, |entry| {
-                Followup::of(entry, size)
-            }),
+            followups: self.overview.followups(size),
             notes: size.few(&self.notes, self.notes.len(), |(task, note)| Noted {
                 task: *task,
                 at: note.at.clone(),
@@ -351,7 +336,7 @@ impl Found {
                 passed: passed(gates),
                 failures: gates.failures.len(),
             }),
-            recommended: recommend(facts, ready, &self.apart),
+            recommended: self.overview.recommended(),
         }
     }
 

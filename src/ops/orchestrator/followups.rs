@@ -1,6 +1,5 @@
 //! What entries of the manifest say has to follow and is not done yet.
 
-use std::collections::{HashSet, VecDeque};
 use std::path::Path;
 
 use serde::Serialize;
@@ -33,31 +32,18 @@ pub(super) struct Open {
 
 /// Reads the open follow-ups of a scope, the newest first.
 pub(super) fn open(manifest: &Path, scope: &Scope<'_>) -> Result<Open> {
-    let (mut ids, mut total, mut fault) = (VecDeque::new(), 0, None);
-    log::with_followups(manifest, |fields| match is_open(scope, fields) {
-        Ok(false) => {}
-        Ok(true) => {
-            total += 1;
-            ids.extend(fields.id().map(str::to_string));
-            ids.drain(..ids.len().saturating_sub(KEPT));
-        }
-        Err(error) => fault = Some(error),
-    })?;
-    if let Some(error) = fault {
-        return Err(error);
-    }
-    let wanted: HashSet<&str> = ids.iter().map(String::as_str).collect();
-    let mut found = log::find_all(manifest, &wanted)?;
-    let entries = ids.iter().rev().filter_map(|id| found.remove(id)?.entry);
+    let mut newest = log::newest(manifest, KEPT, |fields| is_open(scope, fields))?;
+    newest.entries.reverse();
     Ok(Open {
-        entries: entries.map(|(_, entry)| entry).collect(),
-        total,
+        entries: newest.entries,
+        total: newest.total,
     })
 }
 
 /// A follow-up is open while its task is; a reason while a task that the entry is linked to is.
 fn is_open(scope: &Scope<'_>, fields: &Fields<'_>) -> Result<bool> {
-    if fields.has_status(Status::Archived) || !scope.holds_entry(fields)? {
+    let has_any = fields.texts("needs_followup").next().is_some();
+    if !has_any || fields.has_status(Status::Archived) || !scope.holds_entry(fields)? {
         return Ok(false);
     }
     let is_blocked = fields
@@ -77,7 +63,7 @@ fn is_open(scope: &Scope<'_>, fields: &Fields<'_>) -> Result<bool> {
 }
 
 impl Followup {
-    pub(super) fn of(entry: &Entry, size: Size) -> Followup {
+    pub(super) fn new(entry: &Entry, size: Size) -> Followup {
         let needs = entry.needs_followup.iter().take(NEEDS_SHOWN);
         Followup {
             entry: size.cut(&entry.id),

@@ -7,6 +7,7 @@ mod context;
 mod few;
 mod followups;
 mod markdown;
+mod overview;
 mod recommend;
 mod scope;
 mod start;

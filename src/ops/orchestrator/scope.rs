@@ -12,7 +12,7 @@ use crate::id::TaskId;
 use crate::manifest::log::{self, Latest};
 use crate::manifest::{Fields, Status as EntryStatus};
 use crate::ops::runs::alive;
-use crate::ops::tasks::Ready;
+use crate::ops::tasks::{Ready, is_within};
 use crate::ops::{Context, Surroundings, require};
 use crate::store::{Counts, Transaction};
 use crate::task::{Status, Task};
@@ -44,7 +44,11 @@ impl<'a> Scope<'a> {
         if let Some(known) = self.known.borrow().get(&id) {
             return Ok(*known);
         }
-        let found = (self.transaction.status(id)?, self.is_within(id)?);
+        let is_inside = match self.epic {
+            Some(epic) => is_within(self.transaction, id, epic)?,
+            None => true,
+        };
+        let found = (self.transaction.status(id)?, is_inside);
         self.known.borrow_mut().insert(id, found);
         Ok(found)
     }
@@ -56,17 +60,6 @@ impl<'a> Scope<'a> {
 
     pub(super) fn holds(&self, id: TaskId) -> Result<bool> {
         Ok(self.look(id)?.1)
-    }
-
-    fn is_within(&self, id: TaskId) -> Result<bool> {
-        let mut next = Some(id);
-        while let Some(id) = next {
-            if self.epic.is_none_or(|epic| epic == id) {
-                return Ok(true);
-            }
-            next = self.transaction.parent(id)?;
-        }
-        Ok(false)
     }
 
     /// Says whether an entry is linked to a task of the scope.

@@ -4,18 +4,17 @@ use serde::Serialize;
 
 use super::budget::Budget;
 use super::few::{Few, Line, Size, fit};
-use super::followups::{self, Followup};
-use super::recommend::{Recommended, recommend};
-use super::scope::{Active, Facts, Scope};
+use super::followups::Followup;
+use super::overview::Overview;
+use super::recommend::Recommended;
+use super::scope::Active;
 use crate::claim::Claim;
 use crate::error::Result;
 use crate::estimate;
 use crate::id::TaskId;
-use crate::manifest::Entry;
 use crate::ops::Context;
-use crate::ops::tasks::{self, Apart, Ready};
 use crate::store::Counts;
-use crate::task::{Status, Task};
+use crate::task::Status;
 
 /// Most tokens of the answer; the envelope around it takes some more, and all stays below 1,000.
 const TOKENS: usize = 900;
@@ -54,36 +53,11 @@ pub(crate) struct Start {
     pub(crate) budget: Budget,
 }
 
-/// Everything that an answer is cut from.
-struct Found {
-    facts: Facts,
-    ready: Ready,
-    first: Vec<Task>,
-    apart: Apart,
-    open: followups::Open,
-}
-
 /// Reads where the work of an epic, or all of it, stands. Its cost is compared with `limit`, the
 /// tokens that an orchestrator may use.
 pub(crate) fn start(context: &mut Context, epic: Option<TaskId>, limit: usize) -> Result<Start> {
-    let facts = Facts::read(context, epic)?;
-    let ready = tasks::ready(context, epic, Some(READY_MAX))?;
-    let (manifest, now) = (context.workspace.manifest()?, context.now());
-    let (first, apart, open) = context.read(|transaction| {
-        let ids: Vec<TaskId> = ready.tasks.iter().map(|task| task.id).collect();
-        let first = transaction.readable(&ids)?;
-        let apart = tasks::apart(transaction, &ids, usize::MAX, &now)?;
-        let scope = Scope::new(transaction, epic);
-        Ok((first, apart, followups::open(&manifest, &scope)?))
-    })?;
-    let found = Found {
-        facts,
-        ready,
-        first,
-        apart,
-        open,
-    };
-    let answer = fit(TOKENS, |size| found.cut(size, limit));
+    let found = Overview::read(context, epic, READY_MAX)?;
+    let answer = fit(TOKENS, |size| cut(&found, size, limit));
     Ok(weighed(answer))
 }
 
@@ -98,49 +72,37 @@ fn weighed(mut answer: Start) -> Start {
     answer
 }
 
-impl Found {
-    fn cut(&self, size: Size, limit: usize) -> Start {
-        let Found {
-            facts,
-            ready,
-            first,
-            apart,
-            open,
-        } = self;
-        let held = |claim: &Claim| Claim {
-            holder: claim.holder.as_ref().map(|holder| size.cut(holder)),
-            ..claim.clone()
-        };
-        Start {
-            epic: facts.epic.as_ref().map(|epic| size.line(epic)),
-            state: facts.counts.clone(),
-            percent: facts.percent(),
-            recommended: recommend(facts, ready, apart),
-            next: first.first().map(|task| size.line(task)),
-            ready: size.few(first, facts.n_ready(ready), |task| size.line(task)),
-            active: size.few(&facts.active, facts.count(Status::Active), |one| {
-                one.shown(size)
-            }),
-            followups: size.few(&open.entries, open.total, |entry: &Entry| {
-                Followup::of(entry, size)
-            }),
-            expired_claims: size.few(&facts.ran_out, facts.ran_out.len(), held),
-            problems: self.problems(size),
-            budget: Budget::of(0, limit, estimate::METHOD),
-        }
+fn cut(found: &Overview, size: Size, limit: usize) -> Start {
+    let facts = &found.facts;
+    let held = |claim: &Claim| Claim {
+        holder: claim.holder.as_ref().map(|holder| size.cut(holder)),
+        ..claim.clone()
+    };
+    Start {
+        epic: facts.epic.as_ref().map(|epic| size.line(epic)),
+        state: facts.counts.clone(),
+        percent: facts.percent(),
+        recommended: found.recommended(),
+        next: found.first.first().map(|task| size.line(task)),
+        ready: found.ready(size),
+        active: found.active(size),
+        followups: found.followups(size),
+        expired_claims: size.few(&facts.ran_out, facts.ran_out.len(), held),
+        problems: problems(found, size),
+        budget: Budget::of(0, limit, estimate::METHOD),
     }
+}
 
-    fn problems(&self, size: Size) -> Vec<String> {
-        let found = &self.ready.problems;
-        let told = found.iter().take(PROBLEMS_SHOWN);
-        let mut problems: Vec<String> = told.map(|one| size.cut(&one.message)).collect();
-        if found.len() > PROBLEMS_SHOWN {
-            problems.push(format!("and {} more", found.len() - PROBLEMS_SHOWN));
-        }
-        let n_blocked = self.facts.count(Status::Blocked);
-        if n_blocked > 0 {
-            problems.push(format!("{n_blocked} blocked: cleo list --status blocked"));
-        }
-        problems
+fn problems(found: &Overview, size: Size) -> Vec<String> {
+    let all = &found.ready.problems;
+    let told = all.iter().take(PROBLEMS_SHOWN);
+    let mut problems: Vec<String> = told.map(|one| size.cut(&one.message)).collect();
+    if all.len() > PROBLEMS_SHOWN {
+        problems.push(format!("and {} more", all.len() - PROBLEMS_SHOWN));
     }
+    let n_blocked = found.facts.count(Status::Blocked);
+    if n_blocked > 0 {
+        problems.push(format!("{n_blocked} blocked: cleo list --status blocked"));
+    }
+    problems
 }

@@ -83,16 +83,7 @@ pub(crate) fn status(context: &mut Context, epic: Option<TaskId>) -> Result<Over
             .map(|id| progress(transaction, id))
             .collect();
         let scope = Scope::new(transaction, epic);
-        let mut fault = None;
-        let entries = log::last(&manifest, ENTRIES_MAX, |fields| {
-            scope.holds_entry(fields).unwrap_or_else(|error| {
-                fault = Some(error);
-                false
-            })
-        })?;
-        if let Some(error) = fault {
-            return Err(error);
-        }
+        let newest = log::newest(&manifest, ENTRIES_MAX, |fields| scope.holds_entry(fields))?;
         Ok(Overall {
             epic: facts.epic.as_ref().map(|epic| SIZE.line(epic)),
             state: facts.counts.clone(),
@@ -102,8 +93,10 @@ pub(crate) fn status(context: &mut Context, epic: Option<TaskId>) -> Result<Over
             active: SIZE.few(&facts.active, facts.count(Status::Active), |one| {
                 one.shown(SIZE)
             }),
-            entries: entries
+            entries: newest
+                .entries
                 .into_iter()
+                .rev()
                 .map(|entry| Reported {
                     title: SIZE.cut(&entry.title),
                     id: entry.id,

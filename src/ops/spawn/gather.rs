@@ -60,13 +60,13 @@ impl Names {
         })
     }
 
-    /// Reads what was appended to the manifest since; of another date, all of it.
-    pub(super) fn read_on(mut self, workspace: &Workspace, date: &str) -> Result<Names> {
-        if self.date != date {
-            return Names::read(workspace, date);
+    /// Reads the manifest again; of the same date, what was placed meanwhile stays.
+    pub(super) fn read_again(self, workspace: &Workspace, date: &str) -> Result<Names> {
+        let mut names = Names::read(workspace, date)?;
+        if self.date == date {
+            names.placed = self.placed;
         }
-        self.in_manifest.read_on(&workspace.manifest()?)?;
-        Ok(self)
+        Ok(names)
     }
 }
 

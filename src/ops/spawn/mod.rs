@@ -191,7 +191,7 @@ impl<'a> Preparation<'a> {
     fn survey(&mut self, transaction: &dyn Transaction, tasks: &[TaskId]) -> Result<()> {
         if self.surveyed.is_none() {
             let names = match self.names.take() {
-                Some(names) => names.read_on(&self.workspace, &self.date)?,
+                Some(names) => names.read_again(&self.workspace, &self.date)?,
                 None => Names::read(&self.workspace, &self.date)?,
             };
             let findings = gather::findings(transaction, &self.workspace, tasks)?;

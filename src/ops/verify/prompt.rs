@@ -104,7 +104,7 @@ fn origin(surroundings: &Surroundings, text: &str) -> Result<Origin> {
     }
     let manifest = context.workspace.manifest()?;
     let is_forged = context.read(|transaction| is_in_task(transaction, text))?
-        || log::any_text(&manifest, "subagent", block::begins)?;
+        || log::any_text(&manifest, block::begins)?;
     Ok(match is_forged {
         true => Origin::Forged,
         false => Origin::Unknown,
