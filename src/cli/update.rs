@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use serde::Serialize;
 
 use super::Face;
@@ -117,7 +117,7 @@ pub(super) struct Arguments {
 
     /// Empty a field before the rest of the change; may be repeated
     #[arg(long, value_name = "FIELD", value_enum, value_delimiter = ',')]
-    clear: Vec<Field>,
+    clear: Vec<ListField>,
 }
 
 /// `--status`: any can be read, so that a refusal can say what to do.
@@ -151,48 +151,6 @@ fn parse_parent(text: &str) -> std::result::Result<Parent, String> {
         Ok(Parent(None))
     } else {
         text.parse().map(|id| Parent(Some(id)))
-    }
-}
-
-/// Fields that can be emptied.
-#[derive(Clone, Copy, ValueEnum)]
-enum Field {
-    Description,
-    Parent,
-    Depends,
-    Labels,
-    Phase,
-    Size,
-    Files,
-    Acceptance,
-    Deliverables,
-    Agent,
-    Due,
-    Estimate,
-    Feature,
-    Key,
-    RequiredGates,
-}
-
-impl Field {
-    fn field(self) -> ListField {
-        match self {
-            Field::Description => ListField::Description,
-            Field::Parent => ListField::Parent,
-            Field::Depends => ListField::Depends,
-            Field::Labels => ListField::Labels,
-            Field::Phase => ListField::Phase,
-            Field::Size => ListField::Size,
-            Field::Files => ListField::Files,
-            Field::Acceptance => ListField::Acceptance,
-            Field::Deliverables => ListField::Deliverables,
-            Field::Agent => ListField::AssignedAgent,
-            Field::Due => ListField::Due,
-            Field::Estimate => ListField::Estimate,
-            Field::Feature => ListField::Feature,
-            Field::Key => ListField::Key,
-            Field::RequiredGates => ListField::RequiredGates,
-        }
     }
 }
 
@@ -272,7 +230,7 @@ impl Arguments {
             estimate: self.estimate,
             feature: self.feature,
             require_gates: gates.map(|gate| gate.parse()).collect::<Result<_>>()?,
-            clear: self.clear.into_iter().map(Field::field).collect(),
+            clear: self.clear,
         })
     }
 }

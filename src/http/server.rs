@@ -13,7 +13,6 @@ use super::keys::Keys;
 use super::pages::Pages;
 use super::pool::{Lent, Pool};
 use super::rate::Rates;
-use super::work::drawn::Drawn;
 use crate::config::Settings;
 use crate::error::Result;
 use crate::ops::agents::{Roster, View};
@@ -89,7 +88,6 @@ pub(crate) struct Server {
     agencies: Pool<SqliteAgency>,
     roster: Arc<Roster>,
     pub(super) memory: Mutex<Memory>,
-    pub(super) drawn: Mutex<Drawn>,
     pub(super) tokens: Mutex<Tokens>,
     pub(super) rates: Rates,
     pub(super) calls: Arc<Semaphore>,
@@ -140,7 +138,6 @@ impl Server {
             contexts: Pool::new(),
             agencies: Pool::new(),
             memory: Mutex::new(Memory::default()),
-            drawn: Mutex::default(),
             pages: Pages::embedded(),
             say,
             executors,

@@ -52,11 +52,8 @@ pub(crate) fn counts(
         Ok((open, ready, assigned.map(|tally| tally.tasks).sum()))
     })?;
     let transaction = agency.read()?;
-    let is_live = |tally: &&Tally| {
-        matches!(tally.status, RunStatus::Pending | RunStatus::Running)
-            && user.is_none_or(|user| user == tally.user)
-    };
-    let tallies = transaction.tallies()?;
+    let is_live = |tally: &&Tally| matches!(tally.status, RunStatus::Pending | RunStatus::Running);
+    let tallies = transaction.tallies(user)?;
     let filter = ConversationFilter {
         user: user.map(String::from),
         ..ConversationFilter::default()

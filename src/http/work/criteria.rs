@@ -89,11 +89,7 @@ fn accept(call: &Call) -> Result<Answer> {
     let work = |context: &mut _| gates::accept(context, id, number, &given, epoch);
     let (mut result, operation) = noted(context, id, work)?;
     let warnings = std::mem::take(&mut result.warnings);
-    Answer::ok(&Done {
-        result,
-        warnings,
-        operation,
-    })
+    Done::answer(result, warnings, operation)
 }
 
 fn renew(call: &Call) -> Result<Answer> {
@@ -108,9 +104,5 @@ fn renew(call: &Call) -> Result<Answer> {
     let work = |context: &mut _| gates::renew(context, id, &renewal, &mut |_| {});
     let (mut result, operation) = noted(context, id, work)?;
     let warnings = std::mem::take(&mut result.standing.warnings);
-    Answer::ok(&Done {
-        result,
-        warnings,
-        operation,
-    })
+    Done::answer(result, warnings, operation)
 }

@@ -1,14 +1,10 @@
 //! The graph as it is drawn, and rows of lists and boards.
 
-use std::sync::PoisonError;
-use std::time::Instant;
-
 use axum::http::StatusCode;
 use axum::http::header::{ETAG, IF_NONE_MATCH};
-use bytes::Bytes;
 use serde::Deserialize;
 
-use super::super::answer::{Answer, JSON, json};
+use super::super::answer::{Answer, JSON};
 use super::super::call::Call;
 use super::super::route::Route;
 use super::words;
@@ -64,17 +60,6 @@ fn graph(call: &Call) -> Result<Answer> {
         let same = Answer::bytes(JSON, "").under(StatusCode::NOT_MODIFIED);
         return Ok(same.header(ETAG, &tag));
     }
-    let now = Instant::now();
-    let key = format!("{tag} {:?} {asked}", call.only());
-    // Held while it is drawn, so that those who ask meanwhile wait for the one picture.
-    let mut drawn = call
-        .server
-        .drawn
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
-    if let Some(bytes) = drawn.find(&key, now) {
-        return Ok(Answer::bytes(JSON, bytes).header(ETAG, &tag));
-    }
     let open: Vec<String> = words(query.unfold.as_deref())?;
     let wanted = GraphWanted {
         epic: query.epic,
@@ -91,9 +76,7 @@ fn graph(call: &Call) -> Result<Answer> {
         call.only(),
         &wanted,
     )?;
-    let bytes = Bytes::from(json(&shown)?);
-    drawn.keep(key, now, bytes.clone());
-    Ok(Answer::bytes(JSON, bytes).header(ETAG, &tag))
+    Ok(Answer::ok(&shown)?.header(ETAG, &tag))
 }
 
 /// Names a version of a graph: what was read, and what was asked for by whom.

@@ -4,7 +4,6 @@
 mod archive;
 mod checks;
 mod criteria;
-pub(super) mod drawn;
 mod graph;
 mod links;
 mod moves;
@@ -63,6 +62,20 @@ pub(super) struct Done<T> {
     pub(super) warnings: Vec<String>,
     /// Number of the operation, by which it can be taken back; none when nothing changed.
     pub(super) operation: Option<u64>,
+}
+
+impl<T: Serialize> Done<T> {
+    pub(super) fn answer(
+        result: T,
+        warnings: Vec<String>,
+        operation: Option<u64>,
+    ) -> Result<Answer> {
+        Answer::ok(&Done {
+            result,
+            warnings,
+            operation,
+        })
+    }
 }
 
 /// Something with what the caller should know.

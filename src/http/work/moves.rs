@@ -135,20 +135,12 @@ fn lease(call: &Call, seconds: Option<u64>) -> Result<Lease> {
 
 fn moved((mut moved, operation): (Moved, Option<u64>)) -> Result<Answer> {
     let warnings = std::mem::take(&mut moved.warnings);
-    Answer::ok(&Done {
-        result: moved,
-        warnings,
-        operation,
-    })
+    Done::answer(moved, warnings, operation)
 }
 
 fn claimed((mut claimed, operation): (Claimed, Option<u64>)) -> Result<Answer> {
     let warnings = std::mem::take(&mut claimed.warnings);
-    Answer::ok(&Done {
-        result: claimed,
-        warnings,
-        operation,
-    })
+    Done::answer(claimed, warnings, operation)
 }
 
 fn start(call: &Call) -> Result<Answer> {

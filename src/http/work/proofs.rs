@@ -181,11 +181,7 @@ fn spawned(call: &Call) -> Result<Answer> {
     let prepare = |context: &mut _| spawn::spawn(context, id, &options);
     let (mut result, operation) = noted(context, id, prepare)?;
     let warnings = std::mem::take(&mut result.warnings);
-    Answer::ok(&Done {
-        result,
-        warnings,
-        operation,
-    })
+    Done::answer(result, warnings, operation)
 }
 
 fn why(call: &Call) -> Result<Answer> {
@@ -244,11 +240,7 @@ fn set(call: &Call) -> Result<Answer> {
     let told = vouch(&context.surroundings, &context.workspace, &items);
     result.warnings.extend(told);
     let warnings = std::mem::take(&mut result.warnings);
-    Answer::ok(&Done {
-        result,
-        warnings,
-        operation,
-    })
+    Done::answer(result, warnings, operation)
 }
 
 fn checked(call: &Call) -> Result<Answer> {

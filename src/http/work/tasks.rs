@@ -299,9 +299,5 @@ fn delete(call: &Call) -> Result<Answer> {
     let context = &mut *call.context("delete")?;
     let delete = |context: &mut _| tasks::delete(context, id, cascade, force, dry_run);
     let (result, operation) = noted(context, id, delete)?;
-    Answer::ok(&Done {
-        result,
-        warnings: Vec::new(),
-        operation,
-    })
+    Done::answer(result, Vec::new(), operation)
 }

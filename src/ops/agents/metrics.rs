@@ -14,7 +14,7 @@ use crate::ops::Surroundings;
 use crate::ops::runs::settled;
 use crate::route::{CLARIFY, FINALIZE};
 use crate::run::{RunKind, RunStatus};
-use crate::store::agency::{Agency, StoodIn, Tally};
+use crate::store::agency::{Agency, RunFilter, Tally};
 
 /// Most agents among the most used.
 const MOST_USED: usize = 5;
@@ -131,6 +131,7 @@ impl Sum {
         self.runs += tally.runs;
         self.timed += tally.timed;
         self.time_ms += tally.time_ms;
+        self.stood_in += tally.stood_in;
         match tally.status {
             RunStatus::Completed => self.completed += tally.runs,
             RunStatus::Failed => self.failed += tally.runs,
@@ -155,28 +156,17 @@ impl Sum {
 pub(crate) fn metrics(surroundings: &Surroundings, user: Option<&str>) -> Result<Metrics> {
     let workspace = surroundings.workspace()?;
     let since = window::begin(surroundings.clock.now());
-    let (tallies, stood_in, asked_back, seen) = match settled(&workspace, &surroundings.clock)? {
+    let (tallies, seen) = match settled(&workspace, &surroundings.clock)? {
         Some(mut agency) => {
             let (transaction, from) = (agency.read()?, timestamp(since));
             let seen = transaction.executions_since(user, &from, window::LOOKED_AT)?;
-            let asked_back = transaction.asked_back()?;
-            let (tallies, stood_in) = (transaction.tallies()?, transaction.stood_in()?);
-            (tallies, stood_in, asked_back, seen)
+            (transaction.tallies(user)?, seen)
         }
         None => Default::default(),
     };
     let agents = known_in(&workspace)?.agents;
-    let of_user = |tally: &Tally| user.is_none_or(|user| user == tally.user);
-    let tallies = tallies.into_iter();
-    let tallies = tallies.filter(|tally| tally.kind == RunKind::Execution && of_user(tally));
     let (window, mut of_agents) = window::measured(since, &seen);
-    let stood_in = stood_in.into_iter();
-    let stood_in = stood_in.filter(|one| user.is_none_or(|user| user == one.user));
-    let asked_back = asked_back
-        .iter()
-        .filter(|one| user.is_none_or(|user| user == one.0));
-    let asked_back = asked_back.map(|one| one.1).sum();
-    let mut metrics = measured(&agents, tallies, stood_in, asked_back);
+    let mut metrics = measured(&agents, &tallies);
     metrics.dashboard.window = window;
     for agent in &mut metrics.agents {
         agent.window = of_agents.remove(&agent.agent_id).unwrap_or_default();
@@ -191,38 +181,33 @@ pub(crate) fn executions(
     user: Option<&str>,
 ) -> Result<u64> {
     let workspace = surroundings.workspace()?;
-    let tallies = match settled(&workspace, &surroundings.clock)? {
-        Some(mut agency) => agency.read()?.tallies()?,
-        None => Vec::new(),
+    let Some(mut agency) = settled(&workspace, &surroundings.clock)? else {
+        return Ok(0);
     };
-    let own = tallies.iter().filter(|tally| {
-        tally.kind == RunKind::Execution
-            && tally.agent.as_deref() == Some(agent)
-            && user.is_none_or(|user| user == tally.user)
-    });
-    Ok(own.map(|tally| tally.runs).sum())
+    let filter = RunFilter {
+        user: user.map(String::from),
+        agent: Some(agent.to_string()),
+        kind: Some(RunKind::Execution),
+        ..RunFilter::default()
+    };
+    let page = agency.read()?.runs(&filter)?;
+    Ok(page.total)
 }
 
-fn measured(
-    agents: &[Agent],
-    tallies: impl Iterator<Item = Tally>,
-    stood_in: impl Iterator<Item = StoodIn>,
-    asked_back: u64,
-) -> Metrics {
+fn measured(agents: &[Agent], tallies: &[Tally]) -> Metrics {
     let (mut all, mut answered) = (Sum::default(), Sum::default());
     let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
-    for tally in tallies {
-        all.add(&tally);
+    let executions = tallies.iter();
+    let executions = executions.filter(|tally| tally.kind == RunKind::Execution);
+    for tally in executions.clone() {
+        all.add(tally);
         if tally.status == RunStatus::Completed {
-            answered.add(&tally);
+            answered.add(tally);
         }
         let agent = tally.agent.clone().unwrap_or_else(|| FINALIZE.to_string());
-        sums.entry(agent).or_default().add(&tally);
+        sums.entry(agent).or_default().add(tally);
     }
-    for one in stood_in {
-        all.stood_in += one.runs;
-        sums.entry(one.agent).or_default().stood_in += one.runs;
-    }
+    let asked_back = executions.map(|tally| tally.asked_back).sum();
     if let Some(none) = sums.get_mut(FINALIZE) {
         none.runs = none.runs.saturating_sub(asked_back);
     }
@@ -289,24 +274,19 @@ mod tests {
         let tally = |status, runs, time_ms| Tally {
             kind: RunKind::Execution,
             agent: Some("toby-technical".to_string()),
-            user: "me".to_string(),
             status,
             runs,
             timed: runs,
             time_ms,
             last_started: String::new(),
+            stood_in: u64::from(status == RunStatus::Completed),
+            asked_back: 0,
         };
         let tallies = [
             tally(RunStatus::Completed, 2, 200),
             tally(RunStatus::Failed, 1, 60_100),
         ];
-        let stood_in = StoodIn {
-            user: "me".to_string(),
-            agent: "toby-technical".to_string(),
-            runs: 1,
-        };
-        let (tallies, stood_in) = (tallies.into_iter(), [stood_in].into_iter());
-        let found = measured(&builtin::agents(), tallies, stood_in, 0);
+        let found = measured(&builtin::agents(), &tallies);
         assert_eq!(found.dashboard.average_response_time_ms, Some(100.0));
         let toby = found
             .agents
@@ -327,14 +307,15 @@ mod tests {
         let nobody = Tally {
             kind: RunKind::Execution,
             agent: None,
-            user: "me".to_string(),
             status: RunStatus::Completed,
             runs: 3,
             timed: 3,
             time_ms: 30,
             last_started: String::new(),
+            stood_in: 0,
+            asked_back: 1,
         };
-        let found = measured(&[], [nobody].into_iter(), std::iter::empty(), 1).dashboard;
+        let found = measured(&[], &[nobody]).dashboard;
         let patterns = found.routing_patterns.iter();
         let patterns: Vec<_> = patterns
             .map(|one| (one.used.agent_id.as_str(), one.used.count))

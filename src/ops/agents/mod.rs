@@ -144,11 +144,11 @@ pub(crate) fn uses(surroundings: &Surroundings, user: &str) -> Result<HashMap<St
         None => None,
     };
     let tallies = match agency {
-        Some(mut agency) => agency.read()?.tallies()?,
+        Some(mut agency) => agency.read()?.tallies(Some(user))?,
         None => Vec::new(),
     };
     let mut uses: HashMap<String, String> = HashMap::new();
-    for tally in tallies.into_iter().filter(|tally| tally.user == user) {
+    for tally in tallies {
         let Some(agent) = tally.agent else { continue };
         let last = uses.entry(agent).or_default();
         *last = std::mem::take(last).max(tally.last_started);

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use crate::error::Result;
-use crate::run::Event;
-use crate::store::agency::Agency;
+use crate::run::{Event, RunKind};
+use crate::store::agency::{Agency, RunFilter};
 use crate::store::sqlite::SqliteAgency;
 
 /// Where a message went.
@@ -45,11 +45,12 @@ pub(crate) fn delegations(
         let run = transaction.run(&event.run)?;
         delegations.push(delegated(event, run.map_or(0, |run| run.routing_score)));
     }
-    let tallies = transaction.tallies()?.into_iter();
-    let own = tallies.filter(|tally| {
-        tally.kind == crate::run::RunKind::Execution && user.is_none_or(|user| user == tally.user)
-    });
-    Ok((delegations, own.map(|tally| tally.runs).sum()))
+    let executions = RunFilter {
+        user: user.map(String::from),
+        kind: Some(RunKind::Execution),
+        ..RunFilter::default()
+    };
+    Ok((delegations, transaction.runs(&executions)?.total))
 }
 
 fn delegated(event: Event, score: u32) -> Delegated {

@@ -74,12 +74,9 @@ pub(crate) fn list(surroundings: &Surroundings, filter: &RunFilter) -> Result<Li
 /// Shows a run of a user, or of anybody.
 pub(crate) fn show(surroundings: &Surroundings, id: &str, user: Option<&str>) -> Result<Shown> {
     let workspace = surroundings.workspace()?;
-    let agency = settled(&workspace, &surroundings.clock)?;
+    let agency = SqliteAgency::open(&workspace.agency())?;
     let mut agency = agency.ok_or_else(|| no_run(id))?;
-    let transaction = agency.read()?;
-    let run = transaction.run(id)?;
-    let run = run.filter(|run| user.is_none_or(|user| user == run.user));
-    whole(&*transaction, run.ok_or_else(|| no_run(id))?)
+    one(&mut agency, surroundings, id, user)?.ok_or_else(|| no_run(id))
 }
 
 /// Returns true when this user began a stored run on this machine, as it is stored now.

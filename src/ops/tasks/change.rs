@@ -65,7 +65,7 @@ impl Patch {
 
 /// A field that can be emptied.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum ListField {
     Description,
@@ -77,6 +77,7 @@ pub(crate) enum ListField {
     Files,
     Acceptance,
     Deliverables,
+    #[value(name = "agent")]
     AssignedAgent,
     Due,
     Estimate,

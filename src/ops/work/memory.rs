@@ -4,10 +4,8 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use super::scene::Scene;
-use crate::catalogue::{Catalogue, Places as Folders};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::run::track::Track;
@@ -29,8 +27,6 @@ const PAGE: u32 = 1_000;
 const SCENES_MAX: usize = 8;
 /// Most tasks that they have together, unless one alone has more.
 const SCENE_TASKS_MAX: usize = 50_000;
-/// How long skills count before their files are read anew.
-const FRESH: Duration = Duration::from_secs(1);
 
 /// What is remembered.
 #[derive(Default)]
@@ -39,8 +35,6 @@ pub(crate) struct Memory {
     pictures: HashMap<Option<TaskId>, Places>,
     /// Those that were looked at last, oldest first.
     scenes: Vec<(Version, Arc<Scene>)>,
-    /// The skills in reach, and when they were read.
-    skills: Option<(Instant, Option<Arc<Catalogue>>)>,
 }
 
 /// Tells when a scene is the same: it is made of nothing else.
@@ -165,16 +159,6 @@ impl Memory {
         while self.scenes.len() > 1 && is_much(self) {
             self.scenes.remove(0);
         }
-    }
-
-    /// Returns the skills in reach, as they were a moment ago; none when they cannot be read.
-    pub(super) fn catalogue(&mut self, folders: &Folders) -> Option<Arc<Catalogue>> {
-        let known = self.skills.as_ref();
-        if known.is_none_or(|(read, _)| read.elapsed() >= FRESH) {
-            let read = Catalogue::load(folders).ok().map(Arc::new);
-            self.skills = Some((Instant::now(), read));
-        }
-        self.skills.as_ref().and_then(|(_, skills)| skills.clone())
     }
 
     /// Returns where things stood in the picture of an epic, or of all.

@@ -198,7 +198,7 @@ pub(crate) fn page(
 ) -> Result<TaskPage> {
     let (runs, _) = memory.runs(agency, user)?;
     let standing = gates::gates_to_show(context, id)?;
-    let catalogue = memory.catalogue(&context.surroundings.places(Some(&context.workspace)));
+    let catalogue = Catalogue::load(&context.surroundings.places(Some(&context.workspace)));
     let (now, workspace) = (context.now(), context.workspace.clone());
     context.read(|transaction| {
         let task = require(transaction, id)?;
@@ -229,13 +229,13 @@ pub(crate) fn page(
             children: around.linked(&transaction.children(id)?)?,
             missing: missing(&task),
             unblocks: transaction.unblocked_by(id)?,
-            problems: scene.problems(id, || problems_around(transaction, id))?,
+            problems: problems_around(transaction, id)?,
             gates: GatesShown {
                 states: meter(&transaction.gates(id)?),
                 rounds_max: ROUNDS_MAX,
                 gates: standing,
             },
-            dispatch: catalogue.and_then(|catalogue| Dispatched::of(&catalogue, &task)),
+            dispatch: (catalogue.as_ref().ok()).and_then(|skills| Dispatched::of(skills, &task)),
             spawns: spawns(transaction.spawns(id)?),
             refused: refused(&attempts, task.status),
             attempts,

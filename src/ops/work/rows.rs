@@ -101,7 +101,7 @@ pub(crate) fn rows(
     let now = context.now();
     context.read(|transaction| {
         let scene = memory.scene(transaction, wanted.epic, &runs)?;
-        let found = scene.listed(&wanted.choice, |scene| list(scene, &wanted.choice));
+        let found = list(&scene, &wanted.choice);
         let mut rows = Vec::new();
         for id in found.iter().skip(wanted.offset).take(wanted.limit) {
             rows.extend(row(transaction, &scene, *id, &now)?);

@@ -1,12 +1,10 @@
 //! All tasks of an epic, or all there are: where each stands, in which wave, and what holds it up.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
 
 use super::memory::{Memory, Watched};
-use super::rows::Choice;
 use crate::error::Result;
 use crate::gate::Gates;
 use crate::id::TaskId;
@@ -14,12 +12,9 @@ use crate::ops::no_task;
 use crate::run::board::{TaskRun, TaskState};
 use crate::run::track::Stage;
 use crate::store::{Outlines, SpawnVerdict, Transaction};
-use crate::task::graph::{Node, Problem, TaskGraph};
+use crate::task::graph::{Node, TaskGraph};
 use crate::task::layout::{Layers, layers};
 use crate::task::{InRun, State, Status, Task, state};
-
-/// Of how many choices of a scene the lists are kept.
-const LISTS_MAX: usize = 8;
 
 /// Numbers of tasks by where they stand.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -63,12 +58,7 @@ pub(super) struct Scene {
     /// The gates of those that have some set.
     pub(super) gates: HashMap<TaskId, Gates>,
     pub(super) counts: Counted,
-    lists: Mutex<Lists>,
-    problems: Mutex<HashMap<TaskId, Vec<Problem>>>,
 }
-
-/// What was listed of a scene, each in its order, oldest first.
-type Lists = Vec<(Choice, Arc<[TaskId]>)>;
 
 impl Scene {
     /// Reads what is below an epic, or everything.
@@ -93,8 +83,6 @@ impl Scene {
             verified: HashSet::new(),
             gates: transaction.gates_of(&ids)?,
             counts: Counted::default(),
-            lists: Mutex::default(),
-            problems: Mutex::default(),
             graph,
             outlines,
         };
@@ -106,39 +94,6 @@ impl Scene {
     /// Says how many tasks it has, also those that are groups.
     pub(super) fn size(&self) -> usize {
         self.graph.nodes().len()
-    }
-
-    /// Returns the tasks of a choice in its order, which `list` finds when nobody has asked yet.
-    pub(super) fn listed(
-        &self,
-        choice: &Choice,
-        list: impl FnOnce(&Scene) -> Vec<TaskId>,
-    ) -> Arc<[TaskId]> {
-        let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, ids)) = lists.iter().find(|(known, _)| known == choice) {
-            return Arc::clone(ids);
-        }
-        let ids: Arc<[TaskId]> = list(self).into();
-        if lists.len() >= LISTS_MAX {
-            lists.remove(0);
-        }
-        lists.push((choice.clone(), Arc::clone(&ids)));
-        ids
-    }
-
-    /// Returns why a task can never start, which `find` finds out when nobody has asked yet.
-    pub(super) fn problems(
-        &self,
-        id: TaskId,
-        find: impl FnOnce() -> Result<Vec<Problem>>,
-    ) -> Result<Vec<Problem>> {
-        let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = problems.get(&id) {
-            return Ok(known.clone());
-        }
-        let found = find()?;
-        problems.insert(id, found.clone());
-        Ok(found)
     }
 
     fn find_states(&mut self, spawns: &HashMap<TaskId, SpawnVerdict>) {

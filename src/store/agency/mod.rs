@@ -13,7 +13,7 @@ use crate::error::Result;
 pub(crate) use agents::Agents;
 pub(crate) use chat::{Chats, Components};
 pub(crate) use conversations::{ConversationFilter, ConversationPage, Conversations};
-pub(crate) use runs::{Glimpse, RunFilter, RunPage, Runs, StoodIn, Tally};
+pub(crate) use runs::{Glimpse, RunFilter, RunPage, Runs, Tally};
 
 /// A store of agents that can begin transactions.
 pub(crate) trait Agency {

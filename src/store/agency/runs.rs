@@ -22,15 +22,8 @@ pub(crate) trait Runs {
     fn executions_since(&self, user: Option<&str>, since: &str, limit: u32)
     -> Result<Vec<Glimpse>>;
 
-    /// Counts runs by user, agent, kind and status, in this order.
-    fn tallies(&self) -> Result<Vec<Tally>>;
-
-    /// Counts executions that somebody else answered because their agent failed, by user and agent, in
-    /// this order.
-    fn stood_in(&self) -> Result<Vec<StoodIn>>;
-
-    /// Counts executions that asked back which agent is meant, by user, in this order.
-    fn asked_back(&self) -> Result<Vec<(String, u64)>>;
+    /// Counts the runs of a user, or of all, by agent, kind and status, in this order.
+    fn tallies(&self, user: Option<&str>) -> Result<Vec<Tally>>;
 
     /// Adds an event and returns its cursor.
     fn add_event(&mut self, run: &str, at: &str, kind: &str, detail: &Detail) -> Result<u64>;
@@ -74,16 +67,6 @@ pub(crate) struct RunFilter {
     pub(crate) offset: u32,
 }
 
-impl RunFilter {
-    /// Says whether runs of a tally are among those that are looked for.
-    pub(crate) fn takes(&self, tally: &Tally) -> bool {
-        (self.user.as_ref()).is_none_or(|user| *user == tally.user)
-            && (self.agent.as_ref()).is_none_or(|agent| tally.agent.as_ref() == Some(agent))
-            && self.status.is_none_or(|status| status == tally.status)
-            && self.kind.is_none_or(|kind| kind == tally.kind)
-    }
-}
-
 /// Runs, and how many there are without the limit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct RunPage {
@@ -110,22 +93,9 @@ pub(crate) struct Glimpse {
     pub(crate) started_at: String,
 }
 
-/// Executions that somebody else answered because their agent failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct StoodIn {
-    /// Whose they are.
-    pub(crate) user: String,
-    /// The agent that failed.
-    pub(crate) agent: String,
-    /// How many there are.
-    pub(crate) runs: u64,
-}
-
 /// Runs of one sort.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tally {
-    /// Whose they are.
-    pub(crate) user: String,
     /// The agent that worked on them.
     pub(crate) agent: Option<String>,
     /// What they are.
@@ -140,4 +110,8 @@ pub(crate) struct Tally {
     pub(crate) time_ms: u64,
     /// When the last of them began.
     pub(crate) last_started: String,
+    /// Executions that somebody else answered because their agent failed.
+    pub(crate) stood_in: u64,
+    /// Executions that asked back which agent is meant.
+    pub(crate) asked_back: u64,
 }

@@ -79,50 +79,9 @@ CREATE INDEX runs_by_status ON runs (status, position);
 CREATE INDEX runs_by_kind ON runs (kind, position);
 CREATE INDEX runs_open ON runs (owner, position) WHERE status IN ('pending', 'running');
 
--- Executions that somebody else answered, since their agent failed. Metrics count them as
--- failures of that agent, without reading all runs.
-CREATE INDEX runs_stood_in ON runs (user_id, agent)
-    WHERE kind = 'execution' AND status = 'completed' AND error IS NOT NULL;
-
--- Executions that asked back which agent is meant, by user. Metrics tell them from those that
--- no agent fits, without reading all runs.
-CREATE INDEX runs_asked_back ON runs (user_id)
-    WHERE kind = 'execution' AND status = 'completed' AND agent IS NULL AND answered_by IS NULL;
-
--- How many runs there are of each sort, how long they took and when the last began, so that neither
--- lists nor metrics read all runs.
-CREATE TABLE run_tallies (
-    user_id TEXT NOT NULL,
-    agent TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    status TEXT NOT NULL,
-    runs INTEGER NOT NULL,
-    timed INTEGER NOT NULL,
-    time_ms INTEGER NOT NULL,
-    last_started TEXT NOT NULL,
-    PRIMARY KEY (user_id, agent, kind, status)
-) STRICT, WITHOUT ROWID;
-
-CREATE TRIGGER tally_insert AFTER INSERT ON runs BEGIN
-    INSERT INTO run_tallies VALUES (new.user_id, ifnull(new.agent, ''), new.kind, new.status, 1,
-        new.execution_time_ms IS NOT NULL, ifnull(new.execution_time_ms, 0), new.started_at)
-    ON CONFLICT DO UPDATE SET runs = runs + 1, timed = timed + excluded.timed,
-        time_ms = time_ms + excluded.time_ms,
-        last_started = max(last_started, excluded.last_started);
-END;
-
-CREATE TRIGGER tally_update
-AFTER UPDATE OF user_id, agent, kind, status, execution_time_ms ON runs BEGIN
-    UPDATE run_tallies SET runs = runs - 1, timed = timed - (old.execution_time_ms IS NOT NULL),
-        time_ms = time_ms - ifnull(old.execution_time_ms, 0)
-    WHERE user_id = old.user_id AND agent = ifnull(old.agent, '') AND kind = old.kind
-        AND status = old.status;
-    INSERT INTO run_tallies VALUES (new.user_id, ifnull(new.agent, ''), new.kind, new.status, 1,
-        new.execution_time_ms IS NOT NULL, ifnull(new.execution_time_ms, 0), new.started_at)
-    ON CONFLICT DO UPDATE SET runs = runs + 1, timed = timed + excluded.timed,
-        time_ms = time_ms + excluded.time_ms,
-        last_started = max(last_started, excluded.last_started);
-END;
+-- All that is counted of runs, so that metrics do not read what was asked and answered.
+CREATE INDEX runs_counted ON runs (agent, kind, status, user_id, started_at, execution_time_ms,
+    error IS NOT NULL, answered_by IS NOT NULL);
 
 -- What happened in runs, in order: steps, delegations, messages, failures.
 CREATE TABLE events (

@@ -81,13 +81,11 @@ pub(super) fn summary(
     now: &str,
 ) -> Result<Summary> {
     let mut summary = Summary::default();
-    for tally in transaction.tallies()? {
-        if user.is_none_or(|user| *user == tally.user) {
-            match tally.status {
-                RunStatus::Running | RunStatus::Pending => summary.live += tally.runs,
-                RunStatus::Interrupted => summary.needs_you += tally.runs,
-                _ => {}
-            }
+    for tally in transaction.tallies(user.map(String::as_str))? {
+        match tally.status {
+            RunStatus::Running | RunStatus::Pending => summary.live += tally.runs,
+            RunStatus::Interrupted => summary.needs_you += tally.runs,
+            _ => {}
         }
     }
     let filter = RunFilter {

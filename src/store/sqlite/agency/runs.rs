@@ -7,7 +7,7 @@ use super::SqliteAgencyTransaction;
 use crate::error::Result;
 use crate::id;
 use crate::run::{DELEGATION, Detail, Event, Run};
-use crate::store::agency::{Glimpse, RunFilter, RunPage, Runs, StoodIn, Tally};
+use crate::store::agency::{Glimpse, RunFilter, RunPage, Runs, Tally};
 use crate::store::sqlite::tasks::{checked_id, from_json, plain_id, refuse_deep, word};
 
 pub(super) const COLUMNS: &str =
@@ -60,16 +60,16 @@ impl Runs for SqliteAgencyTransaction<'_> {
 
     fn runs(&self, filter: &RunFilter) -> Result<RunPage> {
         let (condition, mut values) = conditions(filter);
+        let sql = format!("SELECT count(*) FROM runs WHERE {condition}");
+        let total = self.first(&sql, params_from_iter(&values), |row| unsigned(row, 0))?;
         values.extend([Value::from(filter.limit), Value::from(filter.offset)]);
         let sql = format!(
             "SELECT {COLUMNS} FROM runs WHERE {condition} ORDER BY position DESC LIMIT ? OFFSET ?"
         );
         let runs = self.all(&sql, params_from_iter(values), read)?;
-        let tallies = self.tallies()?;
-        let fitting = tallies.iter().filter(|tally| filter.takes(tally));
         Ok(RunPage {
             runs,
-            total: fitting.map(|tally| tally.runs).sum(),
+            total: total.unwrap_or(0),
         })
     }
 
@@ -119,43 +119,32 @@ impl Runs for SqliteAgencyTransaction<'_> {
         })
     }
 
-    fn tallies(&self) -> Result<Vec<Tally>> {
-        let sql = "SELECT user_id, nullif(agent, ''), kind, status, runs, timed, time_ms,
-            last_started FROM run_tallies WHERE runs > 0 ORDER BY user_id, agent, kind, status";
-        self.all(sql, (), |row| {
+    fn tallies(&self, user: Option<&str>) -> Result<Vec<Tally>> {
+        let whose = match user {
+            Some(_) => "user_id = ?1",
+            None => "?1 IS NULL",
+        };
+        let answered = "kind = 'execution' AND status = 'completed'";
+        let sql = format!(
+            "SELECT agent, kind, status, count(*), count(execution_time_ms),
+                ifnull(sum(execution_time_ms), 0), max(started_at),
+                sum({answered} AND agent IS NOT NULL AND error IS NOT NULL),
+                sum({answered} AND agent IS NULL AND NOT answered_by IS NOT NULL)
+             FROM runs WHERE {whose} GROUP BY agent, kind, status ORDER BY agent, kind, status"
+        );
+        self.all(&sql, [user], |row| {
             Ok(Tally {
-                user: row.get(0)?,
-                agent: row.get(1)?,
-                kind: word(row, 2)?,
-                status: word(row, 3)?,
-                runs: unsigned(row, 4)?,
-                timed: unsigned(row, 5)?,
-                time_ms: unsigned(row, 6)?,
-                last_started: row.get(7)?,
+                agent: row.get(0)?,
+                kind: word(row, 1)?,
+                status: word(row, 2)?,
+                runs: unsigned(row, 3)?,
+                timed: unsigned(row, 4)?,
+                time_ms: unsigned(row, 5)?,
+                last_started: row.get(6)?,
+                stood_in: unsigned(row, 7)?,
+                asked_back: unsigned(row, 8)?,
             })
         })
-    }
-
-    fn stood_in(&self) -> Result<Vec<StoodIn>> {
-        let sql = "SELECT user_id, agent, count(*) FROM runs INDEXED BY runs_stood_in
-            WHERE kind = 'execution' AND status = 'completed' AND error IS NOT NULL
-                AND agent IS NOT NULL
-            GROUP BY user_id, agent ORDER BY user_id, agent";
-        self.all(sql, (), |row| {
-            Ok(StoodIn {
-                user: row.get(0)?,
-                agent: row.get(1)?,
-                runs: unsigned(row, 2)?,
-            })
-        })
-    }
-
-    fn asked_back(&self) -> Result<Vec<(String, u64)>> {
-        let sql = "SELECT user_id, count(*) FROM runs INDEXED BY runs_asked_back
-            WHERE kind = 'execution' AND status = 'completed' AND agent IS NULL
-                AND answered_by IS NULL
-            GROUP BY user_id ORDER BY user_id";
-        self.all(sql, (), |row| Ok((row.get(0)?, unsigned(row, 1)?)))
     }
 
     fn add_event(&mut self, run: &str, at: &str, kind: &str, detail: &Detail) -> Result<u64> {
