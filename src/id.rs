@@ -3,8 +3,9 @@
 use std::hash::{BuildHasher, RandomState};
 
 use sha2::{Digest as _, Sha256};
+use ulid::Ulid;
 
-use crate::clock::Clock;
+use crate::clock::{Clock, unix_ms};
 
 /// Declares an id type that is a letter and a number from 1, such as `T1`.
 macro_rules! numbered_id {
@@ -106,6 +107,41 @@ pub(crate) fn random() -> String {
         char::from_digit(digit, 36).unwrap_or('0')
     });
     digits.collect()
+}
+
+/// Makes the uid of a new task, by which every copy of the workspace knows it: a ULID. Under a fixed
+/// clock the task decides it, so that runs can be repeated.
+pub(crate) fn new_uid(clock: &Clock, id: TaskId, title: &str) -> String {
+    let mut random = [0; 16];
+    match clock {
+        Clock::System if getrandom::fill(&mut random).is_ok() => {
+            ulid(clock.now().timestamp_millis(), random)
+        }
+        _ => derive_uid(&clock.timestamp(), &[&id.to_string(), title]),
+    }
+}
+
+/// Derives a uid from a time of creation (RFC 3339; empty when unknown) and from texts that tell a
+/// task from all others: importing the same task gives the same uid everywhere.
+pub(crate) fn derive_uid(created_at: &str, parts: &[&str]) -> String {
+    let mut hash = Sha256::new();
+    for part in [created_at].iter().chain(parts) {
+        hash.update(part.as_bytes());
+        hash.update([0]);
+    }
+    let mut random = [0; 16];
+    random.copy_from_slice(&hash.finalize()[..16]);
+    ulid(unix_ms(created_at).unwrap_or(0), random)
+}
+
+fn ulid(milliseconds: i64, random: [u8; 16]) -> String {
+    let milliseconds = u64::try_from(milliseconds).unwrap_or(0);
+    Ulid::from_parts(milliseconds, u128::from_be_bytes(random)).to_string()
+}
+
+/// Parses a uid and returns it in its one form.
+pub(crate) fn parse_uid(text: &str) -> Option<String> {
+    Ulid::from_string(text).ok().map(|uid| uid.to_string())
 }
 
 /// Returns the SHA-256 of `bytes` as `sha256:` and 64 hexadecimal digits.

@@ -20,7 +20,7 @@ Examples:
   cleo export --format text | head            the lines themselves, into a pipe
 
 The same tasks give the same bytes, and a changed task is a changed line. `cleo import` reads the
-lines back.")]
+lines back, also into another copy of the workspace.")]
 pub(super) struct Arguments {
     /// What to write
     #[arg(long, value_name = "KIND", default_value = "jsonl")]

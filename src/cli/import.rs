@@ -25,7 +25,11 @@ What a file is, is found out from what stands in it. An id such as T12 is kept w
 any other task gets the next id, keeps its old one and is found by it: cleo find OLD-ID. The same
 file imported again updates what has changed; what another tool's file says nothing of stays as it
 is here. Control characters are taken out of texts; what stood there is kept in `extra`, and the
-report says where. With a fault in the file nothing is imported.")]
+report says where. With a fault in the file nothing is imported.
+
+An export of cleo can be imported into any copy of the workspace, also into one that went on: tasks
+are the same by their `uid`. What was changed later wins, notes of both are kept, what stays as it is
+here is reported, and nothing is deleted. No import reopens a task that is done or claimed.")]
 pub(super) struct Arguments {
     /// File or folder; - reads standard input
     #[arg(value_name = "FILE|FOLDER")]
@@ -159,6 +163,7 @@ fn render(screen: &mut Screen, report: &Report, refused: bool) {
     screen.field("parents", listed(numbers));
     let renamed = match report.renamed.total {
         0 => String::new(),
+        total if report.format == Format::Cleo => format!("{total} were in use here and are new"),
         total => format!("{total} could not be kept; cleo find finds tasks by them"),
     };
     screen.field("ids", renamed);
@@ -224,6 +229,13 @@ fn details(screen: &mut Screen, report: &Report) {
             .line(Tone::Plain, &changed.reason);
     }
     more(screen, &report.changed);
+    for kept in &report.kept.shown {
+        let fields = format!("  {} keeps its {}: ", kept.id, kept.fields.join(", "));
+        screen
+            .say(Tone::Warn, fields)
+            .line(Tone::Plain, kept.reason);
+    }
+    more(screen, &report.kept);
     for repeated in &report.repeated_ids.shown {
         let at = format!("  {} again in line {}: ", repeated.id, repeated.place.line);
         screen

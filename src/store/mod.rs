@@ -113,6 +113,9 @@ pub(crate) trait Tasks {
     /// Reads the children of a task, by id.
     fn children(&self, id: TaskId) -> Result<Vec<TaskId>>;
 
+    /// Finds the task with a uid.
+    fn task_by_uid(&self, uid: &str) -> Result<Option<TaskId>>;
+
     /// Finds the task that was added with a key.
     fn task_by_key(&self, key: &str) -> Result<Option<TaskId>>;
 

@@ -12,7 +12,7 @@ mod words;
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::TaskId;
+use crate::id::{self, TaskId};
 
 pub(crate) use words::{InRun, State, state};
 pub(crate) use words::{Priority, Size, Status, TaskType};
@@ -24,6 +24,8 @@ pub(crate) use words::{Priority, Size, Status, TaskType};
 pub(crate) struct Task {
     /// Id, never reused.
     pub(crate) id: TaskId,
+    /// The same in every copy of the workspace: a ULID.
+    pub(crate) uid: String,
     /// One line that leads with its verb.
     pub(crate) title: String,
     /// Full text; may be empty.
@@ -85,6 +87,7 @@ impl Task {
     pub(crate) fn new(id: TaskId, title: &str, now: &str) -> Task {
         Task {
             id,
+            uid: id::derive_uid(now, &[&id.to_string()]),
             title: title.to_string(),
             description: String::new(),
             kind: TaskType::default(),

@@ -72,6 +72,7 @@ fn a_task() -> impl Strategy<Value = Task> {
         };
         Task {
             id: TaskId(0),
+            uid: String::new(),
             title,
             description,
             kind: "research".parse().unwrap(),
@@ -114,6 +115,9 @@ fn graph(tasks: Vec<Task>) -> Vec<Task> {
     let mut done = Vec::new();
     for (place, mut task) in tasks.into_iter().enumerate() {
         task.id = number(place);
+        task.uid = format!("{place:026}");
+        task.notes.sort_by(|a, b| a.text.cmp(&b.text));
+        task.notes.dedup();
         let ahead = |id: &TaskId| (place + id.0 as usize) % count;
         let mut depends: Vec<TaskId> = task
             .depends

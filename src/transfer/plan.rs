@@ -16,7 +16,7 @@ use super::report::Report;
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::task::Status;
-pub(crate) use complete::{Plan, Planned};
+pub(crate) use complete::{Plan, Planned, add_to_list, date};
 pub(crate) use outline::came_from;
 
 /// Largest number that a task may keep: one near the end of the range would use up all ids.

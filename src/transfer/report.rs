@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
+use serde_json::Value;
 
-use super::{Fault, Format, Place};
+use super::{Fault, Format, Item, Place};
 use crate::id::TaskId;
+use crate::task::Task;
 
 /// How many examples of one thing a report names.
 const SHOWN: usize = 100;
@@ -57,6 +59,18 @@ pub(crate) struct Changed {
     pub(crate) id: String,
     /// What was changed.
     pub(crate) reason: String,
+}
+
+/// A task of which something stays as it is here, against what the file says.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Kept {
+    /// Its id here.
+    pub(crate) id: TaskId,
+    /// The fields that stay.
+    pub(crate) fields: Vec<String>,
+    /// Why.
+    pub(crate) reason: &'static str,
 }
 
 /// What became of the phases of the project.
@@ -168,6 +182,8 @@ pub(crate) struct Report {
     pub(crate) unchanged: usize,
     /// Tasks that were changed here later than in the file, and stay as they are here.
     pub(crate) newer_here: Sample<String>,
+    /// What stays as it is here although an export of cleo says otherwise.
+    pub(crate) kept: Sample<Kept>,
     /// Tasks that were left out.
     pub(crate) left_out: Sample<LeftOut>,
     /// Tasks that were taken over with a change of their texts.
@@ -206,6 +222,7 @@ impl Report {
             updated: 0,
             unchanged: 0,
             newer_here: Sample::default(),
+            kept: Sample::default(),
             left_out: Sample::default(),
             changed: Sample::default(),
             phases: Phases::default(),
@@ -219,6 +236,29 @@ impl Report {
             without_created: 0,
             faults: Sample::default(),
             dry_run,
+        }
+    }
+    /// Notes what was changed in the text of a task.
+    pub(crate) fn note(&mut self, item: &Item) {
+        if let Item::Changed { id, reason } = item {
+            let (id, reason) = (id.clone(), reason.clone());
+            self.changed.add(|| Changed { id, reason });
+        }
+    }
+
+    /// Counts the fields of a task that cleo has no place for.
+    pub(crate) fn count(&mut self, task: &Task) {
+        if task.created_at.is_empty() {
+            self.without_created += 1;
+        }
+        if let Some(Value::Object(kept)) = task.extra.get(self.format.word()) {
+            for name in kept.keys() {
+                // A hostile file could have a new name on each line.
+                let counts = &mut self.extra_fields;
+                if counts.len() < 200 || counts.contains_key(name) {
+                    *counts.entry(name.clone()).or_insert(0) += 1;
+                }
+            }
         }
     }
 }

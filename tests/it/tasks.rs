@@ -116,6 +116,7 @@ fn every_field_can_be_emptied() {
     for (field, value) in task.as_object().unwrap() {
         let kept = [
             "id",
+            "uid",
             "title",
             "type",
             "status",

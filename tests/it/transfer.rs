@@ -812,3 +812,137 @@ fn times_of_an_end_that_is_not_of_the_status_are_kept_and_reported() {
     let again = workspace.json(&["import", "todo.json"]);
     assert_eq!(again["result"]["unchanged"], 2, "{again}");
 }
+
+/// Hands the tasks of one copy of a workspace to another and returns what the import said.
+fn hand_over(from: &TestWorkspace, to: &TestWorkspace) -> String {
+    to.write("tasks.jsonl", from.ok("export").stdout);
+    let told = to.cleo("import tasks.jsonl");
+    fs::remove_file(to.path("tasks.jsonl")).unwrap();
+    told
+}
+
+/// Makes two copies of the same tasks.
+fn two_copies() -> (TestWorkspace, TestWorkspace) {
+    let (ana, ben) = (TestWorkspace::planned(), TestWorkspace::new());
+    hand_over(&ana, &ben);
+    (ana, ben)
+}
+
+/// Runs a command half an hour later than others.
+fn later(workspace: &TestWorkspace, arguments: &[&str]) {
+    let mut command = workspace.command(arguments);
+    command.env("CLEO_NOW", "2026-01-26T09:30:00Z");
+    let reply = workspace.finish(command, "");
+    assert_eq!(reply.exit, 0, "{reply}");
+}
+
+fn field(workspace: &TestWorkspace, id: &str, name: &str) -> Value {
+    workspace.json(&["show", id])["result"]["task"][name].clone()
+}
+
+#[test]
+fn two_copies_of_a_workspace_exchange_their_tasks() {
+    let (ana, ben) = two_copies();
+    ana.ok("update T2 --note 'read four papers'");
+    ana.ok("complete T2");
+    ana.ok("add 'Only of ana' --depends T3 --parent T1");
+    later(&ana, &["update", "T4", "--priority", "low"]);
+    ben.ok("add 'Only of ben'");
+    ben.ok("update T4 --title 'Test the refresh'");
+    later(
+        &ben,
+        &[
+            "update",
+            "T3",
+            "--title",
+            "Implement the refresh",
+            "--depends",
+            "T6",
+        ],
+    );
+    let mut told = hand_over(&ana, &ben);
+    told += &hand_over(&ben, &ana);
+    told += &hand_over(&ana, &ben);
+    told += &ana.ok("export").stdout;
+    told += &ben.ok("export").stdout;
+    insta::assert_snapshot!(told);
+}
+
+#[test]
+fn an_older_file_changes_nothing_and_says_what_stays() {
+    let (ana, ben) = two_copies();
+    ben.ok("complete T2");
+    ben.ok("update T3 --title 'Another title' --label mine");
+    let before = ben.state();
+    let told = hand_over(&ana, &ben);
+    assert_eq!(ben.state(), before);
+    insta::assert_snapshot!(told);
+}
+
+#[test]
+fn an_import_reopens_nothing_that_is_done_or_claimed() {
+    let (ana, ben) = two_copies();
+    ana.ok("complete T2");
+    ana.ok("claim T5");
+    for id in ["T2", "T5"] {
+        later(
+            &ben,
+            &["update", id, "--title", &format!("Newer title of {id}")],
+        );
+    }
+    let told = hand_over(&ben, &ana);
+    assert!(told.contains("T2 keeps its status: done here"), "{told}");
+    assert!(told.contains("T5 keeps its status: claimed here"), "{told}");
+    assert_eq!(field(&ana, "T2", "status"), "done");
+    assert_eq!(field(&ana, "T5", "status"), "active");
+    assert_eq!(field(&ana, "T5", "title"), "Newer title of T5");
+    hand_over(&ana, &ben);
+    assert_eq!(field(&ben, "T2", "status"), "done");
+    ana.ok("heartbeat T5");
+}
+
+#[test]
+fn changes_that_close_a_cycle_together_leave_one_reference_as_it_was() {
+    let (ana, ben) = two_copies();
+    ana.ok("update T5 --depends T4");
+    later(&ben, &["update", "T3", "--depends", "T5"]);
+    let told = hand_over(&ben, &ana);
+    assert!(
+        told.contains("T3 keeps its depends: it would wait for itself"),
+        "{told}"
+    );
+    hand_over(&ana, &ben);
+    for copy in [&ana, &ben] {
+        assert_eq!(field(copy, "T3", "depends"), serde_json::json!(["T2"]));
+        assert_eq!(
+            field(copy, "T5", "depends"),
+            serde_json::json!(["T2", "T4"])
+        );
+    }
+    assert!(hand_over(&ben, &ana).contains("unchanged"));
+}
+
+#[test]
+fn a_uid_that_is_none_is_refused_with_its_line() {
+    let line = r#"{"id":"T1","uid":"me","title":"x"}"#;
+    let workspace = TestWorkspace::new().with("tasks.jsonl", line);
+    let refused = workspace.refused(&["import", "tasks.jsonl"], "E_IMPORT_INVALID");
+    let message = refused["message"].as_str().unwrap();
+    assert!(
+        message.contains("line 1 (T1): its uid `me` is no ULID"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_task_has_the_same_uid_in_every_copy() {
+    let (ana, ben) = two_copies();
+    let uid = field(&ana, "T3", "uid");
+    assert_eq!(uid.as_str().map(str::len), Some(26));
+    ben.ok("add 'Takes T6'");
+    ana.ok("add 'Also T6' --depends T3");
+    assert!(hand_over(&ana, &ben).contains("1 were in use here and are new"));
+    assert_eq!(field(&ben, "T3", "uid"), uid);
+    assert_eq!(field(&ben, "T7", "uid"), field(&ana, "T6", "uid"));
+    assert_eq!(field(&ben, "T7", "depends"), serde_json::json!(["T3"]));
+}

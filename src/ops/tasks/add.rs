@@ -5,8 +5,9 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 
 use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep, waits_for};
+use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
-use crate::id::TaskId;
+use crate::id::{self, TaskId};
 use crate::ops::{Context, require};
 use crate::store::{Tasks, Transaction};
 use crate::task::draft::{Draft, Reference};
@@ -68,11 +69,11 @@ pub(crate) fn add_batch(context: &mut Context, drafts: Vec<Draft>) -> Result<Add
 }
 
 fn add_each(context: &mut Context, drafts: Vec<Draft>, told: impl FnMut(Added)) -> Result<()> {
-    let now = context.now();
+    let clock = context.surroundings.clock;
     let by = context.surroundings.actor.clone();
     context.write(|transaction| {
         let batch = Batch::plan(transaction, drafts)?;
-        batch.put(transaction, &now, &by, told)
+        batch.put(transaction, &clock, &by, told)
     })
 }
 
@@ -250,14 +251,15 @@ impl Batch {
     fn put(
         self,
         transaction: &mut dyn Transaction,
-        now: &str,
+        clock: &Clock,
         by: &str,
         mut told: impl FnMut(Added),
     ) -> Result<()> {
+        let now = clock.timestamp();
         for (draft, plan) in self.drafts.into_iter().zip(self.plans) {
             let created = plan.is_new;
             let task = if created {
-                let task = plan.into_task(draft, now, by);
+                let task = plan.into_task(draft, clock, &now, by);
                 transaction.insert(&task)?;
                 task
             } else {
@@ -307,7 +309,7 @@ impl Plan {
         Ok(())
     }
 
-    fn into_task(self, draft: Draft, now: &str, by: &str) -> Task {
+    fn into_task(self, draft: Draft, clock: &Clock, now: &str, by: &str) -> Task {
         let note = |text| Note {
             at: now.to_string(),
             by: by.to_string(),
@@ -315,6 +317,7 @@ impl Plan {
         };
         Task {
             id: self.id,
+            uid: id::new_uid(clock, self.id, &draft.title),
             title: draft.title,
             description: draft.description,
             kind: draft.kind.unwrap_or_default(),

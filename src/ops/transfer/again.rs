@@ -15,6 +15,7 @@ pub(super) fn joined(before: &Task, mut task: Task, format: Format, silent: Sile
     if format == Format::Cleo {
         return task;
     }
+    task.uid.clone_from(&before.uid);
     task.created_at.clone_from(&before.created_at);
     task.key.clone_from(&before.key);
     task.feature.clone_from(&before.feature);

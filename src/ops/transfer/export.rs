@@ -122,7 +122,7 @@ pub(crate) fn each(
 fn lines(tasks: &dyn Transaction) -> Result<(String, usize)> {
     let mut text = format!("{}\n", cleo::HEADER);
     let total = each(tasks, |task| {
-        text.push_str(&cleo::line(&task));
+        text.push_str(&cleo::line(task));
         text.push('\n');
         Ok(())
     })?;

@@ -4,9 +4,11 @@ use std::path::Path;
 
 use super::again::joined;
 use super::known::Stored;
+use super::merge::Merge;
 use super::phases;
 use super::source::{Extent, Source};
 use crate::error::{Code, Error, Result, quote};
+use crate::id;
 use crate::ops::claims::{self, Caller};
 use crate::ops::tasks::DEPTH_MAX;
 use crate::ops::trust::{self, warn_of};
@@ -82,6 +84,9 @@ fn take_over(
     request: Request,
 ) -> Result<Imported> {
     let caller = Caller::unbound(context);
+    if source.format == Format::Cleo {
+        return take_merged(context, source, shown, request, &caller);
+    }
     let outline = outline(source, request, &caller.now)?;
     let mut commands = Vec::new();
     let imported = context.write_if(|transaction| {
@@ -110,6 +115,31 @@ fn take_over(
     Ok(Imported {
         warnings: warn_of(&context.surroundings, &context.workspace, &commands),
         ..imported
+    })
+}
+
+/// Takes over an export of cleo.
+fn take_merged(
+    context: &mut Context,
+    source: &Source,
+    shown: &Path,
+    request: Request,
+    caller: &Caller,
+) -> Result<Imported> {
+    let mut merge = Merge::read(source, request, &caller.now)?;
+    let (error, commands) = context.write_if(|transaction| {
+        merge.plan(transaction, &caller.now)?;
+        let error = refusal(&merge.report, shown).filter(|_| !request.drop_faults);
+        if error.is_some() {
+            return Ok(((error, Vec::new()), false));
+        }
+        let commands = merge.write(transaction, caller)?;
+        Ok(((None, commands), !request.dry_run))
+    })?;
+    Ok(Imported {
+        report: merge.report,
+        error,
+        warnings: warn_of(&context.surroundings, &context.workspace, &commands),
     })
 }
 
@@ -175,6 +205,9 @@ fn put(
     let task = planned.task;
     if !planned.is_known {
         report.added += 1;
+        if transaction.task_by_uid(&task.uid)?.is_some() {
+            task.uid = id::derive_uid(&caller.now, &[format.word(), &task.id.to_string()]);
+        }
         return insert(transaction, task);
     }
     let before = require(transaction, task.id)?;

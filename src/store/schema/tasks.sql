@@ -36,13 +36,16 @@ CREATE TABLE tasks (
     started_at TEXT,
     completed_at TEXT,
     cancelled_at TEXT,
-    archived_at TEXT
+    archived_at TEXT,
+    -- A ULID, the same in every copy of the workspace.
+    uid TEXT NOT NULL
 ) STRICT;
 
 CREATE INDEX tasks_by_parent ON tasks (parent) WHERE parent IS NOT NULL;
 -- Lists leave out what is archived; both kinds of list are read from an index, in order of number.
 CREATE INDEX tasks_by_status ON tasks (status, archived_at);
 CREATE INDEX tasks_by_archive ON tasks (archived_at);
+CREATE UNIQUE INDEX tasks_by_uid ON tasks (uid);
 CREATE UNIQUE INDEX tasks_by_key ON tasks (key) WHERE key IS NOT NULL;
 
 CREATE TABLE task_labels (

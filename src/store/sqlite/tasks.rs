@@ -25,16 +25,16 @@ pub(super) const COLUMNS: &str = "t.number, t.title, t.description, t.type, t.st
     (SELECT json_group_array(needs) FROM
         (SELECT needs FROM task_depends WHERE task = t.number ORDER BY position)),
     (SELECT json_group_array(label) FROM
-        (SELECT label FROM task_labels WHERE task = t.number ORDER BY position))";
+        (SELECT label FROM task_labels WHERE task = t.number ORDER BY position)), t.uid";
 
 const INSERT: &str = "INSERT INTO tasks VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,
-    ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25)";
+    ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26)";
 
 const UPDATE: &str = "UPDATE tasks SET title = ?2, description = ?3, type = ?4, status = ?5,
     parent = ?6, priority = ?7, phase = ?8, size = ?9, files = ?10, acceptance = ?11,
     deliverables = ?12, notes = ?13, assigned_agent = ?14, due = ?15, estimate = ?16, feature = ?17,
     key = ?18, extra = ?19, created_at = ?20, updated_at = ?21, started_at = ?22,
-    completed_at = ?23, cancelled_at = ?24, archived_at = ?25 WHERE number = ?1";
+    completed_at = ?23, cancelled_at = ?24, archived_at = ?25, uid = ?26 WHERE number = ?1";
 
 impl Tasks for SqliteTransaction<'_> {
     fn task(&self, id: TaskId) -> Result<Option<Task>> {
@@ -102,6 +102,10 @@ impl Tasks for SqliteTransaction<'_> {
             [id.0],
             read_id,
         )
+    }
+
+    fn task_by_uid(&self, uid: &str) -> Result<Option<TaskId>> {
+        self.first("SELECT number FROM tasks WHERE uid = ?1", [uid], read_id)
     }
 
     fn task_by_key(&self, key: &str) -> Result<Option<TaskId>> {
@@ -294,6 +298,7 @@ impl SqliteTransaction<'_> {
                 task.completed_at,
                 task.cancelled_at,
                 task.archived_at,
+                task.uid,
             ],
         )?;
         Ok(())
@@ -380,6 +385,7 @@ pub(super) fn read_id(row: &Row<'_>) -> rusqlite::Result<TaskId> {
 pub(super) fn read_task(row: &Row<'_>) -> rusqlite::Result<Task> {
     Ok(Task {
         id: TaskId(row.get(0)?),
+        uid: checked_id(row, 27, |uid| id::parse_uid(uid).as_deref() == Some(uid))?,
         title: row.get(1)?,
         description: row.get(2)?,
         kind: word(row, 3)?,
@@ -421,6 +427,7 @@ fn salvage_task(row: &Row<'_>) -> rusqlite::Result<Task> {
     let optional = |column| row.get::<_, Option<String>>(column).unwrap_or_default();
     let depends = from_json::<Vec<u32>>(row, 25).unwrap_or_default();
     Ok(Task {
+        uid: text(27),
         description: text(2),
         kind: word(row, 3).unwrap_or_default(),
         status: word(row, 4).unwrap_or(Status::Pending),

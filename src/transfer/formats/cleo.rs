@@ -1,15 +1,16 @@
 //! cleo's own JSON lines: one task a line, made for version control. A changed task is a changed
 //! line, and what is empty is not written.
 
+use std::fmt::Write as _;
 use std::io::BufRead;
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde::Deserialize;
+use serde_json::Value;
 
 use super::{Faults, blank, emit, no_id};
 use crate::error::Result;
-use crate::id::TaskId;
-use crate::task::{Note, Priority, Size, Status, Task, TaskType};
+use crate::id::{self, TaskId};
+use crate::task::{Note, Priority, Status, Task};
 use crate::transfer::fields::{Fields, unique};
 use crate::transfer::silent::Silent;
 use crate::transfer::{Fault, Format, Item, Record, Reference, Setting, Sink, lines};
@@ -19,122 +20,71 @@ pub(crate) const HEADER: &str = "{\"cleo\":\"tasks\",\"version\":1}";
 /// Version of the lines.
 const VERSION: u64 = 1;
 
-/// A task as it stands on its line. Keys come in this order.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Row<'a> {
-    id: TaskId,
-    title: &'a str,
-    #[serde(rename = "type")]
-    kind: &'a TaskType,
-    status: Status,
-    priority: Priority,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    parent: Option<TaskId>,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    depends: &'a [TaskId],
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    labels: &'a [String],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    phase: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    size: Option<Size>,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    description: &'a str,
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    acceptance: &'a [String],
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    files: &'a [String],
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    deliverables: &'a [String],
-    #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    notes: &'a [Note],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    assigned_agent: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    due: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    estimate: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    feature: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    key: Option<&'a str>,
-    created_at: &'a str,
-    updated_at: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    started_at: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    completed_at: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cancelled_at: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    archived_at: Option<&'a str>,
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    extra: &'a Map<String, Value>,
+/// Keys of a line, in this order; any other key comes after them.
+const KEYS: [&str; 28] = [
+    "id",
+    "uid",
+    "title",
+    "type",
+    "status",
+    "priority",
+    "parent",
+    "depends",
+    "labels",
+    "phase",
+    "size",
+    "description",
+    "acceptance",
+    "files",
+    "deliverables",
+    "notes",
+    "assignedAgent",
+    "due",
+    "estimate",
+    "feature",
+    "key",
+    "createdAt",
+    "updatedAt",
+    "startedAt",
+    "completedAt",
+    "cancelledAt",
+    "archivedAt",
+    "extra",
+];
+
+/// Writes a task as its line, without the end of the line. Notes are sorted, because two copies of a
+/// task get theirs in different orders.
+pub(crate) fn line(mut task: Task) -> String {
+    task.notes = merge_notes(&[], task.notes);
+    let Ok(Value::Object(mut fields)) = serde_json::to_value(task) else {
+        return String::new();
+    };
+    let is_empty = |value: &Value| match value {
+        Value::Null => true,
+        Value::String(text) => text.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(fields) => fields.is_empty(),
+        _ => false,
+    };
+    fields.retain(|_, value| !is_empty(value));
+    let mut line = String::from("{");
+    let known = KEYS.iter().filter_map(|key| fields.remove_entry(*key));
+    let known: Vec<(String, Value)> = known.collect();
+    for (key, value) in known.into_iter().chain(fields) {
+        let comma = if line.len() > 1 { "," } else { "" };
+        let _ = write!(line, "{comma}\"{key}\":{value}");
+    }
+    line.push('}');
+    line
 }
 
-/// Writes a task as its line, without the end of the line.
-pub(crate) fn line(task: &Task) -> String {
-    // A field that is added to a task and forgotten here does not compile.
-    let Task {
-        id,
-        title,
-        description,
-        kind,
-        status,
-        parent,
-        depends,
-        labels,
-        priority,
-        phase,
-        size,
-        files,
-        acceptance,
-        deliverables,
-        notes,
-        assigned_agent,
-        due,
-        estimate,
-        feature,
-        key,
-        extra,
-        created_at,
-        updated_at,
-        started_at,
-        completed_at,
-        cancelled_at,
-        archived_at,
-    } = task;
-    let row = Row {
-        id: *id,
-        title,
-        kind,
-        status: *status,
-        priority: *priority,
-        parent: *parent,
-        depends,
-        labels,
-        phase: phase.as_deref(),
-        size: *size,
-        description,
-        acceptance,
-        files,
-        deliverables,
-        notes,
-        assigned_agent: assigned_agent.as_deref(),
-        due: due.as_deref(),
-        estimate: *estimate,
-        feature: feature.as_deref(),
-        key: key.as_deref(),
-        created_at,
-        updated_at,
-        started_at: started_at.as_deref(),
-        completed_at: completed_at.as_deref(),
-        cancelled_at: cancelled_at.as_deref(),
-        archived_at: archived_at.as_deref(),
-        extra,
-    };
-    serde_json::to_string(&row).unwrap_or_default()
+/// Joins the notes of two copies of a task, sorted.
+pub(crate) fn merge_notes(here: &[Note], there: Vec<Note>) -> Vec<Note> {
+    let mut notes = here.to_vec();
+    notes.extend(there);
+    notes.sort_by(|a, b| (&a.at, &a.by, &a.text).cmp(&(&b.at, &b.by, &b.text)));
+    notes.dedup();
+    notes
 }
 
 /// Reads tasks, one a line.
@@ -166,7 +116,14 @@ fn object(
         .iter()
         .map(|id| Reference::to(&normal(id)))
         .collect();
-    let task = task(&mut fields);
+    let mut task = task(&mut fields);
+    task.uid = match fields.text("uid") {
+        None => id::derive_uid(&task.created_at, &["cleo", &normal(&id)]),
+        Some(uid) => id::parse_uid(&uid).unwrap_or_else(|| {
+            fields.faults.push(format!("its uid `{uid}` is no ULID"));
+            uid
+        }),
+    };
     let faults = Faults::take(&mut fields);
     let mut record = Record {
         place: setting.place(line),

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Entry, Names};
 use crate::error::{Code, Error, Result};
+use crate::id::derive_uid;
 use crate::task::Task;
 use crate::transfer::report::Report;
 use crate::transfer::silent::Silent;
@@ -57,6 +58,8 @@ impl Plan {
             return Ok(None);
         }
         let task = &mut record.task;
+        let origin = self.names.name(entry.origin);
+        task.uid = derive_uid(&task.created_at, &[self.format.word(), origin]);
         task.id = entry.target;
         task.parent = entry.parent;
         task.depends = mem::take(&mut entry.needs);
@@ -87,11 +90,11 @@ impl Plan {
             let names = names.iter().map(|name| self.names.name(*name).into());
             names.collect()
         };
-        add(task, "danglingDepends", named(&entry.dangling));
-        add(task, "circularDepends", named(&entry.circular));
+        add_to_list(task, "danglingDepends", named(&entry.dangling));
+        add_to_list(task, "circularDepends", named(&entry.circular));
         let relation =
             |(kind, name): &(&str, u32)| json!({"type": kind, "id": self.names.name(*name)});
-        add(
+        add_to_list(
             task,
             "relations",
             entry.related.iter().map(relation).collect(),
@@ -113,7 +116,7 @@ pub(crate) fn date(task: &mut Task, now: &str) {
 }
 
 /// Adds values to a list in `extra` that lacks them.
-fn add(task: &mut Task, name: &str, values: Vec<Value>) {
+pub(crate) fn add_to_list(task: &mut Task, name: &str, values: Vec<Value>) {
     if values.is_empty() {
         return;
     }

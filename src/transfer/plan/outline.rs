@@ -2,8 +2,6 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
-
 use super::{Edge, Entry, NONE, Names, Outline, Wishes};
 use crate::id::TaskId;
 use crate::task::{Status, Task};
@@ -82,7 +80,7 @@ impl Outline {
             self.aliases.entry(alias).or_insert(at);
         }
         if !dropped {
-            self.count(record);
+            self.report.count(&record.task);
         }
         let entry = self.entry(record, key, origin, dropped);
         self.entries.push(entry);
@@ -120,21 +118,6 @@ impl Outline {
         });
         self.names
             .number(&format!("{}#{}", record.id, nth.unwrap_or(2)))
-    }
-
-    fn count(&mut self, record: &Record) {
-        if record.task.created_at.is_empty() {
-            self.report.without_created += 1;
-        }
-        if let Some(Value::Object(kept)) = record.task.extra.get(self.format.word()) {
-            for name in kept.keys() {
-                // A hostile file could have a new name on each line.
-                let counts = &mut self.report.extra_fields;
-                if counts.len() < 200 || counts.contains_key(name) {
-                    *counts.entry(name.clone()).or_insert(0) += 1;
-                }
-            }
-        }
     }
 
     fn entry(&mut self, record: &Record, key: u32, origin: u32, dropped: bool) -> Entry {

@@ -1,0 +1,242 @@
+//! Two copies of a workspace that go on by themselves and exchange their tasks become equal.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::{Request, Target, export, import_text};
+use crate::claim::Lease;
+use crate::clock::Clock;
+use crate::id::TaskId;
+use crate::ops::tasks::{self, Patch};
+use crate::ops::{Context, Surroundings, claims, require};
+use crate::task::draft::Draft;
+use crate::task::{Note, Status};
+use crate::workspace::Workspace;
+
+#[derive(Clone, Debug)]
+enum Edit {
+    Add,
+    Title,
+    Note,
+    Move(Status),
+    Depend(usize),
+    Free,
+    Part(usize),
+    Claim,
+}
+
+/// Which copy, what, on which task, how many seconds after the edit before it.
+type Step = (bool, Edit, usize, u32);
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let statuses = [
+        Status::Pending,
+        Status::Done,
+        Status::Cancelled,
+        Status::Blocked,
+    ];
+    let edit = prop_oneof![
+        Just(Edit::Add),
+        Just(Edit::Title),
+        Just(Edit::Note),
+        prop::sample::select(statuses.to_vec()).prop_map(Edit::Move),
+        (0..9usize).prop_map(Edit::Depend),
+        Just(Edit::Free),
+        (0..9usize).prop_map(Edit::Part),
+        Just(Edit::Claim),
+    ];
+    prop::collection::vec((any::<bool>(), edit, 0..9usize, 0..2u32), 0..24)
+}
+
+fn open(folder: &Path, actor: &str) -> Context {
+    std::fs::create_dir_all(folder).unwrap();
+    Workspace::create(folder).unwrap();
+    Context::open(Surroundings {
+        assignment: Default::default(),
+        judges_workspace: false,
+        gate_variables: Default::default(),
+        command: "test",
+        directory: folder.to_path_buf(),
+        root: None,
+        clock: clock(0),
+        actor: actor.to_string(),
+        skills_dirs: Vec::new(),
+        home: None,
+        data_home: None,
+    })
+    .unwrap()
+}
+
+fn clock(second: u32) -> Clock {
+    let now = format!("2026-01-26T09:{:02}:{:02}Z", second / 60, second % 60);
+    Clock::from_setting(Some(&now)).unwrap()
+}
+
+fn text(context: &mut Context) -> String {
+    export(context, Target::Jsonl, None).unwrap().text.unwrap()
+}
+
+/// Carries an edit out; one that the rules refuse changes nothing.
+fn edit(context: &mut Context, step: usize, edit: &Edit, at: usize) {
+    let mut ids: Vec<TaskId> = Vec::new();
+    let collect = |task: crate::task::Task| {
+        ids.push(task.id);
+        Ok(())
+    };
+    context
+        .read(|tasks| super::each_task(tasks, collect))
+        .unwrap();
+    let (id, other) = (ids[at % ids.len()], |at: &usize| ids[at % ids.len()]);
+    let patch = Patch::default();
+    let (now, by) = (context.now(), context.surroundings.actor.clone());
+    let patch = match edit {
+        Edit::Add => {
+            let title = format!("task of step {step}");
+            tasks::add(
+                context,
+                vec![Draft {
+                    title,
+                    ..Draft::default()
+                }],
+            )
+            .unwrap();
+            return;
+        }
+        Edit::Claim => {
+            let _ = claims::claim(context, id, Lease::default(), true);
+            return;
+        }
+        Edit::Note | Edit::Move(_) => {
+            context
+                .write(|transaction| {
+                    let mut task = require(transaction, id)?;
+                    match edit {
+                        Edit::Move(status) => task.move_to(*status, &now),
+                        _ => task.notes.push(Note {
+                            at: now.clone(),
+                            by: by.clone(),
+                            text: format!("note of step {step}"),
+                        }),
+                    }
+                    task.updated_at.clone_from(&now);
+                    transaction.put(&task)
+                })
+                .unwrap();
+            return;
+        }
+        Edit::Title => Patch {
+            title: Some(format!("title of step {step}")),
+            ..patch
+        },
+        Edit::Depend(at) => Patch {
+            add_depends: vec![other(at)],
+            ..patch
+        },
+        Edit::Free => {
+            let depends = context.read(|transaction| transaction.depends(id)).unwrap();
+            Patch {
+                remove_depends: depends,
+                ..patch
+            }
+        }
+        Edit::Part(at) => Patch {
+            parent: Some(Some(other(at)).filter(|other| *other != id)),
+            ..patch
+        },
+    };
+    let _ = tasks::update(context, id, patch);
+}
+
+/// Imports a file, once more, and says whether that changed anything.
+fn take(context: &mut Context, file: &str) -> bool {
+    let before = text(context);
+    let first = import_text(context, file.to_string(), Request::default()).unwrap();
+    assert!(first.error.is_none(), "{:?}", first.report);
+    let after = text(context);
+    let cursor = context.read(|tasks| tasks.last_cursor()).unwrap();
+    let again = import_text(context, file.to_string(), Request::default()).unwrap();
+    let counts = (again.report.added, again.report.updated);
+    assert_eq!(counts, (0, 0), "{:?}", again.report);
+    assert_eq!(text(context), after, "twice is once");
+    assert_eq!(context.read(|tasks| tasks.last_cursor()).unwrap(), cursor);
+    before != after
+}
+
+/// Tasks by uid, with references by uid: what copies have in common.
+fn common(file: &str) -> BTreeMap<String, Value> {
+    let rows: Vec<Value> = file
+        .lines()
+        .skip(1)
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let uids: BTreeMap<String, Value> = rows
+        .iter()
+        .map(|row| (row["id"].as_str().unwrap().to_string(), row["uid"].clone()))
+        .collect();
+    let common = rows.into_iter().map(|mut row| {
+        row["id"] = Value::Null;
+        if let Some(parent) = row.get_mut("parent") {
+            *parent = uids[parent.as_str().unwrap()].clone();
+        }
+        let needs = row.get_mut("depends").and_then(Value::as_array_mut);
+        for need in needs.into_iter().flatten() {
+            *need = uids[need.as_str().unwrap()].clone();
+        }
+        (row["uid"].as_str().unwrap().to_string(), row)
+    });
+    common.collect()
+}
+
+fn notes(file: &str) -> BTreeSet<String> {
+    let rows = common(file).into_values();
+    let notes = rows.flat_map(|row| row["notes"].as_array().cloned().unwrap_or_default());
+    notes.map(|note| note["text"].to_string()).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn diverged_copies_become_equal(steps in steps(), is_at_once in any::<bool>()) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut copies = [("ana", "a"), ("ben", "b")].map(|(actor, name)| open(&folder.path().join(name), actor));
+        let drafts = (0..4).map(|at| Draft { title: format!("task {at}"), ..Draft::default() });
+        tasks::add(&mut copies[0], drafts.collect()).unwrap();
+        let file = text(&mut copies[0]);
+        take(&mut copies[1], &file);
+        prop_assert_eq!(&text(&mut copies[1]), &file);
+        let mut second = 1;
+        for (number, (is_second, what, at, later)) in steps.iter().enumerate() {
+            second += later;
+            let context = &mut copies[usize::from(*is_second)];
+            context.surroundings.clock = clock(second);
+            edit(context, number, what, *at);
+        }
+        for context in &mut copies {
+            context.surroundings.clock = clock(second + 1);
+        }
+        let [ana, ben] = &mut copies;
+        let files = [text(ana), text(ben)];
+        for round in 0.. {
+            let of_ana = text(ana);
+            let of_ben = text(ben);
+            let mut is_changed = take(ben, &of_ana);
+            let of_ben = if is_at_once { of_ben } else { text(ben) };
+            is_changed |= take(ana, &of_ben);
+            if !is_changed {
+                break;
+            }
+            prop_assert!(round < 6, "no end");
+        }
+        let (of_ana, of_ben) = (text(ana), text(ben));
+        prop_assert_eq!(common(&of_ana), common(&of_ben));
+        for file in &files {
+            let tasks = common(&of_ana);
+            prop_assert!(common(file).keys().all(|uid| tasks.contains_key(uid)));
+            prop_assert!(notes(file).is_subset(&notes(&of_ana)));
+        }
+    }
+}
