@@ -26,7 +26,7 @@ Examples:
   cleo log
   cleo log --task T3 --since 2d
   cleo log --operation 12                     what it changed, field by field
-  cleo undo 12                                take it back
+  cleo undo 12                                undo it
   cleo log --follow                           each change from now on, one a line
   cleo log --follow --after 57                each change after the one with cursor 57
   cleo log --json | jq -r '.result.operations[] | [.number, .summary] | @tsv'")]
@@ -139,7 +139,7 @@ fn row(entry: &Entry) -> Vec<Cell> {
     ]
 }
 
-/// Says what an operation takes back and by which it was taken back.
+/// Names the operation that one undoes and the one that undid it.
 fn standing(entry: &Entry) -> String {
     let told = |what: &str, number: Option<u64>| {
         let told = number.map(|number| format!(" ({what} {number})"));

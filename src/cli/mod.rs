@@ -107,7 +107,7 @@ enum Command {
     Next(Later<orchestrator::next::Arguments>),
     /// Show what was done, newest first: one operation for each command that changed something
     Log(Later<log::Arguments>),
-    /// Take back an operation; the undo is one itself and can be taken back too
+    /// Undo an operation on tasks; an undo can be undone too
     Undo(Later<undo::Arguments>),
     /// Manage the work of agents on a graph of tasks
     #[command(subcommand)]

@@ -12,9 +12,10 @@ use crate::ops::undo;
 
 #[derive(Args)]
 #[command(after_help = "\
-Without a number, your own latest operation goes (that of CLEO_AGENT) that is no undo and is not
-taken back yet; anybody else's goes by its number.
-What later operations have changed again is refused, and the later one is named.
+Without a number: your own latest operation (that of CLEO_AGENT) that is neither an undo nor undone.
+Name anybody else's by its number.
+Only tasks and their links are undone, never claims, sessions, phases and runs. If a later operation
+changed the same again, undo names it and changes nothing.
 
 Examples:
   cleo undo --dry-run
@@ -34,8 +35,8 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     face.reply(&undone, &undone.warnings, |screen| {
         let operation = &undone.operation.operation;
         let (tone, verb) = match undone.dry_run {
-            true => (Tone::Plain, "Would take back"),
-            false => (Tone::Good, "Took back"),
+            true => (Tone::Plain, "Would undo"),
+            false => (Tone::Good, "Undid"),
         };
         let what = format!(
             " operation {} ({}): {}",
@@ -50,6 +51,6 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
             screen.line(Tone::Dim, all);
         }
         let redo = undone.undo.map(|number| format!("cleo undo {number}"));
-        screen.field("bring it back", redo.unwrap_or_default());
+        screen.field("redo", redo.unwrap_or_default());
     })
 }

@@ -29,7 +29,7 @@ pub(crate) trait Log {
     /// and gates record themselves; this is for what happens around them.
     fn record(&mut self, change: &Change) -> Result<()>;
 
-    /// Says that the operation of this transaction takes back another one; returns its number.
+    /// Notes that the operation of this transaction undoes another one; returns its own number.
     fn undoing(&mut self, operation: u64) -> Result<u64>;
 
     /// Reads the changes after `cursor` (0: from the beginning), oldest first, at most `limit`; of
@@ -96,9 +96,9 @@ pub(crate) struct Operation {
     pub(crate) by: String,
     /// By which command.
     pub(crate) command: String,
-    /// The operation that it takes back.
+    /// The operation that it undoes.
     pub(crate) undoes: Option<u64>,
-    /// The operation by which it was itself taken back, if that holds still.
+    /// The operation that undid it, unless that was undone.
     pub(crate) undone_by: Option<u64>,
     /// How many changes it made.
     pub(crate) changes: u64,

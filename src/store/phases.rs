@@ -13,9 +13,6 @@ pub(crate) trait Phases {
     /// Writes a phase, new or changed, whole.
     fn put_phase(&mut self, phase: &Phase) -> Result<()>;
 
-    /// Removes a phase, if it is there; tasks that name it still do.
-    fn remove_phase(&mut self, slug: &str) -> Result<()>;
-
     /// Counts the tasks of each phase that a task names, by status.
     fn phase_counts(&self) -> Result<BTreeMap<String, Counts>>;
 }

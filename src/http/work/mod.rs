@@ -60,7 +60,7 @@ pub(super) struct Done<T> {
     pub(super) result: T,
     /// What the caller should know.
     pub(super) warnings: Vec<String>,
-    /// Number of the operation, by which it can be taken back; none when nothing changed.
+    /// Number of the operation, for undo; none when nothing changed.
     pub(super) operation: Option<u64>,
 }
 
@@ -134,7 +134,7 @@ fn name(agent: &str) -> Result<&str> {
     Err(Error::new(Code::InputInvalid, message))
 }
 
-/// Does something to a task and says under which operation that can be taken back.
+/// Does something to a task and returns the number of the operation, for undo.
 pub(super) fn noted<T>(
     context: &mut Context,
     task: TaskId,

@@ -1,4 +1,4 @@
-//! What is done with a task: started, completed, claimed, given back, taken back.
+//! What is done with a task: started, completed, claimed, released, undone.
 
 use serde::Deserialize;
 
@@ -60,8 +60,8 @@ pub(super) fn routes() -> Vec<Route> {
             "Claims the most urgent ready task",
         )
         .may_take::<NextWanted>(),
-        Route::post("/api/work/undo", take_back)
-            .about("Takes an operation back")
+        Route::post("/api/work/undo", undo_operation)
+            .about("Undoes an operation on tasks")
             .tag("work")
             .takes::<Undo>()
             .answers::<Warned<Undone>>(200),
@@ -109,7 +109,7 @@ struct NextWanted {
     lease: Option<u64>,
 }
 
-/// What to take back.
+/// What to undo.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -208,7 +208,7 @@ fn claim_next(call: &Call) -> Result<Answer> {
     claimed((taken, operation))
 }
 
-fn take_back(call: &Call) -> Result<Answer> {
+fn undo_operation(call: &Call) -> Result<Answer> {
     let wanted: Undo = call.body()?;
     let context = &mut *call.context("undo")?;
     let mut undone = undo::undo(context, Some(wanted.operation), wanted.dry_run)?;

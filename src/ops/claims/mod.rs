@@ -261,12 +261,6 @@ pub(crate) fn release(
     })
 }
 
-/// Writes a claim that is held again, and records it.
-pub(in crate::ops) fn hold(transaction: &mut dyn Transaction, claim: &Claim) -> Result<()> {
-    transaction.put_claim(claim)?;
-    record(transaction, "claimed", claim, false)
-}
-
 /// Ends the claim of a task, if somebody holds it, and records how; says whether somebody did.
 pub(in crate::ops) fn end(
     transaction: &mut dyn Transaction,

@@ -47,11 +47,6 @@ impl Phases for SqliteTransaction<'_> {
         Ok(())
     }
 
-    fn remove_phase(&mut self, slug: &str) -> Result<()> {
-        self.execute("DELETE FROM phases WHERE slug = ?1", [slug])?;
-        Ok(())
-    }
-
     fn phase_counts(&self) -> Result<BTreeMap<String, Counts>> {
         let sql = "SELECT status, count(*), phase FROM tasks WHERE phase IS NOT NULL
                    GROUP BY phase, status";

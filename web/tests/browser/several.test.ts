@@ -43,9 +43,9 @@ test("selected tasks are assigned, started and taken back together", async () =>
   await page.getByText("2 tasks started.").waitFor();
   assert.deepEqual(["First chore", "Second chore", "Third chore"].map((title) => task(title).status), ["active", "pending", "active"]);
   await page.getByRole("button", { name: "Start 0" }).waitFor();
-  await page.getByRole("status").filter({ hasText: "2 tasks started." }).getByRole("button", { name: "Undo" }).last().click();
+  assert.equal(await page.getByRole("status").filter({ hasText: "2 tasks started." }).getByRole("button", { name: "Undo" }).count(), 0, "a claim is not undone");
+  for (const id of [first, third]) world.cleo("release", id ?? "", "--force");
   await page.getByRole("button", { name: "Start 2" }).waitFor();
-  assert.deepEqual([first, third].map((id) => JSON.parse(world.cleo("show", id ?? "", "--json")).result.task.status), ["pending", "pending"]);
 
   await page.keyboard.press("Escape");
   await page.getByText("tasks selected").waitFor({ state: "detached" });

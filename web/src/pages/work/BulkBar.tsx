@@ -9,7 +9,7 @@ import { Confirm } from "../../parts/Dialog";
 import { Menu } from "../../parts/Menu";
 import { sentence } from "../../parts/States";
 import { toast } from "../../parts/toasts";
-import { ACTS, undo, type Act } from "./acts";
+import { ACTS, UNDOABLE, undo, type Act } from "./acts";
 import { AssignDialog } from "./AssignDialog";
 import { clearMarks, useMarks } from "./marks";
 import { useSeen } from "./walk";
@@ -32,17 +32,17 @@ export default function BulkBar() {
   const ids = tasks.map((task) => task.id);
   const fitting = (act: Act) => tasks.filter((task) => ACTS[act].from.includes(task.state)).map((task) => task.id);
 
-  async function each(of: string[], done: string, deed: Deed) {
+  async function each(of: string[], done: string, deed: Deed, undoable = true) {
     setAsking(null);
     setBusy(true);
     const { operations, failed } = await doneWith(of, deed);
     setRefused(failed);
     setBusy(false);
     touch("/api/work/");
-    const back = operations.length > 0 ? { label: "Undo", run: () => void undo(...operations.reverse()) } : undefined;
+    const back = undoable && operations.length > 0 ? { label: "Undo", run: () => void undo(...operations.reverse()) } : undefined;
     if (of.length > failed.length) toast(`${plural(of.length - failed.length, "task")} ${done}.`, back);
   }
-  const act = (what: Act) => void each(fitting(what), ACTS[what].done, (id) => api.post(at(id, what)));
+  const act = (what: Act) => void each(fitting(what), ACTS[what].done, (id) => api.post(at(id, what)), UNDOABLE.includes(what));
   const change = (fields: object) => void each(ids, "changed", (id) => api.patch(at(id), fields));
   const verb = (what: Act) => ({ label: `${ACTS[what].label} (${count(fitting(what).length)})`, disabled: fitting(what).length === 0, onSelect: () => act(what) });
 

@@ -22,12 +22,15 @@ interface Done {
   unblocked?: string[];
 }
 
+/** Acts that take or end no claim. The server never undoes a claim. */
+export const UNDOABLE: readonly Act[] = ["reopen", "cancel", "complete"];
+
 /** Does it, says so with Undo, and gives back what the server refused. */
 export async function act(id: string, what: Act): Promise<Failure | null> {
   try {
     const { operation } = await api.post<Done>(`/api/work/tasks/${encodeURIComponent(id)}/${what}`);
     touch("/api/work/");
-    toast(`${id} ${ACTS[what].done}.`, operation === null ? undefined : { label: "Undo", run: () => void undo(operation) });
+    toast(`${id} ${ACTS[what].done}.`, operation === null || !UNDOABLE.includes(what) ? undefined : { label: "Undo", run: () => void undo(operation) });
     return null;
   } catch (fault) {
     if (fault instanceof Failure) return fault;
@@ -35,7 +38,7 @@ export async function act(id: string, what: Act): Promise<Failure | null> {
   }
 }
 
-/** Takes back what was done, the last first. */
+/** Undoes operations, the last first. */
 export async function undo(...operations: number[]) {
   try {
     for (const operation of operations) await api.post("/api/work/undo", { operation });
