@@ -4,16 +4,23 @@
 #
 #   sh agent.sh [PROMPT]          writes both and says that the work is complete
 #   sh agent.sh --lie [PROMPT]    writes nothing and says the same
+#   sh agent.sh --lie-once TASK   does so at its first attempt at that task
 #
 # CLEO_TASK_ID, CLEO_MANIFEST_ID and CLEO_OUTPUT_FILE say for what; without them, the file PROMPT
 # does. CLEO_PROGRAM is the cleo to call, when it is not the one on the PATH.
 set -eu
 
 lie=
-if [ "${1:-}" = --lie ]; then
+case "${1:-}" in
+--lie)
     lie=yes
     shift
-fi
+    ;;
+--lie-once)
+    if [ "${CLEO_TASK_ID:-}" = "$2" ] && mkdir lied 2>/dev/null; then lie=yes; fi
+    shift 2
+    ;;
+esac
 
 prompt=${1:-/dev/null}
 task=${CLEO_TASK_ID:-$(sed -n 's/^Id: \([^ ]*\).*/\1/p' "$prompt")}

@@ -1,25 +1,34 @@
-//! `cleo demo`: how the steps look. What they do is in [`crate::ops::demo`].
+//! `cleo demo`: a workspace of its own, an epic of examples, and `cleo run` with a script for the agents.
 
-mod work;
-
-use std::path::PathBuf;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, FromArgMatches};
+use serde::Serialize;
 
-use super::Face;
-use super::environment;
-use super::screen::{Cell, Screen, Tone};
-use crate::error::Result;
-use crate::id::TaskId;
-use crate::ops::demo::{Choice, Demo, Line, Next, Options, Step, demo};
+use super::run::{self, Progress};
+use super::screen::Tone;
+use super::{Face, environment};
+use crate::config::Settings;
+use crate::coordinator::{self, Ambience, Report};
+use crate::error::{Code, Error, Result, quote};
+use crate::file::{unwritable, write_whole};
+use crate::ops::{Context, Surroundings, init, tasks};
+
+const TASKS: &str = include_str!("../../examples/demo/tasks.jsonl");
+const AGENT: &str = include_str!("../../examples/demo/agent.sh");
+const NAME: &str = "cleo-demo";
+/// Most folders of earlier demos that are counted past.
+const FOLDERS_MAX: u32 = 1_000;
 
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   cleo demo
   cleo demo --dir /tmp/try-cleo
-  cleo demo --json | jq '.result.steps[] | select(.step == \"wave\")'
+  cleo demo --json | jq '.result.tasks[] | [.taskId, .skill, .state, .attempts]'
 
 No AI and no network: a small shell script plays the agents. Everything is in the
 folder of the demo; remove the folder and nothing is left.")]
@@ -29,105 +38,140 @@ pub(super) struct Arguments {
     dir: Option<PathBuf>,
 }
 
+/// The run of the demo.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub(super) struct Demo {
+    /// The folder, relative to the working directory.
+    folder: String,
+    /// What plays the agents: a script.
+    agents: &'static str,
+    #[serde(flatten)]
+    report: Report,
+    /// Commands to go on with, each with what it shows.
+    next: Vec<[String; 2]>,
+}
+
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let (program, installed) = environment::program()?;
-    let options = Options {
-        folder: arguments.dir,
-        program,
-        installed,
+    let (program, is_on_path) = environment::program()?;
+    let around = face.surroundings()?;
+    let shown = make_folder(&around.directory, arguments.dir)?;
+    let folder = around.directory.join(&shown);
+    // Skills of the user stay out, so that the demo is the same everywhere.
+    let surroundings = Surroundings {
+        assignment: Default::default(),
+        root: Some(folder.clone()),
+        directory: folder.clone(),
+        skills_dirs: Vec::new(),
+        home: None,
+        data_home: None,
+        ..around
     };
-    let done = demo(&face.surroundings()?, &options)?;
-    face.reply(&done, &[], |screen| render(screen, &done))
+    init::init(&surroundings, &init::Options::default())?;
+    write_whole(&folder.join("tasks.jsonl"), TASKS)?;
+    write_whole(&folder.join("agent.sh"), AGENT)?;
+    let mut context = Context::open(surroundings.clone())?;
+    tasks::add(&mut context, tasks::read_batch(TASKS.as_bytes(), None)?)?;
+    drop(context);
+
+    let program = quote(&program.to_string_lossy());
+    let command = format!("env CLEO_PROGRAM={program} sh agent.sh --lie-once T6");
+    let words = [
+        "--epic",
+        "T1",
+        "--jobs",
+        "1",
+        "--repair",
+        "1",
+        "--command",
+        &command,
+    ];
+    let syntax = run::Arguments::augment_args(clap::Command::new("run").no_binary_name(true));
+    let matches = syntax.try_get_matches_from(words);
+    let wanted = matches.and_then(|matches| run::Arguments::from_arg_matches(&matches));
+    let wanted = wanted.map_err(|cause| Error::new(Code::Internal, cause.to_string()))?;
+    let options = run::options(&wanted, &Settings::default())?;
+
+    face.output.notes().line(
+        Tone::Warn,
+        "A small shell script, agent.sh, plays the agents. No AI takes part. For T6 it lies once.",
+    );
+    let mut progress = Progress::new(face);
+    let ambience = Ambience::default();
+    let mut report = coordinator::run(surroundings, options, ambience, &mut progress)?;
+    let error = report.error.take();
+    let shown = shown.to_string_lossy().into_owned();
+    let demo = Demo {
+        next: next(&shown, is_on_path),
+        folder: shown,
+        agents: "script",
+        report,
+    };
+    let live = progress.live;
+    live.end(&demo, error, &[], |screen| {
+        run::render(screen, &demo.report);
+        screen.line(Tone::Plain, "").line(Tone::Strong, "Next");
+        let width = demo.next.iter().map(|[command, _]| command.len()).max();
+        let width = width.unwrap_or_default();
+        for [command, action] in &demo.next {
+            screen
+                .say(Tone::Accent, format!("   {command:width$}"))
+                .line(Tone::Dim, format!("  {action}"));
+        }
+    })
 }
 
-fn render(screen: &mut Screen, demo: &Demo) {
-    screen
-        .say(Tone::Strong, "cleo demo")
-        .line(Tone::Plain, format!(" in {}", demo.folder))
-        .line(
-            Tone::Warn,
-            "A small shell script, agent.sh, plays the agents. No AI takes part.",
-        );
-    for step in &demo.steps {
-        match step {
-            Step::Tasks { epic, tasks } => show_tasks(screen, epic, tasks),
-            Step::Dispatch { choices } => show_dispatch(screen, choices),
-            Step::Waves { waves } => show_waves(screen, waves),
-            Step::Wave { .. } | Step::Done { .. } => {}
+/// Makes the folder: the one that is named, which must be new or empty, or the next free one.
+fn make_folder(directory: &Path, named: Option<PathBuf>) -> Result<PathBuf> {
+    if let Some(folder) = named {
+        let path = directory.join(&folder);
+        match fs::create_dir_all(&path) {
+            Err(cause) if cause.kind() != ErrorKind::AlreadyExists => {
+                return Err(unwritable(&path, cause));
+            }
+            _ => {}
+        }
+        if fs::read_dir(&path).is_ok_and(|mut entries| entries.next().is_none()) {
+            return Ok(folder);
+        }
+        let message = format!("{} exists and is not an empty folder", path.display());
+        let other = quote(&format!("{}-demo", folder.display()));
+        return Err(Error::new(Code::Exists, message).fix(format!("cleo demo --dir {other}")));
+    }
+    let numbered = (2..=FOLDERS_MAX).map(|number| format!("{NAME}-{number}"));
+    for name in std::iter::once(NAME.to_string()).chain(numbered) {
+        let path = directory.join(&name);
+        match fs::create_dir(&path) {
+            Ok(()) => return Ok(PathBuf::from(name)),
+            Err(cause) if cause.kind() == ErrorKind::AlreadyExists => {}
+            Err(cause) => return Err(unwritable(&path, cause)),
         }
     }
-    work::show(screen, &demo.steps);
-    work::show_lies(screen, &demo.steps);
-    for step in &demo.steps {
-        if let Step::Done { epic, done } = step {
-            screen.line(Tone::Plain, "").line(
-                Tone::Good,
-                format!("{epic} is complete: all {done} tasks are done."),
-            );
-        }
-    }
-    show_next(screen, "Look around", &demo.look);
-    show_next(screen, "Now on your own project", &demo.next);
+    let message = format!("{} has {FOLDERS_MAX} demos already", directory.display());
+    Err(Error::new(Code::Exists, message).fix("cleo demo --dir my-demo"))
 }
 
-/// Begins a part: what it shows, and the command that shows it.
-fn begin(screen: &mut Screen, heading: &str, command: &str) {
-    screen
-        .line(Tone::Plain, "")
-        .say(Tone::Strong, heading)
-        .say(Tone::Plain, "  ")
-        .line(Tone::Accent, command);
-}
-
-fn show_tasks(screen: &mut Screen, epic: &Line, tasks: &[Line]) {
-    begin(
-        screen,
-        "1  An epic of eight tasks, with dependencies",
-        "cleo add --batch tasks.jsonl",
-    );
-    for (line, indent) in std::iter::once((epic, "")).chain(tasks.iter().map(|task| (task, "  "))) {
-        screen
-            .say(Tone::Dim, format!("   {indent}{}  ", line.id))
-            .line(Tone::Plain, &line.title);
-    }
-}
-
-fn show_dispatch(screen: &mut Screen, choices: &[Choice]) {
-    begin(
-        screen,
-        "2  A skill for each, with the reason",
-        "cleo skills dispatch TASK",
-    );
-    let row = |choice: &Choice| -> Vec<Cell> {
-        vec![
-            (Tone::Dim, format!("   {}", choice.task_id)),
-            (Tone::Plain, choice.skill.clone()),
-            (Tone::Dim, choice.reason.clone()),
-        ]
-    };
-    screen.table(
-        &["   TASK", "SKILL", "BECAUSE"],
-        choices.iter().map(row).collect(),
-    );
-}
-
-fn show_waves(screen: &mut Screen, waves: &[Vec<TaskId>]) {
-    begin(
-        screen,
-        "3  Waves: what can be done side by side",
-        "cleo orchestrator waves",
-    );
-    let waves: Vec<String> = waves.iter().map(|wave| crate::id::list(wave)).collect();
-    screen.line(Tone::Plain, format!("   {}", waves.join("  →  ")));
-}
-
-fn show_next(screen: &mut Screen, heading: &str, commands: &[Next]) {
-    screen.line(Tone::Plain, "").line(Tone::Strong, heading);
-    let longest = commands.iter().map(|next| next.command.len()).max();
-    let width = longest.unwrap_or_default();
-    for next in commands {
-        screen
-            .say(Tone::Accent, format!("   {:width$}", next.command))
-            .line(Tone::Dim, format!("  {}", next.action));
-    }
+fn next(folder: &str, is_on_path: bool) -> Vec<[String; 2]> {
+    let enter = format!("cd {}", quote(folder));
+    let commands = [
+        ("cargo install --path .", "puts cleo on the PATH"),
+        (&enter, "the workspace"),
+        ("cleo list --tree", "the tasks"),
+        ("cleo why T6", "why this skill and this prompt"),
+        (
+            "cleo runs list",
+            "the run; `cleo runs show ID` shows what happened",
+        ),
+        (
+            "cat claudedocs/agent-outputs/MANIFEST.jsonl",
+            "what agents report",
+        ),
+        (
+            "cleo init --agents claude,codex",
+            "in a project of your own",
+        ),
+    ];
+    let commands = commands.into_iter().skip(usize::from(is_on_path));
+    let texts = commands.map(|(command, action)| [command.to_string(), action.to_string()]);
+    texts.collect()
 }

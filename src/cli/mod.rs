@@ -164,7 +164,7 @@ enum Command {
     /// Answer clients of agents: may an agent end, or is its work not proven yet
     #[command(subcommand)]
     Hook(Later<hook::Command>),
-    /// Show the whole job on real input, in a folder of its own, with a script for the agents
+    /// Run an epic of examples in a folder of its own, with a script for the agents
     Demo(Later<demo::Arguments>),
     /// Explain an error code
     Explain(Later<explain::Arguments>),

@@ -10,7 +10,6 @@ pub(crate) mod complete;
 pub(crate) mod compliance;
 pub(crate) mod config;
 pub(crate) mod conversations;
-pub(crate) mod demo;
 pub(crate) mod doctor;
 pub(crate) mod executions;
 pub(crate) mod gates;

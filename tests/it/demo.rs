@@ -6,82 +6,49 @@ use serde_json::Value;
 
 use crate::world::{CLEO, TestWorkspace};
 
-fn steps(document: &Value) -> Vec<Value> {
-    document["result"]["steps"].as_array().unwrap().clone()
-}
-
 #[test]
 fn the_demo_reads_well() {
     let workspace = TestWorkspace::bare();
     let shown = workspace.cleo("demo");
-    // How long prompts are is the business of the skills.
-    let tokens = regex::Regex::new(r"\d+ tokens").unwrap();
-    insta::assert_snapshot!(tokens.replace_all(&shown, "NNNN tokens"));
+    // Ids and times differ, and with them how wide columns are and where lines are cut.
+    let changing = regex::Regex::new(r"run_\w+|\d+(\.\d+)? ?m?s\b").unwrap();
+    let spaces = regex::Regex::new(r"\s*\n {20,}|  +").unwrap();
+    let shown = changing.replace_all(&shown, "…");
+    insta::assert_snapshot!(spaces.replace_all(&shown, " "));
 }
 
 #[test]
 fn all_tasks_are_done_and_one_lie_is_caught() {
     let workspace = TestWorkspace::bare();
     let document = workspace.json(&["demo"]);
+    assert_eq!(document["success"], true, "{document}");
     assert_eq!(document["result"]["agents"], "script");
-    let (mut tried, mut caught) = (0, 0);
-    for wave in steps(&document)
-        .iter()
-        .filter(|step| step["step"] == "wave")
-    {
-        for task in wave["tasks"].as_array().unwrap() {
-            let attempts = task["attempts"].as_array().unwrap();
-            tried += 1;
-            caught += attempts.len() - 1;
-            let last = attempts.last().unwrap();
-            assert_eq!(
-                (&last["verdict"], &last["status"]),
-                (&"pass".into(), &"done".into())
-            );
-            assert_eq!(task["prompt"]["verdict"], "pass");
-            for attempt in attempts {
-                assert_eq!(attempt["messageAllowed"], true, "{attempt}");
-            }
-            if let [lie, _] = &attempts[..] {
-                assert_eq!(
-                    (&lie["verdict"], &lie["exitCode"]),
-                    (&"fail".into(), &62.into())
-                );
-                assert_eq!(lie["status"], "active");
-                assert!(lie["refused"].is_string());
-            }
-        }
+    let tasks = document["result"]["tasks"].as_array().unwrap().iter();
+    let tasks: Vec<&Value> = tasks.filter(|task| task["taskId"] != "T1").collect();
+    assert_eq!(tasks.len(), 8);
+    for task in &tasks {
+        let attempts = if task["taskId"] == "T6" { 2 } else { 1 };
+        assert_eq!(task["attempts"], attempts, "{task}");
+        assert_eq!(
+            (&task["state"], &task["outcome"]),
+            (&"done".into(), &"ok".into())
+        );
     }
-    assert_eq!((tried, caught), (8, 1));
+    let mut skills: Vec<&str> = tasks
+        .iter()
+        .filter_map(|task| task["skill"].as_str())
+        .collect();
+    skills.sort_unstable();
+    skills.dedup();
+    assert_eq!(
+        skills.len(),
+        8,
+        "each is chosen by its own rule: {skills:?}"
+    );
     let listed = workspace.json(&["--root", "cleo-demo", "list", "--status", "done"]);
     assert_eq!(listed["result"]["total"], 9);
     let manifest = workspace.read("cleo-demo/claudedocs/agent-outputs/MANIFEST.jsonl");
     assert_eq!(manifest.lines().count(), 8);
-}
-
-#[test]
-fn at_least_six_skills_are_chosen_in_every_way() {
-    let workspace = TestWorkspace::bare();
-    let document = workspace.json(&["demo"]);
-    let steps = steps(&document);
-    let dispatch = steps
-        .iter()
-        .find(|step| step["step"] == "dispatch")
-        .unwrap();
-    let choices = dispatch["choices"].as_array().unwrap();
-    let count = |key: &str| {
-        let mut values: Vec<&str> = choices
-            .iter()
-            .map(|choice| choice[key].as_str().unwrap())
-            .collect();
-        values.sort_unstable();
-        values.dedup();
-        values.len()
-    };
-    assert_eq!(
-        (choices.len(), count("skill"), count("strategy")),
-        (8, 8, 3)
-    );
 }
 
 #[test]
@@ -136,7 +103,9 @@ fn what_surrounds_the_demo_does_not_change_it() {
         .with("skills/ct-task-executor/SKILL.md", other)
         .env("CLEO_ROOT", "/nowhere")
         .env("CLEO_TASK_ID", "T99");
-    let reply = workspace.ok("demo");
-    assert!(reply.stdout.contains("all 9 tasks are done"), "{reply}");
-    assert!(!workspace.read("cleo-demo/prompts/T6.md").contains("Mine."));
+    let document = workspace.json(&["demo"]);
+    assert_eq!(document["success"], true, "{document}");
+    let run = document["result"]["run"]["id"].as_str().unwrap();
+    let prompt = workspace.read(&format!("cleo-demo/.cleo/runs/{run}/T6-1.prompt.md"));
+    assert!(!prompt.contains("Mine."));
 }

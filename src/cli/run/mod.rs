@@ -9,10 +9,12 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
-use self::progress::Progress;
+pub(super) use self::progress::Progress;
 pub(super) use self::reporting::Reporting;
-use self::table::{order, render};
-use self::wanted::{ambience, options, unkept};
+use self::table::order;
+pub(super) use self::table::render;
+pub(super) use self::wanted::options;
+use self::wanted::{ambience, unkept};
 use super::Face;
 use crate::config::seconds;
 use crate::coordinator::{self, Ambience, Listener, Report};

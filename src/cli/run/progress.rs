@@ -23,8 +23,8 @@ const ROWS: usize = 20;
 /// How many letters the bar has.
 const BAR: usize = 24;
 
-pub(super) struct Progress<'a> {
-    pub(super) live: Live<'a>,
+pub(in crate::cli) struct Progress<'a> {
+    pub(in crate::cli) live: Live<'a>,
     notes: Notes,
     /// Whether JSON lines hold everything.
     is_silent: bool,
@@ -38,7 +38,7 @@ pub(super) struct Progress<'a> {
 }
 
 impl<'a> Progress<'a> {
-    pub(super) fn new(face: &'a Face<'a>) -> Progress<'a> {
+    pub(in crate::cli) fn new(face: &'a Face<'a>) -> Progress<'a> {
         let is_silent = face.output.format() == Format::Ndjson;
         Progress {
             live: Live::new(face),

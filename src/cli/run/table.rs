@@ -8,7 +8,7 @@ use crate::run::board::{TaskRun, TaskState};
 use crate::run::report::{money, time, tokens};
 
 /// Shows what became of a run: a row for each task, and the sums.
-pub(super) fn render(screen: &mut Screen, report: &Report) {
+pub(in crate::cli) fn render(screen: &mut Screen, report: &Report) {
     let head = [
         "TASK", "STATE", "OUTCOME", "TRIES", "TIME", "TOKENS", "COST", "TITLE",
     ];

@@ -48,7 +48,7 @@ pub(super) fn ambience(settings: &Settings) -> Result<Ambience> {
 }
 
 /// Reads how the run is to be carried out.
-pub(super) fn options(arguments: &Arguments, settings: &Settings) -> Result<Options> {
+pub(in crate::cli) fn options(arguments: &Arguments, settings: &Settings) -> Result<Options> {
     let number = |name: &str, least: u64| settings.number(name).unwrap_or(least);
     let selection = match (arguments.epic, arguments.wave) {
         (Some(epic), None) => Selection::Epic(epic),

@@ -18,7 +18,6 @@ use crate::coordinator::plan::Carried;
 use crate::dispatch::Decision;
 use crate::ops::claims::Claimed;
 use crate::ops::compliance::Compliance;
-use crate::ops::demo::Demo;
 use crate::ops::gates::{Renewed, TaskGates};
 use crate::ops::init::Initialized;
 use crate::ops::log::{Logged, Shown};
@@ -67,7 +66,7 @@ fn replies() -> Vec<Reply> {
         one::<conversations::Listed>("conversations.list"),
         one::<conversations::Shown>("conversations.show"),
         one::<tasks::Deleted>("delete"),
-        one::<Demo>("demo"),
+        one::<crate::cli::demo::Demo>("demo"),
         one::<tasks::Dependencies>("deps")
             .or::<tasks::graph::tree::NeighborTree>()
             .or::<deps::Dot<'static>>()
