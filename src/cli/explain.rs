@@ -10,7 +10,7 @@ use super::screen::{Cell, Screen, Tone};
 use crate::error::{Code, Error, Result, nearest};
 
 /// The topic of `cleo help` that is no command.
-pub(super) const CODES: &str = "exit-codes";
+const CODES: &str = "exit-codes";
 
 #[derive(Args)]
 #[command(

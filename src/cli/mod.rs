@@ -173,7 +173,7 @@ enum Command {
     /// Show and change settings: options, then variables, then .cleo/config.yaml, then the user's file
     #[command(subcommand)]
     Config(Later<config::Command>),
-    /// Print the script that completes commands, options, task ids, skills, labels and phases
+    /// Print the script that completes commands, options, task ids and labels
     Completions(Later<completions::Arguments>),
     /// Print a page for man, or write all of them
     Man(Later<man::Arguments>),
@@ -237,11 +237,7 @@ const SERVER: u8 = 2;
 /// Runs a command. What only the commands stand on that another program carries out is not linked.
 fn start<const PROGRAM: u8>(arguments: Vec<OsString>) -> ExitCode {
     crate::runner::signals::outlive_size_limit();
-    let schemas: fn() -> Vec<String> = match PROGRAM {
-        EVERYDAY => Vec::new,
-        _ => schema::names,
-    };
-    if let Some(code) = completions::answer(&arguments, schemas) {
+    if let Some(code) = completions::answer(&arguments) {
         return code;
     }
     let cli = match tree::parse(&arguments) {

@@ -74,7 +74,7 @@ fn text(command: &str) -> Option<String> {
 }
 
 /// Names the commands that have a schema.
-pub(super) fn names() -> Vec<String> {
+fn names() -> Vec<String> {
     let names = Files::iter().filter_map(|name| Some(name.strip_suffix(".json")?.to_string()));
     let mut names: Vec<String> = names.collect();
     names.sort();

@@ -126,7 +126,7 @@ pub(super) struct NewStatus(Status);
 
 impl NewStatus {
     /// Returns the words for those that can be set here; how a task ends has commands of its own.
-    pub(super) fn words() -> Vec<&'static str> {
+    fn words() -> Vec<&'static str> {
         let is_open = |status: &&Status| !matches!(status, Status::Done | Status::Cancelled);
         let open = Status::ALL.iter().filter(is_open);
         open.map(|status| status.word()).collect()

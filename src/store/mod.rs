@@ -229,9 +229,6 @@ pub(crate) trait Suggestions {
 
     /// Reads the labels in use, normalized, from `from` on in the order of their bytes.
     fn label_words(&self, from: &str, limit: u32) -> Result<Vec<String>>;
-
-    /// Reads the phases in use from `from` on in the order of their bytes.
-    fn phase_words(&self, from: &str, limit: u32) -> Result<Vec<String>>;
 }
 
 /// A task and a manifest entry that belong together.

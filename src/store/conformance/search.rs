@@ -202,9 +202,8 @@ pub(super) fn a_half_typed_word_is_completed_in_order(store: &mut dyn Store) {
     let mut tasks: Vec<Task> = (1..=30)
         .map(|id| task(id, &format!("title {id}")))
         .collect();
-    for (id, labels, phase) in [(3, ["Auth", "ui"], "build"), (20, ["Ui", "zoo"], "alpha")] {
+    for (id, labels) in [(3, ["Auth", "ui"]), (20, ["Ui", "zoo"])] {
         tasks[id - 1].labels = labels.map(String::from).to_vec();
-        tasks[id - 1].phase = Some(phase.to_string());
     }
     put(store, &tasks);
     let transaction = store.read().unwrap();
@@ -225,6 +224,4 @@ pub(super) fn a_half_typed_word_is_completed_in_order(store: &mut dyn Store) {
         ["auth", "ui", "zoo"]
     );
     assert_eq!(transaction.label_words("b", 1).unwrap(), ["ui"]);
-    assert_eq!(transaction.phase_words("", 9).unwrap(), ["alpha", "build"]);
-    assert_eq!(transaction.phase_words("alphb", 9).unwrap(), ["build"]);
 }

@@ -28,15 +28,4 @@ impl Suggestions for SqliteTransaction<'_> {
                    SELECT name FROM names WHERE name IS NOT NULL LIMIT ?2";
         self.all(sql, (from, limit), |row| row.get(0))
     }
-
-    fn phase_words(&self, from: &str, limit: u32) -> Result<Vec<String>> {
-        let sql = "WITH RECURSIVE names (name) AS (
-                       SELECT min(phase) FROM tasks WHERE phase >= ?1 AND phase IS NOT NULL
-                       UNION ALL
-                       SELECT (SELECT min(phase) FROM tasks WHERE phase > name AND phase IS NOT NULL)
-                       FROM names WHERE name IS NOT NULL
-                   )
-                   SELECT name FROM names WHERE name IS NOT NULL LIMIT ?2";
-        self.all(sql, (from, limit), |row| row.get(0))
-    }
 }
