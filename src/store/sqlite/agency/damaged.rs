@@ -6,27 +6,19 @@ use super::{SqliteAgency, conversations, runs, turns};
 use crate::error::Result;
 use crate::store::left_out::Damage;
 use crate::store::sqlite::faults::{self, Faults};
-use crate::store::sqlite::open::{Open, WHOLE, turn};
-
-/// Counts a run no more that is removed.
-const UNCOUNT_RUN: &str = "UPDATE run_tallies AS t SET runs = t.runs - 1,
-        timed = t.timed - (r.execution_time_ms IS NOT NULL),
-        time_ms = t.time_ms - ifnull(r.execution_time_ms, 0)
-    FROM runs AS r WHERE r.position = ?1 AND t.user_id = r.user_id AND t.kind = r.kind
-        AND t.agent = ifnull(r.agent, '') AND t.status = r.status";
+use crate::store::sqlite::open::{Open, turn};
 
 impl SqliteAgency {
     /// Removes the runs, events, conversations and messages that cannot be read: a run with its events and
     /// a conversation with its messages, which nobody could reach without it. Returns which they were.
     pub(crate) fn remove_damaged(&mut self) -> Result<Vec<Damage>> {
         let turn = turn(Some(&turns(&self.path)), &self.path)?;
-        let mut open = Open::begin(&self.connection, &self.path, "BEGIN IMMEDIATE", WHOLE, turn)?;
+        let mut open = Open::begin(&self.connection, &self.path, "BEGIN IMMEDIATE", turn)?;
         let mut removed = Vec::new();
         let sql = format!("SELECT {}, position FROM runs", runs::COLUMNS);
         for (position, damage) in find_damaged(&open, &sql, runs::read)? {
             let events = "DELETE FROM events WHERE run = (SELECT id FROM runs WHERE position = ?1)";
             open.execute(events, [position])?;
-            open.execute(UNCOUNT_RUN, [position])?;
             open.execute("DELETE FROM runs WHERE position = ?1", [position])?;
             removed.push(damage);
         }
