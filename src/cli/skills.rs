@@ -267,10 +267,8 @@ fn answer(
     catalogue: &Catalogue,
     arguments: &DispatchArguments,
 ) -> Result<Decision> {
-    let refused = |what: String| {
-        let error = Error::new(Code::InputInvalid, format!("line {}{what}", line.number));
-        error
-    };
+    let refused =
+        |what: String| Error::new(Code::InputInvalid, format!("line {}{what}", line.number));
     let Some(bytes) = line.bytes else {
         return Err(refused(format!(" has more than {LINE_MAX} bytes")));
     };
