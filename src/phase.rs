@@ -1,12 +1,11 @@
 //! Phases of a project: in which order, and which one the project is in.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
 use crate::task::Status;
+use crate::words::closed;
 
 /// How many tasks stand where.
 pub(crate) type Counts = BTreeMap<Status, u64>;
@@ -56,46 +55,13 @@ impl Phase {
     }
 }
 
-/// Where a phase stands.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum PhaseStatus {
+closed! {
+    /// Status of a phase.
+    PhaseStatus, "status of a phase":
     /// Not begun, or left again.
-    Pending,
+    Pending = "pending",
     /// The one that the project is in.
-    Active,
+    Active = "active",
     /// Over.
-    Completed,
-}
-
-impl PhaseStatus {
-    /// Returns the word for it.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            PhaseStatus::Pending => "pending",
-            PhaseStatus::Active => "active",
-            PhaseStatus::Completed => "completed",
-        }
-    }
-}
-
-impl fmt::Display for PhaseStatus {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.word())
-    }
-}
-
-impl FromStr for PhaseStatus {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<PhaseStatus, String> {
-        let all = [
-            PhaseStatus::Pending,
-            PhaseStatus::Active,
-            PhaseStatus::Completed,
-        ];
-        let found = all.into_iter().find(|status| status.word() == text);
-        found.ok_or_else(|| format!("`{text}` is no status of a phase"))
-    }
+    Completed = "completed",
 }

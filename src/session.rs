@@ -1,12 +1,10 @@
 //! Sessions: which part of the graph somebody works on, with focus and notes. Nobody needs one.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
 use crate::id::{TaskId, numbered_id};
 use crate::task::Note;
+use crate::words::closed;
 
 numbered_id!(
     /// Id of a session, written `S1`, `S2`, …; never reused.
@@ -38,45 +36,13 @@ pub(crate) struct Session {
     pub(crate) ended_at: Option<String>,
 }
 
-/// Where a session stands.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum SessionStatus {
+closed! {
+    /// Status of a session.
+    SessionStatus, "status of a session":
     /// Somebody works in it.
-    Open,
+    Open = "open",
     /// It is over, and can be resumed.
-    Ended,
-}
-
-impl SessionStatus {
-    /// Returns the word for it.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            SessionStatus::Open => "open",
-            SessionStatus::Ended => "ended",
-        }
-    }
-}
-
-impl fmt::Display for SessionStatus {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.word())
-    }
-}
-
-impl FromStr for SessionStatus {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<SessionStatus, String> {
-        match text.trim().to_lowercase().as_str() {
-            "open" | "active" => Ok(SessionStatus::Open),
-            "ended" | "closed" => Ok(SessionStatus::Ended),
-            _ => Err(format!(
-                "`{text}` is no status of a session; open and ended are"
-            )),
-        }
-    }
+    Ended = "ended",
 }
 
 #[cfg(test)]

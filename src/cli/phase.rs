@@ -28,37 +28,28 @@ enum Command {
     /// List phases in their order, with the number of tasks by status
     #[command(after_help = "Examples:\n  cleo phase list")]
     List,
-    Set(SetArguments),
-    Start(StartArguments),
-    Complete(CompleteArguments),
+    /// Make a phase the one that the project is in, whatever phase it was in before
+    #[command(after_help = "Examples:\n  cleo phase set build")]
+    Set(PhaseArgument),
+    /// Begin a phase; the one that the project is in must be completed first
+    #[command(after_help = "Examples:\n  cleo phase start build")]
+    Start(PhaseArgument),
+    /// Complete a phase whose tasks are done or cancelled
+    #[command(after_help = "Examples:\n  cleo phase complete\n  cleo phase complete build --force")]
+    Complete {
+        /// The phase; by default the one that the project is in
+        phase: Option<String>,
+
+        /// Complete it although tasks of it are open
+        #[arg(long)]
+        force: bool,
+    },
 }
 
-/// Make a phase the one that the project is in, whatever phase it was in before
 #[derive(Args)]
-#[command(after_help = "Examples:\n  cleo phase set build")]
-pub(super) struct SetArguments {
+struct PhaseArgument {
     /// The phase
     phase: String,
-}
-
-/// Begin a phase; the one that the project is in must be completed first
-#[derive(Args)]
-#[command(after_help = "Examples:\n  cleo phase start build")]
-pub(super) struct StartArguments {
-    /// The phase
-    phase: String,
-}
-
-/// Complete a phase whose tasks are done or cancelled
-#[derive(Args)]
-#[command(after_help = "Examples:\n  cleo phase complete\n  cleo phase complete build --force")]
-pub(super) struct CompleteArguments {
-    /// The phase; by default the one that the project is in
-    phase: Option<String>,
-
-    /// Complete it although tasks of it are open
-    #[arg(long)]
-    force: bool,
 }
 
 pub(super) fn dispatch(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
@@ -72,8 +63,7 @@ pub(super) fn dispatch(face: &mut Face<'_>, arguments: Arguments) -> Result<Exit
             let moved = phases::start(&mut face.context()?, &arguments.phase)?;
             reply(face, "Started", &moved)
         }),
-        Command::Complete(arguments) => face.run("phase.complete", arguments, |face, arguments| {
-            let CompleteArguments { phase, force } = arguments;
+        Command::Complete { phase, force } => face.run("phase.complete", (), |face, ()| {
             let moved = phases::complete(&mut face.context()?, phase.as_deref(), force)?;
             reply(face, "Completed", &moved)
         }),

@@ -5,9 +5,9 @@ use serde_json::json;
 
 use super::claims::Caller;
 use super::tasks::{choose, is_within};
-use super::{Context, require};
+use super::{Context, Surroundings, require};
 use crate::claim::Claim;
-use crate::error::{Code, Error, Result, quote};
+use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
 use crate::phase::Counts;
 use crate::session::{Session, SessionId, SessionStatus};
@@ -61,45 +61,36 @@ pub(crate) struct Focus {
     pub(crate) session: Session,
 }
 
-/// Which session a command is about.
-struct Which {
-    named: Option<SessionId>,
-    caller: String,
+/// Reads the given session, else the one that the environment names, else the open one that the caller leads.
+fn choose_session(
+    transaction: &dyn Transaction,
+    given: Option<SessionId>,
+    around: &Surroundings,
+) -> Result<Session> {
+    if let Some(id) = given.or(around.assignment.session) {
+        return find(transaction, id);
+    }
+    find_led_by(transaction, &around.actor)?.ok_or_else(|| {
+        let message = format!("{} leads no open session", around.actor);
+        Error::new(Code::SessionRequired, message)
+            .fix("cleo session start")
+            .or("see what there is", "cleo session list")
+    })
 }
 
-impl Which {
-    /// Takes the given session, else the one that the environment names.
-    fn new(context: &Context, given: Option<SessionId>) -> Which {
-        let surroundings = &context.surroundings;
-        Which {
-            named: given.or(surroundings.assignment.session),
-            caller: surroundings.actor.clone(),
-        }
+/// Reads the same, which must be open.
+fn choose_open(
+    transaction: &dyn Transaction,
+    given: Option<SessionId>,
+    around: &Surroundings,
+) -> Result<Session> {
+    let session = choose_session(transaction, given, around)?;
+    if session.status == SessionStatus::Open {
+        return Ok(session);
     }
-
-    /// Reads the named session, else the open one that the caller leads.
-    fn find(&self, transaction: &dyn Transaction) -> Result<Session> {
-        if let Some(id) = self.named {
-            return find(transaction, id);
-        }
-        find_led_by(transaction, &self.caller)?.ok_or_else(|| {
-            let message = format!("{} leads no open session", self.caller);
-            Error::new(Code::SessionRequired, message)
-                .fix("cleo session start")
-                .or("see what there is", "cleo session list")
-        })
-    }
-
-    /// Reads the same, which must be open.
-    fn find_open(&self, transaction: &dyn Transaction) -> Result<Session> {
-        let session = self.find(transaction)?;
-        if session.status == SessionStatus::Open {
-            return Ok(session);
-        }
-        let id = session.id;
-        let error = Error::new(Code::SessionRequired, format!("{id} has ended"));
-        Err(error.fix(format!("cleo session resume {id}")))
-    }
+    let id = session.id;
+    let error = Error::new(Code::SessionRequired, format!("{id} has ended"));
+    Err(error.fix(format!("cleo session resume {id}")))
 }
 
 fn find(transaction: &dyn Transaction, id: SessionId) -> Result<Session> {
@@ -174,10 +165,7 @@ pub(crate) fn start(
                 let error = Error::new(Code::ScopeInvalid, message);
                 return Err(error.fix(format!("cleo reopen {scope}")));
             }
-            let named = name.as_ref().map(|name| format!(" --name={}", quote(name)));
-            let named = named.unwrap_or_default();
-            let share = format!("cleo session start --scope {scope}{named} --force");
-            refuse_overlap(transaction, scope, &share, force)?;
+            refuse_overlap(transaction, scope, force)?;
         }
         let session = Session {
             id: transaction.next_session()?,
@@ -205,14 +193,9 @@ fn refuse_second(transaction: &dyn Transaction, caller: &Caller) -> Result<()> {
         .or("end it", format!("cleo session end {id}")))
 }
 
-/// Refuses a scope that overlaps that of an open session; `share` opens it anyway. A session about
-/// everything overlaps none: a task belongs to the session with the nearest scope.
-fn refuse_overlap(
-    transaction: &dyn Transaction,
-    scope: TaskId,
-    share: &str,
-    force: bool,
-) -> Result<()> {
+/// Refuses a scope that overlaps that of an open session, unless `force`. A session about everything
+/// overlaps none: a task belongs to the session with the nearest scope.
+fn refuse_overlap(transaction: &dyn Transaction, scope: TaskId, force: bool) -> Result<()> {
     if force {
         return Ok(());
     }
@@ -220,10 +203,11 @@ fn refuse_overlap(
         let Some(theirs) = other.scope else { continue };
         if is_within(transaction, scope, theirs)? || is_within(transaction, theirs, scope)? {
             let (id, holder) = (other.id, &other.holder);
-            let message = format!("{id} of {holder} is about {theirs}, which overlaps {scope}");
+            let message = format!(
+                "{id} of {holder} is about {theirs}, which overlaps {scope}; --force shares it"
+            );
             return Err(Error::new(Code::ScopeConflict, message)
-                .fix(format!("cleo session status --session {id}"))
-                .or("share the tasks", share));
+                .fix(format!("cleo session status --session {id}")));
         }
     }
     Ok(())
@@ -240,9 +224,9 @@ pub(crate) fn list(context: &mut Context, status: Option<SessionStatus>) -> Resu
 
 /// Reads a session, or the caller's, with the state of its work.
 pub(crate) fn status(context: &mut Context, id: Option<SessionId>) -> Result<Standing> {
-    let (which, now) = (Which::new(context, id), context.now());
+    let (around, now) = (context.surroundings.clone(), context.now());
     context.read(|transaction| {
-        let session = which.find(transaction)?;
+        let session = choose_session(transaction, id, &around)?;
         let next = choose(transaction, session.scope, &now)?.task;
         Ok(Standing {
             counts: transaction.counts(session.scope)?,
@@ -262,10 +246,10 @@ pub(crate) fn end(
     note: Option<String>,
     force: bool,
 ) -> Result<Moved> {
-    let which = Which::new(context, id);
+    let around = context.surroundings.clone();
     let caller = Caller::unbound(context);
     context.write(|transaction| {
-        let mut session = which.find(transaction)?;
+        let mut session = choose_session(transaction, id, &around)?;
         if session.status == SessionStatus::Ended {
             return Ok(unchanged(session));
         }
@@ -319,8 +303,7 @@ pub(crate) fn resume(context: &mut Context, id: SessionId, force: bool) -> Resul
         }
         refuse_second(transaction, &caller)?;
         if let Some(scope) = session.scope {
-            let share = format!("cleo session resume {id} --force");
-            refuse_overlap(transaction, scope, &share, force)?;
+            refuse_overlap(transaction, scope, force)?;
         }
         session.status = SessionStatus::Open;
         session.ended_at = None;
@@ -331,9 +314,9 @@ pub(crate) fn resume(context: &mut Context, id: SessionId, force: bool) -> Resul
 
 /// Reads the task in focus of a session, or of the caller's.
 pub(crate) fn focus(context: &mut Context, id: Option<SessionId>) -> Result<Focus> {
-    let which = Which::new(context, id);
+    let around = context.surroundings.clone();
     context.read(|transaction| {
-        let session = which.find_open(transaction)?;
+        let session = choose_open(transaction, id, &around)?;
         let focus = task_in_focus(transaction, &session)?;
         Ok(Focus { focus, session })
     })
@@ -345,9 +328,9 @@ pub(crate) fn set_focus(
     id: Option<SessionId>,
     focus: Option<TaskId>,
 ) -> Result<Focus> {
-    let which = Which::new(context, id);
+    let around = context.surroundings.clone();
     context.write(|transaction| {
-        let mut session = which.find_open(transaction)?;
+        let mut session = choose_open(transaction, id, &around)?;
         session.focus = focus;
         let focus = task_in_focus(transaction, &session)?;
         if let Some(task) = &focus {

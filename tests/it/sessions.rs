@@ -61,10 +61,7 @@ fn nobody_leads_two_sessions_and_scopes_do_not_overlap_unnoticed() {
     for scope in ["T1", "T2"] {
         let line = format!("session start --scope {scope}");
         let error = refused(&workspace, "bob", &line, "E_SCOPE_CONFLICT", 32);
-        assert_eq!(
-            error["alternatives"][0]["command"],
-            format!("cleo session start --scope {scope} --force")
-        );
+        assert_eq!(error["fix"], "cleo session status --session S1");
     }
     does(&workspace, "bob", "session start --scope T2 --force");
     does(&workspace, "eve", "session start");
@@ -217,16 +214,6 @@ fn only_who_leads_a_session_ends_it_unless_by_force() {
 }
 
 #[test]
-fn the_way_to_share_a_scope_keeps_the_name() {
-    let workspace = TestWorkspace::planned();
-    does(&workspace, "ada", "session start --scope T1");
-    let line = "session start --scope T2 --name 'On tokens'";
-    let error = refused(&workspace, "bob", line, "E_SCOPE_CONFLICT", 32);
-    let share = "cleo session start --scope T2 --name='On tokens' --force";
-    assert_eq!(error["alternatives"][0]["command"], share);
-}
-
-#[test]
 fn a_name_and_a_note_are_clean_text() {
     let workspace = TestWorkspace::new();
     refused(
@@ -287,9 +274,6 @@ fn a_session_is_not_resumed_over_the_work_of_another_one() {
     does(&workspace, "bob", "session start --scope T1");
     let line = "session resume S1";
     let error = refused(&workspace, "ada", line, "E_SCOPE_CONFLICT", 32);
-    assert_eq!(
-        error["alternatives"][0]["command"],
-        "cleo session resume S1 --force"
-    );
+    assert_eq!(error["fix"], "cleo session status --session S2");
     does(&workspace, "ada", "session resume S1 --force");
 }
