@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::{Scope, conflicts, files_warning};
+use super::{Scope, conflicts};
 use crate::cli::Face;
 use crate::cli::deps::{neighbors, problem_warnings};
 use crate::cli::screen::{Screen, Tone, count};
@@ -32,8 +32,7 @@ pub(in crate::cli) struct Arguments {
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let (epic, limit) = (arguments.scope.epic, arguments.limit);
     let analysis = tasks::analyze(&mut face.context()?, epic, limit)?;
-    let mut warnings = problem_warnings(&analysis.problems);
-    warnings.extend(files_warning(analysis.files_compared));
+    let warnings = problem_warnings(&analysis.problems);
     face.reply(&analysis, &warnings, |screen| show(screen, &analysis))
 }
 

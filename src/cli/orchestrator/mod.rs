@@ -61,13 +61,6 @@ pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode
     }
 }
 
-/// Warns when not all files could be compared.
-fn files_warning(compared: bool) -> Option<String> {
-    let why = "there are too many files to compare";
-    let what = "in later waves tasks may stand side by side that touch the same files";
-    (!compared).then(|| format!("{why}; {what}"))
-}
-
 /// Shows why tasks come a wave later.
 fn conflicts(screen: &mut Screen, conflicts: &[Conflict]) {
     if !conflicts.is_empty() {

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::{Scope, conflicts, files_warning};
+use super::{Scope, conflicts};
 use crate::cli::Face;
 use crate::cli::deps::{neighbors, problem_warnings};
 use crate::cli::screen::{Screen, Tone};
@@ -33,8 +33,7 @@ pub(in crate::cli) struct Arguments {
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let (epic, limit) = (arguments.scope.epic, arguments.limit);
     let waves = tasks::waves(&mut face.context()?, epic, limit)?;
-    let mut warnings = problem_warnings(&waves.problems);
-    warnings.extend(files_warning(waves.files_compared));
+    let warnings = problem_warnings(&waves.problems);
     face.reply(&waves, &warnings, |screen| show(screen, &waves))
 }
 

@@ -19,8 +19,6 @@ pub(crate) struct Waves {
     pub(crate) stuck: Vec<TaskId>,
     /// Why tasks come later than what they depend on would allow, by task.
     pub(crate) conflicts: Vec<Conflict>,
-    /// False when there was too much to compare, and files were left out of account from then on.
-    pub(crate) files_compared: bool,
 }
 
 /// Two tasks that touch the same files and so are not put side by side.
@@ -65,7 +63,6 @@ impl TaskGraph {
         let stuck = stuck.filter(|(place, _)| waits[*place] > 0);
         Waves {
             stuck: stuck.map(|(_, node)| node.id).collect(),
-            files_compared: !Occupied::is_spent(plan.spent),
             conflicts: plan.conflicts.into_values().map(|(_, one)| one).collect(),
             waves: plan.waves,
         }
@@ -110,7 +107,6 @@ struct Plan {
     /// What the wave before has taken, and how much of it before whom.
     before: Occupied,
     counts: Vec<(Rank, usize)>,
-    spent: u64,
 }
 
 impl Plan {
@@ -123,7 +119,6 @@ impl Plan {
             queues: Queues::default(),
             before: Occupied::default(),
             counts: Vec::new(),
-            spent: 0,
         }
     }
 
@@ -144,9 +139,6 @@ impl Plan {
             match queue.filter(|_| is_held(&round)) {
                 Some(queue) => self.queues.push(queue, (rank, place)),
                 None => self.place((rank, place), queue.is_some(), graph, files, &mut round),
-            }
-            if Occupied::is_spent(self.spent) {
-                round.held.clear();
             }
             if let Some(queue) = queue.filter(|_| !is_held(&round)) {
                 let first = self.queues.pop(queue);
@@ -172,8 +164,8 @@ impl Plan {
         let own = files(id);
         let known = self.patterns.remove(&place);
         let parsed = known.unwrap_or_else(|| patterns(own));
-        if let Some(taken) = round.occupied.conflict(&parsed, &mut self.spent) {
-            let queue = self.queues.number(&taken.pattern);
+        if let Some(taken) = round.occupied.conflict(&parsed) {
+            let queue = self.queues.number(&taken.prefix);
             self.queues.push(queue, (rank, place));
             round.held.insert(queue);
             self.note(id, self.waves.len(), taken, own);
@@ -215,7 +207,7 @@ impl Plan {
             .counts
             .get(ahead)
             .map_or(self.before.len(), |(_, n)| *n);
-        let taken = self.before.conflict_before(count, parsed, &mut self.spent);
+        let taken = self.before.conflict_before(count, parsed);
         if let Some(taken) = taken {
             self.note(task, wave, taken, own);
         }
@@ -278,7 +270,7 @@ impl Queues {
         if self.numbers.is_empty() {
             return Vec::new();
         }
-        let number = |pattern: &Pattern| self.numbers.get(&pattern.name()).copied();
+        let number = |pattern: &Pattern| self.numbers.get(pattern.prefix()).copied();
         patterns.iter().filter_map(number).collect()
     }
 }

@@ -37,8 +37,6 @@ pub(crate) struct Analysis {
     pub(crate) conflicts: Vec<Conflict>,
     /// How many of these there are in all.
     pub(crate) conflicts_total: usize,
-    /// False when there were too many files to compare, and the rest was left out of account.
-    pub(crate) files_compared: bool,
     /// Why tasks can never start.
     pub(crate) problems: Vec<Problem>,
 }
@@ -145,7 +143,6 @@ fn analysis(
         bottlenecks: bottlenecks(graph, outlines, limit),
         conflicts,
         conflicts_total,
-        files_compared: waves.files_compared,
         problems: graph.problems(),
     }
 }

@@ -54,7 +54,7 @@ pub(super) fn apart_from(
     let mut all: Vec<TaskId> = working.iter().chain(ready).copied().collect();
     all.sort_unstable();
     let outlines = transaction.outlines(&all)?;
-    let (mut occupied, mut spent) = (Occupied::default(), 0);
+    let mut occupied = Occupied::default();
     for id in working {
         occupied.take(id.0, patterns(outlines.files(*id)));
     }
@@ -65,7 +65,7 @@ pub(super) fn apart_from(
         }
         let files = outlines.files(*id);
         let own = patterns(files);
-        if let Some(taken) = occupied.conflict(&own, &mut spent) {
+        if let Some(taken) = occupied.conflict(&own) {
             chosen.conflicts.push(Conflict {
                 task: *id,
                 conflicts_with: TaskId(taken.owner),

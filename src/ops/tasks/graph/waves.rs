@@ -21,8 +21,6 @@ pub(crate) struct Waves {
     pub(crate) total: usize,
     /// Tasks that come a wave later because they touch the same files as another.
     pub(crate) conflicts: Vec<Conflict>,
-    /// False when there were too many files to compare, and the rest was left out of account.
-    pub(crate) files_compared: bool,
     /// Tasks that no wave ever reaches.
     pub(crate) stuck: Vec<Neighbor>,
     /// Tasks that wait for open tasks outside.
@@ -60,7 +58,6 @@ pub(crate) fn waves(
             waves: shown.map(|wave| named(&graph, &outlines, wave)).collect(),
             total: found.waves.len(),
             conflicts: found.conflicts,
-            files_compared: found.files_compared,
             stuck: named(&graph, &outlines, &found.stuck),
             outside: outside(&graph),
             problems: graph.problems(),
