@@ -2,13 +2,12 @@
 
 use std::borrow::Cow;
 
-use crate::error::Result;
 use crate::manifest::entry::Entry;
 use crate::protocol::block;
 use crate::skill::{Skill, Source, validate};
 use crate::template::{Bindings, inject, pieces};
-use crate::transfer::formats::{backlog, beads, cleo, taskmaster, taskwarrior, todo};
-use crate::transfer::{Item, Setting, detect};
+use crate::transfer::formats::backlog::{self, Area, Config};
+use crate::transfer::{Format, Reading, detect};
 
 /// Any bytes as a SKILL.md: nothing panics, every fault has a place in the file, and what the
 /// strict judge takes the lenient reader can read.
@@ -38,27 +37,20 @@ pub fn front_matter(bytes: &[u8]) {
 /// Any bytes as a file of tasks, for each reader: nothing panics, and every task has an id and a
 /// title, which everything after the readers relies on.
 pub fn import(bytes: &[u8]) {
-    let setting = Setting::at("2026-01-26T09:00:00.000Z");
-    let config = backlog::Config::read(bytes);
     let _ = detect::of_lines(bytes);
-    let _ = cleo::read(bytes, &setting, &mut take);
-    let _ = beads::read(bytes, &setting, &mut take);
-    let _ = todo::read(bytes, &setting, &mut take);
-    let _ = taskmaster::read(bytes, &setting, &mut take);
-    let _ = taskwarrior::read(bytes, &setting, &mut take);
-    let _ = backlog::read(bytes, backlog::Area::Tasks, &config, &setting, &mut take);
+    for format in Format::ALL {
+        let mut reading = Reading::new(format, "2026-01-26T09:00:00.000Z");
+        match format {
+            Format::Backlog => backlog::read(bytes, Area::Tasks, &Config::read(bytes), &mut reading),
+            _ => reading.read(bytes),
+        }
+        for record in reading.records {
+            assert!(!record.id.is_empty(), "a task without an id");
+            assert!(!record.task.title.trim().is_empty(), "a task without a title");
+        }
+    }
 }
 
-fn take(item: Item) -> Result<()> {
-    if let Item::Record(record) = item {
-        assert!(!record.id.is_empty(), "a task without an id");
-        assert!(
-            !record.task.title.trim().is_empty(),
-            "a task without a title"
-        );
-    }
-    Ok(())
-}
 
 /// Any bytes as a line of the manifest: nothing panics, and a valid entry is the same after it was
 /// written as a line and read again.

@@ -3,9 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::moment;
-use crate::task::Note;
-use crate::task::rules::inside;
-use crate::task::rules::is_slug;
+use crate::task::rules::{check_word, inside, is_slug};
+use crate::task::{Note, Task};
 
 /// Fields of a JSON object that are still to be taken.
 #[derive(Debug, Default)]
@@ -31,9 +30,20 @@ impl Fields {
         self.left.get(name).filter(|value| !value.is_null())
     }
 
-    /// Says whether a field is there and says that there is nothing.
-    pub(super) fn has_null(&self, name: &str) -> bool {
-        self.left.get(name).is_some_and(Value::is_null)
+    /// Returns `true` for a field that is there, also if it is null.
+    pub(super) fn contains(&self, name: &str) -> bool {
+        self.left.contains_key(name)
+    }
+
+    /// Returns the parts of a task for which there is a field; `parts` holds pairs of both.
+    pub(super) fn told(&self, parts: &[(&'static str, &str)]) -> Vec<&'static str> {
+        let there = parts.iter().filter(|(_, field)| self.get(field).is_some());
+        there.map(|(part, _)| *part).collect()
+    }
+
+    /// Replaces fields by those of a later version.
+    pub(super) fn extend(&mut self, later: Fields) {
+        self.left.extend(later.rest());
     }
 
     pub(super) fn word(&self, name: &str) -> Option<&str> {
@@ -108,6 +118,20 @@ impl Fields {
         }
     }
 
+    /// Takes a word of a set; any other stays where it is.
+    pub(super) fn parsed<T: std::str::FromStr>(&mut self, name: &str) -> Option<T> {
+        let word = self.word(name)?.parse().ok()?;
+        self.left.remove(name);
+        Some(word)
+    }
+
+    /// Takes the times of creation and of the last change.
+    pub(super) fn take_times(&mut self, task: &mut Task, created: &str, updated: &str) {
+        task.created_at = self.time(created).unwrap_or_default();
+        let updated = self.time(updated);
+        task.updated_at = updated.unwrap_or_else(|| task.created_at.clone());
+    }
+
     /// Takes a list of texts; a number is its text. Anything else in it stays where it is.
     pub(super) fn texts(&mut self, name: &str) -> Vec<String> {
         self.items(name, text_of)
@@ -162,7 +186,7 @@ impl Fields {
 
     /// Takes a name of one line and at most 100 characters; any other text stays where it is.
     pub(super) fn name(&mut self, name: &str) -> Option<String> {
-        let fits = |text: &str| crate::task::rules::check_word(name, Some(text)).is_ok();
+        let fits = |text: &str| check_word(name, Some(text)).is_ok();
         let fits = self.word(name).is_some_and(fits);
         if fits { self.text(name) } else { None }
     }

@@ -1,6 +1,5 @@
-//! Tasks of other tools, and of other copies of cleo. [`formats`] reads each kind of file into
-//! [`Record`]s, [`plan`] decides which task each becomes.
-//! Pure: bytes come in, and what was found goes out.
+//! Tasks of other tools, and of other copies of cleo: [`formats`] reads each kind of file into a
+//! [`Reading`]. Pure: bytes come in, and what was found goes out.
 
 pub(crate) mod circles;
 pub(crate) mod detect;
@@ -9,30 +8,28 @@ pub(crate) mod formats;
 mod lines;
 pub(crate) mod markdown;
 mod moment;
-pub(crate) mod plan;
 pub(crate) mod report;
-pub(crate) mod silent;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 
-use self::silent::Silent;
-use crate::error::Result;
+use self::report::{Changed, Report};
 use crate::phase::Phase;
 use crate::task::Task;
 
-/// What a part of a reader gives: a value, or what is wrong with the text.
-type Read<T, E = String> = std::result::Result<T, E>;
-
-pub(crate) use lines::{FILE_MAX, LINE_MAX, Share};
+/// Largest input, in bytes.
+pub(crate) const FILE_MAX: u64 = 256 << 20;
 
 /// A kind of file that tasks come from.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Format {
     /// cleo's own JSON lines
+    #[default]
     Cleo,
     /// CLEO `todo.json`, its archive, packages and exports
     Todo,
@@ -47,7 +44,6 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// All formats.
     pub(crate) const ALL: [Format; 6] = [
         Format::Cleo,
         Format::Todo,
@@ -56,11 +52,6 @@ impl Format {
         Format::Backlog,
         Format::Taskwarrior,
     ];
-
-    /// Finds the format that a word names.
-    pub(crate) fn named(word: &str) -> Option<Format> {
-        Format::ALL.into_iter().find(|format| format.word() == word)
-    }
 
     /// Returns the word for it, as in `--from` and in `extra.origin.format`.
     pub(crate) fn word(self) -> &'static str {
@@ -75,7 +66,7 @@ impl Format {
     }
 }
 
-/// Where something stands.
+/// A place in a file.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Place {
@@ -86,14 +77,7 @@ pub(crate) struct Place {
     pub(crate) line: usize,
 }
 
-impl Place {
-    /// A line of the only file.
-    pub(crate) fn line(line: usize) -> Place {
-        Place { file: None, line }
-    }
-}
-
-/// Something that cannot be taken over as it stands.
+/// Something that cannot be imported as it is written.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Fault {
@@ -107,17 +91,16 @@ pub(crate) struct Fault {
     pub(crate) message: String,
 }
 
-/// A reference to another task as it stands in the file.
+/// A reference to another task as it is written in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Reference {
-    /// As it was written.
     pub(crate) given: String,
-    /// The ids that it may mean; the first that is there counts.
+    /// The keys that it may mean; the first that exists counts.
     pub(crate) readings: Vec<String>,
 }
 
 impl Reference {
-    /// A reference that can mean one id only.
+    /// Returns a reference that can mean one id only.
     pub(crate) fn to(id: &str) -> Reference {
         Reference {
             given: id.to_string(),
@@ -126,12 +109,11 @@ impl Reference {
     }
 }
 
-/// A task as it stands in a file. What of it refers to other tasks is not resolved yet.
-#[derive(Clone, Debug, PartialEq)]
+/// A task as it is written in a file. Its references are not resolved yet.
+#[derive(Clone, Debug)]
 pub(crate) struct Record {
-    /// Where it stands.
     pub(crate) place: Place,
-    /// Its id there.
+    /// Its id in the file.
     pub(crate) id: String,
     /// The id as references are compared with it.
     pub(crate) key: String,
@@ -139,75 +121,80 @@ pub(crate) struct Record {
     pub(crate) alias: Option<String>,
     /// Whether a line with the same id and time of creation is the same task once more.
     pub(crate) repeats: bool,
-    /// The task; id, parent and dependencies stand below. No time of creation is an empty text.
+    /// The task without id, parent and dependencies. An unknown time is an empty text.
     pub(crate) task: Task,
-    /// What it is a part of; the first that is there counts.
+    /// What it is a part of; the first that exists counts.
     pub(crate) parents: Vec<Reference>,
-    /// What must be done first.
     pub(crate) depends: Vec<Reference>,
-    /// What its file says nothing of.
-    pub(crate) silent: Silent,
+    /// Names of the fields of a task that the file says something of; of others it says nothing.
+    pub(crate) told: Vec<&'static str>,
 }
 
-/// What a reader finds.
-#[derive(Debug)]
-pub(crate) enum Item {
-    /// A task.
-    Record(Box<Record>),
-    /// A task that is not taken over.
-    LeftOut {
-        /// Its id.
-        id: String,
-        /// Why.
-        reason: &'static str,
-    },
-    /// A task that is taken over otherwise than it stands there; the task itself follows.
-    Changed {
-        /// Its id.
-        id: String,
-        /// What was changed.
-        reason: String,
-    },
-    /// A phase of the project.
-    Phase(Box<Phase>),
-    /// Something that cannot be read.
-    Fault(Fault),
-    /// The next lines are those of another reader.
-    Turn,
-}
-
-/// Takes what a reader finds, in the order of the file. An error ends the reading.
-pub(crate) type Sink<'a> = dyn FnMut(Item) -> Result<()> + 'a;
-
-/// What a reader has to know beside the file.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Setting<'a> {
+/// What was read, and what readers have to know beside the bytes.
+pub(crate) struct Reading {
+    pub(crate) format: Format,
     /// The time of the import, RFC 3339 in UTC: what waits for a later one is blocked.
-    pub(crate) now: &'a str,
-    /// Name of the file in faults, when there are several.
-    pub(crate) file: Option<&'a str>,
-    /// Whether the tasks of this file are put away already.
-    pub(crate) archived: bool,
-    /// Which of its lines are read.
-    pub(crate) share: Share,
+    pub(crate) now: String,
+    /// Name of the file that is read, when there are several.
+    pub(crate) file: Option<String>,
+    /// Whether the tasks of the file are archived already.
+    pub(crate) is_archive: bool,
+    pub(crate) records: Vec<Record>,
+    pub(crate) phases: Vec<Phase>,
+    /// Keys of tasks that were left out, with their uid and whether they are done.
+    pub(crate) left: HashMap<String, (String, bool)>,
+    pub(crate) report: Report,
 }
 
-impl<'a> Setting<'a> {
-    /// A single file that is read at `now`.
-    pub(crate) fn at(now: &'a str) -> Setting<'a> {
-        Setting {
-            now,
+impl Reading {
+    pub(crate) fn new(format: Format, now: &str) -> Reading {
+        Reading {
+            format,
+            now: now.to_string(),
             file: None,
-            archived: false,
-            share: Share::ALL,
+            is_archive: false,
+            records: Vec::new(),
+            phases: Vec::new(),
+            left: HashMap::new(),
+            report: Report::new(format),
         }
     }
 
-    /// Names a line of the file.
-    pub(crate) fn place(&self, line: usize) -> Place {
-        Place {
-            file: self.file.map(str::to_string),
-            line,
+    /// Reads a document, which no folder of Backlog.md is.
+    pub(crate) fn read(&mut self, bytes: &[u8]) {
+        match self.format {
+            Format::Cleo => formats::cleo::read(bytes, self),
+            Format::Beads => formats::beads::read(bytes, self),
+            Format::Todo => formats::todo::read(bytes, self),
+            Format::Taskmaster => formats::taskmaster::read(bytes, self),
+            Format::Taskwarrior => formats::taskwarrior::read(bytes, self),
+            Format::Backlog => {}
         }
+    }
+
+    /// Returns a line of the file that is read.
+    fn place(&self, line: usize) -> Place {
+        let file = self.file.clone();
+        Place { file, line }
+    }
+
+    pub(crate) fn fault(&mut self, line: usize, id: Option<&str>, message: impl Into<String>) {
+        let place = self.place(line);
+        self.report.faults.add(|| Fault {
+            place,
+            id: id.map(str::to_string),
+            message: message.into(),
+        });
+    }
+
+    /// Leaves a task out that nobody will do.
+    pub(crate) fn leave_out(&mut self, id: &str, reason: &str) {
+        self.left.insert(id.to_string(), (String::new(), false));
+        self.report.leave_out(id, reason);
+    }
+
+    fn note_change(&mut self, id: &str, reason: String) {
+        let id = id.to_string();
+        self.report.changed.add(|| Changed { id, reason });
     }
 }

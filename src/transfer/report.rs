@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Fault, Format, Item, Place};
+use super::{Fault, Format, Place};
 use crate::id::TaskId;
 use crate::task::Task;
 
@@ -167,7 +167,7 @@ pub(crate) struct Repeated {
 
 /// What an import did, or would do.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Report {
     /// What kind of file it was.
@@ -182,7 +182,7 @@ pub(crate) struct Report {
     pub(crate) unchanged: usize,
     /// Tasks that were changed here later than in the file, and stay as they are here.
     pub(crate) newer_here: Sample<String>,
-    /// What stays as it is here although an export of cleo says otherwise.
+    /// What stays as it is here although the file says otherwise.
     pub(crate) kept: Sample<Kept>,
     /// Tasks that were left out.
     pub(crate) left_out: Sample<LeftOut>,
@@ -213,37 +213,18 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// An empty report.
-    pub(crate) fn new(format: Format, dry_run: bool) -> Report {
+    pub(crate) fn new(format: Format) -> Report {
         Report {
             format,
-            read: 0,
-            added: 0,
-            updated: 0,
-            unchanged: 0,
-            newer_here: Sample::default(),
-            kept: Sample::default(),
-            left_out: Sample::default(),
-            changed: Sample::default(),
-            phases: Phases::default(),
-            by_status: BTreeMap::new(),
-            edges: Edges::default(),
-            parents: Parents::default(),
-            cycles: Sample::default(),
-            renamed: Sample::default(),
-            repeated_ids: Sample::default(),
-            extra_fields: BTreeMap::new(),
-            without_created: 0,
-            faults: Sample::default(),
-            dry_run,
+            ..Report::default()
         }
     }
-    /// Notes what was changed in the text of a task.
-    pub(crate) fn note(&mut self, item: &Item) {
-        if let Item::Changed { id, reason } = item {
-            let (id, reason) = (id.clone(), reason.clone());
-            self.changed.add(|| Changed { id, reason });
-        }
+
+    pub(crate) fn leave_out(&mut self, id: &str, reason: &str) {
+        self.left_out.add(|| LeftOut {
+            id: id.to_string(),
+            reason: reason.to_string(),
+        });
     }
 
     /// Counts the fields of a task that cleo has no place for.

@@ -3,24 +3,17 @@
 use serde_json::{Value, json};
 
 use super::formats::backlog::{self, Area, Config};
-use super::formats::{beads, taskmaster, taskwarrior, todo};
 use super::*;
 use crate::task::Status;
 
 const NOW: &str = "2026-06-01T00:00:00.000Z";
 
-/// Reads with a reader and returns its records; faults are told.
-fn records(read: impl FnOnce(&Setting<'_>, &mut Sink<'_>) -> Result<()>) -> Vec<Record> {
-    let mut records = Vec::new();
-    read(&Setting::at(NOW), &mut |item| {
-        match item {
-            Item::Record(record) => records.push(*record),
-            other => panic!("{other:?}"),
-        }
-        Ok(())
-    })
-    .unwrap();
-    records
+/// Reads a document that has no fault, and returns its tasks.
+fn records(format: Format, text: &str) -> Vec<Record> {
+    let mut reading = Reading::new(format, NOW);
+    reading.read(text.as_bytes());
+    assert_eq!(reading.report.faults.shown, []);
+    reading.records
 }
 
 fn issue(fields: Value) -> Record {
@@ -30,7 +23,7 @@ fn issue(fields: Value) -> Record {
         .unwrap()
         .extend(fields.as_object().unwrap().clone());
     let line = issue.to_string();
-    records(|setting, sink| beads::read(line.as_bytes(), setting, sink)).remove(0)
+    records(Format::Beads, &line).remove(0)
 }
 
 #[test]
@@ -114,7 +107,7 @@ fn references_of_task_master_are_read_as_the_tool_writes_them() {
         ]},
     ]}});
     let text = file.to_string();
-    let records = records(|setting, sink| taskmaster::read(text.as_bytes(), setting, sink));
+    let records = records(Format::Taskmaster, &text);
     let readings = |at: usize| -> Vec<String> {
         let depends = records[at].depends.iter();
         depends
@@ -134,7 +127,7 @@ fn dependencies_of_taskwarrior_come_in_three_forms() {
         let text =
             json!([{"uuid": "u", "description": "x", "status": "pending", "depends": depends}]);
         let text = text.to_string();
-        let records = records(|setting, sink| taskwarrior::read(text.as_bytes(), setting, sink));
+        let records = records(Format::Taskwarrior, &text);
         let readings: Vec<&str> = records[0]
             .depends
             .iter()
@@ -174,7 +167,7 @@ fn statuses_of_taskwarrior_mean_ours() {
             .unwrap()
             .extend(fields.as_object().unwrap().clone());
         let text = task.to_string();
-        let records = records(|setting, sink| taskwarrior::read(text.as_bytes(), setting, sink));
+        let records = records(Format::Taskwarrior, &text);
         assert_eq!(records[0].task.status, status, "{fields}");
     }
 }
@@ -186,7 +179,7 @@ fn criteria_that_repeat_a_child_are_dropped_only_with_the_child_here() {
         {"id": "T002", "title": "b"},
     ]});
     let text = file.to_string();
-    let records = records(|setting, sink| todo::read(text.as_bytes(), setting, sink));
+    let records = records(Format::Todo, &text);
     assert_eq!(
         records[0].task.acceptance,
         ["own", "Complete child T003: c"]
@@ -221,7 +214,7 @@ fn times_of_an_end_of_cleo_stay_aside_unless_they_are_of_the_status() {
         let ends = ends.as_object().unwrap().clone();
         task.as_object_mut().unwrap().extend(ends);
         let text = json!({"_meta": {"schemaVersion": "2"}, "tasks": [task]}).to_string();
-        let records = records(|setting, sink| todo::read(text.as_bytes(), setting, sink));
+        let records = records(Format::Todo, &text);
         let task = &records[0].task;
         let found = [&task.completed_at, &task.cancelled_at];
         assert_eq!(found, times.each_ref(), "{text}");
@@ -231,7 +224,10 @@ fn times_of_an_end_of_cleo_stay_aside_unless_they_are_of_the_status() {
 
 fn page(text: &str, area: Area) -> Record {
     let config = Config::read(b"statuses: [Backlog, Doing, Shipped]\n");
-    records(|setting, sink| backlog::read(text.as_bytes(), area, &config, setting, sink)).remove(0)
+    let mut reading = Reading::new(Format::Backlog, NOW);
+    backlog::read(text.as_bytes(), area, &config, &mut reading);
+    assert_eq!(reading.report.faults.shown, []);
+    reading.records.remove(0)
 }
 
 #[test]
@@ -355,13 +351,10 @@ fn no_bytes_make_a_reader_panic() {
         b"---\nid: [\n---\n",
     ];
     for bytes in samples {
-        let setting = Setting::at(NOW);
-        let sink: &mut Sink<'_> = &mut |_| Ok(());
-        beads::read(bytes, &setting, sink).unwrap();
-        formats::cleo::read(bytes, &setting, sink).unwrap();
-        todo::read(bytes, &setting, sink).unwrap();
-        taskmaster::read(bytes, &setting, sink).unwrap();
-        taskwarrior::read(bytes, &setting, sink).unwrap();
-        backlog::read(bytes, Area::Tasks, &Config::read(bytes), &setting, sink).unwrap();
+        for format in Format::ALL {
+            Reading::new(format, NOW).read(bytes);
+        }
+        let mut reading = Reading::new(Format::Backlog, NOW);
+        backlog::read(bytes, Area::Tasks, &Config::read(bytes), &mut reading);
     }
 }

@@ -946,3 +946,35 @@ fn a_task_has_the_same_uid_in_every_copy() {
     assert_eq!(field(&ben, "T7", "uid"), field(&ana, "T6", "uid"));
     assert_eq!(field(&ben, "T7", "depends"), serde_json::json!(["T3"]));
 }
+
+#[test]
+fn a_file_without_times_takes_back_no_work_of_this_workspace() {
+    let text = r#"{"tasks":[{"id":1,"title":"a"},{"id":2,"title":"b"},{"id":3,"title":"c"}],"metadata":{}}"#;
+    let workspace = TestWorkspace::new().with("tasks.json", text);
+    workspace.ok("import tasks.json");
+    workspace.ok("update T1 --title mine");
+    workspace.ok("complete T2");
+    let before = workspace.state();
+    let again = workspace.json(&["import", "tasks.json"])["result"].clone();
+    assert_eq!(again["newerHere"]["shown"], serde_json::json!(["T1", "T2"]));
+    assert_eq!(workspace.state(), before);
+    workspace.write("tasks.json", text.replace("\"c\"", "\"changed\""));
+    workspace.ok("import tasks.json");
+    assert_eq!(field(&workspace, "T3", "title"), "changed");
+    workspace.write("tasks.json", text.replace("\"c\"", "\"changed again\""));
+    workspace.ok("import tasks.json");
+    assert_eq!(field(&workspace, "T3", "title"), "changed again");
+    assert_eq!(field(&workspace, "T1", "title"), "mine");
+}
+
+#[test]
+fn another_tools_file_reopens_nothing_that_is_done_here() {
+    let open = r#""status":"pending""#;
+    let workspace = TestWorkspace::new().with("t.json", two_of_taskwarrior(2026, open, open));
+    workspace.ok("import t.json");
+    workspace.ok("complete T1");
+    workspace.write("t.json", two_of_taskwarrior(2027, open, open));
+    let told = workspace.ok("import t.json").stdout;
+    assert!(told.contains("T1 keeps its status: done here"), "{told}");
+    assert_eq!(field(&workspace, "T1", "status"), "done");
+}

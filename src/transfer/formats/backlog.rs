@@ -6,24 +6,15 @@ mod sections;
 use serde::Deserialize;
 use serde_json::Value;
 
-use self::front::{front_matter, parts};
+use self::front::{read_front, split};
 use self::sections::Sections;
-use super::{Faults, blank, emit, keep_rest, kind};
-use crate::error::Result;
-use crate::task::{Priority, Status, Task};
+use crate::task::rules::check_word;
+use crate::task::{Status, Task};
 use crate::transfer::fields::{Fields, note, text_of, unique};
-use crate::transfer::silent::{Part, Silent, Told};
-use crate::transfer::{Fault, Format, Item, Record, Reference, Setting, Sink, lines};
+use crate::transfer::{Reading, Record, Reference, lines};
 
 /// Largest front matter, in bytes.
 const FRONT_MAX: usize = 256 << 10;
-
-/// Fields that tell what not every task has; sections of the body tell the rest.
-const TOLD: &Told = &[
-    (Part::Priority, &["priority"]),
-    (Part::Labels, &["labels"]),
-    (Part::Files, &["modified_files"]),
-];
 
 /// The folder of a task decides what its status means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,7 +67,7 @@ impl Config {
         config
     }
 
-    /// Says what a status means: the last word is done, the first or the default one pending.
+    /// Returns what a status means: the last word is done, the first or the default one pending.
     fn status(&self, word: &str) -> Status {
         let same = |other: &String| other.eq_ignore_ascii_case(word);
         if self.statuses.last().is_some_and(same) {
@@ -98,41 +89,29 @@ impl Config {
 }
 
 /// Reads the file of one task.
-pub(crate) fn read(
-    bytes: &[u8],
-    area: Area,
-    config: &Config,
-    setting: &Setting<'_>,
-    sink: &mut Sink<'_>,
-) -> Result<()> {
-    let fault = |line: usize, message: String| {
-        Item::Fault(Fault {
-            place: setting.place(line),
-            id: None,
-            message,
-        })
-    };
+pub(crate) fn read(bytes: &[u8], area: Area, config: &Config, reading: &mut Reading) {
     let Ok(text) = std::str::from_utf8(lines::unmarked(bytes)) else {
-        return sink(fault(0, "the file is no UTF-8 text".to_string()));
+        return reading.fault(0, None, "the file is no UTF-8 text");
     };
     // A row of `=` alone is a heading in Markdown; only both ends make a conflict.
     let has_ends = text.contains("<<<<<<<") && text.contains(">>>>>>>");
-    let conflict = |line: &str| has_ends && lines::is_conflict(line.as_bytes());
-    if let Some(at) = text.lines().position(conflict) {
-        return sink(fault(at + 1, "git left a conflict here".to_string()));
+    let is_conflict = |line: &str| has_ends && lines::is_conflict(line.as_bytes());
+    if let Some(at) = text.lines().position(is_conflict) {
+        return reading.fault(at + 1, None, "git left a conflict here");
     }
-    match parts(text) {
-        Ok((front, body)) => match front_matter(front) {
-            Ok(fields) => one(fields, body, area, config, setting, sink),
-            Err((line, message)) => sink(fault(line, message)),
-        },
-        Err(message) => sink(fault(1, message)),
+    let (front, body) = match split(text) {
+        Ok(parts) => parts,
+        Err(message) => return reading.fault(1, None, message),
+    };
+    match read_front(front) {
+        Ok(fields) => read_task(fields, body, area, config, reading),
+        Err((line, message)) => reading.fault(line, None, message),
     }
 }
 
-/// Writes an id as references are compared: `BACK-217.01` as `back-217.1`. The second form is the
+/// Returns an id as references are compared: `BACK-217.01` as `back-217.1`. The second form is the
 /// number alone, for references by a prefix that was renamed.
-fn normal(id: &str) -> (String, Option<String>) {
+fn normalize(id: &str) -> (String, Option<String>) {
     let id = id.trim().to_lowercase();
     let is_number = id.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let (prefix, number) = match id.rsplit_once('-') {
@@ -149,112 +128,73 @@ fn normal(id: &str) -> (String, Option<String>) {
     (format!("{prefix}-{number}"), by_number)
 }
 
-fn reference(given: &str) -> Reference {
-    let (exact, by_number) = normal(given);
+fn reference(given: &String) -> Reference {
+    let (exact, by_number) = normalize(given);
     Reference {
-        given: given.to_string(),
+        given: given.clone(),
         readings: std::iter::once(exact).chain(by_number).collect(),
     }
 }
 
-fn one(
-    mut fields: Fields,
-    body: &str,
-    area: Area,
-    config: &Config,
-    setting: &Setting<'_>,
-    sink: &mut Sink<'_>,
-) -> Result<()> {
+fn read_task(mut fields: Fields, body: &str, area: Area, config: &Config, reading: &mut Reading) {
     let Some(id) = fields.id("id").filter(|id| !id.trim().is_empty()) else {
-        return sink(super::no_id(setting, 1, &fields));
+        return reading.no_id(1, &fields);
     };
-    let parent = fields.text("parent_task_id").or_else(|| above(&id));
-    let depends = one_or_more(&mut fields, "dependencies");
+    let is_part = id.contains('.');
+    let above = || id.rsplit_once('.').map(|(above, _)| above.to_string());
+    let parent = fields.text("parent_task_id").or_else(above);
+    // A list of ids, or one of them.
+    let depends = match fields.word("dependencies") {
+        Some(_) => unique(fields.text("dependencies").into_iter().collect()),
+        None => fields.ids("dependencies"),
+    };
     fields.drop(&["subtasks"]);
-    let sections = Sections::of(body);
-    let silent = sections
-        .told(Silent::of(&fields, TOLD))
-        .unless(Part::Kind, id.contains('.'))
-        .unless(Part::Parent, parent.is_some());
-    let mut task = task(&mut fields, sections);
-    stand(&mut task, &mut fields, area, config);
-    if id.contains('.') {
-        task.kind = kind("subtask");
+    let (key, alias) = normalize(&id);
+    let mut record = Record::new(reading, 1, id);
+    (record.key, record.alias) = (key, alias);
+    record.told = fields.told(&[
+        ("priority", "priority"),
+        ("labels", "labels"),
+        ("files", "modified_files"),
+    ]);
+    record.told.extend(is_part.then_some("type"));
+    record.told.extend(parent.is_some().then_some("parent"));
+    record.parents = parent.iter().map(reference).collect();
+    record.depends = depends.iter().map(reference).collect();
+    fill(&mut record.task, &mut fields);
+    let sections = Sections::read(body);
+    record.told.extend(sections.told());
+    sections.fill(&mut record.task, &mut fields);
+    set_status(&mut record.task, &mut fields, area, config);
+    if is_part {
+        record.task.kind = "subtask".parse().unwrap_or_default();
     }
-    let faults = Faults::take(&mut fields);
-    keep_rest(&mut task, Format::Backlog, fields.rest());
-    let (key, alias) = normal(&id);
-    let record = Record {
-        place: setting.place(1),
-        id,
-        key,
-        alias,
-        repeats: false,
-        task,
-        parents: parent.iter().map(|id| reference(id)).collect(),
-        depends: depends.iter().map(|id| reference(id)).collect(),
-        silent,
-    };
-    emit(record, &faults, Format::Backlog, setting, sink)
+    reading.add(record, fields);
 }
 
-/// Returns what a dotted id is a part of.
-fn above(id: &str) -> Option<String> {
-    id.rsplit_once('.').map(|(above, _)| above.to_string())
-}
-
-/// Takes a list of ids, or one of them.
-fn one_or_more(fields: &mut Fields, name: &str) -> Vec<String> {
-    match fields.word(name) {
-        Some(_) => fields
-            .text(name)
-            .into_iter()
-            .filter(|text| !text.is_empty())
-            .collect(),
-        None => fields.ids(name),
-    }
-}
-
-fn task(fields: &mut Fields, sections: Sections) -> Task {
-    let mut task = blank();
+fn fill(task: &mut Task, fields: &mut Fields) {
     task.title = fields.id("title").unwrap_or_default();
-    task.created_at = fields.time("created_date").unwrap_or_default();
-    task.updated_at = fields
-        .time("updated_date")
-        .unwrap_or_else(|| task.created_at.clone());
+    fields.take_times(task, "created_date", "updated_date");
     task.due = fields.time("due_date");
-    task.labels = fields.set("labels");
-    task.labels.extend(fields.word("type").map(str::to_string));
-    let milestone = fields
-        .word("milestone")
-        .map(|name| format!("milestone:{name}"));
-    task.labels.extend(milestone);
-    task.labels = unique(std::mem::take(&mut task.labels));
-    if let Some(Ok(priority)) = fields.word("priority").map(str::parse::<Priority>) {
-        task.priority = priority;
-        fields.drop(&["priority"]);
-    }
+    let mut labels = fields.set("labels");
+    labels.extend(fields.word("type").map(str::to_string));
+    let milestone = fields.word("milestone");
+    labels.extend(milestone.map(|name| format!("milestone:{name}")));
+    task.labels = unique(labels);
+    task.priority = fields.parsed("priority").unwrap_or(task.priority);
     task.files = fields.files("modified_files");
-    if let [only] = names(fields).as_slice() {
-        task.assigned_agent = Some(only.clone());
-    }
-    sections.fill(&mut task, fields);
-    task
-}
-
-fn names(fields: &Fields) -> Vec<String> {
     let names = match fields.get("assignee") {
         Some(Value::String(name)) => vec![name.clone()],
         Some(Value::Array(all)) => all.iter().filter_map(text_of).collect(),
         _ => Vec::new(),
     };
-    let fits = |name: &String| crate::task::rules::check_word("assignee", Some(name)).is_ok();
-    names.into_iter().filter(fits).collect()
+    let fits = |name: &String| check_word("assignee", Some(name)).is_ok();
+    let mut names = names.into_iter().filter(fits);
+    task.assigned_agent = names.next().filter(|_| names.next().is_none());
 }
 
-fn stand(task: &mut Task, fields: &mut Fields, area: Area, config: &Config) {
-    let word = fields.word("status").unwrap_or_default().to_string();
-    let status = config.status(&word);
+fn set_status(task: &mut Task, fields: &mut Fields, area: Area, config: &Config) {
+    let status = config.status(fields.word("status").unwrap_or_default());
     task.status = match area {
         Area::Tasks => status,
         Area::Completed => Status::Done,
@@ -270,7 +210,5 @@ fn stand(task: &mut Task, fields: &mut Fields, area: Area, config: &Config) {
         task.archived_at = Some(task.updated_at.clone()).filter(|at| !at.is_empty());
     }
     let completed = fields.time("completed_date");
-    if task.status == Status::Done {
-        task.completed_at = completed;
-    }
+    task.completed_at = completed.filter(|_| task.status == Status::Done);
 }

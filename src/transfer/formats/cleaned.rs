@@ -89,12 +89,12 @@ pub(super) fn reason(places: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::blank;
     use super::*;
+    use crate::id::TaskId;
 
     /// A task with control characters in two of its texts.
     fn task() -> Task {
-        let mut task = blank();
+        let mut task = Task::new(TaskId(0), "", "");
         task.title = "a\u{1b}b".to_string();
         task.labels = vec!["plain".to_string(), "l\0m".to_string()];
         task

@@ -2,18 +2,15 @@
 //! line, and what is empty is not written.
 
 use std::fmt::Write as _;
-use std::io::BufRead;
 
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Faults, blank, emit, no_id};
-use crate::error::Result;
 use crate::id::{self, TaskId};
+use crate::task::rules::check_estimate;
 use crate::task::{Note, Priority, Status, Task};
 use crate::transfer::fields::{Fields, unique};
-use crate::transfer::silent::Silent;
-use crate::transfer::{Fault, Format, Item, Record, Reference, Setting, Sink, lines};
+use crate::transfer::{Reading, Record, Reference, lines};
 
 /// The first line of a file.
 pub(crate) const HEADER: &str = "{\"cleo\":\"tasks\",\"version\":1}";
@@ -88,102 +85,73 @@ pub(crate) fn merge_notes(here: &[Note], there: Vec<Note>) -> Vec<Note> {
 }
 
 /// Reads tasks, one a line.
-pub(crate) fn read(input: impl BufRead, setting: &Setting<'_>, sink: &mut Sink<'_>) -> Result<()> {
-    lines::objects(input, setting, sink, |line, fields, sink| {
-        object(line, fields, setting, sink)
-    })
+pub(crate) fn read(bytes: &[u8], reading: &mut Reading) {
+    lines::read_lines(bytes, reading, read_task);
 }
 
-fn object(
-    line: usize,
-    mut fields: Fields,
-    setting: &Setting<'_>,
-    sink: &mut Sink<'_>,
-) -> Result<()> {
+fn read_task(reading: &mut Reading, line: usize, mut fields: Fields) {
     if fields.word("cleo") == Some("tasks") {
-        return header(line, &fields, setting, sink);
+        let version = fields.get("version").and_then(Value::as_u64);
+        if version.is_none_or(|version| version > VERSION) {
+            let version = version.map_or("none".to_string(), |version| version.to_string());
+            let message =
+                format!("the file has version {version}; this cleo knows versions up to {VERSION}");
+            reading.fault(line, None, message);
+        }
+        return;
     }
     let Some(id) = fields.text("id").filter(|id| id.parse::<TaskId>().is_ok()) else {
-        return sink(no_id(setting, line, &fields));
+        return reading.no_id(line, &fields);
     };
-    let parents = fields
-        .text("parent")
-        .iter()
-        .map(|id| Reference::to(&normal(id)))
-        .collect();
+    let mut record = Record::new(reading, line, normalize(&id));
+    let parent = fields.text("parent");
     let depends = unique(fields.ids("depends"));
-    let depends = depends
-        .iter()
-        .map(|id| Reference::to(&normal(id)))
-        .collect();
-    let mut task = task(&mut fields);
-    task.uid = match fields.text("uid") {
-        None => id::derive_uid(&task.created_at, &["cleo", &normal(&id)]),
+    let reference = |id: &String| Reference::to(&normalize(id));
+    record.parents = parent.iter().map(reference).collect();
+    record.depends = depends.iter().map(reference).collect();
+    fill(&mut record.task, &mut fields);
+    record.task.uid = match fields.text("uid") {
+        None => id::derive_uid(&record.task.created_at, &["cleo", &record.id]),
         Some(uid) => id::parse_uid(&uid).unwrap_or_else(|| {
             fields.faults.push(format!("its uid `{uid}` is no ULID"));
             uid
         }),
     };
-    let faults = Faults::take(&mut fields);
-    let mut record = Record {
-        place: setting.place(line),
-        key: normal(&id),
-        id: normal(&id),
-        alias: None,
-        repeats: false,
-        task,
-        parents,
-        depends,
-        // What such a line does not hold is empty.
-        silent: Silent::default(),
-    };
-    super::keep_rest(&mut record.task, Format::Cleo, fields.rest());
-    emit(record, &faults, Format::Cleo, setting, sink)
+    reading.add(record, fields);
 }
 
 /// Writes an id in its one form; anything else stays as it is.
-fn normal(id: &str) -> String {
+fn normalize(id: &str) -> String {
     id.parse::<TaskId>()
         .map_or_else(|_| id.to_string(), |id| id.to_string())
 }
 
-fn header(line: usize, fields: &Fields, setting: &Setting<'_>, sink: &mut Sink<'_>) -> Result<()> {
-    match fields.get("version").and_then(Value::as_u64) {
-        Some(version) if version <= VERSION => Ok(()),
-        version => sink(Item::Fault(Fault {
-            place: setting.place(line),
-            id: None,
-            message: format!(
-                "the file has version {}; this cleo knows versions up to {VERSION}",
-                version.map_or("none".to_string(), |version| version.to_string())
-            ),
-        })),
-    }
-}
-
-fn task(fields: &mut Fields) -> Task {
-    let mut task = blank();
+fn fill(task: &mut Task, fields: &mut Fields) {
     task.title = fields.text("title").unwrap_or_default();
     task.description = fields.text("description").unwrap_or_default();
-    task.kind = parsed(fields, "type").unwrap_or_default();
-    task.status = parsed(fields, "status").unwrap_or(Status::Pending);
-    task.priority = parsed(fields, "priority").unwrap_or(Priority::Medium);
-    task.size = parsed(fields, "size");
+    task.kind = take_word(fields, "type").unwrap_or_default();
+    task.status = take_word(fields, "status").unwrap_or(Status::Pending);
+    task.priority = take_word(fields, "priority").unwrap_or(Priority::Medium);
+    task.size = take_word(fields, "size");
     task.labels = fields.set("labels");
     task.phase = fields.slug("phase");
     task.files = fields.set("files");
     task.acceptance = fields.set("acceptance");
     task.deliverables = fields.set("deliverables");
-    task.notes = notes(fields);
+    if fields.get("notes").is_some_and(|notes| !notes.is_array()) {
+        fields.faults.push("notes is no list of notes".to_string());
+    }
+    task.notes = fields.items("notes", |each| Note::deserialize(each).ok());
     task.assigned_agent = fields.name("assignedAgent");
     task.due = fields.time("due");
-    task.estimate = estimate(fields);
+    let hours = fields.get("estimate").and_then(Value::as_f64);
+    if let Ok(Some(hours)) = check_estimate(hours) {
+        task.estimate = Some(hours);
+        fields.drop(&["estimate"]);
+    }
     task.feature = fields.name("feature");
     task.key = fields.name("key");
-    task.created_at = fields.time("createdAt").unwrap_or_default();
-    task.updated_at = fields
-        .time("updatedAt")
-        .unwrap_or_else(|| task.created_at.clone());
+    fields.take_times(task, "createdAt", "updatedAt");
     task.started_at = fields.time("startedAt");
     task.completed_at = fields.time("completedAt");
     task.cancelled_at = fields.time("cancelledAt");
@@ -193,27 +161,12 @@ fn task(fields: &mut Fields) -> Task {
     {
         task.extra = extra;
     }
-    task
 }
 
 /// Takes a word of a set; one that is not in it is a fault.
-fn parsed<T: std::str::FromStr<Err = String>>(fields: &mut Fields, name: &str) -> Option<T> {
+fn take_word<T: std::str::FromStr<Err = String>>(fields: &mut Fields, name: &str) -> Option<T> {
     let word = fields.text(name)?;
     word.parse()
         .map_err(|message| fields.faults.push(message))
         .ok()
-}
-
-fn notes(fields: &mut Fields) -> Vec<Note> {
-    if fields.get("notes").is_some_and(|notes| !notes.is_array()) {
-        fields.faults.push("notes is no list of notes".to_string());
-    }
-    fields.items("notes", |each| Note::deserialize(each).ok())
-}
-
-fn estimate(fields: &mut Fields) -> Option<f64> {
-    let hours = fields.get("estimate").and_then(Value::as_f64)?;
-    let hours = crate::task::rules::check_estimate(Some(hours)).ok()?;
-    fields.drop(&["estimate"]);
-    hours
 }

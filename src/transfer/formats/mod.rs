@@ -1,5 +1,5 @@
-//! One reader for each kind of file. A reader hands every task to a sink, in the order of the file,
-//! and keeps what cleo has no field for under `extra.<format>`.
+//! One reader for each kind of file. A reader adds every task to a [`Reading`], in the order of the
+//! file, and keeps what cleo has no field for under `extra.<format>`.
 
 pub(crate) mod backlog;
 pub(crate) mod beads;
@@ -9,146 +9,107 @@ pub(crate) mod taskmaster;
 pub(crate) mod taskwarrior;
 pub(crate) mod todo;
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::fields::Fields;
-use super::{Fault, Format, Item, Record, Setting, Sink};
+use super::{Reading, Record};
 use crate::document::{NESTING_MAX, depth_of};
-use crate::error::Result;
 use crate::id::TaskId;
+use crate::task::Task;
 use crate::task::rules::{ITEM_MAX, ITEMS_MAX, TEXT_MAX, TITLE_MAX};
-use crate::task::{Task, TaskType};
 
-/// A task without anything in it.
-fn blank() -> Task {
-    Task::new(TaskId(0), "", "")
+impl Record {
+    /// Begins a task that can be repeated by none and is referred to by its id.
+    fn new(reading: &Reading, line: usize, id: String) -> Record {
+        Record {
+            place: reading.place(line),
+            key: id.clone(),
+            id,
+            alias: None,
+            repeats: false,
+            task: Task::new(TaskId(0), "", ""),
+            parents: Vec::new(),
+            depends: Vec::new(),
+            told: Vec::new(),
+        }
+    }
 }
 
-/// Returns the word as a type of tasks that is surely one.
-fn kind(word: &str) -> TaskType {
-    word.parse().unwrap_or_default()
-}
+impl Reading {
+    /// Adds a task, or its faults.
+    fn add(&mut self, mut record: Record, fields: Fields) {
+        let line = record.place.line;
+        for message in &fields.loose {
+            self.fault(line, Some(&record.id), message);
+        }
+        let mut fault = fields.faults.first().cloned();
+        let rest = fields.rest();
+        if !rest.is_empty() {
+            let name = self.format.word().to_string();
+            record.task.extra.insert(name, Value::Object(rest));
+        }
+        let originals = cleaned::clean(&mut record.task);
+        fault = fault.or_else(|| unfit(&record.task));
+        if let Some(message) = fault {
+            return self.fault(line, Some(&record.id), message);
+        }
+        if !originals.is_empty() {
+            let places = cleaned::keep(&mut record.task, self.format, originals);
+            self.note_change(&record.id, cleaned::reason(&places));
+        }
+        self.records.push(record);
+    }
 
-/// Keeps under `extra.<format>` what nobody took.
-fn keep_rest(task: &mut Task, format: Format, rest: Map<String, Value>) {
-    if !rest.is_empty() {
-        let name = format.word().to_string();
-        task.extra.insert(name, Value::Object(rest));
+    /// Reports an object without an id.
+    fn no_id(&mut self, line: usize, fields: &Fields) {
+        let message = fields.faults.first().map_or("it has no id", String::as_str);
+        self.fault(line, None, message);
     }
 }
 
 /// Keeps references that do not hold a task up.
 fn keep_relations(task: &mut Task, relations: Vec<Value>) {
     if !relations.is_empty() {
-        task.extra
-            .insert("relations".to_string(), Value::Array(relations));
+        let name = "relations".to_string();
+        task.extra.insert(name, Value::Array(relations));
     }
 }
 
-/// Says what makes a task unfit: limits of our own only ever refuse, nothing is cut.
+/// Explains what makes a task unfit: limits only ever refuse, nothing is cut.
 fn unfit(task: &Task) -> Option<String> {
     if task.title.trim().is_empty() {
         return Some("it has no title".to_string());
     }
-    let long = |what: &str, length: usize, max: usize| {
-        (length > max).then(|| format!("its {what} has {length} characters; {max} are allowed"))
-    };
     let depth = 1 + task.extra.values().map(depth_of).max().unwrap_or(0);
     if depth > NESTING_MAX {
         return Some(format!(
             "a field of it is nested {depth} levels deep; {NESTING_MAX} are allowed"
         ));
     }
-    let title = if task.title.len() > TITLE_MAX {
-        task.title.chars().count()
-    } else {
-        0
-    };
+    let note = task.notes.iter().map(|note| note.text.len()).max();
+    let lengths = [
+        ("title", task.title.chars().count(), TITLE_MAX),
+        ("description", task.description.len(), TEXT_MAX),
+        ("longest note", note.unwrap_or(0), TEXT_MAX),
+    ];
+    let long = lengths.into_iter().find(|(_, length, max)| length > max);
+    let long = long.map(|(what, length, max)| {
+        format!("its {what} has {length} characters; {max} are allowed")
+    });
     let lists = [
         ("labels", &task.labels),
         ("files", &task.files),
         ("acceptance", &task.acceptance),
         ("deliverables", &task.deliverables),
     ];
-    long("title", title, TITLE_MAX)
-        .or_else(|| long("description", task.description.len(), TEXT_MAX))
-        .or_else(|| {
-            let notes = task.notes.iter().map(|note| note.text.len()).max();
-            long("longest note", notes.unwrap_or(0), TEXT_MAX)
-        })
-        .or_else(|| {
-            lists
-                .into_iter()
-                .find_map(|(name, list)| too_much(name, list))
-        })
+    long.or_else(|| lists.iter().find_map(|(name, list)| too_much(name, list)))
 }
 
 fn too_much(name: &str, list: &[String]) -> Option<String> {
-    let longest = list.iter().map(|line| line.chars().count()).max();
-    if longest.unwrap_or(0) > ITEM_MAX {
+    if list.iter().any(|line| line.chars().count() > ITEM_MAX) {
         return Some(format!(
             "a line of its {name} has more than {ITEM_MAX} characters"
         ));
     }
     (list.len() > ITEMS_MAX).then(|| format!("its {name} has more than {ITEMS_MAX} lines"))
-}
-
-/// What is wrong with an object.
-struct Faults {
-    /// What costs the task.
-    whole: Vec<String>,
-    /// What costs no more than a part of it.
-    loose: Vec<String>,
-}
-
-impl Faults {
-    fn take(fields: &mut Fields) -> Faults {
-        Faults {
-            whole: std::mem::take(&mut fields.faults),
-            loose: std::mem::take(&mut fields.loose),
-        }
-    }
-}
-
-/// Hands a record on, or its faults.
-fn emit(
-    mut record: Record,
-    faults: &Faults,
-    format: Format,
-    setting: &Setting<'_>,
-    sink: &mut Sink<'_>,
-) -> Result<()> {
-    let stood = cleaned::clean(&mut record.task);
-    let fault = faults.whole.first().cloned();
-    let fault = fault.or_else(|| unfit(&record.task));
-    for message in &faults.loose {
-        sink(Item::Fault(Fault {
-            place: setting.place(record.place.line),
-            id: Some(record.id.clone()),
-            message: message.clone(),
-        }))?;
-    }
-    let Some(message) = fault else {
-        if !stood.is_empty() {
-            let id = record.id.clone();
-            let reason = cleaned::reason(&cleaned::keep(&mut record.task, format, stood));
-            sink(Item::Changed { id, reason })?;
-        }
-        return sink(Item::Record(Box::new(record)));
-    };
-    sink(Item::Fault(Fault {
-        place: setting.place(record.place.line),
-        id: Some(record.id),
-        message,
-    }))
-}
-
-/// The fault of an object without an id.
-fn no_id(setting: &Setting<'_>, line: usize, fields: &Fields) -> Item {
-    let message = fields.faults.first().cloned();
-    Item::Fault(Fault {
-        place: setting.place(line),
-        id: None,
-        message: message.unwrap_or_else(|| "it has no id".to_string()),
-    })
 }

@@ -2,237 +2,155 @@
 
 use std::collections::HashMap;
 
-use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{Faults, blank, emit, keep_rest};
-use crate::error::Result;
 use crate::task::{Priority, Status, Task};
 use crate::transfer::fields::{Fields, note, text_of, unique};
-use crate::transfer::silent::{self, Silent, Told};
-use crate::transfer::{Fault, Format, Item, Read, Record, Reference, Setting, Sink, lines, moment};
+use crate::transfer::{Reading, Record, Reference, lines, moment};
 
-/// Fields that tell what not every task has.
-const TOLD: &Told = &[
-    (silent::Part::Priority, &["priority"]),
-    (silent::Part::Labels, &["tags"]),
-];
-
-/// Reads an export.
-pub(crate) fn read(bytes: &[u8], setting: &Setting<'_>, sink: &mut Sink<'_>) -> Result<()> {
+/// Reads an export. Of objects with the same uuid, later fields win.
+pub(crate) fn read(bytes: &[u8], reading: &mut Reading) {
     let bytes = lines::unmarked(bytes);
-    let head = bytes.trim_ascii_start();
-    let parts = match head.first() {
-        Some(b'[') => array(bytes, setting, sink)?,
-        _ => objects(bytes),
-    };
-    merged(&parts, setting, sink)
-}
-
-/// An object with the number of its line.
-type Part<'a> = (usize, &'a [u8]);
-
-fn array<'a>(bytes: &'a [u8], setting: &Setting<'_>, sink: &mut Sink<'_>) -> Result<Vec<Part<'a>>> {
-    match serde_json::from_slice::<Vec<&RawValue>>(bytes) {
-        Ok(all) => Ok(all
-            .into_iter()
-            .map(|raw| (lines::line_of(bytes, raw), raw.get().as_bytes()))
-            .collect()),
-        Err(cause) => sink(lines::no_document(setting, &cause)).map(|()| Vec::new()),
+    let mut found: Vec<(usize, Fields)> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for (line, object) in objects(bytes, reading) {
+        // Old exports end each line with a comma.
+        let fields = match lines::parse(object.strip_suffix(b",").unwrap_or(object)) {
+            Ok(Some(fields)) => fields,
+            Ok(None) => continue,
+            Err(message) => {
+                reading.fault(line, None, message);
+                continue;
+            }
+        };
+        let uuid = fields.word("uuid").map(str::to_lowercase);
+        let place = uuid.as_ref().and_then(|uuid| places.get(uuid)).copied();
+        match place {
+            Some(place) => {
+                let id = fields.word("uuid").unwrap_or_default();
+                let reason = "the same task once more; its later fields count";
+                reading.leave_out(id, reason);
+                found[place].1.extend(fields);
+            }
+            None => {
+                places.extend(uuid.map(|uuid| (uuid, found.len())));
+                found.push((line, fields));
+            }
+        }
+    }
+    for (line, fields) in found {
+        read_task(reading, line, fields);
     }
 }
 
-/// Cuts the input into its lines, unless all of it is one object.
-fn objects(bytes: &[u8]) -> Vec<Part<'_>> {
+/// Cuts the input into objects, with the numbers of their lines.
+fn objects<'a>(bytes: &'a [u8], reading: &mut Reading) -> Vec<(usize, &'a [u8])> {
+    if bytes.trim_ascii_start().starts_with(b"[") {
+        let all: Vec<&RawValue> = lines::parse_document(bytes, reading).unwrap_or_default();
+        return lines::with_lines(bytes, &all);
+    }
     if serde_json::from_slice::<&RawValue>(bytes).is_ok() {
         return vec![(1, bytes)];
     }
     let lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-    (1..)
-        .zip(lines)
-        .filter(|(_, line)| !line.is_empty())
-        .collect()
+    (1..).zip(lines).collect()
 }
 
-/// Hands on each task once: of objects with the same uuid, later fields win.
-fn merged(parts: &[Part<'_>], setting: &Setting<'_>, sink: &mut Sink<'_>) -> Result<()> {
-    #[derive(Deserialize)]
-    struct Named {
-        uuid: String,
-    }
-    let uuid = |part: &Part<'_>| {
-        serde_json::from_slice::<Named>(part.1)
-            .ok()
-            .map(|named| named.uuid)
-    };
-    let mut later: HashMap<String, Vec<usize>> = HashMap::new();
-    let uuids: Vec<Option<String>> = parts.iter().map(uuid).collect();
-    for (at, uuid) in uuids.iter().enumerate() {
-        if let Some(uuid) = uuid {
-            later.entry(uuid.to_lowercase()).or_default().push(at);
-        }
-    }
-    for (at, (line, bytes)) in parts.iter().enumerate() {
-        let same = uuids[at]
-            .as_ref()
-            .and_then(|uuid| later.get(&uuid.to_lowercase()));
-        if same.is_some_and(|same| same.first() != Some(&at)) {
-            let id = uuids[at].clone().unwrap_or_default();
-            sink(Item::LeftOut {
-                id,
-                reason: "the same task once more; its later fields count",
-            })?;
-            continue;
-        }
-        let mut object = match plain(bytes) {
-            Ok(object) => object,
-            Err(message) => {
-                let place = setting.place(*line);
-                sink(Item::Fault(Fault {
-                    place,
-                    id: uuids[at].clone(),
-                    message,
-                }))?;
-                continue;
-            }
-        };
-        for later in same.into_iter().flatten().skip(1) {
-            object.extend(plain(parts[*later].1).unwrap_or_default());
-        }
-        one(*line, Fields::new(object), setting, sink)?;
-    }
-    Ok(())
-}
-
-fn plain(bytes: &[u8]) -> Read<serde_json::Map<String, Value>> {
-    if lines::is_conflict(bytes) {
-        return Err("git left a conflict here".to_string());
-    }
-    // Old exports end each line with a comma.
-    let bytes = bytes.strip_suffix(b",").unwrap_or(bytes);
-    lines::parse(bytes).map(Fields::rest)
-}
-
-fn one(line: usize, mut fields: Fields, setting: &Setting<'_>, sink: &mut Sink<'_>) -> Result<()> {
+fn read_task(reading: &mut Reading, line: usize, mut fields: Fields) {
     let Some(uuid) = fields.text("uuid").filter(|uuid| !uuid.is_empty()) else {
-        return sink(super::no_id(setting, line, &fields));
+        return reading.no_id(line, &fields);
     };
     fields.drop(&["id", "urgency"]);
-    let silent = Silent::of(&fields, TOLD);
-    let depends = depends(&mut fields);
-    let task = task(&mut fields, setting);
-    let faults = Faults::take(&mut fields);
-    let mut record = Record {
-        place: setting.place(line),
-        key: uuid.to_lowercase(),
-        id: uuid,
-        alias: None,
-        repeats: false,
-        task,
-        parents: Vec::new(),
-        depends,
-        silent,
-    };
-    keep_rest(&mut record.task, Format::Taskwarrior, fields.rest());
-    emit(record, &faults, Format::Taskwarrior, setting, sink)
+    let mut record = Record::new(reading, line, uuid);
+    record.key = record.id.to_lowercase();
+    record.told = fields.told(&[("priority", "priority"), ("labels", "tags")]);
+    record.depends = take_depends(&mut fields);
+    fill(&mut record.task, &mut fields);
+    set_status(&mut record.task, &mut fields, &reading.now);
+    reading.add(record, fields);
 }
 
-/// Takes the dependencies: a list, one text with commas, or a list that stands in a text.
-fn depends(fields: &mut Fields) -> Vec<Reference> {
+/// Takes the dependencies: a list, one text with commas, or a list that is written in a text.
+fn take_depends(fields: &mut Fields) -> Vec<Reference> {
     let text = fields.word("depends").map(str::to_string);
     let uuids: Vec<String> = match text {
         None => fields.ids("depends"),
         Some(text) => {
             fields.drop(&["depends"]);
-            let listed = serde_json::from_str::<Vec<String>>(&text);
-            listed.unwrap_or_else(|_| {
+            let split = || {
                 text.split(',')
                     .map(|uuid| uuid.trim().to_string())
                     .collect()
-            })
+            };
+            serde_json::from_str(&text).unwrap_or_else(|_| split())
         }
     };
-    let reference = |uuid: &String| Reference {
-        given: uuid.clone(),
-        readings: vec![uuid.to_lowercase()],
+    let uuids = uuids.into_iter().filter(|uuid| !uuid.is_empty());
+    let reference = |given: String| Reference {
+        readings: vec![given.to_lowercase()],
+        given,
     };
-    uuids
-        .iter()
-        .filter(|uuid| !uuid.is_empty())
-        .map(reference)
-        .collect()
+    uuids.map(reference).collect()
 }
 
-fn task(fields: &mut Fields, setting: &Setting<'_>) -> Task {
-    let mut task = blank();
+fn fill(task: &mut Task, fields: &mut Fields) {
     task.title = fields.text("description").unwrap_or_default();
-    task.created_at = fields.time("entry").unwrap_or_default();
-    task.updated_at = fields
-        .time("modified")
-        .unwrap_or_else(|| task.created_at.clone());
+    fields.take_times(task, "entry", "modified");
     task.due = fields.time("due");
     task.labels = fields.set("tags");
-    task.labels.extend(
-        fields
-            .text("project")
-            .map(|project| format!("project:{project}")),
-    );
+    let project = fields.text("project");
+    task.labels
+        .extend(project.map(|name| format!("project:{name}")));
     task.labels = unique(std::mem::take(&mut task.labels));
-    task.priority = match fields.word("priority") {
-        Some("H") => Priority::High,
-        Some("L") => Priority::Low,
-        _ => Priority::Medium,
+    let priority = match fields.word("priority") {
+        Some("H") => Some(Priority::High),
+        Some("M") => Some(Priority::Medium),
+        Some("L") => Some(Priority::Low),
+        _ => None,
     };
-    if matches!(fields.word("priority"), Some("H" | "M" | "L")) {
+    if let Some(priority) = priority {
+        task.priority = priority;
         fields.drop(&["priority"]);
     }
-    if let Some(Ok(size)) = fields.word("size").map(str::parse) {
-        task.size = Some(size);
-        fields.drop(&["size"]);
-    }
+    task.size = fields.parsed("size");
     task.notes = fields.items("annotations", |each| {
-        let at = each["entry"].as_str().map(moment::read);
         // A time that is none stays with its text.
-        let at = at.map_or(Some(String::new()), |at| at)?;
+        let at = match each["entry"].as_str() {
+            Some(at) => moment::read(at)?,
+            None => String::new(),
+        };
         note(&at, "taskwarrior", text_of(each.get("description")?)?)
     });
-    stand(&mut task, fields, setting);
-    task
 }
 
-fn stand(task: &mut Task, fields: &mut Fields, setting: &Setting<'_>) {
-    let started = fields.time("start");
+fn set_status(task: &mut Task, fields: &mut Fields, now: &str) {
+    task.started_at = fields.time("start");
     let ended = fields.time("end");
-    let later = |name: &str| {
-        let at = fields.word(name).and_then(moment::read);
-        at.filter(|at| at.as_str() > setting.now)
-            .map(|at| format!("Blocked: {name} until {at}"))
-    };
-    let waits = later("wait").or_else(|| later("scheduled"));
+    let waits = ["wait", "scheduled"].iter().find_map(|name| {
+        let at = fields.word(name).and_then(moment::read)?;
+        (at.as_str() > now).then(|| format!("{name} until {at}"))
+    });
     let word = fields.text("status").unwrap_or_default();
     let (status, reason) = match (word.as_str(), waits) {
         ("completed", _) => (Status::Done, None),
         ("deleted", _) => (Status::Cancelled, None),
-        ("recurring", _) => (
-            Status::Blocked,
-            Some("Blocked: a recurring template".to_string()),
-        ),
+        ("recurring", _) => (Status::Blocked, Some("a recurring template".to_string())),
         (_, Some(reason)) => (Status::Blocked, Some(reason)),
-        ("waiting", None) => (Status::Blocked, Some("Blocked: waiting".to_string())),
-        _ if started.is_some() => (Status::Active, None),
+        ("waiting", None) => (Status::Blocked, Some("waiting".to_string())),
+        _ if task.started_at.is_some() => (Status::Active, None),
         _ => (Status::Pending, None),
     };
     if !matches!(word.as_str(), "completed" | "deleted" | "pending") {
-        fields.keep("status", word.as_str());
+        fields.keep("status", Value::from(word));
     }
     task.status = status;
-    task.started_at = started;
     match status {
         Status::Done => task.completed_at = ended,
         Status::Cancelled => task.cancelled_at = ended,
         _ => {}
     }
+    let reason = reason.map(|reason| format!("Blocked: {reason}"));
     task.notes
         .extend(reason.and_then(|text| note(&task.updated_at, "taskwarrior", text)));
 }

@@ -5,11 +5,10 @@ use serde::de::{Deserializer, Error as _};
 use serde_json::{Map, Value};
 
 use super::FRONT_MAX;
-use crate::transfer::Read;
 use crate::transfer::fields::Fields;
 
 /// Splits a file into front matter and body.
-pub(super) fn parts(text: &str) -> Read<(&str, &str)> {
+pub(super) fn split(text: &str) -> Result<(&str, &str), String> {
     let mut place = 0;
     let mut start = None;
     for line in text.split_inclusive('\n') {
@@ -30,7 +29,7 @@ pub(super) fn parts(text: &str) -> Read<(&str, &str)> {
 }
 
 /// Reads the fields of front matter; the error says on which line of the file it is none.
-pub(super) fn front_matter(text: &str) -> Read<Fields, (usize, String)> {
+pub(super) fn read_front(text: &str) -> Result<Fields, (usize, String)> {
     let quoted = names_quoted(text);
     let read = || -> Result<Map<String, Value>, serde_yaml::Error> {
         let Plain(mut map) = crate::yaml::from_str(&quoted)?;
@@ -67,7 +66,7 @@ impl<'de> Deserialize<'de> for Plain {
     }
 }
 
-fn refuse_infinite(value: &serde_yaml::Value) -> Read<()> {
+fn refuse_infinite(value: &serde_yaml::Value) -> Result<(), String> {
     match value {
         serde_yaml::Value::Number(number) if number.as_f64().is_some_and(|it| !it.is_finite()) => {
             Err(format!(

@@ -6,7 +6,6 @@ use crate::task::{Note, Task};
 use crate::transfer::fields::{Fields, note, unique};
 use crate::transfer::formats::too_much;
 use crate::transfer::moment;
-use crate::transfer::silent::{Part, Silent};
 
 /// The known sections of a body, in the order in which they stand there.
 #[derive(Debug, Default)]
@@ -36,22 +35,22 @@ fn heading(line: &str) -> Option<&'static str> {
         .map(|(_, meaning)| *meaning)
 }
 
-/// Says whether a line is the mark `<!-- …:BEGIN -->` or its `END`.
-fn mark(line: &str, end: &str) -> bool {
+/// Returns `true` for the mark `<!-- …:BEGIN -->` or its `END`.
+fn is_mark(line: &str, end: &str) -> bool {
     let line = line.trim();
     line.starts_with("<!-- ") && line.ends_with(&format!("{end} -->"))
 }
 
 impl Sections {
     /// Reads a body.
-    pub(super) fn of(body: &str) -> Sections {
+    pub(super) fn read(body: &str) -> Sections {
         let mut sections = Sections::default();
         let mut text = String::new();
         let (mut name, mut marked, mut fenced) = ("description", false, false);
         for line in body.split_inclusive('\n') {
-            if !marked && mark(line, "BEGIN") {
+            if !marked && is_mark(line, "BEGIN") {
                 marked = true;
-            } else if marked && mark(line, "END") {
+            } else if marked && is_mark(line, "END") {
                 (marked, fenced) = (false, false);
             } else if let Some(next) = heading(line).filter(|_| !marked && !fenced) {
                 sections.add(name, std::mem::take(&mut text));
@@ -72,16 +71,14 @@ impl Sections {
         }
     }
 
-    /// Notes which parts of a task the sections tell.
-    pub(super) fn told(&self, silent: Silent) -> Silent {
-        let part = |name: &str| match name {
-            "description" | "plan" => Some(Part::Description),
-            "acceptance" => Some(Part::Acceptance),
-            "deliverables" => Some(Part::Deliverables),
+    /// Returns the parts of a task that the sections tell.
+    pub(super) fn told(&self) -> Vec<&'static str> {
+        let part = |(name, _): &(&'static str, String)| match *name {
+            "plan" => Some("description"),
+            "description" | "acceptance" | "deliverables" => Some(*name),
             _ => None,
         };
-        let parts = self.found.iter().filter_map(|(name, _)| part(name));
-        parts.fold(silent, |silent, part| silent.unless(part, true))
+        self.found.iter().filter_map(part).collect()
     }
 
     /// Puts what the sections say into a task; what fits nowhere stays among its fields.

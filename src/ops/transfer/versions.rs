@@ -1,0 +1,231 @@
+//! Two versions of a task: the one here, and the one of a file.
+
+use std::cmp::Ordering;
+use std::mem;
+
+use serde_json::{Value, json};
+
+use super::plan::Plan;
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::ops::require;
+use crate::store::{CIRCULAR, DANGLING, Transaction};
+use crate::task::{Note, Status, Task};
+use crate::transfer::formats::cleo::merge_notes;
+
+/// Labels that a file tells by fields of their own; a task has one of each kind.
+const HEADS: [&str; 3] = ["project:", "tag:", "milestone:"];
+
+impl Plan {
+    /// Updates a known task from the file of another tool.
+    pub(super) fn update(&mut self, at: usize, before: &Task, now: &str) {
+        let entry = &mut self.entries[at];
+        let mut task = entry.task.clone();
+        // Without a time in the file, what was changed here since the import stays.
+        if task.updated_at.is_empty() {
+            task.updated_at.clone_from(&before.created_at);
+        }
+        date(&mut task, now);
+        if before.updated_at > task.updated_at {
+            entry.task = before.clone();
+            entry.is_newer_here = true;
+            return self.report.newer_here.add(|| before.id.to_string());
+        }
+        let format = self.report.format.word();
+        entry.task = join(before, task, format, &entry.told);
+    }
+
+    /// Merges a known task with its version in an export.
+    pub(super) fn merge(
+        &mut self,
+        at: usize,
+        before: &Task,
+        tasks: &dyn Transaction,
+    ) -> Result<()> {
+        let mut task = self.entries[at].task.clone();
+        if task.created_at.is_empty() {
+            task.created_at.clone_from(&before.created_at);
+        }
+        let mut notes = merge_notes(&before.notes, mem::take(&mut task.notes));
+        if notes == merge_notes(&before.notes, Vec::new()) {
+            notes.clone_from(&before.notes);
+        }
+        let same = Task {
+            notes: Vec::new(),
+            updated_at: task.updated_at.clone(),
+            ..before.clone()
+        };
+        let is_later = match task.updated_at.cmp(&before.updated_at) {
+            Ordering::Equal if same != task => {
+                self.canonical(&task, tasks)? > self.canonical(&same, tasks)?
+            }
+            order => order.is_gt(),
+        };
+        if !is_later {
+            if same != task {
+                self.keep(at, differing(&same, &task), "changed here later");
+                self.entries[at].is_newer_here = true;
+                self.report.newer_here.add(|| before.id.to_string());
+            }
+            task = before.clone();
+        }
+        task.notes = notes;
+        self.entries[at].task = task;
+        Ok(())
+    }
+
+    /// Writes a task so that every copy of it gives the same text, wherever its ids lead.
+    fn canonical(&self, task: &Task, tasks: &dyn Transaction) -> Result<String> {
+        let uid = |id: &TaskId| -> Result<Value> {
+            let uid = match self.places.get(id) {
+                Some(at) => self.entries[*at].task.uid.clone(),
+                None => require(tasks, *id)?.uid,
+            };
+            Ok(uid.into())
+        };
+        let mut value = json!(task);
+        value["id"] = Value::Null;
+        value["parent"] = task.parent.as_ref().map(uid).transpose()?.into();
+        value["depends"] = Value::Array(task.depends.iter().map(uid).collect::<Result<_>>()?);
+        Ok(value.to_string())
+    }
+
+    /// Keeps the status of a known task that is done, or that somebody works on.
+    pub(super) fn protect(&mut self, at: usize, tasks: &dyn Transaction, now: &str) -> Result<()> {
+        let entry = &mut self.entries[at];
+        let Some(before) = &entry.before else {
+            return Ok(());
+        };
+        let claim = tasks.claim(before.id)?;
+        let is_claimed = claim.is_some_and(|claim| claim.live_holder(now).is_some());
+        let task = &mut entry.task;
+        let reason = match before.status {
+            status if status == task.status => return Ok(()),
+            Status::Done => "done here",
+            Status::Active if is_claimed && !task.is_closed() => "claimed here",
+            _ => return Ok(()),
+        };
+        task.status = before.status;
+        task.started_at.clone_from(&before.started_at);
+        task.completed_at.clone_from(&before.completed_at);
+        task.cancelled_at.clone_from(&before.cancelled_at);
+        task.archived_at.clone_from(&before.archived_at);
+        entry.is_partial = true;
+        self.keep(at, vec!["status".to_string()], reason);
+        Ok(())
+    }
+}
+
+/// Fills in the times that a task lacks: it was made now, and nothing became of it since.
+pub(super) fn date(task: &mut Task, now: &str) {
+    if task.created_at.is_empty() {
+        task.created_at = now.to_string();
+    }
+    if task.updated_at.is_empty() {
+        task.updated_at.clone_from(&task.created_at);
+    }
+    let is_undated = |note: &&mut Note| note.at.is_empty();
+    for note in task.notes.iter_mut().filter(is_undated) {
+        note.at.clone_from(&task.updated_at);
+    }
+}
+
+/// Joins what a task is here with what the file says now. `told` names the fields that the file says
+/// something of; others stay, and so does every note. Parent and dependencies were settled before.
+fn join(before: &Task, mut task: Task, format: &str, told: &[&str]) -> Task {
+    task.notes = join_notes(&before.notes, task.notes);
+    task.uid.clone_from(&before.uid);
+    task.created_at.clone_from(&before.created_at);
+    task.key.clone_from(&before.key);
+    task.feature.clone_from(&before.feature);
+    or(&mut task.estimate, &before.estimate);
+    or(&mut task.phase, &before.phase);
+    or(&mut task.size, &before.size);
+    or(&mut task.assigned_agent, &before.assigned_agent);
+    or(&mut task.due, &before.due);
+    or(&mut task.started_at, &before.started_at);
+    if task.status == before.status {
+        or(&mut task.completed_at, &before.completed_at);
+        or(&mut task.cancelled_at, &before.cancelled_at);
+    }
+    if task.is_closed() {
+        or(&mut task.archived_at, &before.archived_at);
+    }
+    keep_untold(before, &mut task, told);
+    for (name, value) in &before.extra {
+        // What waits for something that is not there is for a user to clear, not for a file.
+        let is_missing = [DANGLING, CIRCULAR].contains(&name.as_str());
+        if !is_missing && name != "relations" && name != format {
+            task.extra.entry(name).or_insert_with(|| value.clone());
+        }
+    }
+    task
+}
+
+/// Fills a value that the file lacks.
+fn or<T: Clone>(value: &mut Option<T>, before: &Option<T>) {
+    if value.is_none() {
+        value.clone_from(before);
+    }
+}
+
+fn keep_untold(before: &Task, task: &mut Task, told: &[&str]) {
+    let is_told = |name: &str| told.contains(&name);
+    if !is_told("description") {
+        task.description.clone_from(&before.description);
+    }
+    if !is_told("type") {
+        task.kind.clone_from(&before.kind);
+    }
+    if !is_told("priority") {
+        task.priority = before.priority;
+    }
+    if !is_told("labels") {
+        task.labels = join_labels(&before.labels, mem::take(&mut task.labels));
+    }
+    if !is_told("files") {
+        task.files.clone_from(&before.files);
+    }
+    if !is_told("acceptance") {
+        task.acceptance.clone_from(&before.acceptance);
+    }
+    if !is_told("deliverables") {
+        task.deliverables.clone_from(&before.deliverables);
+    }
+}
+
+/// Joins labels with those that a file without labels tells by other fields.
+fn join_labels(before: &[String], told: Vec<String>) -> Vec<String> {
+    let head = |label: &str| HEADS.into_iter().find(|head| label.starts_with(head));
+    let is_replaced = |label: &String| {
+        let own = head(label);
+        own.is_some() && told.iter().any(|other| head(other) == own) && !told.contains(label)
+    };
+    let kept = before.iter().filter(|label| !is_replaced(label));
+    let mut labels: Vec<String> = kept.cloned().collect();
+    labels.extend(told.into_iter().filter(|label| !before.contains(label)));
+    labels
+}
+
+fn join_notes(before: &[Note], after: Vec<Note>) -> Vec<Note> {
+    let mut notes = before.to_vec();
+    for note in after {
+        if !notes
+            .iter()
+            .any(|other| (&other.by, &other.text) == (&note.by, &note.text))
+        {
+            notes.push(note);
+        }
+    }
+    notes
+}
+
+/// Returns the names of the fields in which two versions differ.
+fn differing(one: &Task, other: &Task) -> Vec<String> {
+    let (one, other) = (json!(one), json!(other));
+    let fields = one.as_object().into_iter().chain(other.as_object());
+    let names = fields.flat_map(|fields| fields.keys());
+    let differ = |name: &&String| one.get(*name) != other.get(*name);
+    let names: std::collections::BTreeSet<&String> = names.filter(differ).collect();
+    names.into_iter().cloned().collect()
+}
