@@ -41,16 +41,20 @@ pub fn import(bytes: &[u8]) {
     for format in Format::ALL {
         let mut reading = Reading::new(format, "2026-01-26T09:00:00.000Z");
         match format {
-            Format::Backlog => backlog::read(bytes, Area::Tasks, &Config::read(bytes), &mut reading),
+            Format::Backlog => {
+                backlog::read(bytes, Area::Tasks, &Config::read(bytes), &mut reading)
+            }
             _ => reading.read(bytes),
         }
         for record in reading.records {
             assert!(!record.id.is_empty(), "a task without an id");
-            assert!(!record.task.title.trim().is_empty(), "a task without a title");
+            assert!(
+                !record.task.title.trim().is_empty(),
+                "a task without a title"
+            );
         }
     }
 }
-
 
 /// Any bytes as a line of the manifest: nothing panics, and a valid entry is the same after it was
 /// written as a line and read again.
