@@ -128,10 +128,10 @@ fn normalize(id: &str) -> (String, Option<String>) {
     (format!("{prefix}-{number}"), by_number)
 }
 
-fn reference(given: &String) -> Reference {
+fn reference(given: &str) -> Reference {
     let (exact, by_number) = normalize(given);
     Reference {
-        given: given.clone(),
+        given: given.to_string(),
         readings: std::iter::once(exact).chain(by_number).collect(),
     }
 }
@@ -159,8 +159,8 @@ fn read_task(mut fields: Fields, body: &str, area: Area, config: &Config, readin
     ]);
     record.told.extend(is_part.then_some("type"));
     record.told.extend(parent.is_some().then_some("parent"));
-    record.parents = parent.iter().map(reference).collect();
-    record.depends = depends.iter().map(reference).collect();
+    record.parents = parent.iter().map(|id| reference(id)).collect();
+    record.depends = depends.iter().map(|id| reference(id)).collect();
     fill(&mut record.task, &mut fields);
     let sections = Sections::read(body);
     record.told.extend(sections.told());
