@@ -16,7 +16,6 @@ use crate::id::TaskId;
 const CLOCK_SLACK: TimeDelta = TimeDelta::minutes(1);
 /// Longest lease, in seconds: 30 days.
 const LEASE_MAX: u64 = 30 * 86_400;
-/// Last moment that can be written with a year of four digits.
 const END_OF_TIME: &str = "9999-12-31T23:59:59.999Z";
 
 /// The last claim of a task. It stays when the task is free again, because the epoch must only grow.
@@ -103,7 +102,6 @@ pub(crate) struct Lease {
 }
 
 impl Default for Lease {
-    /// An hour.
     fn default() -> Lease {
         Lease { seconds: 3_600 }
     }

@@ -4,10 +4,8 @@ use chrono::{DateTime, Datelike, NaiveDate, SecondsFormat, TimeDelta, Utc};
 
 use crate::error::{Code, Error, Result};
 
-/// Where the time comes from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Clock {
-    /// The machine's clock.
     System,
     /// Always the same moment (`CLEO_NOW`), for reproducible runs.
     Fixed(DateTime<Utc>),
@@ -28,7 +26,6 @@ impl Clock {
         })
     }
 
-    /// Returns the moment, in UTC.
     pub(crate) fn now(&self) -> DateTime<Utc> {
         match self {
             Clock::System => Utc::now(),

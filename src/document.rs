@@ -33,7 +33,6 @@ pub(crate) fn nesting(json: &str) -> usize {
     deepest
 }
 
-/// Returns how deep the lists and objects of a value are nested.
 pub(crate) fn depth_of(value: &Value) -> usize {
     let inner = match value {
         Value::Array(items) => items.iter().map(depth_of).max(),
@@ -90,7 +89,6 @@ pub(crate) fn keep_numbers(json: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Says whether a number is one that is not kept as it stands. Up to 15 digits always are.
 fn is_inexact(number: &[u8]) -> bool {
     let has_exponent = number.iter().any(|byte| matches!(byte, b'e' | b'E'));
     if number.len() <= 15 && !has_exponent {
@@ -290,7 +288,6 @@ impl<'de> Visitor<'de> for Within<'_> {
         Ok(value.into())
     }
 
-    /// An empty document in YAML.
     fn visit_none<E>(self) -> Result<Value, E> {
         Ok(Value::Null)
     }

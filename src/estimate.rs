@@ -4,13 +4,11 @@ use serde::Serialize;
 
 use crate::error::steers;
 
-/// How it is estimated.
 pub(crate) const METHOD: &str = "characters / 4, wide ones 1";
 
 /// How many characters count as one token, other than wide ones.
 const CHARACTERS_PER_TOKEN: usize = 4;
 
-/// Estimates how many tokens a text has for a model.
 pub(crate) fn tokens(text: &str) -> usize {
     let n_wide = match text.is_ascii() {
         true => 0,

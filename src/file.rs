@@ -25,7 +25,6 @@ pub(crate) fn create_private_folder(path: &Path) -> io::Result<()> {
     builder.recursive(true).mode(PRIVATE_FOLDER).create(path)
 }
 
-/// Takes all permissions of other accounts away from a file or folder that belongs to this one.
 pub(crate) fn restrict(path: &Path, there: &fs::Metadata) -> io::Result<()> {
     let mode = there.permissions().mode() & 0o7777;
     match mode & 0o077 {
@@ -34,7 +33,6 @@ pub(crate) fn restrict(path: &Path, there: &fs::Metadata) -> io::Result<()> {
     }
 }
 
-/// Reads a file of at most `max` bytes.
 pub(crate) fn read(path: &Path, max: u64) -> Result<Vec<u8>> {
     read_within(path, max)?.ok_or_else(|| too_large(path, max))
 }
@@ -56,7 +54,6 @@ pub(crate) fn read_private(path: &Path, max: u64) -> Option<Vec<u8>> {
     (is_private && bytes.len() as u64 <= max).then_some(bytes)
 }
 
-/// Returns true for what belongs to this account, or under sudo to the account that called it.
 pub(crate) fn is_own(there: &fs::Metadata) -> bool {
     let own = rustix::process::geteuid().as_raw();
     let called_sudo = || env::var("SUDO_UID").ok().and_then(|id| id.parse().ok());
@@ -144,10 +141,8 @@ pub(crate) struct Lines<R> {
     used: usize,
 }
 
-/// A line of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Line<'a> {
-    /// Its number, from 1.
     pub(crate) number: usize,
     /// The line without its end; none when it is longer than is allowed.
     pub(crate) bytes: Option<&'a [u8]>,
@@ -194,7 +189,6 @@ impl<R: BufRead> Lines<R> {
 }
 
 impl<R: Read> Lines<BufReader<R>> {
-    /// Says whether the next line may have to be waited for.
     pub(crate) fn must_wait(&self) -> bool {
         let rest = self.input.buffer().get(self.used..).unwrap_or_default();
         memchr::memchr(b'\n', rest).is_none()
@@ -319,7 +313,6 @@ pub(crate) fn look(path: &Path, lines: &[usize]) -> String {
     format!("sed -n {} {file} | cut -c1-200", quote(&lines.join(";")))
 }
 
-/// Returns a path as an argument, or as much of it as is there.
 pub(crate) fn nearest(path: &Path) -> String {
     let there = path.ancestors().find(|path| path.exists());
     quote(&there.unwrap_or(Path::new(".")).to_string_lossy())

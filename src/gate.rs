@@ -55,7 +55,6 @@ impl Gate {
         Gate::Documented,
     ];
 
-    /// Returns the name as the specification spells it.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Gate::Implemented => "implemented",
@@ -226,7 +225,6 @@ impl Gates {
         Err(or_look(task, Error::new(Code::GateOrder, message)))
     }
 
-    /// Says whether the task has failed more often than it has rounds.
     pub(crate) fn rounds_exceeded(&self) -> bool {
         self.failures.len() > ROUNDS_MAX as usize
     }

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::task::Status;
 
-/// How many tasks stand where.
 pub(crate) type Counts = BTreeMap<Status, u64>;
 
 /// A phase that was added, set or begun. Others come into being when a task names them.
@@ -70,7 +69,6 @@ pub(crate) enum PhaseStatus {
 }
 
 impl PhaseStatus {
-    /// Returns the word for it.
     pub(crate) fn word(self) -> &'static str {
         match self {
             PhaseStatus::Pending => "pending",

@@ -11,9 +11,7 @@ use crate::route::{Index, Message, Profile, Request};
 pub(crate) const STEPS_MAX: usize = 50;
 /// Who is asked when nobody has planned better, if it is there.
 const USUAL: (&str, &str) = ("document_summarizer_agent", "summary.create");
-/// What a worker is asked for that names no intent.
 pub(crate) const INTENT: &str = "message.answer";
-/// What is answered when no worker has.
 pub(crate) const NOTHING: &str =
     "I could not complete your request because every tool failed. Please try again.";
 
@@ -59,7 +57,6 @@ fn offered(agent: &Agent) -> Vec<&str> {
     }
 }
 
-/// Writes a query and who can be asked, as a planner gets it.
 pub(crate) fn brief(query: &str, workers: &[&Agent]) -> Value {
     let agents = workers.iter().map(|agent| {
         json!({"name": agent.name, "description": agent.description, "intents": offered(agent)})
@@ -111,7 +108,6 @@ fn is_named(agent: &Agent, name: &str) -> bool {
     agent.name == name || agent.id == name
 }
 
-/// Finds the worker whose name, description, tags and intents fit a query best.
 fn fitting<'a, 'b>(query: &str, workers: &'b [&'a Agent]) -> Option<&'b &'a Agent> {
     let texts: Vec<String> = workers
         .iter()
@@ -131,7 +127,6 @@ fn fitting<'a, 'b>(query: &str, workers: &'b [&'a Agent]) -> Option<&'b &'a Agen
     workers.iter().find(|agent| agent.id == found)
 }
 
-/// Puts results together where no model does.
 pub(crate) fn stitched<'a>(results: impl IntoIterator<Item = &'a str>) -> String {
     let results: Vec<&str> = results.into_iter().collect();
     match results[..] {

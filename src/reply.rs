@@ -57,7 +57,6 @@ impl<'a, T: Serialize> Envelope<'a, T> {
 }
 
 impl<T: Serialize> Envelope<'_, T> {
-    /// Returns the name of the command that answers.
     pub(crate) fn command(&self) -> &str {
         self.command
     }

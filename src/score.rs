@@ -7,7 +7,6 @@ use std::ops::RangeInclusive;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// The accents that are no part of a word. The signs of other scripts tell words apart.
 const ACCENTS: RangeInclusive<char> = '\u{300}'..='\u{36f}';
 
 /// Returns `text` in lower case, decomposed (NFD) and without accents (U+0300 to U+036F).
@@ -28,7 +27,6 @@ pub(crate) struct Term<'a> {
     pub(crate) start: usize,
 }
 
-/// Splits a normalized text into runs of letters and digits, with the signs that belong to them.
 pub(crate) fn terms(normalized: &str) -> impl Iterator<Item = Term<'_>> {
     let mut rest = 0;
     std::iter::from_fn(move || {
@@ -107,7 +105,6 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// Normalizes a text and splits it into words.
     pub(crate) fn of(text: &str) -> Words {
         let normalized = normalize(text);
         let places = terms(&normalized)
@@ -149,11 +146,9 @@ impl Words {
 /// Where a candidate stands: more points first, then the earliest evidence, then the first listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rank {
-    /// How much speaks for the candidate.
     pub(crate) points: u32,
     /// Where its first evidence stands (a tag's place in its list, a word's place in a text).
     pub(crate) position: usize,
-    /// The candidate's place in its list, which breaks ties.
     pub(crate) order: usize,
 }
 

@@ -50,7 +50,6 @@ pub(crate) enum SessionStatus {
 }
 
 impl SessionStatus {
-    /// Returns the word for it.
     pub(crate) fn word(self) -> &'static str {
         match self {
             SessionStatus::Open => "open",

@@ -66,7 +66,6 @@ pub(crate) const TASK: &[&str] = &[
     "RESULT_KIND",
 ];
 
-/// Command tokens with their values.
 pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("TASK_SHOW_CMD", "cleo show"),
     ("TASK_START_CMD", "cleo start"),
@@ -100,7 +99,6 @@ const SLUG_MAX: usize = 60;
 pub(crate) struct Bindings(BTreeMap<&'static str, String>);
 
 impl Bindings {
-    /// Starts with the command tokens.
     pub(crate) fn new() -> Bindings {
         Bindings(
             COMMANDS
@@ -110,7 +108,6 @@ impl Bindings {
         )
     }
 
-    /// Starts with all tokens that have the same value for every task.
     pub(crate) fn fixed() -> Bindings {
         let mut bindings = Bindings::new();
         bindings.set("OUTPUT_DIR", OUTPUT_DIR);
@@ -225,7 +222,6 @@ fn tokens(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
     })
 }
 
-/// Returns the name that a text begins with, when its braces end there.
 fn name_before_braces(text: &str) -> Option<&str> {
     let is_part = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     let (name, rest) = text.split_at(text.find(|c| !is_part(c))?);

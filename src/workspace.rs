@@ -12,7 +12,6 @@ pub(crate) use crate::template::{MANIFEST, OUTPUT_DIR};
 /// What stands above the folders of a workspace, made with them and not worth telling.
 const ABOVE: [&str; 2] = ["", "claudedocs"];
 
-/// Where runs keep their files, and their git worktrees.
 const RUNS: &str = ".cleo/runs";
 
 /// Keeps the database, which is no text, out of version control, and drafts of whoever was killed.
@@ -21,7 +20,6 @@ const IGNORE: &str = "cleo.db\ncleo.db-*\nagents.db\nagents.db-*\nruns/\n.new-*\
 /// A folder with `.cleo/` in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Workspace {
-    /// The folder.
     pub(crate) root: PathBuf,
     /// The workspace that has the store, where this is a git worktree whose files are judged.
     pub(crate) main: Option<PathBuf>,
@@ -82,7 +80,6 @@ impl Workspace {
         }
     }
 
-    /// Makes what is missing and notes each part as soon as it is there.
     fn create_parts(&self, made: &mut Vec<String>) -> Result<()> {
         let root = &self.root;
         sqlite::check_place(&self.database())?;
@@ -160,7 +157,6 @@ impl Workspace {
         }
     }
 
-    /// Returns where the database is.
     pub(crate) fn database(&self) -> PathBuf {
         self.root.join(".cleo/cleo.db")
     }
@@ -217,7 +213,6 @@ impl Workspace {
         home.unwrap_or_else(|| self.clone())
     }
 
-    /// Refuses a place in which cleo keeps something itself, for what a user wants written.
     pub(crate) fn refuse_own(&self, path: &Path) -> Result<()> {
         // A link is written through, so it is no other place than what it leads to.
         let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
@@ -236,7 +231,6 @@ impl Workspace {
         Ok(())
     }
 
-    /// Opens the store.
     pub(crate) fn open_store(&self) -> Result<SqliteStore> {
         let path = self.database();
         if !self.has_database()? {

@@ -81,7 +81,6 @@ pub(crate) struct Agent {
 }
 
 impl Agent {
-    /// Makes an agent with the defaults of the specification's table.
     pub(crate) fn new(id: &str, kind: Kind, name: &str) -> Agent {
         Agent {
             id: id.to_string(),

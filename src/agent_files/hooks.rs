@@ -10,7 +10,6 @@ use super::{Client, Outcome};
 
 /// How long a client waits for a hook, in seconds.
 const TIMEOUT: u32 = 60;
-/// How the commands of our hooks begin.
 const COMMAND: &str = "cleo hook ";
 
 /// Keys with their values as they are written.
@@ -24,7 +23,6 @@ pub(super) struct Hook {
     group: Group,
 }
 
-/// What is asked when an event is about this kind of agent, or about any.
 #[derive(Serialize)]
 struct Group {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -161,7 +159,6 @@ fn list(text: &str, event: &str) -> Result<Vec<String>, Fault> {
     Ok(read.iter().map(|value| value.get().to_string()).collect())
 }
 
-/// Writes an object whose values are written already.
 fn written(object: &Object, indent: &str) -> String {
     let rows = object.iter();
     let rows = rows.map(|(key, value)| format!("{}: {value}", Value::from(key.as_str())));

@@ -10,14 +10,10 @@ use crate::error::{Code, Error, Result, quote};
 /// Largest settings file, in bytes.
 pub(crate) const FILE_MAX: u64 = 64 << 10;
 
-/// A setting in a file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Entry {
-    /// Its name.
     pub(crate) key: &'static str,
-    /// Its value.
     pub(crate) value: Value,
-    /// Line number, from 1.
     pub(crate) line: usize,
 }
 
@@ -68,7 +64,6 @@ fn to_text(value: &Yaml) -> String {
     }
 }
 
-/// Reads a file into flat names and values.
 fn flatten(path: &str, text: &str) -> Result<BTreeMap<String, Yaml>> {
     let root: Yaml = crate::yaml::from_str(text).map_err(|cause| {
         let line = cause.location().map_or(1, |place| place.line());

@@ -2,18 +2,14 @@
 
 use super::kind::{Kind, Value};
 
-/// A setting.
 #[derive(Debug)]
 pub(crate) struct Key {
     /// Its name, such as `list.limit`.
     pub(crate) name: &'static str,
-    /// What it can be.
     pub(crate) kind: Kind,
     /// What it is unless told; none when what happens then is more than a value.
     pub(crate) default: Option<&'static str>,
-    /// What it means, in one sentence.
     pub(crate) meaning: &'static str,
-    /// The environment variable that sets it.
     pub(crate) variable: &'static str,
 }
 
@@ -23,12 +19,10 @@ impl Key {
         self.kind.read(text.trim(), ',')
     }
 
-    /// Reads a value as it stands in a variable.
     pub(crate) fn read_variable(&self, text: &str) -> std::result::Result<Value, String> {
         self.kind.read(text.trim(), ':')
     }
 
-    /// Quotes a value that is refused. What may be a key, given in the place of a name, is not repeated.
     pub(crate) fn quoted(&self, text: &str) -> String {
         match self.kind {
             Kind::Variable => "that".to_string(),

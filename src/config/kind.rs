@@ -6,16 +6,12 @@ use serde::Serialize;
 
 use crate::error::steers;
 
-/// What a setting can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// One of these words.
     Choice(&'static [&'static str]),
     /// One line of text of at most so many characters.
     Text(usize),
-    /// Name of a variable of the environment.
     Variable,
-    /// A whole number within bounds.
     Number(u64, u64),
     /// A time within bounds, in seconds; written `90`, `90s`, `10m` or `1h`.
     Duration(u64, u64),
@@ -23,7 +19,6 @@ pub(crate) enum Kind {
     Price(u32),
     /// `true` or `false`.
     Flag,
-    /// Folders. In a variable they are separated by colons, elsewhere by commas.
     Folders,
 }
 
@@ -74,7 +69,6 @@ impl Kind {
     }
 }
 
-/// Says whether a text can be the name of a variable, and no key that somebody took for one.
 fn is_variable(text: &str) -> bool {
     let is_part = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     let is_short = text.len() <= 16 || text.contains('_');

@@ -6,18 +6,12 @@ use std::path::Path;
 use super::key::Key;
 use super::kind::{Value, price};
 
-/// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// An option on the command line.
     Option(&'static str),
-    /// A variable of the environment.
     Variable(&'static str),
-    /// A line of a file.
     File {
-        /// The file.
         path: String,
-        /// Number of the line, from 1.
         line: usize,
     },
     /// Nobody set it.
@@ -47,7 +41,6 @@ impl Settings {
         self.set.push((key.name, value, origin));
     }
 
-    /// Returns what a setting is and who says so.
     pub(crate) fn find(&self, key: &'static Key) -> Option<(Value, Origin)> {
         let set = self.set.iter().find(|(name, _, _)| *name == key.name);
         let default = || Some((key.read(key.default?).ok()?, Origin::Default));
@@ -59,7 +52,6 @@ impl Settings {
         self.find(Key::find(name)?).map(|(value, _)| value)
     }
 
-    /// Returns a setting that is text.
     pub(crate) fn text(&self, name: &str) -> Option<String> {
         match self.value(name)? {
             Value::Text(text) => Some(text),
@@ -75,12 +67,10 @@ impl Settings {
         }
     }
 
-    /// Returns a setting that is an amount of money.
     pub(crate) fn price(&self, name: &str) -> Option<f64> {
         price(&self.text(name)?)
     }
 
-    /// Says who sets something.
     pub(crate) fn origin(&self, name: &str) -> Option<Origin> {
         self.find(Key::find(name)?).map(|(_, origin)| origin)
     }
@@ -93,17 +83,14 @@ impl Settings {
         }
     }
 
-    /// Says whether a file of the project, which may come from a stranger, sets this.
     pub(crate) fn is_from_project(&self, name: &str) -> bool {
         matches!(self.origin(name), Some(Origin::File { path, .. }) if Path::new(&path).ends_with(".cleo/config.yaml"))
     }
 
-    /// Says whether a setting is true.
     pub(crate) fn is_on(&self, name: &str) -> bool {
         self.value(name) == Some(Value::Flag(true))
     }
 
-    /// Returns a setting that is folders, and whether a file of the project says so.
     pub(crate) fn folders(&self, name: &str) -> Vec<String> {
         match self.value(name) {
             Some(Value::Folders(folders)) => folders,

@@ -16,7 +16,6 @@ use crate::run::{Run, RunStatus};
 use crate::store::agency::Agency;
 
 impl Engine<'_> {
-    /// Claims steps and makes their prompts, each in one transaction for all.
     pub(super) fn claim(&mut self, steps: &[usize]) -> Result<()> {
         let ids: Vec<TaskId> = steps.iter().map(|step| self.tasks[*step]).collect();
         let claimed = claims::claim_apart(&mut self.context, &ids, self.options.lease())?;
@@ -44,7 +43,6 @@ impl Engine<'_> {
         Arc::make_mut(fixed).insert(id, criteria);
     }
 
-    /// Says what it means that a step cannot be claimed.
     fn not_claimed(&mut self, step: usize, error: Error) -> Result<Fact> {
         Ok(match error.code {
             Code::StatusRefused if self.is_done(self.tasks[step])? => {
@@ -75,7 +73,6 @@ impl Engine<'_> {
         })
     }
 
-    /// Tells that a step was done while this run had nobody work on it.
     pub(super) fn tell_done_elsewhere(&mut self, step: usize) {
         let told = Told {
             reason: Some("somebody else has done it".to_string()),
@@ -84,7 +81,6 @@ impl Engine<'_> {
         self.tell(kind::TASK_COMPLETED, told);
     }
 
-    /// Finds the run that holds a step, if one does.
     fn holding_run(&mut self, step: usize) -> Result<Option<Run>> {
         let task = self.tasks[step];
         let claim = self.context.read(|transaction| transaction.claim(task))?;
@@ -108,7 +104,7 @@ impl Engine<'_> {
         Ok(status == Some(crate::task::Status::Done))
     }
 
-    /// Takes what prompts are prepared with; at first it is read.
+    /// Returns what prompts are prepared with, which the first call reads.
     pub(super) fn stocked(&mut self) -> Result<Stock> {
         match self.stock.take() {
             Some(stock) => Ok(stock),
@@ -157,7 +153,7 @@ impl Engine<'_> {
     }
 }
 
-/// Returns the id of a run whose process is gone and which can be gone on with or given up.
+/// Returns the id of a run whose process ended and that can be resumed or cancelled.
 fn left(run: &Run) -> Option<String> {
     let is_left = matches!(run.status, RunStatus::Interrupted | RunStatus::Failed);
     (is_left && run.kind.resumes()).then(|| run.id.clone())

@@ -13,7 +13,6 @@ use crate::runner::agent;
 /// Most bytes of an output that are read; more of none is kept.
 const OUTPUT_MAX: u64 = 65 << 20;
 
-/// Tells of the end of each agent that was cut off and had told what it used, and has the board take it.
 pub(super) fn cut_off(folder: &Path, board: &mut Board, at: &str) -> Vec<(&'static str, Told)> {
     let told = board.tasks().iter().filter_map(|task| ended(folder, task));
     let told: Vec<Told> = told.collect();

@@ -20,7 +20,7 @@ use crate::run::told::{Told, kind};
 use crate::runner::agent::{Job, Limits, Runner};
 use crate::runner::process::Bounds;
 
-/// Says whether a refusal means that somebody else decides on the task now.
+/// Another worker decides on the task from now on.
 pub(super) fn is_loss(error: &Error) -> bool {
     use Code::{ClaimLost, Claimed, StatusRefused, TaskNotFound};
     matches!(
@@ -54,7 +54,6 @@ impl Engine<'_> {
         }
     }
 
-    /// Tells that a try begins.
     pub(super) fn announce_start(&mut self, step: usize) {
         let runner = self
             .worker(step)
@@ -100,7 +99,6 @@ impl Engine<'_> {
         });
     }
 
-    /// Makes what an agent is given, and the places that it needs.
     fn job(&mut self, step: usize) -> Result<Option<(Arc<dyn Runner>, Job)>> {
         let raw = self.raw(step);
         let prompt_file = raw.with_extension("prompt.md");
@@ -184,7 +182,7 @@ impl Engine<'_> {
         own.chain(self.fixed_time()).collect()
     }
 
-    /// A fixed clock is that of agents too.
+    /// Agents get the fixed clock too.
     fn fixed_time(&self) -> Option<(String, String)> {
         use crate::clock::Clock;
         let clock = self.context.surroundings.clock;
@@ -229,7 +227,6 @@ impl Engine<'_> {
         Ok(check_all(&mut self.context, &right, &mut self.required))
     }
 
-    /// Completes the steps that hold.
     pub(super) fn complete(&mut self, checks: Checks) -> Result<()> {
         let done = match checks.is_empty() {
             true => Vec::new(),
@@ -286,7 +283,6 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Leaves a step that is not done: its worktree, and its claim.
     fn release(&mut self, step: usize) -> Result<()> {
         self.leave_tree(step)?;
         self.give_back(step)

@@ -21,9 +21,7 @@ use crate::runner::{self, child};
 pub(crate) use plan::PlanWish;
 pub(crate) use wish::Wish;
 
-/// The program that carries runs out.
 const PROGRAM: &str = "cleo-full";
-/// How long the first word of a run is waited for.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Longest line that is looked at, in bytes.
 const LINE_MAX: u64 = 16 << 20;
@@ -31,13 +29,12 @@ const LINE_MAX: u64 = 16 << 20;
 /// A run that goes on by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Begun {
-    /// Its id.
     pub(crate) run: String,
-    /// What somebody would type to begin the same.
+    /// The command that begins the same run from a shell.
     pub(crate) command: String,
 }
 
-/// Begins a run as it is wished, in a process of its own, and returns once the store has it.
+/// Begins a run in a process of its own and returns once the store has it.
 pub(crate) fn begin(surroundings: &Surroundings, wish: &Wish) -> Result<Begun> {
     let words = wish.words()?;
     let told = first(surroundings, &words, Told::Line, None)?;
@@ -56,14 +53,12 @@ pub(crate) fn carry_out(
     begun(&told, wish.typed())
 }
 
-/// Goes on with a run in a process of its own.
 pub(crate) fn resume(surroundings: &Surroundings, run: &str) -> Result<Begun> {
     let words = ["runs", "resume", run].map(String::from);
     let told = first(surroundings, &words, Told::Line, None)?;
     begun(&told, typed(&words))
 }
 
-/// Says what a run would do.
 pub(crate) fn rehearse(surroundings: &Surroundings, wish: &Wish) -> Result<Value> {
     let wish = Wish {
         dry_run: true,
@@ -86,7 +81,6 @@ fn begun(told: &Value, command: String) -> Result<Begun> {
     }
 }
 
-/// What is waited for.
 #[derive(Clone, Copy)]
 enum Told {
     /// The first event of a run, or why there is none.
@@ -95,7 +89,6 @@ enum Told {
     Whole,
 }
 
-/// Starts the program, has it read the input, and returns what it says first.
 fn first(
     surroundings: &Surroundings,
     words: &[String],
@@ -115,7 +108,6 @@ fn first(
     told.map_err(unheard)
 }
 
-/// Says why nothing was heard of a run.
 fn unheard(why: RecvTimeoutError) -> Error {
     let (code, message) = match why {
         RecvTimeoutError::Timeout => (
@@ -130,7 +122,6 @@ fn unheard(why: RecvTimeoutError) -> Error {
     Error::new(code, message).fix("cleo runs list")
 }
 
-/// Writes the words of a command as they are typed.
 fn typed(words: &[String]) -> String {
     let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
     format!("cleo {}", words.join(" "))
@@ -200,7 +191,7 @@ fn listen(output: ChildStdout, what: Told) -> Receiver<Value> {
     receiver
 }
 
-/// Makes an error again of what a run answered that was refused.
+/// Turns the JSON of a refusal back into an error.
 fn refused(told: &Value) -> Error {
     let error = &told["error"];
     let code = error["code"].as_str().unwrap_or_default();

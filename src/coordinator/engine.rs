@@ -36,39 +36,34 @@ use crate::runner::signals::Guard;
 use crate::store::agency::Agency;
 use crate::store::sqlite::SqliteAgency;
 
-/// Who coordinates runs over tasks, as their records name it.
 const COORDINATOR: &str = "cleo";
 
-/// What is known of a step beside what its events tell.
+/// What the events of a step do not tell.
 #[derive(Default)]
 pub(super) struct Slot {
-    /// The prompt, from when it is ready until its agent is started.
+    /// The prompt, until its agent is started.
     pub(super) spawned: Option<Box<Spawned>>,
-    /// The prompt that its last agent was given.
+    /// The prompt of its last agent.
     pub(super) given: Option<Box<Spawned>>,
     /// What the next try is told instead of the prompt.
     pub(super) instead: Option<String>,
-    /// The conversation that the next try goes on with.
     pub(super) resume: Option<String>,
     pub(super) epoch: Option<u32>,
     pub(super) attempt: u32,
-    /// Ends the try that is under way.
+    /// Ends the attempt under way.
     pub(super) stop: Option<Arc<AtomicBool>>,
-    /// The worktree that it is worked on in.
     pub(super) tree: Option<Tree>,
-    /// What a try said of itself, until it is judged.
+    /// The result of an attempt, until it is judged.
     pub(super) said: Option<crate::runner::agent::Ended>,
     /// The last message of an agent that came to its end, as far as it can be known.
     pub(super) last_words: Option<String>,
     /// The run that holds its task and that nobody carries out any more.
     pub(super) left_by: Option<String>,
-    /// True once it was told that another run works on it.
+    /// Whether an event told that another run works on it.
     pub(super) is_awaited: bool,
-    /// When it was last told what the agent does.
     pub(super) told: Option<Instant>,
 }
 
-/// A run under way.
 pub(super) struct Engine<'a> {
     pub(super) context: Context,
     pub(super) agency: SqliteAgency,
@@ -76,7 +71,6 @@ pub(super) struct Engine<'a> {
     pub(super) board: Board,
     pub(super) machine: Machine,
     pub(super) crew: Crew,
-    /// Where each task gets a worktree of its own, if it does.
     pub(super) trees: Option<Trees>,
     pub(super) turns: Turns,
     pub(super) workers: Vec<Worker>,
@@ -101,7 +95,6 @@ pub(super) struct Engine<'a> {
     _alive: Alive,
 }
 
-/// Carries out the tasks of a selection, and returns what became of them.
 pub(crate) fn run(
     surroundings: Surroundings,
     options: Options,
@@ -123,7 +116,6 @@ pub(super) fn check_depth(ambience: &Ambience) -> Result<()> {
     Err(Error::new(Code::RunNested, message).fix("cleo runs list --status running"))
 }
 
-/// What a run is carried out with.
 pub(super) struct Outset {
     pub(super) context: Context,
     pub(super) team: Team,
@@ -132,7 +124,6 @@ pub(super) struct Outset {
     pub(super) run: Run,
     pub(super) planned: Vec<Planned>,
     pub(super) alive: Alive,
-    /// What was checked out when it began, where its tasks get worktrees.
     pub(super) base: Option<Base>,
 }
 
@@ -203,7 +194,6 @@ impl<'a> Engine<'a> {
         Ok(engine)
     }
 
-    /// Gets everything ready that a run needs, and does nothing of it yet.
     pub(super) fn open(
         outset: Outset,
         mut agency: SqliteAgency,
@@ -315,7 +305,6 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Does what was decided and kept, agents first. Returns what was decided meanwhile.
     fn act(&mut self, deeds: Vec<Deed>) -> Result<Vec<Deed>> {
         let is_handing = |deed: &Deed| matches!(deed, Deed::Complete(_) | Deed::Claim(_));
         let (handing, others): (Vec<Deed>, Vec<Deed>) = deeds.into_iter().partition(is_handing);
@@ -332,7 +321,6 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Completes what has ended and takes what comes next, in one transaction for all.
     fn hand_on(&mut self, handing: Vec<Deed>) -> Result<Vec<Deed>> {
         if handing.is_empty() {
             return Ok(Vec::new());
@@ -360,14 +348,13 @@ impl<'a> Engine<'a> {
         Ok(next)
     }
 
-    /// Returns the run that nobody carries out any more and that holds what was not begun because of that.
+    /// Returns the dead run that holds what was therefore not begun.
     fn left_by(&self) -> Option<String> {
         let slots = self.board.tasks().iter().zip(&self.slots);
         let mut left = slots.filter(|(task, _)| task.state == TaskState::Skipped);
         left.find_map(|(_, slot)| slot.left_by.clone())
     }
 
-    /// Returns who works on a step; nobody works on an epic.
     pub(super) fn worker(&self, step: usize) -> Option<&Worker> {
         self.workers.get(self.employed[step])
     }
@@ -378,7 +365,6 @@ impl<'a> Engine<'a> {
         self.journal.folder().join(name)
     }
 
-    /// Keeps how the run ended, and returns what became of it.
     pub(super) fn finish(mut self) -> Result<Report> {
         let caught = self.guard.take().and_then(Guard::end);
         let stop = self.machine.stop();

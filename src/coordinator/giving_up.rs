@@ -28,11 +28,9 @@ use crate::store::sqlite::SqliteAgency;
 use crate::task::Status;
 use crate::workspace::Workspace;
 
-/// How long to wait until a run that is to end has ended.
+/// How long to wait for the end of a cancelled run.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// Pause between two looks.
 const PAUSE: Duration = Duration::from_millis(50);
-/// Why a task is not done of a run that was given up.
 const GIVEN_UP: &str = "the run was given up";
 
 /// What was asked of a run that is to be given up.
@@ -105,7 +103,6 @@ pub(crate) fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled>
     })
 }
 
-/// Reads which tasks that a run held it has given back.
 fn given_back(context: &mut Context, holder: &str, held: &[Claim]) -> Result<Vec<TaskId>> {
     context.read(|transaction| {
         let mut given_back = Vec::new();
@@ -179,7 +176,6 @@ fn taken(agency: &mut dyn Agency, id: &str, alive: &Alive) -> Result<Option<Run>
     }))
 }
 
-/// Writes the request down, for whoever carries the run out.
 fn asked(agency: &mut SqliteAgency, surroundings: &Surroundings, id: &str) -> Result<()> {
     let mut transaction = agency.write()?;
     let run = transaction.run(id)?.ok_or_else(|| no_run(id))?;
@@ -327,7 +323,6 @@ fn not_begun(task: TaskId, because: Option<TaskId>) -> Told {
     }
 }
 
-/// Gives back the tasks that a run holds.
 fn released(context: &mut Context, holder: &str) -> Result<Vec<TaskId>> {
     let held = context.read(|transaction| transaction.claims_of(holder))?;
     for claim in &held {

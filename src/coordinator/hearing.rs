@@ -12,7 +12,7 @@ use crate::runner::agent::{Ended, Sign};
 
 /// Shortest time between two events that tell what an agent does.
 const DOING_PAUSE: Duration = Duration::from_secs(1);
-/// Most characters of what an agent says that an event keeps.
+/// Most characters of an agent's message that an event keeps.
 const SAID_MAX: usize = 2_000;
 /// Most lines of complaints that an event keeps.
 const COMPLAINTS_MAX: usize = 5;
@@ -51,7 +51,6 @@ impl Engine<'_> {
         }
     }
 
-    /// Tells what an agent does, now and then.
     fn doing(&mut self, step: usize, what: String) {
         let told = self.slots[step].told;
         if told.is_some_and(|told| told.elapsed() < DOING_PAUSE) {
@@ -137,7 +136,6 @@ impl Engine<'_> {
     }
 }
 
-/// The end of an agent that could not be driven at all.
 fn not_driven(error: Error) -> Ended {
     Ended {
         outcome: Some(Outcome::AgentError),

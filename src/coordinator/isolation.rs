@@ -16,9 +16,7 @@ use crate::ops::{Context, claims, require};
 use crate::run::Outcome;
 use crate::run::told::{Told, kind};
 
-/// What became of work in a worktree that was to be brought into the workspace.
 enum Brought {
-    /// It does not verify.
     Lacking(Lacking),
     /// It cannot be brought over: the branch that holds it, if one does, and why.
     Stuck(Option<String>, String),
@@ -67,7 +65,6 @@ impl Engine<'_> {
         }
     }
 
-    /// Verifies a step in its worktree, merges it, and completes it in the workspace.
     pub(super) fn bring_home(&mut self, (id, epoch): (TaskId, Option<u32>)) -> Result<()> {
         let step = self.places[&id];
         let Some(tree) = self.slots[step].tree.clone() else {
@@ -186,13 +183,11 @@ impl Engine<'_> {
         Ok(Brought::Stuck(None, why))
     }
 
-    /// Returns what the merge of a task is called.
     fn message(&self, id: TaskId) -> String {
         let title = self.board.task(id).map(|task| task.title.as_str());
         format!("{id}: {}", title.unwrap_or_default())
     }
 
-    /// Says what a step lacks as its worktree stands.
     pub(super) fn lacking_in(
         &mut self,
         tree: &Tree,
@@ -303,7 +298,6 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Says whether the claim of a step is still the one that it was begun under.
     fn holds(&mut self, step: usize) -> Result<bool> {
         let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
         let claim = self.context.read(|transaction| transaction.claim(task))?;
@@ -311,7 +305,6 @@ impl Engine<'_> {
         Ok(claim.is_some_and(|claim| is_own(&claim) && Some(claim.epoch) == epoch))
     }
 
-    /// Tells which branch holds what is not in the workspace, now that the worktree is gone.
     fn tell_left(&mut self, step: usize, branch: Option<String>) {
         self.slots[step].tree = None;
         if let (Some(branch), Some(trees)) = (branch, &self.trees) {
@@ -320,7 +313,6 @@ impl Engine<'_> {
         }
     }
 
-    /// Tells what of the work on a step is not in the workspace, and why.
     fn tell_aside(&mut self, step: usize, aside: &[Error]) {
         for error in aside {
             let told = Told {
@@ -331,7 +323,6 @@ impl Engine<'_> {
         }
     }
 
-    /// Leaves the worktree of a step where it is, because it cannot be ended without loss, and tells so.
     pub(super) fn keep_tree(&mut self, step: usize, error: &Error) {
         let Some(tree) = self.slots[step].tree.take() else {
             return;
@@ -350,7 +341,6 @@ impl Engine<'_> {
     }
 }
 
-/// Has what an agent made of the files in its worktree speak against its work, and not end the run.
 fn of_the_place(error: Error) -> Result<Lacking> {
     match error.code {
         Code::FileUnreadable | Code::FileUnwritable | Code::PathOutside => Ok(error.into()),
@@ -358,7 +348,7 @@ fn of_the_place(error: Error) -> Result<Lacking> {
     }
 }
 
-/// Says whether an error is of cleo itself, which ends the run, and not of the repository.
+/// Whether an error is of cleo itself, which ends the run, and not of the repository.
 fn is_of_cleo(error: &Error) -> bool {
     matches!(
         error.code,
@@ -366,7 +356,7 @@ fn is_of_cleo(error: &Error) -> bool {
     )
 }
 
-/// Takes a merge back, and says whether that could be done: a lock that somebody holds may be in the way.
+/// Takes a merge back. False when a lock that another process holds is in the way.
 fn take_back_merge(trees: &Trees, commit: &str) -> Result<bool> {
     match trees.unmerge(commit) {
         Err(error) if is_of_cleo(&error) => Err(error),
@@ -374,7 +364,6 @@ fn take_back_merge(trees: &Trees, commit: &str) -> Result<bool> {
     }
 }
 
-/// Tells of the branch that holds what was done and is not merged.
 pub(super) fn kept_on(trees: &Trees, branch: String, told: Told) -> Told {
     let merge = trees.to_merge(&branch);
     Told {
@@ -386,7 +375,6 @@ pub(super) fn kept_on(trees: &Trees, branch: String, told: Told) -> Told {
     }
 }
 
-/// Reads what a task is to make.
 fn declared(context: &mut Context, task: TaskId) -> Result<Declared> {
     context.read(|transaction| Ok(Declared::of(&require(transaction, task)?)))
 }

@@ -16,7 +16,6 @@ use crate::run::Outcome;
 use crate::run::told::{Told, kind};
 
 impl Engine<'_> {
-    /// Takes what became of the completion of a task.
     pub(super) fn completed(&mut self, (id, done): Completion) -> Result<()> {
         let step = self.places[&id];
         if let Err(lacking) = done {
@@ -34,7 +33,6 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Tells what a step lacks, and says what that means for it.
     pub(super) fn found_lacking(&mut self, step: usize, mut lacking: Lacking) -> Result<Fact> {
         if let Some(fault) = lacking.faults.iter().find(|fault| is_loss(fault)) {
             return Ok(Fact::Lost(step, fault.message.clone()));
@@ -94,7 +92,6 @@ impl Engine<'_> {
         (outcome, reason.into_iter().chain(faults).collect())
     }
 
-    /// Does not complete a step whose agent ended with other words than it should have.
     pub(super) fn object(&mut self, step: usize) -> Result<()> {
         let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
         let lease = self.options.lease();
@@ -108,7 +105,6 @@ impl Engine<'_> {
         self.not_completed(step, lacking)
     }
 
-    /// Says what a step lacks as it stands, the last words of its agent with it.
     pub(super) fn lacks(&mut self, step: usize) -> Result<Lacking> {
         let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
         let mut lacking = match self.slots[step].tree.clone() {
@@ -155,7 +151,6 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Says whether nothing is wrong with a step but the last words of its agent.
     pub(super) fn lacks_words_only(&mut self, step: usize) -> Result<bool> {
         if self.misspoken(step).is_none() {
             return Ok(false);
@@ -164,7 +159,6 @@ impl Engine<'_> {
         Ok(faults.all(|fault| fault.code == Code::ReturnMessage))
     }
 
-    /// Says what is wrong with the last words of the agent of a step.
     pub(super) fn misspoken(&self, step: usize) -> Option<Error> {
         let words = self.slots[step].last_words.as_deref()?;
         let found = verify::message(words);
@@ -174,7 +168,6 @@ impl Engine<'_> {
     }
 }
 
-/// The error of a task that is done by force only.
 fn by_force(task: TaskId, forced: &Forced) -> Error {
     let message = format!(
         "{task} was completed by force by {}, which does not count here",

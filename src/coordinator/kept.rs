@@ -35,7 +35,6 @@ impl KeptTree {
         })
     }
 
-    /// Says whether a branch is its own.
     pub(super) fn is_on(&self, branch: &str) -> bool {
         self.branch.as_deref() == Some(branch)
     }

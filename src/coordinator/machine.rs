@@ -14,7 +14,6 @@ use crate::run::spent::dollars;
 
 pub(super) use facts::{Deed, Ended, Fact, Step, Stop};
 
-/// Where a step that is under way stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Claiming,
@@ -24,34 +23,28 @@ enum Stage {
     Repairing,
     /// Its claim is lost, and what works on it is being ended: until that is gone it takes its place.
     Leaving,
-    /// It holds its claim and goes on at this moment.
     Waiting(Duration),
 }
 
 impl Stage {
-    /// Says whether a step that stands there takes a place.
     fn is_busy(self) -> bool {
         !matches!(self, Stage::Waiting(_))
     }
 }
 
-/// How often a step was tried again.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tries {
     repairs: u32,
     refusals: u32,
     /// How it ended that was tried before the run went on.
     before: Option<Outcome>,
-    /// How long its model wants to be left alone, as it said last.
     asked: Option<Duration>,
 }
 
-/// The state of a run.
 pub(super) struct Machine {
     rules: Rules,
     steps: Vec<Step>,
     schedule: Schedule,
-    /// The steps that are under way.
     stages: BTreeMap<usize, Stage>,
     tries: Vec<Tries>,
     /// Steps that somebody else's work holds up, each with why.
@@ -60,11 +53,9 @@ pub(super) struct Machine {
     awaits: bool,
     /// True when what holds them up may have ended.
     stirred: bool,
-    /// Steps whose claims are lost and which are still being ended, each with why.
     lost: BTreeMap<usize, String>,
     /// Runners that take no more work until then.
     paused: BTreeMap<usize, Duration>,
-    /// How many runners there are.
     runners: usize,
     failures: usize,
     spent: f64,
@@ -98,40 +89,34 @@ impl Machine {
         self.schedule.done(step);
     }
 
-    /// Notes a step that failed before the run went on, and returns those that never begin now.
     pub(super) fn failed_before(&mut self, step: usize) -> Vec<usize> {
         self.failures += 1;
         self.schedule.failed(step)
     }
 
-    /// Notes how the tries of a step ended that it had before the run went on.
     pub(super) fn tried_before(&mut self, step: usize, outcome: Outcome) {
         self.tries[step].before = Some(outcome);
     }
 
-    /// Notes what was spent before the run went on.
     pub(super) fn spent_before(&mut self, cost: f64) {
         self.spent = dollars(self.spent + cost.max(0.0));
     }
 
-    /// Returns why the run ends before all is done.
     pub(super) fn stop(&self) -> Option<Stop> {
         self.stop
     }
 
-    /// Says that what holds steps up may have ended.
     pub(super) fn stir(&mut self) {
         self.stirred = true;
     }
 
-    /// Returns what the run may still cost in US dollars; none when nothing says so.
+    /// Returns what the run may still cost in US dollars, or `None` without a limit.
     pub(super) fn left(&self) -> Option<f64> {
         self.rules
             .max_cost
             .map(|most| dollars((most - self.spent).max(0.0)))
     }
 
-    /// Returns the steps whose claims are held.
     pub(super) fn held(&self) -> Vec<usize> {
         let holds = |(step, stage): &(&usize, &Stage)| {
             !matches!(stage, Stage::Claiming | Stage::Leaving) && !self.steps[**step].is_epic
@@ -140,12 +125,12 @@ impl Machine {
         held.map(|(step, _)| *step).collect()
     }
 
-    /// Says whether nothing is under way and nothing can begin any more.
+    /// Nothing is under way and nothing can begin any more.
     pub(super) fn is_over(&self) -> bool {
         self.stages.is_empty() && self.parked.is_empty() && self.schedule.is_over()
     }
 
-    /// Returns the moment at which something is to be looked at again, if nothing happens before.
+    /// Returns when to look again if nothing happens before.
     pub(super) fn wakes(&self) -> Option<Duration> {
         let waiting = self.stages.values().filter_map(|stage| match stage {
             Stage::Waiting(until) => Some(*until),
@@ -229,7 +214,6 @@ impl Machine {
         }
     }
 
-    /// Has what works on a step whose claim is lost ended, and the step with it.
     fn lost(&mut self, step: usize, why: String, deeds: &mut Vec<Deed>) {
         match self.stages.get(&step) {
             None | Some(Stage::Leaving) => {}
@@ -242,7 +226,6 @@ impl Machine {
         }
     }
 
-    /// Takes the end of what worked on a step whose claim is lost.
     fn left_off(&mut self, step: usize, deeds: &mut Vec<Deed>) {
         let why = self.lost.remove(&step).unwrap_or_default();
         self.fail(step, Outcome::Cancelled, why, deeds);
@@ -253,7 +236,7 @@ impl Machine {
         deeds.push(Deed::Complete(step));
     }
 
-    /// Has a step wait after too many requests, and everything else that its runner would begin.
+    /// Has a step wait after too many requests, and with it whatever its runner would begin.
     fn hold_back(&mut self, now: Duration, step: usize, why: String, deeds: &mut Vec<Deed>) {
         let Tries {
             refusals, asked, ..
@@ -325,14 +308,12 @@ impl Machine {
         self.skip_all(step, why, deeds);
     }
 
-    /// Gives up the steps that only wait.
     fn give_up_waiting(&mut self, deeds: &mut Vec<Deed>) {
         for step in self.waiting(Duration::MAX) {
             self.fail(step, self.cut_short(), self.why_stopped(), deeds);
         }
     }
 
-    /// How what is under way ends when the run does.
     fn cut_short(&self) -> Outcome {
         match self.stop {
             Some(Stop::TimeLimit) => Outcome::Timeout,

@@ -43,22 +43,17 @@ use crate::runner::agent::Runners;
 
 /// Who is told of a run while it goes on.
 pub(crate) trait Listener {
-    /// Hears what happened, once it is kept.
     fn tell(&mut self, events: &[Event], board: &Board);
 
-    /// Is asked now and then to show how it stands.
     fn show(&mut self, _board: &Board) {}
 }
 
-/// What surrounds a run beside what surrounds every command.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ambience {
     /// How many agents there are above this cleo (`CLEO_DEPTH`).
     pub(crate) depth: u32,
     /// The trace that it belongs to (`TRACEPARENT`).
     pub(crate) trace: Option<String>,
-    /// What the settings say of runners.
     pub(crate) runners: Runners,
-    /// What the project's file says of runners.
     pub(crate) chosen: Vec<Item>,
 }

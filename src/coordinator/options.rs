@@ -14,25 +14,20 @@ use crate::runner::agent::Limits;
 /// Most agents within agents: cleo that is called by an agent of a run of an agent begins no other.
 pub(crate) const DEPTH_MAX: u32 = 3;
 
-/// Which tasks to carry out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Selection {
     /// These; of an epic, everything below it.
     Tasks(Vec<TaskId>),
-    /// Everything below an epic.
     Epic(TaskId),
     /// One wave of an epic, as `orchestrator waves` numbers it.
     Wave(TaskId, usize),
-    /// Everything that is ready now.
     AllReady,
 }
 
-/// How a run is carried out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Options {
-    /// Which tasks.
     pub(crate) selection: Selection,
     /// The runner that is asked for, perhaps with a model, as in `claude:MODEL`; none for those that
     /// the settings say.
@@ -64,7 +59,6 @@ pub(crate) struct Options {
     pub(crate) gate_time_limit: u64,
     /// How long claims hold, in seconds; they are renewed meanwhile.
     pub(crate) lease: u64,
-    /// True when each task gets a git worktree of its own.
     pub(crate) isolate: bool,
     /// True when nothing more begins after a failure.
     pub(crate) fail_fast: bool,
@@ -85,7 +79,7 @@ pub(crate) struct Rest {
 }
 
 impl Rest {
-    /// Returns how a run is carried out from now on that has spent so much.
+    /// Returns the options of a run that goes on after it spent this much.
     pub(super) fn of(self, options: Options, spent: f64) -> Options {
         let most = self.max_cost.map(|more| dollars(spent + more));
         Options {
@@ -98,7 +92,6 @@ impl Rest {
 }
 
 impl Options {
-    /// Returns the bounds of the run, but for those of its runners.
     pub(super) fn rules(&self) -> Rules {
         Rules {
             jobs: self.jobs.max(1),
@@ -109,12 +102,10 @@ impl Options {
         }
     }
 
-    /// Returns the amount of money that was given last, as somebody wrote it.
     pub(super) fn budget(&self) -> Option<f64> {
         self.granted.or(self.max_cost)
     }
 
-    /// Returns the bounds of one agent, but for what it may cost.
     pub(super) fn limits(&self) -> Limits {
         Limits {
             time: self.task_time_limit.map(Duration::from_secs),

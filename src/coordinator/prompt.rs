@@ -8,7 +8,6 @@ use crate::workspace::MANIFEST;
 /// Most faults that an agent is told at a time.
 const FAULTS_MAX: usize = 50;
 
-/// Writes what is missing, for an agent that has worked on the task or for the next one.
 pub(super) fn missing(spawned: &Spawned, faults: &[String]) -> String {
     let Spawned {
         task_id,
@@ -37,7 +36,6 @@ pub(super) fn again(spawned: &Spawned, faults: &[String]) -> String {
     format!("{prompt}\n\n## An earlier try\n\n{missing}")
 }
 
-/// Says in one line what a fault is, with the command that shows or mends it.
 pub(super) fn told(fault: &Error) -> String {
     let message = fault.shown();
     match &fault.fix {
@@ -56,7 +54,6 @@ pub(super) fn traceparent(above: Option<&str>, run: &str, task: TaskId, attempt:
     format!("00-{trace}-{span}-01")
 }
 
-/// Reads the trace id of a trace context of version 00.
 fn trace_of(parent: &str) -> Option<String> {
     let parts: Vec<&str> = parent.split('-').collect();
     let [_, trace, _, _] = parts.as_slice() else {

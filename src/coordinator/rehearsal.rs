@@ -40,7 +40,6 @@ pub(crate) struct Rehearsal {
     pub(crate) model: Option<String>,
 }
 
-/// Says what a run would do.
 pub(crate) fn rehearse(
     surroundings: Surroundings,
     options: &Options,

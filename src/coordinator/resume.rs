@@ -75,7 +75,7 @@ pub(crate) fn resume(
     engine.carry_out()
 }
 
-/// Opens the store of agents, in which there must be the run.
+/// Opens the store of agents, which must have the run.
 pub(super) fn opened(
     workspace: &Workspace,
     surroundings: &Surroundings,
@@ -123,7 +123,6 @@ fn require_base(workspace: &Workspace, agency: &mut SqliteAgency, id: &str) -> R
         .map(drop)
 }
 
-/// Reads what was checked out when a run began, with the last commit that it made there.
 pub(super) fn recorded_base(events: &[Event]) -> Option<Base> {
     let told_of = |kind: &'static str| {
         let events = events.iter().filter(move |event| event.kind == kind);
@@ -184,7 +183,6 @@ fn refuse_status(run: &Run) -> Result<()> {
     }
 }
 
-/// Reads how a run was begun, with the bounds that it got when it went on.
 pub(super) fn begun(run: &Run, events: &[Event]) -> Result<(Options, Vec<Planned>)> {
     let is_begin = |kind: &str| matches!(kind, kind::RUN_STARTED | kind::RUN_RESUMED);
     let begins = events.iter().filter(|event| is_begin(&event.kind));
@@ -216,7 +214,6 @@ pub(crate) fn way_on(surroundings: &Surroundings, shown: &Shown) -> String {
     resuming(&shown.run, spent_all.and_then(|options| options.budget()))
 }
 
-/// Adds up what the tasks of a run have cost.
 fn spent(tasks: &[TaskRun]) -> f64 {
     let costs = tasks.iter().filter_map(|task| task.cost);
     costs.fold(0.0, |all, cost| dollars(all + cost.max(0.0)))
@@ -235,7 +232,6 @@ pub(super) fn groups(board: &Board) -> Vec<(u32, String)> {
 }
 
 impl Engine<'_> {
-    /// Tells of the agents that were cut off, before the run goes on.
     fn tell_cut_off(&mut self, cut: Vec<(&'static str, Told)>) -> Result<()> {
         for (kind, told) in cut {
             self.tell(kind, told);

@@ -13,7 +13,6 @@ const ASKED_MAX: Duration = Duration::from_secs(3_600);
 /// How often a step is tried again after too many requests.
 const PAUSES: u32 = 8;
 
-/// The bounds of a run.
 #[derive(Clone, Debug)]
 pub(super) struct Rules {
     /// Most steps that are under way at a time.

@@ -101,7 +101,6 @@ fn roots(context: &mut Context, selection: &Selection) -> Result<Vec<TaskId>> {
     })
 }
 
-/// Reads the open tasks among these and below them.
 fn nodes(transaction: &dyn Transaction, roots: &[TaskId]) -> Result<BTreeMap<TaskId, Node>> {
     let mut all = BTreeMap::new();
     for root in roots {
@@ -128,7 +127,6 @@ fn needs(
     needs.into_iter().collect()
 }
 
-/// Orders tasks by urgency, then by how long the chain is that waits for each, then by id.
 fn ordered(
     nodes: &BTreeMap<TaskId, Node>,
     children: &BTreeMap<TaskId, Vec<TaskId>>,
@@ -166,7 +164,6 @@ fn chains(needs: &BTreeMap<TaskId, Vec<TaskId>>) -> BTreeMap<TaskId, usize> {
     below
 }
 
-/// The steps of a run, and who works on them.
 pub(super) struct Team {
     pub(super) steps: Vec<Step>,
     /// The skill of each step; none of an epic.
@@ -177,7 +174,6 @@ pub(super) struct Team {
     pub(super) items: Vec<Item>,
 }
 
-/// Makes the steps of a schedule of planned tasks, and finds who works on each.
 pub(super) fn team(
     context: &mut Context,
     planned: &[Planned],

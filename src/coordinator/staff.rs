@@ -14,7 +14,6 @@ use crate::runner::agent::choice::{self, Named};
 use crate::runner::agent::{Job, Limits, Runner, Runners};
 use crate::task::Task;
 
-/// A runner with the model that it is to ask.
 pub(super) struct Worker {
     pub(super) runner: Arc<dyn Runner>,
     pub(super) model: Option<String>,
@@ -43,7 +42,6 @@ impl<'a> Staff<'a> {
         })
     }
 
-    /// Finds the worker of a task, by its place, and the skill that it works by.
     pub(super) fn hire(
         &mut self,
         task: &Task,
@@ -80,7 +78,6 @@ impl<'a> Staff<'a> {
     }
 }
 
-/// Refuses a runner whose program is not there, before anything is done.
 fn check_program(runner: &dyn Runner) -> Result<()> {
     let words = runner.invocation(&example()).words;
     let Some(program) = words.first() else {
@@ -105,7 +102,6 @@ fn is_there(program: &Path) -> bool {
     env::split_paths(&path).any(|folder| folder.join(program).is_file())
 }
 
-/// A job like any other, to see which program it is given to.
 fn example() -> Job {
     Job {
         prompt: String::new(),

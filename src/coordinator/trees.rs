@@ -41,29 +41,20 @@ use crate::file::{create_private_folder, unreadable, unwritable};
 use crate::id::TaskId;
 use crate::workspace::{OUTPUT_DIR, Workspace};
 
-/// The worktrees of a run.
 pub(super) struct Trees {
-    /// The files of the repository.
     top: PathBuf,
-    /// The workspace, relative to that.
     inside: PathBuf,
-    /// Where worktrees are made.
     folder: PathBuf,
     run: String,
-    /// What is locked by whoever touches the files of the repository.
     mark: PathBuf,
-    /// What was checked out when the run began; none as long as nobody has said so.
+    /// What was checked out when the run began.
     pub(super) base: Option<Base>,
-    /// Locks that were waited for in vain.
     dead_locks: RefCell<HashSet<Lock>>,
 }
 
-/// The worktree of a task.
 #[derive(Clone, Debug)]
 pub(super) struct Tree {
-    /// Its files.
     top: PathBuf,
-    /// The workspace in it.
     pub(super) root: PathBuf,
     pub(super) branch: String,
     /// Where it is noted which outputs there were when it was made; what was put aside lies beside it.
@@ -71,17 +62,14 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// Returns where its files are, for people.
     pub(super) fn place(&self) -> String {
         self.top.to_string_lossy().into_owned()
     }
 
-    /// Says whether its folder is there: an agent may have removed it.
     pub(super) fn is_there(&self) -> bool {
         self.top.is_dir()
     }
 
-    /// Returns the task that is worked on in it.
     pub(super) fn task(&self) -> Option<TaskId> {
         task_of(&self.branch)
     }
@@ -89,20 +77,16 @@ impl Tree {
 
 /// What became of the worktrees that a process left.
 pub(super) struct Swept {
-    /// Those that have to stay, and why.
     pub(super) kept: Vec<(Tree, Error)>,
-    /// The branches of the others that hold what the workspace lacks.
     pub(super) branches: Vec<String>,
 }
 
-/// Returns the task that a branch of a run is for.
 pub(super) fn task_of(branch: &str) -> Option<TaskId> {
     let (_, name) = branch.rsplit_once('/')?;
     name.rsplit_once('-')?.0.parse().ok()
 }
 
 impl Trees {
-    /// Finds the repository of a workspace.
     pub(super) fn open(workspace: &Workspace, folder: &Path, run: &str) -> Result<Trees> {
         let root = fs::canonicalize(&workspace.root)
             .map_err(|cause| unreadable(&workspace.root, cause))?;
@@ -129,12 +113,11 @@ impl Trees {
         Ok(trees)
     }
 
-    /// Has worktrees begin, and work merged, nowhere else than there.
+    /// Has worktrees begin, and work merged, only on this base.
     pub(super) fn with_base(self, base: Option<Base>) -> Trees {
         Trees { base, ..self }
     }
 
-    /// Says whether a revision is there.
     fn has(&self, folder: &Path, revision: &str) -> Result<bool> {
         let words = ["rev-parse", "--verify", "--quiet", revision];
         Ok(self.git(folder, words)?.is_ok())
@@ -170,14 +153,12 @@ impl Trees {
         self.change(&self.top, words).map(drop)
     }
 
-    /// Finds the last worktree of a task that a process left.
     pub(super) fn left(&self, task: &str) -> Option<Tree> {
         let task: TaskId = task.parse().ok()?;
         let mut all = self.all_left().into_iter();
         all.rfind(|tree| tree.task() == Some(task))
     }
 
-    /// Finds the worktrees that a process left, those of a task from the first to the last.
     fn all_left(&self) -> Vec<Tree> {
         let names = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let names = names.filter_map(|entry| entry.file_name().into_string().ok());
@@ -223,7 +204,6 @@ impl Trees {
         Ok(None)
     }
 
-    /// Has a worktree stay that cannot be ended, and returns its branch, as far as there is one.
     pub(super) fn keep(&self, tree: &Tree) -> Option<String> {
         let words = ["worktree", "lock"].map(OsStr::new);
         // What git holds locked is not pruned, even when it does not look like a worktree any more.
@@ -232,7 +212,6 @@ impl Trees {
         self.branch(tree).ok().flatten()
     }
 
-    /// Returns the branch of a worktree, if it is there.
     pub(super) fn branch(&self, tree: &Tree) -> Result<Option<String>> {
         let is_there = self.has(&self.top, &format!("refs/heads/{}", tree.branch))?;
         Ok(is_there.then(|| tree.branch.clone()))
@@ -275,7 +254,6 @@ impl Trees {
         Ok(Swept { kept, branches })
     }
 
-    /// Has the workspace and a branch hold everything of a worktree.
     fn settle(&self, tree: &Tree, report: &mut dyn FnMut(&Tree) -> Result<()>) -> Result<()> {
         if tree.outset.exists() {
             report(tree)?;
@@ -285,7 +263,6 @@ impl Trees {
         self.commit(tree, &format!("{name}: left behind"))
     }
 
-    /// Lists the branches of this run that hold what is not merged.
     pub(super) fn unmerged_branches(&self) -> Result<Vec<String>> {
         self.branches(&format!("--no-merged={}", self.target()?))
     }

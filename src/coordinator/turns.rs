@@ -11,10 +11,8 @@ use crate::error::{Error, Result};
 use crate::run::Outcome;
 use crate::run::told::{Told, kind};
 
-/// How long a run that is to end waits for its turn.
 const PATIENCE_AT_END: Duration = Duration::from_secs(5);
 
-/// What waits for the turn of a run.
 #[derive(Default)]
 pub(super) struct Turns {
     due: Vec<Deed>,
@@ -39,7 +37,6 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Returns the step of a deed that makes a worktree, brings one home or removes it.
     fn touches(&self, deed: &Deed) -> Option<usize> {
         self.trees.as_ref()?;
         let tree = |step: usize| self.slots[step].tree.as_ref();
@@ -59,7 +56,6 @@ impl Engine<'_> {
         !self.turns.due.is_empty()
     }
 
-    /// Does what is due once the turn has come.
     pub(super) fn take_turn(&mut self) -> Result<()> {
         if !self.is_due() {
             return Ok(());

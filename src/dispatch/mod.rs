@@ -19,7 +19,6 @@ pub(crate) struct Subject {
     /// Id, given back with the answer.
     #[serde(deserialize_with = "or_default")]
     pub(crate) id: String,
-    /// Title, searched first.
     #[serde(deserialize_with = "or_default")]
     pub(crate) title: String,
     /// Description, searched after the title.

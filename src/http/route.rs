@@ -189,7 +189,10 @@ impl Route {
     }
 
     /// Says what its body is.
-    #[cfg_attr(not(feature = "schemas"), expect(unused_mut, reason = "only schemas describe it"))]
+    #[cfg_attr(
+        not(feature = "schemas"),
+        expect(unused_mut, reason = "only schemas describe it")
+    )]
     pub(super) fn takes<T: Described>(mut self) -> Route {
         #[cfg(feature = "schemas")]
         (self.description.body = Some(|generator| generator.subschema_for::<T>()));
@@ -197,7 +200,10 @@ impl Route {
     }
 
     /// Says what its body is, where it can be called without one.
-    #[cfg_attr(not(feature = "schemas"), expect(unused_mut, reason = "only schemas describe it"))]
+    #[cfg_attr(
+        not(feature = "schemas"),
+        expect(unused_mut, reason = "only schemas describe it")
+    )]
     pub(super) fn may_take<T: Described>(mut self) -> Route {
         #[cfg(feature = "schemas")]
         (self.description.is_bodiless = true);
@@ -205,7 +211,10 @@ impl Route {
     }
 
     /// Says what it answers under a status.
-    #[cfg_attr(not(feature = "schemas"), expect(unused, reason = "only schemas describe it"))]
+    #[cfg_attr(
+        not(feature = "schemas"),
+        expect(unused, reason = "only schemas describe it")
+    )]
     pub(super) fn answers<T: Described>(mut self, status: u16) -> Route {
         #[cfg(feature = "schemas")]
         self.description.answers.push((
@@ -217,7 +226,10 @@ impl Route {
     }
 
     /// Says that it answers with something else than JSON.
-    #[cfg_attr(not(feature = "schemas"), expect(unused, reason = "only schemas describe it"))]
+    #[cfg_attr(
+        not(feature = "schemas"),
+        expect(unused, reason = "only schemas describe it")
+    )]
     pub(super) fn sends(mut self, status: u16, mime: &'static str) -> Route {
         #[cfg(feature = "schemas")]
         self.description.answers.push((status, None, mime));
@@ -225,7 +237,10 @@ impl Route {
     }
 
     /// Says that it refuses under a status, where others of its kind do not.
-    #[cfg_attr(not(feature = "schemas"), expect(unused, reason = "only schemas describe it"))]
+    #[cfg_attr(
+        not(feature = "schemas"),
+        expect(unused, reason = "only schemas describe it")
+    )]
     pub(super) fn refuses(mut self, status: u16) -> Route {
         #[cfg(feature = "schemas")]
         self.description.refusals.push(status);

@@ -16,7 +16,6 @@ use crate::llm::{Delta, Model, client, reply, settings};
 /// How much of a refusal is read, in bytes.
 const REFUSAL_MAX: usize = 64 << 10;
 
-/// An answer as it comes.
 pub(super) struct Answer<'a> {
     model: &'a Model,
     key: Option<&'a Key>,
@@ -149,10 +148,8 @@ pub(super) fn json(text: &str, key: Option<&Key>) -> serde_json::Result<Value> {
     Ok(value)
 }
 
-/// Why one attempt brought no answer.
 pub(super) struct Missed {
     pub(super) error: Error,
-    /// Whether the same request may succeed later.
     pub(super) again: bool,
     /// How long the server asks to wait.
     pub(super) after: Option<Duration>,
@@ -252,7 +249,6 @@ impl Client {
         }
     }
 
-    /// Says which key was refused, and how to set another.
     fn no_entry(&self, status: u16) -> (String, String) {
         let server = &self.model.base_url;
         match (&self.key, &self.model.key_variable) {
@@ -305,7 +301,6 @@ pub(super) fn too_long(error: Error, pause: Duration) -> Error {
     Error { message, ..error }
 }
 
-/// Finds what a server says about a refusal, on one line.
 fn said(body: &str, key: Option<&Key>) -> Option<String> {
     let json = json(body, key).ok();
     let text = match json.as_ref().and_then(reply::error) {

@@ -184,7 +184,6 @@ const FIRST: Duration = Duration::from_millis(500);
 /// Longest pause that nobody asked for.
 const LONGEST: Duration = Duration::from_secs(20);
 
-/// Says whether a status means that the same request may well succeed later.
 pub(crate) fn is_passing(status: u16) -> bool {
     matches!(status, 408 | 409 | 429) || (500..=599).contains(&status)
 }

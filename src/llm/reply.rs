@@ -55,7 +55,6 @@ pub(crate) enum Finish {
     Other(String),
 }
 
-/// A piece of an answer. A whole answer is one piece.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Delta {
     pub(crate) text: String,
@@ -65,7 +64,6 @@ pub(crate) struct Delta {
     pub(crate) usage: Usage,
     /// The model that answers.
     pub(crate) model: Option<String>,
-    /// What the server says went wrong. May hold text from strangers.
     pub(crate) error: Option<String>,
 }
 
@@ -127,7 +125,6 @@ pub(super) fn word(value: &Value, place: &str) -> Option<String> {
     Some(word.to_string()).filter(|word| !word.is_empty())
 }
 
-/// Reads the text at a place, which is a text or a list of parts that have some.
 pub(super) fn text(value: &Value, place: &str) -> String {
     match value.pointer(place) {
         Some(Value::String(text)) => text.clone(),
@@ -147,7 +144,6 @@ pub(super) fn number(value: &Value, place: &str) -> Option<u64> {
     value.pointer(place)?.as_u64()
 }
 
-/// Finds what a server says went wrong, in any of the usual places.
 pub(crate) fn error(value: &Value) -> Option<String> {
     let places = ["/error/message", "/error", "/message", "/detail"];
     let said = places.iter().filter_map(|place| word(value, place)).next();
@@ -171,9 +167,7 @@ pub(crate) const EVENT_MAX: usize = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Framing {
-    /// Server-sent events, of which the data counts.
     Events,
-    /// One event a line.
     Lines,
 }
 
@@ -181,9 +175,7 @@ pub(crate) enum Framing {
 #[derive(Debug)]
 pub(crate) struct Reader {
     framing: Framing,
-    /// The line that has not ended yet.
     line: String,
-    /// The data of the event that has not ended yet.
     data: Option<String>,
     /// True after a carriage return, with which a line feed belongs.
     after_return: bool,
@@ -203,7 +195,6 @@ impl Reader {
         }
     }
 
-    /// Takes more text and returns the events that are whole now.
     pub(crate) fn push(&mut self, text: &str) -> Result<Vec<String>, TooLong> {
         let mut events = Vec::new();
         for part in text.split_inclusive(['\n', '\r']) {

@@ -29,7 +29,6 @@ const PROVIDERS: [Provider; 4] = [
 ];
 
 impl Provider {
-    /// Returns its own address and the variable that usually holds its key.
     fn defaults(self) -> (&'static str, Option<&'static str>) {
         match self {
             Provider::OpenAiChat | Provider::OpenAiResponses => {
@@ -40,7 +39,6 @@ impl Provider {
         }
     }
 
-    /// Finds the one that the settings name.
     pub(crate) fn of(settings: &Settings) -> Option<Provider> {
         let word = settings.text(LLM_PROVIDER)?;
         let named = PROVIDERS.into_iter().find(|one| one.word() == word);
@@ -201,7 +199,6 @@ fn is_local(url: &str) -> bool {
     })
 }
 
-/// What stands where a key was.
 const HIDDEN: &str = "[key]";
 /// Bytes of the shortest key that is taken out of texts. What is shorter is no secret but a word that servers
 /// on one's own machine are given because they want any, such as `ollama` or `test`, and stands in messages too.
@@ -212,7 +209,6 @@ const SHORTEST_SECRET: usize = 8;
 pub(crate) struct Key(String);
 
 impl Key {
-    /// Takes the value of a variable. A key is visible ASCII, or no header could carry it.
     pub(crate) fn new(variable: &str, value: &str) -> Result<Key> {
         let value = value.trim();
         if !value.is_empty() && value.len() <= 4_096 && value.bytes().all(|b| b.is_ascii_graphic())
@@ -236,7 +232,6 @@ impl Key {
         text.replace(&self.0, HIDDEN)
     }
 
-    /// Takes the key out of every text in a value, names of fields among them.
     pub(crate) fn redact_all(&self, value: &mut Value) {
         match value {
             Value::String(text) => *text = self.redact(text),
@@ -263,7 +258,6 @@ pub(crate) fn ask_for(variable: &str) -> String {
     format!("read -rs {variable} && export {variable}")
 }
 
-/// Takes a key out of text that arrives in pieces.
 pub(crate) struct Redactor<'a> {
     key: Option<&'a Key>,
     held: String,

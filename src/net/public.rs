@@ -11,11 +11,9 @@ use ureq::http::Uri;
 use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::NextTimeout;
 
-/// Looks names up, and refuses those of which any address is not public.
 #[derive(Debug, Default)]
 pub(crate) struct PublicOnly(DefaultResolver);
 
-/// Why a name was refused.
 #[derive(Debug)]
 pub(crate) struct NotPublic;
 

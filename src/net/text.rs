@@ -7,7 +7,6 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    /// Takes a piece and returns the text that is whole. What is no UTF-8 is replaced.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> String {
         self.held.extend_from_slice(bytes);
         let whole = self.held.len() - open(&self.held);

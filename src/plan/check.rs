@@ -194,7 +194,6 @@ pub(super) fn short(name: &str) -> String {
     name.chars().take(NAME_SHOWN).collect()
 }
 
-/// Finds circles that have no step in common.
 fn circles(plan: &Plan) -> Vec<Fault> {
     let places = places(plan);
     let mut left: Vec<bool> = vec![true; plan.steps.len()];

@@ -67,7 +67,6 @@ struct Reader {
     faults: Vec<Fault>,
 }
 
-/// The fields of an object, with the way to it.
 struct Fields<'a> {
     place: String,
     map: &'a Map<String, Value>,

@@ -17,10 +17,8 @@ use crate::id::{TaskId, digest};
 use crate::template::{PROSE, has_token};
 use filled::is_filled_in;
 
-/// Words that every marker carries, in any letter case.
 const NAME: &str = "SUBAGENT PROTOCOL";
 
-/// Rules that every block must hold.
 pub(crate) const RULES: [&str; 4] = ["OUT-001", "OUT-002", "OUT-003", "OUT-004"];
 
 /// One way in which a prompt fails.
@@ -280,7 +278,6 @@ fn is_end(line: &str) -> bool {
     inner(line, "<!-- END SUBAGENT PROTOCOL ").is_some_and(is_version)
 }
 
-/// Returns what stands in a marker behind its start, which may be in any letter case.
 fn inner<'a>(line: &'a str, start: &str) -> Option<&'a str> {
     after(line, start)?.trim_end().strip_suffix(" -->")
 }

@@ -2,10 +2,8 @@
 
 use super::comments::lines::{Kind, Line, heading, lines};
 
-/// A section of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Section<'a> {
-    /// Level of its heading, from 1.
     pub(crate) level: usize,
     /// Its heading without marks.
     pub(crate) title: &'a str,

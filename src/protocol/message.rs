@@ -6,7 +6,6 @@ use serde::Serialize;
 use crate::error::nearest;
 use crate::skill::Skill;
 
-/// Kinds of work, as they start the sentence.
 pub(crate) const KINDS: [&str; 9] = [
     "Research",
     "Implementation",
@@ -87,7 +86,6 @@ pub(crate) fn sentences() -> impl Iterator<Item = String> {
         .flat_map(move |kind| endings().map(move |ending| format!("{kind}{ending}")))
 }
 
-/// Says in one line which sentences are allowed.
 pub(crate) fn allowed() -> String {
     let forms = Status::ALL.map(|status| format!("`<Kind>{}`", status.ending()));
     let (last, kinds) = KINDS.split_last().unwrap_or((&"Task", &[]));

@@ -53,7 +53,6 @@ impl Arrival {
     }
 }
 
-/// Reads the steps of an index, as far as they are whole.
 pub(crate) fn read(index: &[u8]) -> Vec<Arrival> {
     let lines = index.split_inclusive(|byte| *byte == b'\n');
     lines.filter_map(Arrival::read).collect()
@@ -62,7 +61,6 @@ pub(crate) fn read(index: &[u8]) -> Vec<Arrival> {
 /// A line that an agent wrote. There may be very many, so it holds nothing but its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spoken {
-    /// To which output.
     pub(crate) stream: Stream,
     /// Which of its lines, from 0.
     pub(crate) line: u32,
@@ -117,7 +115,6 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Tells the lines that ended in a step.
     fn come(&mut self, to: u64, step: u32, spoken: &mut Vec<Spoken>) {
         self.came = self.came.max(to);
         let ends = self.ends.whole[self.told..].iter();

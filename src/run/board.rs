@@ -142,7 +142,6 @@ impl TaskRun {
         self.state == TaskState::Done
     }
 
-    /// Says whether it has come to an end that stays when a run goes on that was interrupted.
     pub(crate) fn is_settled(&self) -> bool {
         let failed = self.state == TaskState::Failed && !self.was_cancelled();
         self.is_done() || failed
@@ -154,12 +153,10 @@ impl TaskRun {
     }
 }
 
-/// The tasks of a run, and where each stands.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Board {
     tasks: Vec<TaskRun>,
     places: HashMap<TaskId, usize>,
-    /// When its process last told something.
     told_at: String,
 }
 
@@ -172,7 +169,6 @@ impl Board {
         board
     }
 
-    /// Returns the tasks, in the order of the run.
     pub(crate) fn tasks(&self) -> &[TaskRun] {
         &self.tasks
     }
@@ -188,7 +184,6 @@ impl Board {
         }
     }
 
-    /// Notes what the running agent of a task does now, where no event tells that so soon.
     pub(crate) fn doing(&mut self, id: TaskId, what: String) {
         if let Some(place) = self.places.get(&id) {
             self.tasks[*place].doing = Some(what);
@@ -336,7 +331,6 @@ fn ended(task: &mut TaskRun, told: &Told) {
     (task.doing, task.group, task.using) = (None, None, None);
 }
 
-/// Notes what was kept and why, beside the reason for which the task failed.
 fn kept(task: &mut TaskRun, told: &Told) {
     for list in [&mut task.missing, &mut task.warnings] {
         let why = told.reason.as_ref();

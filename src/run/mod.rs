@@ -241,12 +241,10 @@ closed! {
 
 /// Longest title, in characters.
 pub(crate) const TITLE_MAX: usize = 200;
-/// With whom a conversation is that is with the agents of the chat.
 pub(crate) const CHAT: &str = "chat";
 /// Longest name of a conversation, in bytes.
 pub(crate) const ID_MAX: usize = 100;
 
-/// Says whether a text can be the name of a conversation.
 pub(crate) fn is_id(text: &str) -> bool {
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
     (1..=ID_MAX).contains(&text.len()) && text.chars().all(is_allowed)

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stand {
-    /// It waits, for other steps or for its turn.
     Waiting,
     Running,
     Done,
@@ -14,7 +13,6 @@ pub(crate) enum Stand {
     Skipped,
 }
 
-/// Steps by their place, and what each waits for.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
     stands: Vec<Stand>,

@@ -5,7 +5,6 @@ use super::told::kind;
 use super::{Event, PLAN_RESUMED, RUN_FINISHED, Usage};
 use crate::clock::between_ms;
 
-/// What was used and paid, as far as anybody says.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Spent {
     pub(crate) usage: Option<Usage>,
@@ -23,7 +22,6 @@ impl Spent {
         }
     }
 
-    /// Returns what of a total is not in this already. A total that is less does not count it in.
     pub(crate) fn new_usage(self, total: Usage) -> Usage {
         self.usage.map_or(total, |before| since(before, total))
     }
@@ -76,7 +74,6 @@ pub(crate) fn until_left(events: &[Event]) -> Option<u64> {
     between_ms(&own.first()?.at, &last.at)
 }
 
-/// Says whether the time of a process is counted with an event. Steps of plans tell errors of their own.
 fn is_counted(event: &Event) -> bool {
     match event.kind.as_str() {
         kind::RUN_LEFT => !event.detail.contains_key("stepId"),

@@ -117,7 +117,6 @@ impl Track {
             .filter(|_| task.state == TaskState::Running)
     }
 
-    /// Counts all tries, those that failed, and those whose agents said what they used.
     pub(crate) fn tally(&self) -> (usize, usize, usize) {
         let all = || self.attempts.values().flatten();
         let failed = all().filter(|one| one.has_failed()).count();
@@ -167,7 +166,6 @@ impl Track {
         }
     }
 
-    /// Ends what was under way when the process of the run ended.
     fn broke_off(&mut self, at: &str) {
         if self.working > 0 {
             self.working = 0;

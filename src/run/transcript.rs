@@ -65,7 +65,6 @@ pub(crate) struct Tool {
     pub(crate) duration_ms: Option<u64>,
 }
 
-/// Reads one line of what an agent wrote.
 pub(crate) fn line(ch: Channel, raw: &str) -> Line {
     let told = match ch {
         Channel::Out => serde_json::from_str::<Value>(raw)
@@ -183,13 +182,11 @@ fn block(block: &Value) -> Said {
     }
 }
 
-/// Finds how long a tool took, where its event says when it began and ended.
 fn took(block: &Value) -> Option<u64> {
     let time = &block["state"]["time"];
     time["end"].as_u64()?.checked_sub(time["start"].as_u64()?)
 }
 
-/// Finds what a tool was used on.
 fn subject(block: &Value) -> String {
     let places = [
         block,
@@ -243,7 +240,6 @@ fn after<'a>(text: &'a str, endless: &mut Option<usize>) -> &'a str {
     }
 }
 
-/// Skips parameters and the letter that ends them.
 fn after_control(rest: &str) -> &str {
     let rest = rest.trim_start_matches(|c: char| matches!(c, '0'..='?'));
     let rest = rest.trim_start_matches(|c: char| matches!(c, ' '..='/'));

@@ -10,7 +10,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
-/// A variable of an environment.
 pub(crate) type Variable = (OsString, OsString);
 
 /// The variables that tie git to one repository, as `git rev-parse --local-env-vars` lists them, those of
@@ -139,7 +138,6 @@ pub(crate) fn answer_environment(names: &[String]) -> Vec<Variable> {
         .collect()
 }
 
-/// Returns the variables of the user that have one of these names.
 pub(crate) fn variables(names: &[&str]) -> impl Iterator<Item = Variable> {
     let names = names.iter().filter(|name| is_allowed(name));
     let found = names.filter_map(|name| Some((OsString::from(name), env::var_os(name)?)));

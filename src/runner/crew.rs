@@ -39,14 +39,11 @@ pub(crate) fn each<T: Sync, R: Send>(
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// What carries out the steps of a schedule.
 pub(crate) trait Crew {
-    /// What a step needs to be worked on.
     type Job: Send;
     /// What a step comes to.
     type Done: Send;
 
-    /// Prepares a step that begins, on the caller's thread.
     fn begin(&mut self, step: usize) -> Result<Self::Job>;
 
     /// Takes what a step came to, on the caller's thread, and notes in the schedule how it stands.

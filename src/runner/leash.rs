@@ -5,7 +5,6 @@ use std::io::Write;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
-/// Is told of a group, waits for the end of its input, and ends that group.
 const SCRIPT: &str = "read -r group || exit; read -r line; kill -9 -\"$group\"";
 
 /// Ends the group of a command with cleo, until it is dropped.

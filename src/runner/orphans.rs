@@ -20,9 +20,7 @@ pub(crate) const RUN: &str = "CLEO_RUN_ID";
 pub(crate) const ROOT: &str = "CLEO_ROOT";
 /// Most of an environment that is looked at, in bytes.
 const ENVIRONMENT_MAX: usize = 8 << 20;
-/// How long they may take to be gone.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Pause between two looks.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// Says when a process began: which start of the system, and how long after it.
@@ -53,7 +51,6 @@ pub(crate) fn end(run: &str, root: &Path, groups: &[(u32, String)]) -> usize {
     }
 }
 
-/// Finds the processes of a run, each opened so that it cannot become another one.
 fn found(run: &str, root: &Path, groups: &[(u32, String)]) -> Vec<rustix::fd::OwnedFd> {
     let groups: Vec<u32> = groups
         .iter()
@@ -88,7 +85,6 @@ fn is_of_run(process: u32, run: &str, root: &Path) -> bool {
     value(RUN) == Some(run.as_bytes()) && folder.is_some_and(|folder| folder.starts_with(root))
 }
 
-/// Says whether a process that has not ended is in one of these groups.
 fn is_in(process: u32, groups: &[u32]) -> bool {
     let stat = (!groups.is_empty()).then(|| stat::read(process)).flatten();
     stat.is_some_and(|stat| !stat.has_ended && groups.contains(&stat.group))

@@ -13,14 +13,12 @@ use sha2::{Digest, Sha256};
 
 use crate::id;
 
-/// How many of the last lines are kept.
 pub(super) const LAST_LINES: usize = 20;
 /// Where a line is broken into two, in bytes.
 const LINE_MAX: usize = 2_000;
 /// How much is read at once, in bytes.
 const CHUNK: usize = 16 * 1024;
 
-/// Both outputs of a command.
 pub(super) struct Pipes {
     read: [Arc<Mutex<Heard>>; 2],
     closed: Receiver<()>,
@@ -67,7 +65,6 @@ impl Pipes {
         (id::digest(format!("{out}{err}")), lines)
     }
 
-    /// Returns the last lines of the standard error.
     pub(super) fn complaints(&self) -> Vec<String> {
         let heard = self.read[1].lock();
         heard.unwrap_or_else(PoisonError::into_inner).summary().1
@@ -79,7 +76,6 @@ impl Pipes {
         (heard.kept.len() as u64) < heard.length
     }
 
-    /// Takes what was kept of the standard output.
     pub(super) fn kept(&self) -> Kept {
         let mut heard = self.read[0].lock().unwrap_or_else(PoisonError::into_inner);
         let is_cut = (heard.kept.len() as u64) < heard.length;
@@ -96,11 +92,9 @@ pub(super) struct Kept {
     pub(super) bytes: Vec<u8>,
     /// True when that is all of it, and nothing can come any more.
     pub(super) is_whole: bool,
-    /// True when more came than that.
     pub(super) is_cut: bool,
 }
 
-/// Reads a pipe to its end, or to the end of cleo.
 fn follow(mut pipe: impl Read + Send + 'static, heard: &Arc<Mutex<Heard>>, closing: Sender<()>) {
     let heard = Arc::clone(heard);
     thread::spawn(move || {
@@ -121,7 +115,6 @@ fn follow(mut pipe: impl Read + Send + 'static, heard: &Arc<Mutex<Heard>>, closi
     });
 }
 
-/// What was read from one pipe.
 #[derive(Default)]
 struct Heard {
     hash: Sha256,
@@ -148,7 +141,6 @@ impl Heard {
         }
     }
 
-    /// Adds a part that has a line end at its own end or nowhere.
     fn append(&mut self, mut part: &[u8]) {
         while !part.is_empty() {
             let room = part.len().min(LINE_MAX - self.line.len());
@@ -179,7 +171,6 @@ fn shown(line: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    /// Takes a text in pieces of a size.
     fn taken(text: &str, size: usize) -> (String, Vec<String>) {
         let mut heard = Heard::default();
         text.as_bytes()

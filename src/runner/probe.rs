@@ -21,7 +21,6 @@ const LINGER: Duration = Duration::from_millis(500);
 /// Nobody listens there, so a program that wants to call home gets no further.
 const NO_NETWORK: &str = "http://127.0.0.1:9";
 
-/// What came of asking.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Probed {
     /// It said this, on standard output and then on standard error.
@@ -30,7 +29,6 @@ pub(crate) enum Probed {
     Failed(String),
 }
 
-/// Runs a program with a few words and reads what it says.
 pub(crate) fn ask(program: &Path, words: &[&str], path: &OsStr, limit: Duration) -> Probed {
     let Ok(home) = tempfile::Builder::new().prefix("cleo-probe-").tempdir() else {
         return Probed::Failed("was not asked: there is no room for a scratch folder".to_string());

@@ -33,7 +33,6 @@ pub(super) const LINGER: Duration = Duration::from_millis(500);
 /// Shortest and longest pause between two looks at a command.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
 
-/// How long a command may go on.
 #[derive(Clone, Debug)]
 pub(crate) struct Bounds {
     /// It is ended after so long.
@@ -55,7 +54,6 @@ impl Bounds {
     }
 }
 
-/// What became of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finished {
     /// Its exit code; none when a signal ended it.
@@ -70,25 +68,21 @@ pub(crate) struct Finished {
     pub(crate) timed_out: bool,
 }
 
-/// Why a command is waited for no longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
     Exited,
     TimedOut,
-    /// It writes more than is kept, which is of no use.
     Flooded,
     Interrupted,
 }
 
 /// What became of a command, with what it wrote.
 pub(crate) struct Captured {
-    /// What became of it.
     pub(crate) finished: Finished,
     /// The beginning of its standard output.
     pub(crate) stdout: Vec<u8>,
     /// True when that is all of it, and nothing can come any more.
     pub(crate) is_whole: bool,
-    /// True when more came than that.
     pub(crate) is_cut: bool,
     /// The last lines of its standard error.
     pub(crate) complaints: Vec<String>,
@@ -193,7 +187,6 @@ fn spawn(command: &mut Command) -> Result<Child> {
     start(command.stdout(Stdio::piped()).stderr(Stdio::piped()))
 }
 
-/// Starts a command in a group of its own.
 pub(super) fn start(command: &mut Command) -> Result<Child> {
     let started = command.process_group(0).spawn();
     started.map_err(|cause| not_started(command, cause))
@@ -207,7 +200,6 @@ fn feed(child: &mut Child, input: Option<Vec<u8>>) {
     }
 }
 
-/// The error of a command that cannot be started.
 pub(super) fn not_started(command: &Command, cause: std::io::Error) -> Error {
     let program = command.get_program().to_string_lossy();
     let message = format!("`{program}` cannot be started: {cause}");
@@ -226,7 +218,6 @@ fn interrupted(code: Code, command: &Command) -> Error {
     signals::interrupted(code, &format!("`{}` ran", words.join(" ")))
 }
 
-/// Waits for the end of the command, a bound or a signal, whichever comes first.
 fn wait(
     child: &Child,
     start: Instant,
@@ -288,7 +279,6 @@ fn pause(start: Instant) {
     thread::sleep((start.elapsed() / 16).clamp(PAUSES.0, PAUSES.1));
 }
 
-/// Signals the whole group of a command that was not collected yet.
 pub(super) fn signal(child: &Child, signal: Signal) {
     // A group that is gone needs no signal.
     let _ = kill_process_group(Pid::from_child(child), signal);

@@ -13,14 +13,12 @@ use signal_hook::flag;
 
 use crate::error::{Code, Error, Result};
 
-/// The signals that end cleo, and what they are answered with.
 const SIGNALS: [(i32, Code); 3] = [
     (SIGINT, Code::Interrupted),
     (SIGTERM, Code::Terminated),
     (SIGHUP, Code::Terminated),
 ];
 
-/// How often a sleeper looks whether cleo is asked to end.
 const LOOK: Duration = Duration::from_millis(25);
 
 /// How often it is asked whether the work of a thread was given up.
@@ -43,7 +41,6 @@ static AGAIN: AtomicUsize = AtomicUsize::new(0);
 static RUNNING: Mutex<usize> = Mutex::new(0);
 /// True once a file would have become longer than it may; whoever wrote to it was told so.
 static TOO_LONG: AtomicBool = AtomicBool::new(false);
-/// Handlers cannot be taken away again, so there is one set of them for a process.
 static HANDLED: OnceLock<()> = OnceLock::new();
 
 /// As long as it lives, SIGINT, SIGTERM and SIGHUP are noted instead of obeyed.
@@ -60,7 +57,6 @@ impl Guard {
         Ok(Guard(()))
     }
 
-    /// Says which signal came.
     pub(crate) fn caught(&self) -> Option<Code> {
         caught()
     }
@@ -92,14 +88,12 @@ pub(crate) fn until<T>(is_over: impl FnMut() -> bool + 'static, work: impl FnOnc
     done
 }
 
-/// Who is asked whether work was given up.
 struct Watch {
     is_over: Box<dyn FnMut() -> bool>,
     asked: Instant,
     has_ended: bool,
 }
 
-/// Says whether the work of this thread was given up.
 fn is_given_up() -> bool {
     WATCH.with_borrow_mut(|watch| {
         let Some(watch) = watch else { return false };
@@ -202,7 +196,6 @@ fn heeded() -> impl Iterator<Item = (usize, (i32, Code))> {
     signals.filter(|(_, (signal, _))| *signal != SIGHUP || !is_ignored(SIGHUP))
 }
 
-/// Says whether the end of the terminal is to end cleo: `nohup` has that ignored.
 pub(crate) fn heeds_hangup() -> bool {
     !is_ignored(SIGHUP)
 }
@@ -215,7 +208,6 @@ fn is_ignored(signal: i32) -> bool {
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// Puts the handlers in place. A handler cannot be undone, so the default is played when idle.
 fn handle() -> std::io::Result<()> {
     for (which, (signal, _)) in heeded() {
         flag::register_conditional_default(signal, &IDLE)?;

@@ -6,17 +6,13 @@ use std::fs;
 /// Rust builds for.
 const TICKS: u64 = 100;
 
-/// What is known of a process.
 pub(super) struct Stat {
-    /// True when it has ended and waits to be collected.
     pub(super) has_ended: bool,
-    /// Its process group.
     pub(super) group: u32,
     /// How long after the start of the system it began, in ticks.
     pub(super) began: u64,
 }
 
-/// Reads what is known of a process; nothing when it is gone.
 pub(super) fn read(process: u32) -> Option<Stat> {
     let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     // The name may hold anything, also brackets and blanks.

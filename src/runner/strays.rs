@@ -24,17 +24,13 @@ const MARK: &str = "CLEO_MARK";
 const MARK_MAX: usize = 1_000;
 /// Most of an environment that is read, in bytes; Linux allows no larger one.
 const ENVIRONMENT_MAX: u64 = 8 << 20;
-/// How long they may take to be gone.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Pause between two looks.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// When the commands that run were begun, each with its mark.
 static RUNNING: Mutex<Vec<(String, u64)>> = Mutex::new(Vec::new());
 /// When cleo began to adopt: what is older came with the process and is nobody's to end.
 static ADOPTING: OnceLock<u64> = OnceLock::new();
 
-/// The mark of one command, which counts as running as long as this lives.
 pub(super) struct Strays {
     mark: String,
 }

@@ -5,7 +5,6 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use super::Fault;
 use super::strict_yaml::{self, Entry, Tree};
 
-/// How deep flow style may be nested.
 const DEPTH_LIMIT: usize = 100;
 
 /// The most that aliases may grow the front matter to, in bytes.
@@ -55,7 +54,6 @@ impl Serialize for Fields {
 pub(crate) enum Value {
     /// Nothing, `~` or `null`.
     Null,
-    /// Any other scalar.
     Text(String),
     List(Vec<Value>),
     Mapping(Fields),

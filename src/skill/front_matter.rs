@@ -14,15 +14,12 @@ pub(crate) const FILE_LIMIT: usize = 1024 * 1024;
 /// The line that opens and closes the front matter (Agent Skills specification, `SKILL.md`).
 const FENCE: &str = "---";
 
-/// A file split into front matter and body.
 #[derive(Clone, Debug)]
 pub(crate) struct Document<'a> {
     /// The keys and values, in the order of the file.
     pub(crate) fields: Fields,
-    /// The text between the two fences, as it stands in the file.
     pub(crate) front_matter: &'a str,
     front_matter_line: usize,
-    /// All that follows the closing fence and its line break.
     pub(crate) body: &'a str,
 }
 

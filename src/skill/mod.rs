@@ -15,7 +15,6 @@ use serde::Serialize;
 use crate::error::{Code, Error, Result, nearest};
 use crate::id::digest;
 
-/// The skill that does what no other is chosen for.
 pub(crate) const DEFAULT: &str = "ct-task-executor";
 
 /// Where a skill was found.
@@ -32,7 +31,6 @@ pub(crate) enum Source {
     BuiltIn,
 }
 
-/// A skill that can be dispatched to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Skill {
     /// Name, such as `ct-research-agent`.
@@ -54,9 +52,7 @@ pub(crate) struct Skill {
     /// True when its text carries the subagent protocol itself.
     pub(crate) own_protocol: bool,
     pub(crate) source: Source,
-    /// Its file, as it can be shown to people.
     pub(crate) path: String,
-    /// The whole file.
     text: Cow<'static, str>,
     /// Where the text below the front matter starts, in bytes.
     body_start: usize,
@@ -108,7 +104,6 @@ impl Skill {
         })
     }
 
-    /// Returns the text below the front matter.
     pub(crate) fn body(&self) -> &str {
         &self.text[self.body_start..]
     }
@@ -129,7 +124,6 @@ pub(crate) fn is_file_name(name: &str) -> bool {
     !matches!(name, "" | "." | "..") && name.chars().all(is_plain)
 }
 
-/// Writes a name as all ways to write it come to.
 fn plain(name: &str) -> String {
     name.trim().to_lowercase().replace('_', "-")
 }

@@ -226,7 +226,6 @@ fn check_description(field: &Field<'_>) -> Option<Fault> {
     }
 }
 
-/// An empty text passes, as in the reference.
 fn check_compatibility(field: &Field<'_>) -> Option<Fault> {
     let Some(text) = field.text else {
         let message = "The compatibility must be text.";

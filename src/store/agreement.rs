@@ -120,7 +120,6 @@ fn stamp() -> Stamp {
     }
 }
 
-/// Compares a store with a new one that holds the same tasks.
 fn compare_with_new(real: &mut SqliteStore) -> Result<(), TestCaseError> {
     let folder = tempfile::tempdir().unwrap();
     let mut new = SqliteStore::create(&folder.path().join("new.db")).unwrap();

@@ -4,12 +4,10 @@ use crate::claim::Claim;
 use crate::error::Result;
 use crate::id::TaskId;
 
-/// Claims of tasks, and what there is to claim.
 pub(crate) trait Claims {
     /// Reads the last claim of a task, also one that was given back.
     fn claim(&self, task: TaskId) -> Result<Option<Claim>>;
 
-    /// Writes the claim of a task in the place of its last one.
     fn put_claim(&mut self, claim: &Claim) -> Result<()>;
 
     /// Reads the claims that are held although their lease is over at `now` (RFC 3339 in UTC), the

@@ -9,7 +9,6 @@ use crate::task::{Priority, Status};
 
 /// What is known of the graph of tasks without reading all of it.
 pub(crate) trait Graph {
-    /// Reads one node.
     fn node(&self, id: TaskId) -> Result<Option<Node>>;
 
     /// Reads the tasks that can start now, at most `limit`: pending, everything that they depend on
@@ -21,7 +20,6 @@ pub(crate) trait Graph {
     /// over.
     fn active_ready(&self, id: TaskId) -> Result<Option<ReadyTask>>;
 
-    /// Says whether a task can start now.
     fn is_ready(&self, id: TaskId) -> Result<bool>;
 
     /// Reads the tasks that can start once `id` is done, and not before, by id.
@@ -53,32 +51,23 @@ pub(crate) struct ReadyTask {
     pub(crate) below: u32,
 }
 
-/// Tasks that can start now, and how many there are without limit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ReadyPage {
-    /// The tasks.
     pub(crate) tasks: Vec<ReadyTask>,
-    /// How many there are.
     pub(crate) total: u64,
 }
 
-/// What is shown of a task in the graph.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Outline {
-    /// Its title.
     pub(crate) title: String,
-    /// Files that the work touches.
     pub(crate) files: Vec<String>,
-    /// Estimated hours.
     pub(crate) estimate: Option<f64>,
 }
 
-/// What is shown of tasks, by id.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Outlines(Vec<(TaskId, Outline)>);
 
 impl Outlines {
-    /// Finds what is shown of a task.
     pub(crate) fn get(&self, id: TaskId) -> Option<&Outline> {
         let place = id::place(&self.0, id, |(id, _)| *id)?;
         Some(&self.0[place].1)

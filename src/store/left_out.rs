@@ -21,12 +21,9 @@ thread_local! {
     static TIMES: Cell<u64> = const { Cell::new(0) };
 }
 
-/// What is wrong with a row.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Damage {
-    /// Which row it is.
     pub(crate) row: String,
-    /// Which part of it cannot be read, and why.
     pub(crate) what: String,
 }
 
@@ -70,7 +67,6 @@ pub(crate) fn times() -> u64 {
     TIMES.get()
 }
 
-/// Notes a row that is left out.
 pub(crate) fn note(damage: Damage) {
     TIMES.set(TIMES.get() + 1);
     let mut rows = ROWS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -79,7 +75,6 @@ pub(crate) fn note(damage: Damage) {
     }
 }
 
-/// Returns a sentence for each row that was left out, and forgets them.
 pub(crate) fn take_warnings() -> Vec<String> {
     let warning = |Damage { row, what }| {
         format!("{row} is left out: it is damaged in the database ({what}); see `cleo doctor`")
@@ -87,7 +82,6 @@ pub(crate) fn take_warnings() -> Vec<String> {
     take().into_iter().map(warning).collect()
 }
 
-/// Returns the rows that were left out, and forgets them.
 pub(crate) fn take() -> Vec<Damage> {
     let mut rows = ROWS.lock().unwrap_or_else(PoisonError::into_inner);
     std::mem::take(&mut *rows).into_iter().collect()

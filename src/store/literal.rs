@@ -6,7 +6,6 @@ use std::ops::RangeInclusive;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Scripts that write no borders between words, or join small words to the next one.
 const UNBORDERED: [RangeInclusive<char>; 14] = [
     '\u{590}'..='\u{8ff}',
     '\u{e00}'..='\u{109f}',
@@ -47,7 +46,6 @@ fn is_unbordered(c: char) -> bool {
     UNBORDERED.iter().any(|range| range.contains(&c))
 }
 
-/// Says whether a query is more than words of letters and digits.
 pub(super) fn is_literal(query: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || is_combining_mark(c) || c.is_whitespace();
     query.chars().any(|c| !is_word(c) || is_unbordered(c))

@@ -10,15 +10,10 @@ use crate::gate::Gates;
 use crate::id::TaskId;
 use crate::task::Task;
 
-/// A task was added.
 pub(crate) const ADDED: &str = "added";
-/// Fields of a task were changed.
 pub(crate) const CHANGED: &str = "changed";
-/// A task was deleted, with everything that went with it.
 pub(crate) const DELETED: &str = "deleted";
-/// A deleted task came back, with everything that had gone with it.
 pub(crate) const RESTORED: &str = "restored";
-/// A task and a manifest entry were linked.
 pub(crate) const LINKED: &str = "linked";
 /// Their link was taken away.
 pub(crate) const UNLINKED: &str = "unlinked";
@@ -42,10 +37,8 @@ pub(crate) trait Log {
     /// Returns the cursor of the last change; 0 when nothing has happened.
     fn last_cursor(&self) -> Result<u64>;
 
-    /// Reads the operations that pass the filter, newest first, and how many there are in all.
     fn operations(&self, filter: &OperationFilter) -> Result<(Vec<Operation>, u64)>;
 
-    /// Reads an operation.
     fn operation(&self, number: u64) -> Result<Option<Operation>>;
 }
 
@@ -104,38 +97,27 @@ pub(crate) struct Operation {
     pub(crate) changes: u64,
 }
 
-/// Which operations to read. Empty parts let everything through.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct OperationFilter {
-    /// With changes of this task.
     pub(crate) task: Option<TaskId>,
-    /// By this caller.
     pub(crate) by: Option<String>,
     /// At this moment or later, RFC 3339 in UTC.
     pub(crate) since: Option<String>,
-    /// Earlier than this operation.
     pub(crate) before: Option<u64>,
-    /// At most so many.
     pub(crate) limit: Option<u32>,
 }
 
-/// A deleted task with everything that went with it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Removed {
-    /// The task.
     pub(crate) task: Task,
-    /// Its spawns.
     pub(crate) spawns: Vec<SpawnRecord>,
-    /// Its links.
     pub(crate) links: Vec<Link>,
-    /// Its gates.
     pub(crate) gates: Gates,
     /// Its last claim, whose epoch must outlive the task: it may come back.
     #[serde(default)]
     pub(crate) claim: Option<Claim>,
 }
 
-/// What is told of a task that was added.
 #[derive(Serialize)]
 pub(super) struct Added<'a> {
     title: &'a str,
@@ -157,12 +139,10 @@ pub(super) fn put(before: Option<&Task>, after: &Task) -> Option<Change> {
     is_change.then(|| change(kind, after.id, detail))
 }
 
-/// Tells that a task is deleted, with everything that goes with it.
 pub(super) fn delete(removed: &Removed) -> Change {
     change(DELETED, removed.task.id, json!(removed))
 }
 
-/// Tells that a deleted task is there again.
 pub(super) fn restore(removed: &Removed) -> Change {
     let task = &removed.task;
     change(RESTORED, task.id, json!({"title": task.title}))
@@ -243,7 +223,6 @@ pub(super) fn gates(task: TaskId, before: &Gates, after: &Gates) -> Vec<Change> 
     told
 }
 
-/// Returns the fields that differ. When a task was last changed is no change of its own.
 fn difference(before: &Task, after: &Task) -> Map<String, Value> {
     let fields = |task: &Task| match json!(task) {
         Value::Object(fields) => fields,

@@ -38,7 +38,6 @@ pub(crate) use phases::Phases;
 pub(crate) use sessions::Sessions;
 pub(crate) use spawns::{SpawnRecord, SpawnVerdict, Spawns};
 
-/// A store that can begin transactions.
 pub(crate) trait Store {
     /// Begins a transaction that only reads. It sees one state and never waits for a writer.
     fn read(&mut self) -> Result<Box<dyn Transaction + '_>>;
@@ -53,7 +52,6 @@ pub(crate) trait Store {
     fn version(&self) -> Result<u64>;
 }
 
-/// Who changes something, when and by which command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     /// The command, such as `orchestrator.spawn`.
@@ -64,7 +62,6 @@ pub(crate) struct Stamp {
     pub(crate) by: String,
 }
 
-/// Everything that can be read and written in one transaction.
 pub(crate) trait Transaction:
     Tasks
     + Graph
@@ -78,13 +75,10 @@ pub(crate) trait Transaction:
     + Log
     + Suggestions
 {
-    /// Makes the changes visible and durable.
     fn commit(self: Box<Self>) -> Result<()>;
 }
 
-/// Tasks, their edges and their words.
 pub(crate) trait Tasks {
-    /// Reads a task.
     fn task(&self, id: TaskId) -> Result<Option<Task>>;
 
     /// Reads the tasks with these ids. Damaged ones are left out, which is noted in [`left_out`].
@@ -98,28 +92,21 @@ pub(crate) trait Tasks {
         self.task(id)
     }
 
-    /// Reads where a task stands, without the task.
     fn status(&self, id: TaskId) -> Result<Option<Status>>;
 
-    /// Reads the parent of a task.
     fn parent(&self, id: TaskId) -> Result<Option<TaskId>>;
 
     /// Reads what a task depends on, in the order given.
     fn depends(&self, id: TaskId) -> Result<Vec<TaskId>>;
 
-    /// Reads the tasks that depend on a task, by id.
     fn dependents(&self, id: TaskId) -> Result<Vec<TaskId>>;
 
-    /// Reads the children of a task, by id.
     fn children(&self, id: TaskId) -> Result<Vec<TaskId>>;
 
-    /// Finds the task that was added with a key.
     fn task_by_key(&self, key: &str) -> Result<Option<TaskId>>;
 
-    /// Finds the task that an import brought from a task of another tool, by its id there.
     fn task_by_origin(&self, format: &str, id: &str) -> Result<Option<TaskId>>;
 
-    /// Finds the tasks that any import brought from a task with this id, by id.
     fn tasks_by_origin(&self, id: &str) -> Result<Vec<TaskId>>;
 
     /// Reads at most `limit` tasks with ids after `after` (0: from the first), by id.
@@ -140,10 +127,8 @@ pub(crate) trait Tasks {
     /// Hands out the next id. Ids are never handed out twice, also after a delete.
     fn next_id(&mut self) -> Result<TaskId>;
 
-    /// Sees to it that no id up to this one is handed out any more.
     fn reserve_id(&mut self, id: TaskId) -> Result<()>;
 
-    /// Writes a task, new or changed, whole.
     fn put(&mut self, task: &Task) -> Result<()>;
 
     /// Writes a task that is not there yet, without a look at what was there before.
@@ -160,7 +145,6 @@ pub(crate) trait Tasks {
 /// Name in `extra` of dependencies that an import found no task for: a list of texts.
 pub(crate) const DANGLING: &str = "danglingDepends";
 
-/// Returns the names of dependencies that no task was found for.
 pub(crate) fn dangling(task: &Task) -> Vec<String> {
     let names = task
         .extra
@@ -178,7 +162,6 @@ pub(crate) fn dangling(task: &Task) -> Vec<String> {
 /// Name in `extra` of those of them that were left out because they closed a circle.
 pub(crate) const CIRCULAR: &str = "circularDepends";
 
-/// Returns the dependencies that no task was found for, or that were left out.
 pub(crate) fn missing(task: &Task) -> Vec<Missing> {
     let circular = task.extra.get(CIRCULAR).and_then(|names| names.as_array());
     let is_circular = |name: &String| {
@@ -192,7 +175,6 @@ pub(crate) fn missing(task: &Task) -> Vec<Missing> {
     dangling(task).into_iter().map(missing).collect()
 }
 
-/// Links between tasks and manifest entries, beside those that entries carry themselves.
 pub(crate) trait Links {
     /// Reads the entries that a task is linked to, in the order of linking.
     fn links(&self, task: TaskId) -> Result<Vec<Link>>;
@@ -200,14 +182,11 @@ pub(crate) trait Links {
     /// Reads the tasks that an entry is linked to, in the order of linking.
     fn linked_to(&self, entry: &str) -> Result<Vec<Link>>;
 
-    /// Links a task and an entry; says whether that is new.
     fn link(&mut self, link: &Link) -> Result<bool>;
 
-    /// Takes a link away; says whether it was there.
     fn unlink(&mut self, link: &Link) -> Result<bool>;
 }
 
-/// The verification gates of tasks.
 pub(crate) trait TaskGates {
     /// Reads the gates of a task; none set is the default.
     fn gates(&self, task: TaskId) -> Result<Gates>;
@@ -219,9 +198,7 @@ pub(crate) trait TaskGates {
     fn put_gates(&mut self, task: TaskId, gates: &Gates) -> Result<()>;
 }
 
-/// What a half-typed word may become.
 pub(crate) trait Suggestions {
-    /// Reads ids and titles of the tasks whose numbers lie in a range, the largest first.
     fn titles(&self, ids: RangeInclusive<u32>, limit: u32) -> Result<Vec<(TaskId, String)>>;
 
     /// Reads the labels in use, normalized, from `from` on in the order of their bytes.
@@ -244,7 +221,6 @@ pub(crate) struct Link {
     pub(crate) at: String,
 }
 
-/// Returns the format and the id that an import noted in a task.
 fn origin(task: &Task) -> Option<(&str, &str)> {
     let origin = task.extra.get("origin")?;
     Some((origin.get("format")?.as_str()?, origin.get("id")?.as_str()?))

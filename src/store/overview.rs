@@ -7,12 +7,9 @@ use crate::error::Result;
 use crate::id::TaskId;
 use crate::task::{Priority, Status};
 
-/// How many tasks stand where.
 pub(crate) type Counts = BTreeMap<Status, u64>;
 
-/// Looks at many tasks at once.
 pub(crate) trait Overview {
-    /// Finds which of these ids are no tasks.
     fn missing(&self, ids: &BTreeSet<TaskId>) -> Result<BTreeSet<TaskId>>;
 
     /// Counts the tasks below `root`, to any depth, by status; without root, all tasks. A status
@@ -26,18 +23,13 @@ pub(crate) trait Overview {
     /// Reads the tasks of a status below `root`, or of all, the last changed first.
     fn recent(&self, root: Option<TaskId>, status: Status, limit: u32) -> Result<Vec<TaskId>>;
 
-    /// Reads the epics that are neither done nor cancelled, by id, and how many there are.
     fn open_epics(&self, limit: u32) -> Result<(Vec<TaskId>, u64)>;
 }
 
-/// Tasks of one sort.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TaskTally {
-    /// Where they stand.
     pub(crate) status: Status,
-    /// How urgent they are.
     pub(crate) priority: Priority,
-    /// How many there are.
     pub(crate) tasks: u64,
     /// How many of them are late.
     pub(crate) overdue: u64,

@@ -7,21 +7,17 @@ use serde::{Deserialize, Serialize};
 use crate::error::Result;
 use crate::id::TaskId;
 
-/// Prepared spawns and what became of them.
 pub(crate) trait Spawns {
     /// Reads the spawns of a task; the one that was written last stands last.
     fn spawns(&self, task: TaskId) -> Result<Vec<SpawnRecord>>;
 
-    /// Reads the latest spawn of a task.
     fn latest_spawn(&self, task: TaskId) -> Result<Option<SpawnRecord>>;
 
     /// Reads what came of the latest spawns of tasks, whose ids are sorted.
     fn spawn_verdicts(&self, tasks: &[TaskId]) -> Result<HashMap<TaskId, SpawnVerdict>>;
 
-    /// Finds the task that an output file was given to.
     fn owner_of_output(&self, output_file: &str) -> Result<Option<TaskId>>;
 
-    /// Reads the ids of the entries that were asked for by spawns of other tasks.
     fn entries_of_others(&self, task: TaskId) -> Result<HashSet<String>>;
 
     /// Writes a spawn, or changes the one of the same task and manifest id, which becomes the latest.
@@ -51,10 +47,8 @@ pub(crate) struct SpawnRecord {
     pub(crate) forced: Option<String>,
 }
 
-/// What came of a spawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SpawnVerdict {
-    /// Whether its output was found to hold.
     pub(crate) is_verified: bool,
     /// Whether somebody completed the task although it did not.
     pub(crate) is_forced: bool,

@@ -11,20 +11,16 @@ use crate::error::{Code, Error, Result};
 use crate::runner::git;
 use crate::runner::process::{self, Captured};
 
-/// How long git may take.
 const LIMIT: Duration = Duration::from_secs(30);
 /// Most bytes of names that are read.
 const OUTPUT_MAX: usize = 64 << 20;
 /// Longest revision, in bytes.
 const REVISION_MAX: usize = 200;
 
-/// What git knows of files.
 pub(super) enum Files {
     /// Relative to the root: those it tracks and those that it does not ignore.
     Known(Vec<PathBuf>),
-    /// There is no repository, or no git.
     NoRepository,
-    /// Git could not say, and why.
     Unknown(String),
 }
 
@@ -38,7 +34,6 @@ struct Git<'a> {
     folder: PathBuf,
 }
 
-/// Lists the files below a folder.
 pub(super) fn files(root: &Path) -> Result<Files> {
     match Git::at(root) {
         Some(git) => git.files(),
@@ -89,7 +84,6 @@ pub(crate) fn commit(root: &Path, revision: &str) -> Result<String> {
 }
 
 impl Git<'static> {
-    /// Finds the repository that a folder is in.
     fn at(folder: &Path) -> Option<Git<'static>> {
         let folder = folder.canonicalize().ok()?;
         let mut above = folder.ancestors();
@@ -129,7 +123,6 @@ impl Git<'_> {
         Ok(Files::Known(names.map(PathBuf::from).collect()))
     }
 
-    /// Resolves a revision, or says why not.
     fn resolved(&self, revision: &str) -> Result<std::result::Result<String, String>> {
         let wanted = format!("{revision}^{{commit}}");
         let answer = match self.ask(&["rev-parse", "--verify", "--end-of-options", &wanted]) {
@@ -148,7 +141,6 @@ impl Git<'_> {
         })
     }
 
-    /// Says why an answer cannot be used.
     fn problem(&self, answer: &Captured) -> Option<String> {
         let finished = &answer.finished;
         if finished.timed_out {

@@ -59,7 +59,6 @@ impl Globs {
         }
     }
 
-    /// Says whether a path below the root is one of those.
     pub(super) fn has(&self, path: &Path) -> bool {
         let bytes = path.as_os_str().as_bytes();
         self.regex
@@ -67,13 +66,11 @@ impl Globs {
             .is_none_or(|regex| regex.is_match(bytes))
     }
 
-    /// Returns the patterns that are plain paths.
     pub(super) fn plain(&self) -> impl Iterator<Item = &str> {
         let patterns = self.patterns.iter().map(String::as_str);
         patterns.filter(|pattern| !pattern.contains(SIGNS))
     }
 
-    /// Returns folders below which all those paths are, the shortest first.
     pub(super) fn folders(&self) -> Vec<PathBuf> {
         if self.regex.is_none() {
             return vec![PathBuf::new()];

@@ -41,12 +41,10 @@ const CHUNK: usize = 64 * 1024;
 /// Folders of the root that belong to cleo and never count.
 const OURS: [&str; 2] = [".cleo", "claudedocs"];
 
-/// The files of a task as they are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tree {
     /// SHA-256 over paths, kinds and contents; none when they could not be read.
     pub(crate) digest: Option<String>,
-    /// How many files there are.
     pub(crate) files: usize,
     /// Why there is no digest.
     pub(crate) problem: Option<String>,
@@ -230,7 +228,6 @@ fn content(path: &Path, left: &mut u64) -> Option<(u8, String)> {
     Some(digest.map_or((b'?', String::new()), |digest| (kind, digest)))
 }
 
-/// Opens a regular file, and says whether it is a program.
 fn opened(path: &Path) -> std::io::Result<(File, bool)> {
     let file = open_regular(path)?;
     let is_program = file.metadata()?.permissions().mode() & 0o100 != 0;

@@ -7,7 +7,6 @@ use crate::error::Result;
 use crate::exchange::Call;
 use crate::words::closed;
 
-/// What a worker is asked for that has no address of its own for its health.
 pub(crate) const INTENT: &str = "health.check";
 
 closed! {
@@ -19,7 +18,6 @@ closed! {
     Handshake = "handshake",
 }
 
-/// Says how a worker is looked at.
 pub(crate) fn how(agent: &Agent) -> How {
     match agent.healthcheck {
         Some(_) => How::Healthcheck,

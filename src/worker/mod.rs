@@ -23,31 +23,23 @@ pub(crate) use response::{Fault, FaultKind, WorkerReply};
 /// Largest answer of a worker, in bytes.
 pub(crate) const ANSWER_MAX: u64 = 4 << 20;
 
-/// What a worker is asked, as it is sent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Request {
     /// Names this request; the answer repeats it.
     pub(crate) request_id: String,
-    /// The worker.
     pub(crate) agent_name: String,
     /// What is wished for, such as `summary.create`.
     pub(crate) intent: String,
-    /// What it is about.
     pub(crate) input: Input,
-    /// Who asks, where and when.
     pub(crate) context: Context,
 }
 
-/// What a request is about.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Input {
-    /// The text.
     pub(crate) text: String,
-    /// What is known of it.
     pub(crate) metadata: Metadata,
 }
 
-/// What is known of a text.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Metadata {
     /// Its language, such as `en`.
@@ -56,7 +48,6 @@ pub(crate) struct Metadata {
     pub(crate) extra: Map<String, Value>,
 }
 
-/// Who asks, where and when.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Context {
     /// The user; none when nobody said.
@@ -67,12 +58,10 @@ pub(crate) struct Context {
     pub(crate) timestamp: String,
 }
 
-/// What is needed to reach workers.
 #[derive(Clone, Debug)]
 pub(crate) struct Reach {
     /// The program that talks to servers, `cleo-net`.
     pub(crate) net: PathBuf,
-    /// The folder in which programs run.
     pub(crate) folder: PathBuf,
     /// Whether only addresses are called that anybody can reach: none on this machine, and none in a
     /// network around it.
@@ -136,7 +125,6 @@ pub(crate) fn call(agent: &Agent, request: &Request, reach: &Reach) -> Result<Wo
     Ok(read.unwrap_or_else(|fault| WorkerReply::failed(request, fault)))
 }
 
-/// Returns the answer of a worker, unread, or what went wrong with it.
 fn answered(
     agent: &Agent,
     request: &Request,

@@ -7,7 +7,6 @@ use crate::agent::{Agent, Kind};
 use crate::error::Result;
 use crate::task::rules::{check_line, check_text};
 
-/// Checks the whole of an agent.
 pub(super) fn check(agent: &Agent) -> Result<()> {
     check_name(&agent.name).map_err(|error| error.in_field("name"))?;
     for (field, text) in [

@@ -25,7 +25,6 @@ pub(crate) struct PlanWish {
 }
 
 impl PlanWish {
-    /// Writes the words of the command that carries it out, and reads the plan.
     pub(super) fn words(&self) -> Vec<String> {
         let options = [
             ("max-loops", self.max_loops.map(|passes| passes.to_string())),

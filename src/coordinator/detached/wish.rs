@@ -84,7 +84,6 @@ impl Wish {
     }
 }
 
-/// Refuses what is no name of a program or a model.
 fn plain(what: &str, name: Option<&str>) -> Result<Option<String>> {
     let Some(name) = name else { return Ok(None) };
     if !name.trim().is_empty() && name.chars().count() <= NAME_MAX && !name.contains(steers) {

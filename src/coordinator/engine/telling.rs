@@ -50,7 +50,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Begins what is told of a step and its try.
+    /// Begins an event of a step and its attempt.
     pub(in crate::coordinator) fn of(&self, step: usize) -> Told {
         Told {
             attempt: Some(self.slots[step].attempt).filter(|attempt| *attempt > 0),
@@ -62,7 +62,6 @@ impl Engine<'_> {
         self.told.push((kind, told));
     }
 
-    /// Keeps what was told, and lets whoever listens know.
     pub(in crate::coordinator) fn keep(&mut self) -> Result<()> {
         match self.told.is_empty() {
             true => Ok(()),
@@ -70,7 +69,6 @@ impl Engine<'_> {
         }
     }
 
-    /// Keeps the record of the run together with what was told.
     pub(in crate::coordinator) fn keep_run(&mut self) -> Result<()> {
         let run = self.run.clone();
         self.keep_with(|transaction| transaction.put_run(&run))

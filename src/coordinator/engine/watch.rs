@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::claims;
 
-/// Longest sleep of the loop: how soon it sees that cleo is asked to end.
+/// Longest sleep of the loop, and so how late it notices a signal.
 const PULSE: Duration = Duration::from_millis(100);
 /// How often it looks whether somebody asks for the end of the run, and whether others got out of the
 /// way.
@@ -55,7 +55,6 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Looks whether another process asks for the end of the run, or has taken a task away.
     fn look(&mut self) -> Result<()> {
         if self.journal.is_cancelled(&mut self.agency)? {
             self.facts.push(Fact::Stop(Stop::Cancelled));

@@ -11,7 +11,6 @@ use crate::run::Outcome;
 const SPENT: &str = "the run has spent what it may cost";
 
 impl Machine {
-    /// Lets steps go on that have waited long enough.
     pub(super) fn go_on(&mut self, now: Duration, deeds: &mut Vec<Deed>) {
         for step in self.waiting(now) {
             if self.is_spent() {
@@ -30,7 +29,6 @@ impl Machine {
         due.map(|(step, _)| *step).collect()
     }
 
-    /// Begins what can begin, as many as there is room for.
     pub(super) fn begin(&mut self, deeds: &mut Vec<Deed>) {
         if std::mem::take(&mut self.stirred) {
             let parked = std::mem::take(&mut self.parked);
@@ -67,23 +65,19 @@ impl Machine {
         }
     }
 
-    /// Says whether anything more may begin.
     fn takes_more(&self) -> bool {
         let is_enough = self.rules.fail_fast && self.failures > 0;
         !is_enough && !self.is_spent()
     }
 
-    /// Says whether the money is spent.
     pub(in crate::coordinator) fn is_spent(&self) -> bool {
         self.rules.max_cost.is_some_and(|most| self.spent >= most)
     }
 
-    /// Counts the steps that take a place: those that only wait do not.
     fn busy(&self) -> usize {
         self.stages.values().filter(|stage| stage.is_busy()).count()
     }
 
-    /// Says whether a runner may take one more, and there is a place.
     fn is_free(&self, runner: usize) -> bool {
         let of_runner = |(step, stage): &(&usize, &Stage)| {
             let step = &self.steps[**step];
@@ -125,7 +119,6 @@ impl Machine {
         }
     }
 
-    /// Leaves a step, and those that wait for it.
     pub(super) fn skip_all(&mut self, step: usize, why: String, deeds: &mut Vec<Deed>) {
         deeds.push(Deed::Skip(step, None, why));
         for later in self.schedule.failed(step) {

@@ -9,15 +9,12 @@ use crate::run::Outcome;
 pub(in crate::coordinator) struct Step {
     /// The steps that come before it.
     pub(in crate::coordinator) needs: Vec<usize>,
-    /// Which of the runners works on it.
     pub(in crate::coordinator) runner: usize,
     /// True for an epic: nobody has to work on it.
     pub(in crate::coordinator) is_epic: bool,
-    /// True when it has commands that are to show that it is done.
     pub(in crate::coordinator) has_checks: bool,
 }
 
-/// Something that happened.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::coordinator) enum Fact {
     /// A step is claimed and its prompt is ready.
@@ -27,15 +24,11 @@ pub(in crate::coordinator) enum Fact {
     Held(usize, String, bool),
     /// A step was done by somebody else.
     DoneAlready(usize),
-    /// A step cannot be prepared at all.
     Refused(usize, String),
-    /// A step is not to be done any more, and why.
     Dropped(usize, String),
     /// An agent has ended.
     Ended(usize, Ended),
-    /// The commands of a step were run.
     Checked(usize),
-    /// A step verified and is done.
     Completed(usize),
     /// A step does not verify: how its agent's try counts, and why.
     Lacking(usize, Outcome, String),
@@ -43,11 +36,9 @@ pub(in crate::coordinator) enum Fact {
     Overruled(usize, String),
     /// The claim of a step is somebody else's now.
     Lost(usize, String),
-    /// The run is to end.
     Stop(Stop),
 }
 
-/// How a try of an agent ended, as far as it matters here.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::coordinator) struct Ended {
     /// What its program says; none when it did not come to its end.
@@ -58,29 +49,20 @@ pub(in crate::coordinator) struct Ended {
     pub(in crate::coordinator) retry_after: Option<Duration>,
 }
 
-/// Why a run ends before all is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::coordinator) enum Stop {
-    /// Somebody gave it up.
     Cancelled,
-    /// cleo is asked to end.
     Interrupted,
-    /// It took too long.
     TimeLimit,
 }
 
-/// Something to do.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::coordinator) enum Deed {
     /// Claim these steps, as far as that can be done, and make their prompts.
     Claim(Vec<usize>),
-    /// Start an agent on a step.
     Start(usize),
-    /// Run the commands of a step.
     Check(usize),
-    /// Verify a step and complete it.
     Complete(usize),
-    /// Say what is missing, and make the prompt for another try.
     Repair(usize),
     /// A step waits so long before it is tried again.
     Wait(usize, Duration),
@@ -90,6 +72,5 @@ pub(in crate::coordinator) enum Deed {
     Fail(usize, Outcome, String),
     /// A step is not begun, because another one failed, or for a reason.
     Skip(usize, Option<usize>, String),
-    /// End all agents.
     Halt(Stop),
 }

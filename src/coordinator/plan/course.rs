@@ -12,7 +12,6 @@ use crate::plan::message::aggregate;
 use crate::plan::{Outcome, Wish};
 use crate::run::AnsweredBy;
 
-/// What is known between passes.
 #[derive(Default)]
 pub(super) struct Course {
     pub(super) plan: Plan,
@@ -25,7 +24,6 @@ pub(super) struct Course {
 }
 
 impl Course {
-    /// Makes the plan of the next pass, or has the last step done again.
     pub(super) fn replan(
         &mut self,
         options: &Options<'_>,
@@ -56,12 +54,10 @@ impl Course {
         Ok(())
     }
 
-    /// Says how often the plan may be gone over.
     pub(super) fn most(&self, options: &Options<'_>) -> u32 {
         options.max_loops.unwrap_or(self.plan.loops())
     }
 
-    /// Tells the plan of a pass, with everything that is needed to go on with it.
     pub(super) fn tell(
         &self,
         recording: &mut Recording<'_>,
@@ -84,7 +80,7 @@ impl Course {
         recording.note(|notes| notes.event("plan", fields))
     }
 
-    /// Finds who does each step: all of them, before any begins.
+    /// Finds the agent of each step before any begins.
     pub(super) fn assign(
         &mut self,
         surroundings: &Surroundings,
@@ -99,7 +95,6 @@ impl Course {
         Ok(agents)
     }
 
-    /// Puts together what the steps said.
     pub(super) fn answer(&self) -> String {
         let said = |step: &'_ Stepped| Some((step.step.clone(), step.text.clone()?));
         let said: Vec<_> = self.steps.iter().filter_map(said).collect();
@@ -124,7 +119,6 @@ impl Course {
         })
     }
 
-    /// Says what all answers come from, when that is one and the same.
     pub(super) fn answered_by(&self) -> Option<AnsweredBy> {
         let mut all = self.steps.iter().filter_map(|step| step.answered_by);
         let first = all.next()?;

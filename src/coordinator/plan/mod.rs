@@ -27,7 +27,6 @@ use crate::workspace::Workspace;
 use course::Course;
 use pass::Pass;
 
-/// Who coordinates plans, in their records.
 pub(crate) const COORDINATOR: &str = "coordinator";
 
 closed! {
@@ -39,24 +38,18 @@ closed! {
     LastStep = "last-step",
 }
 
-/// How a plan is carried out.
 pub(crate) struct Options<'a> {
-    /// What is to be reached.
     pub(crate) goal: &'a str,
     /// Most passes, if it is said; else the plan says so.
     pub(crate) max_loops: Option<u32>,
-    /// What further passes do.
     pub(crate) refine: Refine,
     /// Most steps at a time.
     pub(crate) jobs: usize,
-    /// Who makes the plan.
     pub(crate) planner: &'a dyn Planner,
     /// Whether it also makes the plans of further passes when a run is gone on with; else the plan that
     /// was made stays.
     pub(crate) replans: bool,
-    /// Who says whether the goal is reached.
     pub(crate) policy: &'a dyn Policy,
-    /// Who answers.
     pub(crate) answerers: Answerers,
 }
 
@@ -195,7 +188,7 @@ pub(crate) fn resume(
     ended(recording, course, done)
 }
 
-/// Records that this user had a plan carried out, so that its run can be resumed.
+/// Records that this user began the run, so that it can be resumed.
 fn own(surroundings: &Surroundings, workspace: &Workspace, run: &Run, plan: &Value) {
     if !surroundings.assignment.is_agent() {
         let (trust, item) = (
@@ -206,7 +199,7 @@ fn own(surroundings: &Surroundings, workspace: &Workspace, run: &Run, plan: &Val
     }
 }
 
-/// Refuses a stored plan that this user did not begin. What is no plan to resume is refused later.
+/// Refuses a stored plan that this user did not begin.
 fn require_own_plan(surroundings: &Surroundings, workspace: &Workspace, id: &str) -> Result<()> {
     let Some(mut agency) = SqliteAgency::open(&workspace.agency())? else {
         return Ok(());
@@ -274,7 +267,6 @@ fn loops(
     }
 }
 
-/// Keeps how it ended.
 fn ended(mut recording: Recording<'_>, mut course: Course, done: Result<()>) -> Result<Carried> {
     let answer = course.answer();
     let status = match &done {
@@ -342,7 +334,6 @@ fn told(error: Error, course: &Course, run: &Run) -> Error {
     }
 }
 
-/// Says whether somebody asked cleo to end.
 fn is_end(error: &Error) -> bool {
     matches!(error.code, Code::Interrupted | Code::Terminated)
 }

@@ -15,12 +15,9 @@ use crate::run::schedule::Schedule;
 use crate::run::{AnsweredBy, Speaker};
 use crate::runner::crew::{self, Crew};
 
-/// A pass that goes on.
 pub(super) struct Pass<'a, 'r> {
     pub(super) plan: &'a Plan,
-    /// Who does each step.
     pub(super) agents: &'a [Agent],
-    /// How many passes there may be.
     pub(super) most: u32,
     /// What the pass before came to.
     pub(super) previous: Option<&'a str>,
@@ -29,7 +26,6 @@ pub(super) struct Pass<'a, 'r> {
     pub(super) recording: &'a mut Recording<'r>,
 }
 
-/// What an agent is asked for a step.
 pub(super) struct Job {
     agent: Agent,
     intent: Option<String>,
@@ -73,7 +69,7 @@ impl Pass<'_, '_> {
         Ok(())
     }
 
-    /// Says whether a step that failed is asked again: as often as passes are left for it.
+    /// Whether a failed step is asked again: once for each remaining pass.
     fn may_try_again(&self, step: usize, error: &Error) -> bool {
         let useless = matches!(
             error.code,
@@ -181,7 +177,6 @@ impl Crew for Pass<'_, '_> {
     }
 }
 
-/// Returns what the agent of a step is told.
 fn told(step: &Step, previous: Option<&str>, steps: &[Stepped]) -> String {
     let reply = |need: &String| {
         let done = steps.iter().find(|done| done.step == *need)?;
@@ -195,7 +190,6 @@ fn told(step: &Step, previous: Option<&str>, steps: &[Stepped]) -> String {
     message(&step.instruction, previous, &context)
 }
 
-/// Returns the places of the steps that each waits for.
 fn needs(plan: &Plan) -> Vec<Vec<usize>> {
     let places = plan.steps.iter().enumerate();
     let places: HashMap<&str, usize> = places.map(|(at, step)| (step.id.as_str(), at)).collect();

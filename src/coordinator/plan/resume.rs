@@ -4,7 +4,6 @@ use super::{Course, Refine, StepStatus, Stepped};
 use crate::plan::read;
 use crate::run::{Event, Message};
 
-/// What a record tells of how its plan is carried out.
 #[derive(Default)]
 pub(super) struct Told {
     pub(super) max_loops: Option<u32>,
@@ -56,7 +55,6 @@ pub(super) fn stand(events: &[Event], messages: &[Message]) -> (Course, Told) {
     (course, told)
 }
 
-/// Takes over what an agent said.
 fn take(course: &mut Course, event: &Event, messages: &[Message]) {
     let word = |name: &str| event.detail.get(name).and_then(|value| value.as_str());
     let said = word("responseMessageId").filter(|_| event.kind == "agentComplete");

@@ -23,11 +23,9 @@ use crate::runner::orphans;
 /// Most bytes of what is noted of a move.
 const NOTE_MAX: u64 = 1 << 20;
 
-/// A move that was begun and is neither finished nor undone.
 #[derive(Debug, Deserialize, Serialize)]
 struct Move {
     run: String,
-    /// What tells the git of this run from its agents.
     place: PathBuf,
     branch: Option<String>,
     old: String,
@@ -181,7 +179,6 @@ impl Trees {
         self.restore("HEAD", &ours)
     }
 
-    /// Writes files of a commit into the index and the workspace, as far as they differ.
     fn restore(&self, commit: &str, paths: &Paths) -> Result<()> {
         let differ = &self.list_changed(&["--cached", commit])? | &self.list_changed(&[])?;
         let paths = paths & &differ;
@@ -222,7 +219,6 @@ impl Trees {
         self.try_change(&self.top, words)
     }
 
-    /// Says whether the branch of a move is checked out, and the commit is its last one.
     fn is_at(&self, step: &Move, commit: &str) -> Result<bool> {
         let head = self.head()?;
         Ok(head.branch == step.branch && head.commit == commit)
@@ -235,12 +231,10 @@ impl Trees {
         }
     }
 
-    /// Names the files in which the two commits of a move differ.
     fn list_affected(&self, step: &Move) -> Result<Paths> {
         self.list_changed(&[&step.old, &step.new])
     }
 
-    /// Names the files that differ. What is in a submodule is not asked for, but which commit it is on.
     fn list_changed(&self, between: &[&str]) -> Result<Paths> {
         let words = DIFF.into_iter().chain(["--ignore-submodules=dirty"]);
         let words = words.chain(between.iter().copied()).chain(["--"]);
@@ -295,7 +289,6 @@ impl Trees {
         Ok(())
     }
 
-    /// Returns the file that lists for git which files it is to write.
     fn path_list(&self) -> PathBuf {
         self.mark.with_extension("paths")
     }
@@ -306,7 +299,6 @@ impl Trees {
         fs::write(&self.mark, text).map_err(|cause| unwritable(&self.mark, cause))
     }
 
-    /// Notes that nothing is being moved any more.
     fn forget_move(&self) -> Result<()> {
         let _ = fs::remove_file(self.path_list());
         fs::write(&self.mark, "").map_err(|cause| unwritable(&self.mark, cause))

@@ -33,7 +33,6 @@ const MARK_SIZE: usize = 7;
 /// Largest file that is looked into for them, in bytes.
 const TEXT_MAX: u64 = 16 << 20;
 
-/// A file on which two sides differ.
 struct Conflict {
     name: String,
     /// The objects of git with what each side has, by the number of the side: 2 is this one, 3 the other.
@@ -96,7 +95,6 @@ impl Trees {
         Ok(self.has(&tree.top, "CHERRY_PICK_HEAD")? || self.has(&tree.top, "REVERT_HEAD")?)
     }
 
-    /// Says whether there are mailed patches behind the one at which git has stopped.
     fn has_patches(&self, tree: &Tree) -> Result<bool> {
         let [next, last] = PATCHES;
         let number =
@@ -130,7 +128,6 @@ impl Trees {
         Ok(None)
     }
 
-    /// Names the files in conflict that nobody has settled or staged.
     fn unsettled(&self, tree: &Tree) -> Result<Vec<String>> {
         let mut left = Vec::new();
         for conflict in self.conflicts(tree, "--unmerged")? {
@@ -191,7 +188,6 @@ impl Trees {
         Ok(is_touched && !self.bears_marks(tree, conflict, &text)?)
     }
 
-    /// Says whether a file differs from what this side has.
     fn is_changed(&self, tree: &Tree, name: &str) -> Result<bool> {
         let words = [&DIFF[..], &["--ours", "--diff-filter=MT"]].concat();
         let names = self.listed(&tree.top, words)?;
@@ -224,7 +220,6 @@ impl Trees {
         Ok(size.unwrap_or(MARK_SIZE))
     }
 
-    /// Returns what the repository says of a file under a name.
     fn attribute(&self, tree: &Tree, name: &str, attribute: &str) -> Result<String> {
         let words = ["check-attr", "-z", attribute, "--", name];
         let told = self.done(&tree.top, words)?;

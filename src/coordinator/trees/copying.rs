@@ -13,7 +13,6 @@ use crate::error::Result;
 use crate::file::{open_below, unreadable, unwritable};
 use crate::id::hex;
 
-/// How files begin that somebody has not finished writing.
 const DRAFT: &str = ".new-";
 
 /// What is read, digested on its way.

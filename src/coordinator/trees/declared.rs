@@ -13,14 +13,11 @@ use crate::workspace::{OUTPUT_DIR, Workspace};
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(in crate::coordinator) struct Declared {
-    /// Files, or folders with everything in them.
     deliverables: Vec<String>,
-    /// Files that are worked on.
     files: Vec<String>,
 }
 
 impl Declared {
-    /// Reads what a task declares.
     pub(in crate::coordinator) fn of(task: &Task) -> Declared {
         Declared {
             deliverables: task.deliverables.clone(),
@@ -66,7 +63,6 @@ impl Trees {
     }
 }
 
-/// Takes away what a path does not need.
 fn plain(text: &str) -> &str {
     let text = text.trim();
     text.strip_prefix("./")

@@ -8,17 +8,15 @@ use super::Trees;
 use crate::error::{Code, Error, Result, quote};
 use crate::runner::{self, orphans, process};
 
-/// How long one call of git may take.
 const LIMIT: Duration = Duration::from_secs(300);
 /// Most bytes of an answer of git that are read.
 const ANSWER_MAX: usize = 1 << 20;
 /// Most bytes of a list of all files that are read.
 const LIST_MAX: usize = 256 << 20;
 
-/// What git says, or what it complains of when it fails.
+/// The output of git, or what it complains of when it fails.
 pub(super) type Said = std::result::Result<String, String>;
 
-/// The words of git that name the files that differ, ended by NUL.
 pub(super) const DIFF: [&str; 8] = [
     "diff",
     "--name-only",
@@ -30,7 +28,6 @@ pub(super) const DIFF: [&str; 8] = [
     "-z",
 ];
 
-/// The words of git that tell everything that is not committed, ended by NUL.
 pub(super) const STATUS: [&str; 6] = [
     "status",
     "--porcelain",
@@ -40,7 +37,6 @@ pub(super) const STATUS: [&str; 6] = [
     "-z",
 ];
 
-/// The words of git that list what it ignores, ended by NUL.
 pub(super) const IGNORED: [&str; 5] = [
     "ls-files",
     "--others",
@@ -50,7 +46,6 @@ pub(super) const IGNORED: [&str; 5] = [
 ];
 
 impl Trees {
-    /// Runs git, which must succeed, and returns what it says.
     pub(super) fn done<W: AsRef<OsStr>>(
         &self,
         folder: &Path,
@@ -60,7 +55,6 @@ impl Trees {
         said.map_err(|said| failed(folder, &said))
     }
 
-    /// Runs git as [`Trees::done`] does, for an answer that names all files.
     pub(super) fn listed<W: AsRef<OsStr>>(
         &self,
         folder: &Path,
@@ -70,7 +64,6 @@ impl Trees {
         said.map_err(|said| failed(folder, &said))
     }
 
-    /// Runs git and returns what it says, or what it complains of when it fails.
     pub(super) fn git<W: AsRef<OsStr>>(
         &self,
         folder: &Path,
@@ -120,7 +113,6 @@ impl Trees {
     }
 }
 
-/// Names a place in a call of git, in a way of its own.
 pub(super) fn pathspec(magic: &str, place: &Path) -> OsString {
     let mut named = OsString::from(format!(":({magic})"));
     named.push(place);

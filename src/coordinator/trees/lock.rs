@@ -14,14 +14,12 @@ use crate::runner::signals;
 
 /// How long a lock is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// A lock file, and when it was made.
 pub(super) type Lock = (PathBuf, Option<SystemTime>);
 
 impl Trees {
-    /// Runs git to change something, which must succeed, and returns what it says.
     pub(super) fn change<W: AsRef<OsStr>>(
         &self,
         folder: &Path,

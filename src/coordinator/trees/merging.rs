@@ -9,7 +9,6 @@ const NAMED_MAX: usize = 5;
 /// How often a merge is made anew because somebody has committed meanwhile.
 const ROUNDS: usize = 5;
 
-/// What became of a branch that was to be merged.
 pub(in crate::coordinator) enum Merge {
     /// The commit that holds it; none when there was nothing to merge.
     Done(Option<String>),
@@ -21,7 +20,6 @@ pub(in crate::coordinator) enum Merge {
 type Made = std::result::Result<String, String>;
 
 impl Trees {
-    /// Merges a branch into what is checked out in the workspace, or leaves everything as it was.
     pub(in crate::coordinator) fn merge(&self, tree: &Tree, message: &str) -> Result<Merge> {
         let branch = format!("refs/heads/{}", tree.branch);
         for _ in 0..ROUNDS {
@@ -112,7 +110,6 @@ fn describe_conflict(said: &str) -> String {
     }
 }
 
-/// Names files for people, as many as anybody reads.
 pub(super) fn named(names: Vec<String>) -> String {
     let told = &names[..names.len().min(NAMED_MAX)];
     let more = match names.len() - told.len() {

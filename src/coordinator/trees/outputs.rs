@@ -17,22 +17,17 @@ use crate::id::digest;
 use crate::tree::BYTES_MAX;
 use crate::workspace::{OUTPUT_DIR, Workspace};
 
-/// How many folders deep files are brought over.
 const DEPTH_MAX: usize = 16;
 /// Most files and folders below the folder of outputs that are looked at; what lies in it itself does not
 /// count.
 const VISITS_MAX: usize = 10_000;
 
-/// Outputs below a root.
 #[derive(Default)]
 pub(super) struct Outputs {
-    /// The places of files, relative to the root.
     pub(super) paths: Vec<String>,
     /// Those among them that were not there before, or held something else.
     pub(super) changed: Vec<String>,
-    /// What is new and cannot be brought over, such as links.
     pub(super) others: Vec<Other>,
-    /// Why there is more that is not brought over.
     beyond: Option<Error>,
 }
 
@@ -69,7 +64,6 @@ impl Outputs {
         look.found
     }
 
-    /// Returns all, or says why there is more.
     pub(super) fn all(mut self) -> Result<Outputs> {
         match self.beyond.take() {
             Some(error) => Err(error),
@@ -78,10 +72,8 @@ impl Outputs {
     }
 }
 
-/// What lies at a place among outputs.
 enum Ware {
     Folder(String),
-    /// A file that can be brought over.
     File(String),
     Other(Other),
     /// The manifest, and what holds nothing.
@@ -107,7 +99,6 @@ impl Ware {
     }
 }
 
-/// A look at everything among outputs.
 struct Look<'a> {
     root: &'a Path,
     known: Option<Known<'a>>,
@@ -144,7 +135,6 @@ impl Look<'_> {
         None
     }
 
-    /// Takes a file or a folder, and says whether to go on in the folder.
     fn take(&mut self, entry: &DirEntry) -> bool {
         let beyond = &mut self.found.beyond;
         if entry.file_name() == ".git" {
@@ -218,13 +208,11 @@ impl Look<'_> {
     }
 }
 
-/// Says whether a file is the manifest, or was made of it.
 fn is_manifest(name: &OsStr) -> bool {
     let name = name.as_bytes();
     name.starts_with(b"MANIFEST") && name.ends_with(b".jsonl")
 }
 
-/// Tells something that cannot be brought over from what it becomes when somebody changes it.
 fn mark(path: &Path, entry: &DirEntry) -> String {
     let mut text = path.as_os_str().as_bytes().to_vec();
     text.push(0);
@@ -240,7 +228,6 @@ fn mark(path: &Path, entry: &DirEntry) -> String {
 }
 
 impl Other {
-    /// The error of what stays where it is.
     pub(super) fn stays(&self) -> Error {
         let what = match self.place.is_symlink() {
             true => "is a link",

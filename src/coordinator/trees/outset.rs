@@ -26,7 +26,6 @@ pub(super) struct Outset {
     pub(super) onto: Option<String>,
     pub(super) home: BTreeMap<String, String>,
     pub(super) tree: BTreeMap<String, String>,
-    /// The marks of what lay in the worktree and cannot be brought over.
     pub(super) others: BTreeSet<String>,
     /// What was brought over since this was read.
     #[serde(skip)]
@@ -35,7 +34,6 @@ pub(super) struct Outset {
 
 /// A file on one side: where it is, what it holds now, and what it held at the outset.
 pub(super) struct Side {
-    /// The folder that it must lie below.
     top: PathBuf,
     pub(super) path: PathBuf,
     pub(super) now: Option<String>,
@@ -47,9 +45,7 @@ pub(super) struct Side {
 pub(super) enum Way {
     /// There is nothing new in it.
     Stays,
-    /// It is brought over.
     Comes,
-    /// Both sides have changed it.
     Clashes,
 }
 
@@ -65,7 +61,6 @@ impl Outset {
         copying::put(path, &text).map_err(|cause| unwritable(path, cause))
     }
 
-    /// Returns what lay in the worktree.
     pub(super) fn known(&self) -> Known<'_> {
         Known {
             files: &self.tree,
@@ -105,13 +100,11 @@ impl Outset {
 }
 
 impl Side {
-    /// Copies what was looked at.
     pub(super) fn copy(&self, to: &Path) -> Result<()> {
         copying::copy(&self.top, &self.path, self.now.as_deref(), to)
     }
 }
 
-/// Says what becomes of a file.
 pub(super) fn way(from: &Side, to: &Side) -> Way {
     match (&from.now, &to.now) {
         (None, _) => Way::Stays,
@@ -125,7 +118,6 @@ pub(super) fn way(from: &Side, to: &Side) -> Way {
     }
 }
 
-/// Digests files below a root, as far as they are there.
 pub(super) fn digests(top: &Path, root: &Path, paths: Vec<String>) -> BTreeMap<String, String> {
     let paths: BTreeSet<String> = paths.into_iter().collect();
     let digest = |path: String| Some((held(top, &root.join(&path)).ok()??, path));

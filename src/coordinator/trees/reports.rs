@@ -178,7 +178,6 @@ impl Trees {
     }
 }
 
-/// Keeps a file of a worktree with those of the run, and says so.
 fn put_aside(tree: &Tree, path: &str, here: &Side, there: &Side) -> Result<Error> {
     let aside = aside(tree, path);
     here.copy(&aside)?;
@@ -223,19 +222,16 @@ fn replaced(tree: &Tree, path: &str, here: &Side, there: &Side) -> Result<Option
     Ok(Some(error))
 }
 
-/// Returns where a file of a worktree is put aside.
 fn aside(tree: &Tree, path: &str) -> PathBuf {
     tree.outset.with_extension("").join(path)
 }
 
-/// Says whether a file was put aside as it is.
 fn is_aside(tree: &Tree, path: &str, here: &Side) -> bool {
     let folder = tree.outset.with_extension("");
     let kept = held(&folder, &aside(tree, path)).ok().flatten();
     kept.is_some() && kept == here.now
 }
 
-/// The error of an output that nobody brings home any more.
 fn not_home(path: &Path) -> Error {
     let message = format!(
         "{} was not brought home: it came too late, or the run does not have the task any more",

@@ -12,18 +12,13 @@ use crate::workspace::OUTPUT_DIR;
 /// Most repositories within a worktree that are looked into.
 const REPOSITORIES_MAX: usize = 500;
 
-/// How many names of files one call of git gets.
 const NAMES_AT_ONCE: usize = 500;
 
-/// A repository within a worktree, or within another such repository.
 struct Nested {
-    /// Its files.
     folder: PathBuf,
     /// Its place in the repository around it.
     path: String,
-    /// Whether that one ignores it.
     is_ignored: bool,
-    /// Whether that one is the worktree itself.
     is_first: bool,
 }
 
@@ -99,7 +94,6 @@ impl Trees {
         Ok(())
     }
 
-    /// Names the folders of reports and of cleo's own files, which no branch gets.
     fn own_places(&self) -> [PathBuf; 2] {
         [".cleo", OUTPUT_DIR].map(|folder| self.inside.join(folder))
     }
@@ -281,7 +275,6 @@ impl Trees {
         Ok((!is_elsewhere).then_some(own))
     }
 
-    /// Says whether the file of submodules of a worktree names a path.
     fn is_submodule(&self, tree: &Tree, path: &str) -> Result<bool> {
         let key = r"^submodule\..*\.path$";
         let words = ["config", "--file", ".gitmodules", "--get-regexp", key];
@@ -291,7 +284,6 @@ impl Trees {
     }
 }
 
-/// Refuses the folder of a submodule that is not checked out when something lies in it.
 fn require_empty(folder: &Path) -> Result<()> {
     let is_empty = fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
     if is_empty {

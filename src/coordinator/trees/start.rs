@@ -13,9 +13,7 @@ use crate::file::unwritable;
 use crate::tree::worktrees::{RESERVED_BRANCH, require_git_version, reserved_branch};
 use crate::workspace::Workspace;
 
-/// The name of the worktree that is made to see whether one can be made.
 const PROBE: &str = "T0-0";
-/// How the folder begins in which it is made.
 const PROBE_FOLDER: &str = "probe-";
 /// The file in it that is locked as long as the process goes on that made it.
 const PROBE_LOCK: &str = "lock";
@@ -62,7 +60,6 @@ impl Trees {
         }
     }
 
-    /// Says why HEAD is no commit.
     fn explain_missing_commit(&self) -> Result<String> {
         let name = self.git(&self.top, ["symbolic-ref", "--quiet", "HEAD"])?;
         let name = name.unwrap_or_else(|_| "HEAD".to_string());

@@ -12,17 +12,13 @@ const TAGS: [&str; 4] = ["pre", "script", "style", "textarea"];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::protocol) enum Kind {
     Blank,
-    /// A line of a paragraph, or one across the page.
     Text,
     /// A heading with marks before it.
     Heading,
     /// The line below a paragraph that makes it a heading.
     Underline,
-    /// The first or the last line of fenced code.
     Fence,
-    /// Code, fenced or indented.
     Code,
-    /// Of a block that begins with a comment.
     Comment,
     /// Of a block such as `<pre>`.
     Raw,
@@ -35,7 +31,6 @@ pub(in crate::protocol) struct Line<'a> {
     pub(in crate::protocol) goes_on: bool,
     /// How many columns are blank before it.
     pub(in crate::protocol) indent: usize,
-    /// The line with its end.
     pub(in crate::protocol) text: &'a str,
 }
 
@@ -63,14 +58,12 @@ pub(in crate::protocol) fn heading(line: &str) -> Option<(usize, &str)> {
     Some((level, rest.trim().trim_end_matches('#').trim_end()))
 }
 
-/// The blocks that are open behind a line.
 #[derive(Default)]
 struct Blocks {
     open: Vec<Container>,
     leaf: Option<Leaf>,
 }
 
-/// A block that holds others.
 #[derive(Clone, Copy)]
 enum Container {
     Quote,
@@ -78,7 +71,6 @@ enum Container {
     Item(usize),
 }
 
-/// A block that may go on in the next line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Leaf {
     Paragraph,
@@ -136,7 +128,6 @@ impl Blocks {
         self.leaf = None;
     }
 
-    /// Opens the containers that begin in a line.
     fn enter<'l>(&mut self, mut depth: usize, mut rest: &'l str) -> (usize, &'l str) {
         while depth < DEPTH_MAX
             && let Some((container, inner)) = self.begun(depth, rest)
@@ -165,7 +156,6 @@ impl Blocks {
         (!is_paragraph || cuts_in).then_some((Container::Item(before + width), inner))
     }
 
-    /// Begins the block that a line holds, or goes on with a paragraph.
     fn begin(&mut self, depth: usize, rest: &str) -> (Kind, bool) {
         let before = indent(rest);
         let in_paragraph = self.leaf == Some(Leaf::Paragraph);
@@ -199,7 +189,6 @@ impl Container {
     }
 }
 
-/// Says what a line is that begins no container, and what is open behind it.
 fn leaf(text: &str, in_paragraph: bool) -> (Kind, Option<Leaf>) {
     if let Some((mark, length)) = fence(text) {
         return (Kind::Fence, Some(Leaf::Fence(mark, length)));
@@ -248,7 +237,6 @@ fn quoted(text: &str) -> Option<&str> {
     Some(inner.strip_prefix(' ').unwrap_or(inner))
 }
 
-/// Returns how many columns the mark of a list item takes with the blanks behind it, and the rest.
 fn item(text: &str) -> Option<(usize, &str)> {
     let digits = text.len() - text.trim_start_matches(digit).len();
     let is_mark = match digits {
@@ -270,7 +258,6 @@ fn digit(c: char) -> bool {
     c.is_ascii_digit()
 }
 
-/// Says whether a line is drawn across the page.
 fn is_rule(text: &str) -> bool {
     let is_of = |mark: char| {
         text.chars().all(|c| c == mark || c == ' ') && text.matches(mark).nth(2).is_some()
@@ -278,7 +265,6 @@ fn is_rule(text: &str) -> bool {
     ['-', '_', '*'].into_iter().any(is_of)
 }
 
-/// Says whether a line makes the paragraph above it a heading.
 fn is_underline(text: &str) -> bool {
     let is_of = |mark: char| text.trim_start_matches(mark).is_empty();
     ['-', '='].into_iter().any(is_of)

@@ -17,15 +17,12 @@ const FAILED: &str = "error";
 
 #[derive(Default)]
 pub(super) struct Steps<'a> {
-    /// The plan of the last pass.
     pub(super) plan: Plan,
     /// The tries of steps in all passes, in the order in which they began.
     pub(super) tries: Vec<Try<'a>>,
-    /// When its process told something last.
     pub(super) told_at: &'a str,
     /// Where steps of the last pass stand that do not wait.
     states: HashMap<&'a str, TaskState>,
-    /// What was said, by id.
     said: HashMap<&'a str, &'a str>,
 }
 
@@ -68,7 +65,6 @@ impl<'a> Steps<'a> {
         state.copied().unwrap_or(TaskState::Waiting)
     }
 
-    /// Returns what the agent of a try returned, or why it failed.
     pub(super) fn result(&self, one: &Try<'_>) -> String {
         let Some(end) = one.end else {
             let told = match one.to {
@@ -150,7 +146,6 @@ impl<'a> Steps<'a> {
         }
     }
 
-    /// Ends what was under way when its process was gone.
     fn break_off(&mut self) {
         let until = self.told_at;
         let open = self.tries.iter_mut().filter(|one| one.to.is_none());

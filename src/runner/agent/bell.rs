@@ -7,13 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The bell that hangs now, with its end for writing.
 static BELL: Mutex<Option<(Arc<PipeReader>, PipeWriter)>> = Mutex::new(None);
 
-/// Has everybody who drives an agent look now whether the caller wants it ended.
 pub(crate) fn wake() {
     let bell = BELL.lock().unwrap_or_else(PoisonError::into_inner).take();
     drop(bell);
 }
 
-/// Returns what is ready to be read when the bell rings next; none where there can be no pipe.
+/// Returns a pipe that is readable once the bell rings, or `None` where there can be no pipe.
 pub(super) fn listen() -> Option<Arc<PipeReader>> {
     let mut bell = BELL.lock().unwrap_or_else(PoisonError::into_inner);
     if bell.is_none() {

@@ -4,7 +4,6 @@
 use crate::error::{Code, Error, Result};
 use crate::words::closed;
 
-/// Every runner that there is.
 pub(crate) const NAMES: [&str; 6] = [
     "claude", "codex", "gemini", "opencode", "copilot", "command",
 ];
@@ -22,23 +21,17 @@ closed! {
     Config = "config",
 }
 
-/// A runner, and the model that it is to ask.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
-    /// The runner.
     pub(crate) runner: String,
     /// The model; none for the one that its program prefers.
     pub(crate) model: Option<String>,
 }
 
-/// What the settings say of who drives what.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rules {
-    /// For skills, by name.
     pub(crate) skills: Vec<(String, Named)>,
-    /// For tiers, by number.
     pub(crate) tiers: Vec<(String, Named)>,
-    /// For all others.
     pub(crate) all: Option<Named>,
 }
 

@@ -10,7 +10,6 @@ use super::{Ended, Invocation, Job, Runner, Sign, event, own, tools};
 use crate::run::spent::dollars;
 use crate::run::{Outcome, Usage};
 
-/// Claude Code.
 pub(super) struct Claude;
 
 /// What it may use without asking when the job does not say.
@@ -87,7 +86,6 @@ fn budget(job: &Job) -> Option<f64> {
     job.limits.cost.map(|left| dollars(before + left))
 }
 
-/// Where it begins, and what it notes on the way.
 fn system(event: &Value, ended: &mut Ended) -> Vec<Sign> {
     match text(event, "/subtype") {
         Some("permission_denied") => ended.deny(text(event, "/tool_name")),

@@ -6,7 +6,6 @@ use super::event::{conversation, doing, number, read, text, trouble};
 use super::{Ended, Invocation, Job, Runner, Sign, event, own, tools};
 use crate::run::Outcome;
 
-/// GitHub Copilot CLI.
 pub(super) struct Copilot;
 
 /// What allows its kinds of tools; it reads without asking.
@@ -96,7 +95,6 @@ impl Runner for Copilot {
     }
 }
 
-/// A tool begins. Its end does not name it again, so it is remembered.
 fn started(event: &Value, ended: &mut Ended) -> Sign {
     let tool = text(event, "/data/toolName").unwrap_or("a tool");
     let call = text(event, "/data/toolCallId").unwrap_or_default();

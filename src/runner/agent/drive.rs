@@ -121,7 +121,6 @@ fn command(invocation: &Invocation, job: &Job) -> Result<Command> {
     Ok(command)
 }
 
-/// The environment of a program. What the job says comes last and counts.
 fn surroundings(invocation: &Invocation, job: &Job) -> BTreeMap<OsString, OsString> {
     let names = invocation.passed.iter().chain(&job.passed);
     let given = invocation.environment.iter().chain(&job.environment);
@@ -130,25 +129,21 @@ fn surroundings(invocation: &Invocation, job: &Job) -> BTreeMap<OsString, OsStri
     all
 }
 
-/// One attempt under way.
 struct Attempt<'a> {
     pipes: Pipes,
     begun: Instant,
-    /// When it last wrote something.
     heard: Instant,
     /// Whether its model refused it when it was ended; what it says after that is no sign of anything.
     refused: bool,
     ear: Ear<'a>,
 }
 
-/// Takes what an agent says.
 struct Ear<'a> {
     runner: &'a dyn Runner,
     tell: &'a mut dyn FnMut(Sign),
     ended: Ended,
     /// The conversation that it is to go on with, if it is to.
     resume: Option<&'a str>,
-    /// Whether it has used a tool or its model, or goes on with that conversation.
     has_worked: bool,
     signs: usize,
 }
@@ -215,7 +210,6 @@ impl Attempt<'_> {
         LOOK.min(time).min(left(limits.idle, self.heard))
     }
 
-    /// Says which limit it went beyond.
     fn beyond(&self, limits: &Limits) -> Option<(Outcome, String)> {
         let ended = &self.ear.ended;
         if let Some(limit) = limits.time.filter(|limit| self.begun.elapsed() >= *limit) {
@@ -250,7 +244,7 @@ impl Attempt<'_> {
         served.map(|()| status.and_then(|status| status.code()).filter(|_| is_over))
     }
 
-    /// Asks the group to stop, and goes on listening for a while.
+    /// Asks the group to stop, and listens on for the grace period.
     fn end(&mut self, child: &Child) -> Result<()> {
         process::signal(child, Signal::TERM);
         // One that stands still hears nothing.

@@ -27,12 +27,11 @@ pub(super) fn read(line: &str) -> Option<Value> {
     serde_json::from_str(line).ok().filter(Value::is_object)
 }
 
-/// Returns the text at a place, such as `/part/text`.
+/// Returns the text at a JSON pointer, such as `/part/text`.
 pub(super) fn text<'a>(event: &'a Value, place: &str) -> Option<&'a str> {
     event.pointer(place)?.as_str()
 }
 
-/// Returns the number at a place.
 pub(super) fn number(event: &Value, place: &str) -> Option<u64> {
     event.pointer(place)?.as_u64()
 }
@@ -60,7 +59,6 @@ pub(super) fn usage(input_tokens: Option<u64>, output_tokens: Option<u64>) -> Op
     })
 }
 
-/// Adds tokens to those of before.
 pub(super) fn more(before: Option<Usage>, now: Usage) -> Usage {
     let add = |of: fn(&Usage) -> Option<u64>| {
         let both = [before.as_ref().and_then(of), of(&now)];
@@ -89,7 +87,6 @@ pub(super) fn conversation(name: Option<&str>, ended: &mut Ended) -> Vec<Sign> {
     vec![Sign::Conversation(name.to_string())]
 }
 
-/// Says in a few words what a tool is used for.
 pub(super) fn doing(tool: &str, input: Option<&Value>) -> Sign {
     let about = ABOUT.iter().find_map(|name| input?.get(name)?.as_str());
     let words = [tool, about.unwrap_or_default()].join(" ");

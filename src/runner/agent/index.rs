@@ -22,7 +22,6 @@ const EXACT_MAX: usize = 256 * 1024;
 /// About how long a step is, in bytes.
 const STEP: usize = 32;
 
-/// What came in, and when.
 pub(super) struct Index {
     path: PathBuf,
     /// None before anything came, and after the file failed.
@@ -30,15 +29,12 @@ pub(super) struct Index {
     size: usize,
     /// When the last step was, in milliseconds since 1970.
     at: i64,
-    /// How far each output had come when it was noted last.
     noted: [u64; 2],
     steps: Vec<Arrival>,
-    /// When the steps are to be written.
     due: Option<Instant>,
 }
 
 impl Index {
-    /// Makes an index of an attempt.
     pub(super) fn of(attempt: &Path) -> Index {
         let mut path = OsString::from(attempt);
         path.push(".index");
@@ -60,7 +56,6 @@ impl Index {
         }
     }
 
-    /// Notes that an output has come so far.
     pub(super) fn note(&mut self, stream: Stream, to: u64) {
         let noted = &mut self.noted[stream as usize];
         if *noted == to {
@@ -95,13 +90,11 @@ impl Index {
         pause.saturating_mul(times(self.size.saturating_sub(LATE)))
     }
 
-    /// How long it is until steps are to be written, if there are any.
     pub(super) fn wait(&self) -> Option<Duration> {
         let due = self.due?;
         Some(due.saturating_duration_since(Instant::now()))
     }
 
-    /// Writes the steps down when it is time.
     pub(super) fn settle(&mut self) {
         if self.wait().is_some_and(|wait| wait.is_zero()) {
             self.write();
@@ -148,7 +141,6 @@ impl Drop for Index {
     }
 }
 
-/// How many times as long the time between two writes is for a size.
 fn times(size: usize) -> u32 {
     2_u32.saturating_pow(u32::try_from(size / PAUSE.1).unwrap_or(u32::MAX))
 }
@@ -191,7 +183,6 @@ mod tests {
             fs::read_to_string(self.folder.path().join("T1-1.index")).unwrap()
         }
 
-        /// Ends the index and returns how far each output had come, step by step.
         fn end(self) -> Vec<(Stream, u64)> {
             let World { folder, index } = self;
             drop(index);

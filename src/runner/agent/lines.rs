@@ -1,7 +1,6 @@
 //! Lines out of bytes that come in pieces, each at most so long: who writes a line without an end
 //! fills no memory.
 
-/// A line that has not ended yet.
 pub(super) struct Lines {
     line: Vec<u8>,
     max: usize,

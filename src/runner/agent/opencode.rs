@@ -6,7 +6,6 @@ use super::event::{conversation, doing, money, more, number, read, sum, text, tr
 use super::{Ended, Invocation, Job, Runner, Sign, event, own, tools};
 use crate::run::Outcome;
 
-/// opencode.
 pub(super) struct OpenCode;
 
 /// What it calls its kinds of tools; reading is always allowed.

@@ -26,10 +26,8 @@ pub(super) const LINE_MAX: usize = 1 << 20;
 const COMPLAINT_MAX: (usize, usize) = (2_000, 20);
 /// How much is read at once, in bytes.
 const CHUNK: usize = 64 * 1024;
-/// How often to look whether the agent has ended where the system does not tell.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// One output.
 struct Output {
     stream: Stream,
     pipe: Option<OwnedFd>,
@@ -37,10 +35,8 @@ struct Output {
     lines: Lines,
 }
 
-/// A line that an agent wrote.
 #[derive(Clone, Copy)]
 pub(super) enum Said<'a> {
-    /// On its standard output.
     Out(&'a str),
     /// On its standard error.
     Err(&'a str),
@@ -65,7 +61,6 @@ impl Ends {
     }
 }
 
-/// The pipes of an agent.
 pub(super) struct Pipes {
     out: Output,
     err: Output,
@@ -81,7 +76,6 @@ pub(super) struct Pipes {
 }
 
 impl Pipes {
-    /// Takes the pipes of an agent that has just started. Its input gets the prompt.
     pub(super) fn of(
         child: &mut Child,
         ends: Ends,
@@ -107,7 +101,6 @@ impl Pipes {
         }
     }
 
-    /// Says whether both outputs are closed.
     pub(super) fn are_closed(&self) -> bool {
         self.out.pipe.is_none() && self.err.pipe.is_none()
     }
@@ -158,7 +151,6 @@ impl Pipes {
         self.serve(wait, hear).map(drop)
     }
 
-    /// Waits, and says which of output, error, input, end and bell have something.
     fn ready(&self, wait: Duration) -> Result<[bool; 5]> {
         let wait = match self.end {
             Some(_) => wait,
@@ -179,7 +171,6 @@ impl Pipes {
         look(wanted, wait)
     }
 
-    /// Writes as much of the prompt as there is room for.
     fn write(&mut self) {
         let Some(input) = &mut self.input else { return };
         match input.write(&self.prompt[self.written..]) {
@@ -241,7 +232,6 @@ impl Output {
         }
     }
 
-    /// Keeps what was read, and notes when that was.
     fn keep(&mut self, bytes: &[u8], index: &mut Index) -> Result<()> {
         index.expect();
         self.raw.keep(bytes)?;
@@ -249,7 +239,6 @@ impl Output {
         Ok(())
     }
 
-    /// Ends what is kept.
     fn end(&mut self, index: &mut Index) -> Result<()> {
         self.raw.end()?;
         index.note(self.stream, self.raw.size());
@@ -280,7 +269,6 @@ fn look(wanted: [(Option<BorrowedFd<'_>>, PollFlags); 5], wait: Duration) -> Res
     Ok(wanted.map(|(fd, _)| fd.is_some() && looked.next() == Some(true)))
 }
 
-/// Something that is ready to read when a process has ended.
 #[cfg(target_os = "linux")]
 fn end_of(process: Pid) -> Option<OwnedFd> {
     use rustix::process::{PidfdFlags, pidfd_open};

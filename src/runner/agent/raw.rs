@@ -9,7 +9,6 @@ use crate::error::Result;
 use crate::file::{create_anew, create_private_folder, unwritable};
 use crate::run::arrivals::KEPT_MAX;
 
-/// A file that takes what one output brings.
 pub(super) struct Raw {
     path: PathBuf,
     file: File,
@@ -56,7 +55,6 @@ impl Raw {
         self.write(note.as_bytes())
     }
 
-    /// How many bytes are in the file.
     pub(super) fn size(&self) -> u64 {
         self.size
     }

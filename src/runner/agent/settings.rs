@@ -15,14 +15,11 @@ use crate::config::{
 use crate::error::{Code, Error, Result, quote};
 use crate::run::Spent;
 
-/// What the settings say of runners.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Runners {
-    /// Who drives what.
     pub(crate) rules: Rules,
     /// The command line of the runner `command`.
     pub(crate) command: Option<String>,
-    /// Variables of the user that agents get, by name.
     pub(crate) passed: Vec<String>,
     programs: Vec<(String, String)>,
     /// The variable that says the command line, where one does.
@@ -30,7 +27,6 @@ pub(crate) struct Runners {
 }
 
 impl Runners {
-    /// Reads the settings.
     pub(crate) fn from(settings: &Settings) -> Result<Runners> {
         for name in [
             RUNNERS_COMMAND,
@@ -62,7 +58,6 @@ impl Runners {
         })
     }
 
-    /// Returns the program of a runner, where the settings name one.
     pub(crate) fn program(&self, runner: &str) -> Option<&str> {
         let program = self.programs.iter().find(|(of, _)| of == runner);
         program.map(|(_, program)| program.as_str())
@@ -95,7 +90,6 @@ impl Runners {
     }
 }
 
-/// Reads the names of variables that a setting lists.
 fn names(settings: &Settings, name: &str) -> Vec<String> {
     let text = settings.text(name).unwrap_or_default();
     let names = text.split(',').map(str::trim);
@@ -121,7 +115,6 @@ pub(crate) struct GateVariables {
 }
 
 impl GateVariables {
-    /// Reads the settings.
     pub(crate) fn from(settings: &Settings) -> GateVariables {
         let all = [RUNNERS_ENVIRONMENT, GATES_ENVIRONMENT];
         GateVariables {
@@ -154,7 +147,6 @@ fn invalid(name: &str, variable: Option<&str>, error: &Error) -> Error {
     Error::new(Code::ConfigInvalid, message).fix(fix)
 }
 
-/// Says what to type to set a setting of runners, where it may be set.
 fn to_set(name: &str) -> String {
     let (example, place) = match name {
         RUNNERS_BY_SKILL => ("ct-documentor=gemini", ""),
@@ -166,7 +158,6 @@ fn to_set(name: &str) -> String {
     format!("cleo config set {name} {}{place}", quote(example))
 }
 
-/// Returns the runners that know a program of their own.
 pub(crate) fn all() -> Vec<Box<dyn Runner>> {
     vec![
         Box::new(Claude),

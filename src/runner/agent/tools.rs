@@ -17,12 +17,10 @@ pub(super) fn allows(job: &Job, tool: &str) -> bool {
     job.tools.is_empty() || job.tools.iter().any(named)
 }
 
-/// Says whether a job allows anything that writes.
 pub(super) fn writes(job: &Job) -> bool {
     WRITING.iter().any(|tool| allows(job, tool))
 }
 
-/// Returns what a program calls the tools that a job allows.
 pub(super) fn known_as<'a>(job: &Job, names: &[(&str, &'a str)]) -> Vec<&'a str> {
     let allowed = names.iter().filter(|(tool, _)| allows(job, tool));
     allowed.map(|(_, name)| *name).collect()

@@ -4,7 +4,6 @@ use super::cursor::is_end;
 use super::scanner::Scanner;
 use super::token::{Mark, Scan, Token};
 
-/// What becomes of the line breaks at the end.
 #[derive(Clone, Copy, PartialEq)]
 enum Chomping {
     Clip,

@@ -20,7 +20,6 @@ pub(crate) enum Tree {
     Mapping(Vec<Entry>),
 }
 
-/// A key with its value.
 #[derive(Debug)]
 pub(crate) struct Entry {
     key: Key,

@@ -33,7 +33,6 @@ impl Composer {
         Self { scanner, depth: 0 }
     }
 
-    /// Reads the one document.
     pub(super) fn document(mut self) -> Scan<Node> {
         self.take_and_pass_comments()?;
         if self.scanner.check(&[Kind::StreamEnd])? {
@@ -54,7 +53,6 @@ impl Composer {
         }
     }
 
-    /// Where the next token starts.
     fn mark(&mut self) -> Mark {
         self.scanner
             .head()
@@ -80,7 +78,6 @@ impl Composer {
         }
     }
 
-    /// Reads a value. As the value of a key, a list need not be indented.
     fn node(&mut self, after_key: bool) -> Scan<Node> {
         // The reference asks for alias, anchor, tag and mark here, which the scanner refuses.
         for _question in 0..4 {
@@ -222,7 +219,6 @@ impl Composer {
         self.node(true)
     }
 
-    /// An empty value takes the comment that follows it off the next token.
     fn claim_comment(&mut self, own: Option<Comments>) -> Scan<()> {
         if own.is_none() {
             self.scanner.settle()?;

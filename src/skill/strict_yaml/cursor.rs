@@ -2,7 +2,6 @@
 
 use super::token::Mark;
 
-/// The place of the reader in the text, which ends in a NUL that the text itself cannot hold.
 pub(super) struct Cursor {
     characters: Vec<char>,
     index: usize,

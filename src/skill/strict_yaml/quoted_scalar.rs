@@ -22,7 +22,6 @@ impl Scanner {
         Ok(())
     }
 
-    /// Reads up to a blank, a line break, the end or the closing quote.
     fn quoted_words(&mut self, quote: char, text: &mut String, start: Mark) -> Scan<()> {
         loop {
             let length = self.cursor.count_while(|character| {

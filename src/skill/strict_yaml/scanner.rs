@@ -57,7 +57,6 @@ impl Scanner {
         self.tokens.front_mut()
     }
 
-    /// Whether the next token is of one of these kinds.
     pub(super) fn check(&mut self, kinds: &[Kind]) -> Scan<bool> {
         self.settle()?;
         Ok(self
@@ -237,7 +236,6 @@ impl Scanner {
         }
     }
 
-    /// Notes that a key may begin here.
     pub(super) fn save_key(&mut self) -> Scan<()> {
         if !self.allow_simple_key {
             return Ok(());
@@ -285,7 +283,6 @@ impl Scanner {
         }
     }
 
-    /// Puts the key token, and the start of its block, in front of the scalar already read.
     pub(super) fn insert_key(&mut self, key: &SimpleKey) {
         let place = key
             .token_number

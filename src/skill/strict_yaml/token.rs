@@ -13,13 +13,11 @@ impl Mark {
     /// The width of the opening `---`, after which the block begins on line one of the file.
     const OPENING: usize = 3;
 
-    /// Line and column in the file, both from one.
     pub(crate) fn in_file(self) -> (usize, usize) {
         let opening = if self.line == 0 { Self::OPENING } else { 0 };
         (self.line + 1, self.column + opening + 1)
     }
 
-    /// A fault at this place.
     pub(super) fn fault(self, code: &'static str, message: impl Into<String>) -> Fault {
         Fault::new(code, self.in_file(), message)
     }
@@ -57,7 +55,6 @@ pub(super) struct Token {
     pub(super) start: Mark,
     pub(super) end: Mark,
     pub(super) comments: Option<Comments>,
-    /// The value of a scalar, empty for all other kinds.
     pub(super) text: String,
     /// Whether a scalar stands without quotes or block header.
     pub(super) plain: bool,

@@ -1,12 +1,10 @@
 use crate::agent::Agent;
 use crate::error::Result;
 
-/// Agents that were registered.
 pub(crate) trait Agents {
     /// Reads all agents in the order in which they were first written.
     fn agents(&self) -> Result<Vec<Agent>>;
 
-    /// Reads an agent.
     fn agent(&self, id: &str) -> Result<Option<Agent>>;
 
     /// Counts the agents that were registered while cleo ran.
@@ -15,9 +13,7 @@ pub(crate) trait Agents {
     /// Returns a number that grows with each change of an agent; 0 when there was none.
     fn agents_revision(&self) -> Result<u64>;
 
-    /// Writes an agent, new or changed, whole. A changed one keeps its place.
     fn put_agent(&mut self, agent: &Agent) -> Result<()>;
 
-    /// Removes an agent; says whether it was there.
     fn remove_agent(&mut self, id: &str) -> Result<bool>;
 }

@@ -1,18 +1,14 @@
 use crate::error::Result;
 use crate::run::{Conversation, ConversationStatus, Message};
 
-/// Conversations, and what was said in them and in runs.
 pub(crate) trait Conversations {
-    /// Writes a conversation, new or changed, whole.
     fn put_conversation(&mut self, conversation: &Conversation) -> Result<()>;
 
-    /// Reads a conversation.
     fn conversation(&self, id: &str) -> Result<Option<Conversation>>;
 
     /// Lists conversations, those in which something was said last first.
     fn conversations(&self, filter: &ConversationFilter) -> Result<ConversationPage>;
 
-    /// Adds a message.
     fn add_message(&mut self, message: &Message) -> Result<()>;
 
     /// Reads the last `limit` messages of a conversation, in the order in which they were said.
@@ -34,31 +30,22 @@ pub(crate) trait Conversations {
     /// Returns the cursor of what was said last, also outside of conversations; 0 when nothing was.
     fn last_said(&self) -> Result<u64>;
 
-    /// Counts the messages of a conversation.
     fn message_count(&self, conversation: &str) -> Result<u64>;
 
     /// Reads the messages of a run, in the order in which they were said.
     fn run_messages(&self, run: &str) -> Result<Vec<Message>>;
 }
 
-/// Which conversations to list. Empty parts let everything through.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ConversationFilter {
-    /// Of this user.
     pub(crate) user: Option<String>,
-    /// With this agent.
     pub(crate) agent: Option<String>,
-    /// With this status.
     pub(crate) status: Option<ConversationStatus>,
-    /// At most so many.
     pub(crate) limit: u32,
 }
 
-/// Conversations, and how many there are without the limit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ConversationPage {
-    /// The conversations.
     pub(crate) conversations: Vec<Conversation>,
-    /// How many fit in all.
     pub(crate) total: u64,
 }

@@ -15,7 +15,6 @@ pub(crate) use chat::{Chats, Components};
 pub(crate) use conversations::{ConversationFilter, ConversationPage, Conversations};
 pub(crate) use runs::{Glimpse, RunFilter, RunPage, Runs, StoodIn, Tally};
 
-/// A store of agents that can begin transactions.
 pub(crate) trait Agency {
     /// Begins a transaction that only reads. It sees one state and never waits for a writer.
     fn read(&mut self) -> Result<Box<dyn AgencyTransaction + '_>>;
@@ -25,10 +24,8 @@ pub(crate) trait Agency {
     fn write(&mut self) -> Result<Box<dyn AgencyTransaction + '_>>;
 }
 
-/// Everything that can be read and written in one transaction.
 pub(crate) trait AgencyTransaction:
     Agents + Runs + Conversations + Chats + Components
 {
-    /// Makes the changes visible and durable.
     fn commit(self: Box<Self>) -> Result<()>;
 }

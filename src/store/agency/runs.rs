@@ -1,21 +1,16 @@
 use crate::error::Result;
 use crate::run::{AnsweredBy, Detail, Event, Run, RunKind, RunStatus};
 
-/// What agents carried out, and what happened in it.
 pub(crate) trait Runs {
-    /// Writes a run, new or changed, whole. A changed one keeps its place.
     fn put_run(&mut self, run: &Run) -> Result<()>;
 
-    /// Reads a run.
     fn run(&self, id: &str) -> Result<Option<Run>>;
 
     /// Lists runs, those that were written first last.
     fn runs(&self, filter: &RunFilter) -> Result<RunPage>;
 
-    /// Names the owners of runs that are not over.
     fn owners(&self) -> Result<Vec<String>>;
 
-    /// Reads the runs of an owner that are not over, oldest first.
     fn unfinished(&self, owner: &str) -> Result<Vec<Run>>;
 
     /// Reads the last executions of a user, or of all, newest first, as far as they began since a moment.
@@ -32,7 +27,6 @@ pub(crate) trait Runs {
     /// Counts executions that asked back which agent is meant, by user, in this order.
     fn asked_back(&self) -> Result<Vec<(String, u64)>>;
 
-    /// Adds an event and returns its cursor.
     fn add_event(&mut self, run: &str, at: &str, kind: &str, detail: &Detail) -> Result<u64>;
 
     /// Reads the events after a cursor, of one run or of all, at most `limit`.
@@ -50,27 +44,18 @@ pub(crate) trait Runs {
     /// Returns the cursor of the last event; 0 when there is none.
     fn last_event(&self) -> Result<u64>;
 
-    /// Notes when an agent answered.
     fn use_agent(&mut self, agent: &str, at: &str) -> Result<()>;
 
-    /// Reads when each agent last answered, by id.
     fn agent_uses(&self) -> Result<Vec<(String, String)>>;
 }
 
-/// Which runs to list. Empty parts let everything through.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunFilter {
-    /// Of this user.
     pub(crate) user: Option<String>,
-    /// By this agent.
     pub(crate) agent: Option<String>,
-    /// With this status.
     pub(crate) status: Option<RunStatus>,
-    /// Of this kind.
     pub(crate) kind: Option<RunKind>,
-    /// At most so many.
     pub(crate) limit: u32,
-    /// Without the first so many.
     pub(crate) offset: u32,
 }
 
@@ -87,20 +72,15 @@ impl RunFilter {
 /// Runs, and how many there are without the limit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct RunPage {
-    /// The runs.
     pub(crate) runs: Vec<Run>,
-    /// How many fit in all.
     pub(crate) total: u64,
 }
 
-/// What is counted of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Glimpse {
-    /// The agent that it went to.
     pub(crate) agent: Option<String>,
     /// Where it stands.
     pub(crate) status: RunStatus,
-    /// What its answer comes from.
     pub(crate) answered_by: Option<AnsweredBy>,
     /// Whether somebody else answered because its agent failed.
     pub(crate) stood_in: bool,
@@ -113,31 +93,20 @@ pub(crate) struct Glimpse {
 /// Executions that somebody else answered because their agent failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StoodIn {
-    /// Whose they are.
     pub(crate) user: String,
-    /// The agent that failed.
     pub(crate) agent: String,
-    /// How many there are.
     pub(crate) runs: u64,
 }
 
-/// Runs of one sort.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tally {
-    /// Whose they are.
     pub(crate) user: String,
-    /// The agent that worked on them.
     pub(crate) agent: Option<String>,
-    /// What they are.
     pub(crate) kind: RunKind,
-    /// Where they stand.
     pub(crate) status: RunStatus,
-    /// How many there are.
     pub(crate) runs: u64,
-    /// How many of them say how long they took.
     pub(crate) timed: u64,
     /// How long these took together, in milliseconds.
     pub(crate) time_ms: u64,
-    /// When the last of them began.
     pub(crate) last_started: String,
 }

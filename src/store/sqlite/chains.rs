@@ -15,7 +15,6 @@ use crate::task::graph::waves::{BOUND, longest};
 const STEPS_MAX: usize = if cfg!(test) { 500 } else { 20_000 };
 
 impl SqliteTransaction<'_> {
-    /// Settles the chains, and writes the nodes.
     pub(super) fn settle(&self) -> Result<()> {
         let n_changed = {
             let unwritten = self.unwritten.borrow();
@@ -91,7 +90,6 @@ impl SqliteTransaction<'_> {
     }
 }
 
-/// Measures all chains at once.
 pub(super) fn settle_all(connection: &Connection) -> rusqlite::Result<()> {
     let sql = "SELECT d.task, d.needs FROM task_depends d CROSS JOIN nodes n ON n.number = d.task
                WHERE n.is_open = 1";

@@ -24,7 +24,6 @@ const KINDS: [(&str, &str); 13] = [
     ("FROM conversations", "conversation"),
     ("FROM messages", "message"),
 ];
-/// What a row of gates is called.
 const GATES: &str = "the gate record of a task,";
 /// How much of the name of a damaged row is shown, in bytes.
 const NAME_MAX: usize = 80;
@@ -40,9 +39,7 @@ const UNWRITTEN: [i32; 6] = [
     ffi::SQLITE_IOERR_SHMSIZE,
 ];
 
-/// Turns results of SQLite into ours.
 pub(super) trait Faults<T> {
-    /// Names the file that the fault is about.
     fn at(self, path: &Path) -> Result<T>;
 }
 

@@ -81,7 +81,6 @@ fn read_node(row: &Row<'_>) -> rusqlite::Result<(Node, bool)> {
     Ok((node, row.get::<_, u32>(6)? > 0))
 }
 
-/// Reads a status, of which there are many.
 pub(super) fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<Status> {
     let text = row.get_ref(column)?.as_str()?;
     let known = Status::ALL.iter().find(|status| status.word() == text);

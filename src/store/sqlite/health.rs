@@ -62,12 +62,9 @@ const AGREES: &[(&str, &str)] = &[
     ),
 ];
 
-/// A claim that somebody holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HeldClaim {
-    /// The task.
     pub(crate) task: TaskId,
-    /// Who holds it.
     pub(crate) holder: String,
     /// Since when, RFC 3339 in UTC.
     pub(crate) since: String,

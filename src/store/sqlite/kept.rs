@@ -80,7 +80,6 @@ impl Kept {
 }
 
 impl SqliteTransaction<'_> {
-    /// Reads a row as it was last written. A damaged one is an error.
     pub(super) fn read_kept(&self, number: u32) -> Result<Option<Kept>> {
         self.first(SELECT, [number], Kept::read)
     }
@@ -90,7 +89,6 @@ impl SqliteTransaction<'_> {
         Ok(self.all(SELECT, [number], Kept::read)?.pop())
     }
 
-    /// Writes a row, new or changed.
     pub(super) fn write_kept(&self, is_new: bool, number: u32, kept: &Kept) -> Result<()> {
         let Kept {
             parent,

@@ -14,7 +14,6 @@ use crate::score::{Term, normalize, terms};
 use crate::store::{Archived, Filter, Page, TaskTally, Tasks, literal};
 use crate::task::Status;
 
-/// Conditions of a query with their values.
 #[derive(Default)]
 struct Conditions {
     parts: Vec<String>,
@@ -141,7 +140,6 @@ pub(super) fn list(transaction: &SqliteTransaction<'_>, filter: &Filter) -> Resu
     Ok(Page { tasks, total })
 }
 
-/// Counts what fits by status and priority, and what of it is late.
 pub(super) fn tally(
     transaction: &SqliteTransaction<'_>,
     filter: &Filter,

@@ -102,7 +102,6 @@ impl Log for SqliteTransaction<'_> {
 }
 
 impl SqliteTransaction<'_> {
-    /// Records a change whose detail is written already.
     pub(super) fn tell(&mut self, kind: &str, task: Option<TaskId>, detail: &str) -> Result<()> {
         refuse_deep(detail)?;
         let operation = self.current()?;

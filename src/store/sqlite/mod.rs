@@ -48,7 +48,6 @@ use together::Together;
 /// again and again is then seldom written out in between; a short one never needs so much.
 const BEGIN: &str = "PRAGMA cache_size = -24576; BEGIN IMMEDIATE";
 
-/// A store in one SQLite file.
 pub(crate) struct SqliteStore {
     connection: Connection,
     path: PathBuf,
@@ -102,7 +101,6 @@ impl Store for SqliteStore {
     }
 }
 
-/// An open transaction on tasks, with what it still has to write.
 struct SqliteTransaction<'a> {
     open: Open<'a>,
     is_part: bool,

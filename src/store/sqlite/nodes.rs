@@ -12,9 +12,7 @@ use crate::id::TaskId;
 use crate::store::Tasks;
 use crate::task::{Status, Task};
 
-/// Name of the counter that says which id comes next.
 const NEXT_ID: &str = "next_task";
-/// Name of the counter of what is ready.
 pub(super) const READY: &str = "ready";
 /// Name of the counter of what is archived, whatever its status is.
 const ARCHIVED: &str = "archived";
@@ -25,11 +23,9 @@ struct Held {
     now: Kept,
 }
 
-/// What a transaction has changed of the graph and not written yet.
 #[derive(Default)]
 pub(super) struct Unwritten {
     rows: BTreeMap<u32, Held>,
-    /// By how much counters grow.
     counters: BTreeMap<&'static str, i64>,
     /// The id that comes next, once it was asked for.
     next_id: Option<u32>,
@@ -46,7 +42,6 @@ impl Unwritten {
         *self.counters.entry(name).or_default() += by;
     }
 
-    /// Looks at a row that has been read or changed.
     pub(super) fn held(&self, number: u32) -> Option<&Kept> {
         self.rows.get(&number).map(|held| &held.now)
     }
@@ -67,14 +62,12 @@ impl SqliteTransaction<'_> {
         Ok(TaskId(next))
     }
 
-    /// Reads a counter as it was last written.
     pub(super) fn counter(&self, name: &str) -> Result<u32> {
         let sql = "SELECT value FROM counters WHERE name = ?1";
         let value = self.first(sql, [name], |row| row.get(0))?;
         value.ok_or_else(|| corrupt(self.path, &format!("its counter `{name}` is missing")))
     }
 
-    /// Notes a task that was not there.
     pub(super) fn note_new(&self, task: &Task) -> Result<()> {
         let number = task.id.0;
         let mut now = Kept::of(task);
@@ -99,7 +92,6 @@ impl SqliteTransaction<'_> {
         Ok(())
     }
 
-    /// Notes that a task was changed.
     pub(super) fn note_change(&self, before: &Task, after: &Task) -> Result<()> {
         if self.kept(after.id.0)?.is_none() {
             // Without its own row a task is not changed in part.
@@ -163,7 +155,6 @@ impl SqliteTransaction<'_> {
             .unwrap_or(false))
     }
 
-    /// Counts what of these is not done, and what was cancelled.
     fn counted_needs(&self, needs: &[TaskId]) -> Result<(u32, u32)> {
         let (mut open, mut dropped) = (0, 0);
         for need in needs {
@@ -174,7 +165,6 @@ impl SqliteTransaction<'_> {
         Ok((open, dropped))
     }
 
-    /// Counts a child where it is now, and no more where it was.
     fn note_child(&self, before: Option<&Task>, after: Option<&Task>) -> Result<()> {
         let open_below = |task: Option<&Task>| {
             let open = task.filter(|task| !task.is_closed());
@@ -198,7 +188,6 @@ impl SqliteTransaction<'_> {
         Ok(())
     }
 
-    /// Tells those that depend on a task what became of it.
     fn note_status(&self, id: TaskId, from: Option<Status>, to: Option<Status>) -> Result<()> {
         let closed = |status: Option<Status>| status.filter(|status| is_closed(*status));
         let (from, to) = (closed(from), closed(to));
@@ -217,7 +206,6 @@ impl SqliteTransaction<'_> {
         Ok(())
     }
 
-    /// Remembers which chains may have become longer or shorter.
     fn note_chains(&self, before: Option<&Task>, after: &Task) {
         let waits = |task: &Task| {
             if task.is_closed() {
@@ -288,7 +276,6 @@ impl SqliteTransaction<'_> {
     }
 }
 
-/// Names the counter that a task counts in.
 fn counter(task: &Task) -> &'static str {
     match task.archived_at {
         Some(_) => ARCHIVED,

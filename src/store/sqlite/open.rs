@@ -13,7 +13,6 @@ use crate::error::Result;
 use crate::file::lock_in_turn;
 use crate::store::left_out;
 
-/// How long a writer waits for another one.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Has SQLite believe nothing that stands in the schema of a database beyond what cleo needs: no function
@@ -27,7 +26,6 @@ pub(super) fn distrust(connection: &Connection) -> rusqlite::Result<()> {
 /// How a transaction ends: what makes it count, and what undoes it.
 pub(super) struct Ends(&'static str, &'static str);
 
-/// The ends of a transaction of its own.
 pub(super) const WHOLE: Ends = Ends("COMMIT", "ROLLBACK");
 /// The ends of a part of a larger one, which `SAVEPOINT part` begins.
 pub(super) const PART: Ends = Ends("RELEASE part", "ROLLBACK TO part; RELEASE part");
@@ -138,7 +136,6 @@ impl<'a> Open<'a> {
         })
     }
 
-    /// Finds a statement that changes something, or prepares it, and does something with it.
     fn changing<T>(
         &self,
         sql: &'static str,

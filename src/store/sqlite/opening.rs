@@ -19,7 +19,6 @@ const SCHEMA: &str = include_str!("../schema/tasks.sql");
 const VERSION: i32 = 1;
 /// Marks the file as cleo's: "cleo" in ASCII.
 const APPLICATION: i32 = 0x636c_656f;
-/// How every SQLite file begins.
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
 impl SqliteStore {
@@ -38,7 +37,6 @@ impl SqliteStore {
         Ok(store)
     }
 
-    /// Opens an existing database file and checks that it is one that this program can read.
     pub(crate) fn open(path: &Path) -> Result<SqliteStore> {
         check_place(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -76,7 +74,6 @@ impl SqliteStore {
         Ok(self)
     }
 
-    /// Moves everything from the log into the database file, which can then be copied or moved.
     pub(crate) fn settle(self) -> Result<()> {
         let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
         self.connection
@@ -175,7 +172,6 @@ fn version_of(path: &Path, head: &[u8; 100]) -> i32 {
     found.unwrap_or(in_head)
 }
 
-/// Returns where SQLite keeps the write-ahead log of a database file.
 pub(crate) fn log_of(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_os_string();
     name.push("-wal");

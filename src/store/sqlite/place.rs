@@ -12,7 +12,6 @@ use crate::file::{PRIVATE_FILE, is_own, restrict, unwritable};
 
 /// Endings of the files that SQLite keeps beside a database.
 const BESIDE: [&str; 2] = ["-wal", "-shm"];
-/// The variable with the workspaces of other accounts that this user trusts, separated by colons.
 const SAFE_DIRECTORY: &str = "CLEO_SAFE_DIRECTORY";
 
 /// Refuses a database that is not this account's, or that a link leads to out of the workspace: the
@@ -39,7 +38,6 @@ pub(crate) fn check_place(database: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Takes permissions of other accounts away from the files that SQLite has made beside a database.
 fn restrict_beside(database: &Path) {
     for path in beside(database) {
         let there = fs::symlink_metadata(&path).ok();
@@ -72,7 +70,6 @@ pub(super) fn create_private(database: &Path) -> Result<()> {
     }
 }
 
-/// Lists the folder of a database and its files as far as other accounts may use them.
 pub(crate) fn open_to_others(database: &Path) -> Vec<PathBuf> {
     let folder = database.parent().map(Path::to_path_buf);
     let all = folder

@@ -371,7 +371,6 @@ fn object(fields: &Map<String, Value>) -> Cow<'static, str> {
     }
 }
 
-/// Reads an id from the first column.
 pub(super) fn read_id(row: &Row<'_>) -> rusqlite::Result<TaskId> {
     row.get(0).map(TaskId)
 }

@@ -18,7 +18,6 @@ pub(super) const LOG_BYTES: u64 = 64 * 4_120;
 /// The same while one process writes again and again (1,000 pages).
 const LONG_LOG_BYTES: u64 = 1_000 * 4_120;
 
-/// A transaction that others are parts of.
 pub(super) struct Together {
     /// The lock by which writers wait in turn.
     _turn: Option<File>,

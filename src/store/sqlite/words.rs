@@ -32,14 +32,12 @@ impl SqliteTransaction<'_> {
         }
     }
 
-    /// Reads the words of all tasks again, where those in the index are others.
     pub(super) fn read_all_words(&self) -> Result<()> {
         self.execute("INSERT INTO task_text (task_text) VALUES ('rebuild')", ())?;
         self.unread.take();
         Ok(())
     }
 
-    /// Reads the words of all tasks that the index lacks.
     pub(super) fn read_words(&self) -> Result<()> {
         let unread = self.unread.take();
         if !unread.is_empty() {

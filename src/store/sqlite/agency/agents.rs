@@ -84,7 +84,6 @@ impl Agents for SqliteAgencyTransaction<'_> {
 }
 
 impl SqliteAgencyTransaction<'_> {
-    /// Notes that an agent was changed.
     fn revise(&self) -> Result<()> {
         let sql = "UPDATE agents_revision SET revision = revision + 1";
         self.execute(sql, ()).map(|_| ())

@@ -8,7 +8,6 @@ use crate::store::left_out::Damage;
 use crate::store::sqlite::faults::{self, Faults};
 use crate::store::sqlite::open::{Open, WHOLE, turn};
 
-/// Counts a run no more that is removed.
 const UNCOUNT_RUN: &str = "UPDATE run_tallies AS t SET runs = t.runs - 1,
         timed = t.timed - (r.execution_time_ms IS NOT NULL),
         time_ms = t.time_ms - ifnull(r.execution_time_ms, 0)

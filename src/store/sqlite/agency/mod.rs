@@ -27,7 +27,6 @@ const VERSION: i32 = 1;
 /// Marks the file as cleo's store of agents: "clea" in ASCII.
 const APPLICATION: i32 = 0x636c_6561;
 
-/// A store of agents in one SQLite file.
 pub(crate) struct SqliteAgency {
     connection: Connection,
     path: PathBuf,
@@ -48,7 +47,6 @@ impl SqliteAgency {
         }
     }
 
-    /// Opens the store; one that is not there is made.
     pub(crate) fn open_or_create(path: &Path) -> Result<SqliteAgency> {
         check_place(path)?;
         create_private(path)?;
@@ -62,7 +60,6 @@ impl SqliteAgency {
         }
     }
 
-    /// Returns a number that changes when another connection has changed the file.
     pub(crate) fn changes(&self) -> Result<u64> {
         let mut statement = self
             .connection
@@ -171,7 +168,6 @@ impl Agency for SqliteAgency {
     }
 }
 
-/// An open transaction on agents and what they ran and said.
 struct SqliteAgencyTransaction<'a> {
     open: Open<'a>,
 }
