@@ -76,7 +76,7 @@ impl Claim {
         self.holder.as_deref().filter(|_| !self.is_over(now))
     }
 
-    /// Says whether somebody holds the task although the lease is over.
+    /// Returns whether somebody holds the task although the lease is over.
     pub(crate) fn is_expired(&self, now: &str) -> bool {
         self.holder.is_some() && self.is_over(now)
     }
@@ -86,7 +86,7 @@ impl Claim {
         self.expires.as_str() <= now
     }
 
-    /// Says whether the clock was set back since the task was claimed: what it says of leases then
+    /// Returns whether the clock was set back since the task was claimed: what it says of leases then
     /// means nothing.
     pub(crate) fn is_ahead_of(&self, now: DateTime<Utc>) -> bool {
         // Only where a date has no later minute is there nothing to compare.

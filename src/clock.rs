@@ -61,7 +61,7 @@ pub(crate) fn timestamp(moment: DateTime<Utc>) -> String {
     moment.to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
-/// Says whether `text` is a real calendar date written `YYYY-MM-DD`.
+/// Returns whether `text` is a real calendar date written `YYYY-MM-DD`.
 pub(crate) fn is_date(text: &str) -> bool {
     let shape = |(index, byte): (usize, u8)| match index {
         4 | 7 => byte == b'-',
@@ -75,7 +75,7 @@ pub(crate) fn is_date(text: &str) -> bool {
     shaped && text[..4].parse().is_ok_and(real)
 }
 
-/// Says whether `text` is a date or an RFC 3339 time.
+/// Returns whether `text` is a date or an RFC 3339 time.
 pub(crate) fn is_moment(text: &str) -> bool {
     is_date(text) || moment(text).is_some()
 }

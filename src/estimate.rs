@@ -17,7 +17,7 @@ pub(crate) fn tokens(text: &str) -> usize {
     n_wide + (text.chars().count() - n_wide).div_ceil(CHARACTERS_PER_TOKEN)
 }
 
-/// Says whether a character is a word or a syllable by itself, and a token for a model: those of
+/// Returns whether a character is a word or a syllable by itself, and a token for a model: those of
 /// Chinese, Japanese and Korean, their wide forms, and pictures.
 fn is_wide(c: char) -> bool {
     matches!(

@@ -74,7 +74,7 @@ pub(crate) fn perform(
     done
 }
 
-/// Says what is wrong with the program, without starting it.
+/// Returns what is wrong with the program, without starting it.
 pub(crate) fn check(program: &Path) -> Result<()> {
     match program.metadata() {
         Ok(there) if there.is_file() => Ok(()),
@@ -253,7 +253,7 @@ impl FaultKind {
     }
 }
 
-/// Says whether an address on the web plainly names a place that is not public: this machine, or an
+/// Returns whether an address on the web plainly names a place that is not public: this machine, or an
 /// address around it, in whatever way it is written. Of a name only who looks it up can tell.
 pub fn is_plainly_private(url: &str) -> bool {
     let host = host(url);

@@ -65,11 +65,6 @@ impl Gate {
             Gate::Documented => "documented",
         }
     }
-
-    /// Says whether tasks that name no gates of their own need it.
-    pub(crate) fn is_usual(self) -> bool {
-        self != Gate::CleanupDone
-    }
 }
 
 /// Gives an error about an open gate the way on where nobody knows what proves it: a look at what is open.
@@ -157,7 +152,7 @@ pub(crate) struct Forced {
 }
 
 impl Forced {
-    /// Says whether it was done in a run, or under the claim of it that has this epoch, whatever name whoever
+    /// Returns whether it was done in a run, or under the claim of it that has this epoch, whatever name whoever
     /// did it went by.
     pub(crate) fn is_of(&self, run: &str, epoch: Option<u32>) -> bool {
         let is_within = self.by == run || self.run.as_deref() == Some(run);
@@ -175,15 +170,15 @@ pub(crate) struct Failure {
 }
 
 impl Gates {
-    /// Says whether completing the task depends on its gates: one was set, or is named as needed.
+    /// Returns whether completing the task depends on its gates: one was set, or is named as needed.
     pub(crate) fn are_used(&self) -> bool {
         !self.gates.is_empty() || !self.required.is_empty()
     }
 
-    /// Says whether the task needs a gate, so that later ones wait for it.
+    /// Returns whether the task needs a gate, so that later ones wait for it.
     pub(crate) fn needs(&self, gate: Gate) -> bool {
         match self.required.is_empty() {
-            true => gate.is_usual(),
+            true => gate != Gate::CleanupDone,
             false => self.required.contains(&gate),
         }
     }

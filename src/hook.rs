@@ -67,7 +67,7 @@ impl Event {
         who.or(self.session_id.as_deref()).unwrap_or("unknown")
     }
 
-    /// Says whether what the environment says of the work is about the one that ends. A subagent has
+    /// Returns whether what the environment says of the work is about the one that ends. A subagent has
     /// the environment of whoever started it, who may use others than ours for work of its own.
     pub(crate) fn has_own_environment(&self, ending: Ending) -> bool {
         ending == Ending::Agent || self.agent_type.as_deref() == Some(AGENT_TYPE)
@@ -229,7 +229,7 @@ impl Transcript {
         self.prompt.as_ref().map(|(task, _)| *task)
     }
 
-    /// Says whether the prompt is the one of a spawn; one that was handed out before is another's
+    /// Returns whether the prompt is the one of a spawn; one that was handed out before is another's
     /// business.
     pub(crate) fn is_of(&self, manifest_id: &str) -> bool {
         let prompt = self.prompt.as_ref();

@@ -36,7 +36,7 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    /// Says where its input comes from, in the words of plans.
+    /// Returns where its input comes from, in the words of plans.
     pub(crate) fn source(&self) -> String {
         match self.input {
             None => "user_query".to_string(),
@@ -153,7 +153,9 @@ pub(crate) fn read(text: &str, workers: &[&Agent]) -> Result<(Vec<Step>, Vec<Str
     }
     let (mut steps, mut left_out, mut ids) = (Vec::new(), Vec::new(), Vec::new());
     for value in list {
-        let id = number(value).ok_or("a step has no step_id that is a number")?;
+        let id = &value["step_id"];
+        let id = id.as_u64().or_else(|| id.as_str()?.trim().parse().ok());
+        let id = id.ok_or("a step has no step_id that is a number")?;
         if ids.last().is_some_and(|last| *last >= id) {
             return Err(format!("step {id} comes twice or out of order"));
         }
@@ -178,11 +180,6 @@ pub(crate) fn read(text: &str, workers: &[&Agent]) -> Result<(Vec<Step>, Vec<Str
         true => Err(left_out.join("; ")),
         false => Ok((steps, left_out)),
     }
-}
-
-fn number(step: &Value) -> Option<u64> {
-    let id = step.get("step_id")?;
-    id.as_u64().or_else(|| id.as_str()?.trim().parse().ok())
 }
 
 /// Reads where the input comes from; the inner none is the query.

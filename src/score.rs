@@ -54,12 +54,12 @@ fn border(text: &str, start: usize, is_word: bool) -> usize {
     at
 }
 
-/// Says whether words hold this character: a letter, a digit, or a sign of one.
+/// Returns whether words hold this character: a letter, a digit, or a sign of one.
 fn is_in_words(c: char) -> bool {
     c.is_alphanumeric() || is_combining_mark(c)
 }
 
-/// Says whether `word` is `keyword` or one of its common forms: plan, plans, planned, planning.
+/// Returns whether `word` is `keyword` or one of its common forms: plan, plans, planned, planning.
 /// Both are normalized single words.
 pub(crate) fn is_form_of(word: &str, keyword: &str) -> bool {
     // All forms begin alike, but of a single letter nothing may be left. Most words end here.
@@ -75,7 +75,7 @@ pub(crate) fn is_form_of(word: &str, keyword: &str) -> bool {
     match keyword.chars().next_back() {
         Some('e') => ending == "d",
         Some('s' | 'x' | 'z' | 'h') if ending == "es" => true,
-        Some(last) if last.is_ascii_alphabetic() && !is_vowel(last) => ending
+        Some(last) if last.is_ascii_alphabetic() && !"aeiouy".contains(last) => ending
             .strip_prefix(last)
             .is_some_and(|rest| matches!(rest, "ed" | "ing")),
         _ => false,
@@ -91,10 +91,6 @@ fn is_changed_stem(word: &str, keyword: &str) -> bool {
         return false;
     };
     matches!(word.strip_prefix(stem), Some("ies" | "ied"))
-}
-
-fn is_vowel(letter: char) -> bool {
-    "aeiouy".contains(letter)
 }
 
 /// A text that keywords are looked up in, read once.

@@ -330,12 +330,6 @@ fn template_option(skill: &str) -> String {
     format!(" --template{joint}{}", quote(skill))
 }
 
-/// Writes an argument so that it is not taken for an option.
-fn argument(text: &str) -> String {
-    let guard = if text.starts_with('-') { "-- " } else { "" };
-    format!("{guard}{}", quote(text))
-}
-
 fn unresolved_tokens(resolution: &TokenResolution, input: &Input<'_>) -> Error {
     let Situation { task, skill, .. } = input.situation;
     let names = resolution.unresolved_tokens.join(", ");
@@ -356,7 +350,16 @@ fn unresolved_tokens(resolution: &TokenResolution, input: &Input<'_>) -> Error {
         ))
         .or(
             "look at the template",
-            format!("cleo skills show {}", argument(&skill.name)),
+            // A name with a leading dash would be taken for an option.
+            format!(
+                "cleo skills show {}{}",
+                if skill.name.starts_with('-') {
+                    "-- "
+                } else {
+                    ""
+                },
+                quote(&skill.name)
+            ),
         )
 }
 

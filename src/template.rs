@@ -189,11 +189,6 @@ pub(crate) fn inject(template: &str, bindings: &Bindings) -> Injected {
     Injected { text, unresolved }
 }
 
-/// Says whether only a task gives the token `name` its value.
-pub(crate) fn is_task_token(name: &str) -> bool {
-    TASK.contains(&name)
-}
-
 /// Splits a template into the texts between its tokens, each with the name of the token after it.
 pub(crate) fn pieces(template: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     let end = (template.len()..template.len(), "");
@@ -283,7 +278,13 @@ pub(crate) fn exported(skill: &Skill) -> Result<String> {
     if left.is_empty() {
         return Ok(format!("{}{end}", injected.text));
     }
-    Err(tokens_left(skill, &left))
+    let message = format!(
+        "{} holds tokens outside its last `## Task` section, which other clients would show raw: {}",
+        skill.path,
+        left.join(", ")
+    );
+    let look = format!("cleo skills show {}", quote(&skill.name));
+    Err(Error::new(Code::TokensUnresolved, message).fix(look))
 }
 
 /// Splits a body around its task section: the last `## Task` whose text holds tokens of the task.
@@ -328,15 +329,5 @@ fn headings(body: &str) -> Vec<(usize, &str)> {
 fn task_tokens(text: &str) -> Vec<String> {
     let unresolved = inject(text, &Bindings::new()).unresolved;
     let names = unresolved.into_iter();
-    names.filter(|name| is_task_token(name)).collect()
-}
-
-fn tokens_left(skill: &Skill, names: &[String]) -> Error {
-    let message = format!(
-        "{} holds tokens outside its last `## Task` section, which other clients would show raw: {}",
-        skill.path,
-        names.join(", ")
-    );
-    let look = format!("cleo skills show {}", quote(&skill.name));
-    Error::new(Code::TokensUnresolved, message).fix(look)
+    names.filter(|name| TASK.contains(&name.as_str())).collect()
 }

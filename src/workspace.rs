@@ -166,7 +166,7 @@ impl Workspace {
         self.root.join(".cleo/agents.db")
     }
 
-    /// Says whether the database is there. A log without its database is an error.
+    /// Returns whether the database is there. A log without its database is an error.
     pub(crate) fn has_database(&self) -> Result<bool> {
         // The log is looked for first: one that another process makes meanwhile has a database.
         let path = self.database();

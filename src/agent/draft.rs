@@ -143,7 +143,7 @@ impl Draft {
         }
     }
 
-    /// Says for which kinds of worker it names what they are reached by, and not only something
+    /// Returns for which kinds of worker it names what they are reached by, and not only something
     /// beside that.
     pub(crate) fn connects(&self) -> Vec<Kind> {
         let endpoint = self.endpoint.as_ref().map(|_| Kind::Http);
@@ -151,7 +151,7 @@ impl Draft {
         endpoint.into_iter().chain(command).collect()
     }
 
-    /// Says of which kind the agent is to be: what was said, else what the connection tells.
+    /// Returns of which kind the agent is to be: what was said, else what the connection tells.
     pub(crate) fn kind(&self) -> Result<Option<Kind>> {
         match (&self.kind, &self.endpoint, &self.command) {
             (Some(word), _, _) => word.parse().map(Some).map_err(invalid),
@@ -263,7 +263,7 @@ pub(crate) fn check_id(id: &str) -> Result<()> {
     .did_you_mean(&right))
 }
 
-/// Says whether an id is made of letters, digits, `.`, `_` and `-`, at most 64, not first a sign.
+/// Returns whether an id is made of letters, digits, `.`, `_` and `-`, at most 64, not first a sign.
 pub(crate) fn is_plain_id(id: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let begins = id.starts_with(|c: char| c.is_ascii_alphanumeric());

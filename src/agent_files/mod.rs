@@ -47,7 +47,7 @@ enum Part {
 }
 
 impl AgentFile {
-    /// Says what becomes of the file when `there` is what it holds now, or why nothing can.
+    /// Returns what becomes of the file when `there` is what it holds now, or why nothing can.
     pub(crate) fn over(&self, there: &str) -> std::result::Result<Outcome, String> {
         let has_line = || there.lines().any(|line| line.trim() == self.text.trim());
         Ok(match self.part {

@@ -25,7 +25,10 @@ pub(crate) fn read(path: &str, text: &str) -> Result<Vec<Entry>> {
             let is_flat = text.lines().any(|line| is_flat_line(line, &name));
             let error = Error::new(Code::ConfigInvalid, format!("{path}:{line}: {what}"));
             error.fix(if is_flat {
-                unset_command(path, &name)
+                let is_user =
+                    path.ends_with("cleo/config.yaml") && !path.ends_with(".cleo/config.yaml");
+                let user = if is_user { " --user" } else { "" };
+                format!("cleo config unset {}{user}", quote(&name))
             } else {
                 look(path, line)
             })
@@ -104,12 +107,6 @@ fn flatten(path: &str, text: &str) -> Result<BTreeMap<String, Yaml>> {
 fn invalid(path: &str, line: usize, what: &str) -> Error {
     let error = Error::new(Code::ConfigInvalid, format!("{path}:{line}: {what}"));
     error.fix(look(path, line))
-}
-
-fn unset_command(path: &str, name: &str) -> String {
-    let is_user = path.ends_with("cleo/config.yaml") && !path.ends_with(".cleo/config.yaml");
-    let user = if is_user { " --user" } else { "" };
-    format!("cleo config unset {}{user}", quote(name))
 }
 
 fn look(path: &str, line: usize) -> String {

@@ -1,8 +1,7 @@
 //! The one table of settings. A row is: constant, name, variable of the environment, what it can
 //! be, what it is unless told, meaning.
 
-use super::key::Key;
-use super::kind::Kind;
+use super::kind::{Key, Kind};
 use crate::error::{Code, Error, Result, nearest};
 
 macro_rules! settings {

@@ -52,7 +52,11 @@ impl Engine<'_> {
             Code::StatusRefused | Code::TaskNotFound => Fact::Dropped(step, error.message),
             Code::Claimed => {
                 let holder = self.holding_run(step)?;
-                self.slots[step].left_by = holder.as_ref().and_then(left);
+                let left = holder.as_ref().filter(|run| {
+                    let is_left = matches!(run.status, RunStatus::Interrupted | RunStatus::Failed);
+                    is_left && run.kind.resumes()
+                });
+                self.slots[step].left_by = left.map(|run| run.id.clone());
                 if let Some(run) = &self.slots[step].left_by {
                     let why = format!("{}; the process of {run} is gone", error.message);
                     return Ok(Fact::Held(step, why, false));
@@ -92,7 +96,7 @@ impl Engine<'_> {
         self.agency.read()?.run(&holder)
     }
 
-    /// Says whether the run that holds a step is under way and will give it back. A run that an agent began
+    /// Returns whether the run that holds a step is under way and will give it back. A run that an agent began
     /// does not wait: what it would wait for may wait for it.
     fn is_awaited(&self, holder: Option<&Run>) -> bool {
         let is_under_way = holder.is_some_and(|run| run.status == RunStatus::Running);
@@ -151,10 +155,4 @@ impl Engine<'_> {
         }
         Ok(())
     }
-}
-
-/// Returns the id of a run whose process ended and that can be resumed or cancelled.
-fn left(run: &Run) -> Option<String> {
-    let is_left = matches!(run.status, RunStatus::Interrupted | RunStatus::Failed);
-    (is_left && run.kind.resumes()).then(|| run.id.clone())
 }

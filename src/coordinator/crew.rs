@@ -67,8 +67,11 @@ impl Crew {
         let flag = Arc::clone(&stop);
         self.spawn(step, attempt, move |sender| {
             let mut tell = |sign| drop(sender.send((step, attempt, Heard::Sign(sign))));
-            let ended =
-                keep_prompt(&job).and_then(|()| agent::drive(&*runner, &job, &flag, &mut tell));
+            let path = &job.prompt_file;
+            let kept = create_anew(path)
+                .and_then(|mut file| file.write_all(job.prompt.as_bytes()))
+                .map_err(|cause| unwritable(path, cause));
+            let ended = kept.and_then(|()| agent::drive(&*runner, &job, &flag, &mut tell));
             Heard::Ended(Box::new(ended))
         })?;
         Ok(stop)
@@ -138,12 +141,6 @@ impl Checking {
         });
         Ok(told.collect())
     }
-}
-
-fn keep_prompt(job: &Job) -> Result<()> {
-    let path = &job.prompt_file;
-    let written = create_anew(path).and_then(|mut file| file.write_all(job.prompt.as_bytes()));
-    written.map_err(|cause| unwritable(path, cause))
 }
 
 pub(super) fn halt(stop: &AtomicBool) {

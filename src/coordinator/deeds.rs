@@ -7,18 +7,20 @@ use std::time::Duration;
 
 use super::crew::{Checking, halt};
 use super::engine::Engine;
-use super::machine::{Deed, Fact};
+use super::machine::{Deed, Fact, Stop};
 use super::prompt;
+use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::complete::{Checks, check_all, complete_checked};
 use crate::ops::gates::Renewal;
-use crate::ops::runs::journal;
+use crate::ops::runs::journal::{self, Journal};
 use crate::ops::{claims, spawn};
 use crate::run::Outcome;
 use crate::run::told::{Told, kind};
 use crate::runner::agent::{Job, Limits, Runner};
 use crate::runner::process::Bounds;
+use crate::store::agency::AgencyTransaction;
 
 /// Another worker decides on the task from now on.
 pub(super) fn is_loss(error: &Error) -> bool {
@@ -58,8 +60,11 @@ impl Engine<'_> {
         let runner = self
             .worker(step)
             .map(|worker| worker.runner.name().to_string());
-        self.begin_anew_if_gone(step);
         let slot = &mut self.slots[step];
+        // The conversation was about a folder that its agent has removed.
+        if slot.tree.as_ref().is_some_and(|tree| !tree.is_there()) {
+            (slot.resume, slot.instead) = (None, None);
+        }
         slot.attempt += 1;
         let Some(spawned) = &slot.spawned else { return };
         let fixed = &self.context.surroundings.assignment.criteria;
@@ -179,14 +184,11 @@ impl Engine<'_> {
         let own = own
             .into_iter()
             .map(|(name, value)| (name.to_string(), value));
-        own.chain(self.fixed_time()).collect()
-    }
-
-    /// Agents get the fixed clock too.
-    fn fixed_time(&self) -> Option<(String, String)> {
-        use crate::clock::Clock;
+        // Agents get the fixed clock too.
         let clock = self.context.surroundings.clock;
-        matches!(clock, Clock::Fixed(_)).then(|| ("CLEO_NOW".to_string(), clock.timestamp()))
+        let fixed = matches!(clock, Clock::Fixed(_));
+        let now = fixed.then(|| ("CLEO_NOW".to_string(), clock.timestamp()));
+        own.chain(now).collect()
     }
 
     fn check(&mut self, step: usize) -> Result<()> {
@@ -241,7 +243,12 @@ impl Engine<'_> {
         let task = self.tasks[step];
         let given = self.slots[step].given.take();
         if let Some(given) = given
-            && self.lacks_words_only(step)?
+            && self.misspoken(step).is_some()
+            && let lacking = self.lacks(step)?
+            && lacking
+                .faults
+                .iter()
+                .all(|fault| fault.code == Code::ReturnMessage)
         {
             return self.instruct(step, *given);
         }
@@ -260,7 +267,7 @@ impl Engine<'_> {
         self.instruct(step, spawned)
     }
 
-    /// Says what the next try is told: the prompt and, where there was a try before, what is missing
+    /// Returns what the next try is told: the prompt and, where there was a try before, what is missing
     /// now. It goes on with the conversation of that one, where there is one.
     pub(super) fn instruct(&mut self, step: usize, spawned: spawn::Spawned) -> Result<()> {
         if self.slots[step].attempt > 0 {
@@ -303,5 +310,98 @@ impl Engine<'_> {
             Err(error) if matches!(error.code, Code::ClaimLost | Code::TaskNotFound) => Ok(()),
             released => released.map(drop),
         }
+    }
+}
+
+impl Engine<'_> {
+    pub(super) fn announce(&mut self, deed: &Deed) {
+        match deed {
+            Deed::Start(step) => self.announce_start(*step),
+            Deed::Wait(step, wait) => {
+                let told = Told {
+                    wait_ms: u64::try_from(wait.as_millis()).ok(),
+                    ..self.of(*step)
+                };
+                self.tell(kind::TASK_WAITING, told);
+            }
+            Deed::Fail(step, outcome, why) => {
+                let told = Told {
+                    outcome: Some(*outcome),
+                    reason: Some(why.clone()),
+                    ..self.of(*step)
+                };
+                self.tell(kind::TASK_FAILED, told);
+            }
+            Deed::Skip(step, because, why) => {
+                let told = Told {
+                    because: because.map(|step| self.tasks[step]),
+                    reason: Some(why.clone()),
+                    ..Told::of(self.tasks[*step])
+                };
+                self.tell(kind::TASK_SKIPPED, told);
+            }
+            Deed::Halt(stop) => {
+                let told = Told {
+                    reason: Some(why(*stop).to_string()),
+                    ..Told::default()
+                };
+                self.tell(kind::RUN_STOPPING, told);
+            }
+            Deed::Claim(_)
+            | Deed::Check(_)
+            | Deed::Complete(_)
+            | Deed::Repair(_)
+            | Deed::End(_) => {}
+        }
+    }
+
+    /// Begins an event of a step and its attempt.
+    pub(in crate::coordinator) fn of(&self, step: usize) -> Told {
+        Told {
+            attempt: Some(self.slots[step].attempt).filter(|attempt| *attempt > 0),
+            ..Told::of(self.tasks[step])
+        }
+    }
+
+    pub(in crate::coordinator) fn tell(&mut self, kind: &'static str, told: Told) {
+        self.told.push((kind, told));
+    }
+
+    pub(in crate::coordinator) fn keep(&mut self) -> Result<()> {
+        match self.told.is_empty() {
+            true => Ok(()),
+            false => self.keep_with(|_| Ok(())),
+        }
+    }
+
+    pub(in crate::coordinator) fn keep_run(&mut self) -> Result<()> {
+        let run = self.run.clone();
+        self.keep_with(|transaction| transaction.put_run(&run))
+    }
+
+    fn keep_with(
+        &mut self,
+        more: impl FnOnce(&mut dyn AgencyTransaction) -> Result<()>,
+    ) -> Result<()> {
+        let told = std::mem::take(&mut self.told);
+        let record = |journal: &mut Journal, transaction: &mut dyn AgencyTransaction| {
+            more(transaction)?;
+            let mut all = told.iter();
+            all.try_for_each(|(kind, told)| journal.tell(transaction, kind, told.detail()))
+        };
+        let events = self.journal.record(&mut self.agency, record)?;
+        for (event, (kind, told)) in events.iter().zip(&told) {
+            self.board.take(kind, &event.at, told);
+        }
+        self.listener.tell(&events, &self.board);
+        Ok(())
+    }
+}
+
+fn why(stop: Stop) -> &'static str {
+    match stop {
+        Stop::Cancelled => "it was given up",
+        Stop::Interrupted => "cleo was asked to end",
+        Stop::TimeLimit => "it took too long",
     }
 }

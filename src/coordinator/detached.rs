@@ -1,6 +1,5 @@
 //! Runs in a process of their own: for faces that must be able to end while a run goes on.
 
-mod plan;
 mod wish;
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -17,9 +16,7 @@ use crate::error::{Code, Error, Result, quote};
 use crate::ops::{Assignment, Surroundings};
 use crate::plan::Plan;
 use crate::runner::{self, child};
-
-pub(crate) use plan::PlanWish;
-pub(crate) use wish::Wish;
+pub(crate) use wish::{PlanWish, Wish};
 
 const PROGRAM: &str = "cleo-full";
 const PATIENCE: Duration = Duration::from_secs(20);

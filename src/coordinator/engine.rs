@@ -1,9 +1,6 @@
 //! The loop of a run: what happened goes to the machine, what it decides is told and kept, and then
 //! done, until nothing is left to do.
 
-mod telling;
-mod watch;
-
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,7 +11,7 @@ use serde_json::Value;
 
 use super::crew::{Crew, halt};
 use super::machine::{Deed, Fact, Machine};
-use super::options::{DEPTH_MAX, Options};
+use super::options::{DEPTH_MAX, Options, Selection};
 use super::report::{self, Ending, Report};
 use super::selection::Team;
 use super::staff::Worker;
@@ -86,12 +83,12 @@ pub(super) struct Engine<'a> {
     /// The skills and protocols, read once: all tasks of a run get them as they are when it begins.
     pub(super) stock: Option<Stock>,
     pub(super) facts: Vec<Fact>,
-    told: Vec<(&'static str, Told)>,
-    listener: &'a mut dyn Listener,
-    guard: Option<Guard>,
-    begun: Instant,
-    looked: Instant,
-    renewed: Instant,
+    pub(super) told: Vec<(&'static str, Told)>,
+    pub(super) listener: &'a mut dyn Listener,
+    pub(super) guard: Option<Guard>,
+    pub(super) begun: Instant,
+    pub(super) looked: Instant,
+    pub(super) renewed: Instant,
     _alive: Alive,
 }
 
@@ -160,7 +157,10 @@ impl<'a> Engine<'a> {
             agent: options.runner.clone(),
             ..Run::new(
                 id::minted("run", &clock, number),
-                kind_of(&options),
+                match options.selection {
+                    Selection::Epic(_) | Selection::Wave(..) => RunKind::Epic,
+                    Selection::Tasks(_) | Selection::AllReady => RunKind::Tasks,
+                },
                 COORDINATOR,
                 report::told_of(&planned, &options),
             )
@@ -414,13 +414,5 @@ fn own(surroundings: &Surroundings, trust: &Trust, id: &str, options: Option<&Va
             Registrant::User,
             &surroundings.clock,
         );
-    }
-}
-
-fn kind_of(options: &Options) -> RunKind {
-    use super::Selection;
-    match options.selection {
-        Selection::Epic(_) | Selection::Wave(..) => RunKind::Epic,
-        Selection::Tasks(_) | Selection::AllReady => RunKind::Tasks,
     }
 }

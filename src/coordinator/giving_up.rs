@@ -6,11 +6,10 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::cut_off::cut_off;
-use super::kept::{KeptTree, kept};
 use super::options::Options;
 use super::report;
 use super::resume::{begun, groups, opened, recorded_base, swept};
+use super::taking_up::{KeptTree, cut_off, kept};
 use super::trees::Trees;
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result, quote};
@@ -50,18 +49,7 @@ pub(crate) struct Cancelled {
     pub(crate) worktrees: Vec<KeptTree>,
 }
 
-impl Cancelled {
-    /// An execution that was given up: it holds no tasks.
-    fn alone(run: Run) -> Cancelled {
-        Cancelled {
-            run,
-            orphans: 0,
-            released: Vec::new(),
-            branches: Vec::new(),
-            worktrees: Vec::new(),
-        }
-    }
-}
+impl Cancelled {}
 
 /// Gives a run up. One that is under way is asked to end, and waited for a while; one that nobody
 /// carries out is ended here. An execution is over at once: whoever carries it out waits for its answer all
@@ -72,7 +60,13 @@ pub(crate) fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled>
     let run = agency.read()?.run(id)?;
     if run.is_some_and(|run| run.kind == RunKind::Execution) {
         let (clock, by) = (&surroundings.clock, &surroundings.actor);
-        return executions::cancel(&mut agency, clock, id, None, by).map(Cancelled::alone);
+        return executions::cancel(&mut agency, clock, id, None, by).map(|run| Cancelled {
+            run,
+            orphans: 0,
+            released: Vec::new(),
+            branches: Vec::new(),
+            worktrees: Vec::new(),
+        });
     }
     let mut context = Context::open(surroundings.clone())?;
     let held = context.read(|transaction| transaction.claims_of(id))?;
@@ -283,7 +277,16 @@ fn closed(board: &Board) -> Vec<(&'static str, Told)> {
         because.extend(later.map(|later| (later, tasks[*step].task_id)));
     }
     let failed = held.into_iter();
-    let failed = failed.map(|step| (kind::TASK_FAILED, cancelled(&tasks[step])));
+    let failed = failed.map(|step| {
+        let task = &tasks[step];
+        let told = Told {
+            attempt: Some(task.attempts).filter(|attempt| *attempt > 0),
+            outcome: Some(Outcome::Cancelled),
+            reason: Some(GIVEN_UP.to_string()),
+            ..Told::of(task.task_id)
+        };
+        (kind::TASK_FAILED, told)
+    });
     let skipped = unbegun.into_iter().map(|step| {
         let told = not_begun(tasks[step].task_id, because.get(&step).copied());
         (kind::TASK_SKIPPED, told)
@@ -300,15 +303,6 @@ fn scheduled(tasks: &[TaskRun]) -> Schedule {
         known.copied().collect()
     };
     Schedule::new(&tasks.iter().map(needs).collect::<Vec<_>>())
-}
-
-fn cancelled(task: &TaskRun) -> Told {
-    Told {
-        attempt: Some(task.attempts).filter(|attempt| *attempt > 0),
-        outcome: Some(Outcome::Cancelled),
-        reason: Some(GIVEN_UP.to_string()),
-        ..Told::of(task.task_id)
-    }
 }
 
 fn not_begun(task: TaskId, because: Option<TaskId>) -> Told {

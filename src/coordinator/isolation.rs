@@ -32,7 +32,13 @@ impl Engine<'_> {
             if tree.is_there() {
                 return Ok(tree.root);
             }
-            self.require_anew(step, &tree)?;
+            // Everybody was told that this attempt goes on in the worktree, which is gone since.
+            let slot = &self.slots[step];
+            if let Some(trees) = &self.trees
+                && (slot.resume.is_some() || slot.instead.is_some())
+            {
+                return Err(trees.gone(&tree));
+            }
             self.leave_tree(step)?;
         }
         let Some(trees) = &self.trees else {
@@ -46,29 +52,11 @@ impl Engine<'_> {
         Ok(root)
     }
 
-    /// Has the next try of a step whose agent has removed its worktree begin anew, before it is told whether
-    /// that goes on with a conversation: this one was about a folder that is gone.
-    pub(super) fn begin_anew_if_gone(&mut self, step: usize) {
-        let slot = &mut self.slots[step];
-        if slot.tree.as_ref().is_some_and(|tree| !tree.is_there()) {
-            (slot.resume, slot.instead) = (None, None);
-        }
-    }
-
-    /// Refuses a try that goes on where another one ended, as everybody was told, in a worktree that is gone
-    /// since.
-    fn require_anew(&self, step: usize, tree: &Tree) -> Result<()> {
-        let slot = &self.slots[step];
-        match &self.trees {
-            Some(trees) if slot.resume.is_some() || slot.instead.is_some() => Err(trees.gone(tree)),
-            _ => Ok(()),
-        }
-    }
-
     pub(super) fn bring_home(&mut self, (id, epoch): (TaskId, Option<u32>)) -> Result<()> {
         let step = self.places[&id];
         let Some(tree) = self.slots[step].tree.clone() else {
-            return self.completed_at_home(id, epoch);
+            let done = self.done_at_home(id, epoch)?;
+            return self.completed(done);
         };
         match self.brought_home(&tree, id, epoch)? {
             Brought::Lacking(lacking) => self.completed((id, Err(lacking))),
@@ -95,7 +83,6 @@ impl Engine<'_> {
         self.tell(kind::TASK_MERGED, told);
     }
 
-    /// Tells of the merge that a process has made which was killed before it told of it.
     pub(super) fn tell_merged_before(&mut self, step: usize) {
         let message = self.message(self.tasks[step]);
         let made = |trees: &Trees| trees.made(&message, &self.run.started_at);
@@ -238,11 +225,6 @@ impl Engine<'_> {
         Ok(done.remove(0))
     }
 
-    fn completed_at_home(&mut self, id: TaskId, epoch: Option<u32>) -> Result<()> {
-        let done = self.done_at_home(id, epoch)?;
-        self.completed(done)
-    }
-
     /// Has a step fail whose work cannot be brought into the workspace. What its agent has completed by
     /// itself is not done before it is there.
     pub(super) fn stuck(&mut self, step: usize, branch: Option<String>, why: String) -> Result<()> {
@@ -269,7 +251,10 @@ impl Engine<'_> {
         let Some(tree) = self.slots[step].tree.clone() else {
             return Ok(());
         };
-        let is_held = self.holds(step)?;
+        let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
+        let claim = self.context.read(|transaction| transaction.claim(task))?;
+        let is_own = |claim: &Claim| claim.holder.as_ref() == Some(&self.run.id);
+        let is_held = claim.is_some_and(|claim| is_own(&claim) && Some(claim.epoch) == epoch);
         let Some(trees) = &self.trees else {
             return Ok(());
         };
@@ -298,13 +283,6 @@ impl Engine<'_> {
         Ok(())
     }
 
-    fn holds(&mut self, step: usize) -> Result<bool> {
-        let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
-        let claim = self.context.read(|transaction| transaction.claim(task))?;
-        let is_own = |claim: &Claim| claim.holder.as_ref() == Some(&self.run.id);
-        Ok(claim.is_some_and(|claim| is_own(&claim) && Some(claim.epoch) == epoch))
-    }
-
     fn tell_left(&mut self, step: usize, branch: Option<String>) {
         self.slots[step].tree = None;
         if let (Some(branch), Some(trees)) = (branch, &self.trees) {
@@ -328,7 +306,10 @@ impl Engine<'_> {
             return;
         };
         let reason = match error.code {
-            Code::Interrupted | Code::Terminated => not_home_yet(&self.run.id),
+            Code::Interrupted | Code::Terminated => format!(
+                "cleo was asked to end before it was brought home (`cleo runs resume {}`)",
+                self.run.id
+            ),
             _ => prompt::told(error),
         };
         let told = Told {
@@ -377,10 +358,6 @@ pub(super) fn kept_on(trees: &Trees, branch: String, told: Told) -> Told {
 
 fn declared(context: &mut Context, task: TaskId) -> Result<Declared> {
     context.read(|transaction| Ok(Declared::of(&require(transaction, task)?)))
-}
-
-fn not_home_yet(run: &str) -> String {
-    format!("cleo was asked to end before it was brought home (`cleo runs resume {run}`)")
 }
 
 fn not_taken_back(commit: &str) -> Error {

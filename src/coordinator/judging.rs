@@ -6,8 +6,6 @@ use super::engine::Engine;
 use super::machine::Fact;
 use super::prompt;
 use crate::error::{Code, Error, Result, quote};
-use crate::gate::Forced;
-use crate::id::TaskId;
 use crate::manifest::entry::Status as EntryStatus;
 use crate::ops::claims;
 use crate::ops::complete::{Completion, Lacking, Undone, lacking, undone};
@@ -39,7 +37,13 @@ impl Engine<'_> {
         }
         let is_overruled = self.is_overruled(step, &lacking)?;
         if let Some(forced) = &lacking.forced {
-            lacking.faults.insert(0, by_force(self.tasks[step], forced));
+            let task = self.tasks[step];
+            let by = &forced.by;
+            let message =
+                format!("{task} was completed by force by {by}, which does not count here");
+            let error = Error::new(Code::NotVerified, message);
+            let error = error.fix(format!("cleo verify output {task}"));
+            lacking.faults.insert(0, error);
         }
         let (outcome, missing) = self.judged(step, &lacking);
         let why = missing.first().cloned().unwrap_or_default();
@@ -71,7 +75,7 @@ impl Engine<'_> {
         Ok(false)
     }
 
-    /// Says how a try counts whose work does not verify: what the entry says of the work, else how the
+    /// Returns how a try counts whose work does not verify: what the entry says of the work, else how the
     /// program ended, else that it broke the protocol, which force always does.
     fn judged(&mut self, step: usize, lacking: &Lacking) -> (Outcome, Vec<String>) {
         let said = self.slots[step].said.take().unwrap_or_default();
@@ -151,14 +155,6 @@ impl Engine<'_> {
         Ok(())
     }
 
-    pub(super) fn lacks_words_only(&mut self, step: usize) -> Result<bool> {
-        if self.misspoken(step).is_none() {
-            return Ok(false);
-        }
-        let mut faults = self.lacks(step)?.faults.into_iter();
-        Ok(faults.all(|fault| fault.code == Code::ReturnMessage))
-    }
-
     pub(super) fn misspoken(&self, step: usize) -> Option<Error> {
         let words = self.slots[step].last_words.as_deref()?;
         let found = verify::message(words);
@@ -166,12 +162,4 @@ impl Engine<'_> {
         let nearest = found.nearest.unwrap_or_default();
         Some(error.fix(format!("cleo verify message {}", quote(&nearest))))
     }
-}
-
-fn by_force(task: TaskId, forced: &Forced) -> Error {
-    let message = format!(
-        "{task} was completed by force by {}, which does not count here",
-        forced.by
-    );
-    Error::new(Code::NotVerified, message).fix(format!("cleo verify output {task}"))
 }

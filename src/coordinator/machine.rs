@@ -2,17 +2,14 @@
 //! whatever takes time is somebody else's deed, which ends in a new fact.
 
 mod admission;
-mod facts;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::rules::{Rules, pause};
+use super::options::{Rules, pause};
 use crate::run::Outcome;
 use crate::run::schedule::{Schedule, Stand};
 use crate::run::spent::dollars;
-
-pub(super) use facts::{Deed, Ended, Fact, Step, Stop};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
@@ -156,7 +153,13 @@ impl Machine {
 
     fn take(&mut self, now: Duration, fact: Fact, deeds: &mut Vec<Deed>) {
         match fact {
-            Fact::Prepared(step) => self.prepared(step, deeds),
+            Fact::Prepared(step) if self.stop.is_some() => {
+                self.fail(step, self.cut_short(), self.why_stopped(), deeds);
+            }
+            Fact::Prepared(step) => {
+                self.stages.insert(step, Stage::Working);
+                deeds.push(Deed::Start(step));
+            }
             Fact::Held(step, why, is_awaited) => {
                 self.stages.remove(&step);
                 self.parked.insert(step, why);
@@ -164,7 +167,11 @@ impl Machine {
             }
             Fact::DoneAlready(step) | Fact::Completed(step) => self.done(step),
             Fact::Refused(step, why) => self.fail(step, Outcome::AgentError, why, deeds),
-            Fact::Dropped(step, why) => self.drop_out(step, why, deeds),
+            Fact::Dropped(step, why) => {
+                self.stages.remove(&step);
+                self.stirred = true;
+                self.skip_all(step, why, deeds);
+            }
             Fact::Ended(step, ended) => self.ended(step, ended, deeds),
             Fact::Checked(step) if self.stages.get(&step) == Some(&Stage::Leaving) => {
                 self.left_off(step, deeds);
@@ -179,18 +186,12 @@ impl Machine {
             Fact::Stop(stop) if self.stop.is_none() => {
                 self.stop = Some(stop);
                 deeds.push(Deed::Halt(stop));
-                self.give_up_waiting(deeds);
+                for step in self.waiting(Duration::MAX) {
+                    self.fail(step, self.cut_short(), self.why_stopped(), deeds);
+                }
             }
             Fact::Stop(_) => {}
         }
-    }
-
-    fn prepared(&mut self, step: usize, deeds: &mut Vec<Deed>) {
-        if self.stop.is_some() {
-            return self.fail(step, self.cut_short(), self.why_stopped(), deeds);
-        }
-        self.stages.insert(step, Stage::Working);
-        deeds.push(Deed::Start(step));
     }
 
     /// Takes the end of an agent. What there is of its work is looked at however it ended; commands are
@@ -301,19 +302,6 @@ impl Machine {
         }
     }
 
-    /// Leaves a step that is not to be done any more: nothing of it failed.
-    fn drop_out(&mut self, step: usize, why: String, deeds: &mut Vec<Deed>) {
-        self.stages.remove(&step);
-        self.stirred = true;
-        self.skip_all(step, why, deeds);
-    }
-
-    fn give_up_waiting(&mut self, deeds: &mut Vec<Deed>) {
-        for step in self.waiting(Duration::MAX) {
-            self.fail(step, self.cut_short(), self.why_stopped(), deeds);
-        }
-    }
-
     fn cut_short(&self) -> Outcome {
         match self.stop {
             Some(Stop::TimeLimit) => Outcome::Timeout,
@@ -321,7 +309,6 @@ impl Machine {
         }
     }
 
-    /// Says why the run ends before all is done.
     pub(super) fn why_stopped(&self) -> String {
         let why = match self.stop {
             Some(Stop::Cancelled) => "the run was given up",
@@ -340,3 +327,74 @@ impl Machine {
 
 #[cfg(test)]
 mod tests;
+
+/// A step: a task for an agent, or an epic that is done once its parts are.
+#[derive(Clone, Debug, Default)]
+pub(in crate::coordinator) struct Step {
+    /// The steps that come before it.
+    pub(in crate::coordinator) needs: Vec<usize>,
+    pub(in crate::coordinator) runner: usize,
+    /// True for an epic: nobody has to work on it.
+    pub(in crate::coordinator) is_epic: bool,
+    pub(in crate::coordinator) has_checks: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::coordinator) enum Fact {
+    /// A step is claimed and its prompt is ready.
+    Prepared(usize),
+    /// A step cannot be begun now, and perhaps later; why, and whether that is worth waiting for when nothing
+    /// else goes on.
+    Held(usize, String, bool),
+    /// A step was done by somebody else.
+    DoneAlready(usize),
+    Refused(usize, String),
+    Dropped(usize, String),
+    /// An agent has ended.
+    Ended(usize, Ended),
+    Checked(usize),
+    Completed(usize),
+    /// A step does not verify: how its agent's try counts, and why.
+    Lacking(usize, Outcome, String),
+    /// A step does not verify, and somebody has completed it by force all the same; why.
+    Overruled(usize, String),
+    /// The claim of a step is somebody else's now.
+    Lost(usize, String),
+    Stop(Stop),
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::coordinator) struct Ended {
+    /// What its program says; none when it did not come to its end.
+    pub(in crate::coordinator) outcome: Option<Outcome>,
+    /// What it cost in US dollars.
+    pub(in crate::coordinator) cost: f64,
+    /// When it may be tried again after too many requests.
+    pub(in crate::coordinator) retry_after: Option<Duration>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::coordinator) enum Stop {
+    Cancelled,
+    Interrupted,
+    TimeLimit,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::coordinator) enum Deed {
+    /// Claim these steps, as far as that can be done, and make their prompts.
+    Claim(Vec<usize>),
+    Start(usize),
+    Check(usize),
+    Complete(usize),
+    Repair(usize),
+    /// A step waits so long before it is tried again.
+    Wait(usize, Duration),
+    /// The claim of a step is lost: end what works on it.
+    End(usize),
+    /// A step failed: give its task back.
+    Fail(usize, Outcome, String),
+    /// A step is not begun, because another one failed, or for a reason.
+    Skip(usize, Option<usize>, String),
+    Halt(Stop),
+}

@@ -6,7 +6,6 @@
 
 mod claiming;
 mod crew;
-mod cut_off;
 mod deeds;
 pub(crate) mod detached;
 mod engine;
@@ -14,32 +13,28 @@ pub(crate) mod giving_up;
 mod hearing;
 mod isolation;
 mod judging;
-mod kept;
 mod machine;
 mod options;
 pub(crate) mod plan;
 mod prompt;
-mod rehearsal;
 mod report;
 mod resume;
-mod rules;
 mod selection;
 mod staff;
 mod taking_up;
 mod trees;
 mod turns;
 
-pub(crate) use engine::run;
-pub(crate) use giving_up::cancel;
-pub(crate) use options::{Options, Rest, Selection};
-pub(crate) use rehearsal::{Rehearsal, Rehearsed, rehearse};
-pub(crate) use report::Report;
-pub(crate) use resume::{resume, way_on};
-
 use crate::ops::trust::Item;
 use crate::run::Event;
 use crate::run::board::Board;
 use crate::runner::agent::Runners;
+pub(crate) use engine::run;
+pub(crate) use giving_up::cancel;
+pub(crate) use options::{Options, Rest, Selection};
+pub(crate) use report::Report;
+pub(crate) use resume::{resume, way_on};
+pub(crate) use selection::{Rehearsal, Rehearsed, rehearse};
 
 /// Who is told of a run while it goes on.
 pub(crate) trait Listener {

@@ -179,7 +179,7 @@ fn error(run: &Run, tasks: &[TaskRun], summary: Summary, ending: &Ending) -> Opt
     error.map(|error| with_way_out(error, run, ending))
 }
 
-/// Says why tasks were not begun, each reason once; what waits for others has none of its own.
+/// Returns why tasks were not begun, each reason once; what waits for others has none of its own.
 fn not_begun(tasks: &[TaskRun]) -> Vec<String> {
     let mut reasons: Vec<String> = Vec::new();
     let is_own = |task: &&TaskRun| task.state == TaskState::Skipped && task.because.is_none();
@@ -192,7 +192,7 @@ fn not_begun(tasks: &[TaskRun]) -> Vec<String> {
     reasons
 }
 
-/// Says what to type next: to go on with the run that is in the way, or with more money, else to look.
+/// Returns what to type next: to go on with the run that is in the way, or with more money, else to look.
 fn with_way_out(error: Error, run: &Run, ending: &Ending) -> Error {
     let show = format!("cleo runs show {}", quote(&run.id));
     if let Some(holder) = &ending.holder {

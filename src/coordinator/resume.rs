@@ -1,13 +1,12 @@
 //! Going on with a run whose process ended.
 
-use super::cut_off::cut_off;
 use super::engine::{Engine, Outset, check_depth};
 use super::isolation::kept_on;
 use super::options::{Options, Rest};
-use super::prompt;
 use super::report::{Report, resuming};
+use super::taking_up::cut_off;
 use super::trees::{Base, Tree, Trees, task_of};
-use super::{Ambience, Listener, selection};
+use super::{Ambience, Listener, prompt, selection};
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::runs::alive::{self, Alive};
 use crate::ops::runs::{Shown, is_own, journal, no_run, require_own};
@@ -42,7 +41,14 @@ pub(crate) fn resume(
     mended(&workspace, &surroundings, &mut agency, id)?;
     require_base(&workspace, &mut agency, id)?;
     let alive = Alive::begin(&workspace)?;
-    let (run, was) = taken(&mut agency, id, &alive)?;
+    // Of two that want the run, one gets it.
+    let mut transaction = agency.write()?;
+    let mut run = transaction.run(id)?.ok_or_else(|| no_run(id))?;
+    let was = run.status;
+    refuse_status(&run)?;
+    alive.take(&mut run);
+    transaction.put_run(&run)?;
+    transaction.commit()?;
     let events = journal::events(&*agency.read()?, id)?;
     let (first, planned) = begun(&run, &events)?;
     let before = Board::of(&events);
@@ -70,7 +76,10 @@ pub(crate) fn resume(
     };
     let mut engine = Engine::open(outset, agency, listener)?;
     engine.board = before;
-    engine.tell_cut_off(cut)?;
+    for (kind, told) in cut {
+        engine.tell(kind, told);
+    }
+    engine.keep()?;
     engine.go_on(was, is_new)?;
     engine.carry_out()
 }
@@ -149,18 +158,6 @@ fn require_trust(
     Trust::new(&context.surroundings, &context.workspace).require(&team.items)
 }
 
-/// Takes over a run that nobody carries out. Of two that want it, one gets it.
-fn taken(agency: &mut SqliteAgency, id: &str, alive: &Alive) -> Result<(Run, RunStatus)> {
-    let mut transaction = agency.write()?;
-    let mut run = transaction.run(id)?.ok_or_else(|| no_run(id))?;
-    let was = run.status;
-    refuse_status(&run)?;
-    alive.take(&mut run);
-    transaction.put_run(&run)?;
-    transaction.commit()?;
-    Ok((run, was))
-}
-
 /// Refuses a run that has no tasks to go on with, or with which nobody has to go on.
 fn refuse_status(run: &Run) -> Result<()> {
     let id = &run.id;
@@ -219,7 +216,7 @@ fn spent(tasks: &[TaskRun]) -> f64 {
     costs.fold(0.0, |all, cost| dollars(all + cost.max(0.0)))
 }
 
-/// Says how the last try of a task ended; none when it was never tried.
+/// Returns how the last try of a task ended; none when it was never tried.
 fn tried(task: &TaskRun) -> Option<Outcome> {
     // What was cut off, or not looked at any more, came to no end of its own.
     let last = task.outcome.filter(|outcome| *outcome != Outcome::Ok);
@@ -232,13 +229,6 @@ pub(super) fn groups(board: &Board) -> Vec<(u32, String)> {
 }
 
 impl Engine<'_> {
-    fn tell_cut_off(&mut self, cut: Vec<(&'static str, Told)>) -> Result<()> {
-        for (kind, told) in cut {
-            self.tell(kind, told);
-        }
-        self.keep()
-    }
-
     /// Goes on from where the tasks stand. `is_new` says that the run gets new bounds.
     fn go_on(&mut self, was: RunStatus, is_new: bool) -> Result<()> {
         let tried: Vec<Option<Outcome>> = self.board.tasks().iter().map(tried).collect();
@@ -301,7 +291,12 @@ pub(super) fn swept(context: &mut Context, trees: &Trees, board: &Board) -> Resu
         ..Told::default()
     }));
     let branches = swept.branches.into_iter();
-    told.extend(branches.filter_map(|branch| left(trees, board, branch)));
+    // What was told of a worktree, which is gone now, does not count.
+    told.extend(branches.filter_map(|branch| {
+        let task = board.task(task_of(&branch)?)?;
+        let is_told = task.branch.as_ref() == Some(&branch) && task.worktree.is_none();
+        (!is_told).then(|| kept_on(trees, branch, Told::of(task.task_id)))
+    }));
     Ok(told)
 }
 
@@ -321,12 +316,4 @@ fn reported(
         true => trees.report(tree, aside),
         false => Ok(()),
     }
-}
-
-/// Tells of a branch that holds what is not in the workspace, unless that was told before. What was told
-/// of a worktree, which is gone now, does not count.
-fn left(trees: &Trees, board: &Board, branch: String) -> Option<Told> {
-    let task = board.task(task_of(&branch)?)?;
-    let is_told = task.branch.as_ref() == Some(&branch) && task.worktree.is_none();
-    (!is_told).then(|| kept_on(trees, branch, Told::of(task.task_id)))
 }

@@ -9,9 +9,8 @@ use super::options::Options;
 use crate::catalogue::Catalogue;
 use crate::dispatch::{Subject, dispatch};
 use crate::error::{Code, Error, Result, quote};
-use crate::run::Spent;
 use crate::runner::agent::choice::{self, Named};
-use crate::runner::agent::{Job, Limits, Runner, Runners};
+use crate::runner::agent::{Job, Runner, Runners};
 use crate::task::Task;
 
 pub(super) struct Worker {
@@ -79,7 +78,13 @@ impl<'a> Staff<'a> {
 }
 
 fn check_program(runner: &dyn Runner) -> Result<()> {
-    let words = runner.invocation(&example()).words;
+    let example = Job {
+        prompt_file: PathBuf::from("prompt"),
+        output_file: PathBuf::from("output"),
+        folder: PathBuf::from("."),
+        ..Job::default()
+    };
+    let words = runner.invocation(&example).words;
     let Some(program) = words.first() else {
         return Err(Error::new(Code::Usage, "the command to run is empty"));
     };
@@ -100,21 +105,4 @@ fn is_there(program: &Path) -> bool {
     }
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path).any(|folder| folder.join(program).is_file())
-}
-
-fn example() -> Job {
-    Job {
-        prompt: String::new(),
-        prompt_file: PathBuf::from("prompt"),
-        output_file: PathBuf::from("output"),
-        folder: PathBuf::from("."),
-        environment: Vec::new(),
-        passed: Vec::new(),
-        model: None,
-        resume: None,
-        before: Spent::default(),
-        tools: Vec::new(),
-        limits: Limits::default(),
-        raw: PathBuf::new(),
-    }
 }

@@ -12,9 +12,7 @@ mod base;
 mod checkout;
 mod conflicts;
 mod copying;
-mod declared;
 mod git;
-mod lock;
 mod merging;
 mod outputs;
 mod outset;
@@ -29,17 +27,15 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub(super) use base::Base;
-pub(super) use declared::Declared;
-pub(super) use merging::Merge;
-pub(super) use turn::{Asked, PATIENCE, Turn};
-
-use lock::Lock;
-
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{create_private_folder, unreadable, unwritable};
 use crate::id::TaskId;
 use crate::workspace::{OUTPUT_DIR, Workspace};
+pub(super) use base::Base;
+use git::Lock;
+pub(super) use merging::Merge;
+pub(super) use outset::Declared;
+pub(super) use turn::{Asked, PATIENCE, Turn};
 
 pub(super) struct Trees {
     top: PathBuf,
@@ -250,7 +246,12 @@ impl Trees {
             self.keep(tree);
         }
         self.change(&self.top, ["worktree", "prune"])?;
-        self.drop_merged(&kept)?;
+        // Git itself keeps a branch that is checked out somewhere.
+        for name in self.branches(&format!("--merged={}", self.target()?))? {
+            if !kept.iter().any(|(tree, _)| tree.branch == name) {
+                let _ = self.try_change(&self.top, ["branch", "--quiet", "-D", &name])?;
+            }
+        }
         Ok(Swept { kept, branches })
     }
 
@@ -274,16 +275,5 @@ impl Trees {
         let names = told.lines();
         let names = names.filter_map(|name| name.strip_prefix("refs/heads/"));
         Ok(names.map(str::to_string).collect())
-    }
-
-    /// Removes the branches of this run that have nothing of their own and no worktree. Git itself keeps one
-    /// that is checked out somewhere.
-    fn drop_merged(&self, kept: &[(Tree, Error)]) -> Result<()> {
-        for name in self.branches(&format!("--merged={}", self.target()?))? {
-            if !kept.iter().any(|(tree, _)| tree.branch == name) {
-                let _ = self.try_change(&self.top, ["branch", "--quiet", "-D", &name])?;
-            }
-        }
-        Ok(())
     }
 }

@@ -51,7 +51,6 @@ impl Engine<'_> {
         }
     }
 
-    /// Says whether anything waits for the turn.
     pub(super) fn is_due(&self) -> bool {
         !self.turns.due.is_empty()
     }

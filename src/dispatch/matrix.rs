@@ -62,7 +62,7 @@ pub(crate) struct Row {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Matrix {
-    types: IndexMap<String, String>,
+    pub(super) types: IndexMap<String, String>,
     rows: Vec<Row>,
 }
 
@@ -101,10 +101,6 @@ impl Matrix {
                 skill: skill.to_string(),
             });
         }
-    }
-
-    pub(crate) fn skill_for_type(&self, kind: &str) -> Option<&str> {
-        self.types.get(kind).map(String::as_str)
     }
 
     /// Names the keywords of a skill that lead nowhere, because rows of the manifest stand for them.

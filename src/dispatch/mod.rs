@@ -241,7 +241,7 @@ fn by_type(subject: &Subject, skills: &[Skill], matrix: &Matrix) -> Option<Candi
     if kind.is_empty() || kind == "task" || kind == "subtask" {
         return None;
     }
-    let skill = active(skills, matrix.skill_for_type(&kind)?)?;
+    let skill = active(skills, matrix.types.get(&kind)?)?;
     let reason = format!("tasks of type {kind} go to it");
     Some(candidate(&skill.name, Strategy::Type, vec![kind], reason))
 }

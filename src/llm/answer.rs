@@ -61,7 +61,7 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// Says whether the answer comes piece by piece: some servers send it whole all the same.
+    /// Returns whether the answer comes piece by piece: some servers send it whole all the same.
     fn comes_in_pieces(&self, head: &Head) -> bool {
         let kind = head
             .content_type
@@ -111,7 +111,15 @@ impl<'a> Answer<'a> {
         match self.reader.as_mut().map(Reader::finish) {
             Some(Some(last)) => self.event(&last),
             Some(None) => {}
-            None => self.take_whole()?,
+            None => {
+                let body = json(&self.whole, self.key).map_err(|_| "it is no JSON".to_string())?;
+                let mut whole = self.model.provider.whole(&body);
+                whole.text = match whole.error {
+                    None => self.redactor.push(&whole.text),
+                    Some(_) => String::new(),
+                };
+                self.add(whole);
+            }
         }
         let text = std::mem::replace(&mut self.redactor, Redactor::new(None)).finish();
         self.add(Delta {
@@ -125,17 +133,6 @@ impl<'a> Answer<'a> {
             Some(error) => Err(format!("the server says: {error}")),
             None => Ok(()),
         }
-    }
-
-    fn take_whole(&mut self) -> std::result::Result<(), String> {
-        let body = json(&self.whole, self.key).map_err(|_| "it is no JSON".to_string())?;
-        let mut whole = self.model.provider.whole(&body);
-        whole.text = match whole.error {
-            None => self.redactor.push(&whole.text),
-            Some(_) => String::new(),
-        };
-        self.add(whole);
-        Ok(())
     }
 }
 

@@ -118,7 +118,7 @@ impl Model {
         self.name.as_deref().unwrap_or(&request.model)
     }
 
-    /// Says what an answer costs; none when a price or a number of tokens is not known. Tokens that
+    /// Returns what an answer costs; none when a price or a number of tokens is not known. Tokens that
     /// the server had kept count like others, so it is never too little.
     pub(crate) fn cost(&self, usage: &Usage) -> Option<f64> {
         let (read, written) = self.prices?;

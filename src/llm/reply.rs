@@ -98,7 +98,7 @@ impl Delta {
 }
 
 impl Finish {
-    /// Says why an answer is not all that would have been said; none of a whole one.
+    /// Returns why an answer is not all that would have been said; none of a whole one.
     pub(crate) fn lack(&self) -> Option<&'static str> {
         match self {
             Finish::Stop => None,

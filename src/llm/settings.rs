@@ -116,13 +116,13 @@ impl Model {
         }))
     }
 
-    /// Says whether what is sent stays on this machine or is encrypted.
+    /// Returns whether what is sent stays on this machine or is encrypted.
     pub(crate) fn is_safe(&self) -> bool {
         self.base_url.starts_with("https://") || is_local(&self.base_url)
     }
 }
 
-/// Says which variable may hold the key and whether it must: servers of others often want none.
+/// Returns which variable may hold the key and whether it must: servers of others often want none.
 fn key(settings: &Settings, provider: Provider) -> Result<(Option<String>, bool)> {
     if settings.is_from_project(LLM_API_KEY_ENV) {
         let message = format!(

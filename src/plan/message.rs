@@ -65,7 +65,7 @@ pub(crate) fn aggregate<'a>(results: impl IntoIterator<Item = (&'a str, &'a str)
     }
 }
 
-/// Says whether the goal is reached, by what the last step said and nothing else: its text holds the
+/// Returns whether the goal is reached, by what the last step said and nothing else: its text holds the
 /// marker, or its metadata has `satisfied` as true.
 pub(crate) fn is_satisfied(reply: &str, metadata: &Map<String, Value>) -> bool {
     let flag = match metadata.get("satisfied") {

@@ -138,12 +138,12 @@ impl ProtocolFile {
         digest(&self.text)
     }
 
-    /// Says whether the protocol applies to every task: the base, and those with `always`.
+    /// Returns whether the protocol applies to every task: the base, and those with `always`.
     pub(crate) fn is_unconditional(&self) -> bool {
         self.when == When::default() || self.when.always
     }
 
-    /// Says why the protocol applies; none when it does not.
+    /// Returns why the protocol applies; none when it does not.
     pub(crate) fn applies(&self, situation: &Situation<'_>) -> Option<String> {
         self.when.holds(situation)
     }

@@ -85,7 +85,13 @@ pub(crate) fn in_order(index: &[Arrival], [out, err]: [&Ends; 2], rest: [bool; 2
     let mut outputs = [out, err];
     let mut spoken = Vec::new();
     for (step, arrival) in (1..).zip(index) {
-        outputs[arrival.stream as usize].come(arrival.to, step, &mut spoken);
+        let output = &mut outputs[arrival.stream as usize];
+        output.came = output.came.max(arrival.to);
+        let ends = output.ends.whole[output.told..].iter();
+        let count = ends
+            .take_while(|end| u64::from(**end) <= arrival.to)
+            .count();
+        output.tell(count, step, &mut spoken);
     }
     let last = index.len() as u32;
     for (output, has_rest) in outputs.into_iter().zip(rest) {
@@ -113,13 +119,6 @@ impl<'a> Output<'a> {
             told: 0,
             came: 0,
         }
-    }
-
-    fn come(&mut self, to: u64, step: u32, spoken: &mut Vec<Spoken>) {
-        self.came = self.came.max(to);
-        let ends = self.ends.whole[self.told..].iter();
-        let count = ends.take_while(|end| u64::from(**end) <= to).count();
-        self.tell(count, step, spoken);
     }
 
     /// Tells the others. The time of a last line without an end is that of the last step.
@@ -175,7 +174,6 @@ impl Ends {
         self.whole.len() > LINES_MAX
     }
 
-    /// Says where a line is, without what ends it.
     pub(crate) fn line(&self, line: usize) -> Range<u64> {
         let former = line.checked_sub(1).and_then(|line| self.whole.get(line));
         let start = former.copied().unwrap_or(0);
@@ -202,7 +200,7 @@ mod tests {
         ends
     }
 
-    /// Says in which order lines are told, with their times.
+    /// Returns in which order lines are told, with their times.
     fn told(index: &str, is_over: bool, rest: [bool; 2]) -> String {
         let steps = read(index.as_bytes());
         let ends = [OUT, ERR].map(|bytes| ends(bytes, is_over));

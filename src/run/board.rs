@@ -147,7 +147,7 @@ impl TaskRun {
         self.is_done() || failed
     }
 
-    /// Says whether work on it was ended by somebody before it was over, which is no failure of it.
+    /// Returns whether work on it was ended by somebody before it was over, which is no failure of it.
     pub(crate) fn was_cancelled(&self) -> bool {
         self.state == TaskState::Failed && self.outcome == Some(Outcome::Cancelled)
     }
@@ -197,14 +197,21 @@ impl Board {
             self.places = places.map(|(place, task)| (task.task_id, place)).collect();
         }
         if matches!(kind, kind::RUN_LEFT | kind::RUN_RESUMED) {
-            let until = &self.told_at;
-            let tasks = self.tasks.iter_mut();
-            tasks.for_each(|task| broke_off(task, until));
+            // When work ended nobody knows, only that it went on until something was told last.
+            for task in &mut self.tasks {
+                let since = task.since.take();
+                let took = since.and_then(|since| between_ms(&since, &self.told_at));
+                task.duration_ms += took.unwrap_or(0);
+            }
         }
         if kind == kind::RUN_RESUMED {
             let again = told.again == Some(true);
             let open = |task: &&mut TaskRun| !(task.is_settled() && !again || task.is_done());
-            self.tasks.iter_mut().filter(open).for_each(reopen);
+            for task in self.tasks.iter_mut().filter(open) {
+                task.state = TaskState::Waiting;
+                (task.outcome, task.reason, task.ended_at) = (None, None, None);
+                (task.group, task.worktree) = (None, None);
+            }
         }
         let place = told.task_id.and_then(|id| self.places.get(&id));
         if let Some(task) = place.map(|place| &mut self.tasks[*place]) {
@@ -254,12 +261,6 @@ impl Summary {
     }
 }
 
-fn reopen(task: &mut TaskRun) {
-    task.state = TaskState::Waiting;
-    (task.outcome, task.reason, task.ended_at) = (None, None, None);
-    (task.group, task.worktree) = (None, None);
-}
-
 fn happened(task: &mut TaskRun, kind: &str, at: &str, told: &Told) {
     match kind {
         kind::TASK_STARTED => {
@@ -294,14 +295,6 @@ fn happened(task: &mut TaskRun, kind: &str, at: &str, told: &Told) {
         kind::TASK_KEPT => kept(task, told),
         _ => {}
     }
-}
-
-/// Ends what worked on a task when the process of the run was gone: until when it did nobody knows, only
-/// that it did until something was told last.
-fn broke_off(task: &mut TaskRun, until: &str) {
-    let since = task.since.take();
-    let took = since.and_then(|since| between_ms(&since, until));
-    task.duration_ms += took.unwrap_or(0);
 }
 
 fn ended(task: &mut TaskRun, told: &Told) {
@@ -352,7 +345,7 @@ fn kept(task: &mut TaskRun, told: &Told) {
     task.branch = told.branch.clone();
 }
 
-/// Says where work is kept that is not in the workspace, after the reason for which it is not.
+/// Returns where work is kept that is not in the workspace, after the reason for which it is not.
 fn where_kept(worktree: &Option<String>, branch: &Option<String>) -> Option<String> {
     match (worktree, branch) {
         (Some(place), _) => Some(format!("; its worktree is kept: {place}")),

@@ -166,7 +166,7 @@ closed! {
 }
 
 impl RunKind {
-    /// Says whether a run whose process ended before it did can be gone on with.
+    /// Returns whether a run whose process ended before it did can be gone on with.
     pub(crate) fn resumes(self) -> bool {
         matches!(self, RunKind::Plan | RunKind::Epic | RunKind::Tasks)
     }

@@ -66,19 +66,17 @@ pub(crate) fn until_left(events: &[Event]) -> Option<u64> {
     };
     // No event of its own says that a plan began: its first one is what was asked for.
     let own = events.get(events.iter().rposition(is_begin).unwrap_or(0)..)?;
+    let is_counted = |event: &Event| match event.kind.as_str() {
+        // Steps of plans tell errors of their own.
+        kind::RUN_LEFT => !event.detail.contains_key("stepId"),
+        other => other == RUN_FINISHED,
+    };
     if own.iter().any(is_counted) {
         return None;
     }
     // Others ask for the end, perhaps long after the process was gone.
     let last = own.iter().rfind(|event| event.kind != kind::RUN_CANCEL)?;
     between_ms(&own.first()?.at, &last.at)
-}
-
-fn is_counted(event: &Event) -> bool {
-    match event.kind.as_str() {
-        kind::RUN_LEFT => !event.detail.contains_key("stepId"),
-        other => other == RUN_FINISHED,
-    }
 }
 
 #[cfg(test)]

@@ -210,7 +210,7 @@ fn begun(told: &Told, at: &str, before: usize) -> Attempt {
 }
 
 impl Attempt {
-    /// Says whether it failed; one that somebody ended before it was over did not.
+    /// Returns whether it failed; one that somebody ended before it was over did not.
     pub(crate) fn has_failed(&self) -> bool {
         self.state == Stage::Failed && !self.was_cancelled()
     }

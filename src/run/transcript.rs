@@ -217,7 +217,7 @@ pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// Says whether a character begins a sequence: ESC, or one that stands for ESC and a bracket.
+/// Returns whether a character begins a sequence: ESC, or one that stands for ESC and a bracket.
 fn begins(c: char) -> bool {
     matches!(c, '\u{1b}' | '\u{9b}' | '\u{9d}')
 }
@@ -232,18 +232,15 @@ fn after<'a>(text: &'a str, endless: &mut Option<usize>) -> &'a str {
     };
     let rest = chars.as_str();
     match kind {
-        Some('[') => after_control(rest),
+        Some('[') => {
+            let rest = rest.trim_start_matches(|c: char| matches!(c, '0'..='?'));
+            ended(rest.trim_start_matches(|c: char| matches!(c, ' '..='/')))
+        }
         Some(']' | 'P' | 'X' | '^' | '_') => after_string(rest, endless),
         Some(' '..='/') => ended(rest.trim_start_matches(|c: char| matches!(c, ' '..='/'))),
         Some('0'..='~') => rest,
         _ => text.strip_prefix('\u{1b}').unwrap_or(rest),
     }
-}
-
-fn after_control(rest: &str) -> &str {
-    let rest = rest.trim_start_matches(|c: char| matches!(c, '0'..='?'));
-    let rest = rest.trim_start_matches(|c: char| matches!(c, ' '..='/'));
-    ended(rest)
 }
 
 fn ended(rest: &str) -> &str {

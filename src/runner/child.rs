@@ -3,12 +3,12 @@
 //! in. What a hook, `git rebase --exec` or `git bisect run` says of the repository of cleo's caller reaches
 //! no command: it would work on that repository instead of the one around it.
 
-use std::env;
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
+use std::{env, fs};
 
 pub(crate) type Variable = (OsString, OsString);
 
@@ -106,7 +106,7 @@ const ANSWER: &[&str] = &[
     "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER",
 ];
 /// What cleo's own git gets: its programs, and where the user's settings lie.
-const GIT: &[&str] = &["HOME", "PATH", "TMPDIR", "XDG_CONFIG_HOME"];
+pub(super) const GIT: &[&str] = &["HOME", "PATH", "TMPDIR", "XDG_CONFIG_HOME"];
 
 /// Chooses the variables of agents, gates and criteria, and those that `names` names, which may end
 /// with `*`. A proxy keeps its name and password only when it is named.
@@ -198,11 +198,6 @@ pub(crate) fn own_command(program: impl AsRef<OsStr>, folder: &Path) -> Command 
     command
 }
 
-/// Makes a git of cleo's own, with nothing but the user's settings for git.
-pub(super) fn git_command(program: &OsStr, folder: &Path) -> Command {
-    command(program, folder, variables(GIT))
-}
-
 /// Has a command run in a folder, and know it: what asks `PWD`, as make does, must not see the folder of
 /// whoever called cleo.
 fn place(command: &mut Command, folder: &Path) {
@@ -223,6 +218,25 @@ fn named(folder: &Path) -> Option<PathBuf> {
         true => Some(folder.components().collect()),
         false => fs::canonicalize(folder).ok(),
     }
+}
+
+/// Where a search of `path`, a list of folders as in the variable `PATH`, finds a program. None when it
+/// finds none, when the program is named with a folder, or when the answer depends on the folder that
+/// the program is started in.
+///
+/// A process that is started by its whole path is started without a copy of cleo's memory and without
+/// trying every folder, which is much of what starting a small program costs.
+pub(super) fn find_program(program: &OsStr, path: &OsStr) -> Option<PathBuf> {
+    if Path::new(program).components().count() != 1 {
+        return None;
+    }
+    std::env::split_paths(path)
+        .take_while(|folder| folder.is_absolute())
+        .map(|folder| folder.join(program))
+        .find(|candidate| {
+            let about = candidate.metadata();
+            about.is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
+        })
 }
 
 #[cfg(test)]
@@ -310,5 +324,24 @@ mod tests {
             let set = set.and_then(|(_, value)| value).map(Path::new);
             assert_eq!(set, Some(real.join(expected).as_path()), "{given}");
         }
+    }
+
+    #[test]
+    fn the_first_folder_with_a_program_that_can_be_run_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let (first, second) = (folder.path().join("first"), folder.path().join("second"));
+        for (place, mode) in [(&first, 0o644), (&second, 0o755)] {
+            std::fs::create_dir(place).unwrap();
+            let program = place.join("agent");
+            std::fs::write(&program, "").unwrap();
+            std::fs::set_permissions(&program, PermissionsExt::from_mode(mode)).unwrap();
+        }
+        let path = std::env::join_paths([&first, &second]).unwrap();
+        let find = |program: &str, path: &OsStr| find_program(program.as_ref(), path);
+        assert_eq!(find("agent", &path), Some(second.join("agent")));
+        assert_eq!(find("other", &path), None);
+        assert_eq!(find("./agent", &path), None);
+        let relative = std::env::join_paths([Path::new("here"), &second]).unwrap();
+        assert_eq!(find("agent", &relative), None);
     }
 }

@@ -73,7 +73,7 @@ const SETTINGS: &[&str] = &[
 ];
 
 pub(crate) fn command(program: &OsStr, folder: &Path) -> Command {
-    let mut command = child::git_command(program, folder);
+    let mut command = child::command(program, folder, child::variables(child::GIT));
     command.envs(VARIABLES);
     for setting in SETTINGS {
         command.args(["-c", setting]);

@@ -5,14 +5,17 @@
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use super::stat;
+use super::strays;
 
 /// The variable that names the run.
 pub(crate) const RUN: &str = "CLEO_RUN_ID";
@@ -23,12 +26,12 @@ const ENVIRONMENT_MAX: usize = 8 << 20;
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Says when a process began: which start of the system, and how long after it.
+/// Returns when a process began: which start of the system, and how long after it.
 pub(crate) fn born(process: u32) -> Option<String> {
     static BOOT: OnceLock<Option<String>> = OnceLock::new();
     let boot = || fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
     let boot = BOOT.get_or_init(boot).as_deref()?;
-    let began = stat::read(process)?.began;
+    let began = strays::read_stat(process)?.began;
     Some(format!("{}/{began}", boot.trim()))
 }
 
@@ -63,7 +66,11 @@ fn found(run: &str, root: &Path, groups: &[(u32, String)]) -> Vec<rustix::fd::Ow
     let open = |number: u32| {
         let pid = Pid::from_raw(i32::try_from(number).ok()?)?;
         let process = pidfd_open(pid, PidfdFlags::empty()).ok()?;
-        let is_one = is_of_run(number, run, root) || is_in(number, &groups);
+        let is_in_group = || {
+            let stat = strays::read_stat(number);
+            stat.is_some_and(|stat| !stat.has_ended && groups.contains(&stat.group))
+        };
+        let is_one = is_of_run(number, run, root) || (!groups.is_empty() && is_in_group());
         is_one.then_some(process)
     };
     numbers
@@ -85,16 +92,52 @@ fn is_of_run(process: u32, run: &str, root: &Path) -> bool {
     value(RUN) == Some(run.as_bytes()) && folder.is_some_and(|folder| folder.starts_with(root))
 }
 
-fn is_in(process: u32, groups: &[u32]) -> bool {
-    let stat = (!groups.is_empty()).then(|| stat::read(process)).flatten();
-    stat.is_some_and(|stat| !stat.has_ended && groups.contains(&stat.group))
+const SCRIPT: &str = "read -r group || exit; read -r line; kill -9 -\"$group\"";
+
+/// Ends the group of a command with cleo, until it is dropped.
+pub(super) struct Leash(Option<Child>);
+
+impl Leash {
+    /// Gets ready before the command is started, which then never runs for long without it. Where there is no
+    /// shell, the command goes on when cleo is killed.
+    pub(super) fn begin() -> Leash {
+        // In a group of its own it hears nothing of what is typed at the terminal.
+        let shell = Command::new("/bin/sh")
+            .args(["-c", SCRIPT, "cleo-leash"])
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn();
+        Leash(shell.ok())
+    }
+
+    /// Takes a command that leads its group.
+    pub(super) fn take(&mut self, command: &Child) {
+        let shell = self.0.as_mut().and_then(|shell| shell.stdin.as_mut());
+        if let Some(input) = shell {
+            // A shell that is gone ends nothing, as if there had been none.
+            let _ = writeln!(input, "{}", command.id());
+        }
+    }
+}
+
+impl Drop for Leash {
+    fn drop(&mut self) {
+        if let Some(shell) = &mut self.0 {
+            // Killed before its input ends, it ends nothing any more.
+            let _ = shell.kill();
+            let _ = shell.wait();
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::process::{Command, Stdio};
-
     use super::*;
+    use std::process::{Command, Stdio};
 
     #[test]
     fn a_process_is_known_by_the_moment_it_began() {
@@ -129,5 +172,30 @@ mod tests {
         let _ = ours.kill();
         other.kill().unwrap();
         other.wait().unwrap();
+    }
+
+    fn sleeper() -> Child {
+        let mut command = Command::new("sleep");
+        command.arg("60").process_group(0).spawn().unwrap()
+    }
+
+    #[test]
+    fn a_command_ends_with_who_held_the_other_end() {
+        let mut sleeper = sleeper();
+        let mut leash = Leash::begin();
+        leash.take(&sleeper);
+        drop(leash.0.as_mut().unwrap().stdin.take());
+        assert_eq!(sleeper.wait().unwrap().code(), None);
+    }
+
+    #[test]
+    fn a_leash_that_is_let_go_ends_nothing() {
+        let mut sleeper = sleeper();
+        let mut leash = Leash::begin();
+        leash.take(&sleeper);
+        drop(leash);
+        assert!(sleeper.try_wait().unwrap().is_none());
+        sleeper.kill().unwrap();
+        sleeper.wait().unwrap();
     }
 }

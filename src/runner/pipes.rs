@@ -70,7 +70,6 @@ impl Pipes {
         heard.unwrap_or_else(PoisonError::into_inner).summary().1
     }
 
-    /// Says whether more came on the standard output than is kept.
     pub(super) fn is_cut(&self) -> bool {
         let heard = self.read[0].lock().unwrap_or_else(PoisonError::into_inner);
         (heard.kept.len() as u64) < heard.length

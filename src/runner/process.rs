@@ -6,7 +6,7 @@
 //! the system lets it be found (`strays`); nobody waits for what goes on all the same. Only a program
 //! that is known to leave a daemon on purpose, such as git, is [`capture`]d, which lets that go on
 //! unless the command had to be ended. The group of a command that a task names ends with cleo
-//! even when that is killed (`leash`).
+//! even when that is killed (`orphans`).
 
 use std::io::{ErrorKind, Write};
 use std::os::unix::process::CommandExt;
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use super::child::{self, Variable};
-use super::leash::Leash;
+use super::orphans::Leash;
 use super::pipes::{Kept, Pipes};
 use super::signals::{self, Guard};
 use super::strays::Strays;
@@ -47,12 +47,7 @@ impl From<Duration> for Bounds {
     }
 }
 
-impl Bounds {
-    fn is_stopped(&self) -> bool {
-        let stop = self.stop.as_deref();
-        stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
-    }
-}
+impl Bounds {}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finished {
@@ -147,7 +142,10 @@ fn follow(
     if let Some(leash) = &mut leash {
         leash.take(&child);
     }
-    feed(&mut child, input);
+    if let (Some(mut pipe), Some(input)) = (child.stdin.take(), input) {
+        // Nobody waits for a command that does not read, or ends without having read everything.
+        thread::spawn(move || pipe.write_all(&input));
+    }
     let pipes = Pipes::follow(&mut child, keep);
     let is_flooded = || daemons == Daemons::End && pipes.is_cut();
     let ending = wait(&child, start, bounds, &guard, is_flooded);
@@ -192,14 +190,6 @@ pub(super) fn start(command: &mut Command) -> Result<Child> {
     started.map_err(|cause| not_started(command, cause))
 }
 
-/// Writes to a command on a thread that nobody waits for: one that does not read holds up nothing.
-fn feed(child: &mut Child, input: Option<Vec<u8>>) {
-    if let (Some(mut pipe), Some(input)) = (child.stdin.take(), input) {
-        // A command may end without having read everything.
-        thread::spawn(move || pipe.write_all(&input));
-    }
-}
-
 pub(super) fn not_started(command: &Command, cause: std::io::Error) -> Error {
     let program = command.get_program().to_string_lossy();
     let message = format!("`{program}` cannot be started: {cause}");
@@ -229,7 +219,9 @@ fn wait(
         if has_exited(child) {
             return Ending::Exited;
         }
-        if guard.caught().is_some() || bounds.is_stopped() {
+        let stop = bounds.stop.as_deref();
+        let is_stopped = stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
+        if guard.caught().is_some() || is_stopped {
             return Ending::Interrupted;
         }
         if is_flooded() {
@@ -267,7 +259,7 @@ fn end(child: &Child) {
     signal(child, Signal::KILL);
 }
 
-/// Says whether the command itself has ended, and leaves it to be collected: as long as it is not,
+/// Returns whether the command itself has ended, and leaves it to be collected: as long as it is not,
 /// its number cannot become the number of another group, which a signal would hit.
 pub(super) fn has_exited(child: &Child) -> bool {
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
@@ -310,7 +302,6 @@ mod tests {
         assert_eq!((finished.exit_code, finished.timed_out), (None, true));
     }
 
-    /// Says whether a command came back long before what it left behind ends.
     fn is_quick(finished: &Finished) -> bool {
         finished.duration < Duration::from_secs(20)
     }

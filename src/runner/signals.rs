@@ -69,7 +69,7 @@ impl Guard {
     }
 }
 
-/// Says whether somebody who asked cleo to end asks again: then nothing is waited for any more.
+/// Returns whether somebody who asked cleo to end asks again: then nothing is waited for any more.
 pub(super) fn is_urged() -> bool {
     SEEN.load(Ordering::SeqCst) && AGAIN.load(Ordering::SeqCst) > 0
 }
@@ -94,19 +94,16 @@ struct Watch {
     has_ended: bool,
 }
 
-fn is_given_up() -> bool {
-    WATCH.with_borrow_mut(|watch| {
+fn caught() -> Option<Code> {
+    let is_given_up = WATCH.with_borrow_mut(|watch| {
         let Some(watch) = watch else { return false };
         if !watch.has_ended && watch.asked.elapsed() >= ASK {
             watch.has_ended = (watch.is_over)();
             watch.asked = Instant::now();
         }
         watch.has_ended
-    })
-}
-
-fn caught() -> Option<Code> {
-    if is_given_up() {
+    });
+    if is_given_up {
         return Some(Code::Interrupted);
     }
     let which = CAUGHT.load(Ordering::SeqCst).checked_sub(1)?;
@@ -200,7 +197,7 @@ pub(crate) fn heeds_hangup() -> bool {
     !is_ignored(SIGHUP)
 }
 
-/// Says whether cleo was started with a signal ignored. Only Linux tells.
+/// Returns whether cleo was started with a signal ignored. Only Linux tells.
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

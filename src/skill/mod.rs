@@ -117,7 +117,7 @@ impl Skill {
     }
 }
 
-/// Says whether a skill's name can be the name of one folder. A path in its place would lead out
+/// Returns whether a skill's name can be the name of one folder. A path in its place would lead out
 /// of the folder that skills are written to.
 pub(crate) fn is_file_name(name: &str) -> bool {
     let is_plain = |c: char| !matches!(c, '/' | '\\') && !c.is_control();
@@ -128,7 +128,7 @@ fn plain(name: &str) -> String {
     name.trim().to_lowercase().replace('_', "-")
 }
 
-/// Says whether `wanted` is a way to write a name: in any letter case, with or without `ct-`.
+/// Returns whether `wanted` is a way to write a name: in any letter case, with or without `ct-`.
 pub(crate) fn is_called(name: &str, wanted: &str) -> bool {
     let (name, wanted) = (plain(name), plain(wanted));
     name == wanted || name.strip_prefix("ct-") == Some(wanted.as_str())

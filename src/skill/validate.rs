@@ -56,7 +56,11 @@ pub(crate) fn validate(directory_name: &str, text: &str) -> Vec<Fault> {
         }
         Err(fault) => {
             let mut faults = vec![fault];
-            faults.extend(lenient_faults(directory_name, text));
+            if let Ok(document) = front_matter::parse(text) {
+                let field = |(name, value)| Field::of_value(name, value, document.position(name));
+                let fields: Vec<_> = document.fields.iter().map(field).collect();
+                faults.extend(check_fields(directory_name, &fields));
+            }
             faults
         }
     }
@@ -72,15 +76,6 @@ fn block(text: &str) -> Result<&str, Fault> {
     let rest = text.strip_prefix("---").ok_or_else(front_matter::missing)?;
     let (block, _) = rest.split_once("---").ok_or_else(front_matter::unclosed)?;
     Ok(block)
-}
-
-fn lenient_faults(directory_name: &str, text: &str) -> Vec<Fault> {
-    let Ok(document) = front_matter::parse(text) else {
-        return Vec::new();
-    };
-    let field = |(name, value)| Field::of_value(name, value, document.position(name));
-    let fields: Vec<_> = document.fields.iter().map(field).collect();
-    check_fields(directory_name, &fields)
 }
 
 /// A key of the front matter, with its value if that is text.

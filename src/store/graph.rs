@@ -1,11 +1,13 @@
 //! What is asked of the graph of tasks, and what a store answers.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::Serialize;
 
 use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::task::graph::Node;
-use crate::task::{Priority, Status};
+use crate::task::{Priority, Status, Task, TaskType};
 
 /// What is known of the graph of tasks without reading all of it.
 pub(crate) trait Graph {
@@ -87,4 +89,74 @@ impl FromIterator<(TaskId, Outline)> for Outlines {
         outlines.dedup_by_key(|(id, _)| *id);
         Outlines(outlines)
     }
+}
+
+/// Which tasks to list. Empty parts let everything through.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Filter {
+    pub(crate) statuses: Vec<Status>,
+    /// All of these labels, compared after normalization.
+    pub(crate) labels: Vec<String>,
+    pub(crate) kinds: Vec<TaskType>,
+    pub(crate) parent: Option<TaskId>,
+    pub(crate) priorities: Vec<Priority>,
+    pub(crate) phase: Option<String>,
+    pub(crate) agent: Option<String>,
+    pub(crate) assigned: bool,
+    pub(crate) feature: Option<String>,
+    /// Due before this moment, RFC 3339 in UTC.
+    pub(crate) due_before: Option<String>,
+    /// Due at this moment or later, RFC 3339 in UTC.
+    pub(crate) due_after: Option<String>,
+    /// Claimed by somebody, also when the lease is over.
+    pub(crate) claimed: bool,
+    pub(crate) holder: Option<String>,
+    pub(crate) archived: Archived,
+    /// Done or cancelled before this moment, RFC 3339 in UTC.
+    pub(crate) closed_before: Option<String>,
+    pub(crate) limit: Option<u32>,
+    pub(crate) offset: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Archived {
+    #[default]
+    Hidden,
+    /// Only they do.
+    Only,
+    Shown,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Page {
+    pub(crate) tasks: Vec<Task>,
+    pub(crate) total: u64,
+}
+
+pub(crate) type Counts = BTreeMap<Status, u64>;
+
+pub(crate) trait Overview {
+    fn missing(&self, ids: &BTreeSet<TaskId>) -> Result<BTreeSet<TaskId>>;
+
+    /// Counts the tasks below `root`, to any depth, by status; without root, all tasks. A status
+    /// that no task has is left out.
+    fn counts(&self, root: Option<TaskId>) -> Result<Counts>;
+
+    /// Counts the tasks that pass a filter, by status and priority in the order of these, and those
+    /// of them that are open and were due before `now`.
+    fn tally(&self, filter: &Filter, now: &str) -> Result<Vec<TaskTally>>;
+
+    /// Reads the tasks of a status below `root`, or of all, the last changed first.
+    fn recent(&self, root: Option<TaskId>, status: Status, limit: u32) -> Result<Vec<TaskId>>;
+
+    fn open_epics(&self, limit: u32) -> Result<(Vec<TaskId>, u64)>;
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TaskTally {
+    pub(crate) status: Status,
+    pub(crate) priority: Priority,
+    pub(crate) tasks: u64,
+    /// How many of them are late.
+    pub(crate) overdue: u64,
 }

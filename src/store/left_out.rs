@@ -39,7 +39,7 @@ impl Damage {
         Error::new(Code::RowDamaged, message).fix("cleo doctor")
     }
 
-    /// Says which command makes the row usable again or removes it; none where no command does.
+    /// Returns which command makes the row usable again or removes it; none where no command does.
     pub(crate) fn way_out(&self) -> Option<String> {
         let quoted = |kind: &str| self.row.strip_prefix(kind)?.strip_suffix('`');
         if let Ok(task) = self.row.parse::<TaskId>() {

@@ -26,7 +26,7 @@ const UNBORDERED: [RangeInclusive<char>; 14] = [
 const PARTS_MAX: usize = 32;
 const PART_MAX: usize = 1_000;
 
-/// Says whether a text holds each part in a run of letters in which scripts without borders between words
+/// Returns whether a text holds each part in a run of letters in which scripts without borders between words
 /// stand, whatever the case of ASCII: there a word is no run of its own.
 pub(super) fn is_amid_unbordered(text: &str, parts: &[String]) -> bool {
     let is_border = |c: char| !c.is_alphanumeric() && !is_combining_mark(c);

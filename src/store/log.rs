@@ -172,7 +172,6 @@ pub(super) fn spawn(before: Option<&SpawnRecord>, after: &SpawnRecord) -> Option
     Some(change(kind, after.task, detail))
 }
 
-/// Tells that a link is new, or gone.
 pub(super) fn link(kind: &str, link: &Link) -> Change {
     change(kind, link.task, json!({"entry": link.entry, "at": link.at}))
 }

@@ -1,42 +1,35 @@
-//! Where tasks, spawns and links are kept. The traits say what a backend can do; [`sqlite`] is the
-//! one that workspaces use, [`memory`] its twin for tests. `conformance` proves both.
+//! Where tasks, spawns and links are kept. The traits say what a backend can do; [`sqlite`] is the one that
+//! there is. `conformance` proves it.
 
 pub(crate) mod agency;
 #[cfg(test)]
 mod agreement;
-mod claims;
 #[cfg(test)]
 mod conformance;
-mod filter;
 mod graph;
 pub(crate) mod left_out;
 mod literal;
 pub(crate) mod log;
-mod overview;
-mod phases;
-mod sessions;
-mod spawns;
 pub(crate) mod sqlite;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
+use crate::claim::Claim;
 use crate::error::Result;
 use crate::gate::Gates;
 use crate::id::TaskId;
+use crate::phase::Phase;
+use crate::session::{Session, SessionId, SessionStatus};
 use crate::task::graph::{Missing, Node};
 use crate::task::{Status, Task};
-
-pub(crate) use claims::Claims;
-pub(crate) use filter::{Archived, Filter, Page};
-pub(crate) use graph::{Graph, Outline, Outlines, ReadyPage, ReadyTask};
+pub(crate) use graph::{
+    Archived, Counts, Filter, Graph, Outline, Outlines, Overview, Page, ReadyPage, ReadyTask,
+    TaskTally,
+};
 pub(crate) use log::{Change, Log, Operation, OperationFilter, Recorded, Removed};
-pub(crate) use overview::{Counts, Overview, TaskTally};
-pub(crate) use phases::Phases;
-pub(crate) use sessions::Sessions;
-pub(crate) use spawns::{SpawnRecord, SpawnVerdict, Spawns};
 
 pub(crate) trait Store {
     /// Begins a transaction that only reads. It sees one state and never waits for a writer.
@@ -224,4 +217,92 @@ pub(crate) struct Link {
 fn origin(task: &Task) -> Option<(&str, &str)> {
     let origin = task.extra.get("origin")?;
     Some((origin.get("format")?.as_str()?, origin.get("id")?.as_str()?))
+}
+
+pub(crate) trait Claims {
+    /// Reads the last claim of a task, also one that was given back.
+    fn claim(&self, task: TaskId) -> Result<Option<Claim>>;
+
+    fn put_claim(&mut self, claim: &Claim) -> Result<()>;
+
+    /// Reads the claims that are held although their lease is over at `now` (RFC 3339 in UTC), the
+    /// longest over first.
+    fn expired_claims(&self, now: &str) -> Result<Vec<Claim>>;
+
+    /// Reads the claims that somebody holds, by task, also those whose lease is over.
+    fn claims_of(&self, holder: &str) -> Result<Vec<Claim>>;
+
+    /// Reads claims whose lease is running at `now` (RFC 3339 in UTC), at most `limit`, the ones
+    /// that end last first.
+    fn running_claims(&self, now: &str, limit: u32) -> Result<Vec<Claim>>;
+}
+
+/// Sessions. They are never deleted.
+pub(crate) trait Sessions {
+    fn session(&self, id: SessionId) -> Result<Option<Session>>;
+
+    fn sessions(&self, status: Option<SessionStatus>) -> Result<Vec<Session>>;
+
+    /// Returns the id for the next session; it is taken when that is written.
+    fn next_session(&self) -> Result<SessionId>;
+
+    fn put_session(&mut self, session: &Session) -> Result<()>;
+}
+
+pub(crate) trait Phases {
+    fn phases(&self) -> Result<Vec<Phase>>;
+
+    fn put_phase(&mut self, phase: &Phase) -> Result<()>;
+
+    /// Removes a phase, if it is there; tasks that name it still do.
+    fn remove_phase(&mut self, slug: &str) -> Result<()>;
+
+    fn phase_counts(&self) -> Result<BTreeMap<String, Counts>>;
+}
+
+pub(crate) trait Spawns {
+    /// Reads the spawns of a task; the one that was written last stands last.
+    fn spawns(&self, task: TaskId) -> Result<Vec<SpawnRecord>>;
+
+    fn latest_spawn(&self, task: TaskId) -> Result<Option<SpawnRecord>>;
+
+    /// Reads what came of the latest spawns of tasks, whose ids are sorted.
+    fn spawn_verdicts(&self, tasks: &[TaskId]) -> Result<HashMap<TaskId, SpawnVerdict>>;
+
+    fn owner_of_output(&self, output_file: &str) -> Result<Option<TaskId>>;
+
+    fn entries_of_others(&self, task: TaskId) -> Result<HashSet<String>>;
+
+    /// Writes a spawn, or changes the one of the same task and manifest id, which becomes the latest.
+    fn put_spawn(&mut self, spawn: &SpawnRecord) -> Result<()>;
+}
+
+/// One prepared spawn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SpawnRecord {
+    /// The task.
+    pub(crate) task: TaskId,
+    /// Id of the manifest entry that the agent is to append.
+    pub(crate) manifest_id: String,
+    /// Output file, relative to the workspace root.
+    pub(crate) output_file: String,
+    /// When it was prepared, RFC 3339 in UTC.
+    pub(crate) at: String,
+    /// The receipt: everything that went in, with digests.
+    pub(crate) receipt: serde_json::Value,
+    /// When the output was last found to hold.
+    pub(crate) verified_at: Option<String>,
+    /// Digest of the output file at that moment.
+    pub(crate) output_digest: Option<String>,
+    /// Who completed the task although it did not verify, and when.
+    pub(crate) forced: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SpawnVerdict {
+    pub(crate) is_verified: bool,
+    /// Whether somebody completed the task although it did not.
+    pub(crate) is_forced: bool,
 }

@@ -98,7 +98,15 @@ pub(crate) fn root_in_worktree(root: &Path, here: &Path) -> Result<Option<PathBu
             Some(own) if checkout.common.starts_with(&own.common) => {}
             // A workspace in no repository may hold several.
             None if here.starts_with(&root) => {}
-            _ => return Err(foreign(&root, &checkout)),
+            _ => {
+                let message = format!(
+                    "{} is another repository than that of the workspace {}, whose files would be judged",
+                    checkout.top.display(),
+                    root.display()
+                );
+                let fix = format!("cd {}", quote(&root.to_string_lossy()));
+                return Err(Error::new(Code::TreeUnknown, message).fix(fix));
+            }
         }
     }
     Ok(None)
@@ -123,16 +131,6 @@ fn in_checkout(root: &Path, own: &Checkout, checkout: &Checkout) -> Result<Optio
     );
     let fix = format!("cd {}", quote(&root.to_string_lossy()));
     Err(Error::new(Code::TreeUnknown, message).fix(fix))
-}
-
-fn foreign(root: &Path, checkout: &Checkout) -> Error {
-    let message = format!(
-        "{} is another repository than that of the workspace {}, whose files would be judged",
-        checkout.top.display(),
-        root.display()
-    );
-    let fix = format!("cd {}", quote(&root.to_string_lossy()));
-    Error::new(Code::TreeUnknown, message).fix(fix)
 }
 
 #[cfg(test)]

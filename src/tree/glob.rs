@@ -146,7 +146,7 @@ fn literal(text: &str, before: usize) -> (String, usize) {
     )
 }
 
-/// Says whether the brace at the start is closed further on.
+/// Returns whether the brace at the start is closed further on.
 fn closes(text: &str) -> bool {
     let mut depth = 0;
     for c in text.chars() {

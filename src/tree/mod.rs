@@ -12,8 +12,6 @@
 mod checkout;
 mod git;
 mod glob;
-mod walk;
-pub(crate) mod worktrees;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -23,14 +21,16 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
+use walkdir::WalkDir;
 
 use crate::error::Result;
 use crate::file::open_regular;
 use crate::id::hex;
-use glob::Globs;
-
 pub(crate) use checkout::root_in_worktree;
-pub(crate) use git::{commit, head, is_ahead};
+pub(crate) use git::{
+    RESERVED_BRANCH, commit, head, is_ahead, require_git_version, reserved_branch,
+};
+use glob::Globs;
 
 /// Most files that are digested.
 pub(crate) const FILES_MAX: usize = 50_000;
@@ -117,7 +117,7 @@ fn listed(root: &Path, globs: &Globs) -> Result<Listed> {
     let listed = match git::files(root)? {
         // A repository that ignores all of the workspace knows nothing of it.
         git::Files::Known(paths) if !paths.is_empty() => expanded(root, paths),
-        git::Files::Known(_) | git::Files::NoRepository => walk::files(root, globs),
+        git::Files::Known(_) | git::Files::NoRepository => list_files(root, globs),
         git::Files::Unknown(problem) => Err(problem),
     };
     let is_file = |path: &PathBuf| {
@@ -140,7 +140,7 @@ fn expanded(root: &Path, paths: Vec<PathBuf>) -> Listed {
     let mut files = Vec::with_capacity(paths.len());
     for path in paths.into_iter().filter(|path| counts(path)) {
         match fs::symlink_metadata(root.join(&path)) {
-            Ok(kind) if kind.is_dir() => files.extend(walk::below(root, &path)?),
+            Ok(kind) if kind.is_dir() => files.extend(list_below(root, &path)?),
             Ok(_) => files.push(path),
             Err(_) => {}
         }
@@ -148,7 +148,7 @@ fn expanded(root: &Path, paths: Vec<PathBuf>) -> Listed {
     Ok(files)
 }
 
-/// Says whether a path may count at all.
+/// Returns whether a path may count at all.
 fn counts(path: &Path) -> bool {
     let mut parts = path.components().map(|part| part.as_os_str());
     let is_ours = path
@@ -185,7 +185,7 @@ fn hashed(root: &Path, paths: &[PathBuf]) -> Option<Tree> {
     })
 }
 
-/// Says which files are really below the root, and not behind a link that leads out.
+/// Returns which files are really below the root, and not behind a link that leads out.
 struct Inside {
     root: Option<PathBuf>,
     last: Option<(PathBuf, bool)>,
@@ -260,3 +260,37 @@ pub(crate) fn file_digest(path: &Path) -> Option<String> {
 
 #[cfg(test)]
 mod tests;
+
+/// Most list_files and folders that are looked at.
+const VISITS_MAX: usize = 4 * FILES_MAX;
+
+/// Lists the list_files that the patterns stand for, and only looks into folders where some can be.
+fn list_files(root: &Path, globs: &Globs) -> Listed {
+    let mut list_files = Vec::new();
+    for folder in globs.folders() {
+        list_files.extend(list_below(root, &folder)?);
+    }
+    Ok(list_files)
+}
+
+/// Lists the list_files in a folder, to any depth; links are not followed. What cannot be looked into
+/// is left out.
+fn list_below(root: &Path, folder: &Path) -> Listed {
+    let start = root.join(folder);
+    let mut list_files: Vec<PathBuf> = Vec::new();
+    let walk = WalkDir::new(&start).into_iter();
+    let relative = |path: &Path| {
+        path.strip_prefix(root)
+            .map(Path::to_path_buf)
+            .unwrap_or_default()
+    };
+    let walk = walk.filter_entry(|entry| counts(&relative(entry.path())));
+    for (visited, entry) in walk.enumerate() {
+        if visited >= VISITS_MAX {
+            return Err(too_much());
+        }
+        let entry = entry.ok().filter(|entry| !entry.file_type().is_dir());
+        list_files.extend(entry.map(|entry| relative(entry.path())));
+    }
+    Ok(list_files)
+}

@@ -104,18 +104,15 @@ impl Machine {
         };
         if self.stop.is_some() || !self.takes_more() {
             while let Some(step) = self.schedule.begin() {
-                self.leave_one(step, why.clone(), deeds);
+                let why = why.clone();
+                // One that was tried before the run went on stays failed as it was, unless the run is
+                // stopped: then it comes up again.
+                match (self.tries[step].before, self.stop) {
+                    (None, _) => self.skip_all(step, why, deeds),
+                    (Some(outcome), None) => self.fail(step, outcome, why, deeds),
+                    (Some(_), Some(_)) => self.fail(step, Outcome::Cancelled, why, deeds),
+                }
             }
-        }
-    }
-
-    /// Leaves a step that does not begin. One that was tried before the run went on stays failed as it was,
-    /// unless the run is stopped: then it comes up again.
-    fn leave_one(&mut self, step: usize, why: String, deeds: &mut Vec<Deed>) {
-        match (self.tries[step].before, self.stop) {
-            (None, _) => self.skip_all(step, why, deeds),
-            (Some(outcome), None) => self.fail(step, outcome, why, deeds),
-            (Some(_), Some(_)) => self.fail(step, Outcome::Cancelled, why, deeds),
         }
     }
 

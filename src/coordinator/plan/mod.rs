@@ -4,21 +4,18 @@
 
 mod course;
 mod pass;
-mod resume;
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::error::{Code, Error, Result, quote};
-use crate::ops::Surroundings;
 use crate::ops::agents::known_in;
 use crate::ops::answers::{Answerers, Answering};
-use crate::ops::plans;
 use crate::ops::runs::recording::{Beginning, Recording};
 use crate::ops::runs::require_own;
 use crate::ops::trust::{Item, Registrant, Trust};
-use crate::plan::Plan;
-use crate::plan::{AsWritten, Planner, Policy};
+use crate::ops::{Surroundings, plans};
+use crate::plan::{AsWritten, Plan, Planner, Policy};
 use crate::run::{AnsweredBy, Event, PLAN_RESUMED, Run, RunKind, RunStatus, Speaker};
 use crate::store::agency::Agency;
 use crate::store::sqlite::SqliteAgency;
@@ -161,7 +158,7 @@ pub(crate) fn resume(
     let (mut recording, events, messages) =
         Recording::resume(surroundings, &workspace, run, RunKind::Plan, tell)?;
     let goal = recording.run.input.clone();
-    let (mut course, told) = resume::stand(&events, &messages);
+    let (mut course, told) = course::stand(&events, &messages);
     let written = AsWritten(course.plan.clone());
     let is_written = course.passes > 0 && !options.replans;
     let options = Options {
@@ -316,7 +313,7 @@ fn ended(mut recording: Recording<'_>, mut course: Course, done: Result<()>) -> 
     })
 }
 
-/// Says where to look for what was done before something failed.
+/// Returns where to look for what was done before something failed.
 fn told(error: Error, course: &Course, run: &Run) -> Error {
     let code = match error.code {
         Code::AgentFailed if course.done() > 0 => Code::StepsFailed,

@@ -37,7 +37,14 @@ pub(super) struct Job {
 impl Pass<'_, '_> {
     /// Carries out the steps; an error says why it cannot go on.
     pub(super) fn run(mut self, jobs: usize) -> Result<()> {
-        self.refuse_hopeless()?;
+        // What the other steps cost would be lost where one of them cannot be answered.
+        for (step, agent) in self.plan.steps.iter().zip(self.agents) {
+            if agent.is_worker() {
+                self.answering.workers.may_call(agent)?;
+            } else if !self.answering.can_answer(agent) {
+                return Err(nobody(step, agent));
+            }
+        }
         let needs = needs(self.plan);
         let mut schedule = Schedule::new(&needs);
         for (at, step) in self.steps.iter().enumerate() {
@@ -57,30 +64,14 @@ impl Pass<'_, '_> {
         })
     }
 
-    /// Refuses a plan of which a step cannot be answered: what the others cost would be lost.
-    fn refuse_hopeless(&self) -> Result<()> {
-        for (step, agent) in self.plan.steps.iter().zip(self.agents) {
-            if agent.is_worker() {
-                self.answering.workers.may_call(agent)?;
-            } else if !self.answering.can_answer(agent) {
-                return Err(nobody(step, agent));
-            }
-        }
-        Ok(())
-    }
-
-    /// Whether a failed step is asked again: once for each remaining pass.
-    fn may_try_again(&self, step: usize, error: &Error) -> bool {
+    fn fail(&mut self, schedule: &mut Schedule, at: usize, error: Error) -> Result<()> {
+        let (id, agent) = (self.plan.steps[at].id.clone(), &self.agents[at].id);
         let useless = matches!(
             error.code,
             Code::Untrusted | Code::Interrupted | Code::Terminated | Code::ConfigInvalid
         );
-        !useless && self.steps[step].tries < self.most
-    }
-
-    fn fail(&mut self, schedule: &mut Schedule, at: usize, error: Error) -> Result<()> {
-        let (id, agent) = (self.plan.steps[at].id.clone(), &self.agents[at].id);
-        let again = self.may_try_again(at, &error);
+        // Once for each remaining pass.
+        let again = !useless && self.steps[at].tries < self.most;
         let why = error.shown().into_owned();
         let fields = json!({
             "stepId": id, "agent": agent, "message": why, "code": error.code.name(), "retried": again,

@@ -13,8 +13,7 @@ use walkdir::WalkDir;
 use super::Trees;
 use super::base::Base;
 use super::copying::copy;
-use super::git::{DIFF, failed};
-use super::lock::may_be_held;
+use super::git::{DIFF, failed, may_be_held};
 use super::merging::named;
 use crate::error::Result;
 use crate::file::{read, unwritable};
@@ -92,7 +91,7 @@ impl Trees {
         })
     }
 
-    /// Says what keeps the checkout from being moved: locks are waited for, and what somebody has changed
+    /// Returns what keeps the checkout from being moved: locks are waited for, and what somebody has changed
     /// stays, be it staged, untracked or ignored.
     fn find_refusal(&self, step: &Move) -> Result<Option<String>> {
         // Changes nothing and takes the same locks.
@@ -214,7 +213,11 @@ impl Trees {
 
     /// Has the branch of a move name a commit, if it names `old`.
     fn update_branch(&self, step: &Move, commit: &str) -> Result<super::git::Said> {
-        let name = self.base_of(step).reference();
+        let base = Base {
+            branch: step.branch.clone(),
+            commit: step.old.clone(),
+        };
+        let name = base.reference();
         let words = ["update-ref", "-m", "cleo: merge", &name, commit, &step.old];
         self.try_change(&self.top, words)
     }
@@ -222,13 +225,6 @@ impl Trees {
     fn is_at(&self, step: &Move, commit: &str) -> Result<bool> {
         let head = self.head()?;
         Ok(head.branch == step.branch && head.commit == commit)
-    }
-
-    fn base_of(&self, step: &Move) -> Base {
-        Base {
-            branch: step.branch.clone(),
-            commit: step.old.clone(),
-        }
     }
 
     fn list_affected(&self, step: &Move) -> Result<Paths> {
@@ -329,7 +325,7 @@ impl Trees {
     }
 }
 
-/// Says whether a text is the full id of a commit, and nothing that git takes for an option.
+/// Returns whether a text is the full id of a commit, and nothing that git takes for an option.
 fn is_id(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|b| b.is_ascii_hexdigit())
 }

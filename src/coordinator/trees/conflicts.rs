@@ -44,9 +44,22 @@ impl Trees {
     /// them, or with one side alone, would pass for work.
     pub(super) fn require_settled(&self, tree: &Tree) -> Result<()> {
         let stopped = self.stopped(tree)?;
-        let mut names = self.unsettled(tree)?;
+        let mut names = Vec::new();
+        for conflict in self.conflicts(tree, "--unmerged")? {
+            if !self.is_settled(tree, &conflict)? {
+                names.push(conflict.name);
+            }
+        }
         if stopped.is_some() {
-            names.extend(self.staged(tree)?);
+            // Files that are staged with the marks of a conflict are not settled by that.
+            for conflict in self.conflicts(tree, "--resolve-undo")? {
+                let text = text_of(&tree.top.join(&conflict.name));
+                if text
+                    .is_some_and(|text| self.bears_marks(tree, &conflict, &text).unwrap_or(false))
+                {
+                    names.push(conflict.name);
+                }
+            }
         }
         if names.is_empty() {
             return Ok(());
@@ -75,31 +88,23 @@ impl Trees {
         Err(left_in(tree, message))
     }
 
-    /// Says what has stopped in a worktree with commits before it, if something has. Of commits to pick that is
+    /// Returns what has stopped in a worktree with commits before it, if something has. Of commits to pick that is
     /// told only as long as git stands at one: who has committed or reset since may have gone another way.
     fn unfinished(&self, tree: &Tree) -> Result<Option<&'static str>> {
         let picks = self.steps(tree, PICKS)?;
-        if picks.len() > 1 && self.is_at_pick(tree)? {
+        let is_stopped = |head| self.has(&tree.top, head);
+        if picks.len() > 1 && (is_stopped("CHERRY_PICK_HEAD")? || is_stopped("REVERT_HEAD")?) {
             let is_revert = picks.iter().any(|step| step.starts_with("revert"));
             return Ok(Some(if is_revert { "revert" } else { "cherry-pick" }));
         }
-        if self.has_patches(tree)? {
+        let number =
+            |file| -> Result<Option<u64>> { Ok(self.kept(tree, file)?.trim().parse().ok()) };
+        let [next, last] = PATCHES;
+        if number(next)?.is_some_and(|next| number(last).is_ok_and(|last| last > Some(next))) {
             return Ok(Some("am"));
         }
         let rebases = self.steps(tree, REBASES)?;
         Ok((!rebases.is_empty()).then_some("rebase"))
-    }
-
-    /// Says whether git has stopped at a commit that it picks or reverts, and nobody has committed that yet.
-    fn is_at_pick(&self, tree: &Tree) -> Result<bool> {
-        Ok(self.has(&tree.top, "CHERRY_PICK_HEAD")? || self.has(&tree.top, "REVERT_HEAD")?)
-    }
-
-    fn has_patches(&self, tree: &Tree) -> Result<bool> {
-        let [next, last] = PATCHES;
-        let number =
-            |file| -> Result<Option<u64>> { Ok(self.kept(tree, file)?.trim().parse().ok()) };
-        Ok(number(next)?.is_some_and(|next| number(last).is_ok_and(|last| last > Some(next))))
     }
 
     /// Lists the steps in a file of git that are to be done in a worktree; none where there is no such file.
@@ -118,7 +123,7 @@ impl Trees {
         Ok(String::from_utf8_lossy(&text.unwrap_or_default()).into_owned())
     }
 
-    /// Says what has stopped in a worktree, if git knows of something.
+    /// Returns what has stopped in a worktree, if git knows of something.
     fn stopped(&self, tree: &Tree) -> Result<Option<&'static str>> {
         for (at, what) in STOPPED {
             if self.has(&tree.top, at)? {
@@ -126,28 +131,6 @@ impl Trees {
             }
         }
         Ok(None)
-    }
-
-    fn unsettled(&self, tree: &Tree) -> Result<Vec<String>> {
-        let mut left = Vec::new();
-        for conflict in self.conflicts(tree, "--unmerged")? {
-            if !self.is_settled(tree, &conflict)? {
-                left.push(conflict.name);
-            }
-        }
-        Ok(left)
-    }
-
-    /// Names the files that were in conflict and are staged with the marks of it: that settles nothing.
-    fn staged(&self, tree: &Tree) -> Result<Vec<String>> {
-        let mut left = Vec::new();
-        for conflict in self.conflicts(tree, "--resolve-undo")? {
-            let text = text_of(&tree.top.join(&conflict.name));
-            if text.is_some_and(|text| self.bears_marks(tree, &conflict, &text).unwrap_or(false)) {
-                left.push(conflict.name);
-            }
-        }
-        Ok(left)
     }
 
     /// Lists the files on which two sides differ: those that are not merged, or those that were not and are
@@ -169,7 +152,7 @@ impl Trees {
         Ok(found.into_iter().map(conflict).collect())
     }
 
-    /// Says whether somebody has settled a conflict. Whoever does need not stage it, but where one side has deleted
+    /// Returns whether somebody has settled a conflict. Whoever does need not stage it, but where one side has deleted
     /// the file, and where git cannot look into it: there the file itself does not tell. Where git writes no marks,
     /// as into a link, it leaves what this side has, which then nobody has touched.
     fn is_settled(&self, tree: &Tree, conflict: &Conflict) -> Result<bool> {
@@ -194,14 +177,16 @@ impl Trees {
         Ok(names.split('\0').any(|changed| changed == name))
     }
 
-    /// Says whether a text bears marks as git writes them into a file, in lines that neither side has: a file may
+    /// Returns whether a text bears marks as git writes them into a file, in lines that neither side has: a file may
     /// tell of marks.
     fn bears_marks(&self, tree: &Tree, conflict: &Conflict, text: &str) -> Result<bool> {
         let mut marks: Vec<&str> = text.lines().filter(|line| mark(line).is_some()).collect();
         if marks.is_empty() {
             return Ok(false);
         }
-        let size = self.mark_size(tree, &conflict.name)?;
+        let size = self.attribute(tree, &conflict.name, "conflict-marker-size")?;
+        let size = size.parse().ok().filter(|size| *size > 0);
+        let size = size.unwrap_or(MARK_SIZE);
         marks.retain(|line| mark(line).is_some_and(|signs| signs >= size));
         for (side, object) in &conflict.sides {
             if *side >= 2 && !marks.is_empty() {
@@ -211,13 +196,6 @@ impl Trees {
             }
         }
         Ok(!marks.is_empty())
-    }
-
-    /// Returns how many signs a mark in a file has at least.
-    fn mark_size(&self, tree: &Tree, name: &str) -> Result<usize> {
-        let size = self.attribute(tree, name, "conflict-marker-size")?;
-        let size = size.parse().ok().filter(|size| *size > 0);
-        Ok(size.unwrap_or(MARK_SIZE))
     }
 
     fn attribute(&self, tree: &Tree, name: &str, attribute: &str) -> Result<String> {

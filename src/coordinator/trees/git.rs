@@ -1,12 +1,15 @@
 //! How git is called for worktrees and merges; which options every call has is said in `runner::git`.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::{self, Metadata};
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime};
 
 use super::Trees;
 use crate::error::{Code, Error, Result, quote};
-use crate::runner::{self, orphans, process};
+use crate::runner::{self, orphans, process, signals};
 
 const LIMIT: Duration = Duration::from_secs(300);
 /// Most bytes of an answer of git that are read.
@@ -123,4 +126,153 @@ pub(super) fn failed(folder: &Path, said: &str) -> Error {
     let message = format!("git failed in {}: {said}", folder.display());
     let place = quote(&folder.to_string_lossy());
     Error::new(Code::FileUnwritable, message).fix(format!("git -C {place} status"))
+}
+
+/// How long a lock is waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A lock file, and when it was made.
+pub(super) type Lock = (PathBuf, Option<SystemTime>);
+
+impl Trees {
+    pub(super) fn change<W: AsRef<OsStr>>(
+        &self,
+        folder: &Path,
+        words: impl IntoIterator<Item = W>,
+    ) -> Result<String> {
+        let said = self.try_change(folder, words)?;
+        said.map_err(|said| failed(folder, &said))
+    }
+
+    /// Runs git to change something, and again while another process holds a lock that it needs: git takes
+    /// its locks before it changes anything. It is an error when the lock stays.
+    pub(super) fn try_change<W: AsRef<OsStr>>(
+        &self,
+        folder: &Path,
+        words: impl IntoIterator<Item = W>,
+    ) -> Result<Said> {
+        let words = words.into_iter();
+        let words: Vec<OsString> = words.map(|word| word.as_ref().to_os_string()).collect();
+        let begun = Instant::now();
+        loop {
+            let said = self.git(folder, &words)?;
+            let Some(lock) = said.as_ref().err().and_then(|said| find_lock(folder, said)) else {
+                return Ok(said);
+            };
+            // One that was waited for in vain, and is the same since, is not waited for again.
+            if begun.elapsed() >= PATIENCE || self.dead_locks.borrow().contains(&lock) {
+                let error = lock_error(&lock.0);
+                self.dead_locks.borrow_mut().insert(lock);
+                return Err(error);
+            }
+            signals::sleep(PAUSE, "cleo waited for a lock of git")?;
+        }
+    }
+}
+
+/// Finds the lock that git complains of, in the words of git.
+fn find_lock(folder: &Path, said: &str) -> Option<Lock> {
+    let plain = said.split_once("Unable to create '").and_then(|(_, rest)| {
+        let (path, _) = rest.split_once("': File exists")?;
+        path.ends_with(".lock").then(|| path.to_string())
+    });
+    let config = said.split_once("could not lock config file ");
+    let config = config.and_then(|(_, rest)| Some(rest.split_once(": File exists")?.0));
+    let path = plain.or_else(|| config.map(|path| format!("{path}.lock")))?;
+    let path = folder.join(path);
+    let made = path.symlink_metadata().and_then(|there| there.modified());
+    Some((path, made.ok()))
+}
+
+/// Returns true where a process may hold a lock of the repository at `top`: it has the file open, or it is a
+/// git in there, which closes a lock that it has written while it waits for an editor. Without `/proc` an
+/// empty lock counts as left behind.
+pub(super) fn may_be_held(lock: &Metadata, top: &Path) -> bool {
+    let is_written = lock.len() > 0;
+    let Ok(processes) = fs::read_dir("/proc") else {
+        return is_written;
+    };
+    let id = (lock.dev(), lock.ino());
+    processes.flatten().any(|process| {
+        let place = process.path();
+        let is_lock = |file: fs::DirEntry| {
+            fs::metadata(file.path()).is_ok_and(|file| (file.dev(), file.ino()) == id)
+        };
+        let mut open = fs::read_dir(place.join("fd"))
+            .into_iter()
+            .flatten()
+            .flatten();
+        if open.any(is_lock) {
+            return true;
+        }
+        let name = fs::read(place.join("comm")).unwrap_or_default();
+        let folder = fs::read_link(place.join("cwd"));
+        name.starts_with(b"git")
+            && match folder {
+                Ok(folder) => is_written && folder.starts_with(top),
+                // The git of another account.
+                Err(cause) => cause.kind() == ErrorKind::PermissionDenied,
+            }
+    })
+}
+
+fn lock_error(lock: &Path) -> Error {
+    let message = format!(
+        "another process holds the lock {} of git; it was waited for {} s",
+        lock.display(),
+        PATIENCE.as_secs()
+    );
+    let look = format!("ls -l {}", quote(&lock.to_string_lossy()));
+    Error::new(Code::LockTimeout, message).fix(look)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn lock_is_held_as_long_as_it_is_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = fs::canonicalize(folder.path()).unwrap();
+        for text in ["", "DIRC"] {
+            let lock = top.join("index.lock");
+            fs::write(&lock, text).unwrap();
+            let there = lock.symlink_metadata().unwrap();
+            let open = fs::File::open(&lock).unwrap();
+            assert!(may_be_held(&there, &top), "{text}");
+            drop(open);
+            assert!(!may_be_held(&there, &top), "{text}");
+        }
+    }
+
+    #[test]
+    fn locks_are_read_from_the_words_of_git() {
+        let top = Path::new("/r");
+        for (said, expected) in [
+            (
+                "fatal: Unable to create '/r/.git/index.lock': File exists.; ; Another git process",
+                Some("/r/.git/index.lock"),
+            ),
+            (
+                "fatal: update_ref failed for ref 'refs/heads/a': cannot lock ref 'HEAD': Unable to create \
+                 '.git/HEAD.lock': File exists.",
+                Some("/r/.git/HEAD.lock"),
+            ),
+            (
+                "error: could not lock config file .git/config: File exists",
+                Some("/r/.git/config.lock"),
+            ),
+            ("fatal: Unable to create '/r/x': File exists.", None),
+            (
+                "fatal: Unable to create '/r/a.lock': Permission denied",
+                None,
+            ),
+            ("fatal: 'refs/heads/cleo' exists", None),
+        ] {
+            let found = find_lock(top, said).map(|(path, _)| path);
+            assert_eq!(found.as_deref(), expected.map(Path::new), "{said}");
+        }
+    }
 }

@@ -98,7 +98,7 @@ impl Trees {
     }
 }
 
-/// Says why two commits do not merge: the names of files after the id of a tree, or what git complains of.
+/// Returns why two commits do not merge: the names of files after the id of a tree, or what git complains of.
 fn describe_conflict(said: &str) -> String {
     let is_id = |text: &str| text.len() >= 40 && text.chars().all(|c| c.is_ascii_hexdigit());
     match said.split_once('\0') {

@@ -2,7 +2,6 @@
 //! brought over, and what is more than that. No link is followed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
@@ -84,7 +83,9 @@ impl Ware {
     fn of(root: &Path, entry: &DirEntry) -> Ware {
         let kind = entry.file_type();
         let path = entry.path().strip_prefix(root).unwrap_or(entry.path());
-        if entry.depth() == 1 && is_manifest(entry.file_name()) {
+        let name = entry.file_name().as_bytes();
+        let is_manifest = name.starts_with(b"MANIFEST") && name.ends_with(b".jsonl");
+        if entry.depth() == 1 && is_manifest {
             return Ware::Nothing;
         }
         match path.to_str() {
@@ -144,10 +145,18 @@ impl Look<'_> {
         let ware = Ware::of(self.root, entry);
         let is_old = self.is_old(entry, &ware);
         let is_bounded = self.known.is_some() && !is_old && entry.depth() > 1;
-        if is_bounded && !self.has_room(entry) {
-            let root = self.root;
-            self.found.beyond.get_or_insert_with(|| too_much(root));
-            return false;
+        if is_bounded {
+            self.visited += 1;
+            if entry.file_type().is_file() {
+                let size = entry.metadata().map_or(0, |about| about.len());
+                self.bytes = self.bytes.saturating_add(size);
+            }
+            let is_near = entry.depth() <= DEPTH_MAX + 1;
+            if !is_near || self.visited > VISITS_MAX || self.bytes > BYTES_MAX {
+                let root = self.root;
+                self.found.beyond.get_or_insert_with(|| too_much(root));
+                return false;
+            }
         }
         self.keep(ware, is_old);
         true
@@ -166,7 +175,7 @@ impl Look<'_> {
         }
     }
 
-    /// Says whether something is as it was before. A folder is when files were in it.
+    /// Returns whether something is as it was before. A folder is when files were in it.
     fn is_old(&self, entry: &DirEntry, ware: &Ware) -> bool {
         let Some(Known { files, others }) = self.known else {
             return false;
@@ -186,17 +195,6 @@ impl Look<'_> {
         }
     }
 
-    fn has_room(&mut self, entry: &DirEntry) -> bool {
-        let size = match entry.file_type().is_file() {
-            true => entry.metadata().map_or(0, |about| about.len()),
-            false => 0,
-        };
-        self.visited += 1;
-        self.bytes = self.bytes.saturating_add(size);
-        let is_near = entry.depth() <= DEPTH_MAX + 1;
-        is_near && self.visited <= VISITS_MAX && self.bytes <= BYTES_MAX
-    }
-
     /// Notes what cannot be looked into; what is not there has nothing in it.
     fn unread(&mut self, error: walkdir::Error) {
         let path = error.path().unwrap_or(self.root).to_path_buf();
@@ -206,11 +204,6 @@ impl Look<'_> {
             beyond.get_or_insert_with(|| unreadable(&path, cause));
         }
     }
-}
-
-fn is_manifest(name: &OsStr) -> bool {
-    let name = name.as_bytes();
-    name.starts_with(b"MANIFEST") && name.ends_with(b".jsonl")
 }
 
 fn mark(path: &Path, entry: &DirEntry) -> String {

@@ -9,9 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::copying::held;
-use super::declared::{Declared, is_regular};
 use super::outputs::{Outputs, require_way};
-use super::outset::{Outset, Side, Way, digests, way};
+use super::outset::{Declared, Outset, Side, Way, digests, is_regular, way};
 use super::{Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::open_below;
@@ -163,7 +162,11 @@ impl Trees {
             let is_safe = match way(&here, &there) {
                 Way::Stays => true,
                 Way::Comes => false,
-                Way::Clashes => is_aside(tree, &path, &here),
+                Way::Clashes => {
+                    let folder = tree.outset.with_extension("");
+                    let kept = held(&folder, &aside(tree, &path)).ok().flatten();
+                    kept.is_some() && kept == here.now
+                }
             };
             if !is_safe {
                 return Err(not_home(&here.path));
@@ -190,7 +193,7 @@ fn put_aside(tree: &Tree, path: &str, here: &Side, there: &Side) -> Result<Error
     Ok(Error::new(Code::FileChanged, message).fix(format!("diff {there} {aside}")))
 }
 
-/// Says whether what lies in the workspace came home from an earlier worktree of the same task.
+/// Returns whether what lies in the workspace came home from an earlier worktree of the same task.
 fn is_own(tree: &Tree, path: &str, there: &Side) -> bool {
     let (Some(name), Some(now)) = (tree.outset.file_stem(), &there.now) else {
         return false;
@@ -224,12 +227,6 @@ fn replaced(tree: &Tree, path: &str, here: &Side, there: &Side) -> Result<Option
 
 fn aside(tree: &Tree, path: &str) -> PathBuf {
     tree.outset.with_extension("").join(path)
-}
-
-fn is_aside(tree: &Tree, path: &str, here: &Side) -> bool {
-    let folder = tree.outset.with_extension("");
-    let kept = held(&folder, &aside(tree, path)).ok().flatten();
-    kept.is_some() && kept == here.now
 }
 
 fn not_home(path: &Path) -> Error {

@@ -125,7 +125,7 @@ impl Trees {
         Ok(fork.map_or_else(|_| "HEAD".to_string(), |fork| fork.trim().to_string()))
     }
 
-    /// Says whether git ignores a folder of a worktree, or would if nothing in it was tracked.
+    /// Returns whether git ignores a folder of a worktree, or would if nothing in it was tracked.
     fn is_ignored(&self, tree: &Tree, place: &Path) -> Result<bool> {
         let words = ["check-ignore", "--quiet", "--no-index", "--"].map(OsStr::new);
         let words = words.into_iter().chain([place.as_os_str()]);
@@ -234,7 +234,7 @@ impl Trees {
         Ok(found)
     }
 
-    /// Says what a repository within a worktree holds that is nowhere else, and the words of git that show
+    /// Returns what a repository within a worktree holds that is nowhere else, and the words of git that show
     /// it. One that is ignored may be a copy that a build has made of what a remote has, and so may one
     /// within another.
     fn only_there(

@@ -10,7 +10,7 @@ use super::Trees;
 use super::base::Base;
 use crate::error::{Code, Error, Result, quote};
 use crate::file::unwritable;
-use crate::tree::worktrees::{RESERVED_BRANCH, require_git_version, reserved_branch};
+use crate::tree::{RESERVED_BRANCH, require_git_version, reserved_branch};
 use crate::workspace::Workspace;
 
 const PROBE: &str = "T0-0";

@@ -92,7 +92,14 @@ impl Blocks {
         if !is_inside && self.leaf != Some(Leaf::Paragraph) {
             self.close(depth);
         }
-        let (depth, rest) = self.enter(depth, rest);
+        let (mut depth, mut rest) = (depth, rest);
+        while depth < DEPTH_MAX
+            && let Some((container, inner)) = self.begun(depth, rest)
+        {
+            self.close(depth);
+            self.open.push(container);
+            (depth, rest) = (depth + 1, inner);
+        }
         self.begin(depth, rest)
     }
 
@@ -108,7 +115,6 @@ impl Blocks {
         (self.open.len(), rest)
     }
 
-    /// Says what a line is inside of a block that only its own end ends.
     fn inside(&mut self, rest: &str) -> Option<Kind> {
         let (kind, is_last) = match self.leaf? {
             Leaf::Paragraph => return None,
@@ -126,17 +132,6 @@ impl Blocks {
     fn close(&mut self, depth: usize) {
         self.open.truncate(depth);
         self.leaf = None;
-    }
-
-    fn enter<'l>(&mut self, mut depth: usize, mut rest: &'l str) -> (usize, &'l str) {
-        while depth < DEPTH_MAX
-            && let Some((container, inner)) = self.begun(depth, rest)
-        {
-            self.close(depth);
-            self.open.push(container);
-            (depth, rest) = (depth + 1, inner);
-        }
-        (depth, rest)
     }
 
     fn begun<'l>(&self, depth: usize, rest: &'l str) -> Option<(Container, &'l str)> {
@@ -201,7 +196,10 @@ fn leaf(text: &str, in_paragraph: bool) -> (Kind, Option<Leaf>) {
         let is_open = !text[2..].contains("-->");
         return (Kind::Comment, is_open.then_some(Leaf::Comment));
     }
-    if begins_raw(text) {
+    if let Some(tag) = text.strip_prefix('<')
+        && let tag = &tag[..tag.find([' ', '>']).unwrap_or(tag.len())]
+        && TAGS.iter().any(|known| known.eq_ignore_ascii_case(tag))
+    {
         return (Kind::Raw, (!ends_raw(text)).then_some(Leaf::Raw));
     }
     let is_alone = is_rule(text) || (in_paragraph && is_underline(text));
@@ -285,23 +283,15 @@ fn closes(rest: &str, mark: char, least: usize) -> bool {
     before <= 3 && marks.len() >= least && marks.trim_start_matches(mark).is_empty()
 }
 
-fn begins_raw(text: &str) -> bool {
-    let Some(tag) = text.strip_prefix('<') else {
-        return false;
-    };
-    let end = tag.find([' ', '>']).unwrap_or(tag.len());
-    TAGS.iter()
-        .any(|known| known.eq_ignore_ascii_case(&tag[..end]))
-}
-
 fn ends_raw(text: &str) -> bool {
-    let ends = |tag: &str| TAGS.iter().any(|known| starts_with_tag(tag, known));
+    let ends = |tag: &str| {
+        TAGS.iter().any(|known| {
+            let start = tag.get(..known.len());
+            let is_known = start.is_some_and(|start| start.eq_ignore_ascii_case(known));
+            is_known && tag[known.len()..].starts_with('>')
+        })
+    };
     text.split("</").skip(1).any(ends)
-}
-
-fn starts_with_tag(text: &str, tag: &str) -> bool {
-    let start = text.get(..tag.len());
-    start.is_some_and(|start| start.eq_ignore_ascii_case(tag)) && text[tag.len()..].starts_with('>')
 }
 
 #[cfg(test)]

@@ -307,7 +307,6 @@ fn events(record: &Record<'_>) -> String {
     format!("<details><summary>{all} events</summary>\n{table}{note}</details>\n")
 }
 
-/// Tells it of each step, in the order of the plan.
 pub(super) fn results(steps: &Steps<'_>) -> String {
     let all = steps.plan.steps.iter();
     all.map(|step| result(steps, step)).collect()

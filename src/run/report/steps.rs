@@ -88,7 +88,11 @@ impl<'a> Steps<'a> {
             (PLANNED, None) => self.begin_pass(event),
             (ASKED, Some(step)) => self.begin(step, event),
             (ANSWERED | FAILED, Some(step)) => self.end(step, event),
-            (PLAN_RESUMED | RUN_FINISHED | kind::RUN_LEFT, None) => self.break_off(),
+            (PLAN_RESUMED | RUN_FINISHED | kind::RUN_LEFT, None) => {
+                let open = self.tries.iter_mut().filter(|one| one.to.is_none());
+                open.for_each(|one| one.to = Some(self.told_at));
+                self.states.retain(|_, state| *state != TaskState::Running);
+            }
             _ => {}
         }
         if event.kind == PLAN_RESUMED {
@@ -144,13 +148,6 @@ impl<'a> Steps<'a> {
             open.to = Some(event.at.as_str());
             open.end = Some(event);
         }
-    }
-
-    fn break_off(&mut self) {
-        let until = self.told_at;
-        let open = self.tries.iter_mut().filter(|one| one.to.is_none());
-        open.for_each(|one| one.to = Some(until));
-        self.states.retain(|_, state| *state != TaskState::Running);
     }
 }
 

@@ -71,10 +71,6 @@ impl Runner for Claude {
         }
     }
 
-    fn judge(&self, ended: &mut Ended) {
-        event::judge(ended);
-    }
-
     fn resumes(&self) -> bool {
         true
     }

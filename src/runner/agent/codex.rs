@@ -63,10 +63,6 @@ impl Runner for Codex {
         }
     }
 
-    fn judge(&self, ended: &mut Ended) {
-        event::judge(ended);
-    }
-
     fn resumes(&self) -> bool {
         true
     }

@@ -13,18 +13,15 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
-use super::index::Index;
+use super::index::{Index, Raw};
 use super::pipes::{Ends, Pipes, Said};
-use super::raw::Raw;
 use super::{Ended, Invocation, Job, Limits, Runner, Sign};
 use crate::error::{Code, Error, Result, quote};
 use crate::run::Outcome;
-use crate::runner::child;
-use crate::runner::orphans;
 use crate::runner::process::{self, GRACE, LINGER};
-use crate::runner::program;
 use crate::runner::signals::{self, Guard};
 use crate::runner::strays::Strays;
+use crate::runner::{child, orphans};
 
 /// How often to look whether the caller wants it ended, if nobody rings the bell.
 const LOOK: Duration = Duration::from_secs(2);
@@ -109,7 +106,7 @@ fn command(invocation: &Invocation, job: &Job) -> Result<Command> {
     }
     let environment = surroundings(invocation, job);
     let path = environment.get(OsStr::new("PATH"));
-    let program = path.and_then(|path| program::find(name.as_ref(), path));
+    let program = path.and_then(|path| child::find_program(name.as_ref(), path));
     let program = program.unwrap_or_else(|| name.into());
     let mut command = child::command(program, folder, environment);
     command.arg0(name).args(arguments);
@@ -187,7 +184,11 @@ impl Attempt<'_> {
             if let Some((outcome, reason)) = self.beyond(limits) {
                 return Ok(Ending::Ended(outcome, reason));
             }
-            self.serve(self.patience(limits))?;
+            let left = |limit: Option<Duration>, since: Instant| {
+                limit.map_or(LOOK, |limit| limit.saturating_sub(since.elapsed()))
+            };
+            let time = left(limits.time, self.begun);
+            self.serve(LOOK.min(time).min(left(limits.idle, self.heard)))?;
         }
     }
 
@@ -199,15 +200,6 @@ impl Attempt<'_> {
             self.heard = Instant::now();
         }
         Ok(())
-    }
-
-    /// How long to sleep at most.
-    fn patience(&self, limits: &Limits) -> Duration {
-        let left = |limit: Option<Duration>, since: Instant| {
-            limit.map_or(LOOK, |limit| limit.saturating_sub(since.elapsed()))
-        };
-        let time = left(limits.time, self.begun);
-        LOOK.min(time).min(left(limits.idle, self.heard))
     }
 
     fn beyond(&self, limits: &Limits) -> Option<(Outcome, String)> {

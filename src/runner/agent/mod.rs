@@ -2,22 +2,18 @@
 //! A runner starts nothing and reads no file; `drive` does. What an agent says here is told on and
 //! believed in nothing: whether its work is done is for the caller to find out.
 
-mod bell;
 pub(crate) mod choice;
 mod claude;
 mod codex;
 mod command;
 mod copilot;
-mod cut_off;
 mod drive;
 mod event;
 mod gemini;
 mod index;
-mod lines;
 mod opencode;
 mod order;
 mod pipes;
-mod raw;
 mod settings;
 mod tools;
 
@@ -27,14 +23,13 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::run::{Outcome, Spent, Usage};
-
-pub(crate) use bell::wake;
 pub(crate) use command::{COMMAND_EXAMPLE, CommandLine};
-pub(crate) use cut_off::used;
 pub(crate) use drive::drive;
+pub(crate) use event::used;
+pub(crate) use pipes::wake;
 pub(crate) use settings::{GateVariables, Runners, all, needs, no_command};
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Job {
     /// The prompt; goes to its standard input.
     pub(crate) prompt: String,
@@ -165,11 +160,13 @@ pub(crate) trait Runner: Send + Sync {
     fn overhear(&self, _line: &str, _ended: &mut Ended) {}
 
     /// Judges the end, after the exit code and the last lines of both outputs are known.
-    fn judge(&self, ended: &mut Ended);
+    fn judge(&self, ended: &mut Ended) {
+        event::judge(ended);
+    }
 
     fn resumes(&self) -> bool;
 
-    /// Says whether every message of its agent is told: then one that is not there was not said.
+    /// Returns whether every message of its agent is told: then one that is not there was not said.
     fn tells_messages(&self) -> bool {
         true
     }
@@ -193,7 +190,7 @@ impl Ended {
         }
     }
 
-    /// Says whether its program failed by itself, without a word of its agent.
+    /// Returns whether its program failed by itself, without a word of its agent.
     fn failed_silently(&self) -> bool {
         let failed = self.outcome == Some(Outcome::AgentError) && self.exit_code.is_some();
         failed && self.message.is_none()
@@ -225,14 +222,8 @@ mod tests {
             prompt_file: "/w/a {cwd}.prompt".into(),
             output_file: "/w/$(out).md".into(),
             folder: "/w".into(),
-            environment: Vec::new(),
-            passed: Vec::new(),
-            model: None,
-            resume: None,
-            before: Spent::default(),
-            tools: Vec::new(),
-            limits: Limits::default(),
             raw: "/w/.cleo/runs/1/T1-1".into(),
+            ..Job::default()
         }
     }
 }

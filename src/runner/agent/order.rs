@@ -15,7 +15,7 @@ impl Order {
         Order(follow(outputs))
     }
 
-    /// Says in which order both are to be read, if there is something in both. Each look ends with what came
+    /// Returns in which order both are to be read, if there is something in both. Each look ends with what came
     /// until then, so one that the system does not name any more came before.
     pub(super) fn look(&self) -> [Stream; 2] {
         match self.0.as_ref().and_then(last) {
@@ -36,7 +36,7 @@ fn follow(outputs: [&OwnedFd; 2]) -> Option<OwnedFd> {
     Some(order)
 }
 
-/// Says into which one something came last since the last look.
+/// Returns into which one something came last since the last look.
 #[cfg(target_os = "linux")]
 fn last(order: &OwnedFd) -> Option<Stream> {
     use rustix::event::{Timespec, epoll};

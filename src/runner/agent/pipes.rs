@@ -2,21 +2,18 @@
 //! there is something to read or to write, or the agent has ended.
 
 use std::collections::VecDeque;
-use std::io::{ErrorKind, PipeReader, Write, pipe};
+use std::io::{ErrorKind, PipeReader, PipeWriter, Write, pipe};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::{Child, ChildStdin, Command};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::Pid;
 
-use super::bell;
-use super::index::Index;
-use super::lines::Lines;
+use super::index::{Index, Raw};
 use super::order::Order;
-use super::raw::Raw;
 use crate::error::{Code, Error, Result};
 use crate::run::arrivals::Stream;
 
@@ -96,7 +93,7 @@ impl Pipes {
             written: 0,
             complaints: VecDeque::new(),
             end: end_of(Pid::from_child(child)),
-            bell: bell::listen(),
+            bell: listen(),
             chunk: vec![0; CHUNK],
         }
     }
@@ -110,7 +107,7 @@ impl Pipes {
     pub(super) fn serve(&mut self, wait: Duration, hear: &mut dyn FnMut(Said<'_>)) -> Result<bool> {
         let [out, err, input, _, rung] = self.ready(wait)?;
         if rung {
-            self.bell = bell::listen();
+            self.bell = listen();
         }
         if input {
             self.write();
@@ -118,28 +115,24 @@ impl Pipes {
         let mut has_said = false;
         for stream in self.order.look() {
             has_said |= match stream {
-                Stream::Out if out => self.read_out(hear)?,
-                Stream::Err if err => self.read_err(hear)?,
+                Stream::Out if out => {
+                    let mut hear = |line: &str| hear(Said::Out(line));
+                    self.out.read(&mut self.chunk, &mut self.index, &mut hear)?
+                }
+                Stream::Err if err => {
+                    let complaints = &mut self.complaints;
+                    let mut note = |line: &str| {
+                        hear(Said::Err(line));
+                        complaints.push_back(line.to_string());
+                        complaints.drain(..complaints.len().saturating_sub(COMPLAINT_MAX.1));
+                    };
+                    self.err.read(&mut self.chunk, &mut self.index, &mut note)?
+                }
                 Stream::Out | Stream::Err => false,
             };
         }
         self.index.settle();
         Ok(has_said)
-    }
-
-    fn read_out(&mut self, hear: &mut dyn FnMut(Said<'_>)) -> Result<bool> {
-        let mut hear = |line: &str| hear(Said::Out(line));
-        self.out.read(&mut self.chunk, &mut self.index, &mut hear)
-    }
-
-    fn read_err(&mut self, hear: &mut dyn FnMut(Said<'_>)) -> Result<bool> {
-        let complaints = &mut self.complaints;
-        let mut note = |line: &str| {
-            hear(Said::Err(line));
-            complaints.push_back(line.to_string());
-            complaints.drain(..complaints.len().saturating_sub(COMPLAINT_MAX.1));
-        };
-        self.err.read(&mut self.chunk, &mut self.index, &mut note)
     }
 
     /// Serves the outputs of an agent that has ended: others may still write to them.
@@ -175,7 +168,11 @@ impl Pipes {
         let Some(input) = &mut self.input else { return };
         match input.write(&self.prompt[self.written..]) {
             Ok(written) => self.written += written,
-            Err(cause) if is_later(&cause) => return,
+            Err(cause)
+                if matches!(cause.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
+            {
+                return;
+            }
             // It does not want the rest.
             Err(_) => self.written = self.prompt.len(),
         }
@@ -246,10 +243,6 @@ impl Output {
     }
 }
 
-fn is_later(cause: &std::io::Error) -> bool {
-    matches!(cause.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
-}
-
 /// Sleeps until one of these has something, and says which.
 fn look(wanted: [(Option<BorrowedFd<'_>>, PollFlags); 5], wait: Duration) -> Result<[bool; 5]> {
     let open = wanted.iter().filter_map(|(fd, flags)| {
@@ -278,4 +271,86 @@ fn end_of(process: Pid) -> Option<OwnedFd> {
 #[cfg(not(target_os = "linux"))]
 fn end_of(_process: Pid) -> Option<OwnedFd> {
     None
+}
+
+/// The bell that hangs now, with its end for writing.
+static BELL: Mutex<Option<(Arc<PipeReader>, PipeWriter)>> = Mutex::new(None);
+
+pub(crate) fn wake() {
+    let bell = BELL.lock().unwrap_or_else(PoisonError::into_inner).take();
+    drop(bell);
+}
+
+/// Returns a pipe that is readable once the bell rings, or `None` where there can be no pipe.
+pub(super) fn listen() -> Option<Arc<PipeReader>> {
+    let mut bell = BELL.lock().unwrap_or_else(PoisonError::into_inner);
+    if bell.is_none() {
+        let (ear, rope) = std::io::pipe().ok()?;
+        *bell = Some((Arc::new(ear), rope));
+    }
+    bell.as_ref().map(|(ear, _)| Arc::clone(ear))
+}
+
+pub(super) struct Lines {
+    line: Vec<u8>,
+    max: usize,
+}
+
+impl Lines {
+    /// Lines of at most `max` bytes; what a line has beyond that is left out.
+    pub(super) fn new(max: usize) -> Lines {
+        Lines {
+            line: Vec::new(),
+            max,
+        }
+    }
+
+    /// Takes bytes, and hands on each line that ends in them.
+    pub(super) fn take(&mut self, bytes: &[u8], hear: &mut dyn FnMut(&str)) {
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let text = part.strip_suffix(b"\n");
+            let more = text.unwrap_or(part);
+            let room = self.max.saturating_sub(self.line.len()).min(more.len());
+            self.line.extend_from_slice(&more[..room]);
+            if text.is_some() {
+                self.end(hear);
+            }
+        }
+    }
+
+    /// Hands on what there is of a line, if there is anything.
+    pub(super) fn end(&mut self, hear: &mut dyn FnMut(&str)) {
+        let line = String::from_utf8_lossy(self.line.trim_ascii_end());
+        if !line.is_empty() {
+            hear(&line);
+        }
+        self.line.clear();
+        // A long line does not keep its room for the short ones that follow.
+        self.line.shrink_to(64 * 1024);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heard(text: &str, size: usize, max: usize) -> Vec<String> {
+        let mut lines = Lines::new(max);
+        let mut heard = Vec::new();
+        let mut hear = |line: &str| heard.push(line.to_string());
+        for piece in text.as_bytes().chunks(size) {
+            lines.take(piece, &mut hear);
+        }
+        lines.end(&mut hear);
+        heard
+    }
+
+    #[test]
+    fn lines_are_the_same_however_they_arrive() {
+        let text = "one\r\n\ntwo and more\nthree";
+        for size in [1, 3, 100] {
+            assert_eq!(heard(text, size, 100), ["one", "two and more", "three"]);
+            assert_eq!(heard(text, size, 3), ["one", "two", "thr"]);
+        }
+    }
 }

@@ -13,7 +13,6 @@ use crate::config::{
     RUNNERS_ENVIRONMENT, RUNNERS_PROGRAMS, Settings,
 };
 use crate::error::{Code, Error, Result, quote};
-use crate::run::Spent;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Runners {
@@ -63,20 +62,16 @@ impl Runners {
         program.map(|(_, program)| program.as_str())
     }
 
-    /// Reads the command line of the runner `command`: what is said of it, else that of the settings.
-    fn command_line(&self, said: Option<&str>) -> Result<CommandLine> {
-        match (said, &self.command) {
-            (Some(said), _) => CommandLine::read(said),
-            (None, Some(set)) => CommandLine::read(set)
-                .map_err(|error| invalid(RUNNERS_COMMAND, self.command_variable, &error)),
-            (None, None) => Err(no_command()),
-        }
-    }
-
     /// Returns the runner of a name. `command` is what the command line says of `command`.
     pub(crate) fn named(&self, name: &str, command: Option<&str>) -> Result<Box<dyn Runner>> {
         if name == "command" {
-            return Ok(Box::new(self.command_line(command)?));
+            let line = match (command, &self.command) {
+                (Some(said), _) => CommandLine::read(said)?,
+                (None, Some(set)) => CommandLine::read(set)
+                    .map_err(|error| invalid(RUNNERS_COMMAND, self.command_variable, &error))?,
+                (None, None) => return Err(no_command()),
+            };
+            return Ok(Box::new(line));
         }
         let known = all().into_iter().find(|runner| runner.name() == name);
         let runner = known.ok_or_else(|| unknown(name))?;
@@ -171,33 +166,22 @@ pub(crate) fn all() -> Vec<Box<dyn Runner>> {
 /// Returns the words that lead to the command that a runner calls, and the options that this has to
 /// know.
 pub(crate) fn needs(runner: &dyn Runner) -> (Vec<String>, Vec<String>) {
-    let words = runner.invocation(&example()).words;
+    // All that can be looked up in a help text.
+    let example = Job {
+        folder: PathBuf::from("."),
+        model: Some("model".to_string()),
+        limits: Limits {
+            cost: Some(1.0),
+            ..Limits::default()
+        },
+        ..Job::default()
+    };
+    let words = runner.invocation(&example).words;
     let is_option = |word: &&String| word.starts_with('-') && word.len() > 1;
     let lead = words[1..].iter().take_while(|word| !is_option(word));
     let options = words.iter().filter(is_option);
     let name = |word: &String| word.split('=').next().unwrap_or_default().to_string();
     (lead.cloned().collect(), options.map(name).collect())
-}
-
-/// A job that asks for all that can be looked up in a help text.
-fn example() -> Job {
-    Job {
-        prompt: String::new(),
-        prompt_file: PathBuf::new(),
-        output_file: PathBuf::new(),
-        folder: PathBuf::from("."),
-        environment: Vec::new(),
-        passed: Vec::new(),
-        model: Some("model".to_string()),
-        resume: None,
-        before: Spent::default(),
-        tools: Vec::new(),
-        limits: Limits {
-            cost: Some(1.0),
-            ..Limits::default()
-        },
-        raw: PathBuf::new(),
-    }
 }
 
 /// A runner whose program is not the one that the PATH leads to.

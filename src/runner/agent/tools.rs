@@ -6,7 +6,7 @@ use super::Job;
 /// What changes files or can do anything: without these, nothing is written.
 const WRITING: [&str; 3] = ["Bash", "Edit", "Write"];
 
-/// Says whether a job allows a tool; a rule for a part of it, such as `Bash(git *)`, allows it too, since
+/// Returns whether a job allows a tool; a rule for a part of it, such as `Bash(git *)`, allows it too, since
 /// only `claude` knows such parts.
 pub(super) fn allows(job: &Job, tool: &str) -> bool {
     let named = |rule: &String| {

@@ -5,7 +5,7 @@ use crate::skill::front_matter::Fault;
 
 use super::indicator::several_documents;
 use super::scanner::Scanner;
-use super::token::{Comments, Kind, Mark, Scan, Token};
+use super::token::{Kind, Mark, Scan, Token};
 
 /// A value as it stands in the text.
 pub(super) struct Node {
@@ -213,20 +213,16 @@ impl Composer {
             .scanner
             .check(&[Kind::Key, Kind::Value, Kind::BlockEnd])?
         {
-            self.claim_comment(token.comments)?;
+            // An empty value takes the comment that follows it off the next token.
+            if token.comments.is_none() {
+                self.scanner.settle()?;
+                if let Some(head) = self.scanner.head() {
+                    head.drop_comment_after();
+                }
+            }
             return Ok(empty(token.end));
         }
         self.node(true)
-    }
-
-    fn claim_comment(&mut self, own: Option<Comments>) -> Scan<()> {
-        if own.is_none() {
-            self.scanner.settle()?;
-            if let Some(head) = self.scanner.head() {
-                head.drop_comment_after();
-            }
-        }
-        Ok(())
     }
 }
 

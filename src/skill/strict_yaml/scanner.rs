@@ -186,7 +186,12 @@ impl Scanner {
             self.cursor
                 .advance(self.cursor.count_while(|character| character == ' '));
             if self.cursor.peek() == '#' {
-                return Some(self.skip_comment());
+                let start = self.cursor.mark();
+                self.cursor
+                    .advance(self.cursor.count_while(|character| !is_end(character)));
+                while self.cursor.line_break().is_some() {}
+                self.allow_simple_key = true;
+                return Some(start);
             }
             self.cursor.line_break()?;
             self.allow_simple_key = true;
@@ -194,15 +199,6 @@ impl Scanner {
                 return Some(self.skip_empty_lines());
             }
         }
-    }
-
-    fn skip_comment(&mut self) -> Mark {
-        let start = self.cursor.mark();
-        self.cursor
-            .advance(self.cursor.count_while(|character| !is_end(character)));
-        while self.cursor.line_break().is_some() {}
-        self.allow_simple_key = true;
-        start
     }
 
     /// Also eats tabs and spaces before the next token, where the reference allows tabs.

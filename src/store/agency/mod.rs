@@ -1,19 +1,18 @@
 //! Where agents, and what they ran and said, are kept: apart from the tasks, so that commands about
 //! tasks neither read nor lock it. Traits like those of [`super`]; `conformance` proves the backends.
 
-mod agents;
-mod chat;
 #[cfg(test)]
 pub(in crate::store) mod conformance;
-mod conversations;
-mod runs;
 
+use crate::agent::Agent;
+use crate::chat::Chat;
+use crate::chat::record::{
+    Answer, Answered, Client, Component, Design, Guard, Media, Question, SecurityGroup,
+};
 use crate::error::Result;
-
-pub(crate) use agents::Agents;
-pub(crate) use chat::{Chats, Components};
-pub(crate) use conversations::{ConversationFilter, ConversationPage, Conversations};
-pub(crate) use runs::{Glimpse, RunFilter, RunPage, Runs, StoodIn, Tally};
+use crate::run::{
+    AnsweredBy, Conversation, ConversationStatus, Detail, Event, Message, Run, RunKind, RunStatus,
+};
 
 pub(crate) trait Agency {
     /// Begins a transaction that only reads. It sees one state and never waits for a writer.
@@ -28,4 +27,232 @@ pub(crate) trait AgencyTransaction:
     Agents + Runs + Conversations + Chats + Components
 {
     fn commit(self: Box<Self>) -> Result<()>;
+}
+
+pub(crate) trait Agents {
+    /// Reads all agents in the order in which they were first written.
+    fn agents(&self) -> Result<Vec<Agent>>;
+
+    fn agent(&self, id: &str) -> Result<Option<Agent>>;
+
+    /// Counts the agents that were registered while cleo ran.
+    fn runtime_agents(&self) -> Result<usize>;
+
+    /// Returns a number that grows with each change of an agent; 0 when there was none.
+    fn agents_revision(&self) -> Result<u64>;
+
+    fn put_agent(&mut self, agent: &Agent) -> Result<()>;
+
+    fn remove_agent(&mut self, id: &str) -> Result<bool>;
+}
+
+pub(crate) trait Runs {
+    fn put_run(&mut self, run: &Run) -> Result<()>;
+
+    fn run(&self, id: &str) -> Result<Option<Run>>;
+
+    /// Lists runs, those that were written first last.
+    fn runs(&self, filter: &RunFilter) -> Result<RunPage>;
+
+    fn owners(&self) -> Result<Vec<String>>;
+
+    fn unfinished(&self, owner: &str) -> Result<Vec<Run>>;
+
+    /// Reads the last executions of a user, or of all, newest first, as far as they began since a moment.
+    fn executions_since(&self, user: Option<&str>, since: &str, limit: u32)
+    -> Result<Vec<Glimpse>>;
+
+    /// Counts runs by user, agent, kind and status, in this order.
+    fn tallies(&self) -> Result<Vec<Tally>>;
+
+    /// Counts executions that somebody else answered because their agent failed, by user and agent, in
+    /// this order.
+    fn stood_in(&self) -> Result<Vec<StoodIn>>;
+
+    /// Counts executions that asked back which agent is meant, by user, in this order.
+    fn asked_back(&self) -> Result<Vec<(String, u64)>>;
+
+    fn add_event(&mut self, run: &str, at: &str, kind: &str, detail: &Detail) -> Result<u64>;
+
+    /// Reads the events after a cursor, of one run or of all, at most `limit`.
+    fn events(&self, run: Option<&str>, since: u64, limit: u32) -> Result<Vec<Event>>;
+
+    /// Reads the events that tell where messages went, in the runs of a user or of all, newest first;
+    /// before a cursor, at most `limit`.
+    fn delegations(
+        &self,
+        user: Option<&str>,
+        before: Option<u64>,
+        limit: u32,
+    ) -> Result<Vec<Event>>;
+
+    /// Returns the cursor of the last event; 0 when there is none.
+    fn last_event(&self) -> Result<u64>;
+
+    fn use_agent(&mut self, agent: &str, at: &str) -> Result<()>;
+
+    fn agent_uses(&self) -> Result<Vec<(String, String)>>;
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RunFilter {
+    pub(crate) user: Option<String>,
+    pub(crate) agent: Option<String>,
+    pub(crate) status: Option<RunStatus>,
+    pub(crate) kind: Option<RunKind>,
+    pub(crate) limit: u32,
+    pub(crate) offset: u32,
+}
+
+impl RunFilter {
+    pub(crate) fn takes(&self, tally: &Tally) -> bool {
+        (self.user.as_ref()).is_none_or(|user| *user == tally.user)
+            && (self.agent.as_ref()).is_none_or(|agent| tally.agent.as_ref() == Some(agent))
+            && self.status.is_none_or(|status| status == tally.status)
+            && self.kind.is_none_or(|kind| kind == tally.kind)
+    }
+}
+
+/// Runs, and how many there are without the limit.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct RunPage {
+    pub(crate) runs: Vec<Run>,
+    pub(crate) total: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Glimpse {
+    pub(crate) agent: Option<String>,
+    /// Where it stands.
+    pub(crate) status: RunStatus,
+    pub(crate) answered_by: Option<AnsweredBy>,
+    /// Whether somebody else answered because its agent failed.
+    pub(crate) stood_in: bool,
+    /// How long it took, in milliseconds.
+    pub(crate) time_ms: Option<u64>,
+    /// When it began, RFC 3339 in UTC.
+    pub(crate) started_at: String,
+}
+
+/// Executions that somebody else answered because their agent failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct StoodIn {
+    pub(crate) user: String,
+    pub(crate) agent: String,
+    pub(crate) runs: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) user: String,
+    pub(crate) agent: Option<String>,
+    pub(crate) kind: RunKind,
+    pub(crate) status: RunStatus,
+    pub(crate) runs: u64,
+    pub(crate) timed: u64,
+    /// How long these took together, in milliseconds.
+    pub(crate) time_ms: u64,
+    pub(crate) last_started: String,
+}
+
+pub(crate) trait Conversations {
+    fn put_conversation(&mut self, conversation: &Conversation) -> Result<()>;
+
+    fn conversation(&self, id: &str) -> Result<Option<Conversation>>;
+
+    /// Lists conversations, those in which something was said last first.
+    fn conversations(&self, filter: &ConversationFilter) -> Result<ConversationPage>;
+
+    fn add_message(&mut self, message: &Message) -> Result<()>;
+
+    /// Reads the last `limit` messages of a conversation, in the order in which they were said.
+    fn messages(&self, conversation: &str, limit: u32) -> Result<Vec<Message>>;
+
+    /// Reads the last `limit` messages of a conversation before one of them, in the order in which they
+    /// were said; none when that one is not in it.
+    fn messages_before(
+        &self,
+        conversation: &str,
+        message: &str,
+        limit: u32,
+    ) -> Result<Option<Vec<Message>>>;
+
+    /// Reads what was said in conversations after a cursor, oldest first, at most `limit`, with the
+    /// cursor of each.
+    fn said_after(&self, cursor: u64, limit: u32) -> Result<Vec<(u64, Message)>>;
+
+    /// Returns the cursor of what was said last, also outside of conversations; 0 when nothing was.
+    fn last_said(&self) -> Result<u64>;
+
+    fn message_count(&self, conversation: &str) -> Result<u64>;
+
+    /// Reads the messages of a run, in the order in which they were said.
+    fn run_messages(&self, run: &str) -> Result<Vec<Message>>;
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ConversationFilter {
+    pub(crate) user: Option<String>,
+    pub(crate) agent: Option<String>,
+    pub(crate) status: Option<ConversationStatus>,
+    pub(crate) limit: u32,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct ConversationPage {
+    pub(crate) conversations: Vec<Conversation>,
+    pub(crate) total: u64,
+}
+
+/// What the chat works on. Everything is asked for under its client, so none sees another's.
+pub(crate) trait Components {
+    fn client(&self, client: &str) -> Result<Option<Client>>;
+
+    fn design(&self, client: &str) -> Result<Option<Design>>;
+
+    /// Reads the components of a client, by their order and then by their number.
+    fn components(&self, client: &str) -> Result<Vec<Component>>;
+
+    fn component(&self, client: &str, id: &str) -> Result<Option<Component>>;
+
+    fn last_removed(&self, client: &str) -> Result<Option<i64>>;
+
+    fn security_groups(&self, client: &str) -> Result<Vec<SecurityGroup>>;
+
+    fn guards(&self, client: &str, component: &str) -> Result<Vec<String>>;
+
+    fn answers(&self, client: &str) -> Result<Vec<Answered>>;
+
+    fn question(&self, id: &str) -> Result<Option<Question>>;
+
+    fn media(&self, client: &str, library: &str) -> Result<Option<Media>>;
+
+    fn put_client(&mut self, client: &Client) -> Result<()>;
+
+    fn put_design(&mut self, design: &Design) -> Result<()>;
+
+    fn put_component(&mut self, component: &Component) -> Result<()>;
+
+    fn remove_component(&mut self, client: &str, id: &str) -> Result<bool>;
+
+    fn put_security_group(&mut self, group: &SecurityGroup) -> Result<()>;
+
+    /// Has a group guard a component; once is as good as twice.
+    fn put_guard(&mut self, guard: &Guard) -> Result<()>;
+
+    /// Takes a group from a component; says whether it was there.
+    fn remove_guard(&mut self, guard: &Guard) -> Result<bool>;
+
+    fn put_question(&mut self, question: &Question) -> Result<()>;
+
+    fn put_answer(&mut self, answer: &Answer) -> Result<()>;
+
+    fn put_media(&mut self, media: &Media) -> Result<()>;
+}
+
+pub(crate) trait Chats {
+    /// Reads what is remembered; nothing gives an empty memory.
+    fn chat(&self, conversation: &str) -> Result<Chat>;
+
+    fn put_chat(&mut self, conversation: &str, chat: &Chat, now: &str) -> Result<()>;
 }

@@ -57,7 +57,13 @@ fn translate(fault: rusqlite::Error, path: &Path) -> Error {
             let message = format!("{place} cannot be written: {fault}");
             Error::new(Code::DiskFull, message).fix(format!("df -h {}", folder(path)))
         }
-        Some(ErrorCode::SystemIoFailure) if is_unwritten(&fault) => unwritten(&fault, path),
+        Some(ErrorCode::SystemIoFailure)
+            if fault
+                .sqlite_error()
+                .is_some_and(|error| UNWRITTEN.contains(&error.extended_code)) =>
+        {
+            unwritten(&fault, path)
+        }
         Some(ErrorCode::ReadOnly | ErrorCode::SystemIoFailure) => {
             let message = format!("{place} cannot be written: {fault}");
             Error::new(Code::StoreReadOnly, message).fix(format!("ls -ld {}", folder(path)))
@@ -73,11 +79,6 @@ fn translate(fault: rusqlite::Error, path: &Path) -> Error {
         None => Error::new(Code::Internal, format!("{place}: {fault}")),
     };
     error.because(fault)
-}
-
-fn is_unwritten(fault: &rusqlite::Error) -> bool {
-    let code = fault.sqlite_error().map(|error| error.extended_code);
-    code.is_some_and(|code| UNWRITTEN.contains(&code))
 }
 
 /// The error for a write that the system refused, mostly for want of room.
@@ -111,7 +112,7 @@ pub(super) fn corrupt(path: &Path, why: &str) -> Error {
     Error::new(Code::StoreCorrupt, message)
 }
 
-/// Says what is wrong with a row that cannot be read as what it should be; none for other faults.
+/// Returns what is wrong with a row that cannot be read as what it should be; none for other faults.
 pub(super) fn damage(row: &Row<'_>, sql: &str, fault: &rusqlite::Error) -> Option<Damage> {
     let (column, cause) = match fault {
         rusqlite::Error::FromSqlConversionFailure(column, _, cause) => (column, cause.to_string()),

@@ -131,7 +131,15 @@ impl Graph for SqliteTransaction<'_> {
     fn ready(&self, root: Option<TaskId>, limit: Option<u32>) -> Result<ReadyPage> {
         self.settle()?;
         match root {
-            None => self.ready_of_all(limit),
+            None => {
+                let sql = "SELECT n.number, t.title, n.status, n.rank, n.below
+                           FROM nodes n CROSS JOIN tasks t ON t.number = n.number
+                           WHERE n.is_ready = 1
+                           ORDER BY n.rank, n.below DESC, n.number LIMIT ?1";
+                let tasks = self.all(sql, [limit.map_or(-1, i64::from)], read_ready)?;
+                let total = self.counter(nodes::READY)?.into();
+                Ok(ReadyPage { tasks, total })
+            }
             Some(root) => self.ready_below(root, limit),
         }
     }
@@ -239,15 +247,6 @@ impl SqliteTransaction<'_> {
     fn missing(&self, id: TaskId) -> Result<Vec<Missing>> {
         let task = self.task(id)?;
         Ok(task.map(|task| missing(&task)).unwrap_or_default())
-    }
-
-    fn ready_of_all(&self, limit: Option<u32>) -> Result<ReadyPage> {
-        let sql = "SELECT n.number, t.title, n.status, n.rank, n.below
-                   FROM nodes n CROSS JOIN tasks t ON t.number = n.number
-                   WHERE n.is_ready = 1 ORDER BY n.rank, n.below DESC, n.number LIMIT ?1";
-        let tasks = self.all(sql, [limit.map_or(-1, i64::from)], read_ready)?;
-        let total = self.counter(nodes::READY)?.into();
-        Ok(ReadyPage { tasks, total })
     }
 
     fn ready_below(&self, root: TaskId, limit: Option<u32>) -> Result<ReadyPage> {

@@ -8,11 +8,11 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::SqliteTransaction;
 use super::tasks::{COLUMNS, read_id, read_task, word};
-use crate::error::Result;
+use crate::error::{Code, Result};
 use crate::id::TaskId;
 use crate::score::{Term, normalize, terms};
 use crate::store::{Archived, Filter, Page, TaskTally, Tasks, literal};
-use crate::task::Status;
+use crate::task::{Status, Task};
 
 #[derive(Default)]
 struct Conditions {
@@ -293,7 +293,13 @@ fn find_words(
     archived: Archived,
     limit: u32,
 ) -> Result<Page> {
-    let query = match_expression(words);
+    // Each word must occur, whole or as a beginning. Only letters and digits go in, so nothing is taken for
+    // an operator of FTS5. They are composed (NFC), as texts are written: the index takes accents off, but
+    // knows no parts of a syllable.
+    let normalized = normalize(words);
+    let composed = |term: Term<'_>| term.text.nfc().collect::<String>();
+    let words = terms(&normalized).map(|term| format!("\"{}\"*", composed(term)));
+    let query = words.collect::<Vec<_>>().join(" ");
     if query.is_empty() {
         return Ok(Page::default());
     }
@@ -304,7 +310,9 @@ fn find_words(
          WHERE task_text MATCH ?1 AND {shown} ORDER BY bm25(task_text, 4.0, 1.0), t.number LIMIT ?2"
     );
     let tasks = transaction.all(&sql, (&query, limit), read_task)?;
-    let tasks_too = match has_archived(transaction)? {
+    // Words are counted in their index alone where nothing is archived.
+    let sql = "SELECT 1 FROM tasks WHERE archived_at IS NOT NULL LIMIT 1";
+    let tasks_too = match transaction.first(sql, (), |_| Ok(()))?.is_some() {
         true => "JOIN tasks t ON t.number = f.rowid",
         false if archived == Archived::Only => return Ok(Page::default()),
         false => "",
@@ -320,18 +328,47 @@ fn find_words(
     })
 }
 
-/// Says whether anything is archived: without that, words are counted in their index alone.
-fn has_archived(transaction: &SqliteTransaction<'_>) -> Result<bool> {
-    let sql = "SELECT 1 FROM tasks WHERE archived_at IS NOT NULL LIMIT 1";
-    Ok(transaction.first(sql, (), |_| Ok(()))?.is_some())
-}
+impl SqliteTransaction<'_> {
+    /// Remembers that the index lacks a new task.
+    pub(super) fn unread(&self, task: &Task) {
+        self.unread.borrow_mut().insert(task.id.0);
+    }
 
-/// Writes the words as an FTS5 expression in which each must occur, whole or as a beginning. Only
-/// letters and digits go in, so nothing is taken for an operator. They are composed (NFC), as texts
-/// are written: the index takes accents off, but knows no parts of a syllable.
-fn match_expression(words: &str) -> String {
-    let normalized = normalize(words);
-    let composed = |term: Term<'_>| term.text.nfc().collect::<String>();
-    let words = terms(&normalized).map(|term| format!("\"{}\"*", composed(term)));
-    words.collect::<Vec<_>>().join(" ")
+    /// Takes a task out of the index, which knows it as it was `before`; what is left of it is read
+    /// again.
+    pub(super) fn forget_words(&self, before: &Task) -> Result<()> {
+        if !self.unread.borrow_mut().insert(before.id.0) {
+            return Ok(());
+        }
+        let forget = || {
+            let sql = "INSERT INTO task_text (task_text, rowid, title, description)
+                       VALUES ('delete', ?1, ?2, ?3)";
+            self.execute(sql, (before.id.0, &before.title, &before.description))
+        };
+        match forget() {
+            Err(error) if error.code == Code::StoreCorrupt => {
+                self.read_all_words()?;
+                self.unread.borrow_mut().insert(before.id.0);
+                forget().map(drop)
+            }
+            forgotten => forgotten.map(drop),
+        }
+    }
+
+    pub(super) fn read_all_words(&self) -> Result<()> {
+        self.execute("INSERT INTO task_text (task_text) VALUES ('rebuild')", ())?;
+        self.unread.take();
+        Ok(())
+    }
+
+    pub(super) fn read_words(&self) -> Result<()> {
+        let unread = self.unread.take();
+        if !unread.is_empty() {
+            let sql = "INSERT INTO task_text (rowid, title, description)
+                       SELECT t.number, t.title, t.description
+                       FROM json_each(?1) u CROSS JOIN tasks t ON t.number = u.value";
+            self.execute(sql, [super::tasks::json(&unread)])?;
+        }
+        Ok(())
+    }
 }

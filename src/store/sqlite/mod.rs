@@ -2,28 +2,20 @@
 
 mod agency;
 mod chains;
-mod claims;
 mod faults;
-mod gates;
 mod graph;
 mod health;
 mod kept;
-mod links;
 mod list;
 mod log;
 mod nodes;
 mod open;
 mod opening;
 mod overview;
-mod phases;
 mod place;
-mod sessions;
-mod shape;
-mod spawns;
-mod suggestions;
+mod records;
 mod tasks;
 mod together;
-mod words;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

@@ -126,7 +126,12 @@ impl SqliteTransaction<'_> {
         let number = task.id.0;
         let was_ready = match self.kept(number)? {
             Some(_) => false,
-            None => self.is_counted_ready(number)?,
+            // It counts as ready by its row, however damaged that is.
+            None => {
+                let sql = "SELECT is_ready = 1 FROM nodes WHERE number = ?1";
+                self.first(sql, [number], |row| row.get(0))?
+                    .unwrap_or(false)
+            }
         };
         self.note_child(Some(task), None)?;
         let mut unwritten = self.unwritten.borrow_mut();
@@ -145,14 +150,6 @@ impl SqliteTransaction<'_> {
         drop(unwritten);
         self.execute("DELETE FROM nodes WHERE number = ?1", [number])?;
         Ok(())
-    }
-
-    /// Returns true for a task that counts as ready by its row, however damaged that is.
-    fn is_counted_ready(&self, number: u32) -> Result<bool> {
-        let sql = "SELECT is_ready = 1 FROM nodes WHERE number = ?1";
-        Ok(self
-            .first(sql, [number], |row| row.get(0))?
-            .unwrap_or(false))
     }
 
     fn counted_needs(&self, needs: &[TaskId]) -> Result<(u32, u32)> {
@@ -238,7 +235,7 @@ impl SqliteTransaction<'_> {
         if let Some(kept) = self.unwritten.borrow().held(number) {
             return Ok(Some(*kept));
         }
-        let stored = self.read_kept_if_whole(number)?;
+        let stored = self.all(super::kept::SELECT, [number], Kept::read)?.pop();
         if let Some(now) = stored {
             let rows = &mut self.unwritten.borrow_mut().rows;
             rows.insert(number, Held { stored, now });

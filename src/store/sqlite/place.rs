@@ -32,19 +32,15 @@ pub(crate) fn check_place(database: &Path) -> Result<()> {
         // Where this fails, `doctor` tells it.
         let _ = restrict(place, &there);
         if place == database && there.mode() & 0o077 != 0 {
-            restrict_beside(database);
+            for path in beside(database) {
+                let there = fs::symlink_metadata(&path).ok();
+                if let Some(there) = there.filter(Metadata::is_file) {
+                    let _ = restrict(&path, &there);
+                }
+            }
         }
     }
     Ok(())
-}
-
-fn restrict_beside(database: &Path) {
-    for path in beside(database) {
-        let there = fs::symlink_metadata(&path).ok();
-        if let Some(there) = there.filter(Metadata::is_file) {
-            let _ = restrict(&path, &there);
-        }
-    }
 }
 
 fn beside(database: &Path) -> [PathBuf; 2] {

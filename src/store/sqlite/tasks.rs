@@ -247,14 +247,16 @@ impl SqliteTransaction<'_> {
             return self.note_new(task);
         };
         if before.depends != task.depends {
-            self.put_depends(task)?;
+            self.execute("DELETE FROM task_depends WHERE task = ?1", [task.id.0])?;
+            self.insert_depends(task)?;
         }
         if (&before.title, &before.description) != (&task.title, &task.description) {
             self.forget_words(before)?;
         }
         self.put_row(UPDATE, task)?;
         if before.labels != task.labels {
-            self.put_labels(task)?;
+            self.execute("DELETE FROM task_labels WHERE task = ?1", [task.id.0])?;
+            self.insert_labels(task)?;
         }
         if before.extra.get("origin") != task.extra.get("origin") {
             self.execute("DELETE FROM origins WHERE task = ?1", [task.id.0])?;
@@ -299,11 +301,6 @@ impl SqliteTransaction<'_> {
         Ok(())
     }
 
-    fn put_labels(&self, task: &Task) -> Result<()> {
-        self.execute("DELETE FROM task_labels WHERE task = ?1", [task.id.0])?;
-        self.insert_labels(task)
-    }
-
     fn insert_labels(&self, task: &Task) -> Result<()> {
         let sql = "INSERT INTO task_labels VALUES (?1, ?2, ?3, ?4)";
         let rows = (0_u32..).zip(&task.labels);
@@ -311,11 +308,6 @@ impl SqliteTransaction<'_> {
             sql,
             rows.map(|(position, label)| (task.id.0, position, label, normalize(label))),
         )
-    }
-
-    fn put_depends(&self, task: &Task) -> Result<()> {
-        self.execute("DELETE FROM task_depends WHERE task = ?1", [task.id.0])?;
-        self.insert_depends(task)
     }
 
     fn insert_depends(&self, task: &Task) -> Result<()> {

@@ -5,16 +5,16 @@ use rusqlite::Params;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::SqliteAgencyTransaction;
 use crate::chat::Chat;
 use crate::chat::record::{
     Answer, Answered, Client, Component, Design, Guard, Media, Question, SecurityGroup,
 };
 use crate::error::{Code, Error, Result};
 use crate::store::agency::{Chats, Components};
+use crate::store::sqlite::open::Open;
 use crate::store::sqlite::tasks::{from_json, refuse_deep};
 
-impl SqliteAgencyTransaction<'_> {
+impl Open<'_> {
     /// Reads the first column of all rows as JSON.
     fn records<T: DeserializeOwned>(&self, sql: &str, parameters: impl Params) -> Result<Vec<T>> {
         self.all(sql, parameters, |row| from_json(row, 0))
@@ -31,7 +31,7 @@ fn json<T: Serialize>(record: &T) -> Result<String> {
     refuse_deep(&json).map(|()| json)
 }
 
-impl Components for SqliteAgencyTransaction<'_> {
+impl Components for Open<'_> {
     fn client(&self, client: &str) -> Result<Option<Client>> {
         let sql = "SELECT client_id, client_type FROM clients WHERE client_id = ?1";
         self.first(sql, [client], |row| {
@@ -202,7 +202,7 @@ impl Components for SqliteAgencyTransaction<'_> {
     }
 }
 
-impl Chats for SqliteAgencyTransaction<'_> {
+impl Chats for Open<'_> {
     fn chat(&self, conversation: &str) -> Result<Chat> {
         let sql = "SELECT memory FROM chats WHERE conversation_id = ?1";
         Ok(self.record(sql, [conversation])?.unwrap_or_default())

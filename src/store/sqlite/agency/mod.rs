@@ -3,23 +3,21 @@
 mod agents;
 mod chat;
 mod conversations;
-mod damaged;
 mod runs;
 
 use std::fs::{self, File};
-use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, Row};
 
 use super::faults::{self, Faults};
-use super::health;
 use super::open::{Open, PATIENCE, WHOLE, distrust, turn};
 use super::place::{check_place, create_private};
-use super::shape;
+use super::{health, opening};
 use crate::error::{Error, Result};
 use crate::file::unwritable;
 use crate::store::agency::{Agency, AgencyTransaction};
+use crate::store::left_out::Damage;
 
 const SCHEMA: &str = include_str!("../../schema/agents.sql");
 /// Version of the schema that this program reads and writes.
@@ -103,7 +101,7 @@ impl SqliteAgency {
     }
 
     fn shaped(self) -> Result<SqliteAgency> {
-        shape::check(&self.connection, &self.path, SCHEMA)?;
+        opening::check(&self.connection, &self.path, SCHEMA)?;
         Ok(self)
     }
 
@@ -116,7 +114,11 @@ impl SqliteAgency {
             if self.version()? == VERSION {
                 return self.connection.execute_batch("COMMIT").at(&self.path);
             }
-            if self.has_tables()? {
+            let sql = "SELECT count(*) FROM sqlite_master";
+            let tables = self
+                .connection
+                .query_row(sql, (), |row| row.get::<_, i64>(0));
+            if tables.at(&self.path)? > 0 {
                 return Err(foreign(&self.path));
             }
             let end = format!(
@@ -133,17 +135,9 @@ impl SqliteAgency {
         filled.map(|()| self)
     }
 
-    fn has_tables(&self) -> Result<bool> {
-        let sql = "SELECT count(*) FROM sqlite_master";
-        let count = self
-            .connection
-            .query_row(sql, (), |row| row.get::<_, i64>(0));
-        count.at(&self.path).map(|count| count > 0)
-    }
-
     fn begin(&mut self, how: &str, turn: Option<File>) -> Result<Box<dyn AgencyTransaction + '_>> {
         let open = Open::begin(&self.connection, &self.path, how, WHOLE, turn)?;
-        Ok(Box::new(SqliteAgencyTransaction { open }))
+        Ok(Box::new(open))
     }
 }
 
@@ -168,21 +162,9 @@ impl Agency for SqliteAgency {
     }
 }
 
-struct SqliteAgencyTransaction<'a> {
-    open: Open<'a>,
-}
-
-impl<'a> Deref for SqliteAgencyTransaction<'a> {
-    type Target = Open<'a>;
-
-    fn deref(&self) -> &Open<'a> {
-        &self.open
-    }
-}
-
-impl AgencyTransaction for SqliteAgencyTransaction<'_> {
+impl AgencyTransaction for Open<'_> {
     fn commit(mut self: Box<Self>) -> Result<()> {
-        self.open.commit()
+        Open::commit(&mut self)
     }
 }
 
@@ -190,6 +172,71 @@ impl AgencyTransaction for SqliteAgencyTransaction<'_> {
 crate::store::conformance::suite!(crate::store::agency::conformance, |folder: &Path| {
     SqliteAgency::open_or_create(&folder.join("agents.db")).unwrap()
 });
+
+const UNCOUNT_RUN: &str = "UPDATE run_tallies AS t SET runs = t.runs - 1,
+        timed = t.timed - (r.execution_time_ms IS NOT NULL),
+        time_ms = t.time_ms - ifnull(r.execution_time_ms, 0)
+    FROM runs AS r WHERE r.position = ?1 AND t.user_id = r.user_id AND t.kind = r.kind
+        AND t.agent = ifnull(r.agent, '') AND t.status = r.status";
+
+impl SqliteAgency {
+    /// Removes the runs, events, conversations and messages that cannot be read: a run with its events and
+    /// a conversation with its messages, which nobody could reach without it. Returns which they were.
+    pub(crate) fn remove_damaged(&mut self) -> Result<Vec<Damage>> {
+        let turn = turn(Some(&turns(&self.path)), &self.path)?;
+        let mut open = Open::begin(&self.connection, &self.path, "BEGIN IMMEDIATE", WHOLE, turn)?;
+        let mut removed = Vec::new();
+        let sql = format!("SELECT {}, position FROM runs", runs::COLUMNS);
+        for (position, damage) in find_damaged(&open, &sql, runs::read)? {
+            let events = "DELETE FROM events WHERE run = (SELECT id FROM runs WHERE position = ?1)";
+            open.execute(events, [position])?;
+            open.execute(UNCOUNT_RUN, [position])?;
+            open.execute("DELETE FROM runs WHERE position = ?1", [position])?;
+            removed.push(damage);
+        }
+        let sql = format!("SELECT {}, cursor AS position FROM events", runs::EVENT);
+        for (cursor, damage) in find_damaged(&open, &sql, runs::read_event)? {
+            open.execute("DELETE FROM events WHERE cursor = ?1", [cursor])?;
+            removed.push(damage);
+        }
+        let columns = conversations::COLUMNS;
+        let sql = format!("SELECT {columns}, position FROM conversations");
+        for (position, damage) in find_damaged(&open, &sql, conversations::read)? {
+            let messages = "DELETE FROM messages
+                WHERE conversation = (SELECT id FROM conversations WHERE position = ?1)";
+            open.execute(messages, [position])?;
+            open.execute("DELETE FROM conversations WHERE position = ?1", [position])?;
+            removed.push(damage);
+        }
+        let columns = conversations::MESSAGE;
+        let sql = format!("SELECT {columns}, position FROM messages");
+        for (position, damage) in find_damaged(&open, &sql, conversations::read_message)? {
+            open.execute("DELETE FROM messages WHERE position = ?1", [position])?;
+            removed.push(damage);
+        }
+        open.commit()?;
+        Ok(removed)
+    }
+}
+
+/// Finds the rows of a table that cannot be read, by their `position`.
+fn find_damaged<T>(
+    open: &Open<'_>,
+    sql: &str,
+    read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+) -> Result<Vec<(i64, Damage)>> {
+    let mut statement = open.connection.prepare(sql).at(open.path)?;
+    let mut rows = statement.query(()).at(open.path)?;
+    let mut damaged = Vec::new();
+    while let Some(row) = rows.next().at(open.path)? {
+        let Err(fault) = read(row) else { continue };
+        match faults::damage(row, sql, &fault) {
+            Some(damage) => damaged.push((row.get("position").at(open.path)?, damage)),
+            None => return Err(fault).at(open.path),
+        }
+    }
+    Ok(damaged)
+}
 
 #[cfg(test)]
 mod tests {
@@ -221,13 +268,13 @@ mod tests {
     fn own_schema_is_exact() {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(SCHEMA).unwrap();
-        assert!(shape::is_exact(&connection, SCHEMA).unwrap());
+        assert!(opening::is_exact(&connection, SCHEMA).unwrap());
         connection.execute_batch("CREATE TABLE theirs (a)").unwrap();
-        assert!(shape::is_exact(&connection, SCHEMA).unwrap());
+        assert!(opening::is_exact(&connection, SCHEMA).unwrap());
         connection
             .execute_batch("CREATE INDEX theirs_by_a ON theirs (a)")
             .unwrap();
-        assert!(!shape::is_exact(&connection, SCHEMA).unwrap());
+        assert!(!opening::is_exact(&connection, SCHEMA).unwrap());
     }
 
     #[test]
