@@ -35,7 +35,6 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
-    /// Makes the claim that follows `last` on a task.
     pub(crate) fn after(
         last: Option<&Claim>,
         task: TaskId,
@@ -76,7 +75,6 @@ impl Claim {
         self.holder.as_deref().filter(|_| !self.is_over(now))
     }
 
-    /// Returns whether somebody holds the task although the lease is over.
     pub(crate) fn is_expired(&self, now: &str) -> bool {
         self.holder.is_some() && self.is_over(now)
     }

@@ -160,7 +160,6 @@ impl<'de> Deserialize<'de> for Object {
     }
 }
 
-/// Reads nothing but an object.
 struct Fields;
 
 impl<'de> Visitor<'de> for Fields {
@@ -202,13 +201,11 @@ impl<'de: 'a, 'a> Visitor<'de> for Parts<'a> {
     }
 }
 
-/// Returns the error for a field that an object has twice.
 fn duplicate_field<E: Error>(name: &str) -> E {
     let short: String = name.chars().take(60).collect();
     E::custom(format!("the field `{short}` is there twice"))
 }
 
-/// A value within what is left to spend.
 #[derive(Clone, Copy)]
 struct Within<'a>(&'a Cell<usize>);
 

@@ -37,7 +37,6 @@ const VARIABLES: [&str; 10] = [
 const GRACE: Duration = Duration::from_secs(2);
 /// How often to look whether cleo is asked to end.
 const LOOK: Duration = Duration::from_millis(25);
-/// How many lines may wait to be taken.
 const WAITING: usize = 64;
 
 #[derive(Debug)]
@@ -74,7 +73,6 @@ pub(crate) fn perform(
     done
 }
 
-/// Returns what is wrong with the program, without starting it.
 pub(crate) fn check(program: &Path) -> Result<()> {
     match program.metadata() {
         Ok(there) if there.is_file() => Ok(()),
@@ -155,7 +153,6 @@ fn next(
     }
 }
 
-/// Reads lines until there are no more, or nobody takes them.
 fn read(pipe: impl BufRead, sender: &SyncSender<Line>) {
     for line in pipe.lines() {
         let Ok(line) = line else { return };

@@ -37,7 +37,6 @@ pub(crate) fn read(path: &Path, max: u64) -> Result<Vec<u8>> {
     read_within(path, max)?.ok_or_else(|| too_large(path, max))
 }
 
-/// Reads a file; none when it has more than `max` bytes.
 pub(crate) fn read_within(path: &Path, max: u64) -> Result<Option<Vec<u8>>> {
     let bytes = read_start(path, max + 1)?;
     Ok((bytes.len() as u64 <= max).then_some(bytes))
@@ -149,7 +148,6 @@ pub(crate) struct Line<'a> {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Reads lines of at most `max` bytes.
     pub(crate) fn new(input: R, max: usize) -> Lines<R> {
         Lines {
             input,
@@ -282,7 +280,6 @@ fn put(path: &Path, text: &str, replace: bool) -> io::Result<()> {
     fs::File::open(folder)?.sync_all()
 }
 
-/// The error for a place that cannot be written.
 pub(crate) fn unwritable(path: &Path, cause: std::io::Error) -> Error {
     let message = format!("{} cannot be written: {cause}", path.display());
     let no_room = matches!(
@@ -298,7 +295,6 @@ pub(crate) fn unwritable(path: &Path, cause: std::io::Error) -> Error {
         .because(cause)
 }
 
-/// The error for a file that cannot be read.
 pub(crate) fn unreadable(path: &Path, cause: std::io::Error) -> Error {
     let message = format!("{} cannot be read: {cause}", path.display());
     Error::new(Code::FileUnreadable, message)

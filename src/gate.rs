@@ -175,7 +175,6 @@ impl Gates {
         !self.gates.is_empty() || !self.required.is_empty()
     }
 
-    /// Returns whether the task needs a gate, so that later ones wait for it.
     pub(crate) fn needs(&self, gate: Gate) -> bool {
         match self.required.is_empty() {
             true => gate != Gate::CleanupDone,
@@ -183,13 +182,11 @@ impl Gates {
         }
     }
 
-    /// Names the gates that the task needs, in order.
     pub(crate) fn needed(&self) -> Vec<Gate> {
         let all = Gate::ALL.into_iter();
         all.filter(|gate| self.needs(*gate)).collect()
     }
 
-    /// Names the gates that the task needs and that have not passed, in order.
     pub(crate) fn open(&self) -> Vec<Gate> {
         let needed = self.needed().into_iter();
         needed.filter(|gate| !self.has_passed(*gate)).collect()
@@ -199,7 +196,6 @@ impl Gates {
         self.gates.get(&gate).is_some_and(|record| record.passed)
     }
 
-    /// Names the needed gates before `gate` that are open.
     pub(crate) fn open_before(&self, gate: Gate) -> Vec<Gate> {
         let open = self.open().into_iter();
         open.filter(|other| *other < gate).collect()

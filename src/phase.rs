@@ -32,7 +32,6 @@ pub(crate) struct Phase {
 }
 
 impl Phase {
-    /// Makes a phase that nobody has begun.
     pub(crate) fn new(slug: &str, position: u32) -> Phase {
         Phase {
             slug: slug.to_string(),

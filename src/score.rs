@@ -149,7 +149,6 @@ pub(crate) struct Rank {
 }
 
 impl Rank {
-    /// Returns the key by which candidates are sorted, best first.
     pub(crate) fn key(&self) -> (Reverse<u32>, usize, usize) {
         (Reverse(self.points), self.position, self.order)
     }

@@ -123,7 +123,6 @@ pub(crate) fn prepare(input: &Input<'_>) -> Result<Prepared> {
     })
 }
 
-/// Protocols of a block, base first.
 pub(crate) type Stack<'a> = Vec<&'a ProtocolFile>;
 
 /// The protocols of a prompt, none when the skill brings its own, and the prompt with them.

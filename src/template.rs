@@ -123,12 +123,10 @@ impl Bindings {
         self.0.get(name).map(String::as_str)
     }
 
-    /// Returns names and values in the order of the names.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.0.iter().map(|(name, value)| (*name, value.as_str()))
     }
 
-    /// Returns the same bindings without the text that people and agents wrote.
     pub(crate) fn without_free_text(&self) -> Bindings {
         let mut masked = self.clone();
         FREE_TEXT.iter().for_each(|name| masked.set(name, ""));

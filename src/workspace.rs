@@ -56,7 +56,6 @@ impl Workspace {
         Err(Error::new(Code::WorkspaceNotFound, message).fix(fix))
     }
 
-    /// Lists what [`Workspace::create`] would make in `root`.
     pub(crate) fn missing(root: &Path) -> Vec<String> {
         let parts = [".cleo", OUTPUT_DIR, ".cleo/.gitignore", ".cleo/cleo.db"];
         let missing = parts.iter().filter(|part| !root.join(part).exists());
@@ -200,7 +199,6 @@ impl Workspace {
         Some(runs.parent()?.parent()?.to_path_buf().into())
     }
 
-    /// Returns where the files are that are judged, where that is a git worktree.
     pub(crate) fn worktree(&self) -> Option<String> {
         let is_worktree = self.home().is_some();
         is_worktree.then(|| self.root.to_string_lossy().into_owned())
@@ -275,7 +273,6 @@ impl Workspace {
         }
     }
 
-    /// Returns the first link on the way to a place below the root.
     fn link_to(&self, relative: &str) -> Option<PathBuf> {
         let way = Path::new(relative).components();
         let steps = way.scan(self.root.clone(), |step, part| {

@@ -230,7 +230,6 @@ fn list(field: &str, words: Option<Vec<String>>) -> Result<Option<Vec<String>>> 
     })
 }
 
-/// Warns of a connection that an agent has and is not reached by.
 pub(crate) fn unused_connection(agent: &Agent) -> Option<String> {
     let (endpoint, command) = (agent.endpoint.is_some(), !agent.command.is_empty());
     let (id, kind) = (&agent.id, agent.kind.word());
@@ -246,7 +245,6 @@ pub(crate) fn unused_connection(agent: &Agent) -> Option<String> {
     ))
 }
 
-/// The error for a field of an agent that cannot be so.
 pub(crate) fn invalid(message: impl Into<String>) -> Error {
     Error::new(Code::AgentInvalid, message)
 }

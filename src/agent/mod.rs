@@ -128,7 +128,6 @@ impl Agent {
         !self.is_private() || self.is_own_of(user)
     }
 
-    /// Leaves out whose it is, unless it is the user's own.
     pub(crate) fn shown_to(mut self, user: Option<&str>) -> Agent {
         if !self.is_own_of(user) {
             self.user_id = None;
@@ -141,7 +140,6 @@ impl Agent {
         offered.is_some_and(|offered| normalize(offered.trim()) == normalize(capability.trim()))
     }
 
-    /// Returns whether it is one of the built-in agents, or in the place of one.
     pub(crate) fn is_builtin(&self) -> bool {
         builtin::is_builtin(&self.id)
     }

@@ -12,9 +12,7 @@ use super::{Client, Outcome};
 const TIMEOUT: u32 = 60;
 const COMMAND: &str = "cleo hook ";
 
-/// Keys with their values as they are written.
 type Object = IndexMap<String, String>;
-/// Why a file cannot be changed.
 type Fault = String;
 
 /// A hook: the event of the client, and what is asked then.

@@ -21,7 +21,6 @@ pub(crate) use places::Places;
 
 /// Largest SKILL.md or protocol file that is read, in bytes.
 const FILE_MAX: u64 = 1 << 20;
-/// The base protocol, in a folder of skills.
 const BASE: &str = "_shared/subagent-protocol-base.md";
 
 #[derive(Debug)]
@@ -331,11 +330,9 @@ struct Skills;
 #[prefix = "protocols/"]
 struct Protocols;
 
-/// The files of `skills/` and `protocols/`, by their path.
 struct Embedded;
 
 impl Embedded {
-    /// Lists the files whose path starts with `prefix`.
     fn iter_under(prefix: &str) -> impl Iterator<Item = Cow<'static, str>> {
         let all = Skills::iter().chain(Protocols::iter());
         all.filter(move |name| name.starts_with(prefix))

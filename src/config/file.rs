@@ -7,7 +7,6 @@ use serde_yaml::Value as Yaml;
 use super::{Key, Value, no_setting};
 use crate::error::{Code, Error, Result, quote};
 
-/// Largest settings file, in bytes.
 pub(crate) const FILE_MAX: u64 = 64 << 10;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -140,7 +139,6 @@ fn is_flat_line(line: &str, name: &str) -> bool {
     start.is_some_and(|start| start.eq_ignore_ascii_case(name))
 }
 
-/// Sets a value in the text of a file: replaces its flat line, or appends one.
 pub(crate) fn set(path: &str, text: &str, key: &Key, value: &Value) -> Result<String> {
     let value = match value {
         Value::Text(text) if read_value(text).as_ref() == Some(&Yaml::from(&**text)) => {

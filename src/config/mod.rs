@@ -42,7 +42,6 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Adds a value below those that are there.
     pub(crate) fn add(&mut self, key: &'static Key, value: Value, origin: Origin) {
         self.set.push((key.name, value, origin));
     }
@@ -65,7 +64,6 @@ impl Settings {
         }
     }
 
-    /// Returns a setting that is a number or a time in seconds.
     pub(crate) fn number(&self, name: &str) -> Option<u64> {
         match self.value(name)? {
             Value::Number(number) => Some(number),

@@ -108,7 +108,6 @@ impl Engine<'_> {
         Ok(status == Some(crate::task::Status::Done))
     }
 
-    /// Returns what prompts are prepared with, which the first call reads.
     pub(super) fn stocked(&mut self) -> Result<Stock> {
         match self.stock.take() {
             Some(stock) => Ok(stock),

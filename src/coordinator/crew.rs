@@ -28,7 +28,6 @@ pub(super) enum Heard {
     Checked(Result<Vec<String>>),
 }
 
-/// The step, the number of the attempt, and what its thread reports.
 pub(super) type Message = (usize, u32, Heard);
 
 pub(super) struct Crew {
@@ -102,7 +101,6 @@ impl Crew {
         Ok(())
     }
 
-    /// Waits until all stopped threads are over, so that what they drive does not outlive them.
     pub(super) fn settle(&self) {
         let begun = Instant::now();
         while self.busy.get() > 0 && begun.elapsed() < PATIENCE {
@@ -110,7 +108,6 @@ impl Crew {
         }
     }
 
-    /// Waits for a message and takes all that have come.
     pub(super) fn hear(&self, patience: Duration) -> Vec<Message> {
         let heard: Vec<Message> = match self.receiver.recv_timeout(patience) {
             Ok(first) => std::iter::once(first)

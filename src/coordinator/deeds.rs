@@ -295,7 +295,6 @@ impl Engine<'_> {
         self.give_back(step)
     }
 
-    /// Gives a task back that is not done, unless somebody else has it by now.
     pub(super) fn give_back(&mut self, step: usize) -> Result<()> {
         let slot = &mut self.slots[step];
         slot.given = None;

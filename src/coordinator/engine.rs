@@ -265,7 +265,6 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Ends everything that works and gives its tasks back, as far as that can still be done.
     fn abandon(mut self, error: Error) -> Error {
         let stops = self.slots.iter().filter_map(|slot| slot.stop.as_deref());
         stops.for_each(halt);
@@ -359,7 +358,6 @@ impl<'a> Engine<'a> {
         self.workers.get(self.employed[step])
     }
 
-    /// Returns where the files of a try lie, without their ends.
     pub(super) fn raw(&self, step: usize) -> PathBuf {
         let name = format!("{}-{}", self.tasks[step], self.slots[step].attempt);
         self.journal.folder().join(name)

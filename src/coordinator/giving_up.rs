@@ -250,7 +250,6 @@ fn settled(
     Ok((run, orphans, released))
 }
 
-/// Notes that a run was given up now. One that had failed before ended then, and of that.
 fn give_up(run: &mut Run, now: String) {
     let had_failed = run.status == RunStatus::Failed;
     let ended = run.completed_at.take().filter(|_| had_failed);

@@ -185,7 +185,6 @@ impl Engine<'_> {
         held.into_iter().try_for_each(|step| self.beat(step))
     }
 
-    /// Looks whether the run is to end.
     fn heed(&mut self) -> Result<()> {
         if self
             .guard

@@ -113,7 +113,6 @@ impl Engine<'_> {
         })
     }
 
-    /// Verifies the work on a task in its worktree, and brings what verifies into the workspace.
     fn brought_home(&mut self, tree: &Tree, id: TaskId, epoch: Option<u32>) -> Result<Brought> {
         let lacking = self.lacking_in(tree, id, epoch)?;
         if !lacking.faults.is_empty() {

@@ -81,7 +81,6 @@ impl Machine {
         }
     }
 
-    /// Notes what was done before the run went on.
     pub(super) fn done_before(&mut self, step: usize) {
         self.schedule.done(step);
     }
@@ -127,7 +126,6 @@ impl Machine {
         self.stages.is_empty() && self.parked.is_empty() && self.schedule.is_over()
     }
 
-    /// Returns when to look again if nothing happens before.
     pub(super) fn wakes(&self) -> Option<Duration> {
         let waiting = self.stages.values().filter_map(|stage| match stage {
             Stage::Waiting(until) => Some(*until),
@@ -318,7 +316,6 @@ impl Machine {
         why.to_string()
     }
 
-    /// Returns the steps that were never begun and never will be: they wait for each other.
     pub(super) fn stuck(&self) -> BTreeSet<usize> {
         let waits = |step: &usize| self.schedule.stand(*step) == Stand::Waiting;
         (0..self.steps.len()).filter(waits).collect()

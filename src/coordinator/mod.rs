@@ -36,7 +36,6 @@ pub(crate) use report::Report;
 pub(crate) use resume::{resume, way_on};
 pub(crate) use selection::{Rehearsal, Rehearsed, rehearse};
 
-/// Who is told of a run while it goes on.
 pub(crate) trait Listener {
     fn tell(&mut self, events: &[Event], board: &Board);
 

@@ -122,7 +122,6 @@ impl Options {
 
 /// First pause after too many requests; each one after it is twice as long.
 const PAUSE: Duration = Duration::from_secs(2);
-/// Longest pause.
 const PAUSE_MAX: Duration = Duration::from_secs(300);
 /// Longest pause that a server may ask for: who wants to be left alone for longer is tried again when the
 /// run is gone on with, and holds up nothing until then.

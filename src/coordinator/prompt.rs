@@ -5,7 +5,6 @@ use crate::id::{self, TaskId};
 use crate::ops::spawn::Spawned;
 use crate::workspace::MANIFEST;
 
-/// Most faults that an agent is told at a time.
 const FAULTS_MAX: usize = 50;
 
 pub(super) fn missing(spawned: &Spawned, faults: &[String]) -> String {
@@ -29,7 +28,6 @@ pub(super) fn missing(spawned: &Spawned, faults: &[String]) -> String {
     text
 }
 
-/// Writes the prompt of another try that knows nothing of the one before.
 pub(super) fn again(spawned: &Spawned, faults: &[String]) -> String {
     let prompt = spawned.prompt.trim_end();
     let missing = missing(spawned, faults);

@@ -179,7 +179,6 @@ fn error(run: &Run, tasks: &[TaskRun], summary: Summary, ending: &Ending) -> Opt
     error.map(|error| with_way_out(error, run, ending))
 }
 
-/// Returns why tasks were not begun, each reason once; what waits for others has none of its own.
 fn not_begun(tasks: &[TaskRun]) -> Vec<String> {
     let mut reasons: Vec<String> = Vec::new();
     let is_own = |task: &&TaskRun| task.state == TaskState::Skipped && task.because.is_none();
@@ -192,7 +191,6 @@ fn not_begun(tasks: &[TaskRun]) -> Vec<String> {
     reasons
 }
 
-/// Returns what to type next: to go on with the run that is in the way, or with more money, else to look.
 fn with_way_out(error: Error, run: &Run, ending: &Ending) -> Error {
     let show = format!("cleo runs show {}", quote(&run.id));
     if let Some(holder) = &ending.holder {

@@ -84,7 +84,6 @@ pub(crate) fn resume(
     engine.carry_out()
 }
 
-/// Opens the store of agents, which must have the run.
 pub(super) fn opened(
     workspace: &Workspace,
     surroundings: &Surroundings,
@@ -216,7 +215,6 @@ fn spent(tasks: &[TaskRun]) -> f64 {
     costs.fold(0.0, |all, cost| dollars(all + cost.max(0.0)))
 }
 
-/// Returns how the last try of a task ended; none when it was never tried.
 fn tried(task: &TaskRun) -> Option<Outcome> {
     // What was cut off, or not looked at any more, came to no end of its own.
     let last = task.outcome.filter(|outcome| *outcome != Outcome::Ok);

@@ -20,9 +20,7 @@ use crate::run::told::Planned;
 use crate::store::Transaction;
 use crate::task::graph::Node;
 
-/// Most tasks of one run.
 const TASKS_MAX: usize = 10_000;
-/// Most claims that are looked at.
 const HELD_MAX: u32 = 1_000;
 
 /// Finds the open tasks of a selection, the most urgent first, each with those that come before it.
@@ -113,7 +111,6 @@ fn nodes(transaction: &dyn Transaction, roots: &[TaskId]) -> Result<BTreeMap<Tas
     Ok(all)
 }
 
-/// Lists what comes before a task: what it depends on, and its parts.
 fn needs(
     node: &Node,
     nodes: &BTreeMap<TaskId, Node>,

@@ -18,7 +18,6 @@ pub(super) struct Worker {
     pub(super) model: Option<String>,
 }
 
-/// The workers of a run, found one after the other.
 pub(super) struct Staff<'a> {
     runners: &'a Runners,
     command: Option<&'a str>,

@@ -128,7 +128,6 @@ pub(super) fn cut_off(folder: &Path, board: &mut Board, at: &str) -> Vec<(&'stat
         .collect()
 }
 
-/// Tells of the end of an agent; nothing where none was under way, or none said what it used.
 fn ended(folder: &Path, task: &TaskRun) -> Option<Told> {
     // The group is known from when an agent begins until its end was told.
     task.group.as_ref()?;
@@ -181,7 +180,6 @@ impl KeptTree {
     }
 }
 
-/// Lists the worktrees of a run that are kept, each as it was told of last.
 pub(super) fn kept(events: &[Event]) -> Vec<KeptTree> {
     let told = events.iter().filter(|event| event.kind == kind::TASK_KEPT);
     let trees = told.filter_map(|event| KeptTree::of(Told::read(&event.detail)));

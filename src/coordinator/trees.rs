@@ -71,7 +71,6 @@ impl Tree {
     }
 }
 
-/// What became of the worktrees that a process left.
 pub(super) struct Swept {
     pub(super) kept: Vec<(Tree, Error)>,
     pub(super) branches: Vec<String>,
@@ -213,7 +212,6 @@ impl Trees {
         Ok(is_there.then(|| tree.branch.clone()))
     }
 
-    /// The error of a worktree whose folder is not there any more, which tells what is left of it.
     pub(super) fn gone(&self, tree: &Tree) -> Error {
         let removed = format!("{} was removed meanwhile", tree.place());
         let branch = self.branch(tree).ok().flatten();

@@ -105,7 +105,6 @@ impl Engine<'_> {
         self.tell(kind::TASK_WAITING, told);
     }
 
-    /// Begins nothing any more that is still to begin, of a step or of all.
     fn call_off(&mut self, only: Option<usize>) {
         let is_off = |deed: &Deed| match deed {
             Deed::Start(step) => only.is_none_or(|only| only == *step),
@@ -125,7 +124,6 @@ impl Engine<'_> {
         }
     }
 
-    /// Goes on without the turn, which did not come.
     fn give_up(&mut self, error: &Error) -> Result<()> {
         for deed in std::mem::take(&mut self.turns.due) {
             match deed {

@@ -113,7 +113,6 @@ pub(crate) struct Decision {
     pub(crate) rejected: Vec<Rejected>,
 }
 
-/// Chooses the skill for a task. `skills` stand in catalogue order.
 pub(crate) fn dispatch(
     subject: &Subject,
     skills: &[Skill],

@@ -31,7 +31,6 @@ pub(super) struct Answer<'a> {
 }
 
 impl<'a> Answer<'a> {
-    /// Begins one; `seen` gets its text.
     pub(super) fn new(
         model: &'a Model,
         key: Option<&'a Key>,
@@ -106,7 +105,6 @@ impl<'a> Answer<'a> {
         self.found.add(delta);
     }
 
-    /// Takes in what has not been read yet; the error says why it is no answer.
     pub(super) fn end(&mut self) -> std::result::Result<(), String> {
         match self.reader.as_mut().map(Reader::finish) {
             Some(Some(last)) => self.event(&last),
@@ -163,7 +161,6 @@ impl From<Error> for Missed {
 }
 
 impl Client {
-    /// Makes the error of a server that gave no whole answer.
     pub(super) fn unreached(&self, fault: &Fault) -> Missed {
         let server = &self.model.base_url;
         let (code, message) = match fault.kind {
@@ -206,7 +203,6 @@ impl Client {
         }
     }
 
-    /// Makes the error of a server that answered with another status than 200.
     pub(super) fn refused(&self, head: &Head, body: &str) -> Missed {
         let (server, status) = (&self.model.base_url, head.status);
         let again = client::is_passing(status);
@@ -288,7 +284,6 @@ impl Client {
     }
 }
 
-/// Makes the error of an attempt after which there is no time for another.
 pub(super) fn too_long(error: Error, pause: Duration) -> Error {
     let seconds = pause.as_secs_f64().ceil();
     let message = format!(

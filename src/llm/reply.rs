@@ -29,7 +29,6 @@ pub(crate) struct Usage {
 }
 
 impl Usage {
-    /// Adds what another answer took; what nobody counted adds nothing.
     pub(crate) fn add(&mut self, other: Usage) {
         let sum = |one: Option<u64>, two: Option<u64>| match (one, two) {
             (Some(one), Some(two)) => Some(one.saturating_add(two)),
@@ -80,7 +79,6 @@ impl Delta {
         self.error = self.error.take().or(next.error);
     }
 
-    /// Makes the answer; the error says why it is none.
     pub(crate) fn finished(self, asked: &str) -> Result<Reply, String> {
         let Some(finish) = self.finish else {
             return Err("it ended before its end".to_string());
@@ -119,7 +117,6 @@ impl Finish {
     }
 }
 
-/// Reads a word at a place; an empty one is none.
 pub(super) fn word(value: &Value, place: &str) -> Option<String> {
     let word = value.pointer(place)?.as_str()?;
     Some(word.to_string()).filter(|word| !word.is_empty())

@@ -80,7 +80,6 @@ impl Provider {
 }
 
 impl Model {
-    /// Makes the model that the settings describe; none when they name no provider.
     pub(crate) fn from(settings: &Settings) -> Result<Option<Model>> {
         let Some(provider) = Provider::of(settings) else {
             return Ok(None);
@@ -116,7 +115,6 @@ impl Model {
         }))
     }
 
-    /// Returns whether what is sent stays on this machine or is encrypted.
     pub(crate) fn is_safe(&self) -> bool {
         self.base_url.starts_with("https://") || is_local(&self.base_url)
     }
@@ -219,7 +217,6 @@ impl Key {
         Err(Error::new(Code::ConfigInvalid, message).fix(ask_for(variable)))
     }
 
-    /// Returns the key, for the request only.
     pub(crate) fn reveal(&self) -> &str {
         &self.0
     }

@@ -14,7 +14,6 @@ use ureq::{Agent, Body, Error, Proxy, Timeout};
 
 use crate::proxy;
 
-/// How much of a body is passed on at once, in bytes.
 const CHUNK: usize = 16 * 1024;
 /// Longest text of a fault that is passed on, in characters.
 const WORDS_MAX: usize = 300;
@@ -227,7 +226,6 @@ impl Text {
         text
     }
 
-    /// Returns what still waits.
     pub(crate) fn finish(self) -> String {
         String::from_utf8_lossy(&self.held).into_owned()
     }

@@ -101,7 +101,6 @@ pub(crate) fn faults(plan: &Plan) -> Vec<Fault> {
     faults
 }
 
-/// Returns the place of each step by its id; of two with one id the first.
 pub(super) fn places(plan: &Plan) -> HashMap<&str, usize> {
     let steps = plan.steps.iter().enumerate().rev();
     steps

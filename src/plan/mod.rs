@@ -86,7 +86,6 @@ pub(crate) struct Unavailable {
 }
 
 impl Step {
-    /// Says who is wanted for it: a capability or an agent.
     pub(crate) fn wanted(&self) -> &str {
         let agent = self.agent.as_deref();
         agent.or(self.capability.as_deref()).unwrap_or("")
@@ -293,7 +292,6 @@ const SKILLS: [Skill; 7] = [
     },
 ];
 
-/// Skills for a goal that asks for none.
 const DEFAULT: [&str; 3] = ["planning", "search", "summarization"];
 
 /// Skills for a goal for which nobody offers what it asks for.

@@ -136,7 +136,6 @@ impl Reader {
         }
     }
 
-    /// Takes a value as an object and finds fields that nobody knows.
     fn fields<'a>(
         &mut self,
         place: String,
@@ -248,7 +247,6 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// Most bytes that a value may be made of.
 const SIZE_MAX: usize = 2 * PLAN_MAX as usize;
 
 /// Reads a text: JSON when it begins like it, else YAML.

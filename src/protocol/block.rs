@@ -67,7 +67,6 @@ fn stack_text(files: &[&ProtocolFile]) -> String {
         .join("\n\n")
 }
 
-/// A block as it stands in a prompt.
 struct Block<'a> {
     begin: &'a str,
     inner: &'a str,
@@ -248,7 +247,6 @@ fn named_files<'a>(begin: &str, known: &'a [ProtocolFile]) -> Option<Vec<&'a Pro
     Some(files)
 }
 
-/// Finds the task that a prompt names in its task section.
 pub(crate) fn named_task(text: &str) -> Option<TaskId> {
     text.lines().find_map(|line| {
         let rest = line.strip_prefix("Id: ")?;

@@ -39,7 +39,6 @@ pub(crate) enum Status {
 impl Status {
     pub(crate) const ALL: [Status; 3] = [Status::Complete, Status::Partial, Status::Blocked];
 
-    /// Returns the sentence without its first word.
     fn ending(self) -> &'static str {
         match self {
             Status::Complete => " complete. See MANIFEST.jsonl for summary.",
@@ -49,7 +48,6 @@ impl Status {
     }
 }
 
-/// Why a message is none of the sentences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refused {
     /// What is wrong, to be read after "the message".

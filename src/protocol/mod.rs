@@ -143,7 +143,6 @@ impl ProtocolFile {
         self.when == When::default() || self.when.always
     }
 
-    /// Returns why the protocol applies; none when it does not.
     pub(crate) fn applies(&self, situation: &Situation<'_>) -> Option<String> {
         self.when.holds(situation)
     }

@@ -102,7 +102,6 @@ pub(crate) fn in_order(index: &[Arrival], [out, err]: [&Ends; 2], rest: [bool; 2
     spoken
 }
 
-/// An output while its lines are told.
 struct Output<'a> {
     stream: Stream,
     ends: &'a Ends,
@@ -200,7 +199,6 @@ mod tests {
         ends
     }
 
-    /// Returns in which order lines are told, with their times.
     fn told(index: &str, is_over: bool, rest: [bool; 2]) -> String {
         let steps = read(index.as_bytes());
         let ends = [OUT, ERR].map(|bytes| ends(bytes, is_over));
@@ -218,7 +216,6 @@ mod tests {
         spoken.iter().map(one).collect::<Vec<_>>().join(" ")
     }
 
-    /// As [`told`], of an agent that has ended.
     fn told_all(index: &str) -> String {
         told(index, true, [true; 2])
     }

@@ -345,7 +345,6 @@ fn kept(task: &mut TaskRun, told: &Told) {
     task.branch = told.branch.clone();
 }
 
-/// Returns where work is kept that is not in the workspace, after the reason for which it is not.
 fn where_kept(worktree: &Option<String>, branch: &Option<String>) -> Option<String> {
     match (worktree, branch) {
         (Some(place), _) => Some(format!("; its worktree is kept: {place}")),

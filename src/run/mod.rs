@@ -306,7 +306,6 @@ closed! {
     Archived = "archived",
 }
 
-/// Checks a title and trims it; an empty one is none.
 pub(crate) fn check_title(title: &str) -> Result<Option<String>> {
     let title = title.trim();
     let length = title.chars().count();

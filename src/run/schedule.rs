@@ -52,7 +52,6 @@ impl Schedule {
         Some(step)
     }
 
-    /// Puts a step back that is under way: it can begin again.
     pub(crate) fn put_back(&mut self, step: usize) {
         self.stands[step] = Stand::Waiting;
         self.ready.insert(step);

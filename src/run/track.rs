@@ -110,7 +110,6 @@ impl Track {
         self.attempts.get(&task).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns where a task stands; one that is being checked is told from one that is worked on.
     pub(crate) fn stage(&self, task: &TaskRun) -> Option<Stage> {
         let last = self.attempts(task.task_id).last();
         last.map(|last| last.state)
@@ -210,7 +209,6 @@ fn begun(told: &Told, at: &str, before: usize) -> Attempt {
 }
 
 impl Attempt {
-    /// Returns whether it failed; one that somebody ended before it was over did not.
     pub(crate) fn has_failed(&self) -> bool {
         self.state == Stage::Failed && !self.was_cancelled()
     }

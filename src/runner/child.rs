@@ -101,7 +101,6 @@ const PROXIES: [&str; 6] = [
     "http_proxy",
     "https_proxy",
 ];
-/// What workers, planners and policies get.
 const ANSWER: &[&str] = &[
     "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER",
 ];

@@ -41,7 +41,6 @@ pub(crate) fn each<T: Sync, R: Send>(
 
 pub(crate) trait Crew {
     type Job: Send;
-    /// What a step comes to.
     type Done: Send;
 
     fn begin(&mut self, step: usize) -> Result<Self::Job>;

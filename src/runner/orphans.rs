@@ -17,11 +17,9 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::strays;
 
-/// The variable that names the run.
 pub(crate) const RUN: &str = "CLEO_RUN_ID";
 /// The variable that names the workspace, or a folder in it.
 pub(crate) const ROOT: &str = "CLEO_ROOT";
-/// Most of an environment that is looked at, in bytes.
 const ENVIRONMENT_MAX: usize = 8 << 20;
 const PATIENCE: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(5);
@@ -114,7 +112,6 @@ impl Leash {
         Leash(shell.ok())
     }
 
-    /// Takes a command that leads its group.
     pub(super) fn take(&mut self, command: &Child) {
         let shell = self.0.as_mut().and_then(|shell| shell.stdin.as_mut());
         if let Some(input) = shell {

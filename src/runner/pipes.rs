@@ -16,7 +16,6 @@ use crate::id;
 pub(super) const LAST_LINES: usize = 20;
 /// Where a line is broken into two, in bytes.
 const LINE_MAX: usize = 2_000;
-/// How much is read at once, in bytes.
 const CHUNK: usize = 16 * 1024;
 
 pub(super) struct Pipes {
@@ -44,14 +43,12 @@ impl Pipes {
         Pipes { read, closed }
     }
 
-    /// Waits until both are closed, but no longer than the limit.
     pub(super) fn wait(&self, limit: Duration) {
         let start = Instant::now();
         let left = || limit.saturating_sub(start.elapsed());
         let _ = (0..2).all(|_| self.closed.recv_timeout(left()).is_ok());
     }
 
-    /// Returns the digest of all that was read until now, and its last lines.
     pub(super) fn heard(&self) -> (String, Vec<String>) {
         let [(out, mut lines), (err, more)] = [0, 1].map(|which| {
             let heard = &self.read[which];
@@ -86,7 +83,6 @@ impl Pipes {
     }
 }
 
-/// What was kept of an output.
 pub(super) struct Kept {
     pub(super) bytes: Vec<u8>,
     /// True when that is all of it, and nothing can come any more.

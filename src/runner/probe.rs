@@ -14,7 +14,6 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::child;
 
-/// Most of an answer that is read, in bytes.
 const ANSWER_MAX: u64 = 1 << 20;
 /// How long to wait for the rest of an answer after the program has ended.
 const LINGER: Duration = Duration::from_millis(500);

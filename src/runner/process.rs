@@ -71,7 +71,6 @@ enum Ending {
     Interrupted,
 }
 
-/// What became of a command, with what it wrote.
 pub(crate) struct Captured {
     pub(crate) finished: Finished,
     /// The beginning of its standard output.
@@ -83,7 +82,6 @@ pub(crate) struct Captured {
     pub(crate) complaints: Vec<String>,
 }
 
-/// What becomes of the daemons that a command leaves when it ends by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Daemons {
     End,
@@ -180,7 +178,6 @@ fn follow(
     })
 }
 
-/// Starts a command in a group of its own; both its outputs are pipes.
 fn spawn(command: &mut Command) -> Result<Child> {
     start(command.stdout(Stdio::piped()).stderr(Stdio::piped()))
 }

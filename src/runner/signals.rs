@@ -33,7 +33,6 @@ thread_local! {
 static IDLE: AtomicBool = AtomicBool::new(true);
 /// Which signal came, counted from one; it stays, because who asked once wants cleo to end.
 static CAUGHT: AtomicUsize = AtomicUsize::new(0);
-/// True once somebody has taken note of the signal that came.
 static SEEN: AtomicBool = AtomicBool::new(false);
 /// Not 0 when Ctrl-C came again after that.
 static AGAIN: AtomicUsize = AtomicUsize::new(0);

@@ -7,13 +7,10 @@ use super::strict_yaml::{self, Entry, Tree};
 
 const DEPTH_LIMIT: usize = 100;
 
-/// The most that aliases may grow the front matter to, in bytes.
 const EXPANSION_LIMIT: usize = 16 * 1024 * 1024;
 
-/// The width of the opening `---`, after which the block begins.
 const OPENING: usize = 3;
 
-/// Keys with their values, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Fields(Vec<(String, Value)>);
 

@@ -99,7 +99,6 @@ pub(crate) fn parse(text: &str) -> Result<Document<'_>, Fault> {
     }
 }
 
-/// The fault of a file that does not begin with a fence.
 pub(super) fn missing() -> Fault {
     Fault::new(
         "FRONT_MATTER_MISSING",
@@ -108,7 +107,6 @@ pub(super) fn missing() -> Fault {
     )
 }
 
-/// The fault of a file without a second fence.
 pub(super) fn unclosed() -> Fault {
     Fault::new(
         "FRONT_MATTER_UNCLOSED",
@@ -151,7 +149,6 @@ fn document<'a>((block, rest): (&'a str, &'a str)) -> Result<Document<'a>, Fault
     })
 }
 
-/// Drops the rest of a line if it is blank, and its break.
 fn without_line_rest(text: &str) -> &str {
     match text.split_once('\n') {
         Some((rest, body)) if rest.trim().is_empty() => body,

@@ -78,7 +78,6 @@ fn block(text: &str) -> Result<&str, Fault> {
     Ok(block)
 }
 
-/// A key of the front matter, with its value if that is text.
 struct Field<'a> {
     name: &'a str,
     text: Option<&'a str>,
@@ -153,7 +152,6 @@ fn missing(code: &'static str, name: &str) -> Fault {
     Fault::new(code, (1, 1), format!("The key `{name}` is missing."))
 }
 
-/// The text of a field as it is, or why it counts as none.
 fn text_of<'a>(field: &Field<'a>) -> Result<&'a str, &'static str> {
     match field.text {
         None => Err("must be text"),
@@ -171,7 +169,6 @@ fn check_name(directory_name: &str, field: &Field<'_>) -> Vec<Fault> {
     }
 }
 
-/// The rules of the specification for `name`, in its order.
 fn name_faults(directory: &str, name: &str) -> impl Iterator<Item = (&'static str, String)> {
     let length = name.chars().count();
     [

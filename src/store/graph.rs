@@ -9,7 +9,6 @@ use crate::id::{self, TaskId};
 use crate::task::graph::Node;
 use crate::task::{Priority, Status, Task, TaskType};
 
-/// What is known of the graph of tasks without reading all of it.
 pub(crate) trait Graph {
     fn node(&self, id: TaskId) -> Result<Option<Node>>;
 
@@ -75,7 +74,6 @@ impl Outlines {
         Some(&self.0[place].1)
     }
 
-    /// Returns the files that a task declares; none of one that is not among them.
     pub(crate) fn files(&self, id: TaskId) -> &[String] {
         let outline = self.get(id);
         outline.map_or(&[], |outline| outline.files.as_slice())
@@ -83,7 +81,6 @@ impl Outlines {
 }
 
 impl FromIterator<(TaskId, Outline)> for Outlines {
-    /// Takes outlines that come by id; one that comes twice counts once.
     fn from_iter<I: IntoIterator<Item = (TaskId, Outline)>>(outlines: I) -> Outlines {
         let mut outlines: Vec<(TaskId, Outline)> = outlines.into_iter().collect();
         outlines.dedup_by_key(|(id, _)| *id);

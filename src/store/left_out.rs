@@ -28,7 +28,6 @@ pub(crate) struct Damage {
 }
 
 impl Damage {
-    /// The error for a row that was asked for.
     pub(crate) fn error(self) -> Error {
         let Damage { row, what } = &self;
         let mut message =

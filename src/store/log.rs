@@ -15,10 +15,8 @@ pub(crate) const CHANGED: &str = "changed";
 pub(crate) const DELETED: &str = "deleted";
 pub(crate) const RESTORED: &str = "restored";
 pub(crate) const LINKED: &str = "linked";
-/// Their link was taken away.
 pub(crate) const UNLINKED: &str = "unlinked";
 
-/// What happened, in the order in which it happened.
 pub(crate) trait Log {
     /// Records a change under the operation of this transaction. Changes of tasks, spawns, links
     /// and gates record themselves; this is for what happens around them.
@@ -31,7 +29,6 @@ pub(crate) trait Log {
     /// all tasks or of one.
     fn changes(&self, cursor: u64, task: Option<TaskId>, limit: u32) -> Result<Vec<Recorded>>;
 
-    /// Reads the changes of an operation, oldest first, at most `limit`.
     fn changes_of(&self, operation: u64, limit: u32) -> Result<Vec<Recorded>>;
 
     /// Returns the cursor of the last change; 0 when nothing has happened.
@@ -129,7 +126,6 @@ impl Added<'_> {
     }
 }
 
-/// Tells what a write of a task changes; nothing if nothing differs.
 pub(super) fn put(before: Option<&Task>, after: &Task) -> Option<Change> {
     let (kind, detail) = match before {
         None => (ADDED, json!(Added::of(after))),

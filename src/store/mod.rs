@@ -89,7 +89,6 @@ pub(crate) trait Tasks {
 
     fn parent(&self, id: TaskId) -> Result<Option<TaskId>>;
 
-    /// Reads what a task depends on, in the order given.
     fn depends(&self, id: TaskId) -> Result<Vec<TaskId>>;
 
     fn dependents(&self, id: TaskId) -> Result<Vec<TaskId>>;
@@ -169,10 +168,8 @@ pub(crate) fn missing(task: &Task) -> Vec<Missing> {
 }
 
 pub(crate) trait Links {
-    /// Reads the entries that a task is linked to, in the order of linking.
     fn links(&self, task: TaskId) -> Result<Vec<Link>>;
 
-    /// Reads the tasks that an entry is linked to, in the order of linking.
     fn linked_to(&self, entry: &str) -> Result<Vec<Link>>;
 
     fn link(&mut self, link: &Link) -> Result<bool>;
@@ -187,7 +184,6 @@ pub(crate) trait TaskGates {
     /// Reads the gates of tasks, whose ids are sorted; those that have none set are left out.
     fn gates_of(&self, tasks: &[TaskId]) -> Result<HashMap<TaskId, Gates>>;
 
-    /// Writes the gates of a task; what that changes is recorded in the log.
     fn put_gates(&mut self, task: TaskId, gates: &Gates) -> Result<()>;
 }
 

@@ -12,7 +12,6 @@ use crate::runner::git;
 use crate::runner::process::{self, Captured};
 
 const LIMIT: Duration = Duration::from_secs(30);
-/// Most bytes of names that are read.
 const OUTPUT_MAX: usize = 64 << 20;
 /// Longest revision, in bytes.
 const REVISION_MAX: usize = 200;
@@ -24,7 +23,6 @@ pub(super) enum Files {
     Unknown(String),
 }
 
-/// A repository, and how git is asked about it.
 struct Git<'a> {
     program: &'a OsStr,
     limit: Duration,
@@ -189,7 +187,6 @@ pub(crate) fn require_git_version(said: &str) -> Result<()> {
     Err(Error::new(Code::InputInvalid, message).fix("git --version"))
 }
 
-/// Returns the error for a repository that has the reserved branch.
 pub(crate) fn reserved_branch() -> Error {
     let message = "the repository has a branch `cleo`, so git cannot make the branches `cleo/RUN/TASK` of \
                    `--isolate worktree`; rename it";

@@ -23,7 +23,6 @@ const SIZE_MAX: usize = 8 << 20;
 /// Characters that make a pattern of a path.
 const SIGNS: [char; 5] = ['*', '?', '[', '{', '\\'];
 
-/// The patterns of a task.
 pub(super) struct Globs {
     regex: Option<Regex>,
     patterns: Vec<String>,
@@ -51,7 +50,6 @@ impl Globs {
         })
     }
 
-    /// Stands for everything.
     pub(super) fn everything() -> Globs {
         Globs {
             regex: None,
@@ -90,7 +88,6 @@ fn base(pattern: &str) -> PathBuf {
     }
 }
 
-/// Takes away what says nothing: `./` in front and `/` at the end.
 fn cleaned(pattern: &str) -> Option<String> {
     let parts: Vec<&str> = pattern
         .split('/')
@@ -146,7 +143,6 @@ fn literal(text: &str, before: usize) -> (String, usize) {
     )
 }
 
-/// Returns whether the brace at the start is closed further on.
 fn closes(text: &str) -> bool {
     let mut depth = 0;
     for c in text.chars() {

@@ -36,7 +36,6 @@ use glob::Globs;
 pub(crate) const FILES_MAX: usize = 50_000;
 /// Most bytes that are digested.
 pub(crate) const BYTES_MAX: u64 = 512 << 20;
-/// How much is read at once, in bytes.
 const CHUNK: usize = 64 * 1024;
 /// Folders of the root that belong to cleo and never count.
 const OURS: [&str; 2] = [".cleo", "claudedocs"];
@@ -60,7 +59,6 @@ impl Tree {
     }
 }
 
-/// Digests the files below `root` that the patterns stand for; without patterns, all.
 pub(crate) fn digest(root: &Path, patterns: &[String]) -> Result<Tree> {
     let globs = match patterns.is_empty() {
         true => Globs::everything(),
@@ -148,7 +146,6 @@ fn expanded(root: &Path, paths: Vec<PathBuf>) -> Listed {
     Ok(files)
 }
 
-/// Returns whether a path may count at all.
 fn counts(path: &Path) -> bool {
     let mut parts = path.components().map(|part| part.as_os_str());
     let is_ours = path
@@ -261,23 +258,23 @@ pub(crate) fn file_digest(path: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests;
 
-/// Most list_files and folders that are looked at.
+/// Most files and folders that are looked at.
 const VISITS_MAX: usize = 4 * FILES_MAX;
 
-/// Lists the list_files that the patterns stand for, and only looks into folders where some can be.
+/// Lists the files that the patterns stand for, and only looks into folders where some can be.
 fn list_files(root: &Path, globs: &Globs) -> Listed {
-    let mut list_files = Vec::new();
+    let mut files = Vec::new();
     for folder in globs.folders() {
-        list_files.extend(list_below(root, &folder)?);
+        files.extend(list_below(root, &folder)?);
     }
-    Ok(list_files)
+    Ok(files)
 }
 
-/// Lists the list_files in a folder, to any depth; links are not followed. What cannot be looked into
+/// Lists the files in a folder, to any depth; links are not followed. What cannot be looked into
 /// is left out.
 fn list_below(root: &Path, folder: &Path) -> Listed {
     let start = root.join(folder);
-    let mut list_files: Vec<PathBuf> = Vec::new();
+    let mut files: Vec<PathBuf> = Vec::new();
     let walk = WalkDir::new(&start).into_iter();
     let relative = |path: &Path| {
         path.strip_prefix(root)
@@ -290,7 +287,7 @@ fn list_below(root: &Path, folder: &Path) -> Listed {
             return Err(too_much());
         }
         let entry = entry.ok().filter(|entry| !entry.file_type().is_dir());
-        list_files.extend(entry.map(|entry| relative(entry.path())));
+        files.extend(entry.map(|entry| relative(entry.path())));
     }
-    Ok(list_files)
+    Ok(files)
 }

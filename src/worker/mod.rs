@@ -210,9 +210,9 @@ fn call_address(
         let message = format!("{} has no endpoint", agent.id);
         return Ok(Err(Fault::new(FaultKind::ConfigError, message)));
     };
-    let call_address = prepared(endpoint, agent, request, reach);
+    let call = prepared(endpoint, agent, request, reach);
     Ok(
-        perform(&call_address, agent, reach)?.and_then(|(status, body)| match status {
+        perform(&call, agent, reach)?.and_then(|(status, body)| match status {
             200 => Ok(body.into_bytes()),
             status => {
                 let message = format!("HTTP {status} calling {endpoint}");
@@ -222,17 +222,17 @@ fn call_address(
     )
 }
 
-/// Performs a call_address for a worker; the inner result is status and body, or what went wrong.
+/// Performs a call for a worker; the inner result is status and body, or what went wrong.
 fn perform(
-    call_address: &Call,
+    call: &Call,
     agent: &Agent,
     reach: &Reach,
 ) -> Result<std::result::Result<(u16, String), Fault>> {
     let mut body = String::new();
-    let done = exchange::perform(&reach.net, call_address, &mut |_, text| body += text);
+    let done = exchange::perform(&reach.net, call, &mut |_, text| body += text);
     Ok(match done {
         Ok(head) => Ok((head.status, body)),
-        Err(Failure::Fault(fault)) => Err(describe_fault(&fault, &call_address.url, agent)),
+        Err(Failure::Fault(fault)) => Err(describe_fault(&fault, &call.url, agent)),
         Err(Failure::Own(error)) if error.code == Code::ProgramMissing => {
             Err(Fault::new(FaultKind::ConfigError, error.message))
         }

@@ -123,7 +123,6 @@ impl Fault {
 }
 
 impl WorkerReply {
-    /// Makes the answer of a worker that gave none.
     pub(crate) fn failed(request: &Request, fault: Fault) -> WorkerReply {
         WorkerReply {
             request_id: request.request_id.clone(),

@@ -171,7 +171,6 @@ fn is_port(text: &str) -> bool {
     }
 }
 
-/// Refuses an agent without a prompt that a model is to answer for.
 pub(crate) fn require_prompt(agent: &Agent) -> Result<()> {
     if agent.is_worker() || !agent.prompt.trim().is_empty() {
         return Ok(());

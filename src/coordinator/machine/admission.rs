@@ -22,7 +22,6 @@ impl Machine {
         }
     }
 
-    /// Returns the steps that wait until this moment at most.
     pub(super) fn waiting(&self, now: Duration) -> Vec<usize> {
         let is_due = |stage: &Stage| matches!(stage, Stage::Waiting(until) if *until <= now);
         let due = self.stages.iter().filter(|(_, stage)| is_due(stage));
@@ -88,7 +87,6 @@ impl Machine {
         self.busy() < self.rules.jobs && most.is_none_or(|most| busy < *most)
     }
 
-    /// Leaves what cannot be begun any more, once nothing else goes on.
     pub(super) fn leave(&mut self, deeds: &mut Vec<Deed>) {
         let may_come = (self.stirred || self.awaits) && self.stop.is_none() && self.takes_more();
         if !self.stages.is_empty() || may_come {

@@ -79,7 +79,6 @@ impl Course {
         recording.note(|notes| notes.event("plan", fields))
     }
 
-    /// Finds the agent of each step before any begins.
     pub(super) fn assign(
         &mut self,
         surroundings: &Surroundings,

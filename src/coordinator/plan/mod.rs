@@ -196,7 +196,6 @@ fn own(surroundings: &Surroundings, workspace: &Workspace, run: &Run, plan: &Val
     }
 }
 
-/// Refuses a stored plan that this user did not begin.
 fn require_own_plan(surroundings: &Surroundings, workspace: &Workspace, id: &str) -> Result<()> {
     let Some(mut agency) = SqliteAgency::open(&workspace.agency())? else {
         return Ok(());
@@ -208,7 +207,6 @@ fn require_own_plan(surroundings: &Surroundings, workspace: &Workspace, id: &str
     }
 }
 
-/// Goes over the plan until the goal is reached or no pass is left.
 fn loops(
     surroundings: &Surroundings,
     options: &Options<'_>,
@@ -313,7 +311,6 @@ fn ended(mut recording: Recording<'_>, mut course: Course, done: Result<()>) -> 
     })
 }
 
-/// Returns where to look for what was done before something failed.
 fn told(error: Error, course: &Course, run: &Run) -> Error {
     let code = match error.code {
         Code::AgentFailed if course.done() > 0 => Code::StepsFailed,

@@ -35,7 +35,6 @@ pub(super) struct Job {
 }
 
 impl Pass<'_, '_> {
-    /// Carries out the steps; an error says why it cannot go on.
     pub(super) fn run(mut self, jobs: usize) -> Result<()> {
         // What the other steps cost would be lost where one of them cannot be answered.
         for (step, agent) in self.plan.steps.iter().zip(self.agents) {

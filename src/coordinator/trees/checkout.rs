@@ -19,7 +19,6 @@ use crate::error::Result;
 use crate::file::{read, unwritable};
 use crate::runner::orphans;
 
-/// Most bytes of what is noted of a move.
 const NOTE_MAX: u64 = 1 << 20;
 
 #[derive(Debug, Deserialize, Serialize)]
@@ -34,7 +33,6 @@ struct Move {
     is_trial: bool,
 }
 
-/// What became of a move.
 pub(super) enum Moved {
     Done,
     /// Something is in its way, and nothing was changed; what.
@@ -211,7 +209,6 @@ impl Trees {
         Ok(())
     }
 
-    /// Has the branch of a move name a commit, if it names `old`.
     fn update_branch(&self, step: &Move, commit: &str) -> Result<super::git::Said> {
         let base = Base {
             branch: step.branch.clone(),
@@ -289,7 +286,6 @@ impl Trees {
         self.mark.with_extension("paths")
     }
 
-    /// Notes a move for whoever has the next turn, if this process is killed in it.
     fn note_move(&self, step: &Move) -> Result<()> {
         let text = serde_json::to_vec(step).unwrap_or_default();
         fs::write(&self.mark, text).map_err(|cause| unwritable(&self.mark, cause))

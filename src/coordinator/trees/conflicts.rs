@@ -24,7 +24,6 @@ const PICKS: &str = "sequencer/todo";
 const REBASES: &str = "rebase-merge/git-rebase-todo";
 /// Which of the mailed patches that it is to apply git has stopped at, and how many there are.
 const PATCHES: [&str; 2] = ["rebase-apply/next", "rebase-apply/last"];
-/// Most bytes of these that are read.
 const STEPS_MAX: u64 = 1 << 20;
 
 /// What marks of a conflict are made of, and of how many of these where a file has no size of its own for them.
@@ -107,7 +106,6 @@ impl Trees {
         Ok((!rebases.is_empty()).then_some("rebase"))
     }
 
-    /// Lists the steps in a file of git that are to be done in a worktree; none where there is no such file.
     fn steps(&self, tree: &Tree, file: &str) -> Result<Vec<String>> {
         let text = self.kept(tree, file)?;
         // Others are remarks.
@@ -115,7 +113,6 @@ impl Trees {
         Ok(text.lines().filter(is_step).map(str::to_string).collect())
     }
 
-    /// Reads what git keeps of a worktree in a file of its own; nothing where there is no such file.
     fn kept(&self, tree: &Tree, file: &str) -> Result<String> {
         let words = ["rev-parse", "--path-format=absolute", "--git-path", file];
         let place = self.done(&tree.top, words)?;
@@ -123,7 +120,6 @@ impl Trees {
         Ok(String::from_utf8_lossy(&text.unwrap_or_default()).into_owned())
     }
 
-    /// Returns what has stopped in a worktree, if git knows of something.
     fn stopped(&self, tree: &Tree) -> Result<Option<&'static str>> {
         for (at, what) in STOPPED {
             if self.has(&tree.top, at)? {
@@ -205,7 +201,6 @@ impl Trees {
     }
 }
 
-/// The error of a worktree in which somebody has to go on by hand.
 fn left_in(tree: &Tree, message: String) -> Error {
     let look = format!("git -C {} status", quote(&tree.place()));
     Error::new(Code::InputInvalid, message).fix(look)

@@ -15,7 +15,6 @@ use crate::id::hex;
 
 const DRAFT: &str = ".new-";
 
-/// What is read, digested on its way.
 struct Hashed<R> {
     text: R,
     hash: Sha256,

@@ -12,9 +12,7 @@ use crate::error::{Code, Error, Result, quote};
 use crate::runner::{self, orphans, process, signals};
 
 const LIMIT: Duration = Duration::from_secs(300);
-/// Most bytes of an answer of git that are read.
 const ANSWER_MAX: usize = 1 << 20;
-/// Most bytes of a list of all files that are read.
 const LIST_MAX: usize = 256 << 20;
 
 /// The output of git, or what it complains of when it fails.
@@ -128,11 +126,9 @@ pub(super) fn failed(folder: &Path, said: &str) -> Error {
     Error::new(Code::FileUnwritable, message).fix(format!("git -C {place} status"))
 }
 
-/// How long a lock is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A lock file, and when it was made.
 pub(super) type Lock = (PathBuf, Option<SystemTime>);
 
 impl Trees {
@@ -171,7 +167,6 @@ impl Trees {
     }
 }
 
-/// Finds the lock that git complains of, in the words of git.
 fn find_lock(folder: &Path, said: &str) -> Option<Lock> {
     let plain = said.split_once("Unable to create '").and_then(|(_, rest)| {
         let (path, _) = rest.split_once("': File exists")?;

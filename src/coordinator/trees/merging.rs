@@ -4,7 +4,6 @@ use super::checkout::Moved;
 use super::{Tree, Trees};
 use crate::error::Result;
 
-/// Most names of files that a conflict tells.
 const NAMED_MAX: usize = 5;
 /// How often a merge is made anew because somebody has committed meanwhile.
 const ROUNDS: usize = 5;
@@ -47,7 +46,6 @@ impl Trees {
         Ok(Merge::Conflict(why.to_string()))
     }
 
-    /// Makes the commit of a merge, without touching any file.
     fn make_merge(&self, old: &str, branch: &str, message: &str) -> Result<Made> {
         let words = [
             "merge-tree",
@@ -98,7 +96,6 @@ impl Trees {
     }
 }
 
-/// Returns why two commits do not merge: the names of files after the id of a tree, or what git complains of.
 fn describe_conflict(said: &str) -> String {
     let is_id = |text: &str| text.len() >= 40 && text.chars().all(|c| c.is_ascii_hexdigit());
     match said.split_once('\0') {

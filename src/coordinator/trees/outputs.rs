@@ -175,7 +175,6 @@ impl Look<'_> {
         }
     }
 
-    /// Returns whether something is as it was before. A folder is when files were in it.
     fn is_old(&self, entry: &DirEntry, ware: &Ware) -> bool {
         let Some(Known { files, others }) = self.known else {
             return false;

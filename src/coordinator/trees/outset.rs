@@ -15,7 +15,6 @@ use crate::file::{read, unreadable, unwritable};
 use crate::task::Task;
 use crate::workspace::{OUTPUT_DIR, Workspace};
 
-/// Most bytes of a note of outputs that are read.
 const NOTE_MAX: u64 = 64 << 20;
 
 /// The files that lay in the workspace and in a worktree when both were last the same to this run, each by
@@ -42,7 +41,6 @@ pub(super) struct Side {
     pub(super) before: Option<String>,
 }
 
-/// What becomes of a file that is to be brought to the other side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     /// There is nothing new in it.

@@ -18,7 +18,6 @@ use crate::manifest::log::{self, Line};
 use crate::workspace::MANIFEST;
 
 impl Trees {
-    /// Notes what there is of outputs and deliverables when a worktree is made.
     pub(super) fn note(&self, tree: &Tree, declared: Declared) -> Result<()> {
         let (home, empty) = (self.home(), Outset::default());
         let checked_out = Outputs::below(&tree.root, None);
@@ -103,7 +102,6 @@ impl Trees {
         lines(&tree.root, &self.home(), None)
     }
 
-    /// Brings a file home as far as it is new, and tells if it was put aside.
     fn bring(&self, tree: &Tree, outset: &mut Outset, path: &str) -> Result<Option<Error>> {
         let home = self.home();
         let (here, there) = outset.sides(tree, &home, path)?;
@@ -193,7 +191,6 @@ fn put_aside(tree: &Tree, path: &str, here: &Side, there: &Side) -> Result<Error
     Ok(Error::new(Code::FileChanged, message).fix(format!("diff {there} {aside}")))
 }
 
-/// Returns whether what lies in the workspace came home from an earlier worktree of the same task.
 fn is_own(tree: &Tree, path: &str, there: &Side) -> bool {
     let (Some(name), Some(now)) = (tree.outset.file_stem(), &there.now) else {
         return false;

@@ -9,7 +9,6 @@ use super::{Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
 use crate::workspace::OUTPUT_DIR;
 
-/// Most repositories within a worktree that are looked into.
 const REPOSITORIES_MAX: usize = 500;
 
 const NAMES_AT_ONCE: usize = 500;
@@ -117,7 +116,6 @@ impl Trees {
         Err(Error::new(Code::InputInvalid, message).fix(look))
     }
 
-    /// Finds the last commit that a worktree shares with the workspace; its own last one where there is none.
     fn fork(&self, tree: &Tree) -> Result<String> {
         let target = self.target()?;
         let target = self.done(&self.top, ["rev-parse", "--verify", &target])?;
@@ -125,7 +123,6 @@ impl Trees {
         Ok(fork.map_or_else(|_| "HEAD".to_string(), |fork| fork.trim().to_string()))
     }
 
-    /// Returns whether git ignores a folder of a worktree, or would if nothing in it was tracked.
     fn is_ignored(&self, tree: &Tree, place: &Path) -> Result<bool> {
         let words = ["check-ignore", "--quiet", "--no-index", "--"].map(OsStr::new);
         let words = words.into_iter().chain([place.as_os_str()]);
@@ -154,7 +151,6 @@ impl Trees {
         Err(Error::new(Code::FileUnreadable, message).fix(repair))
     }
 
-    /// Has the branch of a worktree hold what is checked out in it.
     fn gather(&self, tree: &Tree) -> Result<()> {
         let branch = format!("refs/heads/{}", tree.branch);
         let head = self.done(&tree.top, ["rev-parse", "--verify", "HEAD"])?;

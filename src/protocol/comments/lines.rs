@@ -172,7 +172,6 @@ impl Blocks {
 }
 
 impl Container {
-    /// Returns what a line holds inside of the container, if it stands in it.
     fn inner(self, rest: &str) -> Option<&str> {
         let before = indent(rest);
         match self {

@@ -54,7 +54,6 @@ pub(crate) fn why(task: &TaskRun) -> String {
     }
 }
 
-/// Returns what a task was missing beside what [`why`] says already.
 pub(crate) fn lacking(task: &TaskRun) -> impl Iterator<Item = &str> {
     let missing = task.missing.iter().map(String::as_str);
     missing.filter(move |lack| task.reason.as_deref() != Some(*lack))
@@ -106,7 +105,6 @@ pub(crate) fn time(ms: u64) -> String {
     }
 }
 
-/// Writes how many tokens were used; none where nobody counted.
 pub(crate) fn tokens(usage: Usage) -> Option<String> {
     let sum = || Some(usage.input_tokens.unwrap_or(0) + usage.output_tokens?);
     let total = usage.total_tokens.or_else(sum)?;

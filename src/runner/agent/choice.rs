@@ -79,7 +79,6 @@ pub(crate) fn read_rules(text: &str) -> Result<Vec<(String, Named)>> {
     rules.map(|(key, named)| Ok((key, read(&named)?))).collect()
 }
 
-/// Reads `KEY=VALUE, KEY=VALUE`.
 pub(super) fn pairs(text: &str) -> Result<Vec<(String, String)>> {
     let parts = text
         .split(',')
@@ -97,7 +96,6 @@ pub(super) fn pairs(text: &str) -> Result<Vec<(String, String)>> {
     parts.map(pair).collect()
 }
 
-/// The error about a name that is no runner's.
 pub(super) fn unknown(name: &str) -> Error {
     let known = NAMES.join(", ");
     let message = format!("there is no runner `{name}`; runners are {known}");

@@ -37,19 +37,16 @@ pub(super) fn number(event: &Value, place: &str) -> Option<u64> {
     event.pointer(place)?.as_u64()
 }
 
-/// Returns the list at a place; an empty one where there is none.
 pub(super) fn list<'a>(event: &'a Value, place: &str) -> &'a [Value] {
     let list = event.pointer(place).and_then(Value::as_array);
     list.map_or(&[], Vec::as_slice)
 }
 
-/// Adds up the numbers at several places; none where there is no number at any.
 pub(super) fn sum(event: &Value, places: &[&str]) -> Option<u64> {
     let numbers = places.iter().filter_map(|place| number(event, place));
     numbers.reduce(u64::saturating_add)
 }
 
-/// Makes tokens of what was read and written.
 pub(super) fn usage(input_tokens: Option<u64>, output_tokens: Option<u64>) -> Option<Usage> {
     let both = [input_tokens, output_tokens].into_iter().flatten();
     let total_tokens = both.reduce(u64::saturating_add)?;
@@ -108,7 +105,6 @@ pub(super) fn saying(line: &str) -> Option<Sign> {
     (!shown.is_empty()).then(|| Sign::Doing(shown.to_string()))
 }
 
-/// Notes trouble that a stream tells of, with the status of the model's server if it tells that.
 pub(super) fn trouble(message: &str, status: Option<u64>, ended: &mut Ended) {
     let outcome = match is_too_many(message, status) {
         true => Outcome::RateLimited,
@@ -123,7 +119,6 @@ pub(super) fn trouble(message: &str, status: Option<u64>, ended: &mut Ended) {
     );
 }
 
-/// Notes that a program tries again, if it does because its model has too many requests.
 pub(super) fn retried(message: &str, status: Option<u64>, ended: &mut Ended) {
     ended.refused = is_too_many(message, status);
     if ended.refused {
@@ -177,7 +172,6 @@ fn is_too_many(message: &str, status: Option<u64>) -> bool {
         || WORDS.iter().any(|word| lower.contains(word))
 }
 
-/// Finds how long a server wants to be left alone, in milliseconds.
 fn retry_after(message: &str) -> Option<u64> {
     const BEFORE: [&str; 5] = [
         "retry-after",

@@ -91,7 +91,6 @@ impl Runner for Gemini {
     }
 }
 
-/// A message, or a piece of one.
 fn message(event: &Value, ended: &mut Ended) {
     let content = text(event, "/content").filter(|_| text(event, "/role") == Some("assistant"));
     let Some(content) = content else {

@@ -182,7 +182,6 @@ impl Raw {
         })
     }
 
-    /// Keeps bytes, as far as there is room for them.
     pub(super) fn keep(&mut self, bytes: &[u8]) -> Result<()> {
         let room = KEPT_MAX.saturating_sub(self.size).min(bytes.len() as u64);
         let (now, beyond) = bytes.split_at(room as usize);
@@ -190,7 +189,6 @@ impl Raw {
         self.write(now)
     }
 
-    /// Says at the end of the file what was left out.
     pub(super) fn end(&mut self) -> Result<()> {
         if self.left_out == 0 {
             return Ok(());

@@ -80,7 +80,6 @@ pub(crate) struct Invocation {
     pub(crate) reads_prompt: bool,
 }
 
-/// What an agent says while it works.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Sign {
     /// It runs, in the process group of this number, which began then.
@@ -159,7 +158,6 @@ pub(crate) trait Runner: Send + Sync {
     /// Takes a line of its standard error, on which most programs say nothing that counts.
     fn overhear(&self, _line: &str, _ended: &mut Ended) {}
 
-    /// Judges the end, after the exit code and the last lines of both outputs are known.
     fn judge(&self, ended: &mut Ended) {
         event::judge(ended);
     }
@@ -172,7 +170,6 @@ pub(crate) trait Runner: Send + Sync {
     }
 }
 
-/// Most tools that are noted as not allowed.
 const DENIED_MAX: usize = 20;
 
 impl Ended {
@@ -182,7 +179,6 @@ impl Ended {
         self.reason = Some(reason.unwrap_or_else(|| self.exit()));
     }
 
-    /// Notes a tool that the agent was not allowed, once.
     pub(super) fn deny(&mut self, tool: Option<&str>) {
         let tool = tool.unwrap_or("a tool");
         if self.denied.len() < DENIED_MAX && !self.denied.iter().any(|it| it == tool) {
@@ -190,7 +186,6 @@ impl Ended {
         }
     }
 
-    /// Returns whether its program failed by itself, without a word of its agent.
     fn failed_silently(&self) -> bool {
         let failed = self.outcome == Some(Outcome::AgentError) && self.exit_code.is_some();
         failed && self.message.is_none()

@@ -6,11 +6,9 @@ use std::os::fd::OwnedFd;
 
 use crate::run::arrivals::Stream;
 
-/// The outputs in the order in which something comes into them.
 pub(super) struct Order(Option<OwnedFd>);
 
 impl Order {
-    /// Begins to follow the standard output and the standard error.
     pub(super) fn of(outputs: [&OwnedFd; 2]) -> Order {
         Order(follow(outputs))
     }
@@ -36,7 +34,6 @@ fn follow(outputs: [&OwnedFd; 2]) -> Option<OwnedFd> {
     Some(order)
 }
 
-/// Returns into which one something came last since the last look.
 #[cfg(target_os = "linux")]
 fn last(order: &OwnedFd) -> Option<Stream> {
     use rustix::event::{Timespec, epoll};

@@ -21,7 +21,6 @@ use crate::run::arrivals::Stream;
 pub(super) const LINE_MAX: usize = 1 << 20;
 /// Longest line of the standard error that is kept, in bytes, and how many of them.
 const COMPLAINT_MAX: (usize, usize) = (2_000, 20);
-/// How much is read at once, in bytes.
 const CHUNK: usize = 64 * 1024;
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -206,7 +205,6 @@ impl Output {
         }
     }
 
-    /// Reads what there is; says whether that was anything.
     fn read(
         &mut self,
         chunk: &mut [u8],
@@ -243,7 +241,6 @@ impl Output {
     }
 }
 
-/// Sleeps until one of these has something, and says which.
 fn look(wanted: [(Option<BorrowedFd<'_>>, PollFlags); 5], wait: Duration) -> Result<[bool; 5]> {
     let open = wanted.iter().filter_map(|(fd, flags)| {
         let fd = fd.as_ref()?;
@@ -273,7 +270,6 @@ fn end_of(_process: Pid) -> Option<OwnedFd> {
     None
 }
 
-/// The bell that hangs now, with its end for writing.
 static BELL: Mutex<Option<(Arc<PipeReader>, PipeWriter)>> = Mutex::new(None);
 
 pub(crate) fn wake() {
@@ -305,7 +301,6 @@ impl Lines {
         }
     }
 
-    /// Takes bytes, and hands on each line that ends in them.
     pub(super) fn take(&mut self, bytes: &[u8], hear: &mut dyn FnMut(&str)) {
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
             let text = part.strip_suffix(b"\n");
@@ -318,7 +313,6 @@ impl Lines {
         }
     }
 
-    /// Hands on what there is of a line, if there is anything.
     pub(super) fn end(&mut self, hear: &mut dyn FnMut(&str)) {
         let line = String::from_utf8_lossy(self.line.trim_ascii_end());
         if !line.is_empty() {

@@ -92,7 +92,6 @@ fn names(settings: &Settings, name: &str) -> Vec<String> {
     names.map(String::from).collect()
 }
 
-/// The error of a setting that a project's file has no say in.
 fn refuse_project(name: &str) -> Error {
     let message = format!(
         "{name} is set by the project's file, which cannot say what is started here nor what it sees"
@@ -118,7 +117,6 @@ impl GateVariables {
         }
     }
 
-    /// Returns the names, unless a project's file says some of them.
     pub(crate) fn names(&self) -> Result<&[String]> {
         match self.refused {
             Some(name) => Err(refuse_project(name)),

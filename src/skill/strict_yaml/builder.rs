@@ -7,7 +7,6 @@ use crate::skill::front_matter::Fault;
 use super::composer::{Content, Node};
 use super::token::{Mark, Scan};
 
-/// A value as the reference sees it.
 #[derive(Debug)]
 pub(crate) enum Tree {
     Text {

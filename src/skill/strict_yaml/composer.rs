@@ -7,7 +7,6 @@ use super::indicator::several_documents;
 use super::scanner::Scanner;
 use super::token::{Kind, Mark, Scan, Token};
 
-/// A value as it stands in the text.
 pub(super) struct Node {
     pub(super) content: Content,
     pub(super) mark: Mark,

@@ -144,7 +144,6 @@ impl Scanner {
         Ok(())
     }
 
-    /// Reads one more token, or several where blocks end.
     fn fetch(&mut self) -> Scan<()> {
         if let Some(start) = self.skip_to_token() {
             self.push(Token::new(Kind::Comment, start, self.cursor.mark()));
@@ -222,7 +221,6 @@ impl Scanner {
         Ok(())
     }
 
-    /// Gives up a place that turned out to be no key.
     pub(super) fn forget_key(&mut self) -> Scan<()> {
         match self.simple_key.take() {
             Some(key) if key.required => Err(key
@@ -246,7 +244,6 @@ impl Scanner {
         Ok(())
     }
 
-    /// Ends the blocks that stand further right than `column`.
     pub(super) fn unwind(&mut self, column: isize) {
         while self.indent > column {
             self.indent = self.indents.pop().unwrap_or(-1);

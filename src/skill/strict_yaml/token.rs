@@ -2,7 +2,6 @@
 
 use crate::skill::front_matter::Fault;
 
-/// A place in the front matter, both numbers from zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mark {
     pub(crate) line: usize,
@@ -23,7 +22,6 @@ impl Mark {
     }
 }
 
-/// What a step of the reader gives back.
 pub(super) type Scan<T> = Result<T, Fault>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +91,6 @@ impl Token {
         Ok(())
     }
 
-    /// Takes over the comments of the token before this one.
     pub(super) fn receive(&mut self, given: Comments) -> Scan<()> {
         let own = self.comments.get_or_insert_default();
         if (given.after && own.after) || (given.before && own.before) {

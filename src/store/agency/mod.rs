@@ -30,12 +30,10 @@ pub(crate) trait AgencyTransaction:
 }
 
 pub(crate) trait Agents {
-    /// Reads all agents in the order in which they were first written.
     fn agents(&self) -> Result<Vec<Agent>>;
 
     fn agent(&self, id: &str) -> Result<Option<Agent>>;
 
-    /// Counts the agents that were registered while cleo ran.
     fn runtime_agents(&self) -> Result<usize>;
 
     /// Returns a number that grows with each change of an agent; 0 when there was none.
@@ -51,7 +49,6 @@ pub(crate) trait Runs {
 
     fn run(&self, id: &str) -> Result<Option<Run>>;
 
-    /// Lists runs, those that were written first last.
     fn runs(&self, filter: &RunFilter) -> Result<RunPage>;
 
     fn owners(&self) -> Result<Vec<String>>;
@@ -113,7 +110,6 @@ impl RunFilter {
     }
 }
 
-/// Runs, and how many there are without the limit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct RunPage {
     pub(crate) runs: Vec<Run>,
@@ -134,7 +130,6 @@ pub(crate) struct Glimpse {
     pub(crate) started_at: String,
 }
 
-/// Executions that somebody else answered because their agent failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StoodIn {
     pub(crate) user: String,
@@ -160,7 +155,6 @@ pub(crate) trait Conversations {
 
     fn conversation(&self, id: &str) -> Result<Option<Conversation>>;
 
-    /// Lists conversations, those in which something was said last first.
     fn conversations(&self, filter: &ConversationFilter) -> Result<ConversationPage>;
 
     fn add_message(&mut self, message: &Message) -> Result<()>;
@@ -186,7 +180,6 @@ pub(crate) trait Conversations {
 
     fn message_count(&self, conversation: &str) -> Result<u64>;
 
-    /// Reads the messages of a run, in the order in which they were said.
     fn run_messages(&self, run: &str) -> Result<Vec<Message>>;
 }
 
@@ -210,7 +203,6 @@ pub(crate) trait Components {
 
     fn design(&self, client: &str) -> Result<Option<Design>>;
 
-    /// Reads the components of a client, by their order and then by their number.
     fn components(&self, client: &str) -> Result<Vec<Component>>;
 
     fn component(&self, client: &str, id: &str) -> Result<Option<Component>>;
@@ -251,7 +243,6 @@ pub(crate) trait Components {
 }
 
 pub(crate) trait Chats {
-    /// Reads what is remembered; nothing gives an empty memory.
     fn chat(&self, conversation: &str) -> Result<Chat>;
 
     fn put_chat(&mut self, conversation: &str, chat: &Chat, now: &str) -> Result<()>;

@@ -81,7 +81,6 @@ fn translate(fault: rusqlite::Error, path: &Path) -> Error {
     error.because(fault)
 }
 
-/// The error for a write that the system refused, mostly for want of room.
 fn unwritten(fault: &rusqlite::Error, path: &Path) -> Error {
     let place = path.display();
     let message = format!(
@@ -93,7 +92,6 @@ fn unwritten(fault: &rusqlite::Error, path: &Path) -> Error {
         .or("see the limit on the size of files", "ulimit -f")
 }
 
-/// The error for a database that others have held for too long.
 pub(super) fn busy(path: &Path) -> Error {
     let place = path.display();
     let message = format!("another process has held {place} for more than 30 seconds");
@@ -104,7 +102,6 @@ fn folder(path: &Path) -> String {
     quote(&path.parent().unwrap_or(path).to_string_lossy())
 }
 
-/// The error for a file that is no usable database.
 pub(super) fn corrupt(path: &Path, why: &str) -> Error {
     let place = path.display();
     let message =
@@ -112,7 +109,6 @@ pub(super) fn corrupt(path: &Path, why: &str) -> Error {
     Error::new(Code::StoreCorrupt, message)
 }
 
-/// Returns what is wrong with a row that cannot be read as what it should be; none for other faults.
 pub(super) fn damage(row: &Row<'_>, sql: &str, fault: &rusqlite::Error) -> Option<Damage> {
     let (column, cause) = match fault {
         rusqlite::Error::FromSqlConversionFailure(column, _, cause) => (column, cause.to_string()),

@@ -13,7 +13,6 @@ use crate::task::{Priority, Status};
 /// How far apart ids may lie, on average, to be read in one go with what lies between them.
 const APART_MAX: usize = 3;
 
-/// Names the tasks that a query is about: those below `?1`, or all.
 fn scope(root: Option<TaskId>) -> &'static str {
     match root {
         Some(_) => {
@@ -66,7 +65,6 @@ pub(super) fn nodes(
     Ok(nodes)
 }
 
-/// Reads a node without its edges, and whether a part of them leads nowhere.
 fn read_node(row: &Row<'_>) -> rusqlite::Result<(Node, bool)> {
     let node = Node {
         id: read_id(row)?,

@@ -9,7 +9,6 @@ use super::log_of;
 use crate::error::Result;
 use crate::id::TaskId;
 
-/// Most problems that one question names.
 const PROBLEMS_MAX: usize = 10;
 
 /// What must hold, each as a query for the things that do not: none is right.
@@ -98,17 +97,14 @@ impl SqliteStore {
         Ok(problems)
     }
 
-    /// Returns how many bytes the write-ahead log has.
     pub(crate) fn log_bytes(&self) -> u64 {
         std::fs::metadata(log_of(&self.path)).map_or(0, |log| log.len())
     }
 
-    /// Reads the claims that ran out before a moment and are still held, the oldest first.
     pub(crate) fn stale_claims(&self, now: &str, limit: u32) -> Result<Vec<HeldClaim>> {
         self.held_claims("expires < ?1 ORDER BY expires", now, limit)
     }
 
-    /// Reads the claims that are held since after a moment, the latest first.
     pub(crate) fn claims_after(&self, moment: &str, limit: u32) -> Result<Vec<HeldClaim>> {
         self.held_claims("since > ?1 ORDER BY since DESC", moment, limit)
     }
@@ -141,7 +137,6 @@ impl SqliteStore {
     }
 }
 
-/// Checks every page and index of a file. None is right.
 pub(super) fn broken_pages(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let sql = format!("PRAGMA integrity_check({PROBLEMS_MAX})");
     let mut problems = texts(connection, &sql)?;

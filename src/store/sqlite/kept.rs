@@ -20,7 +20,6 @@ const UPDATE: &str = "UPDATE nodes SET parent = ?2, status = ?3, rank = ?4, is_e
     open_needs = ?6, dropped_needs = ?7, open_children = ?8, dangling = ?9, below = ?10,
     is_open = ?11, is_ready = ?12, is_stuck = ?13 WHERE number = ?1";
 
-/// A row of `nodes` without its number and without what follows from the rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Kept {
     pub(super) parent: Option<u32>,

@@ -329,7 +329,6 @@ fn find_words(
 }
 
 impl SqliteTransaction<'_> {
-    /// Remembers that the index lacks a new task.
     pub(super) fn unread(&self, task: &Task) {
         self.unread.borrow_mut().insert(task.id.0);
     }

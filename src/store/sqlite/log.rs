@@ -12,7 +12,6 @@ use crate::store::{Change, Log, Operation, OperationFilter, Recorded};
 const COLUMNS: &str = "c.sequence, c.operation, o.at, o.by, o.command, c.kind, c.task, c.detail
     FROM changes c JOIN operations o ON o.number = c.operation";
 
-/// Which operations pass an [`OperationFilter`].
 const FITTING: &str =
     "(:since IS NULL OR o.at >= :since) AND (:before IS NULL OR o.number < :before)
      AND (:by IS NULL OR o.by = :by)";

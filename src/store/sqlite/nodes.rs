@@ -121,7 +121,6 @@ impl SqliteTransaction<'_> {
         Ok(())
     }
 
-    /// Notes that a task goes, and that nothing depends on it any more.
     pub(super) fn note_gone(&self, task: &Task) -> Result<()> {
         let number = task.id.0;
         let was_ready = match self.kept(number)? {
@@ -243,7 +242,6 @@ impl SqliteTransaction<'_> {
         Ok(stored)
     }
 
-    /// Changes the row of a task, if there is one.
     pub(super) fn change_kept(&self, number: u32, change: impl FnOnce(&mut Kept)) -> Result<()> {
         self.kept(number)?;
         if let Some(held) = self.unwritten.borrow_mut().rows.get_mut(&number) {
@@ -252,7 +250,6 @@ impl SqliteTransaction<'_> {
         Ok(())
     }
 
-    /// Writes what was gathered, so that the tables say what is.
     pub(super) fn write_nodes(&self) -> Result<()> {
         let rows = std::mem::take(&mut self.unwritten.borrow_mut().rows);
         for (number, Held { stored, now }) in rows {

@@ -27,9 +27,7 @@ pub(super) fn distrust(connection: &Connection) -> rusqlite::Result<()> {
 pub(super) struct Ends(&'static str, &'static str);
 
 pub(super) const WHOLE: Ends = Ends("COMMIT", "ROLLBACK");
-/// The ends of a part of a larger one, which `SAVEPOINT part` begins.
 pub(super) const PART: Ends = Ends("RELEASE part", "ROLLBACK TO part; RELEASE part");
-/// The ends of what only reads in a larger one.
 pub(super) const NOTHING: Ends = Ends("", "");
 
 /// An open transaction; dropped without commit, it is rolled back.
@@ -46,7 +44,6 @@ pub(super) struct Open<'a> {
 }
 
 impl<'a> Open<'a> {
-    /// Begins a transaction with the statements in `how`.
     pub(super) fn begin(
         connection: &'a Connection,
         path: &'a Path,
@@ -116,7 +113,6 @@ impl<'a> Open<'a> {
         }
     }
 
-    /// Runs a statement and returns how many rows it changed.
     pub(super) fn execute(&self, sql: &'static str, parameters: impl Params) -> Result<usize> {
         self.changing(sql, |statement| statement.execute(parameters))
     }

@@ -93,7 +93,6 @@ impl SqliteStore {
         faults::corrupt(path, "it is gone, and only its log cleo.db-wal is left")
     }
 
-    /// Checks that a file is a database of cleo, and of this version, without changing it.
     pub(crate) fn check_file(path: &Path) -> Result<()> {
         let mut head = [0; 100];
         let read = File::open(path).and_then(|mut file| file.read_exact(&mut head));
@@ -111,7 +110,6 @@ impl SqliteStore {
         }
     }
 
-    /// The error for something in the place of the database that is no file.
     pub(crate) fn no_file(path: &Path) -> Error {
         faults::corrupt(path, "it is no regular file")
     }

@@ -76,7 +76,6 @@ pub(crate) fn open_to_others(database: &Path) -> Vec<PathBuf> {
     all.filter(is_open).collect()
 }
 
-/// Finds what a link leads to, which must be in the workspace.
 fn behind_link(place: &Path, root: &Path) -> Result<Metadata> {
     let target = fs::canonicalize(place);
     let root = fs::canonicalize(root);

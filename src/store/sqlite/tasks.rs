@@ -332,7 +332,6 @@ impl SqliteTransaction<'_> {
 /// How deep the JSON of a column may be nested: readers stop at 128 levels.
 const STORED_NESTING_MAX: usize = 100;
 
-/// Refuses JSON that is nested too deep to be read again.
 pub(super) fn refuse_deep(json: &str) -> Result<()> {
     if document::nesting(json) <= STORED_NESTING_MAX {
         return Ok(());
@@ -343,7 +342,6 @@ pub(super) fn refuse_deep(json: &str) -> Result<()> {
     Err(Error::new(Code::InputInvalid, message))
 }
 
-/// Writes a value as the JSON of a column.
 pub(super) fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".to_string())
 }
@@ -367,7 +365,6 @@ pub(super) fn read_id(row: &Row<'_>) -> rusqlite::Result<TaskId> {
     row.get(0).map(TaskId)
 }
 
-/// Reads a task from [`COLUMNS`].
 pub(super) fn read_task(row: &Row<'_>) -> rusqlite::Result<Task> {
     Ok(Task {
         id: TaskId(row.get(0)?),
@@ -436,7 +433,6 @@ fn salvage_task(row: &Row<'_>) -> rusqlite::Result<Task> {
     })
 }
 
-/// Takes nothing for what is damaged.
 pub(super) fn unless_damaged<T: Default>(read: Result<T>) -> Result<T> {
     match read {
         Err(error) if error.code == Code::RowDamaged => Ok(T::default()),
@@ -472,7 +468,6 @@ pub(super) fn checked_id(
     }
 }
 
-/// Reads a column that holds JSON.
 pub(super) fn from_json<T: serde::de::DeserializeOwned>(
     row: &Row<'_>,
     column: usize,

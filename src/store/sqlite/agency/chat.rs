@@ -15,7 +15,6 @@ use crate::store::sqlite::open::Open;
 use crate::store::sqlite::tasks::{from_json, refuse_deep};
 
 impl Open<'_> {
-    /// Reads the first column of all rows as JSON.
     fn records<T: DeserializeOwned>(&self, sql: &str, parameters: impl Params) -> Result<Vec<T>> {
         self.all(sql, parameters, |row| from_json(row, 0))
     }

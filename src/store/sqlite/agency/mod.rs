@@ -31,7 +31,6 @@ pub(crate) struct SqliteAgency {
 }
 
 impl SqliteAgency {
-    /// Opens the store if there is one.
     pub(crate) fn open(path: &Path) -> Result<Option<SqliteAgency>> {
         check_place(path)?;
         if !path.exists() {
