@@ -1,4 +1,4 @@
-//! Taking steps: each is claimed and gets its prompt, or it is said why somebody else has it.
+//! Claims steps and prepares their prompts, or reports who else holds them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ impl Engine<'_> {
         self.prepare(&ready)
     }
 
-    /// Fixes the criteria that count of a task while the run has it, whatever its agent makes of them.
+    /// Pins the acceptance criteria of a task for the duration of the run, whatever its agent changes.
     pub(super) fn fix_criteria(&mut self, id: TaskId, criteria: Vec<String>) {
         let fixed = &mut self.context.surroundings.assignment.criteria;
         Arc::make_mut(fixed).insert(id, criteria);
@@ -96,8 +96,8 @@ impl Engine<'_> {
         self.agency.read()?.run(&holder)
     }
 
-    /// Returns whether the run that holds a step is under way and will give it back. A run that an agent began
-    /// does not wait: what it would wait for may wait for it.
+    /// Returns true if the run that holds a step is in progress and will release it. A run that an agent
+    /// started does not wait: the other run may be waiting for it.
     fn is_awaited(&self, holder: Option<&Run>) -> bool {
         let is_under_way = holder.is_some_and(|run| run.status == RunStatus::Running);
         is_under_way && self.ambience.depth == 0
@@ -115,8 +115,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Returns the date of the first attempt that this run made at a task: its output file and the id of its
-    /// entry are named by it, and stay the same when midnight passes.
+    /// Returns the date of the first attempt of this run at a task. Its output file and entry id are named by
+    /// it and stay the same past midnight.
     pub(super) fn first_date(&self, id: TaskId) -> Option<String> {
         let output = self.board.task(id)?.output_file.as_deref()?;
         let name = output.rsplit('/').next()?;

@@ -1,5 +1,5 @@
-//! The threads of a run: one for each agent that is driven, and for each task whose commands are run.
-//! They tell what they hear and decide nothing.
+//! The threads of a run: one for each running agent and one for each task whose commands run. They report
+//! events and decide nothing.
 
 use std::cell::Cell;
 use std::io::Write;
@@ -54,7 +54,7 @@ impl Crew {
         }
     }
 
-    /// Drives an agent until it ends, or until the flag that is returned is set.
+    /// Runs an agent until it exits or the returned flag is set.
     pub(super) fn start(
         &self,
         step: usize,

@@ -1,4 +1,4 @@
-//! What the machine decides, done through the verbs. What comes of it are new facts.
+//! Executes the actions of the state machine; their results are new events.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::runner::agent::{Job, Limits, Runner};
 use crate::runner::process::Bounds;
 use crate::store::agency::AgencyTransaction;
 
-/// Another worker decides on the task from now on.
+/// Returns true if the error means that another worker now owns the task.
 pub(super) fn is_loss(error: &Error) -> bool {
     use Code::{ClaimLost, Claimed, StatusRefused, TaskNotFound};
     matches!(
@@ -81,8 +81,8 @@ impl Engine<'_> {
         self.tell(kind::TASK_STARTED, told);
     }
 
-    /// Starts the agent of a try, of which everybody knows by now. What keeps it from being started is the
-    /// trouble of this step alone.
+    /// Starts the agent of an attempt whose start event is committed. A failure fails only this step, not the
+    /// run.
     fn start(&mut self, step: usize) -> Result<()> {
         match self.job(step) {
             Ok(Some((runner, job))) => {
@@ -95,8 +95,8 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Has a step fail whose agent cannot be started. Where that is for want of a worktree it is blocked: no
-    /// agent has made an error.
+    /// Fails a step whose agent cannot be started. Without a worktree the step is blocked instead, because no
+    /// agent made an error.
     pub(super) fn refuse_start(&mut self, step: usize, error: &Error) {
         self.facts.push(match self.trees {
             Some(_) => Fact::Lacking(step, Outcome::Blocked, prompt::told(error)),
@@ -212,8 +212,8 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Looks at what the agents of steps left that are to be completed, but for those whose agents did not
-    /// end with the words that they should have.
+    /// Checks the outputs of steps that are to be completed, except those whose agents ended with an invalid
+    /// last message.
     pub(super) fn checks(&mut self, deeds: &[Deed]) -> Result<Checks> {
         let steps = deeds.iter().filter_map(|deed| match deed {
             Deed::Complete(step) => Some(*step),
@@ -237,8 +237,8 @@ impl Engine<'_> {
         done.into_iter().try_for_each(|one| self.completed(one))
     }
 
-    /// Makes the prompt of another try, which says what is missing now. One that lacks nothing but its last
-    /// words keeps the entry and the file that it has.
+    /// Prepares the prompt of the next attempt, which lists what is missing. An attempt that lacks only its
+    /// last message keeps its entry and output file.
     fn repair(&mut self, step: usize) -> Result<()> {
         let task = self.tasks[step];
         let given = self.slots[step].given.take();
@@ -267,8 +267,8 @@ impl Engine<'_> {
         self.instruct(step, spawned)
     }
 
-    /// Returns what the next try is told: the prompt and, where there was a try before, what is missing
-    /// now. It goes on with the conversation of that one, where there is one.
+    /// Sets the prompt of the next attempt and, after a failed one, what is missing. It resumes the
+    /// conversation of that attempt where there is one.
     pub(super) fn instruct(&mut self, step: usize, spawned: spawn::Spawned) -> Result<()> {
         if self.slots[step].attempt > 0 {
             let faults = self.lacks(step)?.faults;

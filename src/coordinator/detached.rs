@@ -1,4 +1,4 @@
-//! Runs in a process of their own: for faces that must be able to end while a run goes on.
+//! Starts runs in a process of their own, for front ends that may exit while a run continues.
 
 mod wish;
 
@@ -37,8 +37,8 @@ pub(crate) fn begin(surroundings: &Surroundings, wish: &Wish) -> Result<Begun> {
     begun(&told, typed(&words))
 }
 
-/// Has a plan carried out as it is wished, in a process of its own, and returns once the store has its
-/// run. The process reads the plan: no file is left, and nobody sees it in the list of processes.
+/// Runs a plan in a process of its own and returns once the store has its run. The process reads the plan
+/// from standard input: no file is left, and the list of processes does not show it.
 pub(crate) fn carry_out(
     surroundings: &Surroundings,
     plan: &Plan,
@@ -123,8 +123,8 @@ fn typed(words: &[String]) -> String {
     format!("cleo {}", words.join(" "))
 }
 
-/// Makes the command: no shell, and a process group of its own, so that what is typed at the terminal
-/// of its starter does not end it.
+/// Makes the command: no shell, and a process group of its own, so that Ctrl-C in the caller's terminal does
+/// not end it.
 fn command(root: &Path, actor: &str, words: &[String], what: Told) -> Command {
     let format = match what {
         Told::Line => "ndjson",
@@ -148,8 +148,7 @@ fn command(root: &Path, actor: &str, words: &[String], what: Told) -> Command {
     command
 }
 
-/// Starts the program. What it is to read is written by a thread, because it may end before it has read
-/// all of it.
+/// Starts the program. A thread writes its input, because the program may exit before it has read all of it.
 fn start(command: &mut Command, input: Option<String>) -> Result<Child> {
     command.stdin(match input {
         Some(_) => Stdio::piped(),
@@ -167,8 +166,8 @@ fn start(command: &mut Command, input: Option<String>) -> Result<Child> {
     Ok(child)
 }
 
-/// Reads the first line as JSON and hands it over; what follows is read and thrown away, so that the
-/// run never waits for a reader.
+/// Reads the first line as JSON and passes it on; the rest is read and discarded, so that the run never waits
+/// for a reader.
 fn listen(output: ChildStdout, what: Told) -> Receiver<Value> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {

@@ -1,5 +1,5 @@
-//! The loop of a run: what happened goes to the machine, what it decides is told and kept, and then
-//! done, until nothing is left to do.
+//! The loop of a run: events go to the state machine, its decisions are committed and then carried out, until
+//! nothing is left to do.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -256,8 +256,7 @@ impl<'a> Engine<'a> {
         })
     }
 
-    /// Works until nothing is left to do, and returns what became of it. When cleo itself fails meanwhile,
-    /// nothing goes on without it.
+    /// Runs until nothing is left to do and returns the report. An error of cleo itself stops everything.
     pub(super) fn carry_out(mut self) -> Result<Report> {
         match self.go() {
             Ok(()) => self.finish(),
@@ -282,8 +281,8 @@ impl<'a> Engine<'a> {
         )
     }
 
-    /// Works until nothing is left to do. Each turn lets the machine decide on what happened, keeps both in
-    /// one transaction, and does what it says; what happens meanwhile is for the next turn.
+    /// Runs until nothing is left to do. Each turn lets the machine decide on the new events, commits both in
+    /// one transaction, and carries the decisions out; later events are for the next turn.
     fn go(&mut self) -> Result<()> {
         let mut decided = Vec::new();
         loop {
@@ -403,8 +402,8 @@ impl<'a> Engine<'a> {
     }
 }
 
-/// Records that this user began a run, so that it can be resumed. Without a place for the record the run is
-/// carried out all the same; resuming it is refused then.
+/// Records that this user began the run, so that it can be resumed. Without a place for the record the run
+/// goes ahead, and resuming it is refused later.
 fn own(surroundings: &Surroundings, trust: &Trust, id: &str, options: Option<&Value>) {
     if let Some(options) = options.filter(|_| !surroundings.assignment.is_agent()) {
         let _ = trust.give(

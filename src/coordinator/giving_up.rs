@@ -1,4 +1,4 @@
-//! Giving a run up: it is asked to end, or ended here when nobody carries it out any more.
+//! Cancels runs: requests a stop, or cleans up here when the process of the run is gone.
 
 use std::collections::{BTreeMap, HashMap};
 use std::thread;
@@ -51,9 +51,8 @@ pub(crate) struct Cancelled {
 
 impl Cancelled {}
 
-/// Gives a run up. One that is under way is asked to end, and waited for a while; one that nobody
-/// carries out is ended here. An execution is over at once: whoever carries it out waits for its answer all
-/// the same, and keeps nothing of it but what it took.
+/// Cancels a run. If its process is alive, requests a stop and waits up to 15 s; otherwise cleans up here. An
+/// execution ends at once: its caller still waits for the answer, and only the cost of it is kept.
 pub(crate) fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled> {
     let workspace = surroundings.workspace()?;
     let mut agency = opened(&workspace, surroundings, id)?;
@@ -125,8 +124,7 @@ fn opened_trees(workspace: &Workspace, run: &Run, events: &[Event]) -> Result<Tr
     Ok(trees.with_base(recorded_base(events)))
 }
 
-/// Waits for the end of a run that is under way. One that nobody carries out is taken over, and that is
-/// said.
+/// Waits until a run has stopped. A run without a process is taken over, which the return value tells.
 fn awaited(
     agency: &mut SqliteAgency,
     workspace: &Workspace,
@@ -153,8 +151,8 @@ fn is_left(run: &Run) -> bool {
     matches!(run.status, RunStatus::Interrupted | RunStatus::Failed)
 }
 
-/// Takes a run over that nobody carries out, unless somebody else has done so meanwhile, to end it as well
-/// or to go on with it. Returns it as it stood, so that it is known how it had ended.
+/// Takes over a run without a process, unless another process has done so, and returns it as it was, so that
+/// its earlier end is known.
 fn taken(agency: &mut dyn Agency, id: &str, alive: &Alive) -> Result<Option<Run>> {
     let mut transaction = agency.write()?;
     let Some(run) = transaction.run(id)?.filter(is_left) else {
@@ -197,8 +195,7 @@ fn asked(agency: &mut SqliteAgency, surroundings: &Surroundings, id: &str) -> Re
     transaction.commit()
 }
 
-/// Ends what a dead process left of a run. Returns the run, how many processes were ended, and the tasks that
-/// were given back.
+/// Cleans up after a dead process. Returns the run, the number of processes ended, and the released tasks.
 fn settled(
     surroundings: Surroundings,
     workspace: &Workspace,
@@ -262,8 +259,7 @@ fn give_up(run: &mut Run, now: String) {
     });
 }
 
-/// Tells of every task that came to no end what a run tells that is given up while it goes on: what was under
-/// way is cancelled, and what was not begun never is.
+/// Returns the closing events of unfinished tasks, the same that a live run emits when it is cancelled.
 fn closed(board: &Board) -> Vec<(&'static str, Told)> {
     let tasks = board.tasks();
     let is_open = |state| matches!(state, TaskState::Waiting | TaskState::Running);

@@ -1,4 +1,5 @@
-//! What the threads of a run tell, as events to keep and facts for the machine.
+//! Handles reports of the threads of a run: events to commit and input of the state machine; and polls the
+//! store while agents work.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -115,8 +116,8 @@ impl Engine<'_> {
         self.slots[step].said = Some(ended);
     }
 
-    /// Returns the last message of an agent that came to its end, without the blanks that its program may put
-    /// around it. One whose program tells all messages and told none has said nothing.
+    /// Returns the last message of an agent that exited by itself, trimmed. Where a program reports every
+    /// message and reported none, the message is empty.
     pub(super) fn last_words(
         &self,
         step: usize,
@@ -158,12 +159,11 @@ fn bounded(text: String) -> String {
 
 /// Longest sleep of the loop, and so how late it notices a signal.
 const PULSE: Duration = Duration::from_millis(100);
-/// How often it looks whether somebody asks for the end of the run, and whether others got out of the
-/// way.
+/// How often to check for stop requests of other processes and for released tasks.
 const LOOK: Duration = Duration::from_millis(500);
 
 impl Engine<'_> {
-    /// Takes in what has happened. Who is idle waits until something happens or something is due.
+    /// Handles what has happened. Sleeps while idle until an event comes or is due.
     pub(super) fn wait(&mut self, is_idle: bool) -> Result<()> {
         let now = self.begun.elapsed();
         let due = self.machine.wakes().map(|at| at.saturating_sub(now));
@@ -223,8 +223,8 @@ impl Engine<'_> {
         lost.into_iter().try_for_each(|step| self.beat(step))
     }
 
-    /// Renews the lease of a task. A refusal is taken for what it is: the loss of a claim ends the try, and
-    /// anything else the run. An agent that has completed its task by itself may come to its end.
+    /// Renews the lease of a task. A lost claim ends the attempt, any other error the run. An agent that has
+    /// completed its task itself may exit by itself.
     fn beat(&mut self, step: usize) -> Result<()> {
         let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
         let beat = claims::heartbeat(&mut self.context, task, self.options.lease(), epoch, false);

@@ -1,4 +1,4 @@
-//! Tasks in worktrees of their own: where each is worked on, and how what verifies comes home.
+//! Tasks in git worktrees: where each is worked on, and how verified work is merged.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -25,8 +25,8 @@ enum Brought {
 }
 
 impl Engine<'_> {
-    /// Returns the folder that a step is worked on in: the workspace, or a worktree, which its later
-    /// tries go on in unless its agent has removed it.
+    /// Returns the folder of a step: the workspace, or a worktree, which later attempts reuse unless the
+    /// agent has removed it.
     pub(super) fn place(&mut self, step: usize) -> Result<PathBuf> {
         if let Some(tree) = self.slots[step].tree.clone() {
             if tree.is_there() {
@@ -91,8 +91,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Completes a step whose work a process that was killed left, if it verifies where it was done: in its
-    /// worktree, where there is one, else in the workspace. What does not is said.
+    /// Completes a step whose process was killed, if its work verifies in its worktree or, without one, in
+    /// the workspace; otherwise reports what is missing.
     pub(super) fn completed_from_before(&mut self, step: usize) -> Result<Completion> {
         let (id, epoch) = (self.tasks[step], self.slots[step].epoch);
         let Some(tree) = self.slots[step].tree.clone() else {
@@ -157,8 +157,8 @@ impl Engine<'_> {
         Ok(Brought::Home(commit, Box::new(done)))
     }
 
-    /// Takes back what was merged of a worktree whose outputs cannot be brought home: what verifies is all
-    /// of it.
+    /// Rolls back the merge of a worktree whose outputs cannot be copied: verified work is merged whole or
+    /// not at all.
     fn not_home(&self, commit: Option<&str>, error: &Error) -> Result<Brought> {
         let mut why = prompt::told(error);
         if let (Some(trees), Some(commit)) = (&self.trees, commit)
@@ -194,8 +194,7 @@ impl Engine<'_> {
         lacking.or_else(of_the_place)
     }
 
-    /// Completes a step in the workspace. Commands that have shown something in the worktree are to show
-    /// it here again.
+    /// Completes a step in the workspace. Commands that passed in the worktree must pass here too.
     fn done_at_home(&mut self, id: TaskId, epoch: Option<u32>) -> Result<Completion> {
         let mut once = || -> Result<Completion> {
             let mut done = complete_all(&mut self.context, &[(id, epoch)], &mut self.required)?;
@@ -224,8 +223,7 @@ impl Engine<'_> {
         Ok(done.remove(0))
     }
 
-    /// Has a step fail whose work cannot be brought into the workspace. What its agent has completed by
-    /// itself is not done before it is there.
+    /// Fails a step whose work cannot be merged, and reopens a task that its agent has completed itself.
     pub(super) fn stuck(&mut self, step: usize, branch: Option<String>, why: String) -> Result<()> {
         let task = self.tasks[step];
         if self.slots[step].epoch.is_some() && self.is_done(task)? {
@@ -243,9 +241,9 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Removes the worktree of a step. What was reported in it comes home however its try ended, unless
-    /// somebody else has the task by now; what was done and is not in the workspace stays on its branch. A
-    /// worktree that has more than that is kept.
+    /// Removes the worktree of a step. Its reports are copied to the workspace however the attempt ended,
+    /// unless another worker holds the task; unmerged work stays on its branch. A worktree with more than
+    /// that is kept.
     pub(super) fn leave_tree(&mut self, step: usize) -> Result<()> {
         let Some(tree) = self.slots[step].tree.clone() else {
             return Ok(());

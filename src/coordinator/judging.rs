@@ -1,5 +1,5 @@
-//! What becomes of a try whose agent has ended: its task is done, or it is said what is missing. Of what
-//! an agent says, only the form of its last message counts, and only against it.
+//! Verifies ended attempts: the task is completed, or what is missing is reported. Of the agent's words only
+//! the form of its last message counts, and only against it.
 
 use super::deeds::is_loss;
 use super::engine::Engine;
@@ -59,8 +59,8 @@ impl Engine<'_> {
         })
     }
 
-    /// Takes a task back that its agent has completed without having earned it, under whatever name. What
-    /// somebody else has completed by force is left to them; says whether it is.
+    /// Reopens a task that its agent has completed without proof, under whatever name. A task that somebody
+    /// else forced stays done, for which true is returned.
     fn is_overruled(&mut self, step: usize, lacking: &Lacking) -> Result<bool> {
         let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
         if epoch.is_none() || !self.is_done(task)? {
@@ -75,8 +75,8 @@ impl Engine<'_> {
         Ok(false)
     }
 
-    /// Returns how a try counts whose work does not verify: what the entry says of the work, else how the
-    /// program ended, else that it broke the protocol, which force always does.
+    /// Returns the outcome of an attempt that does not verify: the status of its entry, else how the program
+    /// exited, else a protocol violation, which a forced completion always is.
     fn judged(&mut self, step: usize, lacking: &Lacking) -> (Outcome, Vec<String>) {
         let said = self.slots[step].said.take().unwrap_or_default();
         let outcome = match (lacking.entry, said.outcome) {
@@ -119,8 +119,8 @@ impl Engine<'_> {
         Ok(lacking)
     }
 
-    /// Tells of what this run has done and something has undone since, such as the agent of a later task. What
-    /// does not verify any more is given back; what somebody has opened again is theirs.
+    /// Reverifies tasks that this run has completed and that changed since, such as by the agent of a later
+    /// task. Those that fail are released; reopened ones stay as they are.
     pub(super) fn look_again(&mut self) -> Result<()> {
         let tasks = self.board.tasks().iter();
         let done = tasks.filter(|task| task.is_done() && task.attempts > 0 && !task.is_epic);

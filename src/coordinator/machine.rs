@@ -1,5 +1,5 @@
-//! What the coordinator does next: facts in, deeds out. Pure: the time comes in as a value, and
-//! whatever takes time is somebody else's deed, which ends in a new fact.
+//! The scheduler's state machine: takes events, returns actions. Pure: the clock is a parameter, and slow
+//! work runs elsewhere and reports back as an event.
 
 mod admission;
 
@@ -192,8 +192,8 @@ impl Machine {
         }
     }
 
-    /// Takes the end of an agent. What there is of its work is looked at however it ended; commands are
-    /// only run where it may be finished.
+    /// Handles the exit of an agent. Its work is checked however it exited; commands of criteria run only if
+    /// it may be finished.
     fn ended(&mut self, step: usize, ended: Ended, deeds: &mut Vec<Deed>) {
         // Nobody is paid for working, whatever a program says.
         self.spent = dollars(self.spent + ended.cost.max(0.0));

@@ -1,8 +1,8 @@
-//! Tasks carried out by agents: each is claimed, given to an agent, verified and completed, as soon as
-//! what it needs is done, as many at a time as are allowed. Every event is durable before it is acted
-//! on, so that a killed run goes on where it stood. It stands above the verbs, and nothing below knows
-//! it: `machine` decides and is pure, `engine` does what it says, `crew` are the threads that drive
-//! agents. [`plan`] carries out plans, whose steps are messages to agents.
+//! Runs tasks with agents: each is claimed, given to an agent, verified and completed as soon as its
+//! dependencies are done, within the allowed number at a time. Every event is committed before it is acted
+//! on, so that a killed run can resume. Nothing below knows this module: `machine` decides and is pure,
+//! `engine` carries its decisions out, `crew` has the threads of agents. [`plan`] runs plans, whose steps are
+//! messages to agents.
 
 mod claiming;
 mod crew;

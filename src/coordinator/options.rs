@@ -1,4 +1,5 @@
-//! What is to be carried out, and how: kept with the run, so that it goes on as it began.
+//! What to run and how, stored with the run so that a resumed run goes on as it began; and the bounds of a
+//! run.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -123,8 +124,8 @@ impl Options {
 /// First pause after too many requests; each one after it is twice as long.
 const PAUSE: Duration = Duration::from_secs(2);
 const PAUSE_MAX: Duration = Duration::from_secs(300);
-/// Longest pause that a server may ask for: who wants to be left alone for longer is tried again when the
-/// run is gone on with, and holds up nothing until then.
+/// Longest pause that a server may ask for. A step that has to wait longer fails, to be retried when the run
+/// is resumed.
 const ASKED_MAX: Duration = Duration::from_secs(3_600);
 /// How often a step is tried again after too many requests.
 const PAUSES: u32 = 8;

@@ -1,4 +1,4 @@
-//! What an agent is told besides its prompt: what is missing of its work, and its environment. Pure.
+//! What an agent gets besides its prompt: the list of missing things and its environment. Pure.
 
 use crate::error::Error;
 use crate::id::{self, TaskId};
@@ -42,8 +42,8 @@ pub(super) fn told(fault: &Error) -> String {
     }
 }
 
-/// Makes the trace context of a try: one trace for a run, or that of whoever started cleo, and a span
-/// for each try.
+/// Returns the W3C trace context of an attempt: one trace a run, or that of cleo's caller, and a span for
+/// each attempt.
 pub(super) fn traceparent(above: Option<&str>, run: &str, task: TaskId, attempt: u32) -> String {
     let digits = |text: String| id::digest(text).split_off("sha256:".len());
     let own = || digits(format!("trace {run}"))[..32].to_string();

@@ -21,8 +21,8 @@ use crate::store::agency::Agency;
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
 
-/// Goes on with a run that was interrupted, failed or was cancelled: what is done stays done, what its
-/// agents left is verified, and what nobody looks after any more is ended. `rest` bounds what is left.
+/// Resumes a run that was interrupted, failed or cancelled: done steps stay done, left work is verified, and
+/// leftover processes are ended. `rest` bounds the remaining work.
 pub(crate) fn resume(
     surroundings: Surroundings,
     id: &str,
@@ -94,8 +94,8 @@ pub(super) fn opened(
     Ok(agency)
 }
 
-/// Mends the file of a run that nobody writes any more: its process may have ended between its last words
-/// in the store and in the file.
+/// Repairs `events.jsonl` of an interrupted run: the process may have died after the commit but before the
+/// file write.
 fn mended(
     workspace: &Workspace,
     surroundings: &Surroundings,
@@ -109,8 +109,8 @@ fn mended(
     Ok(())
 }
 
-/// Refuses to resume a run with worktrees, before anything is taken over, where the checkout is not on the branch
-/// that it began on.
+/// Refuses to resume a run with worktrees, before it is taken over, when the checkout is not on the branch on
+/// which the run began.
 fn require_base(workspace: &Workspace, agency: &mut SqliteAgency, id: &str) -> Result<()> {
     let transaction = agency.read()?;
     let run = transaction
@@ -193,8 +193,8 @@ pub(super) fn begun(run: &Run, events: &[Event]) -> Result<(Options, Vec<Planned
     Ok((options, first.tasks))
 }
 
-/// Writes the command that goes on with a run that is over: with more money where its own is spent. A run
-/// that this user did not begin is looked at first.
+/// Returns the command that resumes a finished run, with a higher budget when it is spent. For a run of
+/// another user it is the command that shows it.
 pub(crate) fn way_on(surroundings: &Surroundings, shown: &Shown) -> String {
     let events = shown.events.as_deref().unwrap_or_default();
     let is_own = surroundings
@@ -266,9 +266,9 @@ impl Engine<'_> {
     }
 }
 
-/// Ends the worktrees that a process left. What agents reported in them comes home where nobody has the task
-/// by now, and everything else stays on branches. Returns what is to be told: of outputs that somebody else
-/// has changed meanwhile, of worktrees that have to be kept, and of branches that nobody was told of.
+/// Removes the worktrees of a dead process. Reports of tasks that nobody holds are copied to the workspace;
+/// everything else stays on branches. Returns events about changed outputs, kept worktrees and unreported
+/// branches.
 pub(super) fn swept(context: &mut Context, trees: &Trees, board: &Board) -> Result<Vec<Told>> {
     let mut told = Vec::new();
     let swept = trees.sweep(&mut |tree| {
@@ -298,7 +298,7 @@ pub(super) fn swept(context: &mut Context, trees: &Trees, board: &Board) -> Resu
     Ok(told)
 }
 
-/// Brings home what was reported in a worktree, if nobody has its task by now, and adds what is told of files
+/// Copies the reports of a worktree to the workspace if nobody holds its task, and adds errors about files
 /// that were put aside.
 fn reported(
     context: &mut Context,

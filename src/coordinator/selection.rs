@@ -64,8 +64,7 @@ pub(super) fn plan(context: &mut Context, selection: &Selection) -> Result<Vec<P
     Ok(planned.collect())
 }
 
-/// The error for a workspace in which nothing is ready. What is held by a run that nobody carries out any
-/// more is not waited for.
+/// Returns the error for a workspace with no ready tasks. Tasks held by dead runs are not waited for.
 fn nothing_ready(context: &mut Context) -> Result<Error> {
     let (now, name) = (context.now(), context.surroundings.actor.clone());
     let (error, held) = context.read(|transaction| {
@@ -136,8 +135,8 @@ fn ordered(
     ids
 }
 
-/// Counts, for each task, the tasks of the longest chain that waits for it. Tasks in a circle, which
-/// never begin, count what is known of them.
+/// Returns the length of the longest chain of tasks that waits for each task. Tasks in a cycle, which never
+/// start, count as far as known.
 fn chains(needs: &BTreeMap<TaskId, Vec<TaskId>>) -> BTreeMap<TaskId, usize> {
     let mut waiters: BTreeMap<TaskId, usize> = needs.keys().map(|id| (*id, 0)).collect();
     for need in needs.values().flatten() {

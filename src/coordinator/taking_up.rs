@@ -1,5 +1,5 @@
-//! Taking up what a process left of a run: each step is done, lacks something or comes up again, and counts
-//! as it would have while that process lived.
+//! Recovers the steps of a dead process: each is done, lacks something or is run again, and counts as it
+//! would have in that process.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -44,8 +44,8 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Returns whether a task is done, and tells so: it was completed before the process ended, or what its
-    /// agent left verifies. One that is not is given back.
+    /// Returns true, and emits the event, if a task was completed before the process ended or its work
+    /// verifies. Any other task is released.
     fn is_done_by_now(&mut self, step: usize, task: &TaskRun) -> Result<bool> {
         let id = task.task_id;
         let (status, claim, is_unearned) = self.context.read(|transaction| {
@@ -81,8 +81,8 @@ impl Engine<'_> {
         Ok(false)
     }
 
-    /// Completes what was under way, if what its agent left holds and its last words were right. What was
-    /// completed without that is judged as it would have been then.
+    /// Completes a step in progress if its work verifies and its last message was valid. Work that was
+    /// completed otherwise gets the verdict that it would have got then.
     fn is_completed(&mut self, step: usize, is_shown: bool) -> Result<bool> {
         let is_misspoken = self.misspoken(step).is_some();
         let id = self.tasks[step];

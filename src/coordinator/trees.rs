@@ -118,8 +118,7 @@ impl Trees {
         Ok(self.git(folder, words)?.is_ok())
     }
 
-    /// Makes the worktree of an attempt, from the branch of the run as it is checked out now. Where that
-    /// fails, nothing of it is left.
+    /// Creates the worktree of an attempt from the branch of the run. Nothing is left of it on failure.
     pub(super) fn begin(&self, name: &str, declared: Declared) -> Result<Tree> {
         let from = self.require_base()?;
         let tree = self.tree(name);
@@ -176,8 +175,7 @@ impl Trees {
         }
     }
 
-    /// Removes a worktree. Its branch stays when it has something that the workspace lacks, and is then
-    /// returned.
+    /// Removes a worktree. A branch with unmerged commits stays and is returned.
     pub(super) fn end(&self, tree: &Tree) -> Result<Option<String>> {
         let path = tree.top.as_os_str();
         let words = ["worktree", "remove", "--force", "--force"].map(OsStr::new);
@@ -228,9 +226,8 @@ impl Trees {
         }
     }
 
-    /// Ends the worktrees that a killed process left, each once it is reported; what was done in them stays
-    /// on their branches. One of which the workspace and its branch cannot hold everything stays, and is
-    /// returned with the reason.
+    /// Removes the worktrees of a killed process, each once it is reported; their work stays on branches. A
+    /// worktree with more than workspace and branch can hold is kept and returned with the reason.
     pub(super) fn sweep(&self, report: &mut dyn FnMut(&Tree) -> Result<()>) -> Result<Swept> {
         let (mut kept, mut branches) = (Vec::new(), Vec::new());
         for tree in self.all_left() {

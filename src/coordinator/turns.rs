@@ -1,5 +1,5 @@
-//! Deeds that touch the files of the repository. Other processes carry out runs in it too, so these deeds wait
-//! for the turn of this one; nothing else of the run waits for them.
+//! Queues actions that touch the files of the repository until it is this run's turn, because other processes
+//! have runs in it too; the rest of the run goes on.
 
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ pub(super) struct Turns {
 }
 
 impl Engine<'_> {
-    /// Does a deed, or has it wait for the turn of this run if it touches the files of the repository.
+    /// Performs an action, or queues it for the turn of this run if it touches the files of the repository.
     pub(super) fn perform_in_turn(&mut self, deed: Deed) -> Result<()> {
         match &deed {
             Deed::End(step) => self.call_off(Some(*step)),
@@ -73,7 +73,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Returns the turn of this run, if it has come. Who has to wait for it says so, once.
+    /// Returns the turn of this run if it has come. Emits one event when it has to wait.
     fn turn(&mut self) -> Result<Option<Turn>> {
         let Some(trees) = &self.trees else {
             return Ok(None);

@@ -1,6 +1,6 @@
-//! In which order what an agent wrote came in. Its two outputs are two files; a third one, the index,
-//! tells step by step how far an output had come by when, in lines such as `out 1234 1769418000000`.
-//! What is wrong with an index costs times and the order, never a line. Pure.
+//! The order of an agent's output. Its two streams are two files; the index tells step by step how far a
+//! stream had come by when, in lines such as `out 1234 1769418000000`. A corrupt index loses timestamps and
+//! ordering, never output. Pure.
 
 use std::fmt;
 use std::ops::Range;
@@ -76,10 +76,9 @@ impl Spoken {
     }
 }
 
-/// Puts the lines of both outputs into the order in which their ends came, up to one more than
-/// [`LINES_MAX`]. First are those that the index tells of, which keep their place while more comes;
-/// `rest` says of which outputs the others are told too. A last line without an end ends with the
-/// agent.
+/// Orders the lines of both streams by when their ends came, up to one more than [`LINES_MAX`]. Indexed lines
+/// come first and keep their place while more come; `rest` says of which streams the others are included. An
+/// unterminated last line ends with the agent.
 pub(crate) fn in_order(index: &[Arrival], [out, err]: [&Ends; 2], rest: [bool; 2]) -> Vec<Spoken> {
     let (out, err) = (Output::new(Stream::Out, out), Output::new(Stream::Err, err));
     let mut outputs = [out, err];

@@ -1,5 +1,5 @@
-//! What became of each task of a run, read from its events: one way for the coordinator, which goes on
-//! from it after a kill, and for everybody who looks at a run. Pure.
+//! The state of each task of a run, read from its events, for the coordinator, which resumes from it, and for
+//! all views. Pure.
 
 #[cfg(test)]
 mod tests;

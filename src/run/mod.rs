@@ -1,6 +1,5 @@
-//! Runs: what agents carry out. One record and one stream of events for all of them, a routed
-//! message, a query, a plan or an epic. Fields and words of the multi-agent notes, sections 1.6
-//! and 1.9. Pure.
+//! Runs: one record and one stream of events for a routed message, a query, a plan or an epic. Fields and
+//! words of the multi-agent notes, sections 1.6 and 1.9. Pure.
 
 pub(crate) mod arrivals;
 pub(crate) mod board;
@@ -66,8 +65,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Makes the record of a run that begins: nobody routed it, and nothing has come of it yet. Its
-    /// user, its owner and when it began are for whoever begins it.
+    /// Makes the record of a new run, without routing or result. The caller sets its user, owner and start.
     pub(crate) fn new(id: String, kind: RunKind, supervisor: &str, input: String) -> Run {
         Run {
             id,

@@ -1,5 +1,4 @@
-//! Which step of a graph is next: each waits for others, and what waits for nothing any more can
-//! begin at once, whatever else still runs. Pure.
+//! Schedules the steps of a graph: a step can start once everything that it waits for is done. Pure.
 
 use std::collections::BTreeSet;
 
@@ -24,8 +23,8 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    /// Makes a schedule: `needs` has, for each step, the places of those that come before it. The
-    /// first of the steps that can begin comes first.
+    /// Makes a schedule; `needs` has the dependencies of each step by index. Steps that can start are ordered
+    /// by index.
     pub(crate) fn new(needs: &[Vec<usize>]) -> Schedule {
         let mut unlocks = vec![Vec::new(); needs.len()];
         let needs: Vec<BTreeSet<usize>> = needs

@@ -1,5 +1,4 @@
-//! Tokens and money together, and what of a running total is new; how long a process carried out a run
-//! before it was gone. Pure.
+//! Tokens and cost, the increase over a running total, and how long a process worked on a run. Pure.
 
 use super::told::kind;
 use super::{Event, PLAN_RESUMED, RUN_FINISHED, Usage};
@@ -57,8 +56,8 @@ pub(crate) fn dollars(amount: f64) -> f64 {
     }
 }
 
-/// Returns how long the last process of a run over tasks or of a plan carried it out, in milliseconds: from
-/// when it began or went on until something was told last. None where that was counted before.
+/// Returns how long the last process of a run over tasks or of a plan worked on it, in milliseconds, from its
+/// start or resumption to its last event. `None` if that was counted before.
 pub(crate) fn until_left(events: &[Event]) -> Option<u64> {
     let is_begin = |event: &Event| {
         let kind = event.kind.as_str();

@@ -1,5 +1,5 @@
-//! Events of a run: as the store keeps them, as a line of `events.jsonl` and of a stream, which kinds there
-//! are, and what those of a run over tasks tell. Pure.
+//! Events of a run: as stored, as lines of `events.jsonl` and of a stream; their kinds, and the payload of a
+//! run over tasks. Pure.
 
 use std::collections::BTreeMap;
 
@@ -131,8 +131,8 @@ pub(crate) struct Planned {
     pub(crate) is_epic: bool,
 }
 
-/// Counts the waves, from 0: a task is in the one after the last of those that come before it. Epics, on
-/// which nobody works, make none; what waits for itself is in none.
+/// Returns the wave of each task, from 0: the one after its last dependency. Epics, on which nobody works,
+/// have none, nor do tasks in a cycle.
 pub(crate) fn waves(tasks: &[Planned]) -> BTreeMap<TaskId, usize> {
     let mut waves: BTreeMap<TaskId, usize> = BTreeMap::new();
     // The first wave that what waits for a task can be in.

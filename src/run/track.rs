@@ -1,5 +1,5 @@
-//! A run as people watch it: the tries of each task, when it waited, and how many agents worked when.
-//! Read from events, also a few at a time. Pure.
+//! A run as people watch it: the attempts of each task, its waits, and the number of agents over time. Read
+//! from events, also incrementally. Pure.
 
 #[cfg(test)]
 mod tests;

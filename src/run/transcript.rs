@@ -1,6 +1,5 @@
-//! What an agent wrote, for people: the lines of event streams in words, all others as they are.
-//! Nothing here counts as evidence. Pure.
-//! Escape sequences that steer a terminal are removed whole: half of one is noise.
+//! The output of an agent, for people: events in words, other lines as they are. Nothing here counts as
+//! evidence. Pure. Escape sequences are removed whole: half of one is noise.
 
 use std::borrow::Cow;
 
@@ -104,8 +103,7 @@ struct Said {
     tool: Option<Tool>,
 }
 
-/// Reads an event of any of the programs that drive agents. What none of the known forms fits stays as
-/// it is.
+/// Reads an event of any known agent program; unknown events stay as they are.
 fn said(event: &Value) -> Said {
     let blocks = event["message"]["content"].as_array();
     if let Some(blocks) = blocks {
@@ -248,9 +246,8 @@ fn ended(rest: &str) -> &str {
         .unwrap_or(rest)
 }
 
-/// Skips a text, such as a title or the address of a link, with what ends it. None goes over a line.
-/// `endless` keeps how much follows the last place until which nothing ends one: each place is looked
-/// at once, however many begin there.
+/// Skips a string sequence, such as a title or a link, with its terminator; none spans lines. `endless`
+/// remembers after which place no terminator follows, so that each place is scanned once.
 fn after_string<'a>(rest: &'a str, endless: &mut Option<usize>) -> &'a str {
     if endless.is_some_and(|left| rest.len() >= left) {
         return rest;

@@ -1,7 +1,7 @@
-//! The environment and the folder of every command that cleo starts. Nothing is inherited by default: a
-//! command gets the variables that are chosen for its kind, and `PWD`, which names the folder that it runs
-//! in. What a hook, `git rebase --exec` or `git bisect run` says of the repository of cleo's caller reaches
-//! no command: it would work on that repository instead of the one around it.
+//! The environment and folder of every command that cleo starts. Nothing is inherited by default: a command
+//! gets the variables chosen for its kind, and `PWD`, which names its folder. Variables of a hook, `git
+//! rebase --exec` or `git bisect run` about the caller's repository are never passed on, because commands
+//! would work on that repository instead.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -107,8 +107,8 @@ const ANSWER: &[&str] = &[
 /// What cleo's own git gets: its programs, and where the user's settings lie.
 pub(super) const GIT: &[&str] = &["HOME", "PATH", "TMPDIR", "XDG_CONFIG_HOME"];
 
-/// Chooses the variables of agents, gates and criteria, and those that `names` names, which may end
-/// with `*`. A proxy keeps its name and password only when it is named.
+/// Returns the variables of agents, gates and criteria, and those in `names`, which may end with `*`. A proxy
+/// keeps its credentials only when it is named.
 pub(crate) fn work_environment<'a>(names: impl Iterator<Item = &'a String>) -> Vec<Variable> {
     choose_for_work(env::vars_os(), &names.collect::<Vec<_>>())
 }
@@ -189,16 +189,15 @@ pub(crate) fn command(
     command
 }
 
-/// Makes a command for cleo itself, which gets the user's whole environment: what it starts in turn gets
-/// what is chosen for that.
+/// Makes a command for cleo itself, which gets the whole environment and chooses for its own children.
 pub(crate) fn own_command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
     let mut command = Command::new(program);
     place(&mut command, folder);
     command
 }
 
-/// Has a command run in a folder, and know it: what asks `PWD`, as make does, must not see the folder of
-/// whoever called cleo.
+/// Sets the folder of a command and `PWD`, because programs such as make must not see the caller's folder
+/// there.
 fn place(command: &mut Command, folder: &Path) {
     for name in GIT_LOCAL {
         command.env_remove(name);

@@ -1,5 +1,5 @@
-//! Threads that work side by side, a bounded number at a time, while one thread, the caller's, keeps
-//! the record: it alone says what begins, and hears what ended.
+//! Runs work in parallel on a bounded number of threads, while the caller's thread keeps the record: it alone
+//! starts steps and handles their results.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -49,9 +49,8 @@ pub(crate) trait Crew {
     fn end(&mut self, schedule: &mut Schedule, step: usize, done: Self::Done) -> Result<()>;
 }
 
-/// Carries out a schedule: each step as soon as what it waits for is done, at most `jobs` at a time,
-/// each on a thread of its own. After an error nothing begins any more, and what is under way is
-/// waited for and heard.
+/// Runs a schedule: each step once its dependencies are done, at most `jobs` at a time, each on its own
+/// thread. After an error nothing starts any more, and steps in progress are waited for.
 pub(crate) fn carry_out<C: Crew>(
     schedule: &mut Schedule,
     jobs: usize,

@@ -1,7 +1,6 @@
-//! Agents that outlived the cleo that started them. One is known by the names of its run and of its
-//! workspace, which are in its environment and in that of everything it started, or by its process group together with the
-//! moment at which that began: a number alone may be somebody else's by now. Only Linux tells; elsewhere
-//! nothing is found and nothing is ended.
+//! Ends agents that outlived their cleo. They are found by the ids of run and workspace in their environment,
+//! or by their process group with its start time, because a group number alone may have been reused. Linux
+//! only; elsewhere nothing is found. And the watchdog that ends a command when cleo is killed.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -33,8 +32,8 @@ pub(crate) fn born(process: u32) -> Option<String> {
     Some(format!("{}/{began}", boot.trim()))
 }
 
-/// Ends what is left of the agents of a run in a workspace, and returns how many processes that were.
-/// `groups` are the groups that it was seen to start, each with when it began.
+/// Ends the remaining agents of a run in a workspace and returns the number of processes. `groups` are the
+/// groups that it started, each with its start time.
 pub(crate) fn end(run: &str, root: &Path, groups: &[(u32, String)]) -> usize {
     let begun = Instant::now();
     let mut ended = 0;
@@ -96,8 +95,8 @@ const SCRIPT: &str = "read -r group || exit; read -r line; kill -9 -\"$group\"";
 pub(super) struct Leash(Option<Child>);
 
 impl Leash {
-    /// Gets ready before the command is started, which then never runs for long without it. Where there is no
-    /// shell, the command goes on when cleo is killed.
+    /// Starts the watchdog before the command, so that the command never runs long without it. Without a
+    /// shell the command survives a killed cleo.
     pub(super) fn begin() -> Leash {
         // In a group of its own it hears nothing of what is typed at the terminal.
         let shell = Command::new("/bin/sh")

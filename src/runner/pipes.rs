@@ -1,5 +1,5 @@
-//! What a command writes, read on threads that nobody has to wait for: whoever holds a pipe open
-//! cannot hold up cleo.
+//! Reads the output of a command on threads that nobody waits for, so that a process holding a pipe open
+//! cannot block cleo.
 
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read};
@@ -24,8 +24,7 @@ pub(super) struct Pipes {
 }
 
 impl Pipes {
-    /// Begins to read what a command writes, and keeps as much of its standard output as `keep`
-    /// bytes.
+    /// Starts to read the output of a command, keeping the first `keep` bytes of its standard output.
     pub(super) fn follow(child: &mut Child, keep: usize) -> Pipes {
         let read = [keep, 0].map(|keep| {
             Arc::new(Mutex::new(Heard {

@@ -1,5 +1,5 @@
-//! Asks a program what it is: with a home and an environment of its own, within a time limit, and
-//! without waiting for what it leaves behind.
+//! Asks a program for its version or help, with its own home and environment and a time limit, without
+//! waiting for its descendants.
 
 use std::ffi::OsStr;
 use std::io::Read;

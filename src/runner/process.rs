@@ -1,12 +1,9 @@
-//! Runs a command to its end: no shell, its own process group, a time limit, output measured but
-//! never kept whole.
+//! Runs a command: no shell, its own process group, a time limit, output measured but never kept whole.
 //!
-//! What counts is the end of the command itself. What it left running has a short while to finish
-//! writing, then its group is ended, and so is what made itself a group of its own (a daemon), where
-//! the system lets it be found (`strays`); nobody waits for what goes on all the same. Only a program
-//! that is known to leave a daemon on purpose, such as git, is [`capture`]d, which lets that go on
-//! unless the command had to be ended. The group of a command that a task names ends with cleo
-//! even when that is killed (`orphans`).
+//! The exit of the command itself counts. Its descendants get a short time to flush their pipes; then its
+//! group and daemonized descendants (`strays`) are killed where the system can find them. Only programs that
+//! leave a daemon on purpose, such as git, are [`capture`]d, which lets daemons live unless the command was
+//! ended. Commands that a task names are ended with cleo even when it is killed (`orphans`).
 
 use std::io::{ErrorKind, Write};
 use std::os::unix::process::CommandExt;
@@ -90,9 +87,8 @@ enum Daemons {
     GoOn,
 }
 
-/// Runs the words of a command in a folder, with these variables. The first word is a program; nothing is
-/// expanded. When cleo is asked to end meanwhile, or the command is stopped, it is ended and the answer is an
-/// error.
+/// Runs a command in a folder with these variables. The first word is the program; nothing is expanded. When
+/// cleo is interrupted or the command is stopped, it is ended and an error is returned.
 pub(crate) fn run(
     words: &[String],
     folder: &Path,
@@ -107,14 +103,13 @@ pub(crate) fn run(
     Ok(follow(command, None, bounds, 0, Daemons::EndWithCleo)?.finished)
 }
 
-/// Runs a command and keeps the first `keep` bytes of its standard output. Daemons that it leaves
-/// go on.
+/// Runs a command and keeps the first `keep` bytes of its standard output. Its daemons live on.
 pub(crate) fn capture(command: Command, limit: Duration, keep: usize) -> Result<Captured> {
     follow(command, None, &limit.into(), keep, Daemons::GoOn)
 }
 
-/// Runs a command with something on its standard input, and keeps the first `keep` bytes of its
-/// standard output; once there is more, it is ended. Nothing that it started outlives it.
+/// Runs a command with input and keeps the first `keep` bytes of its standard output; more output ends it.
+/// None of its descendants outlives it.
 pub(crate) fn converse(
     command: Command,
     input: Vec<u8>,
@@ -256,8 +251,8 @@ fn end(child: &Child) {
     signal(child, Signal::KILL);
 }
 
-/// Returns whether the command itself has ended, and leaves it to be collected: as long as it is not,
-/// its number cannot become the number of another group, which a signal would hit.
+/// Returns true if the command has exited, without reaping it: until then its number cannot be reused by
+/// another group, which a signal would hit.
 pub(super) fn has_exited(child: &Child) -> bool {
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     !matches!(waitid(WaitId::Pid(Pid::from_child(child)), look), Ok(None))

@@ -1,6 +1,5 @@
-//! What happens when cleo itself is asked to end while a command runs. The handlers are put in
-//! place when the first command starts, so a cleo that runs none has none, but for that of the limit
-//! on the size of files.
+//! Handles signals to cleo while commands run. Handlers are installed with the first command, so a cleo
+//! without commands has none but that of the file size limit.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -73,8 +72,8 @@ pub(super) fn is_urged() -> bool {
     SEEN.load(Ordering::SeqCst) && AGAIN.load(Ordering::SeqCst) > 0
 }
 
-/// Works on this thread as long as nobody gives that up: once `is_over` says so, which is asked every half
-/// second, what waits for a command or a server ends as at Ctrl-C.
+/// Runs `work` until `is_over` returns true, which is asked every half second; then waiting for a command or
+/// server ends as with Ctrl-C.
 pub(crate) fn until<T>(is_over: impl FnMut() -> bool + 'static, work: impl FnOnce() -> T) -> T {
     let watch = Watch {
         is_over: Box::new(is_over),
@@ -150,8 +149,8 @@ pub(crate) fn sleep(time: Duration, meanwhile: &str) -> Result<()> {
     }
 }
 
-/// From now on SIGINT, SIGTERM and SIGHUP end cleo at once, with their exit codes, wherever it stands: for
-/// a command that only reads and goes on until somebody ends it.
+/// Makes SIGINT, SIGTERM and SIGHUP end cleo at once with their exit codes, for commands that only read until
+/// they are stopped.
 pub(crate) fn end_at_once() -> Result<()> {
     let always = Arc::new(AtomicBool::new(true));
     for (_, (signal, code)) in heeded() {
@@ -162,15 +161,15 @@ pub(crate) fn end_at_once() -> Result<()> {
     Ok(())
 }
 
-/// From now on a write beyond the limit on the size of files (`ulimit -f`) fails, as on a full disk, where
-/// the system would end cleo without a word. The commands that cleo starts are ended as ever.
+/// Makes writes beyond the file size limit (`ulimit -f`) fail as on a full disk, where the system would kill
+/// cleo silently. Commands that cleo starts keep the default.
 pub(crate) fn outlive_size_limit() {
     // Where it cannot be had, such a write ends cleo; nothing else depends on it.
     let _ = flag::register(SIGXFSZ, &TOO_LONG);
 }
 
-/// From now on signals are left to who calls: commands note none, and end when [`end`] says so. For a
-/// server, which a signal has end in good order.
+/// Leaves signals to the caller: commands note none and end when [`end`] is called. For a server, which shuts
+/// down gracefully.
 pub(crate) fn leave_to_caller() {
     let _ = HANDLED.set(());
 }
@@ -185,8 +184,8 @@ fn unhandled(cause: std::io::Error) -> Error {
     Error::new(Code::Internal, "signals cannot be handled").because(cause)
 }
 
-/// The signals that are heeded, each with its number. `nohup` has SIGHUP ignored, so that a command
-/// outlives its terminal; that stays so.
+/// The handled signals with their numbers. SIGHUP ignored by `nohup` stays ignored, so that a command
+/// outlives its terminal.
 fn heeded() -> impl Iterator<Item = (usize, (i32, Code))> {
     let signals = SIGNALS.into_iter().enumerate();
     signals.filter(|(_, (signal, _))| *signal != SIGHUP || !is_ignored(SIGHUP))

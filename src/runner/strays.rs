@@ -1,9 +1,7 @@
-//! What a command leaves running, also in groups of its own (`setsid`). On Linux such processes
-//! become children of cleo when their parents end, so they can be found and ended; elsewhere they go
-//! on. Each command has a mark in its environment, which all that it starts inherit: so of many
-//! commands at once, each ends its own and no other's. One that was started with another environment
-//! has no mark; it is told by its age: what began before every command that still runs is of none of
-//! them.
+//! Finds and kills descendants that outlive a command, including those in sessions of their own (`setsid`).
+//! On Linux orphans are reparented to cleo; elsewhere they live on. Each command has a mark in its
+//! environment, which descendants inherit, so of many commands at once each ends only its own. Orphans
+//! without a mark are told by age: one that is older than every running command belongs to none of them.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -16,8 +14,8 @@ use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, waitpgid, 
 
 use crate::id;
 
-/// The variable that holds the mark. In a cleo that was started by a marked command, marks begin
-/// with its own, so that who ends that command ends those of the inner cleo too.
+/// The variable of the mark. A cleo within a marked command extends its mark, so that ending that command
+/// ends the inner descendants too.
 const MARK: &str = "CLEO_MARK";
 /// Longest mark that is gone on with, in bytes.
 const MARK_MAX: usize = 1_000;
@@ -47,16 +45,16 @@ impl Strays {
         Strays { mark }
     }
 
-    /// Ends what is left of the command, with what comes when that ends. The command itself is over
-    /// and collected; `group` is its process group.
+    /// Ends the remaining descendants of a command, and what those leave. The command itself is reaped;
+    /// `group` is its process group.
     pub(super) fn end(&self, group: Pid) {
         self.end_those(group, |child| {
             mark_of(child).is_some_and(|mark| self.is_own(&mark))
         });
     }
 
-    /// Ends what is left of the command, and what has come to cleo without a mark and can be of no
-    /// command that still runs. Only for a process in which nothing is to outlive what started it.
+    /// Ends the remaining descendants of a command, and orphans without a mark that belong to no running
+    /// command. Only for processes in which nothing may outlive its parent.
     pub(super) fn end_all(&self, group: Pid) {
         // Of commands that end at the same time, the last one has to see that no other runs.
         self.leave();
@@ -117,8 +115,8 @@ fn running() -> MutexGuard<'static, Vec<(String, u64)>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns whether a child that has no mark came to cleo and is too old for every command that still
-/// runs. What is in cleo's own group cleo itself has started.
+/// Returns true if an orphan without a mark is older than every running command. Processes in cleo's own
+/// group are cleo's.
 fn is_nobodys(child: Pid) -> bool {
     let read = |process: Pid| read_stat(process.as_raw_nonzero().get().unsigned_abs());
     let (Some(stat), Some(own)) = (read(child), read(getpid())) else {
@@ -166,8 +164,7 @@ fn adopt() {
 #[cfg(not(target_os = "linux"))]
 fn adopt() {}
 
-/// Lists the children of the main thread, to which those come whose parents have ended; none where
-/// the system does not tell.
+/// Lists the children of the main thread, which adopts orphans; none where the system does not tell.
 fn children() -> impl Iterator<Item = Pid> {
     let name = format!("/proc/self/task/{}/children", getpid().as_raw_nonzero());
     let list = std::fs::read_to_string(name).unwrap_or_default();

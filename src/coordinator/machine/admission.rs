@@ -1,5 +1,4 @@
-//! Which steps begin or go on: as many as there is room for, within what the run may take; and which
-//! are left when nothing can begin any more.
+//! Starts and resumes steps within the limits of the run, and skips those that can no longer start.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What is known of a plan between its passes, and what follows from it.
+//! The state of a plan between its passes, and how it is read from the record of a run.
 
 use serde_json::json;
 

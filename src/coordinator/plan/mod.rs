@@ -1,6 +1,6 @@
-//! Plans carried out: each step by its agent as soon as what it needs is done, the replies put
-//! together, and all of it again until the last step says that the goal is reached. Rules: coordinator
-//! notes, sections 3.2 and 3.3. Start at [`carry_out`].
+//! Runs plans: each step by its agent once its dependencies are done, the replies combined, and all of it
+//! again until the last step says that the goal is reached. Rules: coordinator notes, sections 3.2 and 3.3.
+//! Start at [`carry_out`].
 
 mod course;
 mod pass;
@@ -110,8 +110,8 @@ closed! {
     Failed = "failed",
 }
 
-/// Carries out a plan, and keeps the record of it. `tell` hears each event once it is kept. What failed
-/// is in the result; the error is cleo's own, or there is nothing to record yet.
+/// Runs a plan and records it. `tell` receives each event once it is committed. Failed steps are in the
+/// result; an error is cleo's own, or comes before there is anything to record.
 pub(crate) fn carry_out(
     surroundings: &Surroundings,
     options: &Options<'_>,
@@ -144,8 +144,8 @@ pub(crate) fn carry_out(
     ended(recording, course, done)
 }
 
-/// Goes on with a plan whose process ended before it did, or that failed: what its record says is done
-/// stays done. Goal, refining and, unless the options say otherwise, passes are those of the record.
+/// Resumes a plan whose process ended or that failed. Steps that its record shows as done stay done; goal,
+/// refinement and, unless the options say otherwise, passes come from the record.
 pub(crate) fn resume(
     surroundings: &Surroundings,
     run: &str,

@@ -192,8 +192,7 @@ fn needs(plan: &Plan) -> Vec<Vec<usize>> {
     plan.steps.iter().map(needs).collect()
 }
 
-/// The error of a step that a model would answer, when there is none: what is said instead is no
-/// result.
+/// Returns the error of a step that needs a model when none is configured: the offline answer is no result.
 fn nobody(step: &Step, agent: &Agent) -> Error {
     let message = format!(
         "step `{}`: no model is configured that could answer for `{}`, and an offline reply is no result",

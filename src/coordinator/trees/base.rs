@@ -1,4 +1,4 @@
-//! The branch that a run began on. Its worktrees begin there, and its work is merged there and nowhere else.
+//! The branch on which a run began: its worktrees start there, and its work is merged only there.
 
 use std::path::Path;
 
@@ -17,8 +17,8 @@ const IN_PROGRESS: [(&str, &str); 6] = [
 const HEADS: &str = "refs/heads/";
 const SHORT: usize = 10;
 
-/// What is checked out: a branch or, when HEAD is detached, none; and a commit. Of a run it is what was
-/// checked out when it began, with the last commit that it made there.
+/// What is checked out: a branch, or none when HEAD is detached, and a commit. For a run, what was checked
+/// out when it began, with the last commit that it made there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::coordinator) struct Base {
     pub(in crate::coordinator) branch: Option<String>,
@@ -49,8 +49,8 @@ impl Base {
 }
 
 impl Trees {
-    /// Reads what is checked out in the workspace. It is an error when a setting leads git to other files: it
-    /// would change those and leave the workspace behind.
+    /// Reads what is checked out in the workspace. Settings that point git to other files are an error,
+    /// because git would leave the workspace behind.
     pub(super) fn head(&self) -> Result<Base> {
         let said = self.done(
             &self.top,
@@ -77,8 +77,8 @@ impl Trees {
         })
     }
 
-    /// Returns the commit that is checked out in the workspace. It is an error when that is not where the run
-    /// began, or lacks what the run knows to be there.
+    /// Returns the commit that is checked out in the workspace. It is an error when the checkout left the
+    /// branch of the run or lacks a commit that the run made.
     pub(in crate::coordinator) fn require_base(&self) -> Result<String> {
         let head = self.head()?;
         let Some(base) = &self.base else {

@@ -1,7 +1,6 @@
-//! Moving the checkout of the workspace from one commit to another: for a merge, which is made aside, and for
-//! taking one back. The move is noted in the file that is locked for the turn before it begins, and goes on
-//! from that note when the process is killed in it: it is finished or undone, never forgotten. Only files in
-//! which the two commits differ are touched.
+//! Moves the checkout of the workspace between commits, to merge and to roll a merge back. The move is noted
+//! in the lock file of the turn before it begins, so that after a crash it is finished or undone. Only files
+//! in which the commits differ are touched.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -89,8 +88,8 @@ impl Trees {
         })
     }
 
-    /// Returns what keeps the checkout from being moved: locks are waited for, and what somebody has changed
-    /// stays, be it staged, untracked or ignored.
+    /// Returns why the checkout cannot be moved. Locks are waited for; changed files, be they staged,
+    /// untracked or ignored, are never overwritten.
     fn find_refusal(&self, step: &Move) -> Result<Option<String>> {
         // Changes nothing and takes the same locks.
         if let Err(said) = self.update_branch(step, &step.old)? {
@@ -117,8 +116,8 @@ impl Trees {
         Ok(self.try_change(&self.top, try_out)?.err())
     }
 
-    /// Finds what lies where the move adds a file, and is no file that it removes. Git would write over what
-    /// it ignores.
+    /// Finds a file that lies where the move adds one and that it does not remove. Git would overwrite
+    /// ignored files.
     fn find_obstacle(&self, step: &Move) -> Result<Option<String>> {
         let added = self.list_changed(&["--diff-filter=A", &step.old, &step.new])?;
         let removed = self.list_changed(&["--diff-filter=D", &step.old, &step.new])?;
@@ -149,8 +148,8 @@ impl Trees {
         Ok(None)
     }
 
-    /// Writes what the move changes and has the branch name its commit, also where an earlier process has done
-    /// some of that. False when somebody has committed or switched meanwhile.
+    /// Writes the changed files and moves the branch, also where an interrupted move has done part of that.
+    /// False when somebody has committed or switched meanwhile.
     fn finish(&self, step: &Move) -> Result<bool> {
         self.restore(&step.new, &self.list_affected(step)?)?;
         if !self.is_at(step, &step.old)? {
@@ -262,8 +261,8 @@ impl Trees {
         self.forget_move()
     }
 
-    /// Removes files that a move has added and that are not in the index yet, as long as they hold what it
-    /// has written.
+    /// Removes files that an interrupted move has added and not yet indexed, as long as their content is
+    /// unchanged.
     fn remove_untracked(&self, step: &Move) -> Result<()> {
         let added = self.list_changed(&["--diff-filter=A", &step.old, &step.new])?;
         let known = self.listed(&self.top, ["ls-files", "-z"])?;
@@ -296,8 +295,8 @@ impl Trees {
         fs::write(&self.mark, "").map_err(|cause| unwritable(&self.mark, cause))
     }
 
-    /// Removes the lock of the index that the git of a noted move left when it was killed: it is no older than
-    /// the note, and no process holds it.
+    /// Removes the index lock of the killed git of a noted move: it is no older than the note, and no process
+    /// holds it.
     fn unlock_index(&self) -> Result<()> {
         let lock = self.mark.with_file_name("index.lock");
         let (Ok(there), Ok(noted)) = (lock.symlink_metadata(), self.mark.metadata()) else {

@@ -1,4 +1,4 @@
-//! Conflicts that git has left in a worktree, and what it has stopped in the midst of there.
+//! Detects unresolved conflicts and unfinished rebase, merge, cherry-pick or revert operations in a worktree.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -39,8 +39,8 @@ struct Conflict {
 }
 
 impl Trees {
-    /// Refuses a worktree with conflicts that nobody has settled: committed as they are, files with the marks of
-    /// them, or with one side alone, would pass for work.
+    /// Refuses a worktree with unresolved conflicts: committed as they are, with markers or with one side
+    /// alone, they would pass for work.
     pub(super) fn require_settled(&self, tree: &Tree) -> Result<()> {
         let stopped = self.stopped(tree)?;
         let mut names = Vec::new();
@@ -73,8 +73,7 @@ impl Trees {
         Err(left_in(tree, message))
     }
 
-    /// Refuses a worktree in which git has stopped with commits before it that it has not come to: nothing else
-    /// knows of them.
+    /// Refuses a worktree in which git has stopped with commits still to apply: nothing else knows of them.
     pub(super) fn require_finished(&self, tree: &Tree) -> Result<()> {
         let Some(what) = self.unfinished(tree)? else {
             return Ok(());
@@ -87,8 +86,8 @@ impl Trees {
         Err(left_in(tree, message))
     }
 
-    /// Returns what has stopped in a worktree with commits before it, if something has. Of commits to pick that is
-    /// told only as long as git stands at one: who has committed or reset since may have gone another way.
+    /// Returns the operation that has stopped with commits still to apply. Pending picks count only while git
+    /// stands at one: after a commit or reset they may be abandoned.
     fn unfinished(&self, tree: &Tree) -> Result<Option<&'static str>> {
         let picks = self.steps(tree, PICKS)?;
         let is_stopped = |head| self.has(&tree.top, head);
@@ -129,8 +128,8 @@ impl Trees {
         Ok(None)
     }
 
-    /// Lists the files on which two sides differ: those that are not merged, or those that were not and are
-    /// staged now (gitformat-index, "resolve undo").
+    /// Lists the files with conflicts: unmerged ones, or resolved and staged ones (gitformat-index, "resolve
+    /// undo").
     fn conflicts(&self, tree: &Tree, which: &str) -> Result<Vec<Conflict>> {
         let listed = self.listed(&tree.top, ["ls-files", which, "-z"])?;
         let mut found: BTreeMap<String, BTreeMap<u8, String>> = BTreeMap::new();
@@ -148,9 +147,9 @@ impl Trees {
         Ok(found.into_iter().map(conflict).collect())
     }
 
-    /// Returns whether somebody has settled a conflict. Whoever does need not stage it, but where one side has deleted
-    /// the file, and where git cannot look into it: there the file itself does not tell. Where git writes no marks,
-    /// as into a link, it leaves what this side has, which then nobody has touched.
+    /// Returns true if a conflict is resolved. Staging is required only where one side has deleted the file
+    /// or where git cannot look into it. Where git writes no markers, as into a link, it leaves this side,
+    /// which counts as unresolved until it changes.
     fn is_settled(&self, tree: &Tree, conflict: &Conflict) -> Result<bool> {
         let file = tree.top.join(&conflict.name);
         if ![2, 3].iter().all(|side| conflict.sides.contains_key(side)) {
@@ -173,8 +172,7 @@ impl Trees {
         Ok(names.split('\0').any(|changed| changed == name))
     }
 
-    /// Returns whether a text bears marks as git writes them into a file, in lines that neither side has: a file may
-    /// tell of marks.
+    /// Returns true if a text has conflict markers in lines that neither side has: a file may quote markers.
     fn bears_marks(&self, tree: &Tree, conflict: &Conflict, text: &str) -> Result<bool> {
         let mut marks: Vec<&str> = text.lines().filter(|line| mark(line).is_some()).collect();
         if marks.is_empty() {

@@ -1,5 +1,5 @@
-//! The files that agents write into the folder of outputs and into folders below it: which of them are
-//! brought over, and what is more than that. No link is followed.
+//! Finds the files in the outputs folder and below, which of them to copy, and what cannot be copied. Follows
+//! no links.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -17,8 +17,7 @@ use crate::tree::BYTES_MAX;
 use crate::workspace::{OUTPUT_DIR, Workspace};
 
 const DEPTH_MAX: usize = 16;
-/// Most files and folders below the folder of outputs that are looked at; what lies in it itself does not
-/// count.
+/// Maximum number of files and folders to visit below the outputs folder, its direct entries not counted.
 const VISITS_MAX: usize = 10_000;
 
 #[derive(Default)]
@@ -39,8 +38,7 @@ pub(super) struct Known<'a> {
     pub(super) others: &'a BTreeSet<String>,
 }
 
-/// Something among outputs that holds something and that no copy of a file can bring over: a link, or a file
-/// with a name that is no text.
+/// An output that copying a file cannot transfer: a link, or a file whose name is not UTF-8.
 pub(super) struct Other {
     place: PathBuf,
     /// Tells whether it is as it was.
@@ -48,8 +46,7 @@ pub(super) struct Other {
 }
 
 impl Outputs {
-    /// Looks for the regular files among outputs, without the manifest. Nothing is left out for being too
-    /// much where it is not said what was there before.
+    /// Finds the regular files among outputs, except the manifest. Without a baseline no limits apply.
     pub(super) fn below(root: &Path, known: Option<Known<'_>>) -> Outputs {
         let mut look = Look {
             root,
@@ -233,8 +230,7 @@ impl Other {
     }
 }
 
-/// Refuses an output when there is something else in the workspace where its folder is to be, such as a
-/// link, behind which nobody expects it.
+/// Refuses an output when something else, such as a link, lies in the place of its folder in the workspace.
 pub(super) fn require_way(home: &Path, path: &str) -> Result<()> {
     let top = home.join(OUTPUT_DIR);
     let file = home.join(path);

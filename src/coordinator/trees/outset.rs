@@ -1,5 +1,5 @@
-//! What lay in the workspace and in a worktree when both were last the same to a run, and which side has
-//! changed it since.
+//! Baseline digests of workspace and worktree files, used to detect which side changed a file; and the files
+//! that a task declares, which git may ignore.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -17,8 +17,8 @@ use crate::workspace::{OUTPUT_DIR, Workspace};
 
 const NOTE_MAX: u64 = 64 << 20;
 
-/// The files that lay in the workspace and in a worktree when both were last the same to this run, each by
-/// its path with its digest, and what else is to be brought over.
+/// The baseline: digests of the files that workspace and worktree shared when the run last compared them, by
+/// path.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Outset {

@@ -1,6 +1,5 @@
-//! Whose turn it is to touch the files of a repository: of all processes that carry out runs in it, one at
-//! a time makes worktrees, merges and brings reports home. The turn is a lock on a file, so it ends with
-//! the process that has it.
+//! Serializes changes to the files of a repository: of all processes with runs in it, one at a time makes
+//! worktrees, merges and copies reports. The turn is a file lock, so it ends with its process.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -75,7 +74,7 @@ impl Trees {
         file.map_or_else(|| Err(self.held()), |lock| self.begun(lock))
     }
 
-    /// Begins a turn: what the last one was killed in is settled first.
+    /// Begins a turn, recovering first from a crash in the last one.
     fn begun(&self, lock: File) -> Result<Turn> {
         self.recover()?;
         Ok(Turn { _lock: lock })

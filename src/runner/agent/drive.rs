@@ -1,7 +1,6 @@
-//! Carries out one attempt: starts the program in a process group of its own with an environment that
-//! holds nothing it does not need, gives it the prompt, listens, and ends it when it is time, with
-//! all that it started. One thread serves it and sleeps while nothing happens, so that many run at
-//! once in one process for little.
+//! Runs one attempt: starts the program in its own process group with a minimal environment, writes the
+//! prompt, reads the output, and stops it with all its descendants when it is time. One thread serves it and
+//! sleeps while nothing happens, so that many run in one process.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -23,9 +22,9 @@ use crate::runner::signals::{self, Guard};
 use crate::runner::strays::Strays;
 use crate::runner::{child, orphans};
 
-/// How often to look whether the caller wants it ended, if nobody rings the bell.
+/// How often to check for a stop request when nobody calls `wake`.
 const LOOK: Duration = Duration::from_secs(2);
-/// How often to look whether one that is to end is to end at once.
+/// How often to check whether an ending agent is to be killed at once.
 const URGE: Duration = Duration::from_millis(100);
 /// Most signs that are told of one attempt: no agent has a reason to give more.
 const SIGNS_MAX: usize = 100_000;
@@ -37,11 +36,10 @@ enum Ending {
     Ended(Outcome, String),
 }
 
-/// Drives an agent through a job, to its end or until `stop` is set or cleo is asked to end; this is
-/// looked at every two seconds, and at once after [`wake`](super::wake). `tell` hears of every sign,
-/// on this thread, so while it takes its time the agent is not listened to. Everything that the agent
-/// started is ended too. It is an error when the program cannot be started or what it writes cannot
-/// be kept.
+/// Runs an agent until it exits, `stop` is set or cleo is interrupted. `stop` is checked every two seconds,
+/// and at once after [`wake`](super::wake). `tell` gets every sign on this thread, so the agent is not read
+/// while it runs. All descendants are ended too. It is an error when the program cannot be started or its
+/// output cannot be kept.
 pub(crate) fn drive(
     runner: &dyn Runner,
     job: &Job,
@@ -221,8 +219,7 @@ impl Attempt<'_> {
         Some((Outcome::Budget, reason))
     }
 
-    /// Ends what is there of the program and its group, takes in what they still write, and returns
-    /// its exit code.
+    /// Ends the program and its group, reads the remaining output, and returns the exit code.
     fn close(&mut self, child: &mut Child, ending: &Result<Ending>) -> Result<Option<i32>> {
         let is_over = matches!(ending, Ok(Ending::Exited));
         let served = match is_over {

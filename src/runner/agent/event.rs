@@ -1,5 +1,5 @@
-//! What the event streams of agents have in common: one JSON object a line, of which only what is
-//! known counts, and words for trouble with a model's server.
+//! Shared parts of agents' event streams: one JSON object a line, of which known fields count, and the
+//! messages of model servers about errors.
 
 use serde_json::Value;
 
@@ -132,8 +132,8 @@ pub(super) fn money(event: &Value, place: &str) -> Option<f64> {
     (amount.is_finite() && amount >= 0.0).then_some(amount)
 }
 
-/// Judges an end whose stream has noted an outcome when it told of one. A stream without is no good
-/// end, whatever the exit code.
+/// Judges an exit by the outcome in its stream. A stream without an outcome is a failure, whatever the exit
+/// code.
 pub(super) fn judge(ended: &mut Ended) {
     match (ended.outcome, ended.exit_code) {
         (Some(Outcome::Ok), Some(0)) => ended.reason = None,

@@ -1,5 +1,5 @@
-//! The index of what an agent writes: a file beside its outputs that says in which order they came, so
-//! that both can be read as one. Nothing depends on it: what goes wrong with it ends it and nothing else.
+//! The files of an agent's output, and an index that tells in which order both streams came, so that they can
+//! be read as one. An error of the index ends the index and nothing else.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -15,8 +15,8 @@ use crate::run::arrivals::{Arrival, KEPT_MAX, Stream};
 const PAUSE: (Duration, usize) = (Duration::from_millis(20), 64 * 1024);
 /// Longest time between two writes: no further behind is who looks on while the agent works.
 const PAUSE_MAX: Duration = Duration::from_secs(2);
-/// From which size on the time doubles beyond that, in bytes. Output without a break takes more than a day
-/// to come here, and from here weeks to come to the bound of the file.
+/// Size in bytes beyond which the pause doubles again. Output without a break takes over a day to get here,
+/// and weeks from here to the maximum size.
 const LATE: usize = 3 << 20;
 /// Up to which size the order within a pause is kept, in bytes.
 const EXACT_MAX: usize = 256 * 1024;
@@ -102,7 +102,7 @@ impl Index {
         }
     }
 
-    /// Makes up for what somebody took out of the file: all that came so far becomes one step of each output.
+    /// Recovers when somebody has truncated the file: everything so far becomes one step of each stream.
     fn mend(&mut self) {
         let there = self.file.as_ref().and_then(|file| file.metadata().ok());
         let Some(there) = there.filter(|there| there.len() < self.size as u64) else {

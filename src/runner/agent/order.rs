@@ -1,6 +1,6 @@
-//! Which of the two outputs of an agent came first. A pipe keeps no times, and whoever is woken by one of
-//! two finds something in both where an agent wrote to one and at once to the other. The system has noted
-//! the order in which they came to have something; of what is in them beyond that nobody knows the order.
+//! Tells which of an agent's two output pipes became readable first. Pipes carry no timestamps: after a
+//! wake-up both may be readable even though one was written first. Epoll keeps the order of readiness;
+//! nothing finer is known.
 
 use std::os::fd::OwnedFd;
 
@@ -13,8 +13,8 @@ impl Order {
         Order(follow(outputs))
     }
 
-    /// Returns in which order both are to be read, if there is something in both. Each look ends with what came
-    /// until then, so one that the system does not name any more came before.
+    /// Returns the order in which to read both pipes. Each call covers what came since the last one, so a
+    /// pipe that is not reported came before.
     pub(super) fn look(&self) -> [Stream; 2] {
         match self.0.as_ref().and_then(last) {
             Some(Stream::Out) => [Stream::Err, Stream::Out],

@@ -1,5 +1,5 @@
-//! The three pipes of an agent, served by the thread that drives it: it sleeps in the system until
-//! there is something to read or to write, or the agent has ended.
+//! The three pipes of an agent, served by the thread that runs it, which sleeps until one is ready or the
+//! agent has exited; and the bell that wakes all such threads.
 
 use std::collections::VecDeque;
 use std::io::{ErrorKind, PipeReader, PipeWriter, Write, pipe};
@@ -38,8 +38,8 @@ pub(super) enum Said<'a> {
     Err(&'a str),
 }
 
-/// Where the outputs of an agent will be read. They are laid before it starts: which of them has something
-/// first is known only from here on.
+/// The read ends of an agent's output. They are created before it starts, because the order of writes is
+/// known only from here on.
 pub(super) struct Ends {
     out: OwnedFd,
     err: OwnedFd,
@@ -47,7 +47,7 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Has a command write to pipes. They close only when the command is dropped too.
+    /// Connects the output of a command to pipes, which close only once the command is dropped too.
     pub(super) fn lay(command: &mut Command) -> std::io::Result<Ends> {
         let ((out, to_out), (err, to_err)) = (pipe()?, pipe()?);
         command.stdout(to_out).stderr(to_err);
@@ -101,8 +101,8 @@ impl Pipes {
         self.out.pipe.is_none() && self.err.pipe.is_none()
     }
 
-    /// Sleeps until something happens, but no longer than a time, and serves it. Hands on the lines
-    /// of both outputs. Says whether the agent wrote anything.
+    /// Waits for at most `wait` and serves the ready pipes, passing on lines of both. Returns true if the
+    /// agent wrote anything.
     pub(super) fn serve(&mut self, wait: Duration, hear: &mut dyn FnMut(Said<'_>)) -> Result<bool> {
         let [out, err, input, _, rung] = self.ready(wait)?;
         if rung {
@@ -180,8 +180,7 @@ impl Pipes {
         }
     }
 
-    /// Hands on a last line without an end, closes what is kept, and returns the last lines of the
-    /// standard error.
+    /// Passes on unterminated last lines, closes the files, and returns the last lines of standard error.
     pub(super) fn finish(mut self, hear: &mut dyn FnMut(Said<'_>)) -> Result<Vec<String>> {
         self.out.lines.end(&mut |line| hear(Said::Out(line)));
         let complaints = &mut self.complaints;

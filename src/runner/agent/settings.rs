@@ -99,8 +99,8 @@ fn refuse_project(name: &str) -> Error {
     Error::new(Code::ConfigInvalid, message).fix(format!("cleo config unset {name}"))
 }
 
-/// The variables of the user, by name, that the commands of gates and criteria get: those of agents, since
-/// they run what agents wrote, and those that the settings name for them.
+/// Names of the user's variables for commands of gates and criteria: those of agents, because they run what
+/// agents wrote, and those that the settings name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GateVariables {
     names: Vec<String>,
@@ -125,8 +125,7 @@ impl GateVariables {
     }
 }
 
-/// The error of the runner `command` where nothing says which one that is; whoever asks for it by name knows
-/// a better way to say so.
+/// Returns the error of the runner `command` without a command line.
 pub(crate) fn no_command() -> Error {
     let message = "the runner `command` needs a command line";
     Error::new(Code::Usage, message).fix(to_set(RUNNERS_COMMAND))
@@ -161,8 +160,7 @@ pub(crate) fn all() -> Vec<Box<dyn Runner>> {
     ]
 }
 
-/// Returns the words that lead to the command that a runner calls, and the options that this has to
-/// know.
+/// Returns the command of a runner and the options that it must support.
 pub(crate) fn needs(runner: &dyn Runner) -> (Vec<String>, Vec<String>) {
     // All that can be looked up in a help text.
     let example = Job {
