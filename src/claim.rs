@@ -1,7 +1,7 @@
-//! Who works on a task: claims with an epoch and a lease. Pure: the time comes in as a value.
+//! Claims of tasks, with an epoch and a lease. Pure: the time is a parameter.
 //!
-//! A claim has one holder until its lease is over. Its epoch grows with each claim of the task, so
-//! that whoever was replaced is known by the number that it still carries.
+//! A claim has one holder until its lease expires. Its epoch grows with each claim of the task, so that a
+//! replaced holder is known by its old number.
 
 use std::fmt;
 use std::str::FromStr;
@@ -84,8 +84,7 @@ impl Claim {
         self.expires.as_str() <= now
     }
 
-    /// Returns whether the clock was set back since the task was claimed: what it says of leases then
-    /// means nothing.
+    /// Returns true if the clock was set back since the claim, which makes it meaningless for leases.
     pub(crate) fn is_ahead_of(&self, now: DateTime<Utc>) -> bool {
         // Only where a date has no later minute is there nothing to compare.
         let latest = now.checked_add_signed(CLOCK_SLACK);

@@ -1,4 +1,4 @@
-//! The time, as a value that is handed in: rules never look at a clock themselves.
+//! Time as a parameter: rules never read a clock themselves.
 
 use chrono::{DateTime, Datelike, NaiveDate, SecondsFormat, TimeDelta, Utc};
 
@@ -38,8 +38,7 @@ impl Clock {
         timestamp(self.now())
     }
 
-    /// Returns how long something took in milliseconds, rounded up; under a fixed clock always the
-    /// same.
+    /// Returns the elapsed milliseconds, rounded up; constant under a fixed clock.
     pub(crate) fn elapsed_ms(&self, since: std::time::Instant) -> u64 {
         match self {
             Clock::Fixed(_) => 1,
@@ -88,8 +87,8 @@ pub(crate) fn parse_moment(text: &str) -> Option<String> {
     moment(text).map(timestamp)
 }
 
-/// Reads a moment that lies back: a date or time, or how long ago such as `90m`, `12h`, `30d` or
-/// `2w` before `now`. Returns it as RFC 3339 in UTC.
+/// Parses a past time: a date, a time, or an age such as `90m`, `12h`, `30d` or `2w` before `now`. Returns
+/// RFC 3339 in UTC.
 pub(crate) fn parse_past(text: &str, now: DateTime<Utc>) -> Option<String> {
     parse_moment(text).or_else(|| {
         let then = now.checked_sub_signed(age(text)?)?;

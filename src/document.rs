@@ -1,5 +1,5 @@
-//! Reads a JSON or YAML text of strangers into a value: no field stands twice, and the value is not
-//! larger than is allowed, because a name in YAML can stand for a long text any number of times.
+//! Reads untrusted JSON or YAML: no duplicate fields, and bounded in size, because a YAML alias can repeat a
+//! long text any number of times.
 
 use std::borrow::Cow;
 use std::cell::Cell;

@@ -1,9 +1,9 @@
-//! Exchanges with servers. The network itself is in `cleo-net`, a program beside cleo, so that no
-//! other command carries it: one process for each exchange. The request, with any key in it, goes
-//! through its standard input only, and it ends when that is closed, so it never outlives cleo.
+//! HTTP exchanges through `cleo-net`, a program next to cleo, so that no other command links the network: one
+//! process an exchange. The request, with any key, goes only through its standard input, and it exits when
+//! that is closed, so it never outlives cleo.
 //!
-//! The two exchange one [`Call`] as a line on standard input, then [`Line`]s on standard output, the last of
-//! which is `end` or `fault`.
+//! They exchange one [`Call`] as a line on standard input, then [`Line`]s on standard output, of which the
+//! last is `end` or `fault`.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

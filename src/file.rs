@@ -1,4 +1,4 @@
-//! Reading and writing files within bounds, locking them, and saying what went wrong.
+//! Reads and writes files within limits, locks them, and describes errors.
 
 mod queue;
 mod regular;
@@ -42,8 +42,8 @@ pub(crate) fn read_within(path: &Path, max: u64) -> Result<Option<Vec<u8>>> {
     Ok((bytes.len() as u64 <= max).then_some(bytes))
 }
 
-/// Reads a file of at most `max` bytes that [`write_private`] wrote; none when others may have put it there:
-/// it is a link, another account's, or open to others, as what came with a repository is.
+/// Reads a file that [`write_private`] wrote, up to `max` bytes; `None` when others may have planted it: a
+/// link, another account's file, or one open to others.
 pub(crate) fn read_private(path: &Path, max: u64) -> Option<Vec<u8>> {
     let file = open_regular(path).ok()?;
     let there = file.metadata().ok()?;
@@ -198,9 +198,8 @@ fn line(number: usize, bytes: &[u8], max: usize) -> Line<'_> {
     Line { number, bytes }
 }
 
-/// Writes a file so that nobody ever sees half of it: under another name, then moved into place.
-/// A link stays, and what it leads to is written. A pipe or a device is refused, because that would
-/// take its place, and so is a link that leads nowhere: nobody can tell where that would write.
+/// Writes a file atomically, through a temporary file. A link stays, and its target is written. Pipes and
+/// devices are refused, because the file would replace them, and so are dangling links.
 pub(crate) fn write_whole(path: &Path, text: &str) -> Result<()> {
     let is_link = fs::symlink_metadata(path).is_ok_and(|there| there.is_symlink());
     if is_link {
@@ -246,9 +245,9 @@ pub(crate) fn write_new(path: &Path, text: &str) -> Result<bool> {
     }
 }
 
-/// Creates an empty file that only its owner may read in the place of whatever file is there. A link is replaced, and what it leads to
-/// stays as it is: who made the link may not have been allowed to write there. What is written goes to its
-/// end, so that somebody who empties it meanwhile leaves no hole in it.
+/// Creates an empty private file in place of an existing one. A link is replaced and its target stays: its
+/// author may not have been allowed to write there. Opened for appending, so that truncation by others leaves
+/// no hole.
 pub(crate) fn create_anew(path: &Path) -> io::Result<fs::File> {
     let mut options = fs::OpenOptions::new();
     options.append(true).create_new(true).mode(PRIVATE_FILE);

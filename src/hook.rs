@@ -1,5 +1,5 @@
-//! What clients of agents tell a hook when an agent is about to end, and what a hook answers. Pure:
-//! `ops::hook` finds the task and looks at what the agent left.
+//! Input and output of the stop hook of agent clients. Pure: `ops::hook` finds the task and checks its
+//! outputs.
 
 use std::fmt::Write;
 

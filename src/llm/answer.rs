@@ -1,5 +1,4 @@
-//! An answer of a model, read as it comes; or why there is none, and whether the same request may succeed
-//! later.
+//! Reads an answer of a model as it arrives, or classifies the error and whether a retry may help.
 
 use std::time::Duration;
 

@@ -56,8 +56,8 @@ pub(crate) enum Value {
     Mapping(Fields),
 }
 
-/// Reads what the strict reader takes with it, so that `1.10` stays as it is; all else, and merge
-/// keys, as YAML.
+/// Reads with the strict reader where it accepts the text, so that `1.10` stays as written; otherwise, and
+/// with merge keys, as YAML.
 pub(super) fn read(block: &str) -> Result<Fields, Fault> {
     let strict = strict_yaml::read(block).map(|entries| entries.into_iter().map(field).collect());
     match strict {

@@ -59,8 +59,8 @@ pub(crate) struct Skill {
 }
 
 impl Skill {
-    /// Reads a skill leniently: a file that the standard refuses may still be usable. Without a
-    /// name the folder's counts; without a description or readable front matter it is none.
+    /// Reads a skill leniently, because a file that the standard refuses may be usable. The name defaults to
+    /// the folder's; a description and readable front matter are required.
     pub(crate) fn read(
         folder: &str,
         text: Cow<'static, str>,

@@ -1,4 +1,4 @@
-//! What is asked of the graph of tasks, and what a store answers.
+//! Queries about many tasks: the graph, lists and counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,13 +12,13 @@ use crate::task::{Priority, Status, Task, TaskType};
 pub(crate) trait Graph {
     fn node(&self, id: TaskId) -> Result<Option<Node>>;
 
-    /// Reads the tasks that can start now, at most `limit`: pending, everything that they depend on
-    /// done and known, no epic and without open children. By priority, then by the longest chain
-    /// that waits, then by id. Of all tasks below `root`, to any depth; without root of all tasks.
+    /// Reads up to `limit` tasks that can start now, below `root` or of all: pending, with all dependencies
+    /// done and known, and neither epics nor with open children. Ordered by priority, then by the longest
+    /// chain that waits, then by id.
     fn ready(&self, root: Option<TaskId>, limit: Option<u32>) -> Result<ReadyPage>;
 
-    /// Reads an active task as one that can start, if it could were it pending: its lease may be
-    /// over.
+    /// Reads an active task as a ready one if it could start were it pending, for tasks whose lease may have
+    /// expired.
     fn active_ready(&self, id: TaskId) -> Result<Option<ReadyTask>>;
 
     fn is_ready(&self, id: TaskId) -> Result<bool>;
@@ -26,9 +26,8 @@ pub(crate) trait Graph {
     /// Reads the tasks that can start once `id` is done, and not before, by id.
     fn unblocked_by(&self, id: TaskId) -> Result<Vec<TaskId>>;
 
-    /// Reads open tasks that depend on something that does not come by itself, by id, at most
-    /// `limit`: a name that nobody knows, a cancelled task, an epic without open children. Of all
-    /// tasks below `root`, to any depth; without root of all tasks.
+    /// Reads up to `limit` open tasks, below `root` or of all, by id, that depend on an unknown name, a
+    /// cancelled task or an epic without open children.
     fn hindered(&self, root: Option<TaskId>, limit: u32) -> Result<Vec<TaskId>>;
 
     /// Reads what is shown of tasks; `ids` are sorted.
@@ -135,12 +134,11 @@ pub(crate) type Counts = BTreeMap<Status, u64>;
 pub(crate) trait Overview {
     fn missing(&self, ids: &BTreeSet<TaskId>) -> Result<BTreeSet<TaskId>>;
 
-    /// Counts the tasks below `root`, to any depth, by status; without root, all tasks. A status
-    /// that no task has is left out.
+    /// Counts the tasks below `root`, or all, by status. Statuses without tasks are left out.
     fn counts(&self, root: Option<TaskId>) -> Result<Counts>;
 
-    /// Counts the tasks that pass a filter, by status and priority in the order of these, and those
-    /// of them that are open and were due before `now`.
+    /// Counts the tasks that pass a filter by status and priority, and how many of them are open and overdue
+    /// at `now`.
     fn tally(&self, filter: &Filter, now: &str) -> Result<Vec<TaskTally>>;
 
     /// Reads the tasks of a status below `root`, or of all, the last changed first.

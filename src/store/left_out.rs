@@ -1,5 +1,4 @@
-//! Rows that could not be read and were left out of what a command answers. They cost nothing but
-//! themselves, and are told with the answer.
+//! Damaged rows that were left out of an answer, which are reported with it.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -60,8 +59,8 @@ impl Damage {
     }
 }
 
-/// Returns how often this thread has left out a row. A server, which answers many, can tell by it whether
-/// the answer at hand is short of some.
+/// Returns how many rows this thread has left out, by which a server tells whether the current answer is
+/// incomplete.
 pub(crate) fn times() -> u64 {
     TIMES.get()
 }

@@ -1,5 +1,5 @@
-//! Queries that an index of words does not answer: names with signs (`c++`, `a/b.rs`), emoji, and scripts
-//! that write no borders between words. They are looked for as they are written, anywhere in a text.
+//! Literal search for what the word index cannot answer: names with signs (`c++`, `a/b.rs`), emoji, and
+//! scripts without spaces between words.
 
 use std::ops::RangeInclusive;
 
@@ -26,8 +26,8 @@ const UNBORDERED: [RangeInclusive<char>; 14] = [
 const PARTS_MAX: usize = 32;
 const PART_MAX: usize = 1_000;
 
-/// Returns whether a text holds each part in a run of letters in which scripts without borders between words
-/// stand, whatever the case of ASCII: there a word is no run of its own.
+/// Returns true if a text has each part within a run of a script without word boundaries, ignoring ASCII
+/// case.
 pub(super) fn is_amid_unbordered(text: &str, parts: &[String]) -> bool {
     let is_border = |c: char| !c.is_alphanumeric() && !is_combining_mark(c);
     let runs: Vec<String> = text

@@ -1,4 +1,4 @@
-//! What a change is, and how changes are told. Pure but for the trait.
+//! The changes in the log of operations. Pure except for the trait.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -18,15 +18,14 @@ pub(crate) const LINKED: &str = "linked";
 pub(crate) const UNLINKED: &str = "unlinked";
 
 pub(crate) trait Log {
-    /// Records a change under the operation of this transaction. Changes of tasks, spawns, links
-    /// and gates record themselves; this is for what happens around them.
+    /// Records a change in the operation of this transaction. Changes of tasks, spawns, links and gates are
+    /// recorded automatically.
     fn record(&mut self, change: &Change) -> Result<()>;
 
     /// Says that the operation of this transaction takes back another one; returns its number.
     fn undoing(&mut self, operation: u64) -> Result<u64>;
 
-    /// Reads the changes after `cursor` (0: from the beginning), oldest first, at most `limit`; of
-    /// all tasks or of one.
+    /// Reads up to `limit` changes after `cursor` (0: from the start), oldest first, of all tasks or of one.
     fn changes(&self, cursor: u64, task: Option<TaskId>, limit: u32) -> Result<Vec<Recorded>>;
 
     fn changes_of(&self, operation: u64, limit: u32) -> Result<Vec<Recorded>>;
@@ -144,8 +143,8 @@ pub(super) fn restore(removed: &Removed) -> Change {
     change(RESTORED, task.id, json!({"title": task.title}))
 }
 
-/// Tells what a write of a spawn means: a prompt was handed out, or its output verified. Never the
-/// prompt or the receipt. That a task was completed by force is told with its gates.
+/// Returns the change of a spawn: prompt handed out, or output verified. It has neither prompt nor receipt.
+/// Forced completions are recorded with the gates.
 pub(super) fn spawn(before: Option<&SpawnRecord>, after: &SpawnRecord) -> Option<Change> {
     let id = &after.manifest_id;
     let (kind, detail) = match before {
@@ -180,8 +179,8 @@ fn change(kind: &str, task: TaskId, detail: Value) -> Change {
     }
 }
 
-/// Tells what a write of the gates of a task changes: gates that are set, criteria that are shown
-/// to hold or not, the gates that it needs, and a completion by force.
+/// Returns the changes of the gates of a task: gates set, criteria checked, required gates, and forced
+/// completions.
 pub(super) fn gates(task: TaskId, before: &Gates, after: &Gates) -> Vec<Change> {
     let mut told = Vec::new();
     let mut tell = |kind: &str, detail| told.push(change(kind, task, detail));

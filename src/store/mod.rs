@@ -1,5 +1,4 @@
-//! Where tasks, spawns and links are kept. The traits say what a backend can do; [`sqlite`] is the one that
-//! there is. `conformance` proves it.
+//! Traits of the store; [`sqlite`] implements them, `conformance` tests that.
 
 pub(crate) mod agency;
 #[cfg(test)]
@@ -35,13 +34,11 @@ pub(crate) trait Store {
     /// Begins a transaction that only reads. It sees one state and never waits for a writer.
     fn read(&mut self) -> Result<Box<dyn Transaction + '_>>;
 
-    /// Begins a transaction that may write; one at a time, others wait. What it did becomes
-    /// visible and durable at once when it commits, and never if it is dropped before. What it
-    /// changes is recorded as one operation under the stamp.
+    /// Begins a write transaction; one at a time, others wait. Its changes become visible and durable on
+    /// commit, are lost if it is dropped before, and are recorded as one operation under the stamp.
     fn write(&mut self, stamp: &Stamp) -> Result<Box<dyn Transaction + '_>>;
 
-    /// Returns a number that stays the same until somebody else has committed something. Asking
-    /// costs next to nothing.
+    /// Returns a number that changes with each commit of another process. Cheap.
     fn version(&self) -> Result<u64>;
 }
 
@@ -129,8 +126,8 @@ pub(crate) trait Tasks {
     /// Deletes a task with its own edges, spawns and links. Edges of others onto it go too.
     fn delete(&mut self, id: TaskId) -> Result<()>;
 
-    /// Brings a deleted task back under its id, with everything that went with it. Edges of others
-    /// onto it are changes of those others. There must be no task of this id.
+    /// Restores a deleted task under its id with everything that was deleted with it. Edges of others onto it
+    /// are changes of those. No task may have this id.
     fn restore(&mut self, removed: &Removed) -> Result<()>;
 }
 
@@ -221,15 +218,13 @@ pub(crate) trait Claims {
 
     fn put_claim(&mut self, claim: &Claim) -> Result<()>;
 
-    /// Reads the claims that are held although their lease is over at `now` (RFC 3339 in UTC), the
-    /// longest over first.
+    /// Reads held claims whose lease has expired at `now` (RFC 3339 in UTC), the longest expired first.
     fn expired_claims(&self, now: &str) -> Result<Vec<Claim>>;
 
     /// Reads the claims that somebody holds, by task, also those whose lease is over.
     fn claims_of(&self, holder: &str) -> Result<Vec<Claim>>;
 
-    /// Reads claims whose lease is running at `now` (RFC 3339 in UTC), at most `limit`, the ones
-    /// that end last first.
+    /// Reads up to `limit` claims with a running lease at `now` (RFC 3339 in UTC), the last to expire first.
     fn running_claims(&self, now: &str, limit: u32) -> Result<Vec<Claim>>;
 }
 

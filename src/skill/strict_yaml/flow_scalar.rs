@@ -1,4 +1,4 @@
-//! Scans values without quotes (YAML 1.2, chapter 7.3.3).
+//! Scans plain and quoted values (YAML 1.2, chapter 7.3).
 
 use super::cursor::{is_blank_or_end, is_break};
 use super::scanner::Scanner;

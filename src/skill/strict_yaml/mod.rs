@@ -1,5 +1,5 @@
-//! Reads front matter the way the reference validator does: the YAML subset of strictyaml 1.7,
-//! quirks included. Start at `reader::read`; text flows cursor → scanner → composer → builder.
+//! Reads front matter like the reference validator: the YAML subset of strictyaml 1.7, quirks included. Start
+//! at `read`; text flows cursor → scanner → composer → builder.
 
 mod block_scalar;
 mod builder;

@@ -1,5 +1,5 @@
-//! Where agents, and what they ran and said, are kept: apart from the tasks, so that commands about
-//! tasks neither read nor lock it. Traits like those of [`super`]; `conformance` proves the backends.
+//! Stores agents and what they ran and said, apart from the tasks, so that task commands neither read nor
+//! lock it. Traits like those of [`super`]; `conformance` tests the backends.
 
 #[cfg(test)]
 pub(in crate::store) mod conformance;
@@ -18,8 +18,8 @@ pub(crate) trait Agency {
     /// Begins a transaction that only reads. It sees one state and never waits for a writer.
     fn read(&mut self) -> Result<Box<dyn AgencyTransaction + '_>>;
 
-    /// Begins a transaction that may write; one at a time, others wait. What it did becomes visible
-    /// and durable at once when it commits, and never if it is dropped before.
+    /// Begins a write transaction; one at a time, others wait. Its changes become visible and durable on
+    /// commit, and are lost if it is dropped before.
     fn write(&mut self) -> Result<Box<dyn AgencyTransaction + '_>>;
 }
 
@@ -62,8 +62,7 @@ pub(crate) trait Runs {
     /// Counts runs by user, agent, kind and status, in this order.
     fn tallies(&self) -> Result<Vec<Tally>>;
 
-    /// Counts executions that somebody else answered because their agent failed, by user and agent, in
-    /// this order.
+    /// Counts executions that another agent answered after a failure, ordered by user and agent.
     fn stood_in(&self) -> Result<Vec<StoodIn>>;
 
     /// Counts executions that asked back which agent is meant, by user, in this order.
@@ -74,8 +73,7 @@ pub(crate) trait Runs {
     /// Reads the events after a cursor, of one run or of all, at most `limit`.
     fn events(&self, run: Option<&str>, since: u64, limit: u32) -> Result<Vec<Event>>;
 
-    /// Reads the events that tell where messages went, in the runs of a user or of all, newest first;
-    /// before a cursor, at most `limit`.
+    /// Reads up to `limit` delegation events of a user or of all, newest first, before a cursor.
     fn delegations(
         &self,
         user: Option<&str>,
@@ -162,8 +160,8 @@ pub(crate) trait Conversations {
     /// Reads the last `limit` messages of a conversation, in the order in which they were said.
     fn messages(&self, conversation: &str, limit: u32) -> Result<Vec<Message>>;
 
-    /// Reads the last `limit` messages of a conversation before one of them, in the order in which they
-    /// were said; none when that one is not in it.
+    /// Reads the last `limit` messages before a given one, in order; `None` if the conversation does not have
+    /// it.
     fn messages_before(
         &self,
         conversation: &str,
@@ -171,8 +169,7 @@ pub(crate) trait Conversations {
         limit: u32,
     ) -> Result<Option<Vec<Message>>>;
 
-    /// Reads what was said in conversations after a cursor, oldest first, at most `limit`, with the
-    /// cursor of each.
+    /// Reads up to `limit` messages after a cursor, oldest first, each with its cursor.
     fn said_after(&self, cursor: u64, limit: u32) -> Result<Vec<(u64, Message)>>;
 
     /// Returns the cursor of what was said last, also outside of conversations; 0 when nothing was.

@@ -28,8 +28,8 @@ const GATES: &str = "the gate record of a task,";
 /// How much of the name of a damaged row is shown, in bytes.
 const NAME_MAX: usize = 80;
 
-/// Failures of the system that come where a file is written or made longer. SQLite does not say whether
-/// there was no room: of all reasons it knows only the full disk.
+/// I/O errors while a file is written or extended. SQLite reports only a full disk as such, no quota or size
+/// limit.
 const UNWRITTEN: [i32; 6] = [
     ffi::SQLITE_IOERR_WRITE,
     ffi::SQLITE_IOERR_FSYNC,
@@ -145,8 +145,7 @@ pub(super) fn damage(row: &Row<'_>, sql: &str, fault: &rusqlite::Error) -> Optio
     })
 }
 
-/// Returns the error for a database of another version of cleo. `part` is a table or index that differs from
-/// this version's.
+/// Returns the error for a database of another version of cleo. `part` is a table or index that differs.
 pub(super) fn other_version(path: &Path, part: Option<&str>) -> Error {
     let place = path.display();
     let differs = part.map_or(String::new(), |part| format!(" (its `{part}` differs)"));

@@ -221,8 +221,8 @@ impl Graph for SqliteTransaction<'_> {
 }
 
 impl SqliteTransaction<'_> {
-    /// Runs a query about the ids from `?1` to `?2` so that it meets all `ids`, which are sorted:
-    /// once if these lie close together, else for each. It may meet others too.
+    /// Runs a query on the id range `?1` to `?2` that covers all sorted `ids`: once if they are close
+    /// together, else once for each. It may return others too.
     pub(super) fn within<T>(
         &self,
         sql: &str,

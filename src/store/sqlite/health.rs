@@ -1,5 +1,4 @@
-//! What `doctor` asks of the database: whether it is whole, and whether what is kept beside the
-//! tasks still agrees with them.
+//! Checks of `doctor`: whether the database is intact and derived tables agree with the tasks.
 
 use rusqlite::Connection;
 
@@ -77,8 +76,7 @@ impl SqliteStore {
         broken_pages(&self.connection).at(&self.path)
     }
 
-    /// Checks that what is kept beside the tasks agrees with them. Each problem names what is wrong
-    /// and some of where.
+    /// Checks that derived tables agree with the tasks. Each problem names the check and some of the rows.
     pub(crate) fn disagreements(&self) -> Result<Vec<String>> {
         let mut problems = Vec::new();
         for (what, sql) in AGREES {
@@ -127,8 +125,8 @@ impl SqliteStore {
         rows.collect::<rusqlite::Result<_>>().at(&self.path)
     }
 
-    /// Reads when the last operation was recorded, and the latest time that any says, both RFC 3339
-    /// in UTC. They differ once a clock was ahead and was set right.
+    /// Returns the time of the last operation and the latest time of any, RFC 3339 in UTC. They differ after
+    /// the clock was set back.
     pub(crate) fn operation_times(&self) -> Result<(Option<String>, Option<String>)> {
         let sql = "SELECT (SELECT at FROM operations ORDER BY number DESC LIMIT 1),
                           (SELECT max(at) FROM operations)";

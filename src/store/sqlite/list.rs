@@ -1,4 +1,5 @@
-//! SQL that reads many tasks: lists and searches.
+//! SQL of lists and searches, and of the index of words. The index is updated before a search and on commit,
+//! in one statement, because it writes its pages after each.
 
 use std::collections::BTreeSet;
 
@@ -76,8 +77,8 @@ impl Conditions {
         conditions
     }
 
-    /// Leaves out what is archived, or what is not. The index on it is for lists that nothing else
-    /// narrows down, and another has it beside one status; else it must not be preferred.
+    /// Restricts to archived tasks, or to others. The index on it serves lists without other conditions; with
+    /// a status another index has it, and else it must not be preferred.
     fn archived(&mut self, filter: &Filter) {
         let is_narrow = filter.parent.is_some()
             || filter.phase.is_some()
@@ -163,8 +164,8 @@ pub(super) fn tally(
     })
 }
 
-/// Counts what fits. Without conditions, and by status alone, the counters know it: all that is
-/// archived stands under one word of its own.
+/// Counts matching tasks. The counters answer this without conditions or by status alone; archived tasks have
+/// one counter of their own.
 fn count(
     transaction: &SqliteTransaction<'_>,
     filter: &Filter,
@@ -206,8 +207,8 @@ fn counted<'a>(
     Ok(counts.map(|(_, value)| value.unsigned_abs()).sum())
 }
 
-/// Finds tasks by words. A query that is more than words is at first looked for as it is written; one
-/// of words at last in texts that have no borders between them.
+/// Finds tasks by words. A query with more than words is first searched literally; one of words finally in
+/// text without word boundaries.
 pub(super) fn find(
     transaction: &SqliteTransaction<'_>,
     query: &str,
@@ -228,8 +229,8 @@ pub(super) fn find(
     }
 }
 
-/// Finds tasks that hold each part of a query in their title, description or labels, those first that
-/// hold all in the title; or only amid text that has no borders between words. This reads all tasks.
+/// Finds tasks with each part of a query in title, description or labels, those with all parts in the title
+/// first; or only within text without word boundaries. Scans all tasks.
 fn find_literally(
     transaction: &SqliteTransaction<'_>,
     query: &str,
@@ -333,8 +334,7 @@ impl SqliteTransaction<'_> {
         self.unread.borrow_mut().insert(task.id.0);
     }
 
-    /// Takes a task out of the index, which knows it as it was `before`; what is left of it is read
-    /// again.
+    /// Removes a task from the word index, which has it as it was `before`.
     pub(super) fn forget_words(&self, before: &Task) -> Result<()> {
         if !self.unread.borrow_mut().insert(before.id.0) {
             return Ok(());

@@ -127,8 +127,8 @@ impl SqliteTransaction<'_> {
         Ok(number)
     }
 
-    /// Finds the operation by which another one was taken back, if that holds still. Each link of
-    /// the chain takes back the one before: an odd number of them leaves the first undone.
+    /// Finds the operation that undid another one, if it still holds. Each link of the chain undoes the one
+    /// before: after an odd number the first is undone.
     fn undone_by(&self, number: u64) -> Result<Option<u64>> {
         let sql = "SELECT max(number) FROM operations WHERE undoes = ?1 AND number > ?1";
         let undo_of = |number: u64| -> Result<Option<u64>> {

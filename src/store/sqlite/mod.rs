@@ -36,8 +36,8 @@ pub(crate) use opening::log_of;
 pub(crate) use place::{check_place, open_to_others};
 use together::Together;
 
-/// Begins a transaction that writes. Of the database it holds 24 MiB in memory: what a long one changes
-/// again and again is then seldom written out in between; a short one never needs so much.
+/// Begins a write transaction with 24 MiB of page cache, so that a long one seldom writes pages out in
+/// between.
 const BEGIN: &str = "PRAGMA cache_size = -24576; BEGIN IMMEDIATE";
 
 pub(crate) struct SqliteStore {

@@ -1,6 +1,5 @@
-//! What the graph keeps of each task beside the task itself, and how many tasks there are of each
-//! kind: rows of `nodes` and `counters`, which nothing else writes. A transaction gathers what it
-//! changes and writes each row once, before the graph is read and when it commits.
+//! Maintains the denormalized `nodes` and `counters` tables; no other module writes them. A transaction
+//! collects changes and writes each row once, before the graph is read and on commit.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 

@@ -1,4 +1,4 @@
-//! An open transaction of either store: asking, changing, and what happens when it ends.
+//! An open transaction of either store: queries, statements, commit and rollback.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -35,8 +35,7 @@ pub(super) struct Open<'a> {
     pub(super) connection: &'a Connection,
     pub(super) path: &'a Path,
     is_open: bool,
-    /// What it has changed something with. To look a statement up among all that the connection has
-    /// prepared costs as much as to run it.
+    /// Prepared statements in use. Finding one in the connection's cache costs as much as running it.
     statements: RefCell<Vec<(&'static str, CachedStatement<'a>)>>,
     ends: Ends,
     /// The lock by which writers wait in turn, given back when all is over.
@@ -69,8 +68,7 @@ impl<'a> Open<'a> {
         Ok(())
     }
 
-    /// Runs a query and reads every row. One that is damaged is left out, which is noted in
-    /// [`left_out`]: it costs nothing but itself.
+    /// Runs a query and reads all rows. Damaged rows are left out and noted in [`left_out`].
     pub(super) fn all<T>(
         &self,
         sql: &str,
@@ -160,8 +158,8 @@ impl Drop for Open<'_> {
     }
 }
 
-/// Waits on a folder until it is this writer's turn; none where that cannot be told. Only the order
-/// depends on it, so that none of many waits for ever: that one writes at a time is SQLite's business.
+/// Waits for the writers' lock on a folder; `None` where locking fails. It only makes the order fair, so that
+/// no writer waits forever: SQLite itself excludes other writers.
 pub(super) fn turn(folder: Option<&Path>, path: &Path) -> Result<Option<File>> {
     let Some(Ok(folder)) = folder.map(File::open) else {
         return Ok(None);

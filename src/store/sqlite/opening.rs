@@ -1,4 +1,4 @@
-//! Making, opening and checking a database file.
+//! Creates, opens and checks database files, including their schema.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -50,8 +50,8 @@ impl SqliteStore {
         }
     }
 
-    /// Opens a database file on a disk where SQLite cannot put the files that it keeps beside it.
-    /// Without a log, all that there is to read is in the file.
+    /// Opens a database on a disk where SQLite cannot create its side files. Without a log the file is
+    /// complete.
     fn open_unchanging(path: &Path) -> Result<SqliteStore> {
         if log_of(path).exists() {
             return Err(faults::corrupt(path, "its log cannot be read"));
@@ -87,8 +87,7 @@ impl SqliteStore {
             .at(&path)
     }
 
-    /// The error for a database file that is gone while its log is there. A new database in its
-    /// place would take the old log for its own.
+    /// Returns the error for a missing database whose log is there: a new database would replay the old log.
     pub(crate) fn orphaned(path: &Path) -> Error {
         faults::corrupt(path, "it is gone, and only its log cleo.db-wal is left")
     }
@@ -151,8 +150,8 @@ impl SqliteStore {
     }
 }
 
-/// Reads the version of a database from its head; where there is a log, which may know of a later one, from
-/// that. A log that cannot be read is left to whoever needs what is in it.
+/// Reads the schema version from the file header or, if there is a log, which may have a later one, from
+/// that. An unreadable log is left to later reads.
 fn version_of(path: &Path, head: &[u8; 100]) -> i32 {
     let in_head = i32::from_be_bytes([head[60], head[61], head[62], head[63]]);
     let logged = || -> Option<i32> {

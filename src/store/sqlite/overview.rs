@@ -1,4 +1,5 @@
-//! SQL of questions about many tasks.
+//! SQL of counts and suggestions. Suggestions walk an index from word to word, so their cost does not grow
+//! with the number of tasks.
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;

@@ -1,4 +1,4 @@
-//! SQL of claims.
+//! SQL of claims, spawns, links, gates, sessions and phases.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -1,5 +1,4 @@
-//! Transactions that become durable together, by one synchronization of the disk; and how long the
-//! write-ahead log may grow.
+//! Groups transactions into one disk synchronization, and bounds the write-ahead log.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -12,8 +11,8 @@ use super::open::{PATIENCE, turn};
 use super::{BEGIN, SqliteStore, log_of};
 use crate::error::Result;
 
-/// Bytes of the write-ahead log before its pages go to the database file (64 pages). A process
-/// that opens the store alone reads the whole log once, so it is kept short.
+/// Size of the write-ahead log in bytes after which it is moved to the database file (64 pages). A process
+/// that opens the store alone reads the whole log, so it is kept short.
 pub(super) const LOG_BYTES: u64 = 64 * 4_120;
 /// The same while one process writes again and again (1,000 pages).
 const LONG_LOG_BYTES: u64 = 1_000 * 4_120;
@@ -24,8 +23,8 @@ pub(super) struct Together {
 }
 
 impl SqliteStore {
-    /// Has all transactions up to [`SqliteStore::end_together`] be parts of one. A part that fails is
-    /// undone alone. Nobody else writes meanwhile, so nothing may be waited for.
+    /// Makes all transactions up to [`SqliteStore::end_together`] parts of one. A failed part is rolled back
+    /// alone. The lock is held meanwhile, so the caller must not wait for anything.
     pub(crate) fn begin_together(&mut self) -> Result<()> {
         let turn = turn(self.path.parent(), &self.path)?;
         // What a part would need to be undone is not worth a file.
@@ -35,8 +34,7 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Makes what the parts did durable, or undoes it all. The log may grow long; when the process does
-    /// not write any more, [`SqliteStore::shorten_log`] makes it short again.
+    /// Commits the parts, or rolls all back. The log may grow long; [`SqliteStore::shorten_log`] shortens it.
     pub(crate) fn end_together(&mut self, keep: bool) -> Result<()> {
         let turn = self.together.take();
         let kept = match keep {
@@ -59,9 +57,9 @@ impl SqliteStore {
     }
 }
 
-/// Empties a log that has grown long, unless somebody else is at work. What was committed is
-/// durable already, so nothing depends on this succeeding. The automatic checkpoint would not
-/// do: how far it came is forgotten when the last process leaves, and the log would only grow.
+/// Checkpoints and truncates a long log unless others use it. Failure is harmless: commits are durable
+/// already. The automatic checkpoint does not do, because its progress is forgotten when the last process
+/// exits, and the log would only grow.
 pub(super) fn shorten_log(connection: &Connection, path: &Path, limit: u64) {
     if fs::metadata(log_of(path)).is_ok_and(|log| log.len() > limit) {
         let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";

@@ -1,5 +1,4 @@
-//! SQL of what the chat works on and remembers. All of it is fixed text: what comes from a message is
-//! bound, and keys of records are never part of a statement.
+//! SQL of the chat. All statements are constant; values from messages are bound parameters.
 
 use rusqlite::Params;
 use serde::Serialize;

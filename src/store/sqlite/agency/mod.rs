@@ -140,8 +140,7 @@ impl SqliteAgency {
     }
 }
 
-/// The folder on which writers wait in turn: not the one of the tasks, so that one process can
-/// write both.
+/// Returns the folder whose lock orders writers; not that of the tasks, so that one process can write both.
 fn turns(path: &Path) -> PathBuf {
     path.with_extension("")
 }
@@ -179,8 +178,8 @@ const UNCOUNT_RUN: &str = "UPDATE run_tallies AS t SET runs = t.runs - 1,
         AND t.agent = ifnull(r.agent, '') AND t.status = r.status";
 
 impl SqliteAgency {
-    /// Removes the runs, events, conversations and messages that cannot be read: a run with its events and
-    /// a conversation with its messages, which nobody could reach without it. Returns which they were.
+    /// Removes unreadable runs, events, conversations and messages, with the events of such runs and the
+    /// messages of such conversations. Returns them.
     pub(crate) fn remove_damaged(&mut self) -> Result<Vec<Damage>> {
         let turn = turn(Some(&turns(&self.path)), &self.path)?;
         let mut open = Open::begin(&self.connection, &self.path, "BEGIN IMMEDIATE", WHOLE, turn)?;
