@@ -1,7 +1,7 @@
-//! Who works on a task: claims with an epoch and a lease. Pure: the time comes in as a value.
+//! Claims of tasks, with an epoch and a lease. Pure: the time is a parameter.
 //!
-//! A claim has one holder until its lease is over. Its epoch grows with each claim of the task, so
-//! that whoever was replaced is known by the number that it still carries.
+//! A claim has one holder until its lease expires. Its epoch grows with each claim of the task, so that a
+//! replaced holder is known by its old number.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,7 +16,6 @@ use crate::id::TaskId;
 const CLOCK_SLACK: TimeDelta = TimeDelta::minutes(1);
 /// Longest lease, in seconds: 30 days.
 const LEASE_MAX: u64 = 30 * 86_400;
-/// Last moment that can be written with a year of four digits.
 const END_OF_TIME: &str = "9999-12-31T23:59:59.999Z";
 
 /// The last claim of a task. It stays when the task is free again, because the epoch must only grow.
@@ -36,7 +35,6 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
-    /// Makes the claim that follows `last` on a task.
     pub(crate) fn after(
         last: Option<&Claim>,
         task: TaskId,
@@ -77,7 +75,6 @@ impl Claim {
         self.holder.as_deref().filter(|_| !self.is_over(now))
     }
 
-    /// Says whether somebody holds the task although the lease is over.
     pub(crate) fn is_expired(&self, now: &str) -> bool {
         self.holder.is_some() && self.is_over(now)
     }
@@ -87,8 +84,7 @@ impl Claim {
         self.expires.as_str() <= now
     }
 
-    /// Says whether the clock was set back since the task was claimed: what it says of leases then
-    /// means nothing.
+    /// Returns true if the clock was set back since the claim, which makes it meaningless for leases.
     pub(crate) fn is_ahead_of(&self, now: DateTime<Utc>) -> bool {
         // Only where a date has no later minute is there nothing to compare.
         let latest = now.checked_add_signed(CLOCK_SLACK);
@@ -103,7 +99,6 @@ pub(crate) struct Lease {
 }
 
 impl Default for Lease {
-    /// An hour.
     fn default() -> Lease {
         Lease { seconds: 3_600 }
     }

@@ -1,13 +1,11 @@
-//! The time, as a value that is handed in: rules never look at a clock themselves.
+//! Time as a parameter: rules never read a clock themselves.
 
 use chrono::{DateTime, Datelike, NaiveDate, SecondsFormat, TimeDelta, Utc};
 
 use crate::error::{Code, Error, Result};
 
-/// Where the time comes from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Clock {
-    /// The machine's clock.
     System,
     /// Always the same moment (`CLEO_NOW`), for reproducible runs.
     Fixed(DateTime<Utc>),
@@ -28,7 +26,6 @@ impl Clock {
         })
     }
 
-    /// Returns the moment, in UTC.
     pub(crate) fn now(&self) -> DateTime<Utc> {
         match self {
             Clock::System => Utc::now(),
@@ -41,8 +38,7 @@ impl Clock {
         timestamp(self.now())
     }
 
-    /// Returns how long something took in milliseconds, rounded up; under a fixed clock always the
-    /// same.
+    /// Returns the elapsed milliseconds, rounded up; constant under a fixed clock.
     pub(crate) fn elapsed_ms(&self, since: std::time::Instant) -> u64 {
         match self {
             Clock::Fixed(_) => 1,
@@ -64,7 +60,7 @@ pub(crate) fn timestamp(moment: DateTime<Utc>) -> String {
     moment.to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
-/// Says whether `text` is a real calendar date written `YYYY-MM-DD`.
+/// Returns whether `text` is a real calendar date written `YYYY-MM-DD`.
 pub(crate) fn is_date(text: &str) -> bool {
     let shape = |(index, byte): (usize, u8)| match index {
         4 | 7 => byte == b'-',
@@ -78,7 +74,7 @@ pub(crate) fn is_date(text: &str) -> bool {
     shaped && text[..4].parse().is_ok_and(real)
 }
 
-/// Says whether `text` is a date or an RFC 3339 time.
+/// Returns whether `text` is a date or an RFC 3339 time.
 pub(crate) fn is_moment(text: &str) -> bool {
     is_date(text) || moment(text).is_some()
 }
@@ -91,8 +87,8 @@ pub(crate) fn parse_moment(text: &str) -> Option<String> {
     moment(text).map(timestamp)
 }
 
-/// Reads a moment that lies back: a date or time, or how long ago such as `90m`, `12h`, `30d` or
-/// `2w` before `now`. Returns it as RFC 3339 in UTC.
+/// Parses a past time: a date, a time, or an age such as `90m`, `12h`, `30d` or `2w` before `now`. Returns
+/// RFC 3339 in UTC.
 pub(crate) fn parse_past(text: &str, now: DateTime<Utc>) -> Option<String> {
     parse_moment(text).or_else(|| {
         let then = now.checked_sub_signed(age(text)?)?;

@@ -1,5 +1,5 @@
-//! Reads a JSON or YAML text of strangers into a value: no field stands twice, and the value is not
-//! larger than is allowed, because a name in YAML can stand for a long text any number of times.
+//! Reads untrusted JSON or YAML: no duplicate fields, and bounded in size, because a YAML alias can repeat a
+//! long text any number of times.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -33,7 +33,6 @@ pub(crate) fn nesting(json: &str) -> usize {
     deepest
 }
 
-/// Returns how deep the lists and objects of a value are nested.
 pub(crate) fn depth_of(value: &Value) -> usize {
     let inner = match value {
         Value::Array(items) => items.iter().map(depth_of).max(),
@@ -90,7 +89,6 @@ pub(crate) fn keep_numbers(json: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Says whether a number is one that is not kept as it stands. Up to 15 digits always are.
 fn is_inexact(number: &[u8]) -> bool {
     let has_exponent = number.iter().any(|byte| matches!(byte, b'e' | b'E'));
     if number.len() <= 15 && !has_exponent {
@@ -162,7 +160,6 @@ impl<'de> Deserialize<'de> for Object {
     }
 }
 
-/// Reads nothing but an object.
 struct Fields;
 
 impl<'de> Visitor<'de> for Fields {
@@ -204,13 +201,11 @@ impl<'de: 'a, 'a> Visitor<'de> for Parts<'a> {
     }
 }
 
-/// Returns the error for a field that an object has twice.
 fn duplicate_field<E: Error>(name: &str) -> E {
     let short: String = name.chars().take(60).collect();
     E::custom(format!("the field `{short}` is there twice"))
 }
 
-/// A value within what is left to spend.
 #[derive(Clone, Copy)]
 struct Within<'a>(&'a Cell<usize>);
 
@@ -290,7 +285,6 @@ impl<'de> Visitor<'de> for Within<'_> {
         Ok(value.into())
     }
 
-    /// An empty document in YAML.
     fn visit_none<E>(self) -> Result<Value, E> {
         Ok(Value::Null)
     }

@@ -4,13 +4,11 @@ use serde::Serialize;
 
 use crate::error::steers;
 
-/// How it is estimated.
 pub(crate) const METHOD: &str = "characters / 4, wide ones 1";
 
 /// How many characters count as one token, other than wide ones.
 const CHARACTERS_PER_TOKEN: usize = 4;
 
-/// Estimates how many tokens a text has for a model.
 pub(crate) fn tokens(text: &str) -> usize {
     let n_wide = match text.is_ascii() {
         true => 0,
@@ -19,7 +17,7 @@ pub(crate) fn tokens(text: &str) -> usize {
     n_wide + (text.chars().count() - n_wide).div_ceil(CHARACTERS_PER_TOKEN)
 }
 
-/// Says whether a character is a word or a syllable by itself, and a token for a model: those of
+/// Returns whether a character is a word or a syllable by itself, and a token for a model: those of
 /// Chinese, Japanese and Korean, their wide forms, and pictures.
 fn is_wide(c: char) -> bool {
     matches!(

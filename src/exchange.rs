@@ -1,9 +1,9 @@
-//! Exchanges with servers. The network itself is in `cleo-net`, a program beside cleo, so that no
-//! other command carries it: one process for each exchange. The request, with any key in it, goes
-//! through its standard input only, and it ends when that is closed, so it never outlives cleo.
+//! HTTP exchanges through `cleo-net`, a program next to cleo, so that no other command links the network: one
+//! process an exchange. The request, with any key, goes only through its standard input, and it exits when
+//! that is closed, so it never outlives cleo.
 //!
-//! The two exchange one [`Call`] as a line on standard input, then [`Line`]s on standard output, the last of
-//! which is `end` or `fault`.
+//! They exchange one [`Call`] as a line on standard input, then [`Line`]s on standard output, of which the
+//! last is `end` or `fault`.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -19,7 +19,6 @@ use crate::error::{Code, Error, Result};
 use crate::runner::child;
 use crate::runner::signals::{self, Guard};
 
-/// Name of the program that talks to servers.
 pub const PROGRAM: &str = "cleo-net";
 /// What it may know of the environment: proxies and certificates, and no keys.
 const VARIABLES: [&str; 10] = [
@@ -38,13 +37,10 @@ const VARIABLES: [&str; 10] = [
 const GRACE: Duration = Duration::from_secs(2);
 /// How often to look whether cleo is asked to end.
 const LOOK: Duration = Duration::from_millis(25);
-/// How many lines may wait to be taken.
 const WAITING: usize = 64;
 
-/// Why an exchange has no answer.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The server, or the way there.
     Fault(Fault),
     /// cleo itself: it is asked to end, or `cleo-net` is missing.
     Own(Error),
@@ -77,7 +73,6 @@ pub(crate) fn perform(
     done
 }
 
-/// Says what is wrong with the program, without starting it.
 pub(crate) fn check(program: &Path) -> Result<()> {
     match program.metadata() {
         Ok(there) if there.is_file() => Ok(()),
@@ -135,7 +130,6 @@ fn converse(
     }
 }
 
-/// Waits for the next line, the limit or a signal, whichever comes first.
 fn next(
     lines: Option<&Receiver<Line>>,
     guard: &Guard,
@@ -159,7 +153,6 @@ fn next(
     }
 }
 
-/// Reads lines until there are no more, or nobody takes them.
 fn read(pipe: impl BufRead, sender: &SyncSender<Line>) {
     for line in pipe.lines() {
         let Ok(line) = line else { return };
@@ -173,7 +166,6 @@ fn read(pipe: impl BufRead, sender: &SyncSender<Line>) {
     }
 }
 
-/// One request. It may hold a key, so it has no picture for logs.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Call {
@@ -181,7 +173,6 @@ pub struct Call {
     pub method: String,
     /// Address, `http://…` or `https://…`.
     pub url: String,
-    /// Names and values of headers.
     pub headers: Vec<(String, String)>,
     /// What is sent; none sends nothing.
     pub body: Option<String>,
@@ -196,15 +187,12 @@ pub struct Call {
     pub public_only: bool,
 }
 
-/// One line of the answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Line {
     /// How the answer begins; comes once.
     Head(Head),
-    /// More of the body, as soon as it is there. What is no UTF-8 is replaced.
     Chunk(String),
-    /// The body is whole.
     End,
     /// It did not work; nothing follows.
     Fault(Fault),
@@ -213,19 +201,15 @@ pub enum Line {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Head {
-    /// Status, such as 200.
     pub status: u16,
-    /// What the body is.
     pub content_type: Option<String>,
     /// When to try again: seconds or a date.
     pub retry_after: Option<String>,
 }
 
-/// Why there is no whole answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
     pub kind: FaultKind,
-    /// What happened, to follow a colon. May hold text from strangers.
     pub message: String,
 }
 
@@ -241,28 +225,23 @@ impl Fault {
 pub enum FaultKind {
     /// The address, a header or the proxy's address is none.
     Address,
-    /// The host has no address.
     Dns,
     /// The address is none that anybody can reach, and only such a one is allowed.
     NotPublic,
     /// Nobody answered there, or not in time.
     Connect,
-    /// The connection could not be made safe.
     Tls,
     Proxy,
-    /// The answer was not whole in time.
     Timeout,
     TooLarge,
     /// The connection was closed before the answer was whole.
     Closed,
-    /// The answer is no HTTP.
     Protocol,
     /// `cleo-net` itself failed.
     Internal,
 }
 
 impl FaultKind {
-    /// Says whether the same request may well succeed a moment later.
     pub fn is_passing(self) -> bool {
         matches!(
             self,
@@ -271,7 +250,7 @@ impl FaultKind {
     }
 }
 
-/// Says whether an address on the web plainly names a place that is not public: this machine, or an
+/// Returns whether an address on the web plainly names a place that is not public: this machine, or an
 /// address around it, in whatever way it is written. Of a name only who looks it up can tell.
 pub fn is_plainly_private(url: &str) -> bool {
     let host = host(url);
@@ -350,7 +329,6 @@ fn number(part: &str) -> Option<u32> {
         .filter(|_| !is_signed)
 }
 
-/// Says whether an address is one that anybody on the Internet can reach.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),

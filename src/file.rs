@@ -1,4 +1,4 @@
-//! Reading and writing files within bounds, locking them, and saying what went wrong.
+//! Reads and writes files within limits, locks them, and describes errors.
 
 mod queue;
 mod regular;
@@ -25,7 +25,6 @@ pub(crate) fn create_private_folder(path: &Path) -> io::Result<()> {
     builder.recursive(true).mode(PRIVATE_FOLDER).create(path)
 }
 
-/// Takes all permissions of other accounts away from a file or folder that belongs to this one.
 pub(crate) fn restrict(path: &Path, there: &fs::Metadata) -> io::Result<()> {
     let mode = there.permissions().mode() & 0o7777;
     match mode & 0o077 {
@@ -34,19 +33,17 @@ pub(crate) fn restrict(path: &Path, there: &fs::Metadata) -> io::Result<()> {
     }
 }
 
-/// Reads a file of at most `max` bytes.
 pub(crate) fn read(path: &Path, max: u64) -> Result<Vec<u8>> {
     read_within(path, max)?.ok_or_else(|| too_large(path, max))
 }
 
-/// Reads a file; none when it has more than `max` bytes.
 pub(crate) fn read_within(path: &Path, max: u64) -> Result<Option<Vec<u8>>> {
     let bytes = read_start(path, max + 1)?;
     Ok((bytes.len() as u64 <= max).then_some(bytes))
 }
 
-/// Reads a file of at most `max` bytes that [`write_private`] wrote; none when others may have put it there:
-/// it is a link, another account's, or open to others, as what came with a repository is.
+/// Reads a file that [`write_private`] wrote, up to `max` bytes; `None` when others may have planted it: a
+/// link, another account's file, or one open to others.
 pub(crate) fn read_private(path: &Path, max: u64) -> Option<Vec<u8>> {
     let file = open_regular(path).ok()?;
     let there = file.metadata().ok()?;
@@ -56,7 +53,6 @@ pub(crate) fn read_private(path: &Path, max: u64) -> Option<Vec<u8>> {
     (is_private && bytes.len() as u64 <= max).then_some(bytes)
 }
 
-/// Returns true for what belongs to this account, or under sudo to the account that called it.
 pub(crate) fn is_own(there: &fs::Metadata) -> bool {
     let own = rustix::process::geteuid().as_raw();
     let called_sudo = || env::var("SUDO_UID").ok().and_then(|id| id.parse().ok());
@@ -144,17 +140,14 @@ pub(crate) struct Lines<R> {
     used: usize,
 }
 
-/// A line of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Line<'a> {
-    /// Its number, from 1.
     pub(crate) number: usize,
     /// The line without its end; none when it is longer than is allowed.
     pub(crate) bytes: Option<&'a [u8]>,
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Reads lines of at most `max` bytes.
     pub(crate) fn new(input: R, max: usize) -> Lines<R> {
         Lines {
             input,
@@ -194,7 +187,6 @@ impl<R: BufRead> Lines<R> {
 }
 
 impl<R: Read> Lines<BufReader<R>> {
-    /// Says whether the next line may have to be waited for.
     pub(crate) fn must_wait(&self) -> bool {
         let rest = self.input.buffer().get(self.used..).unwrap_or_default();
         memchr::memchr(b'\n', rest).is_none()
@@ -206,9 +198,8 @@ fn line(number: usize, bytes: &[u8], max: usize) -> Line<'_> {
     Line { number, bytes }
 }
 
-/// Writes a file so that nobody ever sees half of it: under another name, then moved into place.
-/// A link stays, and what it leads to is written. A pipe or a device is refused, because that would
-/// take its place, and so is a link that leads nowhere: nobody can tell where that would write.
+/// Writes a file atomically, through a temporary file. A link stays, and its target is written. Pipes and
+/// devices are refused, because the file would replace them, and so are dangling links.
 pub(crate) fn write_whole(path: &Path, text: &str) -> Result<()> {
     let is_link = fs::symlink_metadata(path).is_ok_and(|there| there.is_symlink());
     if is_link {
@@ -254,9 +245,9 @@ pub(crate) fn write_new(path: &Path, text: &str) -> Result<bool> {
     }
 }
 
-/// Creates an empty file that only its owner may read in the place of whatever file is there. A link is replaced, and what it leads to
-/// stays as it is: who made the link may not have been allowed to write there. What is written goes to its
-/// end, so that somebody who empties it meanwhile leaves no hole in it.
+/// Creates an empty private file in place of an existing one. A link is replaced and its target stays: its
+/// author may not have been allowed to write there. Opened for appending, so that truncation by others leaves
+/// no hole.
 pub(crate) fn create_anew(path: &Path) -> io::Result<fs::File> {
     let mut options = fs::OpenOptions::new();
     options.append(true).create_new(true).mode(PRIVATE_FILE);
@@ -288,7 +279,6 @@ fn put(path: &Path, text: &str, replace: bool) -> io::Result<()> {
     fs::File::open(folder)?.sync_all()
 }
 
-/// The error for a place that cannot be written.
 pub(crate) fn unwritable(path: &Path, cause: std::io::Error) -> Error {
     let message = format!("{} cannot be written: {cause}", path.display());
     let no_room = matches!(
@@ -304,7 +294,6 @@ pub(crate) fn unwritable(path: &Path, cause: std::io::Error) -> Error {
         .because(cause)
 }
 
-/// The error for a file that cannot be read.
 pub(crate) fn unreadable(path: &Path, cause: std::io::Error) -> Error {
     let message = format!("{} cannot be read: {cause}", path.display());
     Error::new(Code::FileUnreadable, message)
@@ -319,7 +308,6 @@ pub(crate) fn look(path: &Path, lines: &[usize]) -> String {
     format!("sed -n {} {file} | cut -c1-200", quote(&lines.join(";")))
 }
 
-/// Returns a path as an argument, or as much of it as is there.
 pub(crate) fn nearest(path: &Path) -> String {
     let there = path.ancestors().find(|path| path.exists());
     quote(&there.unwrap_or(Path::new(".")).to_string_lossy())

@@ -55,7 +55,6 @@ impl Gate {
         Gate::Documented,
     ];
 
-    /// Returns the name as the specification spells it.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Gate::Implemented => "implemented",
@@ -65,11 +64,6 @@ impl Gate {
             Gate::SecurityPassed => "securityPassed",
             Gate::Documented => "documented",
         }
-    }
-
-    /// Says whether tasks that name no gates of their own need it.
-    pub(crate) fn is_usual(self) -> bool {
-        self != Gate::CleanupDone
     }
 }
 
@@ -158,7 +152,7 @@ pub(crate) struct Forced {
 }
 
 impl Forced {
-    /// Says whether it was done in a run, or under the claim of it that has this epoch, whatever name whoever
+    /// Returns whether it was done in a run, or under the claim of it that has this epoch, whatever name whoever
     /// did it went by.
     pub(crate) fn is_of(&self, run: &str, epoch: Option<u32>) -> bool {
         let is_within = self.by == run || self.run.as_deref() == Some(run);
@@ -176,26 +170,23 @@ pub(crate) struct Failure {
 }
 
 impl Gates {
-    /// Says whether completing the task depends on its gates: one was set, or is named as needed.
+    /// Returns whether completing the task depends on its gates: one was set, or is named as needed.
     pub(crate) fn are_used(&self) -> bool {
         !self.gates.is_empty() || !self.required.is_empty()
     }
 
-    /// Says whether the task needs a gate, so that later ones wait for it.
     pub(crate) fn needs(&self, gate: Gate) -> bool {
         match self.required.is_empty() {
-            true => gate.is_usual(),
+            true => gate != Gate::CleanupDone,
             false => self.required.contains(&gate),
         }
     }
 
-    /// Names the gates that the task needs, in order.
     pub(crate) fn needed(&self) -> Vec<Gate> {
         let all = Gate::ALL.into_iter();
         all.filter(|gate| self.needs(*gate)).collect()
     }
 
-    /// Names the gates that the task needs and that have not passed, in order.
     pub(crate) fn open(&self) -> Vec<Gate> {
         let needed = self.needed().into_iter();
         needed.filter(|gate| !self.has_passed(*gate)).collect()
@@ -205,7 +196,6 @@ impl Gates {
         self.gates.get(&gate).is_some_and(|record| record.passed)
     }
 
-    /// Names the needed gates before `gate` that are open.
     pub(crate) fn open_before(&self, gate: Gate) -> Vec<Gate> {
         let open = self.open().into_iter();
         open.filter(|other| *other < gate).collect()
@@ -226,7 +216,6 @@ impl Gates {
         Err(or_look(task, Error::new(Code::GateOrder, message)))
     }
 
-    /// Says whether the task has failed more often than it has rounds.
     pub(crate) fn rounds_exceeded(&self) -> bool {
         self.failures.len() > ROUNDS_MAX as usize
     }

@@ -1,5 +1,5 @@
-//! What clients of agents tell a hook when an agent is about to end, and what a hook answers. Pure:
-//! `ops::hook` finds the task and looks at what the agent left.
+//! Input and output of the stop hook of agent clients. Pure: `ops::hook` finds the task and checks its
+//! outputs.
 
 use std::fmt::Write;
 
@@ -12,7 +12,6 @@ use crate::protocol::block;
 /// The kind of agent that `cleo init --agents` sets up.
 pub(crate) const AGENT_TYPE: &str = "cleo-subagent";
 
-/// What is about to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// An agent by itself: the hook `Stop`.
@@ -21,20 +20,15 @@ pub(crate) enum Ending {
     Subagent,
 }
 
-/// What a client says of an agent that is about to end. All of it may be made up.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Event {
     pub(crate) session_id: Option<String>,
-    /// The file that the session is written to.
     pub(crate) transcript_path: Option<String>,
-    /// The folder that the agent works in.
     pub(crate) cwd: Option<String>,
     /// Whether the agent goes on only because a hook kept it from ending.
     pub(crate) stop_hook_active: bool,
-    /// The agent, where another one started it.
     pub(crate) agent_id: Option<String>,
     pub(crate) agent_type: Option<String>,
-    /// The file that it is written to.
     pub(crate) agent_transcript_path: Option<String>,
 }
 
@@ -73,7 +67,7 @@ impl Event {
         who.or(self.session_id.as_deref()).unwrap_or("unknown")
     }
 
-    /// Says whether what the environment says of the work is about the one that ends. A subagent has
+    /// Returns whether what the environment says of the work is about the one that ends. A subagent has
     /// the environment of whoever started it, who may use others than ours for work of its own.
     pub(crate) fn has_own_environment(&self, ending: Ending) -> bool {
         ending == Ending::Agent || self.agent_type.as_deref() == Some(AGENT_TYPE)
@@ -99,20 +93,16 @@ impl Block {
     }
 }
 
-/// What a task is due.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Due<'a> {
     pub(crate) task: TaskId,
     pub(crate) manifest_id: &'a str,
-    /// The file, relative to the root.
     pub(crate) output_file: &'a str,
     pub(crate) date: &'a str,
     pub(crate) topics: &'a [String],
     /// What is wrong: the rule and what breaks it.
     pub(crate) faults: &'a [(String, String)],
-    /// Whether an entry of this id stands in the manifest.
     pub(crate) has_entry: bool,
-    /// The manifest, relative to the root.
     pub(crate) manifest: &'a str,
     pub(crate) root: &'a str,
 }
@@ -195,7 +185,6 @@ fn append(due: &Due<'_>) -> String {
     format!("cleo manifest append <<'CLEO_ENTRY'\n{entry}\nCLEO_ENTRY")
 }
 
-/// What the lines of a session have shown so far.
 #[derive(Clone, Debug)]
 pub(crate) struct Transcript {
     ending: Ending,
@@ -203,7 +192,6 @@ pub(crate) struct Transcript {
 }
 
 impl Transcript {
-    /// Begins to look, for what is about to end.
     pub(crate) fn of(ending: Ending) -> Transcript {
         Transcript {
             ending,
@@ -241,7 +229,7 @@ impl Transcript {
         self.prompt.as_ref().map(|(task, _)| *task)
     }
 
-    /// Says whether the prompt is the one of a spawn; one that was handed out before is another's
+    /// Returns whether the prompt is the one of a spawn; one that was handed out before is another's
     /// business.
     pub(crate) fn is_of(&self, manifest_id: &str) -> bool {
         let prompt = self.prompt.as_ref();
@@ -249,7 +237,6 @@ impl Transcript {
     }
 }
 
-/// Returns what a message says in words.
 fn texts(message: &Value) -> Vec<&str> {
     let content = &message["content"];
     let said = |part: &'_ &Value| matches!(part["type"].as_str(), Some("text" | "input_text"));

@@ -72,7 +72,7 @@ numbered_id!(
 /// Longest id of a run, an agent or a conversation, in bytes.
 const ID_MAX: usize = 200;
 
-/// Says whether a text has the form of an id that cleo hands out: letters, digits, `_` and `-`, and no
+/// Returns whether a text has the form of an id that cleo hands out: letters, digits, `_` and `-`, and no
 /// option of a command. Such a text is no path and needs no quotes.
 pub(crate) fn is_plain(id: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use crate::task::Status;
 use crate::words::closed;
 
-/// How many tasks stand where.
 pub(crate) type Counts = BTreeMap<Status, u64>;
 
 /// A phase that was added, set or begun. Others come into being when a task names them.
@@ -32,7 +31,6 @@ pub(crate) struct Phase {
 }
 
 impl Phase {
-    /// Makes a phase that nobody has begun.
     pub(crate) fn new(slug: &str, position: u32) -> Phase {
         Phase {
             slug: slug.to_string(),

@@ -57,17 +57,14 @@ impl<'a, T: Serialize> Envelope<'a, T> {
 }
 
 impl<T: Serialize> Envelope<'_, T> {
-    /// Returns the name of the command that answers.
     pub(crate) fn command(&self) -> &str {
         self.command
     }
 
-    /// Returns the result, unless there is an error.
     pub(crate) fn success(&self) -> Option<&T> {
         self.result.filter(|_| self.success)
     }
 
-    /// Makes the envelope of the same success with something else as its result.
     pub(crate) fn with<'b, U: Serialize>(&'b self, result: &'b U) -> Envelope<'b, U> {
         Envelope {
             schema: self.schema,
@@ -81,7 +78,6 @@ impl<T: Serialize> Envelope<'_, T> {
 }
 
 impl<'a> Failure<'a> {
-    /// Makes the form of an error that an answer shows.
     pub(crate) fn of(error: &'a Error) -> Failure<'a> {
         Failure {
             code: error.code.name(),

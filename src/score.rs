@@ -7,7 +7,6 @@ use std::ops::RangeInclusive;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// The accents that are no part of a word. The signs of other scripts tell words apart.
 const ACCENTS: RangeInclusive<char> = '\u{300}'..='\u{36f}';
 
 /// Returns `text` in lower case, decomposed (NFD) and without accents (U+0300 to U+036F).
@@ -28,7 +27,6 @@ pub(crate) struct Term<'a> {
     pub(crate) start: usize,
 }
 
-/// Splits a normalized text into runs of letters and digits, with the signs that belong to them.
 pub(crate) fn terms(normalized: &str) -> impl Iterator<Item = Term<'_>> {
     let mut rest = 0;
     std::iter::from_fn(move || {
@@ -56,12 +54,12 @@ fn border(text: &str, start: usize, is_word: bool) -> usize {
     at
 }
 
-/// Says whether words hold this character: a letter, a digit, or a sign of one.
+/// Returns whether words hold this character: a letter, a digit, or a sign of one.
 fn is_in_words(c: char) -> bool {
     c.is_alphanumeric() || is_combining_mark(c)
 }
 
-/// Says whether `word` is `keyword` or one of its common forms: plan, plans, planned, planning.
+/// Returns whether `word` is `keyword` or one of its common forms: plan, plans, planned, planning.
 /// Both are normalized single words.
 pub(crate) fn is_form_of(word: &str, keyword: &str) -> bool {
     // All forms begin alike, but of a single letter nothing may be left. Most words end here.
@@ -77,7 +75,7 @@ pub(crate) fn is_form_of(word: &str, keyword: &str) -> bool {
     match keyword.chars().next_back() {
         Some('e') => ending == "d",
         Some('s' | 'x' | 'z' | 'h') if ending == "es" => true,
-        Some(last) if last.is_ascii_alphabetic() && !is_vowel(last) => ending
+        Some(last) if last.is_ascii_alphabetic() && !"aeiouy".contains(last) => ending
             .strip_prefix(last)
             .is_some_and(|rest| matches!(rest, "ed" | "ing")),
         _ => false,
@@ -95,10 +93,6 @@ fn is_changed_stem(word: &str, keyword: &str) -> bool {
     matches!(word.strip_prefix(stem), Some("ies" | "ied"))
 }
 
-fn is_vowel(letter: char) -> bool {
-    "aeiouy".contains(letter)
-}
-
 /// A text that keywords are looked up in, read once.
 #[derive(Clone, Debug)]
 pub(crate) struct Words {
@@ -107,7 +101,6 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    /// Normalizes a text and splits it into words.
     pub(crate) fn of(text: &str) -> Words {
         let normalized = normalize(text);
         let places = terms(&normalized)
@@ -149,16 +142,13 @@ impl Words {
 /// Where a candidate stands: more points first, then the earliest evidence, then the first listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rank {
-    /// How much speaks for the candidate.
     pub(crate) points: u32,
     /// Where its first evidence stands (a tag's place in its list, a word's place in a text).
     pub(crate) position: usize,
-    /// The candidate's place in its list, which breaks ties.
     pub(crate) order: usize,
 }
 
 impl Rank {
-    /// Returns the key by which candidates are sorted, best first.
     pub(crate) fn key(&self) -> (Reverse<u32>, usize, usize) {
         (Reverse(self.points), self.position, self.order)
     }

@@ -12,12 +12,9 @@ use crate::protocol::block::{self, Violation};
 use crate::protocol::{ProtocolFile, Situation};
 use crate::template::{Bindings, has_token, inject};
 
-/// Everything that goes into a prompt.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Input<'a> {
-    /// The task and what surrounds it.
     pub(crate) situation: Situation<'a>,
-    /// The base protocol.
     pub(crate) base: &'a ProtocolFile,
     /// The conditional protocols in their order.
     pub(crate) protocols: &'a [ProtocolFile],
@@ -26,28 +23,18 @@ pub(crate) struct Input<'a> {
     pub(crate) known: &'a [ProtocolFile],
     /// The task section for a skill that has none.
     pub(crate) task_context: &'a str,
-    /// Values of the tokens.
     pub(crate) bindings: &'a Bindings,
-    /// Add the known block when the prompt lacks one.
     pub(crate) force_inject: bool,
-    /// Refuse unresolved tokens and blocks that are no known version.
     pub(crate) strict: bool,
 }
 
-/// A prompt with everything that can be said about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Prepared {
-    /// The prompt.
     pub(crate) prompt: String,
-    /// Digest of the prompt.
     pub(crate) prompt_digest: String,
-    /// The protocols in the block, base first.
     pub(crate) protocols: Vec<UsedProtocol>,
-    /// Estimated cost.
     pub(crate) token_estimate: TokenEstimate,
-    /// Whether all tokens were resolved.
     pub(crate) token_resolution: TokenResolution,
-    /// True when the block had to be added by force.
     pub(crate) injected_by_force: bool,
 }
 
@@ -102,7 +89,6 @@ pub(crate) struct TokenResolution {
     pub(crate) unresolved_tokens: Vec<String>,
 }
 
-/// Puts the prompt together and proves that it carries the protocol.
 pub(crate) fn prepare(input: &Input<'_>) -> Result<Prepared> {
     input.bindings.check_required()?;
     let Choice {
@@ -137,7 +123,6 @@ pub(crate) fn prepare(input: &Input<'_>) -> Result<Prepared> {
     })
 }
 
-/// Protocols of a block, base first.
 pub(crate) type Stack<'a> = Vec<&'a ProtocolFile>;
 
 /// The protocols of a prompt, none when the skill brings its own, and the prompt with them.
@@ -151,7 +136,6 @@ struct Choice<'a> {
 /// one to the next.
 type Parts = Vec<(&'static str, String)>;
 
-/// A prompt with values in the place of its tokens.
 struct Filled {
     prompt: String,
     unresolved: BTreeSet<String>,
@@ -197,7 +181,6 @@ fn visible(text: String) -> String {
     shown
 }
 
-/// Chooses the protocols of the block and checks the outcome.
 fn choose_stack<'a>(input: &Input<'a>) -> Result<Choice<'a>> {
     let own = input.situation.skill.own_protocol;
     let stack = (!own).then(|| stack(input.base, input.protocols, &input.situation));
@@ -346,12 +329,6 @@ fn template_option(skill: &str) -> String {
     format!(" --template{joint}{}", quote(skill))
 }
 
-/// Writes an argument so that it is not taken for an option.
-fn argument(text: &str) -> String {
-    let guard = if text.starts_with('-') { "-- " } else { "" };
-    format!("{guard}{}", quote(text))
-}
-
 fn unresolved_tokens(resolution: &TokenResolution, input: &Input<'_>) -> Error {
     let Situation { task, skill, .. } = input.situation;
     let names = resolution.unresolved_tokens.join(", ");
@@ -372,7 +349,16 @@ fn unresolved_tokens(resolution: &TokenResolution, input: &Input<'_>) -> Error {
         ))
         .or(
             "look at the template",
-            format!("cleo skills show {}", argument(&skill.name)),
+            // A name with a leading dash would be taken for an option.
+            format!(
+                "cleo skills show {}{}",
+                if skill.name.starts_with('-') {
+                    "-- "
+                } else {
+                    ""
+                },
+                quote(&skill.name)
+            ),
         )
 }
 

@@ -66,7 +66,6 @@ pub(crate) const TASK: &[&str] = &[
     "RESULT_KIND",
 ];
 
-/// Command tokens with their values.
 pub(crate) const COMMANDS: &[(&str, &str)] = &[
     ("TASK_SHOW_CMD", "cleo show"),
     ("TASK_START_CMD", "cleo start"),
@@ -100,7 +99,6 @@ const SLUG_MAX: usize = 60;
 pub(crate) struct Bindings(BTreeMap<&'static str, String>);
 
 impl Bindings {
-    /// Starts with the command tokens.
     pub(crate) fn new() -> Bindings {
         Bindings(
             COMMANDS
@@ -110,7 +108,6 @@ impl Bindings {
         )
     }
 
-    /// Starts with all tokens that have the same value for every task.
     pub(crate) fn fixed() -> Bindings {
         let mut bindings = Bindings::new();
         bindings.set("OUTPUT_DIR", OUTPUT_DIR);
@@ -126,12 +123,10 @@ impl Bindings {
         self.0.get(name).map(String::as_str)
     }
 
-    /// Returns names and values in the order of the names.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.0.iter().map(|(name, value)| (*name, value.as_str()))
     }
 
-    /// Returns the same bindings without the text that people and agents wrote.
     pub(crate) fn without_free_text(&self) -> Bindings {
         let mut masked = self.clone();
         FREE_TEXT.iter().for_each(|name| masked.set(name, ""));
@@ -192,11 +187,6 @@ pub(crate) fn inject(template: &str, bindings: &Bindings) -> Injected {
     Injected { text, unresolved }
 }
 
-/// Says whether only a task gives the token `name` its value.
-pub(crate) fn is_task_token(name: &str) -> bool {
-    TASK.contains(&name)
-}
-
 /// Splits a template into the texts between its tokens, each with the name of the token after it.
 pub(crate) fn pieces(template: &str) -> impl Iterator<Item = (&str, Option<&str>)> {
     let end = (template.len()..template.len(), "");
@@ -225,7 +215,6 @@ fn tokens(text: &str) -> impl Iterator<Item = (Range<usize>, &str)> {
     })
 }
 
-/// Returns the name that a text begins with, when its braces end there.
 fn name_before_braces(text: &str) -> Option<&str> {
     let is_part = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     let (name, rest) = text.split_at(text.find(|c| !is_part(c))?);
@@ -287,7 +276,13 @@ pub(crate) fn exported(skill: &Skill) -> Result<String> {
     if left.is_empty() {
         return Ok(format!("{}{end}", injected.text));
     }
-    Err(tokens_left(skill, &left))
+    let message = format!(
+        "{} holds tokens outside its last `## Task` section, which other clients would show raw: {}",
+        skill.path,
+        left.join(", ")
+    );
+    let look = format!("cleo skills show {}", quote(&skill.name));
+    Err(Error::new(Code::TokensUnresolved, message).fix(look))
 }
 
 /// Splits a body around its task section: the last `## Task` whose text holds tokens of the task.
@@ -332,15 +327,5 @@ fn headings(body: &str) -> Vec<(usize, &str)> {
 fn task_tokens(text: &str) -> Vec<String> {
     let unresolved = inject(text, &Bindings::new()).unresolved;
     let names = unresolved.into_iter();
-    names.filter(|name| is_task_token(name)).collect()
-}
-
-fn tokens_left(skill: &Skill, names: &[String]) -> Error {
-    let message = format!(
-        "{} holds tokens outside its last `## Task` section, which other clients would show raw: {}",
-        skill.path,
-        names.join(", ")
-    );
-    let look = format!("cleo skills show {}", quote(&skill.name));
-    Error::new(Code::TokensUnresolved, message).fix(look)
+    names.filter(|name| TASK.contains(&name.as_str())).collect()
 }

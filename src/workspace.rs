@@ -12,7 +12,6 @@ pub(crate) use crate::template::{MANIFEST, OUTPUT_DIR};
 /// What stands above the folders of a workspace, made with them and not worth telling.
 const ABOVE: [&str; 2] = ["", "claudedocs"];
 
-/// Where runs keep their files, and their git worktrees.
 const RUNS: &str = ".cleo/runs";
 
 /// Keeps the database, which is no text, out of version control, and drafts of whoever was killed.
@@ -21,7 +20,6 @@ const IGNORE: &str = "cleo.db\ncleo.db-*\nagents.db\nagents.db-*\nruns/\n.new-*\
 /// A folder with `.cleo/` in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Workspace {
-    /// The folder.
     pub(crate) root: PathBuf,
     /// The workspace that has the store, where this is a git worktree whose files are judged.
     pub(crate) main: Option<PathBuf>,
@@ -58,7 +56,6 @@ impl Workspace {
         Err(Error::new(Code::WorkspaceNotFound, message).fix(fix))
     }
 
-    /// Lists what [`Workspace::create`] would make in `root`.
     pub(crate) fn missing(root: &Path) -> Vec<String> {
         let parts = [".cleo", OUTPUT_DIR, ".cleo/.gitignore", ".cleo/cleo.db"];
         let missing = parts.iter().filter(|part| !root.join(part).exists());
@@ -82,7 +79,6 @@ impl Workspace {
         }
     }
 
-    /// Makes what is missing and notes each part as soon as it is there.
     fn create_parts(&self, made: &mut Vec<String>) -> Result<()> {
         let root = &self.root;
         sqlite::check_place(&self.database())?;
@@ -160,7 +156,6 @@ impl Workspace {
         }
     }
 
-    /// Returns where the database is.
     pub(crate) fn database(&self) -> PathBuf {
         self.root.join(".cleo/cleo.db")
     }
@@ -170,7 +165,7 @@ impl Workspace {
         self.root.join(".cleo/agents.db")
     }
 
-    /// Says whether the database is there. A log without its database is an error.
+    /// Returns whether the database is there. A log without its database is an error.
     pub(crate) fn has_database(&self) -> Result<bool> {
         // The log is looked for first: one that another process makes meanwhile has a database.
         let path = self.database();
@@ -204,7 +199,6 @@ impl Workspace {
         Some(runs.parent()?.parent()?.to_path_buf().into())
     }
 
-    /// Returns where the files are that are judged, where that is a git worktree.
     pub(crate) fn worktree(&self) -> Option<String> {
         let is_worktree = self.home().is_some();
         is_worktree.then(|| self.root.to_string_lossy().into_owned())
@@ -217,7 +211,6 @@ impl Workspace {
         home.unwrap_or_else(|| self.clone())
     }
 
-    /// Refuses a place in which cleo keeps something itself, for what a user wants written.
     pub(crate) fn refuse_own(&self, path: &Path) -> Result<()> {
         // A link is written through, so it is no other place than what it leads to.
         let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
@@ -236,7 +229,6 @@ impl Workspace {
         Ok(())
     }
 
-    /// Opens the store.
     pub(crate) fn open_store(&self) -> Result<SqliteStore> {
         let path = self.database();
         if !self.has_database()? {
@@ -281,7 +273,6 @@ impl Workspace {
         }
     }
 
-    /// Returns the first link on the way to a place below the root.
     fn link_to(&self, relative: &str) -> Option<PathBuf> {
         let way = Path::new(relative).components();
         let steps = way.scan(self.root.clone(), |step, part| {

@@ -47,7 +47,7 @@ pub(crate) fn check_shape(text: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Says what is wrong with a text, with line and column also where the reader does not tell them: at its very
+/// Returns what is wrong with a text, with line and column also where the reader does not tell them: at its very
 /// start, and of control characters.
 pub(crate) fn told(text: &str, fault: &Error) -> String {
     let what = fault.to_string();

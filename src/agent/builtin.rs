@@ -97,12 +97,10 @@ const BUILTINS: [Builtin; 4] = [
     },
 ];
 
-/// Returns the built-in agents in their order.
 pub(crate) fn agents() -> Vec<Agent> {
     BUILTINS.iter().map(agent).collect()
 }
 
-/// Says whether an id is a built-in agent's.
 pub(crate) fn is_builtin(id: &str) -> bool {
     BUILTINS.iter().any(|builtin| builtin.id == id)
 }

@@ -31,23 +31,16 @@ const FAULT_MAX: usize = 160;
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", expecting = "the fields of an agent")]
 pub(crate) struct Draft {
-    /// Its id.
     pub(crate) id: Option<String>,
     /// `http` or `cli` makes it a worker.
     #[serde(rename = "type", alias = "kind")]
     pub(crate) kind: Option<String>,
-    /// Name for people.
     pub(crate) name: Option<String>,
-    /// What it is good at.
     pub(crate) description: Option<String>,
-    /// supervisor, specialist or custom.
     pub(crate) role: Option<String>,
-    /// What it works towards.
     pub(crate) objective: Option<String>,
-    /// What a model is told first.
     #[serde(alias = "systemPrompt")]
     pub(crate) prompt: Option<String>,
-    /// Model that answers.
     pub(crate) model: Option<String>,
     /// From 0 to 2.
     pub(crate) temperature: Option<f64>,
@@ -56,40 +49,30 @@ pub(crate) struct Draft {
     pub(crate) max_tokens: Option<u32>,
     /// `#RRGGBB`.
     pub(crate) color: Option<String>,
-    /// Name of its icon.
     pub(crate) icon: Option<String>,
-    /// Words by which messages reach it.
     #[serde(deserialize_with = "words", default)]
     pub(crate) tags: Option<Vec<String>>,
-    /// Tools that it may use.
     #[serde(deserialize_with = "words", default)]
     pub(crate) tools: Option<Vec<String>>,
-    /// What a worker can be asked for.
     #[serde(deserialize_with = "words", default)]
     pub(crate) intents: Option<Vec<String>>,
-    /// What it offers to plans.
     pub(crate) capability: Option<String>,
-    /// What it can do, for plans.
     #[serde(deserialize_with = "words", default)]
     pub(crate) skills: Option<Vec<String>>,
-    /// Address of a worker.
     pub(crate) endpoint: Option<String>,
     /// Program and arguments of a worker: a list, or one line split like a shell's, without a shell.
     #[serde(deserialize_with = "command", default)]
     pub(crate) command: Option<Vec<String>>,
-    /// Address that says whether a worker is there.
     pub(crate) healthcheck: Option<String>,
     /// How long a worker may take, in milliseconds.
     #[serde(alias = "timeout_ms")]
     pub(crate) timeout_ms: Option<u32>,
-    /// active, paused or archived.
     pub(crate) status: Option<String>,
     /// Everything else, which cleo does not use.
     #[serde(flatten)]
     pub(crate) other: Map<String, Value>,
 }
 
-/// Reads a list of words, or words with commas between them.
 pub(crate) fn words<'de, D: Deserializer<'de>>(
     from: D,
 ) -> std::result::Result<Option<Vec<String>>, D::Error> {
@@ -150,7 +133,6 @@ impl Draft {
         })
     }
 
-    /// Warns of fields that cleo does not use.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let known = ["is_runtime", "isRuntime", "user_id", "userId"];
         let others = self.other.keys().map(String::as_str);
@@ -161,7 +143,7 @@ impl Draft {
         }
     }
 
-    /// Says for which kinds of worker it names what they are reached by, and not only something
+    /// Returns for which kinds of worker it names what they are reached by, and not only something
     /// beside that.
     pub(crate) fn connects(&self) -> Vec<Kind> {
         let endpoint = self.endpoint.as_ref().map(|_| Kind::Http);
@@ -169,7 +151,7 @@ impl Draft {
         endpoint.into_iter().chain(command).collect()
     }
 
-    /// Says of which kind the agent is to be: what was said, else what the connection tells.
+    /// Returns of which kind the agent is to be: what was said, else what the connection tells.
     pub(crate) fn kind(&self) -> Result<Option<Kind>> {
         match (&self.kind, &self.endpoint, &self.command) {
             (Some(word), _, _) => word.parse().map(Some).map_err(invalid),
@@ -179,7 +161,6 @@ impl Draft {
         }
     }
 
-    /// Puts what the draft says into an agent and checks the whole.
     pub(crate) fn apply(self, agent: &mut Agent) -> Result<()> {
         let role = self
             .role
@@ -249,7 +230,6 @@ fn list(field: &str, words: Option<Vec<String>>) -> Result<Option<Vec<String>>> 
     })
 }
 
-/// Warns of a connection that an agent has and is not reached by.
 pub(crate) fn unused_connection(agent: &Agent) -> Option<String> {
     let (endpoint, command) = (agent.endpoint.is_some(), !agent.command.is_empty());
     let (id, kind) = (&agent.id, agent.kind.word());
@@ -265,7 +245,6 @@ pub(crate) fn unused_connection(agent: &Agent) -> Option<String> {
     ))
 }
 
-/// The error for a field of an agent that cannot be so.
 pub(crate) fn invalid(message: impl Into<String>) -> Error {
     Error::new(Code::AgentInvalid, message)
 }
@@ -282,7 +261,7 @@ pub(crate) fn check_id(id: &str) -> Result<()> {
     .did_you_mean(&right))
 }
 
-/// Says whether an id is made of letters, digits, `.`, `_` and `-`, at most 64, not first a sign.
+/// Returns whether an id is made of letters, digits, `.`, `_` and `-`, at most 64, not first a sign.
 pub(crate) fn is_plain_id(id: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let begins = id.starts_with(|c: char| c.is_ascii_alphanumeric());

@@ -81,7 +81,6 @@ pub(crate) struct Agent {
 }
 
 impl Agent {
-    /// Makes an agent with the defaults of the specification's table.
     pub(crate) fn new(id: &str, kind: Kind, name: &str) -> Agent {
         Agent {
             id: id.to_string(),
@@ -114,22 +113,21 @@ impl Agent {
         }
     }
 
-    /// Says whether only its user sees it. Agents of the moment are there for all.
+    /// Returns whether only its user sees it. Agents of the moment are there for all.
     pub(crate) fn is_private(&self) -> bool {
         self.user_id.is_some() && !self.is_runtime
     }
 
-    /// Says whether it is a user's own. Without a user all are.
+    /// Returns whether it is a user's own. Without a user all are.
     pub(crate) fn is_own_of(&self, user: Option<&str>) -> bool {
         user.is_none() || self.user_id.as_deref() == user
     }
 
-    /// Says whether a user sees it: it is everybody's, or the user's. Without a user all are seen.
+    /// Returns whether a user sees it: it is everybody's, or the user's. Without a user all are seen.
     pub(crate) fn is_seen_by(&self, user: Option<&str>) -> bool {
         !self.is_private() || self.is_own_of(user)
     }
 
-    /// Leaves out whose it is, unless it is the user's own.
     pub(crate) fn shown_to(mut self, user: Option<&str>) -> Agent {
         if !self.is_own_of(user) {
             self.user_id = None;
@@ -137,18 +135,16 @@ impl Agent {
         self
     }
 
-    /// Says whether it offers a capability to plans, without regard to case.
     pub(crate) fn offers(&self, capability: &str) -> bool {
         let offered = self.capability.as_deref();
         offered.is_some_and(|offered| normalize(offered.trim()) == normalize(capability.trim()))
     }
 
-    /// Says whether it is one of the built-in agents, or in the place of one.
     pub(crate) fn is_builtin(&self) -> bool {
         builtin::is_builtin(&self.id)
     }
 
-    /// Says whether it is a worker: reached by HTTP or started as a program.
+    /// Returns whether it is a worker: reached by HTTP or started as a program.
     pub(crate) fn is_worker(&self) -> bool {
         matches!(self.kind, Kind::Http | Kind::Cli)
     }

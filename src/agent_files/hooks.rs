@@ -10,12 +10,9 @@ use super::{Client, Outcome};
 
 /// How long a client waits for a hook, in seconds.
 const TIMEOUT: u32 = 60;
-/// How the commands of our hooks begin.
 const COMMAND: &str = "cleo hook ";
 
-/// Keys with their values as they are written.
 type Object = IndexMap<String, String>;
-/// Why a file cannot be changed.
 type Fault = String;
 
 /// A hook: the event of the client, and what is asked then.
@@ -24,7 +21,6 @@ pub(super) struct Hook {
     group: Group,
 }
 
-/// What is asked when an event is about this kind of agent, or about any.
 #[derive(Serialize)]
 struct Group {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -161,7 +157,6 @@ fn list(text: &str, event: &str) -> Result<Vec<String>, Fault> {
     Ok(read.iter().map(|value| value.get().to_string()).collect())
 }
 
-/// Writes an object whose values are written already.
 fn written(object: &Object, indent: &str) -> String {
     let rows = object.iter();
     let rows = rows.map(|(key, value)| format!("{}: {value}", Value::from(key.as_str())));

@@ -11,7 +11,6 @@ use crate::error::{Code, Error, Result};
 
 pub(crate) use ownership::{Outcome, diff};
 
-/// The one kind of agent that works on tasks. Skills make the difference, not agents.
 const NAME: &str = "cleo-subagent";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +22,6 @@ pub(crate) enum Client {
 impl Client {
     pub(crate) const ALL: [Client; 2] = [Client::Claude, Client::Codex];
 
-    /// Returns the name on the command line.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Client::Claude => "claude",
@@ -32,10 +30,8 @@ impl Client {
     }
 }
 
-/// A file as it should be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AgentFile {
-    /// Where it belongs, relative to the root.
     pub(crate) path: &'static str,
     part: Part,
     text: String,
@@ -44,16 +40,14 @@ pub(crate) struct AgentFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Whole,
-    /// A block between markers.
     Block,
     /// A block with a line that the file may also hold outside of it.
     Line,
-    /// The hooks of a client among its settings.
     Hooks(Client),
 }
 
 impl AgentFile {
-    /// Says what becomes of the file when `there` is what it holds now, or why nothing can.
+    /// Returns what becomes of the file when `there` is what it holds now, or why nothing can.
     pub(crate) fn over(&self, there: &str) -> std::result::Result<Outcome, String> {
         let has_line = || there.lines().any(|line| line.trim() == self.text.trim());
         Ok(match self.part {
@@ -128,7 +122,6 @@ const TOOLS: &[Tools] = &[
     },
 ];
 
-/// Returns the files that hold the hooks of some clients.
 pub(crate) fn hook_files(clients: &[Client]) -> Vec<AgentFile> {
     let file = |client: &Client| {
         let path = match client {

@@ -13,7 +13,6 @@ const END: &str = "<!-- cleo:end -->";
 /// Digits of a digest in a marker: enough to notice an edit, short enough for a prompt.
 const DIGITS: usize = 16;
 
-/// What a file becomes, and whether it holds changes that would be lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
     pub(crate) text: String,
@@ -32,7 +31,6 @@ pub(super) fn sign(text: &str, line: usize) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Puts a signed file in the place of what is there.
 pub(super) fn replace(there: &str, signed: &str) -> Outcome {
     if plain(there) == signed {
         return kept(there);
@@ -69,7 +67,6 @@ pub(super) fn put_block(there: &str, content: &str) -> Outcome {
     }
 }
 
-/// Says whether a file holds any of our markers.
 pub(super) fn has_marker(text: &str) -> bool {
     !matches!(find(text), Found::Nothing)
 }
@@ -138,7 +135,6 @@ fn is_end(line: &str) -> bool {
     line.trim_end() == END
 }
 
-/// Leaves out blocks of ours from marker to marker, and markers that have no other.
 fn without_ours(text: &str) -> String {
     let (mut kept, mut block) = (String::new(), None);
     for line in text.split_inclusive('\n') {
@@ -180,7 +176,6 @@ fn short(text: &str) -> String {
     digits.chars().take(DIGITS).collect()
 }
 
-/// Lines around a change that are shown with it.
 const AROUND: usize = 2;
 
 /// Shows the lines that differ, each behind `-` or `+`, with a few lines around them. Everything

@@ -21,7 +21,6 @@ pub(crate) use places::Places;
 
 /// Largest SKILL.md or protocol file that is read, in bytes.
 const FILE_MAX: u64 = 1 << 20;
-/// The base protocol, in a folder of skills.
 const BASE: &str = "_shared/subagent-protocol-base.md";
 
 #[derive(Debug)]
@@ -32,24 +31,19 @@ pub(crate) struct Catalogue {
     pub(crate) shadowed: Vec<Shadowed>,
     /// Where task types and keywords lead.
     pub(crate) matrix: Matrix,
-    /// Digest of the manifest that the matrix comes from.
     pub(crate) matrix_digest: String,
     pub(crate) base: ProtocolFile,
     /// The conditional protocols in their order.
     pub(crate) protocols: Vec<ProtocolFile>,
     /// The task section for skills that have none.
     pub(crate) task_context: String,
-    /// Files that could not be used, and why.
     pub(crate) warnings: Vec<String>,
-    /// Those of them that are on disk.
     pub(crate) left_out: Vec<LeftOut>,
 }
 
-/// A file of a skill that could not be used.
 #[derive(Clone, Debug)]
 pub(crate) struct LeftOut {
     pub(crate) file: PathBuf,
-    /// Why, with its place.
     pub(crate) why: String,
 }
 
@@ -185,7 +179,6 @@ struct Found {
 }
 
 impl Found {
-    /// Reads the skills of a folder. A file that cannot be used is left out and named.
     fn scan(&mut self, folder: &Path, source: Source, places: &Places) {
         let files = places::skill_files(folder);
         self.warnings.extend(files.warning);
@@ -253,7 +246,6 @@ impl Found {
     }
 }
 
-/// Says whether a skill is one that the program carries, as it is written for other clients.
 fn is_export(skill: &Skill) -> bool {
     let name = &skill.name;
     let text = Embedded::text(&format!("skills/{name}/SKILL.md"));
@@ -262,7 +254,6 @@ fn is_export(skill: &Skill) -> bool {
     own.is_some_and(|own| own == skill.text())
 }
 
-/// Returns true for a skill with the name of one that the program carries and another text.
 pub(crate) fn replaces_built_in(skill: &Skill) -> bool {
     let own = Embedded::text(&format!("skills/{}/SKILL.md", skill.name));
     own.is_some_and(|own| own != skill.text())
@@ -297,7 +288,6 @@ fn shared_path(places: &Places, name: &str) -> Option<PathBuf> {
     files.find_map(|folder| Some(folder.join(name)).filter(|file| file.is_file()))
 }
 
-/// Gives the fault of a file the command that shows it, with the numbers of its lines.
 fn looked_at(error: Error, file: &Path) -> Error {
     error.fix(format!("cat -n {}", quote(&file.to_string_lossy())))
 }
@@ -337,17 +327,14 @@ struct Skills;
 #[prefix = "protocols/"]
 struct Protocols;
 
-/// The files of `skills/` and `protocols/`, by their path.
 struct Embedded;
 
 impl Embedded {
-    /// Lists the files whose path starts with `prefix`.
     fn iter_under(prefix: &str) -> impl Iterator<Item = Cow<'static, str>> {
         let all = Skills::iter().chain(Protocols::iter());
         all.filter(move |name| name.starts_with(prefix))
     }
 
-    /// Returns the text of a file.
     fn text(path: &str) -> Option<Cow<'static, str>> {
         let file = Skills::get(path).or_else(|| Protocols::get(path))?;
         match file.data {

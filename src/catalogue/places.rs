@@ -14,14 +14,12 @@ use crate::file::read_start;
 use crate::protocol::ProtocolFile;
 use crate::skill::{Skill, Source, find};
 
-/// How deep below a folder of skills a SKILL.md may stand.
 const DEPTH: usize = 5;
 /// Most folders that are looked into below one folder of skills.
 const FOLDERS: usize = 2_000;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Places {
-    /// Folders that the user named.
     pub(crate) named: Vec<PathBuf>,
     pub(crate) project: Option<PathBuf>,
     pub(crate) home: Option<PathBuf>,
@@ -73,7 +71,6 @@ impl Places {
         missing.map(|folder| format!("{} is no folder to find skills in", folder.display()))
     }
 
-    /// Returns the folders that may hold the manifest, the base protocol and the task section.
     pub(super) fn shared_folders(&self) -> Vec<PathBuf> {
         let mut folders = self.named.clone();
         for name in ["skills", ".cleo/skills"] {
@@ -82,7 +79,6 @@ impl Places {
         folders
     }
 
-    /// Returns the Markdown files of the project that may be protocols, by name.
     pub(super) fn protocol_files(&self) -> Vec<PathBuf> {
         let mut files = Vec::new();
         for name in ["protocols", ".cleo/protocols"] {
@@ -112,7 +108,6 @@ impl Places {
         path.to_string_lossy().into_owned()
     }
 
-    /// Returns the file that is shown in this way.
     pub(crate) fn file(&self, shown: &str) -> PathBuf {
         match (shown.strip_prefix("~/"), &self.home, &self.project) {
             (Some(rest), Some(home), _) => home.join(rest),
@@ -122,10 +117,8 @@ impl Places {
     }
 }
 
-/// The SKILL.md files below a folder.
 pub(super) struct SkillFiles {
     pub(super) paths: Vec<PathBuf>,
-    /// What was not looked at.
     pub(super) warning: Option<String>,
 }
 
@@ -191,7 +184,6 @@ pub(super) fn read_protocols(
     Ok(protocols)
 }
 
-/// Reads the protocols that the program carries.
 pub(super) fn embedded() -> Result<Vec<ProtocolFile>> {
     let names = Embedded::iter_under("protocols/").filter(|name| name.ends_with(".md"));
     names
@@ -215,7 +207,6 @@ const OWN: &str = "skills/manifest.json";
 pub(super) struct Chosen {
     pub(super) manifest: Manifest,
     pub(super) text: Cow<'static, str>,
-    /// Its file as it is shown, when it is not the program's own.
     path: Option<String>,
 }
 
@@ -271,7 +262,6 @@ fn parse(text: &str, path: &str) -> std::result::Result<Manifest, String> {
 }
 
 impl Chosen {
-    /// Names what the project's manifest says and cleo cannot follow.
     pub(super) fn warn(&self, skills: &[Skill], warnings: &mut Vec<String>) {
         let Some(path) = &self.path else { return };
         let rows = &self.manifest.dispatch_matrix;

@@ -7,17 +7,12 @@ use serde_yaml::Value as Yaml;
 use super::{Key, Value, no_setting};
 use crate::error::{Code, Error, Result, quote};
 
-/// Largest settings file, in bytes.
 pub(crate) const FILE_MAX: u64 = 64 << 10;
 
-/// A setting in a file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Entry {
-    /// Its name.
     pub(crate) key: &'static str,
-    /// Its value.
     pub(crate) value: Value,
-    /// Line number, from 1.
     pub(crate) line: usize,
 }
 
@@ -29,10 +24,16 @@ pub(crate) fn read(path: &str, text: &str) -> Result<Vec<Entry>> {
             let is_flat = text.lines().any(|line| is_flat_line(line, &name));
             let error = Error::new(Code::ConfigInvalid, format!("{path}:{line}: {what}"));
             let error = error.fix(look(path, line));
-            match is_flat {
-                true => error.or("remove the setting", unset_command(path, &name)),
-                false => error,
+            if !is_flat {
+                return error;
             }
+            let is_user =
+                path.ends_with("cleo/config.yaml") && !path.ends_with(".cleo/config.yaml");
+            let user = if is_user { " --user" } else { "" };
+            error.or(
+                "remove the setting",
+                format!("cleo config unset {}{user}", quote(&name)),
+            )
         };
         let key = Key::find(&name).ok_or_else(|| refuse(&no_setting(&name)))?;
         let value = parse(key, &value).map_err(|can_be| {
@@ -68,7 +69,6 @@ fn to_text(value: &Yaml) -> String {
     }
 }
 
-/// Reads a file into flat names and values.
 fn flatten(path: &str, text: &str) -> Result<BTreeMap<String, Yaml>> {
     let root: Yaml = crate::yaml::from_str(text).map_err(|cause| {
         let line = cause.location().map_or(1, |place| place.line());
@@ -111,12 +111,6 @@ fn invalid(path: &str, line: usize, what: &str) -> Error {
     error.fix(look(path, line))
 }
 
-fn unset_command(path: &str, name: &str) -> String {
-    let is_user = path.ends_with("cleo/config.yaml") && !path.ends_with(".cleo/config.yaml");
-    let user = if is_user { " --user" } else { "" };
-    format!("cleo config unset {}{user}", quote(name))
-}
-
 fn look(path: &str, line: usize) -> String {
     format!("sed -n {line}p {}", quote(path))
 }
@@ -148,7 +142,6 @@ fn is_flat_line(line: &str, name: &str) -> bool {
     start.is_some_and(|start| start.eq_ignore_ascii_case(name))
 }
 
-/// Sets a value in the text of a file: replaces its flat line, or appends one.
 pub(crate) fn set(path: &str, text: &str, key: &Key, value: &Value) -> Result<String> {
     let value = match value {
         Value::Text(text) if read_value(text).as_ref() == Some(&Yaml::from(&**text)) => {

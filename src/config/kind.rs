@@ -6,16 +6,12 @@ use serde::Serialize;
 
 use crate::error::steers;
 
-/// What a setting can be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// One of these words.
     Choice(&'static [&'static str]),
     /// One line of text of at most so many characters.
     Text(usize),
-    /// Name of a variable of the environment.
     Variable,
-    /// A whole number within bounds.
     Number(u64, u64),
     /// A time within bounds, in seconds; written `90`, `90s`, `10m` or `1h`.
     Duration(u64, u64),
@@ -23,7 +19,6 @@ pub(crate) enum Kind {
     Price(u32),
     /// `true` or `false`.
     Flag,
-    /// Folders. In a variable they are separated by colons, elsewhere by commas.
     Folders,
 }
 
@@ -74,7 +69,6 @@ impl Kind {
     }
 }
 
-/// Says whether a text can be the name of a variable, and no key that somebody took for one.
 fn is_variable(text: &str) -> bool {
     let is_part = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     let is_short = text.len() <= 16 || text.contains('_');
@@ -132,6 +126,35 @@ impl fmt::Display for Kind {
             Kind::Price(most) => write!(formatter, "an amount such as 3 or 0.15, at most {most}"),
             Kind::Flag => formatter.write_str("true or false"),
             Kind::Folders => formatter.write_str("folders, separated by commas"),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Key {
+    /// Its name, such as `list.limit`.
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    /// What it is unless told; none when what happens then is more than a value.
+    pub(crate) default: Option<&'static str>,
+    pub(crate) meaning: &'static str,
+    pub(crate) variable: &'static str,
+}
+
+impl Key {
+    /// Reads a value as it stands in a file or on the command line; the error is what it can be.
+    pub(crate) fn read(&self, text: &str) -> std::result::Result<Value, String> {
+        self.kind.read(text.trim(), ',')
+    }
+
+    pub(crate) fn read_variable(&self, text: &str) -> std::result::Result<Value, String> {
+        self.kind.read(text.trim(), ':')
+    }
+
+    pub(crate) fn quoted(&self, text: &str) -> String {
+        match self.kind {
+            Kind::Variable => "that".to_string(),
+            _ => format!("`{text}`"),
         }
     }
 }

@@ -2,12 +2,137 @@
 //! and writes the files. Layers: options, environment, project, user, defaults.
 
 pub(crate) mod file;
-mod key;
 mod kind;
-mod layers;
 mod table;
 
-pub(crate) use key::Key;
-pub(crate) use kind::{Kind, Value, seconds};
-pub(crate) use layers::{Origin, Settings};
+use std::fmt;
+use std::path::Path;
+
+use kind::price;
+pub(crate) use kind::{Key, Kind, Value, seconds};
 pub(crate) use table::*;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    Option(&'static str),
+    Variable(&'static str),
+    File {
+        path: String,
+        line: usize,
+    },
+    /// Nobody set it.
+    Default,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::Option(name) => formatter.write_str(name),
+            Origin::Variable(name) => formatter.write_str(name),
+            Origin::File { path, line } => write!(formatter, "{path}:{line}"),
+            Origin::Default => formatter.write_str("default"),
+        }
+    }
+}
+
+/// What is set, by whom; the first of several counts.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Settings {
+    set: Vec<(&'static str, Value, Origin)>,
+}
+
+impl Settings {
+    pub(crate) fn add(&mut self, key: &'static Key, value: Value, origin: Origin) {
+        self.set.push((key.name, value, origin));
+    }
+
+    pub(crate) fn find(&self, key: &'static Key) -> Option<(Value, Origin)> {
+        let set = self.set.iter().find(|(name, _, _)| *name == key.name);
+        let default = || Some((key.read(key.default?).ok()?, Origin::Default));
+        set.map(|(_, value, origin)| (value.clone(), origin.clone()))
+            .or_else(default)
+    }
+
+    fn value(&self, name: &str) -> Option<Value> {
+        self.find(Key::find(name)?).map(|(value, _)| value)
+    }
+
+    pub(crate) fn text(&self, name: &str) -> Option<String> {
+        match self.value(name)? {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn number(&self, name: &str) -> Option<u64> {
+        match self.value(name)? {
+            Value::Number(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn price(&self, name: &str) -> Option<f64> {
+        price(&self.text(name)?)
+    }
+
+    pub(crate) fn origin(&self, name: &str) -> Option<Origin> {
+        self.find(Key::find(name)?).map(|(_, origin)| origin)
+    }
+
+    /// Returns the variable that says a setting, where one does: it counts before every file.
+    pub(crate) fn variable(&self, name: &str) -> Option<&'static str> {
+        match self.origin(name)? {
+            Origin::Variable(variable) => Some(variable),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_from_project(&self, name: &str) -> bool {
+        matches!(self.origin(name), Some(Origin::File { path, .. }) if Path::new(&path).ends_with(".cleo/config.yaml"))
+    }
+
+    pub(crate) fn is_on(&self, name: &str) -> bool {
+        self.value(name) == Some(Value::Flag(true))
+    }
+
+    pub(crate) fn folders(&self, name: &str) -> Vec<String> {
+        match self.value(name) {
+            Some(Value::Folders(folders)) => folders,
+            _ => Vec::new(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_the_project_is_told_from_that_of_the_user() {
+        let key = Key::named("llm.baseUrl").unwrap();
+        for (path, is_project) in [
+            ("/home/me/project/.cleo/config.yaml", true),
+            ("/home/me/.config/cleo/config.yaml", false),
+            ("/home/x.cleo/config.yaml", false),
+        ] {
+            let mut settings = Settings::default();
+            let (path, line) = (path.to_string(), 1);
+            settings.add(key, Value::Text("x".into()), Origin::File { path, line });
+            assert_eq!(settings.is_from_project("llm.baseUrl"), is_project);
+        }
+        assert!(!Settings::default().is_from_project("llm.baseUrl"));
+    }
+
+    #[test]
+    fn the_first_layer_counts() {
+        let key = Key::named("list.limit").unwrap();
+        let mut settings = Settings::default();
+        assert_eq!(settings.find(key), None);
+        settings.add(key, Value::Number(1), Origin::Variable("CLEO_LIST_LIMIT"));
+        settings.add(key, Value::Number(2), Origin::Default);
+        assert_eq!(settings.number("list.limit"), Some(1));
+        assert_eq!(settings.variable("list.limit"), Some("CLEO_LIST_LIMIT"));
+        assert_eq!(settings.variable("gates.timeLimit"), None);
+        assert_eq!(settings.number("gates.timeLimit"), Some(600));
+    }
+}

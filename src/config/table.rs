@@ -1,16 +1,13 @@
 //! The one table of settings. A row is: constant, name, variable of the environment, what it can
 //! be, what it is unless told, meaning.
 
-use super::key::Key;
-use super::kind::Kind;
+use super::kind::{Key, Kind};
 use crate::error::{Code, Error, Result, nearest};
 
-/// Declares the table and, for each row, a constant with its name.
 macro_rules! settings {
     ($($constant:ident = $name:literal, $variable:literal, $kind:expr, $default:expr, $meaning:literal;)+) => {
         $(#[doc = $meaning] pub(crate) const $constant: &str = $name;)+
 
-        /// Every setting that there is.
         pub(crate) static KEYS: &[Key] = &[$(Key {
             name: $constant,
             kind: $kind,
@@ -95,13 +92,11 @@ settings! {
 }
 
 impl Key {
-    /// Finds a setting by its name, in any letter case.
     pub(crate) fn find(name: &str) -> Option<&'static Key> {
         KEYS.iter()
             .find(|key| key.name.eq_ignore_ascii_case(name.trim()))
     }
 
-    /// Finds a setting that must be there.
     pub(crate) fn named(name: &str) -> Result<&'static Key> {
         Key::find(name).ok_or_else(|| {
             let error = Error::new(Code::ConfigInvalid, no_setting(name));
@@ -112,12 +107,10 @@ impl Key {
         })
     }
 
-    /// Finds the setting whose name is nearest to another.
     pub(crate) fn near(name: &str) -> Option<&'static str> {
         nearest(name, KEYS.iter().map(|key| key.name))
     }
 
-    /// Says whether a project's file, which may come from a stranger, has no say in this.
     pub(crate) fn is_users_own(&self) -> bool {
         let own = [
             GATES_ENVIRONMENT,
@@ -131,14 +124,12 @@ impl Key {
     }
 }
 
-/// Says whether somebody seems to set a key of a server itself.
 fn is_secret(name: &str) -> bool {
     let bare = name.to_lowercase().replace(['_', '-', '.'], "");
     let words = ["apikey", "llmkey", "token", "secret", "password"];
     bare == "key" || words.iter().any(|word| bare.ends_with(word))
 }
 
-/// The sentence about a name that is no setting's.
 pub(crate) fn no_setting(name: &str) -> String {
     if is_secret(name) {
         return format!(

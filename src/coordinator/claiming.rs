@@ -1,4 +1,4 @@
-//! Taking steps: each is claimed and gets its prompt, or it is said why somebody else has it.
+//! Claims steps and prepares their prompts, or reports who else holds them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,6 @@ use crate::run::{Run, RunStatus};
 use crate::store::agency::Agency;
 
 impl Engine<'_> {
-    /// Claims steps and makes their prompts, each in one transaction for all.
     pub(super) fn claim(&mut self, steps: &[usize]) -> Result<()> {
         let ids: Vec<TaskId> = steps.iter().map(|step| self.tasks[*step]).collect();
         let claimed = claims::claim_apart(&mut self.context, &ids, self.options.lease())?;
@@ -38,13 +37,12 @@ impl Engine<'_> {
         self.prepare(&ready)
     }
 
-    /// Fixes the criteria that count of a task while the run has it, whatever its agent makes of them.
+    /// Pins the acceptance criteria of a task for the duration of the run, whatever its agent changes.
     pub(super) fn fix_criteria(&mut self, id: TaskId, criteria: Vec<String>) {
         let fixed = &mut self.context.surroundings.assignment.criteria;
         Arc::make_mut(fixed).insert(id, criteria);
     }
 
-    /// Says what it means that a step cannot be claimed.
     fn not_claimed(&mut self, step: usize, error: Error) -> Result<Fact> {
         Ok(match error.code {
             Code::StatusRefused if self.is_done(self.tasks[step])? => {
@@ -54,7 +52,11 @@ impl Engine<'_> {
             Code::StatusRefused | Code::TaskNotFound => Fact::Dropped(step, error.message),
             Code::Claimed => {
                 let holder = self.holding_run(step)?;
-                self.slots[step].left_by = holder.as_ref().and_then(left);
+                let left = holder.as_ref().filter(|run| {
+                    let is_left = matches!(run.status, RunStatus::Interrupted | RunStatus::Failed);
+                    is_left && run.kind.resumes()
+                });
+                self.slots[step].left_by = left.map(|run| run.id.clone());
                 if let Some(run) = &self.slots[step].left_by {
                     let why = format!("{}; the process of {run} is gone", error.message);
                     return Ok(Fact::Held(step, why, false));
@@ -75,7 +77,6 @@ impl Engine<'_> {
         })
     }
 
-    /// Tells that a step was done while this run had nobody work on it.
     pub(super) fn tell_done_elsewhere(&mut self, step: usize) {
         let told = Told {
             reason: Some("somebody else has done it".to_string()),
@@ -84,7 +85,6 @@ impl Engine<'_> {
         self.tell(kind::TASK_COMPLETED, told);
     }
 
-    /// Finds the run that holds a step, if one does.
     fn holding_run(&mut self, step: usize) -> Result<Option<Run>> {
         let task = self.tasks[step];
         let claim = self.context.read(|transaction| transaction.claim(task))?;
@@ -96,8 +96,8 @@ impl Engine<'_> {
         self.agency.read()?.run(&holder)
     }
 
-    /// Says whether the run that holds a step is under way and will give it back. A run that an agent began
-    /// does not wait: what it would wait for may wait for it.
+    /// Returns true if the run that holds a step is in progress and will release it. A run that an agent
+    /// started does not wait: the other run may be waiting for it.
     fn is_awaited(&self, holder: Option<&Run>) -> bool {
         let is_under_way = holder.is_some_and(|run| run.status == RunStatus::Running);
         is_under_way && self.ambience.depth == 0
@@ -108,7 +108,6 @@ impl Engine<'_> {
         Ok(status == Some(crate::task::Status::Done))
     }
 
-    /// Takes what prompts are prepared with; at first it is read.
     pub(super) fn stocked(&mut self) -> Result<Stock> {
         match self.stock.take() {
             Some(stock) => Ok(stock),
@@ -116,8 +115,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Returns the date of the first attempt that this run made at a task: its output file and the id of its
-    /// entry are named by it, and stay the same when midnight passes.
+    /// Returns the date of the first attempt of this run at a task. Its output file and entry id are named by
+    /// it and stay the same past midnight.
     pub(super) fn first_date(&self, id: TaskId) -> Option<String> {
         let output = self.board.task(id)?.output_file.as_deref()?;
         let name = output.rsplit('/').next()?;
@@ -155,10 +154,4 @@ impl Engine<'_> {
         }
         Ok(())
     }
-}
-
-/// Returns the id of a run whose process is gone and which can be gone on with or given up.
-fn left(run: &Run) -> Option<String> {
-    let is_left = matches!(run.status, RunStatus::Interrupted | RunStatus::Failed);
-    (is_left && run.kind.resumes()).then(|| run.id.clone())
 }

@@ -1,5 +1,5 @@
-//! The threads of a run: one for each agent that is driven, and for each task whose commands are run.
-//! They tell what they hear and decide nothing.
+//! The threads of a run: one for each running agent and one for each task whose commands run. They report
+//! events and decide nothing.
 
 use std::cell::Cell;
 use std::io::Write;
@@ -19,34 +19,26 @@ use crate::runner::agent::{self, Ended, Job, Runner, Sign};
 
 /// Room for the calls of a thread, in bytes: driving an agent takes little of it.
 const STACK: usize = 512 * 1024;
-/// How long all may take to end that were asked to: longer than each of them may.
+/// How long stopped threads may take to end: longer than each of them may.
 const PATIENCE: Duration = Duration::from_secs(15);
 
-/// Something that a thread tells of a try of a step.
 pub(super) enum Heard {
-    /// What an agent says.
     Sign(Sign),
-    /// An agent has ended, or could not be driven.
     Ended(Box<Result<Ended>>),
-    /// The commands of a step were run, each with what came of it.
     Checked(Result<Vec<String>>),
 }
 
-/// A message of a thread: the step, which try of it, what it heard.
 pub(super) type Message = (usize, u32, Heard);
 
-/// The threads.
 pub(super) struct Crew {
     sender: Sender<Message>,
     receiver: Receiver<Message>,
-    /// How many threads have not said yet that they are over.
+    /// Threads that have not reported their end.
     busy: Cell<usize>,
 }
 
-/// Where commands of criteria are run.
 pub(super) struct Checking {
     pub(super) surroundings: Surroundings,
-    /// The worktree, where the task has one.
     pub(super) folder: Option<PathBuf>,
     pub(super) task: TaskId,
     pub(super) renewal: Renewal,
@@ -62,7 +54,7 @@ impl Crew {
         }
     }
 
-    /// Drives an agent until it ends, or until the flag that is returned is set.
+    /// Runs an agent until it exits or the returned flag is set.
     pub(super) fn start(
         &self,
         step: usize,
@@ -74,14 +66,16 @@ impl Crew {
         let flag = Arc::clone(&stop);
         self.spawn(step, attempt, move |sender| {
             let mut tell = |sign| drop(sender.send((step, attempt, Heard::Sign(sign))));
-            let ended =
-                keep_prompt(&job).and_then(|()| agent::drive(&*runner, &job, &flag, &mut tell));
+            let path = &job.prompt_file;
+            let kept = create_anew(path)
+                .and_then(|mut file| file.write_all(job.prompt.as_bytes()))
+                .map_err(|cause| unwritable(path, cause));
+            let ended = kept.and_then(|()| agent::drive(&*runner, &job, &flag, &mut tell));
             Heard::Ended(Box::new(ended))
         })?;
         Ok(stop)
     }
 
-    /// Runs the commands that are to show that a step is done.
     pub(super) fn check(&self, step: usize, attempt: u32, checking: Checking) -> Result<()> {
         self.spawn(step, attempt, move |_| Heard::Checked(checking.run()))
     }
@@ -107,7 +101,6 @@ impl Crew {
         Ok(())
     }
 
-    /// Waits until all are over that were asked to end, so that what they drive does not outlive them.
     pub(super) fn settle(&self) {
         let begun = Instant::now();
         while self.busy.get() > 0 && begun.elapsed() < PATIENCE {
@@ -115,7 +108,6 @@ impl Crew {
         }
     }
 
-    /// Waits for a message, and takes all that are there; none when none comes in time.
     pub(super) fn hear(&self, patience: Duration) -> Vec<Message> {
         let heard: Vec<Message> = match self.receiver.recv_timeout(patience) {
             Ok(first) => std::iter::once(first)
@@ -131,7 +123,6 @@ impl Crew {
 }
 
 impl Checking {
-    /// Runs the commands, and says what came of each.
     fn run(self) -> Result<Vec<String>> {
         let mut context = Context::open(self.surroundings)?;
         if let Some(root) = self.folder {
@@ -149,14 +140,6 @@ impl Checking {
     }
 }
 
-/// Writes the prompt of a try down.
-fn keep_prompt(job: &Job) -> Result<()> {
-    let path = &job.prompt_file;
-    let written = create_anew(path).and_then(|mut file| file.write_all(job.prompt.as_bytes()));
-    written.map_err(|cause| unwritable(path, cause))
-}
-
-/// Asks a try to end.
 pub(super) fn halt(stop: &AtomicBool) {
     stop.store(true, Ordering::Relaxed);
     agent::wake();

@@ -1,4 +1,4 @@
-//! What the machine decides, done through the verbs. What comes of it are new facts.
+//! Executes the actions of the state machine; their results are new events.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,20 +7,22 @@ use std::time::Duration;
 
 use super::crew::{Checking, halt};
 use super::engine::Engine;
-use super::machine::{Deed, Fact};
+use super::machine::{Deed, Fact, Stop};
 use super::prompt;
+use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::complete::{Checks, check_all, complete_checked};
 use crate::ops::gates::Renewal;
-use crate::ops::runs::journal;
+use crate::ops::runs::journal::{self, Journal};
 use crate::ops::{claims, spawn};
 use crate::run::Outcome;
 use crate::run::told::{Told, kind};
 use crate::runner::agent::{Job, Limits, Runner};
 use crate::runner::process::Bounds;
+use crate::store::agency::AgencyTransaction;
 
-/// Says whether a refusal means that somebody else decides on the task now.
+/// Returns true if the error means that another worker now owns the task.
 pub(super) fn is_loss(error: &Error) -> bool {
     use Code::{ClaimLost, Claimed, StatusRefused, TaskNotFound};
     matches!(
@@ -54,13 +56,15 @@ impl Engine<'_> {
         }
     }
 
-    /// Tells that a try begins.
     pub(super) fn announce_start(&mut self, step: usize) {
         let runner = self
             .worker(step)
             .map(|worker| worker.runner.name().to_string());
-        self.begin_anew_if_gone(step);
         let slot = &mut self.slots[step];
+        // The conversation was about a folder that its agent has removed.
+        if slot.tree.as_ref().is_some_and(|tree| !tree.is_there()) {
+            (slot.resume, slot.instead) = (None, None);
+        }
         slot.attempt += 1;
         let Some(spawned) = &slot.spawned else { return };
         let fixed = &self.context.surroundings.assignment.criteria;
@@ -77,8 +81,8 @@ impl Engine<'_> {
         self.tell(kind::TASK_STARTED, told);
     }
 
-    /// Starts the agent of a try, of which everybody knows by now. What keeps it from being started is the
-    /// trouble of this step alone.
+    /// Starts the agent of an attempt whose start event is committed. A failure fails only this step, not the
+    /// run.
     fn start(&mut self, step: usize) -> Result<()> {
         match self.job(step) {
             Ok(Some((runner, job))) => {
@@ -91,8 +95,8 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Has a step fail whose agent cannot be started. Where that is for want of a worktree it is blocked: no
-    /// agent has made an error.
+    /// Fails a step whose agent cannot be started. Without a worktree the step is blocked instead, because no
+    /// agent made an error.
     pub(super) fn refuse_start(&mut self, step: usize, error: &Error) {
         self.facts.push(match self.trees {
             Some(_) => Fact::Lacking(step, Outcome::Blocked, prompt::told(error)),
@@ -100,7 +104,6 @@ impl Engine<'_> {
         });
     }
 
-    /// Makes what an agent is given, and the places that it needs.
     fn job(&mut self, step: usize) -> Result<Option<(Arc<dyn Runner>, Job)>> {
         let raw = self.raw(step);
         let prompt_file = raw.with_extension("prompt.md");
@@ -181,14 +184,11 @@ impl Engine<'_> {
         let own = own
             .into_iter()
             .map(|(name, value)| (name.to_string(), value));
-        own.chain(self.fixed_time()).collect()
-    }
-
-    /// A fixed clock is that of agents too.
-    fn fixed_time(&self) -> Option<(String, String)> {
-        use crate::clock::Clock;
+        // Agents get the fixed clock too.
         let clock = self.context.surroundings.clock;
-        matches!(clock, Clock::Fixed(_)).then(|| ("CLEO_NOW".to_string(), clock.timestamp()))
+        let fixed = matches!(clock, Clock::Fixed(_));
+        let now = fixed.then(|| ("CLEO_NOW".to_string(), clock.timestamp()));
+        own.chain(now).collect()
     }
 
     fn check(&mut self, step: usize) -> Result<()> {
@@ -212,8 +212,8 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Looks at what the agents of steps left that are to be completed, but for those whose agents did not
-    /// end with the words that they should have.
+    /// Checks the outputs of steps that are to be completed, except those whose agents ended with an invalid
+    /// last message.
     pub(super) fn checks(&mut self, deeds: &[Deed]) -> Result<Checks> {
         let steps = deeds.iter().filter_map(|deed| match deed {
             Deed::Complete(step) => Some(*step),
@@ -229,7 +229,6 @@ impl Engine<'_> {
         Ok(check_all(&mut self.context, &right, &mut self.required))
     }
 
-    /// Completes the steps that hold.
     pub(super) fn complete(&mut self, checks: Checks) -> Result<()> {
         let done = match checks.is_empty() {
             true => Vec::new(),
@@ -238,13 +237,18 @@ impl Engine<'_> {
         done.into_iter().try_for_each(|one| self.completed(one))
     }
 
-    /// Makes the prompt of another try, which says what is missing now. One that lacks nothing but its last
-    /// words keeps the entry and the file that it has.
+    /// Prepares the prompt of the next attempt, which lists what is missing. An attempt that lacks only its
+    /// last message keeps its entry and output file.
     fn repair(&mut self, step: usize) -> Result<()> {
         let task = self.tasks[step];
         let given = self.slots[step].given.take();
         if let Some(given) = given
-            && self.lacks_words_only(step)?
+            && self.misspoken(step).is_some()
+            && let lacking = self.lacks(step)?
+            && lacking
+                .faults
+                .iter()
+                .all(|fault| fault.code == Code::ReturnMessage)
         {
             return self.instruct(step, *given);
         }
@@ -263,8 +267,8 @@ impl Engine<'_> {
         self.instruct(step, spawned)
     }
 
-    /// Says what the next try is told: the prompt and, where there was a try before, what is missing
-    /// now. It goes on with the conversation of that one, where there is one.
+    /// Sets the prompt of the next attempt and, after a failed one, what is missing. It resumes the
+    /// conversation of that attempt where there is one.
     pub(super) fn instruct(&mut self, step: usize, spawned: spawn::Spawned) -> Result<()> {
         if self.slots[step].attempt > 0 {
             let faults = self.lacks(step)?.faults;
@@ -286,13 +290,11 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Leaves a step that is not done: its worktree, and its claim.
     fn release(&mut self, step: usize) -> Result<()> {
         self.leave_tree(step)?;
         self.give_back(step)
     }
 
-    /// Gives a task back that is not done, unless somebody else has it by now.
     pub(super) fn give_back(&mut self, step: usize) -> Result<()> {
         let slot = &mut self.slots[step];
         slot.given = None;
@@ -307,5 +309,98 @@ impl Engine<'_> {
             Err(error) if matches!(error.code, Code::ClaimLost | Code::TaskNotFound) => Ok(()),
             released => released.map(drop),
         }
+    }
+}
+
+impl Engine<'_> {
+    pub(super) fn announce(&mut self, deed: &Deed) {
+        match deed {
+            Deed::Start(step) => self.announce_start(*step),
+            Deed::Wait(step, wait) => {
+                let told = Told {
+                    wait_ms: u64::try_from(wait.as_millis()).ok(),
+                    ..self.of(*step)
+                };
+                self.tell(kind::TASK_WAITING, told);
+            }
+            Deed::Fail(step, outcome, why) => {
+                let told = Told {
+                    outcome: Some(*outcome),
+                    reason: Some(why.clone()),
+                    ..self.of(*step)
+                };
+                self.tell(kind::TASK_FAILED, told);
+            }
+            Deed::Skip(step, because, why) => {
+                let told = Told {
+                    because: because.map(|step| self.tasks[step]),
+                    reason: Some(why.clone()),
+                    ..Told::of(self.tasks[*step])
+                };
+                self.tell(kind::TASK_SKIPPED, told);
+            }
+            Deed::Halt(stop) => {
+                let told = Told {
+                    reason: Some(why(*stop).to_string()),
+                    ..Told::default()
+                };
+                self.tell(kind::RUN_STOPPING, told);
+            }
+            Deed::Claim(_)
+            | Deed::Check(_)
+            | Deed::Complete(_)
+            | Deed::Repair(_)
+            | Deed::End(_) => {}
+        }
+    }
+
+    /// Begins an event of a step and its attempt.
+    pub(in crate::coordinator) fn of(&self, step: usize) -> Told {
+        Told {
+            attempt: Some(self.slots[step].attempt).filter(|attempt| *attempt > 0),
+            ..Told::of(self.tasks[step])
+        }
+    }
+
+    pub(in crate::coordinator) fn tell(&mut self, kind: &'static str, told: Told) {
+        self.told.push((kind, told));
+    }
+
+    pub(in crate::coordinator) fn keep(&mut self) -> Result<()> {
+        match self.told.is_empty() {
+            true => Ok(()),
+            false => self.keep_with(|_| Ok(())),
+        }
+    }
+
+    pub(in crate::coordinator) fn keep_run(&mut self) -> Result<()> {
+        let run = self.run.clone();
+        self.keep_with(|transaction| transaction.put_run(&run))
+    }
+
+    fn keep_with(
+        &mut self,
+        more: impl FnOnce(&mut dyn AgencyTransaction) -> Result<()>,
+    ) -> Result<()> {
+        let told = std::mem::take(&mut self.told);
+        let record = |journal: &mut Journal, transaction: &mut dyn AgencyTransaction| {
+            more(transaction)?;
+            let mut all = told.iter();
+            all.try_for_each(|(kind, told)| journal.tell(transaction, kind, told.detail()))
+        };
+        let events = self.journal.record(&mut self.agency, record)?;
+        for (event, (kind, told)) in events.iter().zip(&told) {
+            self.board.take(kind, &event.at, told);
+        }
+        self.listener.tell(&events, &self.board);
+        Ok(())
+    }
+}
+
+fn why(stop: Stop) -> &'static str {
+    match stop {
+        Stop::Cancelled => "it was given up",
+        Stop::Interrupted => "cleo was asked to end",
+        Stop::TimeLimit => "it took too long",
     }
 }

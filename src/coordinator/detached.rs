@@ -1,6 +1,5 @@
-//! Runs in a process of their own: for faces that must be able to end while a run goes on.
+//! Starts runs in a process of their own, for front ends that may exit while a run continues.
 
-mod plan;
 mod wish;
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -17,35 +16,29 @@ use crate::error::{Code, Error, Result, quote};
 use crate::ops::{Assignment, Surroundings};
 use crate::plan::Plan;
 use crate::runner::{self, child};
+pub(crate) use wish::{PlanWish, Wish};
 
-pub(crate) use plan::PlanWish;
-pub(crate) use wish::Wish;
-
-/// The program that carries runs out.
 const PROGRAM: &str = "cleo-full";
-/// How long the first word of a run is waited for.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Longest line that is looked at, in bytes.
 const LINE_MAX: u64 = 16 << 20;
 
-/// A run that goes on by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Begun {
-    /// Its id.
     pub(crate) run: String,
-    /// What somebody would type to begin the same.
+    /// The command that begins the same run from a shell.
     pub(crate) command: String,
 }
 
-/// Begins a run as it is wished, in a process of its own, and returns once the store has it.
+/// Begins a run in a process of its own and returns once the store has it.
 pub(crate) fn begin(surroundings: &Surroundings, wish: &Wish) -> Result<Begun> {
     let words = wish.words()?;
     let told = first(surroundings, &words, Told::Line, None)?;
     begun(&told, typed(&words))
 }
 
-/// Has a plan carried out as it is wished, in a process of its own, and returns once the store has its
-/// run. The process reads the plan: no file is left, and nobody sees it in the list of processes.
+/// Runs a plan in a process of its own and returns once the store has its run. The process reads the plan
+/// from standard input: no file is left, and the list of processes does not show it.
 pub(crate) fn carry_out(
     surroundings: &Surroundings,
     plan: &Plan,
@@ -56,14 +49,12 @@ pub(crate) fn carry_out(
     begun(&told, wish.typed())
 }
 
-/// Goes on with a run in a process of its own.
 pub(crate) fn resume(surroundings: &Surroundings, run: &str) -> Result<Begun> {
     let words = ["runs", "resume", run].map(String::from);
     let told = first(surroundings, &words, Told::Line, None)?;
     begun(&told, typed(&words))
 }
 
-/// Says what a run would do.
 pub(crate) fn rehearse(surroundings: &Surroundings, wish: &Wish) -> Result<Value> {
     let wish = Wish {
         dry_run: true,
@@ -86,7 +77,6 @@ fn begun(told: &Value, command: String) -> Result<Begun> {
     }
 }
 
-/// What is waited for.
 #[derive(Clone, Copy)]
 enum Told {
     /// The first event of a run, or why there is none.
@@ -95,7 +85,6 @@ enum Told {
     Whole,
 }
 
-/// Starts the program, has it read the input, and returns what it says first.
 fn first(
     surroundings: &Surroundings,
     words: &[String],
@@ -115,7 +104,6 @@ fn first(
     told.map_err(unheard)
 }
 
-/// Says why nothing was heard of a run.
 fn unheard(why: RecvTimeoutError) -> Error {
     let (code, message) = match why {
         RecvTimeoutError::Timeout => (
@@ -130,14 +118,13 @@ fn unheard(why: RecvTimeoutError) -> Error {
     Error::new(code, message).fix("cleo runs list")
 }
 
-/// Writes the words of a command as they are typed.
 fn typed(words: &[String]) -> String {
     let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
     format!("cleo {}", words.join(" "))
 }
 
-/// Makes the command: no shell, and a process group of its own, so that what is typed at the terminal
-/// of its starter does not end it.
+/// Makes the command: no shell, and a process group of its own, so that Ctrl-C in the caller's terminal does
+/// not end it.
 fn command(root: &Path, actor: &str, words: &[String], what: Told) -> Command {
     let format = match what {
         Told::Line => "ndjson",
@@ -161,8 +148,7 @@ fn command(root: &Path, actor: &str, words: &[String], what: Told) -> Command {
     command
 }
 
-/// Starts the program. What it is to read is written by a thread, because it may end before it has read
-/// all of it.
+/// Starts the program. A thread writes its input, because the program may exit before it has read all of it.
 fn start(command: &mut Command, input: Option<String>) -> Result<Child> {
     command.stdin(match input {
         Some(_) => Stdio::piped(),
@@ -180,8 +166,8 @@ fn start(command: &mut Command, input: Option<String>) -> Result<Child> {
     Ok(child)
 }
 
-/// Reads the first line as JSON and hands it over; what follows is read and thrown away, so that the
-/// run never waits for a reader.
+/// Reads the first line as JSON and passes it on; the rest is read and discarded, so that the run never waits
+/// for a reader.
 fn listen(output: ChildStdout, what: Told) -> Receiver<Value> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
@@ -200,7 +186,7 @@ fn listen(output: ChildStdout, what: Told) -> Receiver<Value> {
     receiver
 }
 
-/// Makes an error again of what a run answered that was refused.
+/// Turns the JSON of a refusal back into an error.
 fn refused(told: &Value) -> Error {
     let error = &told["error"];
     let code = error["code"].as_str().unwrap_or_default();

@@ -1,8 +1,5 @@
-//! The loop of a run: what happened goes to the machine, what it decides is told and kept, and then
-//! done, until nothing is left to do.
-
-mod telling;
-mod watch;
+//! The loop of a run: events go to the state machine, its decisions are committed and then carried out, until
+//! nothing is left to do.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -14,7 +11,7 @@ use serde_json::Value;
 
 use super::crew::{Crew, halt};
 use super::machine::{Deed, Fact, Machine};
-use super::options::{DEPTH_MAX, Options};
+use super::options::{DEPTH_MAX, Options, Selection};
 use super::report::{self, Ending, Report};
 use super::selection::Team;
 use super::staff::Worker;
@@ -36,39 +33,34 @@ use crate::runner::signals::Guard;
 use crate::store::agency::Agency;
 use crate::store::sqlite::SqliteAgency;
 
-/// Who coordinates runs over tasks, as their records name it.
 const COORDINATOR: &str = "cleo";
 
-/// What is known of a step beside what its events tell.
+/// What the events of a step do not tell.
 #[derive(Default)]
 pub(super) struct Slot {
-    /// The prompt, from when it is ready until its agent is started.
+    /// The prompt, until its agent is started.
     pub(super) spawned: Option<Box<Spawned>>,
-    /// The prompt that its last agent was given.
+    /// The prompt of its last agent.
     pub(super) given: Option<Box<Spawned>>,
     /// What the next try is told instead of the prompt.
     pub(super) instead: Option<String>,
-    /// The conversation that the next try goes on with.
     pub(super) resume: Option<String>,
     pub(super) epoch: Option<u32>,
     pub(super) attempt: u32,
-    /// Ends the try that is under way.
+    /// Ends the attempt under way.
     pub(super) stop: Option<Arc<AtomicBool>>,
-    /// The worktree that it is worked on in.
     pub(super) tree: Option<Tree>,
-    /// What a try said of itself, until it is judged.
+    /// The result of an attempt, until it is judged.
     pub(super) said: Option<crate::runner::agent::Ended>,
     /// The last message of an agent that came to its end, as far as it can be known.
     pub(super) last_words: Option<String>,
     /// The run that holds its task and that nobody carries out any more.
     pub(super) left_by: Option<String>,
-    /// True once it was told that another run works on it.
+    /// Whether an event told that another run works on it.
     pub(super) is_awaited: bool,
-    /// When it was last told what the agent does.
     pub(super) told: Option<Instant>,
 }
 
-/// A run under way.
 pub(super) struct Engine<'a> {
     pub(super) context: Context,
     pub(super) agency: SqliteAgency,
@@ -76,7 +68,6 @@ pub(super) struct Engine<'a> {
     pub(super) board: Board,
     pub(super) machine: Machine,
     pub(super) crew: Crew,
-    /// Where each task gets a worktree of its own, if it does.
     pub(super) trees: Option<Trees>,
     pub(super) turns: Turns,
     pub(super) workers: Vec<Worker>,
@@ -92,16 +83,15 @@ pub(super) struct Engine<'a> {
     /// The skills and protocols, read once: all tasks of a run get them as they are when it begins.
     pub(super) stock: Option<Stock>,
     pub(super) facts: Vec<Fact>,
-    told: Vec<(&'static str, Told)>,
-    listener: &'a mut dyn Listener,
-    guard: Option<Guard>,
-    begun: Instant,
-    looked: Instant,
-    renewed: Instant,
+    pub(super) told: Vec<(&'static str, Told)>,
+    pub(super) listener: &'a mut dyn Listener,
+    pub(super) guard: Option<Guard>,
+    pub(super) begun: Instant,
+    pub(super) looked: Instant,
+    pub(super) renewed: Instant,
     _alive: Alive,
 }
 
-/// Carries out the tasks of a selection, and returns what became of them.
 pub(crate) fn run(
     surroundings: Surroundings,
     options: Options,
@@ -123,7 +113,6 @@ pub(super) fn check_depth(ambience: &Ambience) -> Result<()> {
     Err(Error::new(Code::RunNested, message).fix("cleo runs list --status running"))
 }
 
-/// What a run is carried out with.
 pub(super) struct Outset {
     pub(super) context: Context,
     pub(super) team: Team,
@@ -132,7 +121,6 @@ pub(super) struct Outset {
     pub(super) run: Run,
     pub(super) planned: Vec<Planned>,
     pub(super) alive: Alive,
-    /// What was checked out when it began, where its tasks get worktrees.
     pub(super) base: Option<Base>,
 }
 
@@ -169,7 +157,10 @@ impl<'a> Engine<'a> {
             agent: options.runner.clone(),
             ..Run::new(
                 id::minted("run", &clock, number),
-                kind_of(&options),
+                match options.selection {
+                    Selection::Epic(_) | Selection::Wave(..) => RunKind::Epic,
+                    Selection::Tasks(_) | Selection::AllReady => RunKind::Tasks,
+                },
                 COORDINATOR,
                 report::told_of(&planned, &options),
             )
@@ -203,7 +194,6 @@ impl<'a> Engine<'a> {
         Ok(engine)
     }
 
-    /// Gets everything ready that a run needs, and does nothing of it yet.
     pub(super) fn open(
         outset: Outset,
         mut agency: SqliteAgency,
@@ -266,8 +256,7 @@ impl<'a> Engine<'a> {
         })
     }
 
-    /// Works until nothing is left to do, and returns what became of it. When cleo itself fails meanwhile,
-    /// nothing goes on without it.
+    /// Runs until nothing is left to do and returns the report. An error of cleo itself stops everything.
     pub(super) fn carry_out(mut self) -> Result<Report> {
         match self.go() {
             Ok(()) => self.finish(),
@@ -275,7 +264,6 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Ends everything that works and gives its tasks back, as far as that can still be done.
     fn abandon(mut self, error: Error) -> Error {
         let stops = self.slots.iter().filter_map(|slot| slot.stop.as_deref());
         stops.for_each(halt);
@@ -293,8 +281,8 @@ impl<'a> Engine<'a> {
         )
     }
 
-    /// Works until nothing is left to do. Each turn lets the machine decide on what happened, keeps both in
-    /// one transaction, and does what it says; what happens meanwhile is for the next turn.
+    /// Runs until nothing is left to do. Each turn lets the machine decide on the new events, commits both in
+    /// one transaction, and carries the decisions out; later events are for the next turn.
     fn go(&mut self) -> Result<()> {
         let mut decided = Vec::new();
         loop {
@@ -315,7 +303,6 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Does what was decided and kept, agents first. Returns what was decided meanwhile.
     fn act(&mut self, deeds: Vec<Deed>) -> Result<Vec<Deed>> {
         let is_handing = |deed: &Deed| matches!(deed, Deed::Complete(_) | Deed::Claim(_));
         let (handing, others): (Vec<Deed>, Vec<Deed>) = deeds.into_iter().partition(is_handing);
@@ -332,7 +319,6 @@ impl<'a> Engine<'a> {
         }
     }
 
-    /// Completes what has ended and takes what comes next.
     fn hand_on(&mut self, handing: &[Deed]) -> Result<Vec<Deed>> {
         if handing.is_empty() {
             return Ok(Vec::new());
@@ -351,25 +337,22 @@ impl<'a> Engine<'a> {
         Ok(next)
     }
 
-    /// Returns the run that nobody carries out any more and that holds what was not begun because of that.
+    /// Returns the dead run that holds what was therefore not begun.
     fn left_by(&self) -> Option<String> {
         let slots = self.board.tasks().iter().zip(&self.slots);
         let mut left = slots.filter(|(task, _)| task.state == TaskState::Skipped);
         left.find_map(|(_, slot)| slot.left_by.clone())
     }
 
-    /// Returns who works on a step; nobody works on an epic.
     pub(super) fn worker(&self, step: usize) -> Option<&Worker> {
         self.workers.get(self.employed[step])
     }
 
-    /// Returns where the files of a try lie, without their ends.
     pub(super) fn raw(&self, step: usize) -> PathBuf {
         let name = format!("{}-{}", self.tasks[step], self.slots[step].attempt);
         self.journal.folder().join(name)
     }
 
-    /// Keeps how the run ended, and returns what became of it.
     pub(super) fn finish(mut self) -> Result<Report> {
         let caught = self.guard.take().and_then(Guard::end);
         let stop = self.machine.stop();
@@ -409,8 +392,8 @@ impl<'a> Engine<'a> {
     }
 }
 
-/// Records that this user began a run, so that it can be resumed. Without a place for the record the run is
-/// carried out all the same; resuming it is refused then.
+/// Records that this user began the run, so that it can be resumed. Without a place for the record the run
+/// goes ahead, and resuming it is refused later.
 fn own(surroundings: &Surroundings, trust: &Trust, id: &str, options: Option<&Value>) {
     if let Some(options) = options.filter(|_| !surroundings.assignment.is_agent()) {
         let _ = trust.give(
@@ -418,13 +401,5 @@ fn own(surroundings: &Surroundings, trust: &Trust, id: &str, options: Option<&Va
             Registrant::User,
             &surroundings.clock,
         );
-    }
-}
-
-fn kind_of(options: &Options) -> RunKind {
-    use super::Selection;
-    match options.selection {
-        Selection::Epic(_) | Selection::Wave(..) => RunKind::Epic,
-        Selection::Tasks(_) | Selection::AllReady => RunKind::Tasks,
     }
 }

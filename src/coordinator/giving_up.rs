@@ -1,4 +1,4 @@
-//! Giving a run up: it is asked to end, or ended here when nobody carries it out any more.
+//! Cancels runs: requests a stop, or cleans up here when the process of the run is gone.
 
 use std::collections::{BTreeMap, HashMap};
 use std::thread;
@@ -6,11 +6,10 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::cut_off::cut_off;
-use super::kept::{KeptTree, kept};
 use super::options::Options;
 use super::report;
 use super::resume::{begun, groups, opened, recorded_base, swept};
+use super::taking_up::{KeptTree, cut_off, kept};
 use super::trees::Trees;
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result, quote};
@@ -28,11 +27,9 @@ use crate::store::sqlite::SqliteAgency;
 use crate::task::Status;
 use crate::workspace::Workspace;
 
-/// How long to wait until a run that is to end has ended.
+/// How long to wait for the end of a cancelled run.
 const PATIENCE: Duration = Duration::from_secs(15);
-/// Pause between two looks.
 const PAUSE: Duration = Duration::from_millis(50);
-/// Why a task is not done of a run that was given up.
 const GIVEN_UP: &str = "the run was given up";
 
 /// What was asked of a run that is to be given up.
@@ -52,29 +49,23 @@ pub(crate) struct Cancelled {
     pub(crate) worktrees: Vec<KeptTree>,
 }
 
-impl Cancelled {
-    /// An execution that was given up: it holds no tasks.
-    fn alone(run: Run) -> Cancelled {
-        Cancelled {
-            run,
-            orphans: 0,
-            released: Vec::new(),
-            branches: Vec::new(),
-            worktrees: Vec::new(),
-        }
-    }
-}
+impl Cancelled {}
 
-/// Gives a run up. One that is under way is asked to end, and waited for a while; one that nobody
-/// carries out is ended here. An execution is over at once: whoever carries it out waits for its answer all
-/// the same, and keeps nothing of it but what it took.
+/// Cancels a run. If its process is alive, requests a stop and waits up to 15 s; otherwise cleans up here. An
+/// execution ends at once: its caller still waits for the answer, and only the cost of it is kept.
 pub(crate) fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled> {
     let workspace = surroundings.workspace()?;
     let mut agency = opened(&workspace, surroundings, id)?;
     let run = agency.read()?.run(id)?;
     if run.is_some_and(|run| run.kind == RunKind::Execution) {
         let (clock, by) = (&surroundings.clock, &surroundings.actor);
-        return executions::cancel(&mut agency, clock, id, None, by).map(Cancelled::alone);
+        return executions::cancel(&mut agency, clock, id, None, by).map(|run| Cancelled {
+            run,
+            orphans: 0,
+            released: Vec::new(),
+            branches: Vec::new(),
+            worktrees: Vec::new(),
+        });
     }
     let mut context = Context::open(surroundings.clone())?;
     let held = context.read(|transaction| transaction.claims_of(id))?;
@@ -105,7 +96,6 @@ pub(crate) fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled>
     })
 }
 
-/// Reads which tasks that a run held it has given back.
 fn given_back(context: &mut Context, holder: &str, held: &[Claim]) -> Result<Vec<TaskId>> {
     context.read(|transaction| {
         let mut given_back = Vec::new();
@@ -134,8 +124,7 @@ fn opened_trees(workspace: &Workspace, run: &Run, events: &[Event]) -> Result<Tr
     Ok(trees.with_base(recorded_base(events)))
 }
 
-/// Waits for the end of a run that is under way. One that nobody carries out is taken over, and that is
-/// said.
+/// Waits until a run has stopped. A run without a process is taken over, which the return value tells.
 fn awaited(
     agency: &mut SqliteAgency,
     workspace: &Workspace,
@@ -162,8 +151,8 @@ fn is_left(run: &Run) -> bool {
     matches!(run.status, RunStatus::Interrupted | RunStatus::Failed)
 }
 
-/// Takes a run over that nobody carries out, unless somebody else has done so meanwhile, to end it as well
-/// or to go on with it. Returns it as it stood, so that it is known how it had ended.
+/// Takes over a run without a process, unless another process has done so, and returns it as it was, so that
+/// its earlier end is known.
 fn taken(agency: &mut dyn Agency, id: &str, alive: &Alive) -> Result<Option<Run>> {
     let mut transaction = agency.write()?;
     let Some(run) = transaction.run(id)?.filter(is_left) else {
@@ -179,7 +168,6 @@ fn taken(agency: &mut dyn Agency, id: &str, alive: &Alive) -> Result<Option<Run>
     }))
 }
 
-/// Writes the request down, for whoever carries the run out.
 fn asked(agency: &mut SqliteAgency, surroundings: &Surroundings, id: &str) -> Result<()> {
     let mut transaction = agency.write()?;
     let run = transaction.run(id)?.ok_or_else(|| no_run(id))?;
@@ -207,8 +195,7 @@ fn asked(agency: &mut SqliteAgency, surroundings: &Surroundings, id: &str) -> Re
     transaction.commit()
 }
 
-/// Ends what a dead process left of a run. Returns the run, how many processes were ended, and the tasks that
-/// were given back.
+/// Cleans up after a dead process. Returns the run, the number of processes ended, and the released tasks.
 fn settled(
     surroundings: Surroundings,
     workspace: &Workspace,
@@ -260,7 +247,6 @@ fn settled(
     Ok((run, orphans, released))
 }
 
-/// Notes that a run was given up now. One that had failed before ended then, and of that.
 fn give_up(run: &mut Run, now: String) {
     let had_failed = run.status == RunStatus::Failed;
     let ended = run.completed_at.take().filter(|_| had_failed);
@@ -273,8 +259,7 @@ fn give_up(run: &mut Run, now: String) {
     });
 }
 
-/// Tells of every task that came to no end what a run tells that is given up while it goes on: what was under
-/// way is cancelled, and what was not begun never is.
+/// Returns the closing events of unfinished tasks, the same that a live run emits when it is cancelled.
 fn closed(board: &Board) -> Vec<(&'static str, Told)> {
     let tasks = board.tasks();
     let is_open = |state| matches!(state, TaskState::Waiting | TaskState::Running);
@@ -287,7 +272,16 @@ fn closed(board: &Board) -> Vec<(&'static str, Told)> {
         because.extend(later.map(|later| (later, tasks[*step].task_id)));
     }
     let failed = held.into_iter();
-    let failed = failed.map(|step| (kind::TASK_FAILED, cancelled(&tasks[step])));
+    let failed = failed.map(|step| {
+        let task = &tasks[step];
+        let told = Told {
+            attempt: Some(task.attempts).filter(|attempt| *attempt > 0),
+            outcome: Some(Outcome::Cancelled),
+            reason: Some(GIVEN_UP.to_string()),
+            ..Told::of(task.task_id)
+        };
+        (kind::TASK_FAILED, told)
+    });
     let skipped = unbegun.into_iter().map(|step| {
         let told = not_begun(tasks[step].task_id, because.get(&step).copied());
         (kind::TASK_SKIPPED, told)
@@ -306,15 +300,6 @@ fn scheduled(tasks: &[TaskRun]) -> Schedule {
     Schedule::new(&tasks.iter().map(needs).collect::<Vec<_>>())
 }
 
-fn cancelled(task: &TaskRun) -> Told {
-    Told {
-        attempt: Some(task.attempts).filter(|attempt| *attempt > 0),
-        outcome: Some(Outcome::Cancelled),
-        reason: Some(GIVEN_UP.to_string()),
-        ..Told::of(task.task_id)
-    }
-}
-
 fn not_begun(task: TaskId, because: Option<TaskId>) -> Told {
     let reason = match because {
         Some(_) => "it waits for what failed",
@@ -327,7 +312,6 @@ fn not_begun(task: TaskId, because: Option<TaskId>) -> Told {
     }
 }
 
-/// Gives back the tasks that a run holds.
 fn released(context: &mut Context, holder: &str) -> Result<Vec<TaskId>> {
     let held = context.read(|transaction| transaction.claims_of(holder))?;
     for claim in &held {

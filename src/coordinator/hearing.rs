@@ -1,18 +1,23 @@
-//! What the threads of a run tell, as events to keep and facts for the machine.
+//! Handles reports of the threads of a run: events to commit and input of the state machine; and polls the
+//! store while agents work.
 
+use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use super::crew::Heard;
+use super::deeds::is_loss;
 use super::engine::Engine;
 use super::machine::{self, Fact, Stop};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::id::TaskId;
+use crate::ops::claims;
 use crate::run::Outcome;
 use crate::run::told::{Told, kind};
 use crate::runner::agent::{Ended, Sign};
 
 /// Shortest time between two events that tell what an agent does.
 const DOING_PAUSE: Duration = Duration::from_secs(1);
-/// Most characters of what an agent says that an event keeps.
+/// Most characters of an agent's message that an event keeps.
 const SAID_MAX: usize = 2_000;
 /// Most lines of complaints that an event keeps.
 const COMPLAINTS_MAX: usize = 5;
@@ -51,7 +56,6 @@ impl Engine<'_> {
         }
     }
 
-    /// Tells what an agent does, now and then.
     fn doing(&mut self, step: usize, what: String) {
         let told = self.slots[step].told;
         if told.is_some_and(|told| told.elapsed() < DOING_PAUSE) {
@@ -66,13 +70,18 @@ impl Engine<'_> {
     }
 
     fn ended(&mut self, step: usize, ended: Result<Ended>) {
-        let mut ended = ended.unwrap_or_else(not_driven);
+        let mut ended = ended.unwrap_or_else(|error| Ended {
+            outcome: Some(Outcome::AgentError),
+            reason: Some(error.message),
+            ..Ended::default()
+        });
         if ended.outcome == Some(Outcome::Cancelled) && self.machine.stop() == Some(Stop::TimeLimit)
         {
             // It was ended for that, and nobody has given it up.
             ended.outcome = Some(Outcome::Timeout);
             ended.reason = Some(self.machine.why_stopped());
         }
+        let first = ended.complaints.len().saturating_sub(COMPLAINTS_MAX);
         let told = Told {
             outcome: ended.outcome,
             reason: ended.reason.clone().map(bounded),
@@ -85,7 +94,11 @@ impl Engine<'_> {
             conversation: ended.conversation.clone().map(bounded),
             resumes: ended.not_resumed.then_some(false),
             denied: ended.denied.iter().cloned().map(bounded).collect(),
-            complaints: last(&ended.complaints),
+            complaints: ended.complaints[first..]
+                .iter()
+                .cloned()
+                .map(bounded)
+                .collect(),
             ..self.of(step)
         };
         self.tell(kind::AGENT_ENDED, told);
@@ -103,8 +116,8 @@ impl Engine<'_> {
         self.slots[step].said = Some(ended);
     }
 
-    /// Returns the last message of an agent that came to its end, without the blanks that its program may put
-    /// around it. One whose program tells all messages and told none has said nothing.
+    /// Returns the last message of an agent that exited by itself, trimmed. Where a program reports every
+    /// message and reported none, the message is empty.
     pub(super) fn last_words(
         &self,
         step: usize,
@@ -137,15 +150,6 @@ impl Engine<'_> {
     }
 }
 
-/// The end of an agent that could not be driven at all.
-fn not_driven(error: Error) -> Ended {
-    Ended {
-        outcome: Some(Outcome::AgentError),
-        reason: Some(error.message),
-        ..Ended::default()
-    }
-}
-
 fn bounded(text: String) -> String {
     match text.char_indices().nth(SAID_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -153,7 +157,83 @@ fn bounded(text: String) -> String {
     }
 }
 
-fn last(lines: &[String]) -> Vec<String> {
-    let first = lines.len().saturating_sub(COMPLAINTS_MAX);
-    lines[first..].iter().cloned().map(bounded).collect()
+/// Longest sleep of the loop, and so how late it notices a signal.
+const PULSE: Duration = Duration::from_millis(100);
+/// How often to check for stop requests of other processes and for released tasks.
+const LOOK: Duration = Duration::from_millis(500);
+
+impl Engine<'_> {
+    /// Handles what has happened. Sleeps while idle until an event comes or is due.
+    pub(super) fn wait(&mut self, is_idle: bool) -> Result<()> {
+        let now = self.begun.elapsed();
+        let due = self.machine.wakes().map(|at| at.saturating_sub(now));
+        let patience = match is_idle {
+            true => due.unwrap_or(PULSE).min(PULSE),
+            false => Duration::ZERO,
+        };
+        for (step, attempt, heard) in self.crew.hear(patience) {
+            self.hear(step, attempt, heard);
+        }
+        self.listener.show(&self.board);
+        self.heed()?;
+        // Leases are renewed well before they are over.
+        if self.renewed.elapsed() < Duration::from_secs(self.options.lease) / 3 {
+            return Ok(());
+        }
+        self.renewed = Instant::now();
+        let held = self.machine.held();
+        held.into_iter().try_for_each(|step| self.beat(step))
+    }
+
+    fn heed(&mut self) -> Result<()> {
+        if self
+            .guard
+            .as_ref()
+            .is_some_and(|guard| guard.caught().is_some())
+        {
+            self.facts.push(Fact::Stop(Stop::Interrupted));
+        }
+        let limit = self.options.time_limit.map(Duration::from_secs);
+        if limit.is_some_and(|limit| self.begun.elapsed() >= limit) {
+            self.facts.push(Fact::Stop(Stop::TimeLimit));
+        }
+        if self.looked.elapsed() >= LOOK {
+            self.looked = Instant::now();
+            self.machine.stir();
+            self.look()?;
+        }
+        Ok(())
+    }
+
+    fn look(&mut self) -> Result<()> {
+        if self.journal.is_cancelled(&mut self.agency)? {
+            self.facts.push(Fact::Stop(Stop::Cancelled));
+        }
+        let own = self.run.id.clone();
+        let claims = self
+            .context
+            .read(|transaction| transaction.claims_of(&own))?;
+        let held: HashMap<TaskId, u32> = claims
+            .iter()
+            .map(|claim| (claim.task, claim.epoch))
+            .collect();
+        let is_lost =
+            |step: &usize| held.get(&self.tasks[*step]).copied() != self.slots[*step].epoch;
+        let lost: Vec<usize> = self.machine.held().into_iter().filter(is_lost).collect();
+        lost.into_iter().try_for_each(|step| self.beat(step))
+    }
+
+    /// Renews the lease of a task. A lost claim ends the attempt, any other error the run. An agent that has
+    /// completed its task itself may exit by itself.
+    fn beat(&mut self, step: usize) -> Result<()> {
+        let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
+        let beat = claims::heartbeat(&mut self.context, task, self.options.lease(), epoch, false);
+        match beat {
+            Ok(_) => {}
+            Err(error) if !is_loss(&error) => return Err(error),
+            Err(_) if self.is_done(task)? => {}
+            Err(error) => self.facts.push(Fact::Lost(step, error.message)),
+        }
+        Ok(())
+    }
 }

@@ -1,4 +1,4 @@
-//! Tasks in worktrees of their own: where each is worked on, and how what verifies comes home.
+//! Tasks in git worktrees: where each is worked on, and how verified work is merged.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,9 +16,7 @@ use crate::ops::{Context, claims, require};
 use crate::run::Outcome;
 use crate::run::told::{Told, kind};
 
-/// What became of work in a worktree that was to be brought into the workspace.
 enum Brought {
-    /// It does not verify.
     Lacking(Lacking),
     /// It cannot be brought over: the branch that holds it, if one does, and why.
     Stuck(Option<String>, String),
@@ -27,14 +25,20 @@ enum Brought {
 }
 
 impl Engine<'_> {
-    /// Returns the folder that a step is worked on in: the workspace, or a worktree, which its later
-    /// tries go on in unless its agent has removed it.
+    /// Returns the folder of a step: the workspace, or a worktree, which later attempts reuse unless the
+    /// agent has removed it.
     pub(super) fn place(&mut self, step: usize) -> Result<PathBuf> {
         if let Some(tree) = self.slots[step].tree.clone() {
             if tree.is_there() {
                 return Ok(tree.root);
             }
-            self.require_anew(step, &tree)?;
+            // Everybody was told that this attempt goes on in the worktree, which is gone since.
+            let slot = &self.slots[step];
+            if let Some(trees) = &self.trees
+                && (slot.resume.is_some() || slot.instead.is_some())
+            {
+                return Err(trees.gone(&tree));
+            }
             self.leave_tree(step)?;
         }
         let Some(trees) = &self.trees else {
@@ -48,30 +52,11 @@ impl Engine<'_> {
         Ok(root)
     }
 
-    /// Has the next try of a step whose agent has removed its worktree begin anew, before it is told whether
-    /// that goes on with a conversation: this one was about a folder that is gone.
-    pub(super) fn begin_anew_if_gone(&mut self, step: usize) {
-        let slot = &mut self.slots[step];
-        if slot.tree.as_ref().is_some_and(|tree| !tree.is_there()) {
-            (slot.resume, slot.instead) = (None, None);
-        }
-    }
-
-    /// Refuses a try that goes on where another one ended, as everybody was told, in a worktree that is gone
-    /// since.
-    fn require_anew(&self, step: usize, tree: &Tree) -> Result<()> {
-        let slot = &self.slots[step];
-        match &self.trees {
-            Some(trees) if slot.resume.is_some() || slot.instead.is_some() => Err(trees.gone(tree)),
-            _ => Ok(()),
-        }
-    }
-
-    /// Verifies a step in its worktree, merges it, and completes it in the workspace.
     pub(super) fn bring_home(&mut self, (id, epoch): (TaskId, Option<u32>)) -> Result<()> {
         let step = self.places[&id];
         let Some(tree) = self.slots[step].tree.clone() else {
-            return self.completed_at_home(id, epoch);
+            let done = self.done_at_home(id, epoch)?;
+            return self.completed(done);
         };
         match self.brought_home(&tree, id, epoch)? {
             Brought::Lacking(lacking) => self.completed((id, Err(lacking))),
@@ -98,7 +83,6 @@ impl Engine<'_> {
         self.tell(kind::TASK_MERGED, told);
     }
 
-    /// Tells of the merge that a process has made which was killed before it told of it.
     pub(super) fn tell_merged_before(&mut self, step: usize) {
         let message = self.message(self.tasks[step]);
         let made = |trees: &Trees| trees.made(&message, &self.run.started_at);
@@ -107,8 +91,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Completes a step whose work a process that was killed left, if it verifies where it was done: in its
-    /// worktree, where there is one, else in the workspace. What does not is said.
+    /// Completes a step whose process was killed, if its work verifies in its worktree or, without one, in
+    /// the workspace; otherwise reports what is missing.
     pub(super) fn completed_from_before(&mut self, step: usize) -> Result<Completion> {
         let (id, epoch) = (self.tasks[step], self.slots[step].epoch);
         let Some(tree) = self.slots[step].tree.clone() else {
@@ -129,7 +113,6 @@ impl Engine<'_> {
         })
     }
 
-    /// Verifies the work on a task in its worktree, and brings what verifies into the workspace.
     fn brought_home(&mut self, tree: &Tree, id: TaskId, epoch: Option<u32>) -> Result<Brought> {
         let lacking = self.lacking_in(tree, id, epoch)?;
         if !lacking.faults.is_empty() {
@@ -174,8 +157,8 @@ impl Engine<'_> {
         Ok(Brought::Home(commit, Box::new(done)))
     }
 
-    /// Takes back what was merged of a worktree whose outputs cannot be brought home: what verifies is all
-    /// of it.
+    /// Rolls back the merge of a worktree whose outputs cannot be copied: verified work is merged whole or
+    /// not at all.
     fn not_home(&self, commit: Option<&str>, error: &Error) -> Result<Brought> {
         let mut why = prompt::told(error);
         if let (Some(trees), Some(commit)) = (&self.trees, commit)
@@ -186,13 +169,11 @@ impl Engine<'_> {
         Ok(Brought::Stuck(None, why))
     }
 
-    /// Returns what the merge of a task is called.
     fn message(&self, id: TaskId) -> String {
         let title = self.board.task(id).map(|task| task.title.as_str());
         format!("{id}: {}", title.unwrap_or_default())
     }
 
-    /// Says what a step lacks as its worktree stands.
     pub(super) fn lacking_in(
         &mut self,
         tree: &Tree,
@@ -213,8 +194,7 @@ impl Engine<'_> {
         lacking.or_else(of_the_place)
     }
 
-    /// Completes a step in the workspace. Commands that have shown something in the worktree are to show
-    /// it here again.
+    /// Completes a step in the workspace. Commands that passed in the worktree must pass here too.
     fn done_at_home(&mut self, id: TaskId, epoch: Option<u32>) -> Result<Completion> {
         let mut once = || -> Result<Completion> {
             let mut done = complete_all(&mut self.context, &[(id, epoch)], &mut self.required)?;
@@ -243,13 +223,7 @@ impl Engine<'_> {
         Ok(done.remove(0))
     }
 
-    fn completed_at_home(&mut self, id: TaskId, epoch: Option<u32>) -> Result<()> {
-        let done = self.done_at_home(id, epoch)?;
-        self.completed(done)
-    }
-
-    /// Has a step fail whose work cannot be brought into the workspace. What its agent has completed by
-    /// itself is not done before it is there.
+    /// Fails a step whose work cannot be merged, and reopens a task that its agent has completed itself.
     pub(super) fn stuck(&mut self, step: usize, branch: Option<String>, why: String) -> Result<()> {
         let task = self.tasks[step];
         if self.slots[step].epoch.is_some() && self.is_done(task)? {
@@ -267,14 +241,17 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Removes the worktree of a step. What was reported in it comes home however its try ended, unless
-    /// somebody else has the task by now; what was done and is not in the workspace stays on its branch. A
-    /// worktree that has more than that is kept.
+    /// Removes the worktree of a step. Its reports are copied to the workspace however the attempt ended,
+    /// unless another worker holds the task; unmerged work stays on its branch. A worktree with more than
+    /// that is kept.
     pub(super) fn leave_tree(&mut self, step: usize) -> Result<()> {
         let Some(tree) = self.slots[step].tree.clone() else {
             return Ok(());
         };
-        let is_held = self.holds(step)?;
+        let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
+        let claim = self.context.read(|transaction| transaction.claim(task))?;
+        let is_own = |claim: &Claim| claim.holder.as_ref() == Some(&self.run.id);
+        let is_held = claim.is_some_and(|claim| is_own(&claim) && Some(claim.epoch) == epoch);
         let Some(trees) = &self.trees else {
             return Ok(());
         };
@@ -303,15 +280,6 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Says whether the claim of a step is still the one that it was begun under.
-    fn holds(&mut self, step: usize) -> Result<bool> {
-        let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
-        let claim = self.context.read(|transaction| transaction.claim(task))?;
-        let is_own = |claim: &Claim| claim.holder.as_ref() == Some(&self.run.id);
-        Ok(claim.is_some_and(|claim| is_own(&claim) && Some(claim.epoch) == epoch))
-    }
-
-    /// Tells which branch holds what is not in the workspace, now that the worktree is gone.
     fn tell_left(&mut self, step: usize, branch: Option<String>) {
         self.slots[step].tree = None;
         if let (Some(branch), Some(trees)) = (branch, &self.trees) {
@@ -320,7 +288,6 @@ impl Engine<'_> {
         }
     }
 
-    /// Tells what of the work on a step is not in the workspace, and why.
     fn tell_aside(&mut self, step: usize, aside: &[Error]) {
         for error in aside {
             let told = Told {
@@ -331,13 +298,15 @@ impl Engine<'_> {
         }
     }
 
-    /// Leaves the worktree of a step where it is, because it cannot be ended without loss, and tells so.
     pub(super) fn keep_tree(&mut self, step: usize, error: &Error) {
         let Some(tree) = self.slots[step].tree.take() else {
             return;
         };
         let reason = match error.code {
-            Code::Interrupted | Code::Terminated => not_home_yet(&self.run.id),
+            Code::Interrupted | Code::Terminated => format!(
+                "cleo was asked to end before it was brought home (`cleo runs resume {}`)",
+                self.run.id
+            ),
             _ => prompt::told(error),
         };
         let told = Told {
@@ -350,7 +319,6 @@ impl Engine<'_> {
     }
 }
 
-/// Has what an agent made of the files in its worktree speak against its work, and not end the run.
 fn of_the_place(error: Error) -> Result<Lacking> {
     match error.code {
         Code::FileUnreadable | Code::FileUnwritable | Code::PathOutside => Ok(error.into()),
@@ -358,7 +326,7 @@ fn of_the_place(error: Error) -> Result<Lacking> {
     }
 }
 
-/// Says whether an error is of cleo itself, which ends the run, and not of the repository.
+/// Whether an error is of cleo itself, which ends the run, and not of the repository.
 fn is_of_cleo(error: &Error) -> bool {
     matches!(
         error.code,
@@ -366,7 +334,7 @@ fn is_of_cleo(error: &Error) -> bool {
     )
 }
 
-/// Takes a merge back, and says whether that could be done: a lock that somebody holds may be in the way.
+/// Takes a merge back. False when a lock that another process holds is in the way.
 fn take_back_merge(trees: &Trees, commit: &str) -> Result<bool> {
     match trees.unmerge(commit) {
         Err(error) if is_of_cleo(&error) => Err(error),
@@ -374,7 +342,6 @@ fn take_back_merge(trees: &Trees, commit: &str) -> Result<bool> {
     }
 }
 
-/// Tells of the branch that holds what was done and is not merged.
 pub(super) fn kept_on(trees: &Trees, branch: String, told: Told) -> Told {
     let merge = trees.to_merge(&branch);
     Told {
@@ -386,13 +353,8 @@ pub(super) fn kept_on(trees: &Trees, branch: String, told: Told) -> Told {
     }
 }
 
-/// Reads what a task is to make.
 fn declared(context: &mut Context, task: TaskId) -> Result<Declared> {
     context.read(|transaction| Ok(Declared::of(&require(transaction, task)?)))
-}
-
-fn not_home_yet(run: &str) -> String {
-    format!("cleo was asked to end before it was brought home (`cleo runs resume {run}`)")
 }
 
 fn not_taken_back(commit: &str) -> Error {

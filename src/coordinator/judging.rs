@@ -1,13 +1,11 @@
-//! What becomes of a try whose agent has ended: its task is done, or it is said what is missing. Of what
-//! an agent says, only the form of its last message counts, and only against it.
+//! Verifies ended attempts: the task is completed, or what is missing is reported. Of the agent's words only
+//! the form of its last message counts, and only against it.
 
 use super::deeds::is_loss;
 use super::engine::Engine;
 use super::machine::Fact;
 use super::prompt;
 use crate::error::{Code, Error, Result};
-use crate::gate::Forced;
-use crate::id::TaskId;
 use crate::manifest::entry::Status as EntryStatus;
 use crate::ops::claims;
 use crate::ops::complete::{Completion, Lacking, Undone, lacking, undone};
@@ -16,7 +14,6 @@ use crate::run::Outcome;
 use crate::run::told::{Told, kind};
 
 impl Engine<'_> {
-    /// Takes what became of the completion of a task.
     pub(super) fn completed(&mut self, (id, done): Completion) -> Result<()> {
         let step = self.places[&id];
         if let Err(lacking) = done {
@@ -34,14 +31,19 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Tells what a step lacks, and says what that means for it.
     pub(super) fn found_lacking(&mut self, step: usize, mut lacking: Lacking) -> Result<Fact> {
         if let Some(fault) = lacking.faults.iter().find(|fault| is_loss(fault)) {
             return Ok(Fact::Lost(step, fault.message.clone()));
         }
         let is_overruled = self.is_overruled(step, &lacking)?;
         if let Some(forced) = &lacking.forced {
-            lacking.faults.insert(0, by_force(self.tasks[step], forced));
+            let task = self.tasks[step];
+            let by = &forced.by;
+            let message =
+                format!("{task} was completed by force by {by}, which does not count here");
+            let error = Error::new(Code::NotVerified, message);
+            let error = error.fix(format!("cleo verify output {task}"));
+            lacking.faults.insert(0, error);
         }
         let (outcome, missing) = self.judged(step, &lacking);
         let why = missing.first().cloned().unwrap_or_default();
@@ -57,8 +59,8 @@ impl Engine<'_> {
         })
     }
 
-    /// Takes a task back that its agent has completed without having earned it, under whatever name. What
-    /// somebody else has completed by force is left to them; says whether it is.
+    /// Reopens a task that its agent has completed without proof, under whatever name. A task that somebody
+    /// else forced stays done, for which true is returned.
     fn is_overruled(&mut self, step: usize, lacking: &Lacking) -> Result<bool> {
         let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
         if epoch.is_none() || !self.is_done(task)? {
@@ -73,8 +75,8 @@ impl Engine<'_> {
         Ok(false)
     }
 
-    /// Says how a try counts whose work does not verify: what the entry says of the work, else how the
-    /// program ended, else that it broke the protocol, which force always does.
+    /// Returns the outcome of an attempt that does not verify: the status of its entry, else how the program
+    /// exited, else a protocol violation, which a forced completion always is.
     fn judged(&mut self, step: usize, lacking: &Lacking) -> (Outcome, Vec<String>) {
         let said = self.slots[step].said.take().unwrap_or_default();
         let outcome = match (lacking.entry, said.outcome) {
@@ -94,7 +96,6 @@ impl Engine<'_> {
         (outcome, reason.into_iter().chain(faults).collect())
     }
 
-    /// Does not complete a step whose agent ended with other words than it should have.
     pub(super) fn object(&mut self, step: usize) -> Result<()> {
         let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
         let lease = self.options.lease();
@@ -108,7 +109,6 @@ impl Engine<'_> {
         self.not_completed(step, lacking)
     }
 
-    /// Says what a step lacks as it stands, the last words of its agent with it.
     pub(super) fn lacks(&mut self, step: usize) -> Result<Lacking> {
         let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
         let mut lacking = match self.slots[step].tree.clone() {
@@ -119,8 +119,8 @@ impl Engine<'_> {
         Ok(lacking)
     }
 
-    /// Tells of what this run has done and something has undone since, such as the agent of a later task. What
-    /// does not verify any more is given back; what somebody has opened again is theirs.
+    /// Reverifies tasks that this run has completed and that changed since, such as by the agent of a later
+    /// task. Those that fail are released; reopened ones stay as they are.
     pub(super) fn look_again(&mut self) -> Result<()> {
         let tasks = self.board.tasks().iter();
         let done = tasks.filter(|task| task.is_done() && task.attempts > 0 && !task.is_epic);
@@ -155,16 +155,6 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Says whether nothing is wrong with a step but the last words of its agent.
-    pub(super) fn lacks_words_only(&mut self, step: usize) -> Result<bool> {
-        if self.misspoken(step).is_none() {
-            return Ok(false);
-        }
-        let mut faults = self.lacks(step)?.faults.into_iter();
-        Ok(faults.all(|fault| fault.code == Code::ReturnMessage))
-    }
-
-    /// Says what is wrong with the last words of the agent of a step.
     pub(super) fn misspoken(&self, step: usize) -> Option<Error> {
         let words = self.slots[step].last_words.as_deref()?;
         let found = verify::message(words);
@@ -172,13 +162,4 @@ impl Engine<'_> {
         let nearest = found.nearest.unwrap_or_default();
         Some(error.did_you_mean(&nearest))
     }
-}
-
-/// The error of a task that is done by force only.
-fn by_force(task: TaskId, forced: &Forced) -> Error {
-    let message = format!(
-        "{task} was completed by force by {}, which does not count here",
-        forced.by
-    );
-    Error::new(Code::NotVerified, message).fix(format!("cleo verify output {task}"))
 }

@@ -1,20 +1,16 @@
-//! What the coordinator does next: facts in, deeds out. Pure: the time comes in as a value, and
-//! whatever takes time is somebody else's deed, which ends in a new fact.
+//! The scheduler's state machine: takes events, returns actions. Pure: the clock is a parameter, and slow
+//! work runs elsewhere and reports back as an event.
 
 mod admission;
-mod facts;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::rules::{Rules, pause};
+use super::options::{Rules, pause};
 use crate::run::Outcome;
 use crate::run::schedule::{Schedule, Stand};
 use crate::run::spent::dollars;
 
-pub(super) use facts::{Deed, Ended, Fact, Step, Stop};
-
-/// Where a step that is under way stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Claiming,
@@ -24,34 +20,28 @@ enum Stage {
     Repairing,
     /// Its claim is lost, and what works on it is being ended: until that is gone it takes its place.
     Leaving,
-    /// It holds its claim and goes on at this moment.
     Waiting(Duration),
 }
 
 impl Stage {
-    /// Says whether a step that stands there takes a place.
     fn is_busy(self) -> bool {
         !matches!(self, Stage::Waiting(_))
     }
 }
 
-/// How often a step was tried again.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tries {
     repairs: u32,
     refusals: u32,
     /// How it ended that was tried before the run went on.
     before: Option<Outcome>,
-    /// How long its model wants to be left alone, as it said last.
     asked: Option<Duration>,
 }
 
-/// The state of a run.
 pub(super) struct Machine {
     rules: Rules,
     steps: Vec<Step>,
     schedule: Schedule,
-    /// The steps that are under way.
     stages: BTreeMap<usize, Stage>,
     tries: Vec<Tries>,
     /// Steps that somebody else's work holds up, each with why.
@@ -60,11 +50,9 @@ pub(super) struct Machine {
     awaits: bool,
     /// True when what holds them up may have ended.
     stirred: bool,
-    /// Steps whose claims are lost and which are still being ended, each with why.
     lost: BTreeMap<usize, String>,
     /// Runners that take no more work until then.
     paused: BTreeMap<usize, Duration>,
-    /// How many runners there are.
     runners: usize,
     failures: usize,
     spent: f64,
@@ -93,45 +81,38 @@ impl Machine {
         }
     }
 
-    /// Notes what was done before the run went on.
     pub(super) fn done_before(&mut self, step: usize) {
         self.schedule.done(step);
     }
 
-    /// Notes a step that failed before the run went on, and returns those that never begin now.
     pub(super) fn failed_before(&mut self, step: usize) -> Vec<usize> {
         self.failures += 1;
         self.schedule.failed(step)
     }
 
-    /// Notes how the tries of a step ended that it had before the run went on.
     pub(super) fn tried_before(&mut self, step: usize, outcome: Outcome) {
         self.tries[step].before = Some(outcome);
     }
 
-    /// Notes what was spent before the run went on.
     pub(super) fn spent_before(&mut self, cost: f64) {
         self.spent = dollars(self.spent + cost.max(0.0));
     }
 
-    /// Returns why the run ends before all is done.
     pub(super) fn stop(&self) -> Option<Stop> {
         self.stop
     }
 
-    /// Says that what holds steps up may have ended.
     pub(super) fn stir(&mut self) {
         self.stirred = true;
     }
 
-    /// Returns what the run may still cost in US dollars; none when nothing says so.
+    /// Returns what the run may still cost in US dollars, or `None` without a limit.
     pub(super) fn left(&self) -> Option<f64> {
         self.rules
             .max_cost
             .map(|most| dollars((most - self.spent).max(0.0)))
     }
 
-    /// Returns the steps whose claims are held.
     pub(super) fn held(&self) -> Vec<usize> {
         let holds = |(step, stage): &(&usize, &Stage)| {
             !matches!(stage, Stage::Claiming | Stage::Leaving) && !self.steps[**step].is_epic
@@ -140,12 +121,11 @@ impl Machine {
         held.map(|(step, _)| *step).collect()
     }
 
-    /// Says whether nothing is under way and nothing can begin any more.
+    /// Nothing is under way and nothing can begin any more.
     pub(super) fn is_over(&self) -> bool {
         self.stages.is_empty() && self.parked.is_empty() && self.schedule.is_over()
     }
 
-    /// Returns the moment at which something is to be looked at again, if nothing happens before.
     pub(super) fn wakes(&self) -> Option<Duration> {
         let waiting = self.stages.values().filter_map(|stage| match stage {
             Stage::Waiting(until) => Some(*until),
@@ -171,7 +151,13 @@ impl Machine {
 
     fn take(&mut self, now: Duration, fact: Fact, deeds: &mut Vec<Deed>) {
         match fact {
-            Fact::Prepared(step) => self.prepared(step, deeds),
+            Fact::Prepared(step) if self.stop.is_some() => {
+                self.fail(step, self.cut_short(), self.why_stopped(), deeds);
+            }
+            Fact::Prepared(step) => {
+                self.stages.insert(step, Stage::Working);
+                deeds.push(Deed::Start(step));
+            }
             Fact::Held(step, why, is_awaited) => {
                 self.stages.remove(&step);
                 self.parked.insert(step, why);
@@ -179,7 +165,11 @@ impl Machine {
             }
             Fact::DoneAlready(step) | Fact::Completed(step) => self.done(step),
             Fact::Refused(step, why) => self.fail(step, Outcome::AgentError, why, deeds),
-            Fact::Dropped(step, why) => self.drop_out(step, why, deeds),
+            Fact::Dropped(step, why) => {
+                self.stages.remove(&step);
+                self.stirred = true;
+                self.skip_all(step, why, deeds);
+            }
             Fact::Ended(step, ended) => self.ended(step, ended, deeds),
             Fact::Checked(step) if self.stages.get(&step) == Some(&Stage::Leaving) => {
                 self.left_off(step, deeds);
@@ -194,22 +184,16 @@ impl Machine {
             Fact::Stop(stop) if self.stop.is_none() => {
                 self.stop = Some(stop);
                 deeds.push(Deed::Halt(stop));
-                self.give_up_waiting(deeds);
+                for step in self.waiting(Duration::MAX) {
+                    self.fail(step, self.cut_short(), self.why_stopped(), deeds);
+                }
             }
             Fact::Stop(_) => {}
         }
     }
 
-    fn prepared(&mut self, step: usize, deeds: &mut Vec<Deed>) {
-        if self.stop.is_some() {
-            return self.fail(step, self.cut_short(), self.why_stopped(), deeds);
-        }
-        self.stages.insert(step, Stage::Working);
-        deeds.push(Deed::Start(step));
-    }
-
-    /// Takes the end of an agent. What there is of its work is looked at however it ended; commands are
-    /// only run where it may be finished.
+    /// Handles the exit of an agent. Its work is checked however it exited; commands of criteria run only if
+    /// it may be finished.
     fn ended(&mut self, step: usize, ended: Ended, deeds: &mut Vec<Deed>) {
         // Nobody is paid for working, whatever a program says.
         self.spent = dollars(self.spent + ended.cost.max(0.0));
@@ -229,7 +213,6 @@ impl Machine {
         }
     }
 
-    /// Has what works on a step whose claim is lost ended, and the step with it.
     fn lost(&mut self, step: usize, why: String, deeds: &mut Vec<Deed>) {
         match self.stages.get(&step) {
             None | Some(Stage::Leaving) => {}
@@ -242,7 +225,6 @@ impl Machine {
         }
     }
 
-    /// Takes the end of what worked on a step whose claim is lost.
     fn left_off(&mut self, step: usize, deeds: &mut Vec<Deed>) {
         let why = self.lost.remove(&step).unwrap_or_default();
         self.fail(step, Outcome::Cancelled, why, deeds);
@@ -253,7 +235,7 @@ impl Machine {
         deeds.push(Deed::Complete(step));
     }
 
-    /// Has a step wait after too many requests, and everything else that its runner would begin.
+    /// Has a step wait after too many requests, and with it whatever its runner would begin.
     fn hold_back(&mut self, now: Duration, step: usize, why: String, deeds: &mut Vec<Deed>) {
         let Tries {
             refusals, asked, ..
@@ -318,21 +300,6 @@ impl Machine {
         }
     }
 
-    /// Leaves a step that is not to be done any more: nothing of it failed.
-    fn drop_out(&mut self, step: usize, why: String, deeds: &mut Vec<Deed>) {
-        self.stages.remove(&step);
-        self.stirred = true;
-        self.skip_all(step, why, deeds);
-    }
-
-    /// Gives up the steps that only wait.
-    fn give_up_waiting(&mut self, deeds: &mut Vec<Deed>) {
-        for step in self.waiting(Duration::MAX) {
-            self.fail(step, self.cut_short(), self.why_stopped(), deeds);
-        }
-    }
-
-    /// How what is under way ends when the run does.
     fn cut_short(&self) -> Outcome {
         match self.stop {
             Some(Stop::TimeLimit) => Outcome::Timeout,
@@ -340,7 +307,6 @@ impl Machine {
         }
     }
 
-    /// Says why the run ends before all is done.
     pub(super) fn why_stopped(&self) -> String {
         let why = match self.stop {
             Some(Stop::Cancelled) => "the run was given up",
@@ -350,7 +316,6 @@ impl Machine {
         why.to_string()
     }
 
-    /// Returns the steps that were never begun and never will be: they wait for each other.
     pub(super) fn stuck(&self) -> BTreeSet<usize> {
         let waits = |step: &usize| self.schedule.stand(*step) == Stand::Waiting;
         (0..self.steps.len()).filter(waits).collect()
@@ -359,3 +324,74 @@ impl Machine {
 
 #[cfg(test)]
 mod tests;
+
+/// A step: a task for an agent, or an epic that is done once its parts are.
+#[derive(Clone, Debug, Default)]
+pub(in crate::coordinator) struct Step {
+    /// The steps that come before it.
+    pub(in crate::coordinator) needs: Vec<usize>,
+    pub(in crate::coordinator) runner: usize,
+    /// True for an epic: nobody has to work on it.
+    pub(in crate::coordinator) is_epic: bool,
+    pub(in crate::coordinator) has_checks: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::coordinator) enum Fact {
+    /// A step is claimed and its prompt is ready.
+    Prepared(usize),
+    /// A step cannot be begun now, and perhaps later; why, and whether that is worth waiting for when nothing
+    /// else goes on.
+    Held(usize, String, bool),
+    /// A step was done by somebody else.
+    DoneAlready(usize),
+    Refused(usize, String),
+    Dropped(usize, String),
+    /// An agent has ended.
+    Ended(usize, Ended),
+    Checked(usize),
+    Completed(usize),
+    /// A step does not verify: how its agent's try counts, and why.
+    Lacking(usize, Outcome, String),
+    /// A step does not verify, and somebody has completed it by force all the same; why.
+    Overruled(usize, String),
+    /// The claim of a step is somebody else's now.
+    Lost(usize, String),
+    Stop(Stop),
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(in crate::coordinator) struct Ended {
+    /// What its program says; none when it did not come to its end.
+    pub(in crate::coordinator) outcome: Option<Outcome>,
+    /// What it cost in US dollars.
+    pub(in crate::coordinator) cost: f64,
+    /// When it may be tried again after too many requests.
+    pub(in crate::coordinator) retry_after: Option<Duration>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::coordinator) enum Stop {
+    Cancelled,
+    Interrupted,
+    TimeLimit,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::coordinator) enum Deed {
+    /// Claim these steps, as far as that can be done, and make their prompts.
+    Claim(Vec<usize>),
+    Start(usize),
+    Check(usize),
+    Complete(usize),
+    Repair(usize),
+    /// A step waits so long before it is tried again.
+    Wait(usize, Duration),
+    /// The claim of a step is lost: end what works on it.
+    End(usize),
+    /// A step failed: give its task back.
+    Fail(usize, Outcome, String),
+    /// A step is not begun, because another one failed, or for a reason.
+    Skip(usize, Option<usize>, String),
+    Halt(Stop),
+}

@@ -1,12 +1,11 @@
-//! Tasks carried out by agents: each is claimed, given to an agent, verified and completed, as soon as
-//! what it needs is done, as many at a time as are allowed. Every event is durable before it is acted
-//! on, so that a killed run goes on where it stood. It stands above the verbs, and nothing below knows
-//! it: `machine` decides and is pure, `engine` does what it says, `crew` are the threads that drive
-//! agents. [`plan`] carries out plans, whose steps are messages to agents.
+//! Runs tasks with agents: each is claimed, given to an agent, verified and completed as soon as its
+//! dependencies are done, within the allowed number at a time. Every event is committed before it is acted
+//! on, so that a killed run can resume. Nothing below knows this module: `machine` decides and is pure,
+//! `engine` carries its decisions out, `crew` has the threads of agents. [`plan`] runs plans, whose steps are
+//! messages to agents.
 
 mod claiming;
 mod crew;
-mod cut_off;
 mod deeds;
 pub(crate) mod detached;
 mod engine;
@@ -14,51 +13,41 @@ pub(crate) mod giving_up;
 mod hearing;
 mod isolation;
 mod judging;
-mod kept;
 mod machine;
 mod options;
 pub(crate) mod plan;
 mod prompt;
-mod rehearsal;
 mod report;
 mod resume;
-mod rules;
 mod selection;
 mod staff;
 mod taking_up;
 mod trees;
 mod turns;
 
-pub(crate) use engine::run;
-pub(crate) use giving_up::cancel;
-pub(crate) use options::{Options, Rest, Selection};
-pub(crate) use rehearsal::{Rehearsal, Rehearsed, rehearse};
-pub(crate) use report::Report;
-pub(crate) use resume::{resume, way_on};
-
 use crate::ops::trust::Item;
 use crate::run::Event;
 use crate::run::board::Board;
 use crate::runner::agent::Runners;
+pub(crate) use engine::run;
+pub(crate) use giving_up::cancel;
+pub(crate) use options::{Options, Rest, Selection};
+pub(crate) use report::Report;
+pub(crate) use resume::{resume, way_on};
+pub(crate) use selection::{Rehearsal, Rehearsed, rehearse};
 
-/// Who is told of a run while it goes on.
 pub(crate) trait Listener {
-    /// Hears what happened, once it is kept.
     fn tell(&mut self, events: &[Event], board: &Board);
 
-    /// Is asked now and then to show how it stands.
     fn show(&mut self, _board: &Board) {}
 }
 
-/// What surrounds a run beside what surrounds every command.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ambience {
     /// How many agents there are above this cleo (`CLEO_DEPTH`).
     pub(crate) depth: u32,
     /// The trace that it belongs to (`TRACEPARENT`).
     pub(crate) trace: Option<String>,
-    /// What the settings say of runners.
     pub(crate) runners: Runners,
-    /// What the project's file says of runners.
     pub(crate) chosen: Vec<Item>,
 }

@@ -1,11 +1,11 @@
-//! What is to be carried out, and how: kept with the run, so that it goes on as it began.
+//! What to run and how, stored with the run so that a resumed run goes on as it began; and the bounds of a
+//! run.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::rules::Rules;
 use crate::claim::Lease;
 use crate::id::TaskId;
 use crate::run::spent::dollars;
@@ -14,25 +14,20 @@ use crate::runner::agent::Limits;
 /// Most agents within agents: cleo that is called by an agent of a run of an agent begins no other.
 pub(crate) const DEPTH_MAX: u32 = 3;
 
-/// Which tasks to carry out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Selection {
     /// These; of an epic, everything below it.
     Tasks(Vec<TaskId>),
-    /// Everything below an epic.
     Epic(TaskId),
     /// One wave of an epic, as `orchestrator waves` numbers it.
     Wave(TaskId, usize),
-    /// Everything that is ready now.
     AllReady,
 }
 
-/// How a run is carried out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Options {
-    /// Which tasks.
     pub(crate) selection: Selection,
     /// The runner that is asked for, perhaps with a model, as in `claude:MODEL`; none for those that
     /// the settings say.
@@ -64,7 +59,6 @@ pub(crate) struct Options {
     pub(crate) gate_time_limit: u64,
     /// How long claims hold, in seconds; they are renewed meanwhile.
     pub(crate) lease: u64,
-    /// True when each task gets a git worktree of its own.
     pub(crate) isolate: bool,
     /// True when nothing more begins after a failure.
     pub(crate) fail_fast: bool,
@@ -85,7 +79,7 @@ pub(crate) struct Rest {
 }
 
 impl Rest {
-    /// Returns how a run is carried out from now on that has spent so much.
+    /// Returns the options of a run that goes on after it spent this much.
     pub(super) fn of(self, options: Options, spent: f64) -> Options {
         let most = self.max_cost.map(|more| dollars(spent + more));
         Options {
@@ -98,7 +92,6 @@ impl Rest {
 }
 
 impl Options {
-    /// Returns the bounds of the run, but for those of its runners.
     pub(super) fn rules(&self) -> Rules {
         Rules {
             jobs: self.jobs.max(1),
@@ -109,12 +102,10 @@ impl Options {
         }
     }
 
-    /// Returns the amount of money that was given last, as somebody wrote it.
     pub(super) fn budget(&self) -> Option<f64> {
         self.granted.or(self.max_cost)
     }
 
-    /// Returns the bounds of one agent, but for what it may cost.
     pub(super) fn limits(&self) -> Limits {
         Limits {
             time: self.task_time_limit.map(Duration::from_secs),
@@ -127,5 +118,64 @@ impl Options {
 
     pub(super) fn lease(&self) -> Lease {
         Lease::of_seconds(self.lease).unwrap_or_default()
+    }
+}
+
+/// First pause after too many requests; each one after it is twice as long.
+const PAUSE: Duration = Duration::from_secs(2);
+const PAUSE_MAX: Duration = Duration::from_secs(300);
+/// Longest pause that a server may ask for. A step that has to wait longer fails, to be retried when the run
+/// is resumed.
+const ASKED_MAX: Duration = Duration::from_secs(3_600);
+/// How often a step is tried again after too many requests.
+const PAUSES: u32 = 8;
+
+#[derive(Clone, Debug)]
+pub(super) struct Rules {
+    /// Most steps that are under way at a time.
+    pub(super) jobs: usize,
+    /// Most steps of a runner that are under way at a time, by its place.
+    pub(super) runner_jobs: BTreeMap<usize, usize>,
+    /// How often each step may be mended.
+    pub(super) repairs: u32,
+    /// What all may cost in US dollars; what is under way then is let go on.
+    pub(super) max_cost: Option<f64>,
+    /// Begin nothing more after a failure.
+    pub(super) fail_fast: bool,
+}
+
+/// Returns how long to wait after too many requests, for the `number`th time (from 0), or `None` when it is
+/// time to give up, also because the server wants to be left alone for too long. No pause is shorter than
+/// asked for. Steps are spread a little, so that they do not all come back at once.
+pub(super) fn pause(number: u32, asked: Option<Duration>, step: usize) -> Option<Duration> {
+    if number >= PAUSES || asked.is_some_and(|asked| asked > ASKED_MAX) {
+        return None;
+    }
+    let own = PAUSE * 2u32.saturating_pow(number);
+    let spread = u32::try_from(step % 8).unwrap_or(0);
+    let wait = own + own * spread / 16;
+    Some(wait.min(PAUSE_MAX).max(asked.unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_double_up_to_a_bound_and_end() {
+        let seconds = |number| pause(number, None, 0).map(|wait| wait.as_secs());
+        assert_eq!([0, 1, 2, 7].map(seconds), [2, 4, 8, 256].map(Some));
+        assert_eq!(seconds(8), None);
+    }
+
+    #[test]
+    fn whoever_is_asked_to_wait_waits_no_shorter() {
+        let asked = Some(Duration::from_secs(30));
+        assert_eq!(pause(0, asked, 3), asked);
+        let long = Some(Duration::from_secs(5 * 3_600));
+        assert_eq!(pause(0, long, 0), None, "nobody waits for hours");
+        let short = Some(Duration::from_secs(1));
+        assert!(pause(0, short, 0) > short);
+        assert!(pause(0, None, 1) > pause(0, None, 0));
     }
 }

@@ -1,14 +1,12 @@
-//! What an agent is told besides its prompt: what is missing of its work, and its environment. Pure.
+//! What an agent gets besides its prompt: the list of missing things and its environment. Pure.
 
 use crate::error::Error;
 use crate::id::{self, TaskId};
 use crate::ops::spawn::Spawned;
 use crate::workspace::MANIFEST;
 
-/// Most faults that an agent is told at a time.
 const FAULTS_MAX: usize = 50;
 
-/// Writes what is missing, for an agent that has worked on the task or for the next one.
 pub(super) fn missing(spawned: &Spawned, faults: &[String]) -> String {
     let Spawned {
         task_id,
@@ -30,14 +28,12 @@ pub(super) fn missing(spawned: &Spawned, faults: &[String]) -> String {
     text
 }
 
-/// Writes the prompt of another try that knows nothing of the one before.
 pub(super) fn again(spawned: &Spawned, faults: &[String]) -> String {
     let prompt = spawned.prompt.trim_end();
     let missing = missing(spawned, faults);
     format!("{prompt}\n\n## An earlier try\n\n{missing}")
 }
 
-/// Says in one line what a fault is, with the command that shows or mends it.
 pub(super) fn told(fault: &Error) -> String {
     let message = fault.shown();
     match &fault.fix {
@@ -46,8 +42,8 @@ pub(super) fn told(fault: &Error) -> String {
     }
 }
 
-/// Makes the trace context of a try: one trace for a run, or that of whoever started cleo, and a span
-/// for each try.
+/// Returns the W3C trace context of an attempt: one trace a run, or that of cleo's caller, and a span for
+/// each attempt.
 pub(super) fn traceparent(above: Option<&str>, run: &str, task: TaskId, attempt: u32) -> String {
     let digits = |text: String| id::digest(text).split_off("sha256:".len());
     let own = || digits(format!("trace {run}"))[..32].to_string();
@@ -56,7 +52,6 @@ pub(super) fn traceparent(above: Option<&str>, run: &str, task: TaskId, attempt:
     format!("00-{trace}-{span}-01")
 }
 
-/// Reads the trace id of a trace context of version 00.
 fn trace_of(parent: &str) -> Option<String> {
     let parts: Vec<&str> = parent.split('-').collect();
     let [_, trace, _, _] = parts.as_slice() else {

@@ -12,7 +12,6 @@ use crate::run::board::{Board, Summary, TaskRun, TaskState};
 use crate::run::told::Planned;
 use crate::run::{Outcome, Run, RunStatus, Spent};
 
-/// How many tasks a message names.
 const NAMED_MAX: usize = 5;
 
 /// What became of a run and of each of its tasks.
@@ -43,19 +42,16 @@ impl Report {
     }
 }
 
-/// Why a run ends, beside what became of its tasks.
 pub(super) struct Ending {
     /// Why it ends before all is done.
     pub(super) stop: Option<Stop>,
-    /// The signal that had cleo end.
     pub(super) caught: Option<Code>,
     /// The money that was given last, when all is spent.
     pub(super) spent: Option<f64>,
-    /// A run that nobody carries out any more and that holds tasks of this one.
+    /// A dead run that holds tasks of this one.
     pub(super) holder: Option<Left>,
 }
 
-/// Says how a run ended that ends now.
 pub(super) fn status(board: &Board, stop: Option<Stop>) -> RunStatus {
     let summary = Summary::of(board);
     match stop {
@@ -66,7 +62,6 @@ pub(super) fn status(board: &Board, stop: Option<Stop>) -> RunStatus {
     }
 }
 
-/// Adds up what the tasks of a run took.
 pub(super) fn total(run: &mut Run, board: &Board, time: Duration) {
     let all = spent(board);
     (run.usage, run.cost) = (all.usage, all.cost);
@@ -77,7 +72,6 @@ pub(super) fn total(run: &mut Run, board: &Board, time: Duration) {
     run.error = (run.status != RunStatus::Completed).then(|| told(summary));
 }
 
-/// Adds up what the agents of a run have used, as far as they said.
 pub(super) fn spent(board: &Board) -> Spent {
     let all = board.tasks().iter().map(|task| Spent {
         usage: task.usage,
@@ -104,7 +98,6 @@ fn told(summary: Summary) -> String {
     format!("{done} of {total} {are} done, {failed} failed, {cancelled}{skipped} {were} not begun")
 }
 
-/// Writes the command that goes on with a run, with so much more money where its own is spent.
 pub(super) fn resuming(run: &Run, more: Option<f64>) -> String {
     let resume = format!("cleo runs resume {}", run.id);
     match more {
@@ -113,7 +106,6 @@ pub(super) fn resuming(run: &Run, more: Option<f64>) -> String {
     }
 }
 
-/// Says what a run is about, in a line.
 pub(super) fn told_of(planned: &[Planned], options: &Options) -> String {
     let work: Vec<&Planned> = planned.iter().filter(|task| !task.is_epic).collect();
     let (n, noun) = match work.len() {
@@ -187,7 +179,6 @@ fn error(run: &Run, tasks: &[TaskRun], summary: Summary, ending: &Ending) -> Opt
     error.map(|error| with_way_out(error, run, ending))
 }
 
-/// Says why tasks were not begun, each reason once; what waits for others has none of its own.
 fn not_begun(tasks: &[TaskRun]) -> Vec<String> {
     let mut reasons: Vec<String> = Vec::new();
     let is_own = |task: &&TaskRun| task.state == TaskState::Skipped && task.because.is_none();
@@ -200,7 +191,6 @@ fn not_begun(tasks: &[TaskRun]) -> Vec<String> {
     reasons
 }
 
-/// Says what to type next: to go on with the run that is in the way, or with more money, else to look.
 fn with_way_out(error: Error, run: &Run, ending: &Ending) -> Error {
     let show = format!("cleo runs show {}", quote(&run.id));
     if let Some(holder) = &ending.holder {
@@ -215,7 +205,6 @@ fn with_way_out(error: Error, run: &Run, ending: &Ending) -> Error {
     }
 }
 
-/// Says why a task failed.
 fn reason(task: &TaskRun) -> String {
     let outcome = task.outcome.map_or("failed", Outcome::word);
     let why = task.reason.as_deref().unwrap_or("no reason is known");

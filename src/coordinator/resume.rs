@@ -1,13 +1,12 @@
 //! Going on with a run whose process ended.
 
-use super::cut_off::cut_off;
 use super::engine::{Engine, Outset, check_depth};
 use super::isolation::kept_on;
 use super::options::{Options, Rest};
-use super::prompt;
 use super::report::{Report, resuming};
+use super::taking_up::cut_off;
 use super::trees::{Base, Tree, Trees, task_of};
-use super::{Ambience, Listener, selection};
+use super::{Ambience, Listener, prompt, selection};
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::runs::alive::{self, Alive};
 use crate::ops::runs::{Shown, is_own, journal, no_run, require_own};
@@ -22,8 +21,8 @@ use crate::store::agency::Agency;
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
 
-/// Goes on with a run that was interrupted, failed or was cancelled: what is done stays done, what its
-/// agents left is verified, and what nobody looks after any more is ended. `rest` bounds what is left.
+/// Resumes a run that was interrupted, failed or cancelled: done steps stay done, left work is verified, and
+/// leftover processes are ended. `rest` bounds the remaining work.
 pub(crate) fn resume(
     surroundings: Surroundings,
     id: &str,
@@ -42,7 +41,14 @@ pub(crate) fn resume(
     mended(&workspace, &surroundings, &mut agency, id)?;
     require_base(&workspace, &mut agency, id)?;
     let alive = Alive::begin(&workspace)?;
-    let (run, was) = taken(&mut agency, id, &alive)?;
+    // Of two that want the run, one gets it.
+    let mut transaction = agency.write()?;
+    let mut run = transaction.run(id)?.ok_or_else(|| no_run(id))?;
+    let was = run.status;
+    refuse_status(&run)?;
+    alive.take(&mut run);
+    transaction.put_run(&run)?;
+    transaction.commit()?;
     let events = journal::events(&*agency.read()?, id)?;
     let (first, planned) = begun(&run, &events)?;
     let before = Board::of(&events);
@@ -70,12 +76,14 @@ pub(crate) fn resume(
     };
     let mut engine = Engine::open(outset, agency, listener)?;
     engine.board = before;
-    engine.tell_cut_off(cut)?;
+    for (kind, told) in cut {
+        engine.tell(kind, told);
+    }
+    engine.keep()?;
     engine.go_on(was, is_new)?;
     engine.carry_out()
 }
 
-/// Opens the store of agents, in which there must be the run.
 pub(super) fn opened(
     workspace: &Workspace,
     surroundings: &Surroundings,
@@ -86,8 +94,8 @@ pub(super) fn opened(
     Ok(agency)
 }
 
-/// Mends the file of a run that nobody writes any more: its process may have ended between its last words
-/// in the store and in the file.
+/// Repairs `events.jsonl` of an interrupted run: the process may have died after the commit but before the
+/// file write.
 fn mended(
     workspace: &Workspace,
     surroundings: &Surroundings,
@@ -101,8 +109,8 @@ fn mended(
     Ok(())
 }
 
-/// Refuses to resume a run with worktrees, before anything is taken over, where the checkout is not on the branch
-/// that it began on.
+/// Refuses to resume a run with worktrees, before it is taken over, when the checkout is not on the branch on
+/// which the run began.
 fn require_base(workspace: &Workspace, agency: &mut SqliteAgency, id: &str) -> Result<()> {
     let transaction = agency.read()?;
     let run = transaction
@@ -123,7 +131,6 @@ fn require_base(workspace: &Workspace, agency: &mut SqliteAgency, id: &str) -> R
         .map(drop)
 }
 
-/// Reads what was checked out when a run began, with the last commit that it made there.
 pub(super) fn recorded_base(events: &[Event]) -> Option<Base> {
     let told_of = |kind: &'static str| {
         let events = events.iter().filter(move |event| event.kind == kind);
@@ -150,18 +157,6 @@ fn require_trust(
     Trust::new(&context.surroundings, &context.workspace).require(&team.items)
 }
 
-/// Takes over a run that nobody carries out. Of two that want it, one gets it.
-fn taken(agency: &mut SqliteAgency, id: &str, alive: &Alive) -> Result<(Run, RunStatus)> {
-    let mut transaction = agency.write()?;
-    let mut run = transaction.run(id)?.ok_or_else(|| no_run(id))?;
-    let was = run.status;
-    refuse_status(&run)?;
-    alive.take(&mut run);
-    transaction.put_run(&run)?;
-    transaction.commit()?;
-    Ok((run, was))
-}
-
 /// Refuses a run that has no tasks to go on with, or with which nobody has to go on.
 fn refuse_status(run: &Run) -> Result<()> {
     let id = &run.id;
@@ -184,7 +179,6 @@ fn refuse_status(run: &Run) -> Result<()> {
     }
 }
 
-/// Reads how a run was begun, with the bounds that it got when it went on.
 pub(super) fn begun(run: &Run, events: &[Event]) -> Result<(Options, Vec<Planned>)> {
     let is_begin = |kind: &str| matches!(kind, kind::RUN_STARTED | kind::RUN_RESUMED);
     let begins = events.iter().filter(|event| is_begin(&event.kind));
@@ -199,8 +193,8 @@ pub(super) fn begun(run: &Run, events: &[Event]) -> Result<(Options, Vec<Planned
     Ok((options, first.tasks))
 }
 
-/// Writes the command that goes on with a run that is over: with more money where its own is spent. A run
-/// that this user did not begin is looked at first.
+/// Returns the command that resumes a finished run, with a higher budget when it is spent. For a run of
+/// another user it is the command that shows it.
 pub(crate) fn way_on(surroundings: &Surroundings, shown: &Shown) -> String {
     let events = shown.events.as_deref().unwrap_or_default();
     let is_own = surroundings
@@ -216,13 +210,11 @@ pub(crate) fn way_on(surroundings: &Surroundings, shown: &Shown) -> String {
     resuming(&shown.run, spent_all.and_then(|options| options.budget()))
 }
 
-/// Adds up what the tasks of a run have cost.
 fn spent(tasks: &[TaskRun]) -> f64 {
     let costs = tasks.iter().filter_map(|task| task.cost);
     costs.fold(0.0, |all, cost| dollars(all + cost.max(0.0)))
 }
 
-/// Says how the last try of a task ended; none when it was never tried.
 fn tried(task: &TaskRun) -> Option<Outcome> {
     // What was cut off, or not looked at any more, came to no end of its own.
     let last = task.outcome.filter(|outcome| *outcome != Outcome::Ok);
@@ -235,14 +227,6 @@ pub(super) fn groups(board: &Board) -> Vec<(u32, String)> {
 }
 
 impl Engine<'_> {
-    /// Tells of the agents that were cut off, before the run goes on.
-    fn tell_cut_off(&mut self, cut: Vec<(&'static str, Told)>) -> Result<()> {
-        for (kind, told) in cut {
-            self.tell(kind, told);
-        }
-        self.keep()
-    }
-
     /// Goes on from where the tasks stand. `is_new` says that the run gets new bounds.
     fn go_on(&mut self, was: RunStatus, is_new: bool) -> Result<()> {
         let tried: Vec<Option<Outcome>> = self.board.tasks().iter().map(tried).collect();
@@ -282,9 +266,9 @@ impl Engine<'_> {
     }
 }
 
-/// Ends the worktrees that a process left. What agents reported in them comes home where nobody has the task
-/// by now, and everything else stays on branches. Returns what is to be told: of outputs that somebody else
-/// has changed meanwhile, of worktrees that have to be kept, and of branches that nobody was told of.
+/// Removes the worktrees of a dead process. Reports of tasks that nobody holds are copied to the workspace;
+/// everything else stays on branches. Returns events about changed outputs, kept worktrees and unreported
+/// branches.
 pub(super) fn swept(context: &mut Context, trees: &Trees, board: &Board) -> Result<Vec<Told>> {
     let mut told = Vec::new();
     let swept = trees.sweep(&mut |tree| {
@@ -305,11 +289,16 @@ pub(super) fn swept(context: &mut Context, trees: &Trees, board: &Board) -> Resu
         ..Told::default()
     }));
     let branches = swept.branches.into_iter();
-    told.extend(branches.filter_map(|branch| left(trees, board, branch)));
+    // What was told of a worktree, which is gone now, does not count.
+    told.extend(branches.filter_map(|branch| {
+        let task = board.task(task_of(&branch)?)?;
+        let is_told = task.branch.as_ref() == Some(&branch) && task.worktree.is_none();
+        (!is_told).then(|| kept_on(trees, branch, Told::of(task.task_id)))
+    }));
     Ok(told)
 }
 
-/// Brings home what was reported in a worktree, if nobody has its task by now, and adds what is told of files
+/// Copies the reports of a worktree to the workspace if nobody holds its task, and adds errors about files
 /// that were put aside.
 fn reported(
     context: &mut Context,
@@ -325,12 +314,4 @@ fn reported(
         true => trees.report(tree, aside),
         false => Ok(()),
     }
-}
-
-/// Tells of a branch that holds what is not in the workspace, unless that was told before. What was told
-/// of a worktree, which is gone now, does not count.
-fn left(trees: &Trees, board: &Board, branch: String) -> Option<Told> {
-    let task = board.task(task_of(&branch)?)?;
-    let is_told = task.branch.as_ref() == Some(&branch) && task.worktree.is_none();
-    (!is_told).then(|| kept_on(trees, branch, Told::of(task.task_id)))
 }

@@ -3,24 +3,24 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
+
 use super::Ambience;
 use super::machine::Step;
-use super::options::{Options, Selection};
-use super::rules::Rules;
+use super::options::{Options, Rules, Selection};
 use super::staff::{Staff, Worker};
+use super::trees::Trees;
 use crate::catalogue::Catalogue;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::runs::alive;
 use crate::ops::trust::{Item, ItemKind};
-use crate::ops::{Context, claims, no_task, spawn, tasks};
+use crate::ops::{Context, Surroundings, claims, no_task, spawn, tasks};
 use crate::run::told::Planned;
 use crate::store::Transaction;
 use crate::task::graph::Node;
 
-/// Most tasks of one run.
 const TASKS_MAX: usize = 10_000;
-/// Most claims that are looked at.
 const HELD_MAX: u32 = 1_000;
 
 /// Finds the open tasks of a selection, the most urgent first, each with those that come before it.
@@ -32,7 +32,11 @@ pub(super) fn plan(context: &mut Context, selection: &Selection) -> Result<Vec<P
         Ok((nodes, transaction.outlines(&ids)?))
     })?;
     if nodes.is_empty() {
-        return Err(nothing_to_run(context, selection)?);
+        if *selection == Selection::AllReady {
+            return Err(nothing_ready(context)?);
+        }
+        let message = "there is nothing to run: everything that was asked for is done or cancelled";
+        return Err(Error::new(Code::NothingReady, message).fix("cleo orchestrator ready"));
     }
     if nodes.len() > TASKS_MAX {
         let n = nodes.len();
@@ -60,16 +64,7 @@ pub(super) fn plan(context: &mut Context, selection: &Selection) -> Result<Vec<P
     Ok(planned.collect())
 }
 
-fn nothing_to_run(context: &mut Context, selection: &Selection) -> Result<Error> {
-    if *selection == Selection::AllReady {
-        return nothing_ready(context);
-    }
-    let message = "there is nothing to run: everything that was asked for is done or cancelled";
-    Ok(Error::new(Code::NothingReady, message).fix("cleo orchestrator ready"))
-}
-
-/// The error for a workspace in which nothing is ready. What is held by a run that nobody carries out any
-/// more is not waited for.
+/// Returns the error for a workspace with no ready tasks. Tasks held by dead runs are not waited for.
 fn nothing_ready(context: &mut Context) -> Result<Error> {
     let (now, name) = (context.now(), context.surroundings.actor.clone());
     let (error, held) = context.read(|transaction| {
@@ -101,7 +96,6 @@ fn roots(context: &mut Context, selection: &Selection) -> Result<Vec<TaskId>> {
     })
 }
 
-/// Reads the open tasks among these and below them.
 fn nodes(transaction: &dyn Transaction, roots: &[TaskId]) -> Result<BTreeMap<TaskId, Node>> {
     let mut all = BTreeMap::new();
     for root in roots {
@@ -116,7 +110,6 @@ fn nodes(transaction: &dyn Transaction, roots: &[TaskId]) -> Result<BTreeMap<Tas
     Ok(all)
 }
 
-/// Lists what comes before a task: what it depends on, and its parts.
 fn needs(
     node: &Node,
     nodes: &BTreeMap<TaskId, Node>,
@@ -128,7 +121,6 @@ fn needs(
     needs.into_iter().collect()
 }
 
-/// Orders tasks by urgency, then by how long the chain is that waits for each, then by id.
 fn ordered(
     nodes: &BTreeMap<TaskId, Node>,
     children: &BTreeMap<TaskId, Vec<TaskId>>,
@@ -143,8 +135,8 @@ fn ordered(
     ids
 }
 
-/// Counts, for each task, the tasks of the longest chain that waits for it. Tasks in a circle, which
-/// never begin, count what is known of them.
+/// Returns the length of the longest chain of tasks that waits for each task. Tasks in a cycle, which never
+/// start, count as far as known.
 fn chains(needs: &BTreeMap<TaskId, Vec<TaskId>>) -> BTreeMap<TaskId, usize> {
     let mut waiters: BTreeMap<TaskId, usize> = needs.keys().map(|id| (*id, 0)).collect();
     for need in needs.values().flatten() {
@@ -166,7 +158,6 @@ fn chains(needs: &BTreeMap<TaskId, Vec<TaskId>>) -> BTreeMap<TaskId, usize> {
     below
 }
 
-/// The steps of a run, and who works on them.
 pub(super) struct Team {
     pub(super) steps: Vec<Step>,
     /// The skill of each step; none of an epic.
@@ -177,7 +168,6 @@ pub(super) struct Team {
     pub(super) items: Vec<Item>,
 }
 
-/// Makes the steps of a schedule of planned tasks, and finds who works on each.
 pub(super) fn team(
     context: &mut Context,
     planned: &[Planned],
@@ -244,6 +234,70 @@ fn steps(context: &mut Context, planned: &[Planned], staff: &mut Staff<'_>) -> R
             items.extend(commands);
         }
         Ok((steps, skills, items))
+    })
+}
+
+/// What a run would do.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub(crate) struct Rehearsed {
+    /// The tasks, in the order in which they would begin were nothing in their way.
+    pub(crate) tasks: Vec<Rehearsal>,
+    /// How many there are.
+    pub(crate) total: usize,
+}
+
+/// What would become of a task.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Rehearsal {
+    /// The task.
+    pub(crate) task_id: TaskId,
+    /// Its title.
+    pub(crate) title: String,
+    /// In which wave it could begin at the earliest, from 0; none when it waits for itself.
+    pub(crate) wave: Option<usize>,
+    /// The tasks of the run that come before it.
+    pub(crate) needs: Vec<TaskId>,
+    /// The skill; none of an epic, on which nobody works.
+    pub(crate) skill: Option<String>,
+    /// The runner.
+    pub(crate) runner: Option<String>,
+    /// The model, if one is asked for.
+    pub(crate) model: Option<String>,
+}
+
+pub(crate) fn rehearse(
+    surroundings: Surroundings,
+    options: &Options,
+    ambience: &Ambience,
+) -> Result<Rehearsed> {
+    let mut context = Context::open(surroundings)?;
+    let planned = plan(&mut context, &options.selection)?;
+    let team = team(&mut context, &planned, options, ambience)?;
+    if options.isolate {
+        Trees::require_startable(&context.workspace)?;
+    }
+    let waves = crate::run::told::waves(&planned);
+    let rows = planned.into_iter().zip(team.steps.iter().zip(team.skills));
+    let tasks = rows.map(|(task, (step, skill))| {
+        let worker = team.workers.get(step.runner).filter(|_| skill.is_some());
+        Rehearsal {
+            wave: waves.get(&task.task_id).copied(),
+            task_id: task.task_id,
+            title: task.title,
+            needs: task.needs,
+            runner: worker.map(|worker| worker.runner.name().to_string()),
+            model: worker.and_then(|worker| worker.model.clone()),
+            skill,
+        }
+    });
+    let mut tasks: Vec<Rehearsal> = tasks.collect();
+    tasks.sort_by_key(|task| task.wave.unwrap_or(usize::MAX));
+    Ok(Rehearsed {
+        total: tasks.len(),
+        tasks,
     })
 }
 

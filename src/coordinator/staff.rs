@@ -9,18 +9,15 @@ use super::options::Options;
 use crate::catalogue::Catalogue;
 use crate::dispatch::{Subject, dispatch};
 use crate::error::{Code, Error, Result};
-use crate::run::Spent;
 use crate::runner::agent::choice::{self, Named};
-use crate::runner::agent::{Job, Limits, Runner, Runners};
+use crate::runner::agent::{Job, Runner, Runners};
 use crate::task::Task;
 
-/// A runner with the model that it is to ask.
 pub(super) struct Worker {
     pub(super) runner: Arc<dyn Runner>,
     pub(super) model: Option<String>,
 }
 
-/// The workers of a run, found one after the other.
 pub(super) struct Staff<'a> {
     runners: &'a Runners,
     command: Option<&'a str>,
@@ -43,7 +40,6 @@ impl<'a> Staff<'a> {
         })
     }
 
-    /// Finds the worker of a task, by its place, and the skill that it works by.
     pub(super) fn hire(
         &mut self,
         task: &Task,
@@ -81,9 +77,14 @@ impl<'a> Staff<'a> {
     }
 }
 
-/// Refuses a runner whose program is not there, before anything is done.
 fn check_program(runner: &dyn Runner) -> Result<()> {
-    let words = runner.invocation(&example()).words;
+    let example = Job {
+        prompt_file: PathBuf::from("prompt"),
+        output_file: PathBuf::from("output"),
+        folder: PathBuf::from("."),
+        ..Job::default()
+    };
+    let words = runner.invocation(&example).words;
     let Some(program) = words.first() else {
         return Err(Error::new(Code::Usage, "the command to run is empty"));
     };
@@ -102,22 +103,4 @@ fn is_there(program: &Path) -> bool {
     }
     let path = env::var_os("PATH").unwrap_or_default();
     env::split_paths(&path).any(|folder| folder.join(program).is_file())
-}
-
-/// A job like any other, to see which program it is given to.
-fn example() -> Job {
-    Job {
-        prompt: String::new(),
-        prompt_file: PathBuf::from("prompt"),
-        output_file: PathBuf::from("output"),
-        folder: PathBuf::from("."),
-        environment: Vec::new(),
-        passed: Vec::new(),
-        model: None,
-        resume: None,
-        before: Spent::default(),
-        tools: Vec::new(),
-        limits: Limits::default(),
-        raw: PathBuf::new(),
-    }
 }

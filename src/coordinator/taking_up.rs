@@ -1,14 +1,22 @@
-//! Taking up what a process left of a run: each step is done, lacks something or comes up again, and counts
-//! as it would have while that process lived.
+//! Recovers the steps of a dead process: each is done, lacks something or is run again, and counts as it
+//! would have in that process.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Serialize;
 
 use super::engine::Engine;
 use super::machine::Fact;
 use crate::claim::Claim;
 use crate::error::Result;
+use crate::file::read_start;
 use crate::id::TaskId;
-use crate::ops::complete::{Lacking, is_unearned};
-use crate::run::board::{TaskRun, TaskState};
+use crate::ops::complete::is_unearned;
+use crate::run::board::{Board, TaskRun, TaskState};
 use crate::run::told::{Told, kind};
+use crate::run::{Event, Outcome, Spent};
+use crate::runner::agent;
 use crate::task::Status;
 
 impl Engine<'_> {
@@ -36,17 +44,25 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Says whether a task is done, and tells so: it was completed before the process ended, or what its
-    /// agent left verifies. One that is not is given back.
+    /// Returns true, and emits the event, if a task was completed before the process ended or its work
+    /// verifies. Any other task is released.
     fn is_done_by_now(&mut self, step: usize, task: &TaskRun) -> Result<bool> {
-        let (status, claim, is_unearned) = self.stand(task.task_id)?;
+        let id = task.task_id;
+        let (status, claim, is_unearned) = self.context.read(|transaction| {
+            let (status, claim) = (transaction.status(id)?, transaction.claim(id)?);
+            Ok((status, claim, is_unearned(transaction, id)?))
+        })?;
         // A claim under which no agent was to be started has nothing to show, and a task that was never
         // given to an agent would pass for one that needs no proof.
-        let claim = claim.filter(|claim| self.is_own(claim, status));
+        let is_own = |claim: &Claim| claim.holder.as_ref() == Some(&self.run.id);
+        let claim = claim.filter(|claim| status == Some(Status::Done) || is_own(claim));
         let epoch = claim.as_ref().map(|claim| claim.epoch);
         let is_of_try = epoch.is_some() && epoch == task.epoch;
         if status == Some(Status::Done) && !(is_of_try && task.is_held) {
-            self.tell_done_before(step, task);
+            match task.is_epic {
+                true => self.tell(kind::TASK_COMPLETED, self.of(step)),
+                false => self.tell_done_elsewhere(step),
+            }
             return Ok(true);
         }
         if epoch.is_none() {
@@ -65,30 +81,8 @@ impl Engine<'_> {
         Ok(false)
     }
 
-    /// Reads how a task stands: its status, its last claim, and whether it may be done without having been
-    /// shown to be.
-    fn stand(&mut self, id: TaskId) -> Result<(Option<Status>, Option<Claim>, bool)> {
-        self.context.read(|transaction| {
-            let (status, claim) = (transaction.status(id)?, transaction.claim(id)?);
-            Ok((status, claim, is_unearned(transaction, id)?))
-        })
-    }
-
-    /// Says whether a claim may be one of this run: what is done is held by nobody any more.
-    fn is_own(&self, claim: &Claim, status: Option<Status>) -> bool {
-        status == Some(Status::Done) || claim.holder.as_ref() == Some(&self.run.id)
-    }
-
-    /// Tells that a task is done which was not under way. Nobody works on an epic.
-    fn tell_done_before(&mut self, step: usize, task: &TaskRun) {
-        match task.is_epic {
-            true => self.tell(kind::TASK_COMPLETED, self.of(step)),
-            false => self.tell_done_elsewhere(step),
-        }
-    }
-
-    /// Completes what was under way, if what its agent left holds and its last words were right. What was
-    /// completed without that is judged as it would have been then.
+    /// Completes a step in progress if its work verifies and its last message was valid. Work that was
+    /// completed otherwise gets the verdict that it would have got then.
     fn is_completed(&mut self, step: usize, is_shown: bool) -> Result<bool> {
         let is_misspoken = self.misspoken(step).is_some();
         let id = self.tasks[step];
@@ -107,19 +101,94 @@ impl Engine<'_> {
         self.slots[step].tree = None;
         match done {
             Ok(_) => return Ok(true),
-            Err(lacking) if self.is_done(id)? => self.judge_before(step, lacking)?,
+            Err(lacking) if self.is_done(id)? => {
+                // One that was taken back comes up again like all that nobody holds.
+                let fact = self.found_lacking(step, lacking)?;
+                if !matches!(fact, Fact::Lacking(..)) {
+                    self.facts.push(fact);
+                }
+            }
             Err(_) => {}
         }
         Ok(false)
     }
+}
 
-    /// Judges a task that is done and lacks something. One that was taken back comes up again like all that
-    /// nobody holds.
-    fn judge_before(&mut self, step: usize, lacking: Lacking) -> Result<()> {
-        let fact = self.found_lacking(step, lacking)?;
-        if !matches!(fact, Fact::Lacking(..)) {
-            self.facts.push(fact);
-        }
-        Ok(())
+/// Most bytes of an output that are read; more of none is kept.
+const OUTPUT_MAX: u64 = 65 << 20;
+
+pub(super) fn cut_off(folder: &Path, board: &mut Board, at: &str) -> Vec<(&'static str, Told)> {
+    let told = board.tasks().iter().filter_map(|task| ended(folder, task));
+    let told: Vec<Told> = told.collect();
+    for one in &told {
+        board.take(kind::AGENT_ENDED, at, one);
     }
+    told.into_iter()
+        .map(|one| (kind::AGENT_ENDED, one))
+        .collect()
+}
+
+fn ended(folder: &Path, task: &TaskRun) -> Option<Told> {
+    // The group is known from when an agent begins until its end was told.
+    task.group.as_ref()?;
+    let spent = used(folder, task);
+    let is_told = spent.usage.is_some() || spent.cost.is_some();
+    is_told.then(|| Told {
+        attempt: Some(task.attempts),
+        outcome: Some(Outcome::Cancelled),
+        usage: spent.usage,
+        cost: spent.cost,
+        ..Told::of(task.task_id)
+    })
+}
+
+fn used(folder: &Path, task: &TaskRun) -> Spent {
+    let name = format!("{}-{}.out", task.task_id, task.attempts);
+    let written = read_start(&folder.join(name), OUTPUT_MAX).unwrap_or_default();
+    let runner = task.runner.as_deref().unwrap_or_default();
+    agent::used(runner, &written, task.conversed)
+}
+
+/// A worktree that is kept.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct KeptTree {
+    /// The task that was worked on in it.
+    pub(crate) task_id: TaskId,
+    /// Where it is.
+    pub(crate) worktree: String,
+    /// Its branch, which lacks something of what was done in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) branch: Option<String>,
+    /// Why it is kept.
+    pub(crate) reason: String,
+}
+
+impl KeptTree {
+    fn of(told: Told) -> Option<KeptTree> {
+        Some(KeptTree {
+            task_id: told.task_id?,
+            worktree: told.worktree?,
+            branch: told.branch,
+            reason: told.reason.unwrap_or_default(),
+        })
+    }
+
+    pub(super) fn is_on(&self, branch: &str) -> bool {
+        self.branch.as_deref() == Some(branch)
+    }
+}
+
+pub(super) fn kept(events: &[Event]) -> Vec<KeptTree> {
+    let told = events.iter().filter(|event| event.kind == kind::TASK_KEPT);
+    let trees = told.filter_map(|event| KeptTree::of(Told::read(&event.detail)));
+    let trees = trees.map(|tree| (tree.worktree.clone(), tree));
+    let last: BTreeMap<String, KeptTree> = trees.collect();
+    let mut kept: Vec<KeptTree> = last
+        .into_values()
+        .filter(|tree| Path::new(&tree.worktree).is_dir())
+        .collect();
+    kept.sort_by_key(|tree| tree.task_id);
+    kept
 }

@@ -12,9 +12,7 @@ mod base;
 mod checkout;
 mod conflicts;
 mod copying;
-mod declared;
 mod git;
-mod lock;
 mod merging;
 mod outputs;
 mod outset;
@@ -29,41 +27,30 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub(super) use base::Base;
-pub(super) use declared::Declared;
-pub(super) use merging::Merge;
-pub(super) use turn::{Asked, PATIENCE, Turn};
-
-use lock::Lock;
-
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{create_private_folder, unreadable, unwritable};
 use crate::id::TaskId;
 use crate::workspace::{OUTPUT_DIR, Workspace};
+pub(super) use base::Base;
+use git::Lock;
+pub(super) use merging::Merge;
+pub(super) use outset::Declared;
+pub(super) use turn::{Asked, PATIENCE, Turn};
 
-/// The worktrees of a run.
 pub(super) struct Trees {
-    /// The files of the repository.
     top: PathBuf,
-    /// The workspace, relative to that.
     inside: PathBuf,
-    /// Where worktrees are made.
     folder: PathBuf,
     run: String,
-    /// What is locked by whoever touches the files of the repository.
     mark: PathBuf,
-    /// What was checked out when the run began; none as long as nobody has said so.
+    /// What was checked out when the run began.
     pub(super) base: Option<Base>,
-    /// Locks that were waited for in vain.
     dead_locks: RefCell<HashSet<Lock>>,
 }
 
-/// The worktree of a task.
 #[derive(Clone, Debug)]
 pub(super) struct Tree {
-    /// Its files.
     top: PathBuf,
-    /// The workspace in it.
     pub(super) root: PathBuf,
     pub(super) branch: String,
     /// Where it is noted which outputs there were when it was made; what was put aside lies beside it.
@@ -71,38 +58,30 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// Returns where its files are, for people.
     pub(super) fn place(&self) -> String {
         self.top.to_string_lossy().into_owned()
     }
 
-    /// Says whether its folder is there: an agent may have removed it.
     pub(super) fn is_there(&self) -> bool {
         self.top.is_dir()
     }
 
-    /// Returns the task that is worked on in it.
     pub(super) fn task(&self) -> Option<TaskId> {
         task_of(&self.branch)
     }
 }
 
-/// What became of the worktrees that a process left.
 pub(super) struct Swept {
-    /// Those that have to stay, and why.
     pub(super) kept: Vec<(Tree, Error)>,
-    /// The branches of the others that hold what the workspace lacks.
     pub(super) branches: Vec<String>,
 }
 
-/// Returns the task that a branch of a run is for.
 pub(super) fn task_of(branch: &str) -> Option<TaskId> {
     let (_, name) = branch.rsplit_once('/')?;
     name.rsplit_once('-')?.0.parse().ok()
 }
 
 impl Trees {
-    /// Finds the repository of a workspace.
     pub(super) fn open(workspace: &Workspace, folder: &Path, run: &str) -> Result<Trees> {
         let root = fs::canonicalize(&workspace.root)
             .map_err(|cause| unreadable(&workspace.root, cause))?;
@@ -129,19 +108,17 @@ impl Trees {
         Ok(trees)
     }
 
-    /// Has worktrees begin, and work merged, nowhere else than there.
+    /// Has worktrees begin, and work merged, only on this base.
     pub(super) fn with_base(self, base: Option<Base>) -> Trees {
         Trees { base, ..self }
     }
 
-    /// Says whether a revision is there.
     fn has(&self, folder: &Path, revision: &str) -> Result<bool> {
         let words = ["rev-parse", "--verify", "--quiet", revision];
         Ok(self.git(folder, words)?.is_ok())
     }
 
-    /// Makes the worktree of an attempt, from the branch of the run as it is checked out now. Where that
-    /// fails, nothing of it is left.
+    /// Creates the worktree of an attempt from the branch of the run. Nothing is left of it on failure.
     pub(super) fn begin(&self, name: &str, declared: Declared) -> Result<Tree> {
         let from = self.require_base()?;
         let tree = self.tree(name);
@@ -170,14 +147,12 @@ impl Trees {
         self.change(&self.top, words).map(drop)
     }
 
-    /// Finds the last worktree of a task that a process left.
     pub(super) fn left(&self, task: &str) -> Option<Tree> {
         let task: TaskId = task.parse().ok()?;
         let mut all = self.all_left().into_iter();
         all.rfind(|tree| tree.task() == Some(task))
     }
 
-    /// Finds the worktrees that a process left, those of a task from the first to the last.
     fn all_left(&self) -> Vec<Tree> {
         let names = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let names = names.filter_map(|entry| entry.file_name().into_string().ok());
@@ -200,8 +175,7 @@ impl Trees {
         }
     }
 
-    /// Removes a worktree. Its branch stays when it has something that the workspace lacks, and is then
-    /// returned.
+    /// Removes a worktree. A branch with unmerged commits stays and is returned.
     pub(super) fn end(&self, tree: &Tree) -> Result<Option<String>> {
         let path = tree.top.as_os_str();
         let words = ["worktree", "remove", "--force", "--force"].map(OsStr::new);
@@ -223,7 +197,6 @@ impl Trees {
         Ok(None)
     }
 
-    /// Has a worktree stay that cannot be ended, and returns its branch, as far as there is one.
     pub(super) fn keep(&self, tree: &Tree) -> Option<String> {
         let words = ["worktree", "lock"].map(OsStr::new);
         // What git holds locked is not pruned, even when it does not look like a worktree any more.
@@ -232,13 +205,11 @@ impl Trees {
         self.branch(tree).ok().flatten()
     }
 
-    /// Returns the branch of a worktree, if it is there.
     pub(super) fn branch(&self, tree: &Tree) -> Result<Option<String>> {
         let is_there = self.has(&self.top, &format!("refs/heads/{}", tree.branch))?;
         Ok(is_there.then(|| tree.branch.clone()))
     }
 
-    /// The error of a worktree whose folder is not there any more, which tells what is left of it.
     pub(super) fn gone(&self, tree: &Tree) -> Error {
         let removed = format!("{} was removed meanwhile", tree.place());
         let branch = self.branch(tree).ok().flatten();
@@ -255,9 +226,8 @@ impl Trees {
         }
     }
 
-    /// Ends the worktrees that a killed process left, each once it is reported; what was done in them stays
-    /// on their branches. One of which the workspace and its branch cannot hold everything stays, and is
-    /// returned with the reason.
+    /// Removes the worktrees of a killed process, each once it is reported; their work stays on branches. A
+    /// worktree with more than workspace and branch can hold is kept and returned with the reason.
     pub(super) fn sweep(&self, report: &mut dyn FnMut(&Tree) -> Result<()>) -> Result<Swept> {
         let (mut kept, mut branches) = (Vec::new(), Vec::new());
         for tree in self.all_left() {
@@ -271,11 +241,15 @@ impl Trees {
             self.keep(tree);
         }
         self.change(&self.top, ["worktree", "prune"])?;
-        self.drop_merged(&kept)?;
+        // Git itself keeps a branch that is checked out somewhere.
+        for name in self.branches(&format!("--merged={}", self.target()?))? {
+            if !kept.iter().any(|(tree, _)| tree.branch == name) {
+                let _ = self.try_change(&self.top, ["branch", "--quiet", "-D", &name])?;
+            }
+        }
         Ok(Swept { kept, branches })
     }
 
-    /// Has the workspace and a branch hold everything of a worktree.
     fn settle(&self, tree: &Tree, report: &mut dyn FnMut(&Tree) -> Result<()>) -> Result<()> {
         if tree.outset.exists() {
             report(tree)?;
@@ -285,7 +259,6 @@ impl Trees {
         self.commit(tree, &format!("{name}: left behind"))
     }
 
-    /// Lists the branches of this run that hold what is not merged.
     pub(super) fn unmerged_branches(&self) -> Result<Vec<String>> {
         self.branches(&format!("--no-merged={}", self.target()?))
     }
@@ -297,16 +270,5 @@ impl Trees {
         let names = told.lines();
         let names = names.filter_map(|name| name.strip_prefix("refs/heads/"));
         Ok(names.map(str::to_string).collect())
-    }
-
-    /// Removes the branches of this run that have nothing of their own and no worktree. Git itself keeps one
-    /// that is checked out somewhere.
-    fn drop_merged(&self, kept: &[(Tree, Error)]) -> Result<()> {
-        for name in self.branches(&format!("--merged={}", self.target()?))? {
-            if !kept.iter().any(|(tree, _)| tree.branch == name) {
-                let _ = self.try_change(&self.top, ["branch", "--quiet", "-D", &name])?;
-            }
-        }
-        Ok(())
     }
 }

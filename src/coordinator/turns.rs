@@ -1,5 +1,5 @@
-//! Deeds that touch the files of the repository. Other processes carry out runs in it too, so these deeds wait
-//! for the turn of this one; nothing else of the run waits for them.
+//! Queues actions that touch the files of the repository until it is this run's turn, because other processes
+//! have runs in it too; the rest of the run goes on.
 
 use std::time::Duration;
 
@@ -11,10 +11,8 @@ use crate::error::{Error, Result};
 use crate::run::Outcome;
 use crate::run::told::{Told, kind};
 
-/// How long a run that is to end waits for its turn.
 const PATIENCE_AT_END: Duration = Duration::from_secs(5);
 
-/// What waits for the turn of a run.
 #[derive(Default)]
 pub(super) struct Turns {
     due: Vec<Deed>,
@@ -22,7 +20,7 @@ pub(super) struct Turns {
 }
 
 impl Engine<'_> {
-    /// Does a deed, or has it wait for the turn of this run if it touches the files of the repository.
+    /// Performs an action, or queues it for the turn of this run if it touches the files of the repository.
     pub(super) fn perform_in_turn(&mut self, deed: Deed) -> Result<()> {
         match &deed {
             Deed::End(step) => self.call_off(Some(*step)),
@@ -39,7 +37,6 @@ impl Engine<'_> {
         Ok(())
     }
 
-    /// Returns the step of a deed that makes a worktree, brings one home or removes it.
     fn touches(&self, deed: &Deed) -> Option<usize> {
         self.trees.as_ref()?;
         let tree = |step: usize| self.slots[step].tree.as_ref();
@@ -54,12 +51,10 @@ impl Engine<'_> {
         }
     }
 
-    /// Says whether anything waits for the turn.
     pub(super) fn is_due(&self) -> bool {
         !self.turns.due.is_empty()
     }
 
-    /// Does what is due once the turn has come.
     pub(super) fn take_turn(&mut self) -> Result<()> {
         if !self.is_due() {
             return Ok(());
@@ -78,7 +73,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Returns the turn of this run, if it has come. Who has to wait for it says so, once.
+    /// Returns the turn of this run if it has come. Emits one event when it has to wait.
     fn turn(&mut self) -> Result<Option<Turn>> {
         let Some(trees) = &self.trees else {
             return Ok(None);
@@ -110,7 +105,6 @@ impl Engine<'_> {
         self.tell(kind::TASK_WAITING, told);
     }
 
-    /// Begins nothing any more that is still to begin, of a step or of all.
     fn call_off(&mut self, only: Option<usize>) {
         let is_off = |deed: &Deed| match deed {
             Deed::Start(step) => only.is_none_or(|only| only == *step),
@@ -130,7 +124,6 @@ impl Engine<'_> {
         }
     }
 
-    /// Goes on without the turn, which did not come.
     fn give_up(&mut self, error: &Error) -> Result<()> {
         for deed in std::mem::take(&mut self.turns.due) {
             match deed {

@@ -25,7 +25,6 @@ pub(crate) struct Listed {
 }
 
 impl Listed {
-    /// Says whether the skill is switched off, in any letter case.
     pub(crate) fn is_off(&self) -> bool {
         self.status.as_deref().is_some_and(is_inactive)
     }
@@ -57,15 +56,13 @@ pub(crate) struct Rows {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
-    /// Normalized keywords.
     pub(crate) keywords: Vec<String>,
     pub(crate) skill: String,
 }
 
-/// The matrix, ready to be asked.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Matrix {
-    types: IndexMap<String, String>,
+    pub(super) types: IndexMap<String, String>,
     rows: Vec<Row>,
 }
 
@@ -104,11 +101,6 @@ impl Matrix {
                 skill: skill.to_string(),
             });
         }
-    }
-
-    /// Returns the skill that a normalized task type leads to.
-    pub(crate) fn skill_for_type(&self, kind: &str) -> Option<&str> {
-        self.types.get(kind).map(String::as_str)
     }
 
     /// Names the keywords of a skill that lead nowhere, because rows of the manifest stand for them.

@@ -19,7 +19,6 @@ pub(crate) struct Subject {
     /// Id, given back with the answer.
     #[serde(deserialize_with = "or_default")]
     pub(crate) id: String,
-    /// Title, searched first.
     #[serde(deserialize_with = "or_default")]
     pub(crate) title: String,
     /// Description, searched after the title.
@@ -114,7 +113,6 @@ pub(crate) struct Decision {
     pub(crate) rejected: Vec<Rejected>,
 }
 
-/// Chooses the skill for a task. `skills` stand in catalogue order.
 pub(crate) fn dispatch(
     subject: &Subject,
     skills: &[Skill],
@@ -242,7 +240,7 @@ fn by_type(subject: &Subject, skills: &[Skill], matrix: &Matrix) -> Option<Candi
     if kind.is_empty() || kind == "task" || kind == "subtask" {
         return None;
     }
-    let skill = active(skills, matrix.skill_for_type(&kind)?)?;
+    let skill = active(skills, matrix.types.get(&kind)?)?;
     let reason = format!("tasks of type {kind} go to it");
     Some(candidate(&skill.name, Strategy::Type, vec![kind], reason))
 }

@@ -1,5 +1,4 @@
-//! An answer of a model, read as it comes; or why there is none, and whether the same request may succeed
-//! later.
+//! Reads an answer of a model as it arrives, or classifies the error and whether a retry may help.
 
 use std::time::Duration;
 
@@ -16,7 +15,6 @@ use crate::llm::{Delta, Model, client, reply};
 /// How much of a refusal is read, in bytes.
 const REFUSAL_MAX: usize = 64 << 10;
 
-/// An answer as it comes.
 pub(super) struct Answer<'a> {
     model: &'a Model,
     key: Option<&'a Key>,
@@ -32,7 +30,6 @@ pub(super) struct Answer<'a> {
 }
 
 impl<'a> Answer<'a> {
-    /// Begins one; `seen` gets its text.
     pub(super) fn new(
         model: &'a Model,
         key: Option<&'a Key>,
@@ -62,7 +59,7 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// Says whether the answer comes piece by piece: some servers send it whole all the same.
+    /// Returns whether the answer comes piece by piece: some servers send it whole all the same.
     fn comes_in_pieces(&self, head: &Head) -> bool {
         let kind = head
             .content_type
@@ -107,12 +104,19 @@ impl<'a> Answer<'a> {
         self.found.add(delta);
     }
 
-    /// Takes in what has not been read yet; the error says why it is no answer.
     pub(super) fn end(&mut self) -> std::result::Result<(), String> {
         match self.reader.as_mut().map(Reader::finish) {
             Some(Some(last)) => self.event(&last),
             Some(None) => {}
-            None => self.take_whole()?,
+            None => {
+                let body = json(&self.whole, self.key).map_err(|_| "it is no JSON".to_string())?;
+                let mut whole = self.model.provider.whole(&body);
+                whole.text = match whole.error {
+                    None => self.redactor.push(&whole.text),
+                    Some(_) => String::new(),
+                };
+                self.add(whole);
+            }
         }
         let text = std::mem::replace(&mut self.redactor, Redactor::new(None)).finish();
         self.add(Delta {
@@ -127,17 +131,6 @@ impl<'a> Answer<'a> {
             None => Ok(()),
         }
     }
-
-    fn take_whole(&mut self) -> std::result::Result<(), String> {
-        let body = json(&self.whole, self.key).map_err(|_| "it is no JSON".to_string())?;
-        let mut whole = self.model.provider.whole(&body);
-        whole.text = match whole.error {
-            None => self.redactor.push(&whole.text),
-            Some(_) => String::new(),
-        };
-        self.add(whole);
-        Ok(())
-    }
 }
 
 /// Reads JSON without the key: in its text a key may be written in many ways, but read it is the key.
@@ -149,10 +142,8 @@ pub(super) fn json(text: &str, key: Option<&Key>) -> serde_json::Result<Value> {
     Ok(value)
 }
 
-/// Why one attempt brought no answer.
 pub(super) struct Missed {
     pub(super) error: Error,
-    /// Whether the same request may succeed later.
     pub(super) again: bool,
     /// How long the server asks to wait.
     pub(super) after: Option<Duration>,
@@ -169,7 +160,6 @@ impl From<Error> for Missed {
 }
 
 impl Client {
-    /// Makes the error of a server that gave no whole answer.
     pub(super) fn unreached(&self, fault: &Fault) -> Missed {
         let server = &self.model.base_url;
         let (code, message) = match fault.kind {
@@ -204,7 +194,6 @@ impl Client {
         }
     }
 
-    /// Makes the error of a server that answered with another status than 200.
     pub(super) fn refused(&self, head: &Head, body: &str) -> Missed {
         let (server, status) = (&self.model.base_url, head.status);
         let again = client::is_passing(status);
@@ -245,7 +234,6 @@ impl Client {
         }
     }
 
-    /// Says which key was refused, and how to set another.
     fn no_entry(&self, status: u16) -> String {
         let server = &self.model.base_url;
         match (&self.key, &self.model.key_variable) {
@@ -280,7 +268,6 @@ impl Client {
     }
 }
 
-/// Makes the error of an attempt after which there is no time for another.
 pub(super) fn too_long(error: Error, pause: Duration) -> Error {
     let seconds = pause.as_secs_f64().ceil();
     let message = format!(
@@ -290,7 +277,6 @@ pub(super) fn too_long(error: Error, pause: Duration) -> Error {
     Error { message, ..error }
 }
 
-/// Finds what a server says about a refusal, on one line.
 fn said(body: &str, key: Option<&Key>) -> Option<String> {
     let json = json(body, key).ok();
     let text = match json.as_ref().and_then(reply::error) {

@@ -185,12 +185,11 @@ const FIRST: Duration = Duration::from_millis(500);
 /// Longest pause that nobody asked for.
 const LONGEST: Duration = Duration::from_secs(20);
 
-/// Says whether a status means that the same request may well succeed later.
 pub(crate) fn is_passing(status: u16) -> bool {
     matches!(status, 408 | 409 | 429) || (500..=599).contains(&status)
 }
 
-/// Says how long to pause before a request is sent again. The pauses grow, and differ by chance, so
+/// Returns how long to pause before a request is sent again. The pauses grow, and differ by chance, so
 /// that many who failed together do not come back together. `chance` is any number.
 pub(crate) fn pause(attempt: u32, asked: Option<Duration>, chance: u32) -> Duration {
     let share = f64::from(chance) / f64::from(u32::MAX);

@@ -159,7 +159,6 @@ fn state_openai(response: &Value) -> Delta {
     }
 }
 
-/// The version of the format that is spoken here.
 const VERSION: &str = "2023-06-01";
 
 /// Writes a request. Temperatures end at 1 here.

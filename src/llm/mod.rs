@@ -18,10 +18,8 @@ mod tests;
 
 pub(crate) use reply::{Delta, Finish, Reply, Usage};
 
-/// Which wire format a server speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Provider {
-    /// OpenAI's Chat Completions, which many servers speak.
     OpenAiChat,
     OpenAiResponses,
     Anthropic,
@@ -38,15 +36,12 @@ pub(crate) struct Model {
     pub(crate) base_url: String,
     /// Variable that may hold the key; none for servers that get none.
     pub(crate) key_variable: Option<String>,
-    /// Whether it must hold one.
     pub(crate) needs_key: bool,
     /// Whether the project's file names the server, which gets no key then.
     pub(crate) is_of_project: bool,
-    /// How long an answer may take, with everything that is tried again.
     pub(crate) timeout: Duration,
     /// How often a request that failed is sent again.
     pub(crate) retries: u32,
-    /// Whether answers come piece by piece.
     pub(crate) stream: bool,
     /// Price of a million tokens read and of a million written, where both are known.
     pub(crate) prices: Option<(f64, f64)>,
@@ -114,7 +109,6 @@ impl Message {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Draft {
     pub(crate) url: String,
-    /// Headers besides those of every request and the key's.
     pub(crate) headers: Vec<(&'static str, &'static str)>,
     pub(crate) body: Value,
 }
@@ -124,7 +118,7 @@ impl Model {
         self.name.as_deref().unwrap_or(&request.model)
     }
 
-    /// Says what an answer costs; none when a price or a number of tokens is not known. Tokens that
+    /// Returns what an answer costs; none when a price or a number of tokens is not known. Tokens that
     /// the server had kept count like others, so it is never too little.
     pub(crate) fn cost(&self, usage: &Usage) -> Option<f64> {
         let (read, written) = self.prices?;
@@ -153,7 +147,6 @@ impl Provider {
         }
     }
 
-    /// Reads one event of an answer that comes piece by piece.
     pub(crate) fn delta(self, event: &Value) -> Delta {
         match self {
             Provider::OpenAiChat => formats::read_openai_chat(event, "/choices/0/delta"),
@@ -180,7 +173,6 @@ impl Provider {
         }
     }
 
-    /// Returns the name that the settings have for it.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Provider::OpenAiChat => "openai-chat",

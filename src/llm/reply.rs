@@ -29,7 +29,6 @@ pub(crate) struct Usage {
 }
 
 impl Usage {
-    /// Adds what another answer took; what nobody counted adds nothing.
     pub(crate) fn add(&mut self, other: Usage) {
         let sum = |one: Option<u64>, two: Option<u64>| match (one, two) {
             (Some(one), Some(two)) => Some(one.saturating_add(two)),
@@ -55,7 +54,6 @@ pub(crate) enum Finish {
     Other(String),
 }
 
-/// A piece of an answer. A whole answer is one piece.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Delta {
     pub(crate) text: String,
@@ -65,7 +63,6 @@ pub(crate) struct Delta {
     pub(crate) usage: Usage,
     /// The model that answers.
     pub(crate) model: Option<String>,
-    /// What the server says went wrong. May hold text from strangers.
     pub(crate) error: Option<String>,
 }
 
@@ -82,7 +79,6 @@ impl Delta {
         self.error = self.error.take().or(next.error);
     }
 
-    /// Makes the answer; the error says why it is none.
     pub(crate) fn finished(self, asked: &str) -> Result<Reply, String> {
         let Some(finish) = self.finish else {
             return Err("it ended before its end".to_string());
@@ -100,7 +96,7 @@ impl Delta {
 }
 
 impl Finish {
-    /// Says why an answer is not all that would have been said; none of a whole one.
+    /// Returns why an answer is not all that would have been said; none of a whole one.
     pub(crate) fn lack(&self) -> Option<&'static str> {
         match self {
             Finish::Stop => None,
@@ -121,13 +117,11 @@ impl Finish {
     }
 }
 
-/// Reads a word at a place; an empty one is none.
 pub(super) fn word(value: &Value, place: &str) -> Option<String> {
     let word = value.pointer(place)?.as_str()?;
     Some(word.to_string()).filter(|word| !word.is_empty())
 }
 
-/// Reads the text at a place, which is a text or a list of parts that have some.
 pub(super) fn text(value: &Value, place: &str) -> String {
     match value.pointer(place) {
         Some(Value::String(text)) => text.clone(),
@@ -147,7 +141,6 @@ pub(super) fn number(value: &Value, place: &str) -> Option<u64> {
     value.pointer(place)?.as_u64()
 }
 
-/// Finds what a server says went wrong, in any of the usual places.
 pub(crate) fn error(value: &Value) -> Option<String> {
     let places = ["/error/message", "/error", "/message", "/detail"];
     let said = places.iter().filter_map(|place| word(value, place)).next();
@@ -171,9 +164,7 @@ pub(crate) const EVENT_MAX: usize = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Framing {
-    /// Server-sent events, of which the data counts.
     Events,
-    /// One event a line.
     Lines,
 }
 
@@ -181,9 +172,7 @@ pub(crate) enum Framing {
 #[derive(Debug)]
 pub(crate) struct Reader {
     framing: Framing,
-    /// The line that has not ended yet.
     line: String,
-    /// The data of the event that has not ended yet.
     data: Option<String>,
     /// True after a carriage return, with which a line feed belongs.
     after_return: bool,
@@ -203,7 +192,6 @@ impl Reader {
         }
     }
 
-    /// Takes more text and returns the events that are whole now.
     pub(crate) fn push(&mut self, text: &str) -> Result<Vec<String>, TooLong> {
         let mut events = Vec::new();
         for part in text.split_inclusive(['\n', '\r']) {

@@ -29,7 +29,6 @@ const PROVIDERS: [Provider; 4] = [
 ];
 
 impl Provider {
-    /// Returns its own address and the variable that usually holds its key.
     fn defaults(self) -> (&'static str, Option<&'static str>) {
         match self {
             Provider::OpenAiChat | Provider::OpenAiResponses => {
@@ -40,7 +39,6 @@ impl Provider {
         }
     }
 
-    /// Finds the one that the settings name.
     pub(crate) fn of(settings: &Settings) -> Option<Provider> {
         let word = settings.text(LLM_PROVIDER)?;
         let named = PROVIDERS.into_iter().find(|one| one.word() == word);
@@ -82,7 +80,6 @@ impl Provider {
 }
 
 impl Model {
-    /// Makes the model that the settings describe; none when they name no provider.
     pub(crate) fn from(settings: &Settings) -> Result<Option<Model>> {
         let Some(provider) = Provider::of(settings) else {
             return Ok(None);
@@ -114,13 +111,12 @@ impl Model {
         }))
     }
 
-    /// Says whether what is sent stays on this machine or is encrypted.
     pub(crate) fn is_safe(&self) -> bool {
         self.base_url.starts_with("https://") || is_local(&self.base_url)
     }
 }
 
-/// Says which variable may hold the key and whether it must: servers of others often want none.
+/// Returns which variable may hold the key and whether it must: servers of others often want none.
 fn key(settings: &Settings, provider: Provider) -> Result<(Option<String>, bool)> {
     if settings.is_from_project(LLM_API_KEY_ENV) {
         let message = format!(
@@ -195,7 +191,6 @@ fn is_local(url: &str) -> bool {
     })
 }
 
-/// What stands where a key was.
 const HIDDEN: &str = "[key]";
 /// Bytes of the shortest key that is taken out of texts. What is shorter is no secret but a word that servers
 /// on one's own machine are given because they want any, such as `ollama` or `test`, and stands in messages too.
@@ -206,7 +201,6 @@ const SHORTEST_SECRET: usize = 8;
 pub(crate) struct Key(String);
 
 impl Key {
-    /// Takes the value of a variable. A key is visible ASCII, or no header could carry it.
     pub(crate) fn new(variable: &str, value: &str) -> Result<Key> {
         let value = value.trim();
         if !value.is_empty() && value.len() <= 4_096 && value.bytes().all(|b| b.is_ascii_graphic())
@@ -217,7 +211,6 @@ impl Key {
         Err(Error::new(Code::ConfigInvalid, message).fix("cleo config list --show-origin"))
     }
 
-    /// Returns the key, for the request only.
     pub(crate) fn reveal(&self) -> &str {
         &self.0
     }
@@ -230,7 +223,6 @@ impl Key {
         text.replace(&self.0, HIDDEN)
     }
 
-    /// Takes the key out of every text in a value, names of fields among them.
     pub(crate) fn redact_all(&self, value: &mut Value) {
         match value {
             Value::String(text) => *text = self.redact(text),
@@ -252,7 +244,6 @@ impl std::fmt::Debug for Key {
     }
 }
 
-/// Takes a key out of text that arrives in pieces.
 pub(crate) struct Redactor<'a> {
     key: Option<&'a Key>,
     held: String,

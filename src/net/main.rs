@@ -4,9 +4,7 @@
 //! its standard input is closed: then nobody waits for it any more. It follows no redirects.
 
 mod proxy;
-mod public;
 mod request;
-mod text;
 
 use std::io::{self, BufRead, Read, Write};
 use std::process::ExitCode;

@@ -28,7 +28,7 @@ fn is_here(host: &str) -> bool {
     host == "localhost" || host.ends_with(".localhost") || address.is_ok_and(|it| it.is_loopback())
 }
 
-/// Says whether a host is one of a pattern: `*`, a host, or a domain with or without a dot or `*.`
+/// Returns whether a host is one of a pattern: `*`, a host, or a domain with or without a dot or `*.`
 /// before it. A port in the pattern does not count.
 fn fits(pattern: &str, host: &str) -> bool {
     let pattern = pattern.trim().to_ascii_lowercase();

@@ -1,19 +1,19 @@
 //! Performs one request and passes on the answer as it comes.
 
+use std::fmt;
 use std::io::{self, Read};
 use std::time::Duration;
 
-use cleo::exchange::{Call, Fault, FaultKind, Head, Line};
+use cleo::exchange::{Call, Fault, FaultKind, Head, Line, is_public};
+use ureq::config::Config;
 use ureq::http::{HeaderMap, Request, Response, Uri};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
-use ureq::unversioned::transport::DefaultConnector;
+use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver};
+use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 use ureq::{Agent, Body, Error, Proxy, Timeout};
 
 use crate::proxy;
-use crate::public::{NotPublic, PublicOnly};
-use crate::text::Text;
 
-/// How much of a body is passed on at once, in bytes.
 const CHUNK: usize = 16 * 1024;
 /// Longest text of a fault that is passed on, in characters.
 const WORDS_MAX: usize = 300;
@@ -73,7 +73,14 @@ fn agent(call: &Call, uri: &Uri) -> Result<Agent, Fault> {
     // What looks names up in our place could look up anything, so there is no proxy then.
     let proxy = match call.public_only {
         true => None,
-        false => proxy_for(is_https, uri.host().unwrap_or_default())?,
+        false => {
+            let host = uri.host().unwrap_or_default();
+            let address = proxy::choose(is_https, host, |name| std::env::var(name).ok());
+            // The address is not repeated: it may hold a password.
+            let refused = |_| Fault::new(FaultKind::Address, "the proxy's address is none");
+            let proxy = address.map(|address| Proxy::new(address.trim()).map_err(refused));
+            proxy.transpose()?
+        }
     };
     // Where both end together, it is the whole that took too long.
     let connect = call.connect_timeout_ms;
@@ -93,15 +100,6 @@ fn agent(call: &Call, uri: &Uri) -> Result<Agent, Fault> {
         true => Agent::with_parts(config, DefaultConnector::default(), PublicOnly::default()),
         false => config.new_agent(),
     })
-}
-
-fn proxy_for(is_https: bool, host: &str) -> Result<Option<Proxy>, Fault> {
-    let address = proxy::choose(is_https, host, |name| std::env::var(name).ok());
-    // The address is not repeated: it may hold a password.
-    let refused = |_| Fault::new(FaultKind::Address, "the proxy's address is none");
-    address
-        .map(|address| Proxy::new(address.trim()).map_err(refused))
-        .transpose()
 }
 
 /// Whom to trust: the machine's certificates (or those that `SSL_CERT_FILE` and `SSL_CERT_DIR`
@@ -146,7 +144,7 @@ fn shortened(text: &str) -> String {
     text.chars().take(WORDS_MAX).collect()
 }
 
-/// Says what kind of fault it is. Nothing of the request is repeated.
+/// Returns what kind of fault it is. Nothing of the request is repeated.
 fn fault(error: Error) -> Fault {
     let (kind, message) = match error {
         Error::Timeout(Timeout::Connect | Timeout::Resolve) => (
@@ -168,18 +166,80 @@ fn fault(error: Error) -> Fault {
         ),
         Error::Tls(why) => (FaultKind::Tls, why.to_string()),
         Error::Rustls(cause) => (FaultKind::Tls, cause.to_string()),
-        Error::Io(cause) => (io_kind(&cause), cause.to_string()),
+        Error::Io(cause) => {
+            use io::ErrorKind::*;
+            let kind = match cause.kind() {
+                InvalidData => FaultKind::Tls,
+                UnexpectedEof | ConnectionReset | ConnectionAborted | BrokenPipe => {
+                    FaultKind::Closed
+                }
+                _ => FaultKind::Connect,
+            };
+            (kind, cause.to_string())
+        }
         other => (FaultKind::Protocol, other.to_string()),
     };
     Fault::new(kind, shortened(&message))
 }
 
-fn io_kind(cause: &io::Error) -> FaultKind {
-    use io::ErrorKind::*;
-    match cause.kind() {
-        InvalidData => FaultKind::Tls,
-        UnexpectedEof | ConnectionReset | ConnectionAborted | BrokenPipe => FaultKind::Closed,
-        _ => FaultKind::Connect,
+#[derive(Debug, Default)]
+pub(crate) struct PublicOnly(DefaultResolver);
+
+#[derive(Debug)]
+pub(crate) struct NotPublic;
+
+impl fmt::Display for NotPublic {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("the address is not a public one")
+    }
+}
+
+impl std::error::Error for NotPublic {}
+
+impl Resolver for PublicOnly {
+    fn resolve(
+        &self,
+        uri: &Uri,
+        config: &Config,
+        timeout: NextTimeout,
+    ) -> Result<ResolvedSocketAddrs, Error> {
+        let found = self.0.resolve(uri, config, timeout)?;
+        match found.iter().all(|place| is_public(place.ip())) {
+            true => Ok(found),
+            false => Err(Error::Other(Box::new(NotPublic))),
+        }
+    }
+}
+
+/// Makes text of bytes; a character that is not whole yet waits for the next piece.
+#[derive(Default)]
+pub(crate) struct Text {
+    held: Vec<u8>,
+}
+
+impl Text {
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> String {
+        self.held.extend_from_slice(bytes);
+        let whole = self.held.len() - open(&self.held);
+        let text = String::from_utf8_lossy(&self.held[..whole]).into_owned();
+        self.held.drain(..whole);
+        text
+    }
+
+    pub(crate) fn finish(self) -> String {
+        String::from_utf8_lossy(&self.held).into_owned()
+    }
+}
+
+/// Counts the bytes at the end that begin a character and do not end it.
+fn open(bytes: &[u8]) -> usize {
+    let last = bytes
+        .utf8_chunks()
+        .last()
+        .map_or(&[][..], |chunk| chunk.invalid());
+    match std::str::from_utf8(last) {
+        Err(fault) if fault.error_len().is_none() => last.len(),
+        _ => 0,
     }
 }
 
@@ -205,5 +265,29 @@ mod tests {
         ] {
             assert_eq!(fault(error).kind, kind);
         }
+    }
+
+    #[test]
+    fn how_text_arrives_makes_no_difference() {
+        let text = "aé€😀z\u{fffd}";
+        for size in 1..=text.len() {
+            let mut read = Text::default();
+            let pieces = text.as_bytes().chunks(size);
+            let mut found: String = pieces.map(|piece| read.push(piece)).collect();
+            found += &read.finish();
+            assert_eq!(found, text, "in pieces of {size}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_is_replaced_and_holds_nothing_up() {
+        let mut read = Text::default();
+        assert_eq!(read.push(b"a\xffb"), "a\u{fffd}b");
+        assert_eq!(
+            read.push(b"\x80\x80\x80\x80x"),
+            "\u{fffd}\u{fffd}\u{fffd}\u{fffd}x"
+        );
+        assert_eq!(read.push(b"\xe2\x82"), "");
+        assert_eq!(read.finish(), "\u{fffd}");
     }
 }

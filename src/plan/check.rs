@@ -101,7 +101,6 @@ pub(crate) fn faults(plan: &Plan) -> Vec<Fault> {
     faults
 }
 
-/// Returns the place of each step by its id; of two with one id the first.
 pub(super) fn places(plan: &Plan) -> HashMap<&str, usize> {
     let steps = plan.steps.iter().enumerate().rev();
     steps
@@ -194,7 +193,6 @@ pub(super) fn short(name: &str) -> String {
     name.chars().take(NAME_SHOWN).collect()
 }
 
-/// Finds circles that have no step in common.
 fn circles(plan: &Plan) -> Vec<Fault> {
     let places = places(plan);
     let mut left: Vec<bool> = vec![true; plan.steps.len()];

@@ -12,11 +12,9 @@ use crate::score::Words;
 /// Most words that are named as the reason for a skill.
 const REASONS_MAX: usize = 5;
 
-/// A plan with the reasons for it.
 #[derive(Clone, Debug)]
 pub(crate) struct Decomposed {
     pub(crate) plan: Plan,
-    /// Where its skills come from.
     pub(crate) source: Source,
     /// The skills that were thought of, in the order of their steps.
     pub(crate) skills: Vec<Found>,
@@ -122,7 +120,6 @@ fn found(skill: &Skill, words: Vec<String>, agents: &[Agent]) -> Found {
     }
 }
 
-/// Plans the skills that every goal can be reached by, whether somebody offers them or not.
 fn fall_back(skills: &mut Vec<Found>, agents: &[Agent]) {
     let all = SKILLS.iter().filter_map(|skill| {
         let asked = skills.iter().find(|found| found.skill == skill.name);

@@ -86,7 +86,6 @@ pub(crate) struct Unavailable {
 }
 
 impl Step {
-    /// Says who is wanted for it: a capability or an agent.
     pub(crate) fn wanted(&self) -> &str {
         let agent = self.agent.as_deref();
         agent.or(self.capability.as_deref()).unwrap_or("")
@@ -122,7 +121,6 @@ impl Plan {
         self.steps.iter().zip(self.nodes()).map(shape).collect()
     }
 
-    /// Returns the steps as nodes of a graph, by their number from 1.
     fn nodes(&self) -> Vec<Node> {
         let places = check::places(self);
         let number = |place: usize| TaskId(place as u32 + 1);
@@ -154,7 +152,6 @@ impl Plan {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wish<'a> {
     pub(crate) goal: &'a str,
-    /// Everybody who may be there to do it.
     pub(crate) agents: &'a [Agent],
     /// What the pass before came to, which did not reach the goal.
     pub(crate) previous: Option<&'a str>,
@@ -162,7 +159,6 @@ pub(crate) struct Wish<'a> {
 
 /// Makes plans. What it returns is checked by whoever asks: a planner is believed in nothing.
 pub(crate) trait Planner {
-    /// Makes a plan, on a further pass a new one.
     fn plan(&self, wish: &Wish<'_>) -> Result<Decomposed>;
 }
 
@@ -190,17 +186,13 @@ impl Planner for AsWritten {
     }
 }
 
-/// What a pass over a plan came to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outcome<'a> {
     pub(crate) goal: &'a str,
-    /// Which pass it was, from 1.
     pub(crate) pass: u32,
-    /// The last step.
     pub(crate) step: &'a str,
     pub(crate) agent: &'a str,
     pub(crate) reply: &'a str,
-    /// What was said beside the text.
     pub(crate) metadata: &'a Map<String, Value>,
     pub(crate) aggregate: &'a str,
 }
@@ -210,7 +202,6 @@ pub(crate) trait Policy {
     fn is_satisfied(&self, outcome: &Outcome<'_>) -> Result<bool>;
 }
 
-/// The goal is reached when the last step says so.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LastStepSays;
 
@@ -222,11 +213,9 @@ impl Policy for LastStepSays {
 
 struct Skill {
     name: &'static str,
-    /// What an agent must offer.
     capability: &'static str,
     /// Patterns of words that ask for it; see [`crate::score::Words::fitting`].
     words: &'static [&'static str],
-    /// What its step is about, for people.
     title: &'static str,
     /// What the agent is told, before the goal.
     instruction: &'static str,
@@ -303,7 +292,6 @@ const SKILLS: [Skill; 7] = [
     },
 ];
 
-/// Skills for a goal that asks for none.
 const DEFAULT: [&str; 3] = ["planning", "search", "summarization"];
 
 /// Skills for a goal for which nobody offers what it asks for.

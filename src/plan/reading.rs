@@ -67,7 +67,6 @@ struct Reader {
     faults: Vec<Fault>,
 }
 
-/// The fields of an object, with the way to it.
 struct Fields<'a> {
     place: String,
     map: &'a Map<String, Value>,
@@ -137,7 +136,6 @@ impl Reader {
         }
     }
 
-    /// Takes a value as an object and finds fields that nobody knows.
     fn fields<'a>(
         &mut self,
         place: String,
@@ -249,7 +247,6 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// Most bytes that a value may be made of.
 const SIZE_MAX: usize = 2 * PLAN_MAX as usize;
 
 /// Reads a text: JSON when it begins like it, else YAML.

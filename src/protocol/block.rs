@@ -17,10 +17,8 @@ use crate::id::{TaskId, digest};
 use crate::template::{PROSE, has_token};
 use filled::is_filled_in;
 
-/// Words that every marker carries, in any letter case.
 const NAME: &str = "SUBAGENT PROTOCOL";
 
-/// Rules that every block must hold.
 pub(crate) const RULES: [&str; 4] = ["OUT-001", "OUT-002", "OUT-003", "OUT-004"];
 
 /// One way in which a prompt fails.
@@ -69,21 +67,13 @@ fn stack_text(files: &[&ProtocolFile]) -> String {
         .join("\n\n")
 }
 
-/// A block as it stands in a prompt.
 struct Block<'a> {
     begin: &'a str,
     inner: &'a str,
     end: &'a str,
 }
 
-impl Block<'_> {
-    fn is_of_version(&self, version: &str) -> bool {
-        let is_it = |word: &str| word.strip_prefix('v') == Some(version);
-        [self.begin, self.end]
-            .iter()
-            .all(|marker| marker.split_whitespace().any(is_it))
-    }
-}
+impl Block<'_> {}
 
 /// Checks a template: its block must stand last before any token is replaced, and hold no token
 /// whose value is prose, which could end the block early or speak in its name.
@@ -101,7 +91,7 @@ pub(crate) fn check_template(template: &str) -> Vec<Violation> {
         .collect()
 }
 
-/// Says whether the block of a prompt is that of `template` with values in the place of tokens.
+/// Returns whether the block of a prompt is that of `template` with values in the place of tokens.
 pub(crate) fn is_of_template(prompt: &str, template: &str) -> bool {
     match (find(prompt), find(template)) {
         (Ok(block), Ok(own)) => {
@@ -185,7 +175,9 @@ pub(crate) fn check_strictly(prompt: &str, known: &[ProtocolFile]) -> Vec<Violat
         return vec![Violation::new("TEXT", "the text of the block was changed")];
     }
     let version = files.first().map_or("0", |base| base.version.as_str());
-    if !block.is_of_version(version) {
+    let is_it = |word: &str| word.strip_prefix('v') == Some(version);
+    let has_version = |marker: &str| marker.split_whitespace().any(is_it);
+    if !has_version(block.begin) || !has_version(block.end) {
         let message = "the markers of the block name a version that is not known";
         return vec![Violation::new("MARKER", message)];
     }
@@ -198,7 +190,7 @@ pub(crate) fn edited(change: &Violation) -> String {
     format!("the protocol is word for word no known one: {change}; --strict refuses it")
 }
 
-/// Says whether a block that is word for word one of `known` carries the id of `task` wherever it
+/// Returns whether a block that is word for word one of `known` carries the id of `task` wherever it
 /// names one; none when it is no such block. A token that was left as it is names no task.
 pub(crate) fn is_for(prompt: &str, known: &[ProtocolFile], task: &str) -> Option<bool> {
     let block = find(prompt).ok()?;
@@ -255,7 +247,6 @@ fn named_files<'a>(begin: &str, known: &'a [ProtocolFile]) -> Option<Vec<&'a Pro
     Some(files)
 }
 
-/// Finds the task that a prompt names in its task section.
 pub(crate) fn named_task(text: &str) -> Option<TaskId> {
     text.lines().find_map(|line| {
         let rest = line.strip_prefix("Id: ")?;
@@ -263,7 +254,7 @@ pub(crate) fn named_task(text: &str) -> Option<TaskId> {
     })
 }
 
-/// Says whether a line begins a block: with a version, then perhaps the names of the protocols that
+/// Returns whether a line begins a block: with a version, then perhaps the names of the protocols that
 /// follow the base, then perhaps a digest.
 fn is_begin(line: &str) -> bool {
     let Some(inner) = inner(line, "<!-- BEGIN SUBAGENT PROTOCOL ") else {
@@ -271,8 +262,14 @@ fn is_begin(line: &str) -> bool {
     };
     let mut words = inner.split(' ').peekable();
     let has_version = words.next().is_some_and(is_version);
-    words.next_if(|word| is_stack(word));
-    words.next_if(|word| is_digest(word));
+    words.next_if(|word| {
+        let names = word.strip_prefix('+');
+        names.is_some_and(|names| names.split('+').all(is_name))
+    });
+    words.next_if(|word| {
+        let digits = after(word, "sha256:").filter(|digits| !digits.is_empty());
+        digits.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    });
     has_version && words.next().is_none()
 }
 
@@ -280,7 +277,6 @@ fn is_end(line: &str) -> bool {
     inner(line, "<!-- END SUBAGENT PROTOCOL ").is_some_and(is_version)
 }
 
-/// Returns what stands in a marker behind its start, which may be in any letter case.
 fn inner<'a>(line: &'a str, start: &str) -> Option<&'a str> {
     after(line, start)?.trim_end().strip_suffix(" -->")
 }
@@ -300,17 +296,7 @@ fn is_version(word: &str) -> bool {
     after(word, "v").is_some_and(is_name)
 }
 
-fn is_stack(word: &str) -> bool {
-    let names = word.strip_prefix('+');
-    names.is_some_and(|names| names.split('+').all(is_name))
-}
-
-fn is_digest(word: &str) -> bool {
-    let digits = after(word, "sha256:").filter(|digits| !digits.is_empty());
-    digits.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
-}
-
-/// Says whether a text that somebody wrote has a line that begins a block, or one that would if
+/// Returns whether a text that somebody wrote has a line that begins a block, or one that would if
 /// its white space were different.
 pub(crate) fn begins(text: &str) -> bool {
     text.lines().any(|line| {

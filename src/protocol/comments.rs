@@ -28,7 +28,6 @@ pub(crate) fn removed(text: &str) -> String {
     visible
 }
 
-/// Copies what can be seen of a block.
 fn copy(kind: Kind, block: &str, visible: &mut String) {
     match kind {
         Kind::Blank | Kind::Underline | Kind::Fence | Kind::Code => visible.push_str(block),
@@ -103,7 +102,6 @@ fn code_end(block: &str, start: usize, last_runs: &HashMap<usize, usize>) -> usi
     closing.map_or(inner, |(at, _)| at + length)
 }
 
-/// Returns where the last run of backticks of each length begins.
 fn last_runs(block: &str) -> HashMap<usize, usize> {
     runs(block, 0).map(|(at, length)| (length, at)).collect()
 }

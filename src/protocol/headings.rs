@@ -2,10 +2,8 @@
 
 use super::comments::lines::{Kind, Line, heading, lines};
 
-/// A section of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Section<'a> {
-    /// Level of its heading, from 1.
     pub(crate) level: usize,
     /// Its heading without marks.
     pub(crate) title: &'a str,
@@ -20,19 +18,29 @@ pub(crate) struct Section<'a> {
 /// Finds the sections of a Markdown text. What looks like a heading in code or in `<pre>` is none.
 pub(crate) fn sections(text: &str) -> Vec<Section<'_>> {
     let text = text.trim_start_matches('\u{feff}');
-    let (mut found, mut around): (Vec<Section<'_>>, _) = (Vec::new(), Vec::new());
+    let (mut found, mut around): (Vec<Section<'_>>, Vec<usize>) = (Vec::new(), Vec::new());
     let (mut start, mut paragraph, mut end) = (0, 0, 0);
     for line in lines(text) {
         let at = end;
         end += line.text.len();
         paragraph = if line.goes_on { paragraph } else { at };
-        let heading = heading_of(&line).or_else(|| underlined(&line, &text[paragraph..at]));
+        // Four blanks make code of it, or a heading so deep in a list that it is none of the text.
+        let is_heading = line.kind == Kind::Heading && line.indent < 4;
+        let heading = is_heading.then(|| heading(line.text.trim())).flatten();
+        let heading = heading.or_else(|| underlined(&line, &text[paragraph..at]));
         let body_end = if heading.is_some() { at } else { end };
         if let Some(last) = found.last_mut() {
             last.body = &text[start..body_end];
         }
         if let Some((level, title)) = heading {
-            begin(&mut found, &mut around, level, title);
+            while around.pop_if(|at| found[*at].level >= level).is_some() {}
+            around.push(found.len());
+            found.push(Section {
+                level,
+                title,
+                is_empty: true,
+                body: "",
+            });
             start = end;
         } else if line.kind != Kind::Fence && line.text.contains(char::is_alphanumeric) {
             // The language of a fence says nothing of the work.
@@ -40,12 +48,6 @@ pub(crate) fn sections(text: &str) -> Vec<Section<'_>> {
         }
     }
     found
-}
-
-/// Four blanks make code of it, or a heading so deep in a list that it is none of the text.
-fn heading_of<'a>(line: &Line<'a>) -> Option<(usize, &'a str)> {
-    let is_heading = line.kind == Kind::Heading && line.indent < 4;
-    is_heading.then(|| heading(line.text.trim())).flatten()
 }
 
 /// What stands above a line of `=` or `-` is its heading, unless both are quoted. Such a title also
@@ -58,18 +60,6 @@ fn underlined<'a>(line: &Line<'_>, above: &'a str) -> Option<(usize, &'a str)> {
         '-' => Some((2, above.trim())),
         _ => None,
     }
-}
-
-/// Adds a section; `around` are those that it and what follows stand in, itself the last.
-fn begin<'a>(found: &mut Vec<Section<'a>>, around: &mut Vec<usize>, level: usize, title: &'a str) {
-    while around.pop_if(|at| found[*at].level >= level).is_some() {}
-    around.push(found.len());
-    found.push(Section {
-        level,
-        title,
-        is_empty: true,
-        body: "",
-    });
 }
 
 #[cfg(test)]

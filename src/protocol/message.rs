@@ -6,7 +6,6 @@ use serde::Serialize;
 use crate::error::nearest;
 use crate::skill::Skill;
 
-/// Kinds of work, as they start the sentence.
 pub(crate) const KINDS: [&str; 9] = [
     "Research",
     "Implementation",
@@ -40,7 +39,6 @@ pub(crate) enum Status {
 impl Status {
     pub(crate) const ALL: [Status; 3] = [Status::Complete, Status::Partial, Status::Blocked];
 
-    /// Returns the sentence without its first word.
     fn ending(self) -> &'static str {
         match self {
             Status::Complete => " complete. See MANIFEST.jsonl for summary.",
@@ -50,7 +48,6 @@ impl Status {
     }
 }
 
-/// Why a message is none of the sentences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refused {
     /// What is wrong, to be read after "the message".
@@ -87,7 +84,6 @@ pub(crate) fn sentences() -> impl Iterator<Item = String> {
         .flat_map(move |kind| endings().map(move |ending| format!("{kind}{ending}")))
 }
 
-/// Says in one line which sentences are allowed.
 pub(crate) fn allowed() -> String {
     let forms = Status::ALL.map(|status| format!("`<Kind>{}`", status.ending()));
     let (last, kinds) = KINDS.split_last().unwrap_or((&"Task", &[]));

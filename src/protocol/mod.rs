@@ -29,9 +29,7 @@ pub(crate) struct ProtocolFile {
     pub(crate) when: When,
     /// Sections that the output file must have; only the base protocol asks for some.
     pub(crate) sections: Vec<String>,
-    /// The text, with tokens.
     pub(crate) text: String,
-    /// Its file, as it can be shown to people.
     pub(crate) path: String,
 }
 
@@ -46,7 +44,6 @@ pub(crate) struct When {
     session_open: bool,
 }
 
-/// A part that a task may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     Dependencies,
@@ -54,15 +51,11 @@ enum Part {
     RequiredGates,
 }
 
-/// What conditions are compared with.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Situation<'a> {
     pub(crate) task: &'a Task,
-    /// The skill that it goes to.
     pub(crate) skill: &'a Skill,
-    /// Whether an open session covers the task.
     pub(crate) session_open: bool,
-    /// Whether gates were set as required for the task.
     pub(crate) required_gates: bool,
 }
 
@@ -145,12 +138,11 @@ impl ProtocolFile {
         digest(&self.text)
     }
 
-    /// Says whether the protocol applies to every task: the base, and those with `always`.
+    /// Returns whether the protocol applies to every task: the base, and those with `always`.
     pub(crate) fn is_unconditional(&self) -> bool {
         self.when == When::default() || self.when.always
     }
 
-    /// Says why the protocol applies; none when it does not.
     pub(crate) fn applies(&self, situation: &Situation<'_>) -> Option<String> {
         self.when.holds(situation)
     }

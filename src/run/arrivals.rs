@@ -1,6 +1,6 @@
-//! In which order what an agent wrote came in. Its two outputs are two files; a third one, the index,
-//! tells step by step how far an output had come by when, in lines such as `out 1234 1769418000000`.
-//! What is wrong with an index costs times and the order, never a line. Pure.
+//! The order of an agent's output. Its two streams are two files; the index tells step by step how far a
+//! stream had come by when, in lines such as `out 1234 1769418000000`. A corrupt index loses timestamps and
+//! ordering, never output. Pure.
 
 use std::fmt;
 use std::ops::Range;
@@ -53,7 +53,6 @@ impl Arrival {
     }
 }
 
-/// Reads the steps of an index, as far as they are whole.
 pub(crate) fn read(index: &[u8]) -> Vec<Arrival> {
     let lines = index.split_inclusive(|byte| *byte == b'\n');
     lines.filter_map(Arrival::read).collect()
@@ -62,7 +61,6 @@ pub(crate) fn read(index: &[u8]) -> Vec<Arrival> {
 /// A line that an agent wrote. There may be very many, so it holds nothing but its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Spoken {
-    /// To which output.
     pub(crate) stream: Stream,
     /// Which of its lines, from 0.
     pub(crate) line: u32,
@@ -78,16 +76,21 @@ impl Spoken {
     }
 }
 
-/// Puts the lines of both outputs into the order in which their ends came, up to one more than
-/// [`LINES_MAX`]. First are those that the index tells of, which keep their place while more comes;
-/// `rest` says of which outputs the others are told too. A last line without an end ends with the
-/// agent.
+/// Orders the lines of both streams by when their ends came, up to one more than [`LINES_MAX`]. Indexed lines
+/// come first and keep their place while more come; `rest` says of which streams the others are included. An
+/// unterminated last line ends with the agent.
 pub(crate) fn in_order(index: &[Arrival], [out, err]: [&Ends; 2], rest: [bool; 2]) -> Vec<Spoken> {
     let (out, err) = (Output::new(Stream::Out, out), Output::new(Stream::Err, err));
     let mut outputs = [out, err];
     let mut spoken = Vec::new();
     for (step, arrival) in (1..).zip(index) {
-        outputs[arrival.stream as usize].come(arrival.to, step, &mut spoken);
+        let output = &mut outputs[arrival.stream as usize];
+        output.came = output.came.max(arrival.to);
+        let ends = output.ends.whole[output.told..].iter();
+        let count = ends
+            .take_while(|end| u64::from(**end) <= arrival.to)
+            .count();
+        output.tell(count, step, &mut spoken);
     }
     let last = index.len() as u32;
     for (output, has_rest) in outputs.into_iter().zip(rest) {
@@ -98,7 +101,6 @@ pub(crate) fn in_order(index: &[Arrival], [out, err]: [&Ends; 2], rest: [bool; 2
     spoken
 }
 
-/// An output while its lines are told.
 struct Output<'a> {
     stream: Stream,
     ends: &'a Ends,
@@ -115,14 +117,6 @@ impl<'a> Output<'a> {
             told: 0,
             came: 0,
         }
-    }
-
-    /// Tells the lines that ended in a step.
-    fn come(&mut self, to: u64, step: u32, spoken: &mut Vec<Spoken>) {
-        self.came = self.came.max(to);
-        let ends = self.ends.whole[self.told..].iter();
-        let count = ends.take_while(|end| u64::from(**end) <= to).count();
-        self.tell(count, step, spoken);
     }
 
     /// Tells the others. The time of a last line without an end is that of the last step.
@@ -178,7 +172,6 @@ impl Ends {
         self.whole.len() > LINES_MAX
     }
 
-    /// Says where a line is, without what ends it.
     pub(crate) fn line(&self, line: usize) -> Range<u64> {
         let former = line.checked_sub(1).and_then(|line| self.whole.get(line));
         let start = former.copied().unwrap_or(0);
@@ -205,7 +198,6 @@ mod tests {
         ends
     }
 
-    /// Says in which order lines are told, with their times.
     fn told(index: &str, is_over: bool, rest: [bool; 2]) -> String {
         let steps = read(index.as_bytes());
         let ends = [OUT, ERR].map(|bytes| ends(bytes, is_over));
@@ -223,7 +215,6 @@ mod tests {
         spoken.iter().map(one).collect::<Vec<_>>().join(" ")
     }
 
-    /// As [`told`], of an agent that has ended.
     fn told_all(index: &str) -> String {
         told(index, true, [true; 2])
     }

@@ -1,5 +1,5 @@
-//! What became of each task of a run, read from its events: one way for the coordinator, which goes on
-//! from it after a kill, and for everybody who looks at a run. Pure.
+//! The state of each task of a run, read from its events, for the coordinator, which resumes from it, and for
+//! all views. Pure.
 
 #[cfg(test)]
 mod tests;
@@ -142,24 +142,21 @@ impl TaskRun {
         self.state == TaskState::Done
     }
 
-    /// Says whether it has come to an end that stays when a run goes on that was interrupted.
     pub(crate) fn is_settled(&self) -> bool {
         let failed = self.state == TaskState::Failed && !self.was_cancelled();
         self.is_done() || failed
     }
 
-    /// Says whether work on it was ended by somebody before it was over, which is no failure of it.
+    /// Returns whether work on it was ended by somebody before it was over, which is no failure of it.
     pub(crate) fn was_cancelled(&self) -> bool {
         self.state == TaskState::Failed && self.outcome == Some(Outcome::Cancelled)
     }
 }
 
-/// The tasks of a run, and where each stands.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Board {
     tasks: Vec<TaskRun>,
     places: HashMap<TaskId, usize>,
-    /// When its process last told something.
     told_at: String,
 }
 
@@ -172,7 +169,6 @@ impl Board {
         board
     }
 
-    /// Returns the tasks, in the order of the run.
     pub(crate) fn tasks(&self) -> &[TaskRun] {
         &self.tasks
     }
@@ -188,7 +184,6 @@ impl Board {
         }
     }
 
-    /// Notes what the running agent of a task does now, where no event tells that so soon.
     pub(crate) fn doing(&mut self, id: TaskId, what: String) {
         if let Some(place) = self.places.get(&id) {
             self.tasks[*place].doing = Some(what);
@@ -202,14 +197,21 @@ impl Board {
             self.places = places.map(|(place, task)| (task.task_id, place)).collect();
         }
         if matches!(kind, kind::RUN_LEFT | kind::RUN_RESUMED) {
-            let until = &self.told_at;
-            let tasks = self.tasks.iter_mut();
-            tasks.for_each(|task| broke_off(task, until));
+            // When work ended nobody knows, only that it went on until something was told last.
+            for task in &mut self.tasks {
+                let since = task.since.take();
+                let took = since.and_then(|since| between_ms(&since, &self.told_at));
+                task.duration_ms += took.unwrap_or(0);
+            }
         }
         if kind == kind::RUN_RESUMED {
             let again = told.again == Some(true);
             let open = |task: &&mut TaskRun| !(task.is_settled() && !again || task.is_done());
-            self.tasks.iter_mut().filter(open).for_each(reopen);
+            for task in self.tasks.iter_mut().filter(open) {
+                task.state = TaskState::Waiting;
+                (task.outcome, task.reason, task.ended_at) = (None, None, None);
+                (task.group, task.worktree) = (None, None);
+            }
         }
         let place = told.task_id.and_then(|id| self.places.get(&id));
         if let Some(task) = place.map(|place| &mut self.tasks[*place]) {
@@ -259,12 +261,6 @@ impl Summary {
     }
 }
 
-fn reopen(task: &mut TaskRun) {
-    task.state = TaskState::Waiting;
-    (task.outcome, task.reason, task.ended_at) = (None, None, None);
-    (task.group, task.worktree) = (None, None);
-}
-
 fn happened(task: &mut TaskRun, kind: &str, at: &str, told: &Told) {
     match kind {
         kind::TASK_STARTED => {
@@ -301,14 +297,6 @@ fn happened(task: &mut TaskRun, kind: &str, at: &str, told: &Told) {
     }
 }
 
-/// Ends what worked on a task when the process of the run was gone: until when it did nobody knows, only
-/// that it did until something was told last.
-fn broke_off(task: &mut TaskRun, until: &str) {
-    let since = task.since.take();
-    let took = since.and_then(|since| between_ms(&since, until));
-    task.duration_ms += took.unwrap_or(0);
-}
-
 fn ended(task: &mut TaskRun, told: &Told) {
     task.outcome = told.outcome;
     // One that was ended came to no last words of its own.
@@ -336,7 +324,6 @@ fn ended(task: &mut TaskRun, told: &Told) {
     (task.doing, task.group, task.using) = (None, None, None);
 }
 
-/// Notes what was kept and why, beside the reason for which the task failed.
 fn kept(task: &mut TaskRun, told: &Told) {
     for list in [&mut task.missing, &mut task.warnings] {
         let why = told.reason.as_ref();
@@ -358,7 +345,6 @@ fn kept(task: &mut TaskRun, told: &Told) {
     task.branch = told.branch.clone();
 }
 
-/// Says where work is kept that is not in the workspace, after the reason for which it is not.
 fn where_kept(worktree: &Option<String>, branch: &Option<String>) -> Option<String> {
     match (worktree, branch) {
         (Some(place), _) => Some(format!("; its worktree is kept: {place}")),

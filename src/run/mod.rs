@@ -1,6 +1,5 @@
-//! Runs: what agents carry out. One record and one stream of events for all of them, a routed
-//! message, a query, a plan or an epic. Fields and words of the multi-agent notes, sections 1.6
-//! and 1.9. Pure.
+//! Runs: one record and one stream of events for a routed message, a query, a plan or an epic. Fields and
+//! words of the multi-agent notes, sections 1.6 and 1.9. Pure.
 
 pub(crate) mod arrivals;
 pub(crate) mod board;
@@ -66,8 +65,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// Makes the record of a run that begins: nobody routed it, and nothing has come of it yet. Its
-    /// user, its owner and when it began are for whoever begins it.
+    /// Makes the record of a new run, without routing or result. The caller sets its user, owner and start.
     pub(crate) fn new(id: String, kind: RunKind, supervisor: &str, input: String) -> Run {
         Run {
             id,
@@ -166,7 +164,7 @@ closed! {
 }
 
 impl RunKind {
-    /// Says whether a run whose process ended before it did can be gone on with.
+    /// Returns whether a run whose process ended before it did can be gone on with.
     pub(crate) fn resumes(self) -> bool {
         matches!(self, RunKind::Plan | RunKind::Epic | RunKind::Tasks)
     }
@@ -241,12 +239,10 @@ closed! {
 
 /// Longest title, in characters.
 pub(crate) const TITLE_MAX: usize = 200;
-/// With whom a conversation is that is with the agents of the chat.
 pub(crate) const CHAT: &str = "chat";
 /// Longest name of a conversation, in bytes.
 pub(crate) const ID_MAX: usize = 100;
 
-/// Says whether a text can be the name of a conversation.
 pub(crate) fn is_id(text: &str) -> bool {
     let is_allowed = |c: char| c.is_ascii_alphanumeric() || "-_.:".contains(c);
     (1..=ID_MAX).contains(&text.len()) && text.chars().all(is_allowed)
@@ -308,7 +304,6 @@ closed! {
     Archived = "archived",
 }
 
-/// Checks a title and trims it; an empty one is none.
 pub(crate) fn check_title(title: &str) -> Result<Option<String>> {
     let title = title.trim();
     let length = title.chars().count();

@@ -1,11 +1,9 @@
-//! Which step of a graph is next: each waits for others, and what waits for nothing any more can
-//! begin at once, whatever else still runs. Pure.
+//! Schedules the steps of a graph: a step can start once everything that it waits for is done. Pure.
 
 use std::collections::BTreeSet;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stand {
-    /// It waits, for other steps or for its turn.
     Waiting,
     Running,
     Done,
@@ -14,7 +12,6 @@ pub(crate) enum Stand {
     Skipped,
 }
 
-/// Steps by their place, and what each waits for.
 #[derive(Clone, Debug)]
 pub(crate) struct Schedule {
     stands: Vec<Stand>,
@@ -26,8 +23,8 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    /// Makes a schedule: `needs` has, for each step, the places of those that come before it. The
-    /// first of the steps that can begin comes first.
+    /// Makes a schedule; `needs` has the dependencies of each step by index. Steps that can start are ordered
+    /// by index.
     pub(crate) fn new(needs: &[Vec<usize>]) -> Schedule {
         let mut unlocks = vec![Vec::new(); needs.len()];
         let needs: Vec<BTreeSet<usize>> = needs
@@ -54,7 +51,6 @@ impl Schedule {
         Some(step)
     }
 
-    /// Puts a step back that is under way: it can begin again.
     pub(crate) fn put_back(&mut self, step: usize) {
         self.stands[step] = Stand::Waiting;
         self.ready.insert(step);

@@ -1,11 +1,9 @@
-//! Tokens and money together, and what of a running total is new; how long a process carried out a run
-//! before it was gone. Pure.
+//! Tokens and cost, the increase over a running total, and how long a process worked on a run. Pure.
 
 use super::told::kind;
 use super::{Event, PLAN_RESUMED, RUN_FINISHED, Usage};
 use crate::clock::between_ms;
 
-/// What was used and paid, as far as anybody says.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Spent {
     pub(crate) usage: Option<Usage>,
@@ -23,7 +21,6 @@ impl Spent {
         }
     }
 
-    /// Returns what of a total is not in this already. A total that is less does not count it in.
     pub(crate) fn new_usage(self, total: Usage) -> Usage {
         self.usage.map_or(total, |before| since(before, total))
     }
@@ -59,8 +56,8 @@ pub(crate) fn dollars(amount: f64) -> f64 {
     }
 }
 
-/// Returns how long the last process of a run over tasks or of a plan carried it out, in milliseconds: from
-/// when it began or went on until something was told last. None where that was counted before.
+/// Returns how long the last process of a run over tasks or of a plan worked on it, in milliseconds, from its
+/// start or resumption to its last event. `None` if that was counted before.
 pub(crate) fn until_left(events: &[Event]) -> Option<u64> {
     let is_begin = |event: &Event| {
         let kind = event.kind.as_str();
@@ -68,20 +65,17 @@ pub(crate) fn until_left(events: &[Event]) -> Option<u64> {
     };
     // No event of its own says that a plan began: its first one is what was asked for.
     let own = events.get(events.iter().rposition(is_begin).unwrap_or(0)..)?;
+    let is_counted = |event: &Event| match event.kind.as_str() {
+        // Steps of plans tell errors of their own.
+        kind::RUN_LEFT => !event.detail.contains_key("stepId"),
+        other => other == RUN_FINISHED,
+    };
     if own.iter().any(is_counted) {
         return None;
     }
     // Others ask for the end, perhaps long after the process was gone.
     let last = own.iter().rfind(|event| event.kind != kind::RUN_CANCEL)?;
     between_ms(&own.first()?.at, &last.at)
-}
-
-/// Says whether the time of a process is counted with an event. Steps of plans tell errors of their own.
-fn is_counted(event: &Event) -> bool {
-    match event.kind.as_str() {
-        kind::RUN_LEFT => !event.detail.contains_key("stepId"),
-        other => other == RUN_FINISHED,
-    }
 }
 
 #[cfg(test)]

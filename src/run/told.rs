@@ -1,5 +1,5 @@
-//! Events of a run: as the store keeps them, as a line of `events.jsonl` and of a stream, which kinds there
-//! are, and what those of a run over tasks tell. Pure.
+//! Events of a run: as stored, as lines of `events.jsonl` and of a stream; their kinds, and the payload of a
+//! run over tasks. Pure.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,6 @@ use serde_json::Value;
 use super::{Detail, Outcome, STEP, Usage};
 use crate::id::TaskId;
 
-/// Kinds of events of a run over tasks.
 pub(crate) mod kind {
     /// The run began; tells its tasks, in order.
     pub(crate) const RUN_STARTED: &str = "run.started";
@@ -30,18 +29,14 @@ pub(crate) mod kind {
     pub(crate) const AGENT_ENDED: &str = "agent.ended";
     /// The commands of a task were run.
     pub(crate) const TASK_CHECKED: &str = "task.checked";
-    /// A task does not verify.
     pub(crate) const TASK_LACKING: &str = "task.lacking";
     /// A task waits before it is tried again.
     pub(crate) const TASK_WAITING: &str = "task.waiting";
-    /// The work on a task was brought from its worktree into the workspace.
     pub(crate) const TASK_MERGED: &str = "task.merged";
     /// Something of a task stays outside of the workspace: its worktree, an output that somebody else has
     /// changed too, or a branch that is not merged.
     pub(crate) const TASK_KEPT: &str = "task.kept";
-    /// A task verified and is done.
     pub(crate) const TASK_COMPLETED: &str = "task.completed";
-    /// A task failed and was given back.
     pub(crate) const TASK_FAILED: &str = "task.failed";
     pub(crate) const TASK_SKIPPED: &str = "task.skipped";
 }
@@ -52,11 +47,9 @@ pub(crate) mod kind {
 pub(crate) struct Told {
     pub(crate) task_id: Option<TaskId>,
     pub(crate) attempt: Option<u32>,
-    /// Epoch of the claim under which it is worked on.
     pub(crate) epoch: Option<u32>,
     pub(crate) skill: Option<String>,
     pub(crate) runner: Option<String>,
-    /// Id of the manifest entry that is due.
     pub(crate) manifest_id: Option<String>,
     pub(crate) output_file: Option<String>,
     /// The criteria that count: those that the task had when it was claimed.
@@ -64,7 +57,6 @@ pub(crate) struct Told {
     /// True when the try goes on with an earlier conversation; false at the end of one that was to, where that
     /// conversation is not there.
     pub(crate) resumes: Option<bool>,
-    /// Number of the process group of the agent.
     pub(crate) group: Option<u32>,
     /// When its first process began, as the system counts, so that a number that another process has
     /// got since is known.
@@ -80,7 +72,6 @@ pub(crate) struct Told {
     pub(crate) cost: Option<f64>,
     pub(crate) turns: Option<u32>,
     pub(crate) message: Option<String>,
-    /// What it was not allowed.
     pub(crate) denied: Vec<String>,
     /// The last lines of its standard error.
     pub(crate) complaints: Vec<String>,
@@ -91,18 +82,14 @@ pub(crate) struct Told {
     /// The branch on which it is worked on; at the start of a run with worktrees the one that was checked out,
     /// none on a detached HEAD.
     pub(crate) branch: Option<String>,
-    /// The worktree that was kept.
     pub(crate) worktree: Option<String>,
     /// The commit that brought the work into the workspace; at the start of a run with worktrees the one that was
     /// checked out.
     pub(crate) commit: Option<String>,
     /// The tasks of the run, in order.
     pub(crate) tasks: Vec<Planned>,
-    /// How the run is carried out.
     pub(crate) options: Option<Value>,
-    /// True when tasks that failed are tried again.
     pub(crate) again: Option<bool>,
-    /// Who asks for it.
     pub(crate) by: Option<String>,
 }
 
@@ -144,8 +131,8 @@ pub(crate) struct Planned {
     pub(crate) is_epic: bool,
 }
 
-/// Counts the waves, from 0: a task is in the one after the last of those that come before it. Epics, on
-/// which nobody works, make none; what waits for itself is in none.
+/// Returns the wave of each task, from 0: the one after its last dependency. Epics, on which nobody works,
+/// have none, nor do tasks in a cycle.
 pub(crate) fn waves(tasks: &[Planned]) -> BTreeMap<TaskId, usize> {
     let mut waves: BTreeMap<TaskId, usize> = BTreeMap::new();
     // The first wave that what waits for a task can be in.

@@ -1,5 +1,5 @@
-//! A run as people watch it: the tries of each task, when it waited, and how many agents worked when.
-//! Read from events, also a few at a time. Pure.
+//! A run as people watch it: the attempts of each task, its waits, and the number of agents over time. Read
+//! from events, also incrementally. Pure.
 
 #[cfg(test)]
 mod tests;
@@ -110,14 +110,12 @@ impl Track {
         self.attempts.get(&task).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns where a task stands; one that is being checked is told from one that is worked on.
     pub(crate) fn stage(&self, task: &TaskRun) -> Option<Stage> {
         let last = self.attempts(task.task_id).last();
         last.map(|last| last.state)
             .filter(|_| task.state == TaskState::Running)
     }
 
-    /// Counts all tries, those that failed, and those whose agents said what they used.
     pub(crate) fn tally(&self) -> (usize, usize, usize) {
         let all = || self.attempts.values().flatten();
         let failed = all().filter(|one| one.has_failed()).count();
@@ -167,7 +165,6 @@ impl Track {
         }
     }
 
-    /// Ends what was under way when the process of the run ended.
     fn broke_off(&mut self, at: &str) {
         if self.working > 0 {
             self.working = 0;
@@ -212,7 +209,6 @@ fn begun(told: &Told, at: &str, before: usize) -> Attempt {
 }
 
 impl Attempt {
-    /// Says whether it failed; one that somebody ended before it was over did not.
     pub(crate) fn has_failed(&self) -> bool {
         self.state == Stage::Failed && !self.was_cancelled()
     }

@@ -1,6 +1,5 @@
-//! What an agent wrote, for people: the lines of event streams in words, all others as they are.
-//! Nothing here counts as evidence. Pure.
-//! Escape sequences that steer a terminal are removed whole: half of one is noise.
+//! The output of an agent, for people: events in words, other lines as they are. Nothing here counts as
+//! evidence. Pure. Escape sequences are removed whole: half of one is noise.
 
 use std::borrow::Cow;
 
@@ -65,7 +64,6 @@ pub(crate) struct Tool {
     pub(crate) duration_ms: Option<u64>,
 }
 
-/// Reads one line of what an agent wrote.
 pub(crate) fn line(ch: Channel, raw: &str) -> Line {
     let told = match ch {
         Channel::Out => serde_json::from_str::<Value>(raw)
@@ -105,8 +103,7 @@ struct Said {
     tool: Option<Tool>,
 }
 
-/// Reads an event of any of the programs that drive agents. What none of the known forms fits stays as
-/// it is.
+/// Reads an event of any known agent program; unknown events stay as they are.
 fn said(event: &Value) -> Said {
     let blocks = event["message"]["content"].as_array();
     if let Some(blocks) = blocks {
@@ -183,13 +180,11 @@ fn block(block: &Value) -> Said {
     }
 }
 
-/// Finds how long a tool took, where its event says when it began and ended.
 fn took(block: &Value) -> Option<u64> {
     let time = &block["state"]["time"];
     time["end"].as_u64()?.checked_sub(time["start"].as_u64()?)
 }
 
-/// Finds what a tool was used on.
 fn subject(block: &Value) -> String {
     let places = [
         block,
@@ -220,7 +215,7 @@ pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// Says whether a character begins a sequence: ESC, or one that stands for ESC and a bracket.
+/// Returns whether a character begins a sequence: ESC, or one that stands for ESC and a bracket.
 fn begins(c: char) -> bool {
     matches!(c, '\u{1b}' | '\u{9b}' | '\u{9d}')
 }
@@ -235,7 +230,10 @@ fn after<'a>(text: &'a str, endless: &mut Option<usize>) -> &'a str {
     };
     let rest = chars.as_str();
     match kind {
-        Some('[') => after_control(rest),
+        Some('[') => {
+            let rest = rest.trim_start_matches(|c: char| matches!(c, '0'..='?'));
+            ended(rest.trim_start_matches(|c: char| matches!(c, ' '..='/')))
+        }
         Some(']' | 'P' | 'X' | '^' | '_') => after_string(rest, endless),
         Some(' '..='/') => ended(rest.trim_start_matches(|c: char| matches!(c, ' '..='/'))),
         Some('0'..='~') => rest,
@@ -243,21 +241,13 @@ fn after<'a>(text: &'a str, endless: &mut Option<usize>) -> &'a str {
     }
 }
 
-/// Skips parameters and the letter that ends them.
-fn after_control(rest: &str) -> &str {
-    let rest = rest.trim_start_matches(|c: char| matches!(c, '0'..='?'));
-    let rest = rest.trim_start_matches(|c: char| matches!(c, ' '..='/'));
-    ended(rest)
-}
-
 fn ended(rest: &str) -> &str {
     rest.strip_prefix(|c: char| matches!(c, '0'..='~'))
         .unwrap_or(rest)
 }
 
-/// Skips a text, such as a title or the address of a link, with what ends it. None goes over a line.
-/// `endless` keeps how much follows the last place until which nothing ends one: each place is looked
-/// at once, however many begin there.
+/// Skips a string sequence, such as a title or a link, with its terminator; none spans lines. `endless`
+/// remembers after which place no terminator follows, so that each place is scanned once.
 fn after_string<'a>(rest: &'a str, endless: &mut Option<usize>) -> &'a str {
     if endless.is_some_and(|left| rest.len() >= left) {
         return rest;

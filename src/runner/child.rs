@@ -1,16 +1,15 @@
-//! The environment and the folder of every command that cleo starts. Nothing is inherited by default: a
-//! command gets the variables that are chosen for its kind, and `PWD`, which names the folder that it runs
-//! in. What a hook, `git rebase --exec` or `git bisect run` says of the repository of cleo's caller reaches
-//! no command: it would work on that repository instead of the one around it.
+//! The environment and folder of every command that cleo starts. Nothing is inherited by default: a command
+//! gets the variables chosen for its kind, and `PWD`, which names its folder. Variables of a hook, `git
+//! rebase --exec` or `git bisect run` about the caller's repository are never passed on, because commands
+//! would work on that repository instead.
 
-use std::env;
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
+use std::{env, fs};
 
-/// A variable of an environment.
 pub(crate) type Variable = (OsString, OsString);
 
 /// The variables that tie git to one repository, as `git rev-parse --local-env-vars` lists them, those of
@@ -102,15 +101,14 @@ const PROXIES: [&str; 6] = [
     "http_proxy",
     "https_proxy",
 ];
-/// What workers, planners and policies get.
 const ANSWER: &[&str] = &[
     "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "TMPDIR", "TZ", "USER",
 ];
 /// What cleo's own git gets: its programs, and where the user's settings lie.
-const GIT: &[&str] = &["HOME", "PATH", "TMPDIR", "XDG_CONFIG_HOME"];
+pub(super) const GIT: &[&str] = &["HOME", "PATH", "TMPDIR", "XDG_CONFIG_HOME"];
 
-/// Chooses the variables of agents, gates and criteria, and those that `names` names, which may end
-/// with `*`. A proxy keeps its name and password only when it is named.
+/// Returns the variables of agents, gates and criteria, and those in `names`, which may end with `*`. A proxy
+/// keeps its credentials only when it is named.
 pub(crate) fn work_environment<'a>(names: impl Iterator<Item = &'a String>) -> Vec<Variable> {
     choose_for_work(env::vars_os(), &names.collect::<Vec<_>>())
 }
@@ -139,7 +137,6 @@ pub(crate) fn answer_environment(names: &[String]) -> Vec<Variable> {
         .collect()
 }
 
-/// Returns the variables of the user that have one of these names.
 pub(crate) fn variables(names: &[&str]) -> impl Iterator<Item = Variable> {
     let names = names.iter().filter(|name| is_allowed(name));
     let found = names.filter_map(|name| Some((OsString::from(name), env::var_os(name)?)));
@@ -192,21 +189,15 @@ pub(crate) fn command(
     command
 }
 
-/// Makes a command for cleo itself, which gets the user's whole environment: what it starts in turn gets
-/// what is chosen for that.
+/// Makes a command for cleo itself, which gets the whole environment and chooses for its own children.
 pub(crate) fn own_command(program: impl AsRef<OsStr>, folder: &Path) -> Command {
     let mut command = Command::new(program);
     place(&mut command, folder);
     command
 }
 
-/// Makes a git of cleo's own, with nothing but the user's settings for git.
-pub(super) fn git_command(program: &OsStr, folder: &Path) -> Command {
-    command(program, folder, variables(GIT))
-}
-
-/// Has a command run in a folder, and know it: what asks `PWD`, as make does, must not see the folder of
-/// whoever called cleo.
+/// Sets the folder of a command and `PWD`, because programs such as make must not see the caller's folder
+/// there.
 fn place(command: &mut Command, folder: &Path) {
     for name in GIT_LOCAL {
         command.env_remove(name);
@@ -225,6 +216,25 @@ fn named(folder: &Path) -> Option<PathBuf> {
         true => Some(folder.components().collect()),
         false => fs::canonicalize(folder).ok(),
     }
+}
+
+/// Where a search of `path`, a list of folders as in the variable `PATH`, finds a program. None when it
+/// finds none, when the program is named with a folder, or when the answer depends on the folder that
+/// the program is started in.
+///
+/// A process that is started by its whole path is started without a copy of cleo's memory and without
+/// trying every folder, which is much of what starting a small program costs.
+pub(super) fn find_program(program: &OsStr, path: &OsStr) -> Option<PathBuf> {
+    if Path::new(program).components().count() != 1 {
+        return None;
+    }
+    std::env::split_paths(path)
+        .take_while(|folder| folder.is_absolute())
+        .map(|folder| folder.join(program))
+        .find(|candidate| {
+            let about = candidate.metadata();
+            about.is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
+        })
 }
 
 #[cfg(test)]
@@ -312,5 +322,24 @@ mod tests {
             let set = set.and_then(|(_, value)| value).map(Path::new);
             assert_eq!(set, Some(real.join(expected).as_path()), "{given}");
         }
+    }
+
+    #[test]
+    fn the_first_folder_with_a_program_that_can_be_run_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let (first, second) = (folder.path().join("first"), folder.path().join("second"));
+        for (place, mode) in [(&first, 0o644), (&second, 0o755)] {
+            std::fs::create_dir(place).unwrap();
+            let program = place.join("agent");
+            std::fs::write(&program, "").unwrap();
+            std::fs::set_permissions(&program, PermissionsExt::from_mode(mode)).unwrap();
+        }
+        let path = std::env::join_paths([&first, &second]).unwrap();
+        let find = |program: &str, path: &OsStr| find_program(program.as_ref(), path);
+        assert_eq!(find("agent", &path), Some(second.join("agent")));
+        assert_eq!(find("other", &path), None);
+        assert_eq!(find("./agent", &path), None);
+        let relative = std::env::join_paths([Path::new("here"), &second]).unwrap();
+        assert_eq!(find("agent", &relative), None);
     }
 }

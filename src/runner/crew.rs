@@ -1,5 +1,5 @@
-//! Threads that work side by side, a bounded number at a time, while one thread, the caller's, keeps
-//! the record: it alone says what begins, and hears what ended.
+//! Runs work in parallel on a bounded number of threads, while the caller's thread keeps the record: it alone
+//! starts steps and handles their results.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -39,23 +39,18 @@ pub(crate) fn each<T: Sync, R: Send>(
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// What carries out the steps of a schedule.
 pub(crate) trait Crew {
-    /// What a step needs to be worked on.
     type Job: Send;
-    /// What a step comes to.
     type Done: Send;
 
-    /// Prepares a step that begins, on the caller's thread.
     fn begin(&mut self, step: usize) -> Result<Self::Job>;
 
     /// Takes what a step came to, on the caller's thread, and notes in the schedule how it stands.
     fn end(&mut self, schedule: &mut Schedule, step: usize, done: Self::Done) -> Result<()>;
 }
 
-/// Carries out a schedule: each step as soon as what it waits for is done, at most `jobs` at a time,
-/// each on a thread of its own. After an error nothing begins any more, and what is under way is
-/// waited for and heard.
+/// Runs a schedule: each step once its dependencies are done, at most `jobs` at a time, each on its own
+/// thread. After an error nothing starts any more, and steps in progress are waited for.
 pub(crate) fn carry_out<C: Crew>(
     schedule: &mut Schedule,
     jobs: usize,

@@ -14,7 +14,6 @@ use std::process::Command;
 
 use super::child;
 
-/// Variables of all calls.
 const VARIABLES: [(&str, &str); 8] = [
     ("LC_ALL", "C"),
     ("GIT_TERMINAL_PROMPT", "0"),
@@ -26,7 +25,6 @@ const VARIABLES: [(&str, &str); 8] = [
     ("GIT_PAGER", "cat"),
 ];
 
-/// Settings of all calls.
 const SETTINGS: &[&str] = &[
     // Programs that git would start.
     "core.hooksPath=/dev/null",
@@ -74,9 +72,8 @@ const SETTINGS: &[&str] = &[
     "merge.stat=false",
 ];
 
-/// Makes a call of git in a folder; its words are still to be added.
 pub(crate) fn command(program: &OsStr, folder: &Path) -> Command {
-    let mut command = child::git_command(program, folder);
+    let mut command = child::command(program, folder, child::variables(child::GIT));
     command.envs(VARIABLES);
     for setting in SETTINGS {
         command.args(["-c", setting]);

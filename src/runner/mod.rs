@@ -4,19 +4,15 @@ pub(crate) mod agent;
 pub(crate) mod child;
 pub(crate) mod crew;
 pub(crate) mod git;
-mod leash;
 pub(crate) mod orphans;
 mod pipes;
 pub(crate) mod probe;
 pub(crate) mod process;
-mod program;
 pub(crate) mod signals;
-mod stat;
 mod strays;
 
 use std::path::PathBuf;
 
-/// Says where a program that comes with cleo lies: beside this one.
 pub(crate) fn beside(name: &str) -> PathBuf {
     let own = std::env::current_exe().unwrap_or_default();
     own.with_file_name(format!("{name}{}", std::env::consts::EXE_SUFFIX))

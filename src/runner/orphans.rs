@@ -1,41 +1,39 @@
-//! Agents that outlived the cleo that started them. One is known by the names of its run and of its
-//! workspace, which are in its environment and in that of everything it started, or by its process group together with the
-//! moment at which that began: a number alone may be somebody else's by now. Only Linux tells; elsewhere
-//! nothing is found and nothing is ended.
+//! Ends agents that outlived their cleo. They are found by the ids of run and workspace in their environment,
+//! or by their process group with its start time, because a group number alone may have been reused. Linux
+//! only; elsewhere nothing is found. And the watchdog that ends a command when cleo is killed.
 
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use super::stat;
+use super::strays;
 
-/// The variable that names the run.
 pub(crate) const RUN: &str = "CLEO_RUN_ID";
 /// The variable that names the workspace, or a folder in it.
 pub(crate) const ROOT: &str = "CLEO_ROOT";
-/// Most of an environment that is looked at, in bytes.
 const ENVIRONMENT_MAX: usize = 8 << 20;
-/// How long they may take to be gone.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Pause between two looks.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Says when a process began: which start of the system, and how long after it.
+/// Returns when a process began: which start of the system, and how long after it.
 pub(crate) fn born(process: u32) -> Option<String> {
     static BOOT: OnceLock<Option<String>> = OnceLock::new();
     let boot = || fs::read_to_string("/proc/sys/kernel/random/boot_id").ok();
     let boot = BOOT.get_or_init(boot).as_deref()?;
-    let began = stat::read(process)?.began;
+    let began = strays::read_stat(process)?.began;
     Some(format!("{}/{began}", boot.trim()))
 }
 
-/// Ends what is left of the agents of a run in a workspace, and returns how many processes that were.
-/// `groups` are the groups that it was seen to start, each with when it began.
+/// Ends the remaining agents of a run in a workspace and returns the number of processes. `groups` are the
+/// groups that it started, each with its start time.
 pub(crate) fn end(run: &str, root: &Path, groups: &[(u32, String)]) -> usize {
     let begun = Instant::now();
     let mut ended = 0;
@@ -53,7 +51,6 @@ pub(crate) fn end(run: &str, root: &Path, groups: &[(u32, String)]) -> usize {
     }
 }
 
-/// Finds the processes of a run, each opened so that it cannot become another one.
 fn found(run: &str, root: &Path, groups: &[(u32, String)]) -> Vec<rustix::fd::OwnedFd> {
     let groups: Vec<u32> = groups
         .iter()
@@ -66,7 +63,11 @@ fn found(run: &str, root: &Path, groups: &[(u32, String)]) -> Vec<rustix::fd::Ow
     let open = |number: u32| {
         let pid = Pid::from_raw(i32::try_from(number).ok()?)?;
         let process = pidfd_open(pid, PidfdFlags::empty()).ok()?;
-        let is_one = is_of_run(number, run, root) || is_in(number, &groups);
+        let is_in_group = || {
+            let stat = strays::read_stat(number);
+            stat.is_some_and(|stat| !stat.has_ended && groups.contains(&stat.group))
+        };
+        let is_one = is_of_run(number, run, root) || (!groups.is_empty() && is_in_group());
         is_one.then_some(process)
     };
     numbers
@@ -88,17 +89,51 @@ fn is_of_run(process: u32, run: &str, root: &Path) -> bool {
     value(RUN) == Some(run.as_bytes()) && folder.is_some_and(|folder| folder.starts_with(root))
 }
 
-/// Says whether a process that has not ended is in one of these groups.
-fn is_in(process: u32, groups: &[u32]) -> bool {
-    let stat = (!groups.is_empty()).then(|| stat::read(process)).flatten();
-    stat.is_some_and(|stat| !stat.has_ended && groups.contains(&stat.group))
+const SCRIPT: &str = "read -r group || exit; read -r line; kill -9 -\"$group\"";
+
+/// Ends the group of a command with cleo, until it is dropped.
+pub(super) struct Leash(Option<Child>);
+
+impl Leash {
+    /// Starts the watchdog before the command, so that the command never runs long without it. Without a
+    /// shell the command survives a killed cleo.
+    pub(super) fn begin() -> Leash {
+        // In a group of its own it hears nothing of what is typed at the terminal.
+        let shell = Command::new("/bin/sh")
+            .args(["-c", SCRIPT, "cleo-leash"])
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn();
+        Leash(shell.ok())
+    }
+
+    pub(super) fn take(&mut self, command: &Child) {
+        let shell = self.0.as_mut().and_then(|shell| shell.stdin.as_mut());
+        if let Some(input) = shell {
+            // A shell that is gone ends nothing, as if there had been none.
+            let _ = writeln!(input, "{}", command.id());
+        }
+    }
+}
+
+impl Drop for Leash {
+    fn drop(&mut self) {
+        if let Some(shell) = &mut self.0 {
+            // Killed before its input ends, it ends nothing any more.
+            let _ = shell.kill();
+            let _ = shell.wait();
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::process::{Command, Stdio};
-
     use super::*;
+    use std::process::{Command, Stdio};
 
     #[test]
     fn a_process_is_known_by_the_moment_it_began() {
@@ -133,5 +168,30 @@ mod tests {
         let _ = ours.kill();
         other.kill().unwrap();
         other.wait().unwrap();
+    }
+
+    fn sleeper() -> Child {
+        let mut command = Command::new("sleep");
+        command.arg("60").process_group(0).spawn().unwrap()
+    }
+
+    #[test]
+    fn a_command_ends_with_who_held_the_other_end() {
+        let mut sleeper = sleeper();
+        let mut leash = Leash::begin();
+        leash.take(&sleeper);
+        drop(leash.0.as_mut().unwrap().stdin.take());
+        assert_eq!(sleeper.wait().unwrap().code(), None);
+    }
+
+    #[test]
+    fn a_leash_that_is_let_go_ends_nothing() {
+        let mut sleeper = sleeper();
+        let mut leash = Leash::begin();
+        leash.take(&sleeper);
+        drop(leash);
+        assert!(sleeper.try_wait().unwrap().is_none());
+        sleeper.kill().unwrap();
+        sleeper.wait().unwrap();
     }
 }

@@ -1,5 +1,5 @@
-//! What a command writes, read on threads that nobody has to wait for: whoever holds a pipe open
-//! cannot hold up cleo.
+//! Reads the output of a command on threads that nobody waits for, so that a process holding a pipe open
+//! cannot block cleo.
 
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read};
@@ -13,22 +13,18 @@ use sha2::{Digest, Sha256};
 
 use crate::id;
 
-/// How many of the last lines are kept.
 pub(super) const LAST_LINES: usize = 20;
 /// Where a line is broken into two, in bytes.
 const LINE_MAX: usize = 2_000;
-/// How much is read at once, in bytes.
 const CHUNK: usize = 16 * 1024;
 
-/// Both outputs of a command.
 pub(super) struct Pipes {
     read: [Arc<Mutex<Heard>>; 2],
     closed: Receiver<()>,
 }
 
 impl Pipes {
-    /// Begins to read what a command writes, and keeps as much of its standard output as `keep`
-    /// bytes.
+    /// Starts to read the output of a command, keeping the first `keep` bytes of its standard output.
     pub(super) fn follow(child: &mut Child, keep: usize) -> Pipes {
         let read = [keep, 0].map(|keep| {
             Arc::new(Mutex::new(Heard {
@@ -46,14 +42,12 @@ impl Pipes {
         Pipes { read, closed }
     }
 
-    /// Waits until both are closed, but no longer than the limit.
     pub(super) fn wait(&self, limit: Duration) {
         let start = Instant::now();
         let left = || limit.saturating_sub(start.elapsed());
         let _ = (0..2).all(|_| self.closed.recv_timeout(left()).is_ok());
     }
 
-    /// Returns the digest of all that was read until now, and its last lines.
     pub(super) fn heard(&self) -> (String, Vec<String>) {
         let [(out, mut lines), (err, more)] = [0, 1].map(|which| {
             let heard = &self.read[which];
@@ -67,19 +61,16 @@ impl Pipes {
         (id::digest(format!("{out}{err}")), lines)
     }
 
-    /// Returns the last lines of the standard error.
     pub(super) fn complaints(&self) -> Vec<String> {
         let heard = self.read[1].lock();
         heard.unwrap_or_else(PoisonError::into_inner).summary().1
     }
 
-    /// Says whether more came on the standard output than is kept.
     pub(super) fn is_cut(&self) -> bool {
         let heard = self.read[0].lock().unwrap_or_else(PoisonError::into_inner);
         (heard.kept.len() as u64) < heard.length
     }
 
-    /// Takes what was kept of the standard output.
     pub(super) fn kept(&self) -> Kept {
         let mut heard = self.read[0].lock().unwrap_or_else(PoisonError::into_inner);
         let is_cut = (heard.kept.len() as u64) < heard.length;
@@ -91,16 +82,13 @@ impl Pipes {
     }
 }
 
-/// What was kept of an output.
 pub(super) struct Kept {
     pub(super) bytes: Vec<u8>,
     /// True when that is all of it, and nothing can come any more.
     pub(super) is_whole: bool,
-    /// True when more came than that.
     pub(super) is_cut: bool,
 }
 
-/// Reads a pipe to its end, or to the end of cleo.
 fn follow(mut pipe: impl Read + Send + 'static, heard: &Arc<Mutex<Heard>>, closing: Sender<()>) {
     let heard = Arc::clone(heard);
     thread::spawn(move || {
@@ -121,7 +109,6 @@ fn follow(mut pipe: impl Read + Send + 'static, heard: &Arc<Mutex<Heard>>, closi
     });
 }
 
-/// What was read from one pipe.
 #[derive(Default)]
 struct Heard {
     hash: Sha256,
@@ -148,7 +135,6 @@ impl Heard {
         }
     }
 
-    /// Adds a part that has a line end at its own end or nowhere.
     fn append(&mut self, mut part: &[u8]) {
         while !part.is_empty() {
             let room = part.len().min(LINE_MAX - self.line.len());
@@ -179,7 +165,6 @@ fn shown(line: &[u8]) -> String {
 mod tests {
     use super::*;
 
-    /// Takes a text in pieces of a size.
     fn taken(text: &str, size: usize) -> (String, Vec<String>) {
         let mut heard = Heard::default();
         text.as_bytes()

@@ -1,5 +1,5 @@
-//! Asks a program what it is: with a home and an environment of its own, within a time limit, and
-//! without waiting for what it leaves behind.
+//! Asks a program for its version or help, with its own home and environment and a time limit, without
+//! waiting for its descendants.
 
 use std::ffi::OsStr;
 use std::io::Read;
@@ -14,14 +14,12 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use super::child;
 
-/// Most of an answer that is read, in bytes.
 const ANSWER_MAX: u64 = 1 << 20;
 /// How long to wait for the rest of an answer after the program has ended.
 const LINGER: Duration = Duration::from_millis(500);
 /// Nobody listens there, so a program that wants to call home gets no further.
 const NO_NETWORK: &str = "http://127.0.0.1:9";
 
-/// What came of asking.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Probed {
     /// It said this, on standard output and then on standard error.
@@ -30,7 +28,6 @@ pub(crate) enum Probed {
     Failed(String),
 }
 
-/// Runs a program with a few words and reads what it says.
 pub(crate) fn ask(program: &Path, words: &[&str], path: &OsStr, limit: Duration) -> Probed {
     let Ok(home) = tempfile::Builder::new().prefix("cleo-probe-").tempdir() else {
         return Probed::Failed("was not asked: there is no room for a scratch folder".to_string());

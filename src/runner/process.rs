@@ -1,12 +1,9 @@
-//! Runs a command to its end: no shell, its own process group, a time limit, output measured but
-//! never kept whole.
+//! Runs a command: no shell, its own process group, a time limit, output measured but never kept whole.
 //!
-//! What counts is the end of the command itself. What it left running has a short while to finish
-//! writing, then its group is ended, and so is what made itself a group of its own (a daemon), where
-//! the system lets it be found (`strays`); nobody waits for what goes on all the same. Only a program
-//! that is known to leave a daemon on purpose, such as git, is [`capture`]d, which lets that go on
-//! unless the command had to be ended. The group of a command that a task names ends with cleo
-//! even when that is killed (`leash`).
+//! The exit of the command itself counts. Its descendants get a short time to flush their pipes; then its
+//! group and daemonized descendants (`strays`) are killed where the system can find them. Only programs that
+//! leave a daemon on purpose, such as git, are [`capture`]d, which lets daemons live unless the command was
+//! ended. Commands that a task names are ended with cleo even when it is killed (`orphans`).
 
 use std::io::{ErrorKind, Write};
 use std::os::unix::process::CommandExt;
@@ -20,7 +17,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use super::child::{self, Variable};
-use super::leash::Leash;
+use super::orphans::Leash;
 use super::pipes::{Kept, Pipes};
 use super::signals::{self, Guard};
 use super::strays::Strays;
@@ -33,7 +30,6 @@ pub(super) const LINGER: Duration = Duration::from_millis(500);
 /// Shortest and longest pause between two looks at a command.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(50));
 
-/// How long a command may go on.
 #[derive(Clone, Debug)]
 pub(crate) struct Bounds {
     /// It is ended after so long.
@@ -48,14 +44,8 @@ impl From<Duration> for Bounds {
     }
 }
 
-impl Bounds {
-    fn is_stopped(&self) -> bool {
-        let stop = self.stop.as_deref();
-        stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
-    }
-}
+impl Bounds {}
 
-/// What became of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finished {
     /// Its exit code; none when a signal ended it.
@@ -70,31 +60,25 @@ pub(crate) struct Finished {
     pub(crate) timed_out: bool,
 }
 
-/// Why a command is waited for no longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ending {
     Exited,
     TimedOut,
-    /// It writes more than is kept, which is of no use.
     Flooded,
     Interrupted,
 }
 
-/// What became of a command, with what it wrote.
 pub(crate) struct Captured {
-    /// What became of it.
     pub(crate) finished: Finished,
     /// The beginning of its standard output.
     pub(crate) stdout: Vec<u8>,
     /// True when that is all of it, and nothing can come any more.
     pub(crate) is_whole: bool,
-    /// True when more came than that.
     pub(crate) is_cut: bool,
     /// The last lines of its standard error.
     pub(crate) complaints: Vec<String>,
 }
 
-/// What becomes of the daemons that a command leaves when it ends by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Daemons {
     End,
@@ -103,9 +87,8 @@ enum Daemons {
     GoOn,
 }
 
-/// Runs the words of a command in a folder, with these variables. The first word is a program; nothing is
-/// expanded. When cleo is asked to end meanwhile, or the command is stopped, it is ended and the answer is an
-/// error.
+/// Runs a command in a folder with these variables. The first word is the program; nothing is expanded. When
+/// cleo is interrupted or the command is stopped, it is ended and an error is returned.
 pub(crate) fn run(
     words: &[String],
     folder: &Path,
@@ -120,14 +103,13 @@ pub(crate) fn run(
     Ok(follow(command, None, bounds, 0, Daemons::EndWithCleo)?.finished)
 }
 
-/// Runs a command and keeps the first `keep` bytes of its standard output. Daemons that it leaves
-/// go on.
+/// Runs a command and keeps the first `keep` bytes of its standard output. Its daemons live on.
 pub(crate) fn capture(command: Command, limit: Duration, keep: usize) -> Result<Captured> {
     follow(command, None, &limit.into(), keep, Daemons::GoOn)
 }
 
-/// Runs a command with something on its standard input, and keeps the first `keep` bytes of its
-/// standard output; once there is more, it is ended. Nothing that it started outlives it.
+/// Runs a command with input and keeps the first `keep` bytes of its standard output; more output ends it.
+/// None of its descendants outlives it.
 pub(crate) fn converse(
     command: Command,
     input: Vec<u8>,
@@ -153,7 +135,10 @@ fn follow(
     if let Some(leash) = &mut leash {
         leash.take(&child);
     }
-    feed(&mut child, input);
+    if let (Some(mut pipe), Some(input)) = (child.stdin.take(), input) {
+        // Nobody waits for a command that does not read, or ends without having read everything.
+        thread::spawn(move || pipe.write_all(&input));
+    }
     let pipes = Pipes::follow(&mut child, keep);
     let is_flooded = || daemons == Daemons::End && pipes.is_cut();
     let ending = wait(&child, start, bounds, &guard, is_flooded);
@@ -188,26 +173,15 @@ fn follow(
     })
 }
 
-/// Starts a command in a group of its own; both its outputs are pipes.
 fn spawn(command: &mut Command) -> Result<Child> {
     start(command.stdout(Stdio::piped()).stderr(Stdio::piped()))
 }
 
-/// Starts a command in a group of its own.
 pub(super) fn start(command: &mut Command) -> Result<Child> {
     let started = command.process_group(0).spawn();
     started.map_err(|cause| not_started(command, cause))
 }
 
-/// Writes to a command on a thread that nobody waits for: one that does not read holds up nothing.
-fn feed(child: &mut Child, input: Option<Vec<u8>>) {
-    if let (Some(mut pipe), Some(input)) = (child.stdin.take(), input) {
-        // A command may end without having read everything.
-        thread::spawn(move || pipe.write_all(&input));
-    }
-}
-
-/// The error of a command that cannot be started.
 pub(super) fn not_started(command: &Command, cause: std::io::Error) -> Error {
     let program = command.get_program().to_string_lossy();
     let message = format!("`{program}` cannot be started: {cause}");
@@ -224,7 +198,6 @@ fn interrupted(code: Code, command: &Command) -> Error {
     signals::interrupted(code, &format!("`{}` ran", words.join(" ")))
 }
 
-/// Waits for the end of the command, a bound or a signal, whichever comes first.
 fn wait(
     child: &Child,
     start: Instant,
@@ -236,7 +209,9 @@ fn wait(
         if has_exited(child) {
             return Ending::Exited;
         }
-        if guard.caught().is_some() || bounds.is_stopped() {
+        let stop = bounds.stop.as_deref();
+        let is_stopped = stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
+        if guard.caught().is_some() || is_stopped {
             return Ending::Interrupted;
         }
         if is_flooded() {
@@ -274,8 +249,8 @@ fn end(child: &Child) {
     signal(child, Signal::KILL);
 }
 
-/// Says whether the command itself has ended, and leaves it to be collected: as long as it is not,
-/// its number cannot become the number of another group, which a signal would hit.
+/// Returns true if the command has exited, without reaping it: until then its number cannot be reused by
+/// another group, which a signal would hit.
 pub(super) fn has_exited(child: &Child) -> bool {
     let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     !matches!(waitid(WaitId::Pid(Pid::from_child(child)), look), Ok(None))
@@ -286,7 +261,6 @@ fn pause(start: Instant) {
     thread::sleep((start.elapsed() / 16).clamp(PAUSES.0, PAUSES.1));
 }
 
-/// Signals the whole group of a command that was not collected yet.
 pub(super) fn signal(child: &Child, signal: Signal) {
     // A group that is gone needs no signal.
     let _ = kill_process_group(Pid::from_child(child), signal);
@@ -318,7 +292,6 @@ mod tests {
         assert_eq!((finished.exit_code, finished.timed_out), (None, true));
     }
 
-    /// Says whether a command came back long before what it left behind ends.
     fn is_quick(finished: &Finished) -> bool {
         finished.duration < Duration::from_secs(20)
     }

@@ -1,6 +1,5 @@
-//! What happens when cleo itself is asked to end while a command runs. The handlers are put in
-//! place when the first command starts, so a cleo that runs none has none, but for that of the limit
-//! on the size of files.
+//! Handles signals to cleo while commands run. Handlers are installed with the first command, so a cleo
+//! without commands has none but that of the file size limit.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,14 +12,12 @@ use signal_hook::flag;
 
 use crate::error::{Code, Error, Result};
 
-/// The signals that end cleo, and what they are answered with.
 const SIGNALS: [(i32, Code); 3] = [
     (SIGINT, Code::Interrupted),
     (SIGTERM, Code::Terminated),
     (SIGHUP, Code::Terminated),
 ];
 
-/// How often a sleeper looks whether cleo is asked to end.
 const LOOK: Duration = Duration::from_millis(25);
 
 /// How often it is asked whether the work of a thread was given up.
@@ -35,7 +32,6 @@ thread_local! {
 static IDLE: AtomicBool = AtomicBool::new(true);
 /// Which signal came, counted from one; it stays, because who asked once wants cleo to end.
 static CAUGHT: AtomicUsize = AtomicUsize::new(0);
-/// True once somebody has taken note of the signal that came.
 static SEEN: AtomicBool = AtomicBool::new(false);
 /// Not 0 when Ctrl-C came again after that.
 static AGAIN: AtomicUsize = AtomicUsize::new(0);
@@ -43,7 +39,6 @@ static AGAIN: AtomicUsize = AtomicUsize::new(0);
 static RUNNING: Mutex<usize> = Mutex::new(0);
 /// True once a file would have become longer than it may; whoever wrote to it was told so.
 static TOO_LONG: AtomicBool = AtomicBool::new(false);
-/// Handlers cannot be taken away again, so there is one set of them for a process.
 static HANDLED: OnceLock<()> = OnceLock::new();
 
 /// As long as it lives, SIGINT, SIGTERM and SIGHUP are noted instead of obeyed.
@@ -60,7 +55,6 @@ impl Guard {
         Ok(Guard(()))
     }
 
-    /// Says which signal came.
     pub(crate) fn caught(&self) -> Option<Code> {
         caught()
     }
@@ -73,13 +67,13 @@ impl Guard {
     }
 }
 
-/// Says whether somebody who asked cleo to end asks again: then nothing is waited for any more.
+/// Returns whether somebody who asked cleo to end asks again: then nothing is waited for any more.
 pub(super) fn is_urged() -> bool {
     SEEN.load(Ordering::SeqCst) && AGAIN.load(Ordering::SeqCst) > 0
 }
 
-/// Works on this thread as long as nobody gives that up: once `is_over` says so, which is asked every half
-/// second, what waits for a command or a server ends as at Ctrl-C.
+/// Runs `work` until `is_over` returns true, which is asked every half second; then waiting for a command or
+/// server ends as with Ctrl-C.
 pub(crate) fn until<T>(is_over: impl FnMut() -> bool + 'static, work: impl FnOnce() -> T) -> T {
     let watch = Watch {
         is_over: Box::new(is_over),
@@ -92,27 +86,22 @@ pub(crate) fn until<T>(is_over: impl FnMut() -> bool + 'static, work: impl FnOnc
     done
 }
 
-/// Who is asked whether work was given up.
 struct Watch {
     is_over: Box<dyn FnMut() -> bool>,
     asked: Instant,
     has_ended: bool,
 }
 
-/// Says whether the work of this thread was given up.
-fn is_given_up() -> bool {
-    WATCH.with_borrow_mut(|watch| {
+fn caught() -> Option<Code> {
+    let is_given_up = WATCH.with_borrow_mut(|watch| {
         let Some(watch) = watch else { return false };
         if !watch.has_ended && watch.asked.elapsed() >= ASK {
             watch.has_ended = (watch.is_over)();
             watch.asked = Instant::now();
         }
         watch.has_ended
-    })
-}
-
-fn caught() -> Option<Code> {
-    if is_given_up() {
+    });
+    if is_given_up {
         return Some(Code::Interrupted);
     }
     let which = CAUGHT.load(Ordering::SeqCst).checked_sub(1)?;
@@ -160,8 +149,8 @@ pub(crate) fn sleep(time: Duration, meanwhile: &str) -> Result<()> {
     }
 }
 
-/// From now on SIGINT, SIGTERM and SIGHUP end cleo at once, with their exit codes, wherever it stands: for
-/// a command that only reads and goes on until somebody ends it.
+/// Makes SIGINT, SIGTERM and SIGHUP end cleo at once with their exit codes, for commands that only read until
+/// they are stopped.
 pub(crate) fn end_at_once() -> Result<()> {
     let always = Arc::new(AtomicBool::new(true));
     for (_, (signal, code)) in heeded() {
@@ -172,15 +161,15 @@ pub(crate) fn end_at_once() -> Result<()> {
     Ok(())
 }
 
-/// From now on a write beyond the limit on the size of files (`ulimit -f`) fails, as on a full disk, where
-/// the system would end cleo without a word. The commands that cleo starts are ended as ever.
+/// Makes writes beyond the file size limit (`ulimit -f`) fail as on a full disk, where the system would kill
+/// cleo silently. Commands that cleo starts keep the default.
 pub(crate) fn outlive_size_limit() {
     // Where it cannot be had, such a write ends cleo; nothing else depends on it.
     let _ = flag::register(SIGXFSZ, &TOO_LONG);
 }
 
-/// From now on signals are left to who calls: commands note none, and end when [`end`] says so. For a
-/// server, which a signal has end in good order.
+/// Leaves signals to the caller: commands note none and end when [`end`] is called. For a server, which shuts
+/// down gracefully.
 pub(crate) fn leave_to_caller() {
     let _ = HANDLED.set(());
 }
@@ -195,19 +184,18 @@ fn unhandled(cause: std::io::Error) -> Error {
     Error::new(Code::Internal, "signals cannot be handled").because(cause)
 }
 
-/// The signals that are heeded, each with its number. `nohup` has SIGHUP ignored, so that a command
-/// outlives its terminal; that stays so.
+/// The handled signals with their numbers. SIGHUP ignored by `nohup` stays ignored, so that a command
+/// outlives its terminal.
 fn heeded() -> impl Iterator<Item = (usize, (i32, Code))> {
     let signals = SIGNALS.into_iter().enumerate();
     signals.filter(|(_, (signal, _))| *signal != SIGHUP || !is_ignored(SIGHUP))
 }
 
-/// Says whether the end of the terminal is to end cleo: `nohup` has that ignored.
 pub(crate) fn heeds_hangup() -> bool {
     !is_ignored(SIGHUP)
 }
 
-/// Says whether cleo was started with a signal ignored. Only Linux tells.
+/// Returns whether cleo was started with a signal ignored. Only Linux tells.
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -215,7 +203,6 @@ fn is_ignored(signal: i32) -> bool {
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// Puts the handlers in place. A handler cannot be undone, so the default is played when idle.
 fn handle() -> std::io::Result<()> {
     for (which, (signal, _)) in heeded() {
         flag::register_conditional_default(signal, &IDLE)?;

@@ -1,11 +1,9 @@
-//! What a command leaves running, also in groups of its own (`setsid`). On Linux such processes
-//! become children of cleo when their parents end, so they can be found and ended; elsewhere they go
-//! on. Each command has a mark in its environment, which all that it starts inherit: so of many
-//! commands at once, each ends its own and no other's. One that was started with another environment
-//! has no mark; it is told by its age: what began before every command that still runs is of none of
-//! them.
+//! Finds and kills descendants that outlive a command, including those in sessions of their own (`setsid`).
+//! On Linux orphans are reparented to cleo; elsewhere they live on. Each command has a mark in its
+//! environment, which descendants inherit, so of many commands at once each ends only its own. Orphans
+//! without a mark are told by age: one that is older than every running command belongs to none of them.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::Read;
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -14,27 +12,22 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, waitpgid, waitpid};
 
-use super::stat;
 use crate::id;
 
-/// The variable that holds the mark. In a cleo that was started by a marked command, marks begin
-/// with its own, so that who ends that command ends those of the inner cleo too.
+/// The variable of the mark. A cleo within a marked command extends its mark, so that ending that command
+/// ends the inner descendants too.
 const MARK: &str = "CLEO_MARK";
 /// Longest mark that is gone on with, in bytes.
 const MARK_MAX: usize = 1_000;
 /// Most of an environment that is read, in bytes; Linux allows no larger one.
 const ENVIRONMENT_MAX: u64 = 8 << 20;
-/// How long they may take to be gone.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Pause between two looks.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// When the commands that run were begun, each with its mark.
 static RUNNING: Mutex<Vec<(String, u64)>> = Mutex::new(Vec::new());
 /// When cleo began to adopt: what is older came with the process and is nobody's to end.
 static ADOPTING: OnceLock<u64> = OnceLock::new();
 
-/// The mark of one command, which counts as running as long as this lives.
 pub(super) struct Strays {
     mark: String,
 }
@@ -48,20 +41,20 @@ impl Strays {
         let mark = format!("{}{}.", own.unwrap_or_default(), id::random());
         command.env(MARK, &mark);
         // Whatever the command starts begins after this.
-        running().push((mark.clone(), stat::now()));
+        running().push((mark.clone(), now_in_ticks()));
         Strays { mark }
     }
 
-    /// Ends what is left of the command, with what comes when that ends. The command itself is over
-    /// and collected; `group` is its process group.
+    /// Ends the remaining descendants of a command, and what those leave. The command itself is reaped;
+    /// `group` is its process group.
     pub(super) fn end(&self, group: Pid) {
         self.end_those(group, |child| {
             mark_of(child).is_some_and(|mark| self.is_own(&mark))
         });
     }
 
-    /// Ends what is left of the command, and what has come to cleo without a mark and can be of no
-    /// command that still runs. Only for a process in which nothing is to outlive what started it.
+    /// Ends the remaining descendants of a command, and orphans without a mark that belong to no running
+    /// command. Only for processes in which nothing may outlive its parent.
     pub(super) fn end_all(&self, group: Pid) {
         // Of commands that end at the same time, the last one has to see that no other runs.
         self.leave();
@@ -82,7 +75,10 @@ impl Strays {
         loop {
             let is_group_gone = collect(group);
             // One that dies has no environment any more, so it is remembered.
-            ending.retain(|stray| is_child(*stray));
+            ending.retain(|stray| {
+                let waited = waitpid(Some(*stray), WaitOptions::NOHANG);
+                matches!(waited, Ok(None) | Err(Errno::INTR))
+            });
             let is_known = |child: &Pid| ending.contains(child) || others.contains(child);
             let more = || children().filter(|child| !is_known(child) && is_to_end(*child));
             // One that becomes another program just now shows no mark, and the list may leave one out while
@@ -119,10 +115,10 @@ fn running() -> MutexGuard<'static, Vec<(String, u64)>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Says whether a child that has no mark came to cleo and is too old for every command that still
-/// runs. What is in cleo's own group cleo itself has started.
+/// Returns true if an orphan without a mark is older than every running command. Processes in cleo's own
+/// group are cleo's.
 fn is_nobodys(child: Pid) -> bool {
-    let read = |process: Pid| stat::read(process.as_raw_nonzero().get().unsigned_abs());
+    let read = |process: Pid| read_stat(process.as_raw_nonzero().get().unsigned_abs());
     let (Some(stat), Some(own)) = (read(child), read(getpid())) else {
         return false;
     };
@@ -144,14 +140,6 @@ fn mark_of(process: Pid) -> Option<Vec<u8>> {
     mark.map(<[u8]>::to_vec)
 }
 
-/// Says whether a process is still a child of cleo; collects it when it has ended.
-fn is_child(process: Pid) -> bool {
-    matches!(
-        waitpid(Some(process), WaitOptions::NOHANG),
-        Ok(None) | Err(Errno::INTR)
-    )
-}
-
 /// Collects what came to cleo of a group and has ended; says whether nothing of it is left here.
 fn collect(group: Pid) -> bool {
     loop {
@@ -167,7 +155,7 @@ fn collect(group: Pid) -> bool {
 fn adopt() {
     // To the first process of a container everything comes, whoever started it.
     if getpid().as_raw_nonzero().get() > 1 {
-        ADOPTING.get_or_init(stat::now);
+        ADOPTING.get_or_init(now_in_ticks);
     }
     // A system that cannot leaves them to themselves.
     let _ = rustix::process::set_child_subreaper(Some(getpid()));
@@ -176,8 +164,7 @@ fn adopt() {
 #[cfg(not(target_os = "linux"))]
 fn adopt() {}
 
-/// Lists the children of the main thread, to which those come whose parents have ended; none where
-/// the system does not tell.
+/// Lists the children of the main thread, which adopts orphans; none where the system does not tell.
 fn children() -> impl Iterator<Item = Pid> {
     let name = format!("/proc/self/task/{}/children", getpid().as_raw_nonzero());
     let list = std::fs::read_to_string(name).unwrap_or_default();
@@ -186,4 +173,72 @@ fn children() -> impl Iterator<Item = Pid> {
         .filter_map(|word| Pid::from_raw(word.parse().ok()?))
         .collect();
     children.into_iter()
+}
+
+/// Parts of a second in which the system counts when processes began; the same on all machines that
+/// Rust builds for.
+const TICKS: u64 = 100;
+
+pub(super) struct Stat {
+    pub(super) has_ended: bool,
+    pub(super) group: u32,
+    /// How long after the start of the system it began, in ticks.
+    pub(super) began: u64,
+}
+
+pub(super) fn read_stat(process: u32) -> Option<Stat> {
+    let text = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    // The name may hold anything, also brackets and blanks.
+    let rest = &text[text.rfind(')')? + 1..];
+    let mut fields = rest.split_whitespace();
+    let state = fields.next()?;
+    let group = fields.nth(1)?.parse().ok()?;
+    let began = fields.nth(16)?.parse().ok()?;
+    Some(Stat {
+        has_ended: matches!(state, "Z" | "X"),
+        group,
+        began,
+    })
+}
+
+/// Returns the time in ticks: what begins from now on began no earlier.
+#[cfg(target_os = "linux")]
+pub(super) fn now_in_ticks() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    let part = now.tv_nsec.unsigned_abs() * TICKS / 1_000_000_000;
+    now.tv_sec.unsigned_abs() * TICKS + part
+}
+
+/// Returns the time in ticks, which nothing is compared with where nothing tells when it began.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn now_in_ticks() -> u64 {
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn what_begins_between_two_moments_began_between_them() {
+        let before = now_in_ticks();
+        let mut child = Command::new("sleep")
+            .arg("60")
+            .stdin(Stdio::null())
+            .spawn()
+            .unwrap();
+        let after = now_in_ticks();
+        if let Some(stat) = read_stat(child.id()) {
+            assert!((before..=after).contains(&stat.began));
+            assert!(!stat.has_ended);
+            assert_eq!(
+                Some(stat.group),
+                read_stat(std::process::id()).map(|own| own.group)
+            );
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(read_stat(child.id()).is_none());
+    }
 }

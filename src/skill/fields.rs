@@ -5,16 +5,12 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use super::Fault;
 use super::strict_yaml::{self, Entry, Tree};
 
-/// How deep flow style may be nested.
 const DEPTH_LIMIT: usize = 100;
 
-/// The most that aliases may grow the front matter to, in bytes.
 const EXPANSION_LIMIT: usize = 16 * 1024 * 1024;
 
-/// The width of the opening `---`, after which the block begins.
 const OPENING: usize = 3;
 
-/// Keys with their values, in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Fields(Vec<(String, Value)>);
 
@@ -55,14 +51,13 @@ impl Serialize for Fields {
 pub(crate) enum Value {
     /// Nothing, `~` or `null`.
     Null,
-    /// Any other scalar.
     Text(String),
     List(Vec<Value>),
     Mapping(Fields),
 }
 
-/// Reads what the strict reader takes with it, so that `1.10` stays as it is; all else, and merge
-/// keys, as YAML.
+/// Reads with the strict reader where it accepts the text, so that `1.10` stays as written; otherwise, and
+/// with merge keys, as YAML.
 pub(super) fn read(block: &str) -> Result<Fields, Fault> {
     let strict = strict_yaml::read(block).map(|entries| entries.into_iter().map(field).collect());
     match strict {
@@ -96,7 +91,10 @@ fn value_of_tree(tree: Tree) -> Value {
 
 fn lenient_fields(block: &str) -> Result<Fields, Fault> {
     check_depth(block)?;
-    check_aliases(block)?;
+    if block.contains('&') && block.matches('*').count() * block.len() > EXPANSION_LIMIT {
+        let message = "The front matter holds too many aliases for its size.";
+        return Err(Fault::new("FRONT_MATTER_YAML", (1, 1), message));
+    }
     let mut value: serde_yaml::Value = serde_yaml::from_str(block).map_err(yaml_fault)?;
     value.apply_merge().map_err(yaml_fault)?;
     match value_of_yaml(value) {
@@ -130,15 +128,6 @@ fn check_depth(block: &str) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Refuses front matter whose aliases could grow beyond all measure.
-fn check_aliases(block: &str) -> Result<(), Fault> {
-    if block.contains('&') && block.matches('*').count() * block.len() > EXPANSION_LIMIT {
-        let message = "The front matter holds too many aliases for its size.";
-        return Err(Fault::new("FRONT_MATTER_YAML", (1, 1), message));
-    }
-    Ok(())
-}
-
 /// The block starts in line one of the file, after the opening `---`, so the lines are those of the file.
 fn yaml_fault(error: serde_yaml::Error) -> Fault {
     let place = error
@@ -166,16 +155,15 @@ fn value_of_yaml(value: serde_yaml::Value) -> Value {
             Value::List(items.into_iter().map(value_of_yaml).collect())
         }
         serde_yaml::Value::Mapping(entries) => {
-            let field = |(key, value)| (key_text(key), value_of_yaml(value));
+            let field = |(key, value)| {
+                let key = match value_of_yaml(key) {
+                    Value::Text(text) => text,
+                    _ => String::new(),
+                };
+                (key, value_of_yaml(value))
+            };
             Value::Mapping(entries.into_iter().map(field).collect())
         }
         serde_yaml::Value::Tagged(tagged) => value_of_yaml(tagged.value),
-    }
-}
-
-fn key_text(key: serde_yaml::Value) -> String {
-    match value_of_yaml(key) {
-        Value::Text(text) => text,
-        _ => String::new(),
     }
 }

@@ -14,15 +14,12 @@ pub(crate) const FILE_LIMIT: usize = 1024 * 1024;
 /// The line that opens and closes the front matter (Agent Skills specification, `SKILL.md`).
 const FENCE: &str = "---";
 
-/// A file split into front matter and body.
 #[derive(Clone, Debug)]
 pub(crate) struct Document<'a> {
     /// The keys and values, in the order of the file.
     pub(crate) fields: Fields,
-    /// The text between the two fences, as it stands in the file.
     pub(crate) front_matter: &'a str,
     front_matter_line: usize,
-    /// All that follows the closing fence and its line break.
     pub(crate) body: &'a str,
 }
 
@@ -102,7 +99,6 @@ pub(crate) fn parse(text: &str) -> Result<Document<'_>, Fault> {
     }
 }
 
-/// The fault of a file that does not begin with a fence.
 pub(super) fn missing() -> Fault {
     Fault::new(
         "FRONT_MATTER_MISSING",
@@ -111,7 +107,6 @@ pub(super) fn missing() -> Fault {
     )
 }
 
-/// The fault of a file without a second fence.
 pub(super) fn unclosed() -> Fault {
     Fault::new(
         "FRONT_MATTER_UNCLOSED",
@@ -154,7 +149,6 @@ fn document<'a>((block, rest): (&'a str, &'a str)) -> Result<Document<'a>, Fault
     })
 }
 
-/// Drops the rest of a line if it is blank, and its break.
 fn without_line_rest(text: &str) -> &str {
     match text.split_once('\n') {
         Some((rest, body)) if rest.trim().is_empty() => body,

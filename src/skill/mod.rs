@@ -15,7 +15,6 @@ use serde::Serialize;
 use crate::error::{Code, Error, Result, nearest};
 use crate::id::digest;
 
-/// The skill that does what no other is chosen for.
 pub(crate) const DEFAULT: &str = "ct-task-executor";
 
 /// Where a skill was found.
@@ -32,7 +31,6 @@ pub(crate) enum Source {
     BuiltIn,
 }
 
-/// A skill that can be dispatched to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Skill {
     /// Name, such as `ct-research-agent`.
@@ -54,17 +52,15 @@ pub(crate) struct Skill {
     /// True when its text carries the subagent protocol itself.
     pub(crate) own_protocol: bool,
     pub(crate) source: Source,
-    /// Its file, as it can be shown to people.
     pub(crate) path: String,
-    /// The whole file.
     text: Cow<'static, str>,
     /// Where the text below the front matter starts, in bytes.
     body_start: usize,
 }
 
 impl Skill {
-    /// Reads a skill leniently: a file that the standard refuses may still be usable. Without a
-    /// name the folder's counts; without a description or readable front matter it is none.
+    /// Reads a skill leniently, because a file that the standard refuses may be usable. The name defaults to
+    /// the folder's; a description and readable front matter are required.
     pub(crate) fn read(
         folder: &str,
         text: Cow<'static, str>,
@@ -108,7 +104,6 @@ impl Skill {
         })
     }
 
-    /// Returns the text below the front matter.
     pub(crate) fn body(&self) -> &str {
         &self.text[self.body_start..]
     }
@@ -122,19 +117,18 @@ impl Skill {
     }
 }
 
-/// Says whether a skill's name can be the name of one folder. A path in its place would lead out
+/// Returns whether a skill's name can be the name of one folder. A path in its place would lead out
 /// of the folder that skills are written to.
 pub(crate) fn is_file_name(name: &str) -> bool {
     let is_plain = |c: char| !matches!(c, '/' | '\\') && !c.is_control();
     !matches!(name, "" | "." | "..") && name.chars().all(is_plain)
 }
 
-/// Writes a name as all ways to write it come to.
 fn plain(name: &str) -> String {
     name.trim().to_lowercase().replace('_', "-")
 }
 
-/// Says whether `wanted` is a way to write a name: in any letter case, with or without `ct-`.
+/// Returns whether `wanted` is a way to write a name: in any letter case, with or without `ct-`.
 pub(crate) fn is_called(name: &str, wanted: &str) -> bool {
     let (name, wanted) = (plain(name), plain(wanted));
     name == wanted || name.strip_prefix("ct-") == Some(wanted.as_str())

@@ -56,7 +56,11 @@ pub(crate) fn validate(directory_name: &str, text: &str) -> Vec<Fault> {
         }
         Err(fault) => {
             let mut faults = vec![fault];
-            faults.extend(lenient_faults(directory_name, text));
+            if let Ok(document) = front_matter::parse(text) {
+                let field = |(name, value)| Field::of_value(name, value, document.position(name));
+                let fields: Vec<_> = document.fields.iter().map(field).collect();
+                faults.extend(check_fields(directory_name, &fields));
+            }
             faults
         }
     }
@@ -74,16 +78,6 @@ fn block(text: &str) -> Result<&str, Fault> {
     Ok(block)
 }
 
-fn lenient_faults(directory_name: &str, text: &str) -> Vec<Fault> {
-    let Ok(document) = front_matter::parse(text) else {
-        return Vec::new();
-    };
-    let field = |(name, value)| Field::of_value(name, value, document.position(name));
-    let fields: Vec<_> = document.fields.iter().map(field).collect();
-    check_fields(directory_name, &fields)
-}
-
-/// A key of the front matter, with its value if that is text.
 struct Field<'a> {
     name: &'a str,
     text: Option<&'a str>,
@@ -158,7 +152,6 @@ fn missing(code: &'static str, name: &str) -> Fault {
     Fault::new(code, (1, 1), format!("The key `{name}` is missing."))
 }
 
-/// The text of a field as it is, or why it counts as none.
 fn text_of<'a>(field: &Field<'a>) -> Result<&'a str, &'static str> {
     match field.text {
         None => Err("must be text"),
@@ -176,7 +169,6 @@ fn check_name(directory_name: &str, field: &Field<'_>) -> Vec<Fault> {
     }
 }
 
-/// The rules of the specification for `name`, in its order.
 fn name_faults(directory: &str, name: &str) -> impl Iterator<Item = (&'static str, String)> {
     let length = name.chars().count();
     [
@@ -226,7 +218,6 @@ fn check_description(field: &Field<'_>) -> Option<Fault> {
     }
 }
 
-/// An empty text passes, as in the reference.
 fn check_compatibility(field: &Field<'_>) -> Option<Fault> {
     let Some(text) = field.text else {
         let message = "The compatibility must be text.";

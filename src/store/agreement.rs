@@ -52,7 +52,6 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![8 => put, 1 => id().prop_map(Step::Delete), 2 => Just(Step::Commit)]
 }
 
-/// Makes the task that a step writes, with those references that `fits` lets through.
 fn made(step: &Step, fits: impl Fn(u32) -> bool) -> Option<Task> {
     let Step::Put {
         id,
@@ -96,7 +95,6 @@ fn take(transaction: &mut dyn Transaction, step: &Step) {
     }
 }
 
-/// Asks one thing of the graph, so that each is asked while something is not written yet.
 fn look(store: &dyn Transaction, what: usize) {
     let id = TaskId(1);
     match what {
@@ -120,7 +118,6 @@ fn stamp() -> Stamp {
     }
 }
 
-/// Compares a store with a new one that holds the same tasks.
 fn compare_with_new(real: &mut SqliteStore) -> Result<(), TestCaseError> {
     let folder = tempfile::tempdir().unwrap();
     let mut new = SqliteStore::create(&folder.path().join("new.db")).unwrap();

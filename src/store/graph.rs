@@ -1,35 +1,33 @@
-//! What is asked of the graph of tasks, and what a store answers.
+//! Queries about many tasks: the graph, lists and counts.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
 use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::task::graph::Node;
-use crate::task::{Priority, Status};
+use crate::task::{Priority, Status, Task, TaskType};
 
-/// What is known of the graph of tasks without reading all of it.
 pub(crate) trait Graph {
-    /// Reads one node.
     fn node(&self, id: TaskId) -> Result<Option<Node>>;
 
-    /// Reads the tasks that can start now, at most `limit`: pending, everything that they depend on
-    /// done and known, no epic and without open children. By priority, then by the longest chain
-    /// that waits, then by id. Of all tasks below `root`, to any depth; without root of all tasks.
+    /// Reads up to `limit` tasks that can start now, below `root` or of all: pending, with all dependencies
+    /// done and known, and neither epics nor with open children. Ordered by priority, then by the longest
+    /// chain that waits, then by id.
     fn ready(&self, root: Option<TaskId>, limit: Option<u32>) -> Result<ReadyPage>;
 
-    /// Reads an active task as one that can start, if it could were it pending: its lease may be
-    /// over.
+    /// Reads an active task as a ready one if it could start were it pending, for tasks whose lease may have
+    /// expired.
     fn active_ready(&self, id: TaskId) -> Result<Option<ReadyTask>>;
 
-    /// Says whether a task can start now.
     fn is_ready(&self, id: TaskId) -> Result<bool>;
 
     /// Reads the tasks that can start once `id` is done, and not before, by id.
     fn unblocked_by(&self, id: TaskId) -> Result<Vec<TaskId>>;
 
-    /// Reads open tasks that depend on something that does not come by itself, by id, at most
-    /// `limit`: a name that nobody knows, a cancelled task, an epic without open children. Of all
-    /// tasks below `root`, to any depth; without root of all tasks.
+    /// Reads up to `limit` open tasks, below `root` or of all, by id, that depend on an unknown name, a
+    /// cancelled task or an epic without open children.
     fn hindered(&self, root: Option<TaskId>, limit: u32) -> Result<Vec<TaskId>>;
 
     /// Reads what is shown of tasks; `ids` are sorted.
@@ -53,38 +51,28 @@ pub(crate) struct ReadyTask {
     pub(crate) below: u32,
 }
 
-/// Tasks that can start now, and how many there are without limit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ReadyPage {
-    /// The tasks.
     pub(crate) tasks: Vec<ReadyTask>,
-    /// How many there are.
     pub(crate) total: u64,
 }
 
-/// What is shown of a task in the graph.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Outline {
-    /// Its title.
     pub(crate) title: String,
-    /// Files that the work touches.
     pub(crate) files: Vec<String>,
-    /// Estimated hours.
     pub(crate) estimate: Option<f64>,
 }
 
-/// What is shown of tasks, by id.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Outlines(Vec<(TaskId, Outline)>);
 
 impl Outlines {
-    /// Finds what is shown of a task.
     pub(crate) fn get(&self, id: TaskId) -> Option<&Outline> {
         let place = id::place(&self.0, id, |(id, _)| *id)?;
         Some(&self.0[place].1)
     }
 
-    /// Returns the files that a task declares; none of one that is not among them.
     pub(crate) fn files(&self, id: TaskId) -> &[String] {
         let outline = self.get(id);
         outline.map_or(&[], |outline| outline.files.as_slice())
@@ -92,10 +80,78 @@ impl Outlines {
 }
 
 impl FromIterator<(TaskId, Outline)> for Outlines {
-    /// Takes outlines that come by id; one that comes twice counts once.
     fn from_iter<I: IntoIterator<Item = (TaskId, Outline)>>(outlines: I) -> Outlines {
         let mut outlines: Vec<(TaskId, Outline)> = outlines.into_iter().collect();
         outlines.dedup_by_key(|(id, _)| *id);
         Outlines(outlines)
     }
+}
+
+/// Which tasks to list. Empty parts let everything through.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Filter {
+    pub(crate) statuses: Vec<Status>,
+    /// All of these labels, compared after normalization.
+    pub(crate) labels: Vec<String>,
+    pub(crate) kinds: Vec<TaskType>,
+    pub(crate) parent: Option<TaskId>,
+    pub(crate) priorities: Vec<Priority>,
+    pub(crate) phase: Option<String>,
+    pub(crate) agent: Option<String>,
+    pub(crate) assigned: bool,
+    pub(crate) feature: Option<String>,
+    /// Due before this moment, RFC 3339 in UTC.
+    pub(crate) due_before: Option<String>,
+    /// Due at this moment or later, RFC 3339 in UTC.
+    pub(crate) due_after: Option<String>,
+    /// Claimed by somebody, also when the lease is over.
+    pub(crate) claimed: bool,
+    pub(crate) holder: Option<String>,
+    pub(crate) archived: Archived,
+    /// Done or cancelled before this moment, RFC 3339 in UTC.
+    pub(crate) closed_before: Option<String>,
+    pub(crate) limit: Option<u32>,
+    pub(crate) offset: u32,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Archived {
+    #[default]
+    Hidden,
+    /// Only they do.
+    Only,
+    Shown,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Page {
+    pub(crate) tasks: Vec<Task>,
+    pub(crate) total: u64,
+}
+
+pub(crate) type Counts = BTreeMap<Status, u64>;
+
+pub(crate) trait Overview {
+    fn missing(&self, ids: &BTreeSet<TaskId>) -> Result<BTreeSet<TaskId>>;
+
+    /// Counts the tasks below `root`, or all, by status. Statuses without tasks are left out.
+    fn counts(&self, root: Option<TaskId>) -> Result<Counts>;
+
+    /// Counts the tasks that pass a filter by status and priority, and how many of them are open and overdue
+    /// at `now`.
+    fn tally(&self, filter: &Filter, now: &str) -> Result<Vec<TaskTally>>;
+
+    /// Reads the tasks of a status below `root`, or of all, the last changed first.
+    fn recent(&self, root: Option<TaskId>, status: Status, limit: u32) -> Result<Vec<TaskId>>;
+
+    fn open_epics(&self, limit: u32) -> Result<(Vec<TaskId>, u64)>;
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TaskTally {
+    pub(crate) status: Status,
+    pub(crate) priority: Priority,
+    pub(crate) tasks: u64,
+    /// How many of them are late.
+    pub(crate) overdue: u64,
 }

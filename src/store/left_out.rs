@@ -1,5 +1,4 @@
-//! Rows that could not be read and were left out of what a command answers. They cost nothing but
-//! themselves, and are told with the answer.
+//! Damaged rows that were left out of an answer, which are reported with it.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -21,17 +20,13 @@ thread_local! {
     static TIMES: Cell<u64> = const { Cell::new(0) };
 }
 
-/// What is wrong with a row.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Damage {
-    /// Which row it is.
     pub(crate) row: String,
-    /// Which part of it cannot be read, and why.
     pub(crate) what: String,
 }
 
 impl Damage {
-    /// The error for a row that was asked for.
     pub(crate) fn error(self) -> Error {
         let Damage { row, what } = &self;
         let mut message =
@@ -42,7 +37,7 @@ impl Damage {
         Error::new(Code::RowDamaged, message).fix("cleo doctor")
     }
 
-    /// Says which command makes the row usable again or removes it; none where no command does.
+    /// Returns which command makes the row usable again or removes it; none where no command does.
     pub(crate) fn way_out(&self) -> Option<String> {
         let quoted = |kind: &str| self.row.strip_prefix(kind)?.strip_suffix('`');
         if let Ok(task) = self.row.parse::<TaskId>() {
@@ -64,13 +59,12 @@ impl Damage {
     }
 }
 
-/// Returns how often this thread has left out a row. A server, which answers many, can tell by it whether
-/// the answer at hand is short of some.
+/// Returns how many rows this thread has left out, by which a server tells whether the current answer is
+/// incomplete.
 pub(crate) fn times() -> u64 {
     TIMES.get()
 }
 
-/// Notes a row that is left out.
 pub(crate) fn note(damage: Damage) {
     TIMES.set(TIMES.get() + 1);
     let mut rows = ROWS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -79,7 +73,6 @@ pub(crate) fn note(damage: Damage) {
     }
 }
 
-/// Returns a sentence for each row that was left out, and forgets them.
 pub(crate) fn take_warnings() -> Vec<String> {
     let warning = |Damage { row, what }| {
         format!("{row} is left out: it is damaged in the database ({what}); see `cleo doctor`")
@@ -87,7 +80,6 @@ pub(crate) fn take_warnings() -> Vec<String> {
     take().into_iter().map(warning).collect()
 }
 
-/// Returns the rows that were left out, and forgets them.
 pub(crate) fn take() -> Vec<Damage> {
     let mut rows = ROWS.lock().unwrap_or_else(PoisonError::into_inner);
     std::mem::take(&mut *rows).into_iter().collect()

@@ -1,12 +1,11 @@
-//! Queries that an index of words does not answer: names with signs (`c++`, `a/b.rs`), emoji, and scripts
-//! that write no borders between words. They are looked for as they are written, anywhere in a text.
+//! Literal search for what the word index cannot answer: names with signs (`c++`, `a/b.rs`), emoji, and
+//! scripts without spaces between words.
 
 use std::ops::RangeInclusive;
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Scripts that write no borders between words, or join small words to the next one.
 const UNBORDERED: [RangeInclusive<char>; 14] = [
     '\u{590}'..='\u{8ff}',
     '\u{e00}'..='\u{109f}',
@@ -27,8 +26,8 @@ const UNBORDERED: [RangeInclusive<char>; 14] = [
 const PARTS_MAX: usize = 32;
 const PART_MAX: usize = 1_000;
 
-/// Says whether a text holds each part in a run of letters in which scripts without borders between words
-/// stand, whatever the case of ASCII: there a word is no run of its own.
+/// Returns true if a text has each part within a run of a script without word boundaries, ignoring ASCII
+/// case.
 pub(super) fn is_amid_unbordered(text: &str, parts: &[String]) -> bool {
     let is_border = |c: char| !c.is_alphanumeric() && !is_combining_mark(c);
     let runs: Vec<String> = text
@@ -47,7 +46,6 @@ fn is_unbordered(c: char) -> bool {
     UNBORDERED.iter().any(|range| range.contains(&c))
 }
 
-/// Says whether a query is more than words of letters and digits.
 pub(super) fn is_literal(query: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || is_combining_mark(c) || c.is_whitespace();
     query.chars().any(|c| !is_word(c) || is_unbordered(c))

@@ -1,4 +1,4 @@
-//! What a change is, and how changes are told. Pure but for the trait.
+//! The changes in the log of operations. Pure except for the trait.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -10,42 +10,31 @@ use crate::gate::Gates;
 use crate::id::TaskId;
 use crate::task::Task;
 
-/// A task was added.
 pub(crate) const ADDED: &str = "added";
-/// Fields of a task were changed.
 pub(crate) const CHANGED: &str = "changed";
-/// A task was deleted, with everything that went with it.
 pub(crate) const DELETED: &str = "deleted";
-/// A deleted task came back, with everything that had gone with it.
 pub(crate) const RESTORED: &str = "restored";
-/// A task and a manifest entry were linked.
 pub(crate) const LINKED: &str = "linked";
-/// Their link was taken away.
 pub(crate) const UNLINKED: &str = "unlinked";
 
-/// What happened, in the order in which it happened.
 pub(crate) trait Log {
-    /// Records a change under the operation of this transaction. Changes of tasks, spawns, links
-    /// and gates record themselves; this is for what happens around them.
+    /// Records a change in the operation of this transaction. Changes of tasks, spawns, links and gates are
+    /// recorded automatically.
     fn record(&mut self, change: &Change) -> Result<()>;
 
     /// Notes that the operation of this transaction undoes another one; returns its own number.
     fn undoing(&mut self, operation: u64) -> Result<u64>;
 
-    /// Reads the changes after `cursor` (0: from the beginning), oldest first, at most `limit`; of
-    /// all tasks or of one.
+    /// Reads up to `limit` changes after `cursor` (0: from the start), oldest first, of all tasks or of one.
     fn changes(&self, cursor: u64, task: Option<TaskId>, limit: u32) -> Result<Vec<Recorded>>;
 
-    /// Reads the changes of an operation, oldest first, at most `limit`.
     fn changes_of(&self, operation: u64, limit: u32) -> Result<Vec<Recorded>>;
 
     /// Returns the cursor of the last change; 0 when nothing has happened.
     fn last_cursor(&self) -> Result<u64>;
 
-    /// Reads the operations that pass the filter, newest first, and how many there are in all.
     fn operations(&self, filter: &OperationFilter) -> Result<(Vec<Operation>, u64)>;
 
-    /// Reads an operation.
     fn operation(&self, number: u64) -> Result<Option<Operation>>;
 }
 
@@ -104,38 +93,27 @@ pub(crate) struct Operation {
     pub(crate) changes: u64,
 }
 
-/// Which operations to read. Empty parts let everything through.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct OperationFilter {
-    /// With changes of this task.
     pub(crate) task: Option<TaskId>,
-    /// By this caller.
     pub(crate) by: Option<String>,
     /// At this moment or later, RFC 3339 in UTC.
     pub(crate) since: Option<String>,
-    /// Earlier than this operation.
     pub(crate) before: Option<u64>,
-    /// At most so many.
     pub(crate) limit: Option<u32>,
 }
 
-/// A deleted task with everything that went with it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Removed {
-    /// The task.
     pub(crate) task: Task,
-    /// Its spawns.
     pub(crate) spawns: Vec<SpawnRecord>,
-    /// Its links.
     pub(crate) links: Vec<Link>,
-    /// Its gates.
     pub(crate) gates: Gates,
     /// Its last claim, whose epoch must outlive the task: it may come back.
     #[serde(default)]
     pub(crate) claim: Option<Claim>,
 }
 
-/// What is told of a task that was added.
 #[derive(Serialize)]
 pub(super) struct Added<'a> {
     title: &'a str,
@@ -147,7 +125,6 @@ impl Added<'_> {
     }
 }
 
-/// Tells what a write of a task changes; nothing if nothing differs.
 pub(super) fn put(before: Option<&Task>, after: &Task) -> Option<Change> {
     let (kind, detail) = match before {
         None => (ADDED, json!(Added::of(after))),
@@ -157,19 +134,17 @@ pub(super) fn put(before: Option<&Task>, after: &Task) -> Option<Change> {
     is_change.then(|| change(kind, after.id, detail))
 }
 
-/// Tells that a task is deleted, with everything that goes with it.
 pub(super) fn delete(removed: &Removed) -> Change {
     change(DELETED, removed.task.id, json!(removed))
 }
 
-/// Tells that a deleted task is there again.
 pub(super) fn restore(removed: &Removed) -> Change {
     let task = &removed.task;
     change(RESTORED, task.id, json!({"title": task.title}))
 }
 
-/// Tells what a write of a spawn means: a prompt was handed out, or its output verified. Never the
-/// prompt or the receipt. That a task was completed by force is told with its gates.
+/// Returns the change of a spawn: prompt handed out, or output verified. It has neither prompt nor receipt.
+/// Forced completions are recorded with the gates.
 pub(super) fn spawn(before: Option<&SpawnRecord>, after: &SpawnRecord) -> Option<Change> {
     let id = &after.manifest_id;
     let (kind, detail) = match before {
@@ -192,7 +167,6 @@ pub(super) fn spawn(before: Option<&SpawnRecord>, after: &SpawnRecord) -> Option
     Some(change(kind, after.task, detail))
 }
 
-/// Tells that a link is new, or gone.
 pub(super) fn link(kind: &str, link: &Link) -> Change {
     change(kind, link.task, json!({"entry": link.entry, "at": link.at}))
 }
@@ -205,8 +179,8 @@ fn change(kind: &str, task: TaskId, detail: Value) -> Change {
     }
 }
 
-/// Tells what a write of the gates of a task changes: gates that are set, criteria that are shown
-/// to hold or not, the gates that it needs, and a completion by force.
+/// Returns the changes of the gates of a task: gates set, criteria checked, required gates, and forced
+/// completions.
 pub(super) fn gates(task: TaskId, before: &Gates, after: &Gates) -> Vec<Change> {
     let mut told = Vec::new();
     let mut tell = |kind: &str, detail| told.push(change(kind, task, detail));
@@ -243,7 +217,6 @@ pub(super) fn gates(task: TaskId, before: &Gates, after: &Gates) -> Vec<Change> 
     told
 }
 
-/// Returns the fields that differ. When a task was last changed is no change of its own.
 fn difference(before: &Task, after: &Task) -> Map<String, Value> {
     let fields = |task: &Task| match json!(task) {
         Value::Object(fields) => fields,

@@ -1,59 +1,47 @@
-//! Where tasks, spawns and links are kept. The traits say what a backend can do; [`sqlite`] is the
-//! one that workspaces use, [`memory`] its twin for tests. `conformance` proves both.
+//! Traits of the store; [`sqlite`] implements them, `conformance` tests that.
 
 pub(crate) mod agency;
 #[cfg(test)]
 mod agreement;
-mod claims;
 #[cfg(test)]
 mod conformance;
-mod filter;
 mod graph;
 pub(crate) mod left_out;
 mod literal;
 pub(crate) mod log;
-mod overview;
-mod phases;
-mod sessions;
-mod spawns;
 pub(crate) mod sqlite;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
+use crate::claim::Claim;
 use crate::error::Result;
 use crate::gate::Gates;
 use crate::id::TaskId;
+use crate::phase::Phase;
+use crate::session::{Session, SessionId, SessionStatus};
 use crate::task::graph::{Missing, Node};
 use crate::task::{Status, Task};
-
-pub(crate) use claims::Claims;
-pub(crate) use filter::{Archived, Filter, Page};
-pub(crate) use graph::{Graph, Outline, Outlines, ReadyPage, ReadyTask};
+pub(crate) use graph::{
+    Archived, Counts, Filter, Graph, Outline, Outlines, Overview, Page, ReadyPage, ReadyTask,
+    TaskTally,
+};
 pub(crate) use log::{Change, Log, Operation, OperationFilter, Recorded, Removed};
-pub(crate) use overview::{Counts, Overview, TaskTally};
-pub(crate) use phases::Phases;
-pub(crate) use sessions::Sessions;
-pub(crate) use spawns::{SpawnRecord, SpawnVerdict, Spawns};
 
-/// A store that can begin transactions.
 pub(crate) trait Store {
     /// Begins a transaction that only reads. It sees one state and never waits for a writer.
     fn read(&mut self) -> Result<Box<dyn Transaction + '_>>;
 
-    /// Begins a transaction that may write; one at a time, others wait. What it did becomes
-    /// visible and durable at once when it commits, and never if it is dropped before. What it
-    /// changes is recorded as one operation under the stamp.
+    /// Begins a write transaction; one at a time, others wait. Its changes become visible and durable on
+    /// commit, are lost if it is dropped before, and are recorded as one operation under the stamp.
     fn write(&mut self, stamp: &Stamp) -> Result<Box<dyn Transaction + '_>>;
 
-    /// Returns a number that stays the same until somebody else has committed something. Asking
-    /// costs next to nothing.
+    /// Returns a number that changes with each commit of another process. Cheap.
     fn version(&self) -> Result<u64>;
 }
 
-/// Who changes something, when and by which command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
     /// The command, such as `orchestrator.spawn`.
@@ -64,7 +52,6 @@ pub(crate) struct Stamp {
     pub(crate) by: String,
 }
 
-/// Everything that can be read and written in one transaction.
 pub(crate) trait Transaction:
     Tasks
     + Graph
@@ -78,13 +65,10 @@ pub(crate) trait Transaction:
     + Log
     + Suggestions
 {
-    /// Makes the changes visible and durable.
     fn commit(self: Box<Self>) -> Result<()>;
 }
 
-/// Tasks, their edges and their words.
 pub(crate) trait Tasks {
-    /// Reads a task.
     fn task(&self, id: TaskId) -> Result<Option<Task>>;
 
     /// Reads the tasks with these ids. Damaged ones are left out, which is noted in [`left_out`].
@@ -98,31 +82,22 @@ pub(crate) trait Tasks {
         self.task(id)
     }
 
-    /// Reads where a task stands, without the task.
     fn status(&self, id: TaskId) -> Result<Option<Status>>;
 
-    /// Reads the parent of a task.
     fn parent(&self, id: TaskId) -> Result<Option<TaskId>>;
 
-    /// Reads what a task depends on, in the order given.
     fn depends(&self, id: TaskId) -> Result<Vec<TaskId>>;
 
-    /// Reads the tasks that depend on a task, by id.
     fn dependents(&self, id: TaskId) -> Result<Vec<TaskId>>;
 
-    /// Reads the children of a task, by id.
     fn children(&self, id: TaskId) -> Result<Vec<TaskId>>;
 
-    /// Finds the task with a uid.
     fn task_by_uid(&self, uid: &str) -> Result<Option<TaskId>>;
 
-    /// Finds the task that was added with a key.
     fn task_by_key(&self, key: &str) -> Result<Option<TaskId>>;
 
-    /// Finds the task that an import brought from a task of another tool, by its id there.
     fn task_by_origin(&self, format: &str, id: &str) -> Result<Option<TaskId>>;
 
-    /// Finds the tasks that any import brought from a task with this id, by id.
     fn tasks_by_origin(&self, id: &str) -> Result<Vec<TaskId>>;
 
     /// Reads at most `limit` tasks with ids after `after` (0: from the first), by id.
@@ -143,10 +118,8 @@ pub(crate) trait Tasks {
     /// Hands out the next id. Ids are never handed out twice, also after a delete.
     fn next_id(&mut self) -> Result<TaskId>;
 
-    /// Sees to it that no id up to this one is handed out any more.
     fn reserve_id(&mut self, id: TaskId) -> Result<()>;
 
-    /// Writes a task, new or changed, whole.
     fn put(&mut self, task: &Task) -> Result<()>;
 
     /// Writes a task that is not there yet, without a look at what was there before.
@@ -155,15 +128,14 @@ pub(crate) trait Tasks {
     /// Deletes a task with its own edges, spawns and links. Edges of others onto it go too.
     fn delete(&mut self, id: TaskId) -> Result<()>;
 
-    /// Brings a deleted task back under its id, with everything that went with it. Edges of others
-    /// onto it are changes of those others. There must be no task of this id.
+    /// Restores a deleted task under its id with everything that was deleted with it. Edges of others onto it
+    /// are changes of those. No task may have this id.
     fn restore(&mut self, removed: &Removed) -> Result<()>;
 }
 
 /// Name in `extra` of dependencies that an import found no task for: a list of texts.
 pub(crate) const DANGLING: &str = "danglingDepends";
 
-/// Returns the names of dependencies that no task was found for.
 pub(crate) fn dangling(task: &Task) -> Vec<String> {
     let names = task
         .extra
@@ -181,7 +153,6 @@ pub(crate) fn dangling(task: &Task) -> Vec<String> {
 /// Name in `extra` of those of them that were left out because they closed a circle.
 pub(crate) const CIRCULAR: &str = "circularDepends";
 
-/// Returns the dependencies that no task was found for, or that were left out.
 pub(crate) fn missing(task: &Task) -> Vec<Missing> {
     let circular = task.extra.get(CIRCULAR).and_then(|names| names.as_array());
     let is_circular = |name: &String| {
@@ -195,22 +166,16 @@ pub(crate) fn missing(task: &Task) -> Vec<Missing> {
     dangling(task).into_iter().map(missing).collect()
 }
 
-/// Links between tasks and manifest entries, beside those that entries carry themselves.
 pub(crate) trait Links {
-    /// Reads the entries that a task is linked to, in the order of linking.
     fn links(&self, task: TaskId) -> Result<Vec<Link>>;
 
-    /// Reads the tasks that an entry is linked to, in the order of linking.
     fn linked_to(&self, entry: &str) -> Result<Vec<Link>>;
 
-    /// Links a task and an entry; says whether that is new.
     fn link(&mut self, link: &Link) -> Result<bool>;
 
-    /// Takes a link away; says whether it was there.
     fn unlink(&mut self, link: &Link) -> Result<bool>;
 }
 
-/// The verification gates of tasks.
 pub(crate) trait TaskGates {
     /// Reads the gates of a task; none set is the default.
     fn gates(&self, task: TaskId) -> Result<Gates>;
@@ -218,13 +183,10 @@ pub(crate) trait TaskGates {
     /// Reads the gates of tasks, whose ids are sorted; those that have none set are left out.
     fn gates_of(&self, tasks: &[TaskId]) -> Result<HashMap<TaskId, Gates>>;
 
-    /// Writes the gates of a task; what that changes is recorded in the log.
     fn put_gates(&mut self, task: TaskId, gates: &Gates) -> Result<()>;
 }
 
-/// What a half-typed word may become.
 pub(crate) trait Suggestions {
-    /// Reads ids and titles of the tasks whose numbers lie in a range, the largest first.
     fn titles(&self, ids: RangeInclusive<u32>, limit: u32) -> Result<Vec<(TaskId, String)>>;
 
     /// Reads the labels in use, normalized, from `from` on in the order of their bytes.
@@ -244,8 +206,90 @@ pub(crate) struct Link {
     pub(crate) at: String,
 }
 
-/// Returns the format and the id that an import noted in a task.
 fn origin(task: &Task) -> Option<(&str, &str)> {
     let origin = task.extra.get("origin")?;
     Some((origin.get("format")?.as_str()?, origin.get("id")?.as_str()?))
+}
+
+pub(crate) trait Claims {
+    /// Reads the last claim of a task, also one that was given back.
+    fn claim(&self, task: TaskId) -> Result<Option<Claim>>;
+
+    fn put_claim(&mut self, claim: &Claim) -> Result<()>;
+
+    /// Reads held claims whose lease has expired at `now` (RFC 3339 in UTC), the longest expired first.
+    fn expired_claims(&self, now: &str) -> Result<Vec<Claim>>;
+
+    /// Reads the claims that somebody holds, by task, also those whose lease is over.
+    fn claims_of(&self, holder: &str) -> Result<Vec<Claim>>;
+
+    /// Reads up to `limit` claims with a running lease at `now` (RFC 3339 in UTC), the last to expire first.
+    fn running_claims(&self, now: &str, limit: u32) -> Result<Vec<Claim>>;
+}
+
+/// Sessions. They are never deleted.
+pub(crate) trait Sessions {
+    fn session(&self, id: SessionId) -> Result<Option<Session>>;
+
+    fn sessions(&self, status: Option<SessionStatus>) -> Result<Vec<Session>>;
+
+    /// Returns the id for the next session; it is taken when that is written.
+    fn next_session(&self) -> Result<SessionId>;
+
+    fn put_session(&mut self, session: &Session) -> Result<()>;
+}
+
+pub(crate) trait Phases {
+    fn phases(&self) -> Result<Vec<Phase>>;
+
+    fn put_phase(&mut self, phase: &Phase) -> Result<()>;
+
+    fn phase_counts(&self) -> Result<BTreeMap<String, Counts>>;
+}
+
+pub(crate) trait Spawns {
+    /// Reads the spawns of a task; the one that was written last stands last.
+    fn spawns(&self, task: TaskId) -> Result<Vec<SpawnRecord>>;
+
+    fn latest_spawn(&self, task: TaskId) -> Result<Option<SpawnRecord>>;
+
+    /// Reads what came of the latest spawns of tasks, whose ids are sorted.
+    fn spawn_verdicts(&self, tasks: &[TaskId]) -> Result<HashMap<TaskId, SpawnVerdict>>;
+
+    fn owner_of_output(&self, output_file: &str) -> Result<Option<TaskId>>;
+
+    fn entries_of_others(&self, task: TaskId) -> Result<HashSet<String>>;
+
+    /// Writes a spawn, or changes the one of the same task and manifest id, which becomes the latest.
+    fn put_spawn(&mut self, spawn: &SpawnRecord) -> Result<()>;
+}
+
+/// One prepared spawn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SpawnRecord {
+    /// The task.
+    pub(crate) task: TaskId,
+    /// Id of the manifest entry that the agent is to append.
+    pub(crate) manifest_id: String,
+    /// Output file, relative to the workspace root.
+    pub(crate) output_file: String,
+    /// When it was prepared, RFC 3339 in UTC.
+    pub(crate) at: String,
+    /// The receipt: everything that went in, with digests.
+    pub(crate) receipt: serde_json::Value,
+    /// When the output was last found to hold.
+    pub(crate) verified_at: Option<String>,
+    /// Digest of the output file at that moment.
+    pub(crate) output_digest: Option<String>,
+    /// Who completed the task although it did not verify, and when.
+    pub(crate) forced: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SpawnVerdict {
+    pub(crate) is_verified: bool,
+    /// Whether somebody completed the task although it did not.
+    pub(crate) is_forced: bool,
 }

@@ -9,7 +9,6 @@ use crate::file::read;
 /// Most bytes of a file that says where a repository is.
 const LINK_MAX: u64 = 16 << 10;
 
-/// The files of a repository, as one worktree has them.
 struct Checkout {
     top: PathBuf,
     /// The folder that all worktrees of the repository share.
@@ -45,7 +44,6 @@ impl Checkout {
         }
     }
 
-    /// Finds the checkout that a folder lies in.
     fn around(folder: &Path) -> Result<Option<Checkout>> {
         for folder in folder.ancestors() {
             if let Some(checkout) = Checkout::at(folder)? {
@@ -63,7 +61,6 @@ fn linked(top: &Path, mark: &Path) -> Option<PathBuf> {
     fs::canonicalize(top.join(folder)).ok()
 }
 
-/// Returns what the folder of a worktree shares with the others of its repository.
 fn common_folder(folder: &Path) -> Option<PathBuf> {
     let link = folder.join("commondir");
     match link.exists() {
@@ -101,7 +98,15 @@ pub(crate) fn root_in_worktree(root: &Path, here: &Path) -> Result<Option<PathBu
             Some(own) if checkout.common.starts_with(&own.common) => {}
             // A workspace in no repository may hold several.
             None if here.starts_with(&root) => {}
-            _ => return Err(foreign(&root, &checkout)),
+            _ => {
+                let message = format!(
+                    "{} is another repository than that of the workspace {}, whose files would be judged",
+                    checkout.top.display(),
+                    root.display()
+                );
+                let fix = format!("cd {}", quote(&root.to_string_lossy()));
+                return Err(Error::new(Code::TreeUnknown, message).fix(fix));
+            }
         }
     }
     Ok(None)
@@ -128,21 +133,10 @@ fn in_checkout(root: &Path, own: &Checkout, checkout: &Checkout) -> Result<Optio
     Err(Error::new(Code::TreeUnknown, message).fix(fix))
 }
 
-fn foreign(root: &Path, checkout: &Checkout) -> Error {
-    let message = format!(
-        "{} is another repository than that of the workspace {}, whose files would be judged",
-        checkout.top.display(),
-        root.display()
-    );
-    let fix = format!("cd {}", quote(&root.to_string_lossy()));
-    Error::new(Code::TreeUnknown, message).fix(fix)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Makes files that look like a repository with linked worktrees, a submodule and another repository.
     fn layout() -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let top = folder.path().canonicalize().unwrap();

@@ -11,24 +11,18 @@ use crate::error::{Code, Error, Result};
 use crate::runner::git;
 use crate::runner::process::{self, Captured};
 
-/// How long git may take.
 const LIMIT: Duration = Duration::from_secs(30);
-/// Most bytes of names that are read.
 const OUTPUT_MAX: usize = 64 << 20;
 /// Longest revision, in bytes.
 const REVISION_MAX: usize = 200;
 
-/// What git knows of files.
 pub(super) enum Files {
     /// Relative to the root: those it tracks and those that it does not ignore.
     Known(Vec<PathBuf>),
-    /// There is no repository, or no git.
     NoRepository,
-    /// Git could not say, and why.
     Unknown(String),
 }
 
-/// A repository, and how git is asked about it.
 struct Git<'a> {
     program: &'a OsStr,
     limit: Duration,
@@ -38,7 +32,6 @@ struct Git<'a> {
     folder: PathBuf,
 }
 
-/// Lists the files below a folder.
 pub(super) fn files(root: &Path) -> Result<Files> {
     match Git::at(root) {
         Some(git) => git.files(),
@@ -54,7 +47,7 @@ pub(crate) fn head(root: &Path) -> Result<Option<String>> {
     }
 }
 
-/// Says whether a branch is there and has commits that what is checked out lacks; one of which git cannot say
+/// Returns whether a branch is there and has commits that what is checked out lacks; one of which git cannot say
 /// it has none.
 pub(crate) fn is_ahead(root: &Path, branch: &str) -> Result<bool> {
     let Some(git) = Git::at(root) else {
@@ -89,7 +82,6 @@ pub(crate) fn commit(root: &Path, revision: &str) -> Result<String> {
 }
 
 impl Git<'static> {
-    /// Finds the repository that a folder is in.
     fn at(folder: &Path) -> Option<Git<'static>> {
         let folder = folder.canonicalize().ok()?;
         let mut above = folder.ancestors();
@@ -129,7 +121,6 @@ impl Git<'_> {
         Ok(Files::Known(names.map(PathBuf::from).collect()))
     }
 
-    /// Resolves a revision, or says why not.
     fn resolved(&self, revision: &str) -> Result<std::result::Result<String, String>> {
         let wanted = format!("{revision}^{{commit}}");
         let answer = match self.ask(&["rev-parse", "--verify", "--end-of-options", &wanted]) {
@@ -148,7 +139,6 @@ impl Git<'_> {
         })
     }
 
-    /// Says why an answer cannot be used.
     fn problem(&self, answer: &Captured) -> Option<String> {
         let finished = &answer.finished;
         if finished.timed_out {
@@ -175,6 +165,35 @@ impl Git<'_> {
     }
 }
 
+/// The branch that must not exist: the branches of runs are named below it.
+pub(crate) const RESERVED_BRANCH: &str = "refs/heads/cleo";
+/// The first version that has `git merge-tree --write-tree`.
+const GIT_MIN: (u32, u32) = (2, 38);
+
+/// Refuses a git that is too old. `said` is the answer of `git version`.
+pub(crate) fn require_git_version(said: &str) -> Result<()> {
+    let version = said.trim().trim_start_matches("git version ");
+    let mut numbers = version.split(['.', ' ']).map(str::parse::<u32>);
+    let (Some(Ok(major)), Some(Ok(minor))) = (numbers.next(), numbers.next()) else {
+        return Ok(());
+    };
+    if (major, minor) >= GIT_MIN {
+        return Ok(());
+    }
+    let message = format!(
+        "git {version} is too old: `--isolate worktree` needs git {}.{} or later",
+        GIT_MIN.0, GIT_MIN.1
+    );
+    Err(Error::new(Code::InputInvalid, message).fix("git --version"))
+}
+
+pub(crate) fn reserved_branch() -> Error {
+    let message = "the repository has a branch `cleo`, so git cannot make the branches `cleo/RUN/TASK` of \
+                   `--isolate worktree`; rename it";
+    Error::new(Code::InputInvalid, message)
+        .or("rename it to was-cleo", "git branch --move cleo was-cleo")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -196,5 +215,20 @@ mod tests {
             panic!("it hangs");
         };
         assert!(problem.contains("was ended"), "{problem}");
+    }
+
+    #[test]
+    fn old_git_is_refused() {
+        for (said, expected) in [
+            ("git version 2.38.0\n", true),
+            ("git version 2.39.5 (Apple Git-154)", true),
+            ("git version 2.47.3", true),
+            ("git version 3.0.rc1", true),
+            ("git version 2.37.9", false),
+            ("git version 1.99.windows.1", false),
+            ("something else", true),
+        ] {
+            assert_eq!(require_git_version(said).is_ok(), expected, "{said}");
+        }
     }
 }

@@ -23,7 +23,6 @@ const SIZE_MAX: usize = 8 << 20;
 /// Characters that make a pattern of a path.
 const SIGNS: [char; 5] = ['*', '?', '[', '{', '\\'];
 
-/// The patterns of a task.
 pub(super) struct Globs {
     regex: Option<Regex>,
     patterns: Vec<String>,
@@ -51,7 +50,6 @@ impl Globs {
         })
     }
 
-    /// Stands for everything.
     pub(super) fn everything() -> Globs {
         Globs {
             regex: None,
@@ -59,7 +57,6 @@ impl Globs {
         }
     }
 
-    /// Says whether a path below the root is one of those.
     pub(super) fn has(&self, path: &Path) -> bool {
         let bytes = path.as_os_str().as_bytes();
         self.regex
@@ -67,13 +64,11 @@ impl Globs {
             .is_none_or(|regex| regex.is_match(bytes))
     }
 
-    /// Returns the patterns that are plain paths.
     pub(super) fn plain(&self) -> impl Iterator<Item = &str> {
         let patterns = self.patterns.iter().map(String::as_str);
         patterns.filter(|pattern| !pattern.contains(SIGNS))
     }
 
-    /// Returns folders below which all those paths are, the shortest first.
     pub(super) fn folders(&self) -> Vec<PathBuf> {
         if self.regex.is_none() {
             return vec![PathBuf::new()];
@@ -93,7 +88,6 @@ fn base(pattern: &str) -> PathBuf {
     }
 }
 
-/// Takes away what says nothing: `./` in front and `/` at the end.
 fn cleaned(pattern: &str) -> Option<String> {
     let parts: Vec<&str> = pattern
         .split('/')
@@ -149,7 +143,6 @@ fn literal(text: &str, before: usize) -> (String, usize) {
     )
 }
 
-/// Says whether the brace at the start is closed further on.
 fn closes(text: &str) -> bool {
     let mut depth = 0;
     for c in text.chars() {

@@ -12,8 +12,6 @@
 mod checkout;
 mod git;
 mod glob;
-mod walk;
-pub(crate) mod worktrees;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -23,30 +21,29 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
+use walkdir::WalkDir;
 
 use crate::error::Result;
 use crate::file::open_regular;
 use crate::id::hex;
-use glob::Globs;
-
 pub(crate) use checkout::root_in_worktree;
-pub(crate) use git::{commit, head, is_ahead};
+pub(crate) use git::{
+    RESERVED_BRANCH, commit, head, is_ahead, require_git_version, reserved_branch,
+};
+use glob::Globs;
 
 /// Most files that are digested.
 pub(crate) const FILES_MAX: usize = 50_000;
 /// Most bytes that are digested.
 pub(crate) const BYTES_MAX: u64 = 512 << 20;
-/// How much is read at once, in bytes.
 const CHUNK: usize = 64 * 1024;
 /// Folders of the root that belong to cleo and never count.
 const OURS: [&str; 2] = [".cleo", "claudedocs"];
 
-/// The files of a task as they are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tree {
     /// SHA-256 over paths, kinds and contents; none when they could not be read.
     pub(crate) digest: Option<String>,
-    /// How many files there are.
     pub(crate) files: usize,
     /// Why there is no digest.
     pub(crate) problem: Option<String>,
@@ -62,7 +59,6 @@ impl Tree {
     }
 }
 
-/// Digests the files below `root` that the patterns stand for; without patterns, all.
 pub(crate) fn digest(root: &Path, patterns: &[String]) -> Result<Tree> {
     let globs = match patterns.is_empty() {
         true => Globs::everything(),
@@ -119,7 +115,7 @@ fn listed(root: &Path, globs: &Globs) -> Result<Listed> {
     let listed = match git::files(root)? {
         // A repository that ignores all of the workspace knows nothing of it.
         git::Files::Known(paths) if !paths.is_empty() => expanded(root, paths),
-        git::Files::Known(_) | git::Files::NoRepository => walk::files(root, globs),
+        git::Files::Known(_) | git::Files::NoRepository => list_files(root, globs),
         git::Files::Unknown(problem) => Err(problem),
     };
     let is_file = |path: &PathBuf| {
@@ -142,7 +138,7 @@ fn expanded(root: &Path, paths: Vec<PathBuf>) -> Listed {
     let mut files = Vec::with_capacity(paths.len());
     for path in paths.into_iter().filter(|path| counts(path)) {
         match fs::symlink_metadata(root.join(&path)) {
-            Ok(kind) if kind.is_dir() => files.extend(walk::below(root, &path)?),
+            Ok(kind) if kind.is_dir() => files.extend(list_below(root, &path)?),
             Ok(_) => files.push(path),
             Err(_) => {}
         }
@@ -150,7 +146,6 @@ fn expanded(root: &Path, paths: Vec<PathBuf>) -> Listed {
     Ok(files)
 }
 
-/// Says whether a path may count at all.
 fn counts(path: &Path) -> bool {
     let mut parts = path.components().map(|part| part.as_os_str());
     let is_ours = path
@@ -187,7 +182,7 @@ fn hashed(root: &Path, paths: &[PathBuf]) -> Option<Tree> {
     })
 }
 
-/// Says which files are really below the root, and not behind a link that leads out.
+/// Returns which files are really below the root, and not behind a link that leads out.
 struct Inside {
     root: Option<PathBuf>,
     last: Option<(PathBuf, bool)>,
@@ -230,7 +225,6 @@ fn content(path: &Path, left: &mut u64) -> Option<(u8, String)> {
     Some(digest.map_or((b'?', String::new()), |digest| (kind, digest)))
 }
 
-/// Opens a regular file, and says whether it is a program.
 fn opened(path: &Path) -> std::io::Result<(File, bool)> {
     let file = open_regular(path)?;
     let is_program = file.metadata()?.permissions().mode() & 0o100 != 0;
@@ -263,3 +257,37 @@ pub(crate) fn file_digest(path: &Path) -> Option<String> {
 
 #[cfg(test)]
 mod tests;
+
+/// Most files and folders that are looked at.
+const VISITS_MAX: usize = 4 * FILES_MAX;
+
+/// Lists the files that the patterns stand for, and only looks into folders where some can be.
+fn list_files(root: &Path, globs: &Globs) -> Listed {
+    let mut files = Vec::new();
+    for folder in globs.folders() {
+        files.extend(list_below(root, &folder)?);
+    }
+    Ok(files)
+}
+
+/// Lists the files in a folder, to any depth; links are not followed. What cannot be looked into
+/// is left out.
+fn list_below(root: &Path, folder: &Path) -> Listed {
+    let start = root.join(folder);
+    let mut files: Vec<PathBuf> = Vec::new();
+    let walk = WalkDir::new(&start).into_iter();
+    let relative = |path: &Path| {
+        path.strip_prefix(root)
+            .map(Path::to_path_buf)
+            .unwrap_or_default()
+    };
+    let walk = walk.filter_entry(|entry| counts(&relative(entry.path())));
+    for (visited, entry) in walk.enumerate() {
+        if visited >= VISITS_MAX {
+            return Err(too_much());
+        }
+        let entry = entry.ok().filter(|entry| !entry.file_type().is_dir());
+        files.extend(entry.map(|entry| relative(entry.path())));
+    }
+    Ok(files)
+}

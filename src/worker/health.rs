@@ -1,13 +1,13 @@
 //! Whether a worker is there: its own address for that answers well, or it keeps the rules of the
 //! handshake in a request that asks for nothing.
 
-use super::{ANSWER_MAX, Context, Fault, FaultKind, Reach, Request, http, response};
+use super::{ANSWER_MAX, Context, Fault, FaultKind, Reach, Request, response};
 use crate::agent::Agent;
 use crate::error::Result;
 use crate::exchange::Call;
 use crate::words::closed;
+use crate::worker;
 
-/// What a worker is asked for that has no address of its own for its health.
 pub(crate) const INTENT: &str = "health.check";
 
 closed! {
@@ -19,7 +19,6 @@ closed! {
     Handshake = "handshake",
 }
 
-/// Says how a worker is looked at.
 pub(crate) fn how(agent: &Agent) -> How {
     match agent.healthcheck {
         Some(_) => How::Healthcheck,
@@ -61,7 +60,7 @@ fn read(address: &str, agent: &Agent, reach: &Reach) -> Result<std::result::Resu
         public_only: reach.public_only,
     };
     Ok(
-        http::perform(&call, agent, reach)?.and_then(|(status, _)| match status {
+        worker::perform(&call, agent, reach)?.and_then(|(status, _)| match status {
             200..=299 => Ok(()),
             status => {
                 let message = format!("HTTP {status} calling {address}");

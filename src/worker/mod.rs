@@ -1,53 +1,44 @@
-//! Workers: agents that are asked through one handshake, behind an address ([`http`]) or as a
-//! program ([`cli`]). What goes wrong with a worker is an answer too, with a type and a message.
+//! Workers: agents that are asked through one handshake, behind an address ([`call_address`]) or as a
+//! program ([`call_program`]). What goes wrong with a worker is an answer too, with a type and a message.
 //! Start at [`call`].
 
-pub(crate) mod cli;
 pub(crate) mod health;
-pub(crate) mod http;
 pub(crate) mod response;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::agent::{Agent, Kind};
 use crate::error::{Code, Error, Result};
-use crate::exchange;
+use crate::exchange::{self, Call, Failure};
 use crate::id;
-use crate::runner;
-
+use crate::runner::process::{self, Captured};
+use crate::runner::{self, child};
 pub(crate) use response::{Fault, FaultKind, WorkerReply};
 
 /// Largest answer of a worker, in bytes.
 pub(crate) const ANSWER_MAX: u64 = 4 << 20;
 
-/// What a worker is asked, as it is sent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Request {
     /// Names this request; the answer repeats it.
     pub(crate) request_id: String,
-    /// The worker.
     pub(crate) agent_name: String,
     /// What is wished for, such as `summary.create`.
     pub(crate) intent: String,
-    /// What it is about.
     pub(crate) input: Input,
-    /// Who asks, where and when.
     pub(crate) context: Context,
 }
 
-/// What a request is about.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Input {
-    /// The text.
     pub(crate) text: String,
-    /// What is known of it.
     pub(crate) metadata: Metadata,
 }
 
-/// What is known of a text.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Metadata {
     /// Its language, such as `en`.
@@ -56,7 +47,6 @@ pub(crate) struct Metadata {
     pub(crate) extra: Map<String, Value>,
 }
 
-/// Who asks, where and when.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Context {
     /// The user; none when nobody said.
@@ -67,12 +57,10 @@ pub(crate) struct Context {
     pub(crate) timestamp: String,
 }
 
-/// What is needed to reach workers.
 #[derive(Clone, Debug)]
 pub(crate) struct Reach {
     /// The program that talks to servers, `cleo-net`.
     pub(crate) net: PathBuf,
-    /// The folder in which programs run.
     pub(crate) folder: PathBuf,
     /// Whether only addresses are called that anybody can reach: none on this machine, and none in a
     /// network around it.
@@ -136,15 +124,14 @@ pub(crate) fn call(agent: &Agent, request: &Request, reach: &Reach) -> Result<Wo
     Ok(read.unwrap_or_else(|fault| WorkerReply::failed(request, fault)))
 }
 
-/// Returns the answer of a worker, unread, or what went wrong with it.
 fn answered(
     agent: &Agent,
     request: &Request,
     reach: &Reach,
 ) -> Result<std::result::Result<Vec<u8>, Fault>> {
     match agent.kind {
-        Kind::Http => http::call(agent, request, reach),
-        Kind::Cli => cli::call(agent, request, reach),
+        Kind::Http => call_address(agent, request, reach),
+        Kind::Cli => call_program(agent, request, reach),
         _ => {
             let message = format!(
                 "{} is no worker: it has neither endpoint nor command",
@@ -153,4 +140,134 @@ fn answered(
             Ok(Err(Fault::new(FaultKind::ConfigError, message)))
         }
     }
+}
+
+/// How many of the last lines of standard error a fault repeats.
+const LINES: usize = 5;
+
+/// Asks a worker; the inner result is its answer, unread, or what went wrong with it.
+fn call_program(
+    agent: &Agent,
+    request: &Request,
+    reach: &Reach,
+) -> Result<std::result::Result<Vec<u8>, Fault>> {
+    let Some((program, arguments)) = agent.command.split_first() else {
+        let message = format!("{} has no command", agent.id);
+        return Ok(Err(Fault::new(FaultKind::ConfigError, message)));
+    };
+    let mut command = child::command(program, &reach.folder, child::answer_environment(&[]));
+    command.args(arguments);
+    let limit = Duration::from_millis(u64::from(agent.timeout_ms));
+    let input = serde_json::to_vec(request).unwrap_or_default();
+    match process::converse(command, input, limit, ANSWER_MAX as usize) {
+        Ok(captured) => Ok(read_printed(captured, program, agent)),
+        Err(error) if matches!(error.code, Code::ProgramMissing | Code::FileUnreadable) => {
+            Ok(Err(Fault::new(FaultKind::ConfigError, error.message)))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn read_printed(
+    captured: Captured,
+    program: &str,
+    agent: &Agent,
+) -> std::result::Result<Vec<u8>, Fault> {
+    // It was ended for that, whatever its exit code is.
+    if captured.is_cut {
+        let message = format!("`{program}` answered with more than {ANSWER_MAX} bytes");
+        return Err(Fault::new(FaultKind::InvalidResponse, message));
+    }
+    if captured.finished.timed_out {
+        let message = format!("no answer within {} ms from `{program}`", agent.timeout_ms);
+        return Err(Fault::new(FaultKind::Timeout, message));
+    }
+    if captured.finished.exit_code != Some(0) {
+        let how = match captured.finished.exit_code {
+            Some(code) => format!("ended with exit code {code}"),
+            None => "was ended by a signal".to_string(),
+        };
+        let complaints = &captured.complaints;
+        let last = &complaints[complaints.len().saturating_sub(LINES)..];
+        let tail = match last.iter().all(|line| line.is_empty()) {
+            true => String::new(),
+            false => format!(": {}", last.join("\n")),
+        };
+        let message = format!("`{program}` {how}{tail}");
+        return Err(Fault::new(FaultKind::CliError, message));
+    }
+    // Whether something that it left running holds its output open does not matter: it has ended.
+    Ok(captured.stdout)
+}
+
+/// Asks a worker; the inner result is its answer, unread, or what went wrong with it.
+fn call_address(
+    agent: &Agent,
+    request: &Request,
+    reach: &Reach,
+) -> Result<std::result::Result<Vec<u8>, Fault>> {
+    let Some(endpoint) = &agent.endpoint else {
+        let message = format!("{} has no endpoint", agent.id);
+        return Ok(Err(Fault::new(FaultKind::ConfigError, message)));
+    };
+    let call = prepared(endpoint, agent, request, reach);
+    Ok(
+        perform(&call, agent, reach)?.and_then(|(status, body)| match status {
+            200 => Ok(body.into_bytes()),
+            status => {
+                let message = format!("HTTP {status} calling {endpoint}");
+                Err(Fault::new(FaultKind::HttpError, message))
+            }
+        }),
+    )
+}
+
+/// Performs a call for a worker; the inner result is status and body, or what went wrong.
+fn perform(
+    call: &Call,
+    agent: &Agent,
+    reach: &Reach,
+) -> Result<std::result::Result<(u16, String), Fault>> {
+    let mut body = String::new();
+    let done = exchange::perform(&reach.net, call, &mut |_, text| body += text);
+    Ok(match done {
+        Ok(head) => Ok((head.status, body)),
+        Err(Failure::Fault(fault)) => Err(describe_fault(&fault, &call.url, agent)),
+        Err(Failure::Own(error)) if error.code == Code::ProgramMissing => {
+            Err(Fault::new(FaultKind::ConfigError, error.message))
+        }
+        Err(Failure::Own(error)) => return Err(error),
+    })
+}
+
+fn prepared(endpoint: &str, agent: &Agent, request: &Request, reach: &Reach) -> Call {
+    let headers = [
+        ("content-type", "application/json"),
+        ("accept", "application/json"),
+    ];
+    let headers = headers.map(|(name, value)| (name.to_string(), value.to_string()));
+    Call {
+        method: "POST".to_string(),
+        url: endpoint.to_string(),
+        headers: headers.into(),
+        body: serde_json::to_string(request).ok(),
+        connect_timeout_ms: u64::from(agent.timeout_ms),
+        timeout_ms: u64::from(agent.timeout_ms),
+        max_bytes: ANSWER_MAX,
+        public_only: reach.public_only,
+    }
+}
+
+fn describe_fault(fault: &exchange::Fault, address: &str, agent: &Agent) -> Fault {
+    use exchange::FaultKind::*;
+    let (kind, message) = match fault.kind {
+        Timeout => {
+            let message = format!("no answer within {} ms from {address}", agent.timeout_ms);
+            return Fault::new(FaultKind::Timeout, message);
+        }
+        TooLarge => (FaultKind::InvalidResponse, &fault.message),
+        Address | NotPublic => (FaultKind::ConfigError, &fault.message),
+        _ => (FaultKind::NetworkError, &fault.message),
+    };
+    Fault::new(kind, format!("calling {address}: {message}"))
 }

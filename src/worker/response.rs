@@ -38,7 +38,6 @@ pub(crate) enum Status {
 }
 
 impl Status {
-    /// Returns the word for it.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Status::Success => "success",
@@ -62,7 +61,6 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Returns the result as text.
     pub(crate) fn text(&self) -> String {
         match &self.result {
             Value::String(text) => text.clone(),
@@ -82,20 +80,14 @@ pub(crate) struct Fault {
     pub(crate) message: String,
 }
 
-/// Kinds of faults that cleo finds itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FaultKind {
-    /// It answered with another status than 200.
     HttpError,
-    /// It could not be reached.
     NetworkError,
-    /// It took too long.
     Timeout,
-    /// Its answer breaks the rules.
     InvalidResponse,
     /// It is not set up so that it can be asked.
     ConfigError,
-    /// Its program failed.
     CliError,
     /// It says itself that it failed, without a type.
     AgentError,
@@ -106,7 +98,6 @@ pub(crate) enum FaultKind {
 }
 
 impl FaultKind {
-    /// Returns the word for it.
     pub(crate) fn word(self) -> &'static str {
         match self {
             FaultKind::HttpError => "http_error",
@@ -123,7 +114,6 @@ impl FaultKind {
 }
 
 impl Fault {
-    /// Makes a fault that cleo found.
     pub(crate) fn new(kind: FaultKind, message: impl Into<String>) -> Fault {
         Fault {
             kind: kind.word().to_string(),
@@ -133,7 +123,6 @@ impl Fault {
 }
 
 impl WorkerReply {
-    /// Makes the answer of a worker that gave none.
     pub(crate) fn failed(request: &Request, fault: Fault) -> WorkerReply {
         WorkerReply {
             request_id: request.request_id.clone(),
@@ -192,7 +181,6 @@ fn read_output(output: &Value) -> Result<Output, Fault> {
     })
 }
 
-/// Reads the worker's own fault. Its type passes through.
 fn read_error(error: &Value) -> Result<Fault, Fault> {
     let Some(message) = error["message"].as_str() else {
         return Err(invalid("the error has no message"));

@@ -7,7 +7,6 @@ use crate::agent::{Agent, Kind};
 use crate::error::Result;
 use crate::task::rules::{check_line, check_text};
 
-/// Checks the whole of an agent.
 pub(super) fn check(agent: &Agent) -> Result<()> {
     check_name(&agent.name).map_err(|error| error.in_field("name"))?;
     for (field, text) in [
@@ -21,7 +20,11 @@ pub(super) fn check(agent: &Agent) -> Result<()> {
         check_word(field, word, max).map_err(|error| error.in_field(field))?;
     }
     check_numbers(agent)?;
-    check_color(&agent.color).map_err(|error| error.in_field("color"))?;
+    let digits = agent.color.strip_prefix('#').unwrap_or("");
+    if digits.len() != 6 || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        let message = format!("`{}` is no color; colors look like #6B7280", agent.color);
+        return Err(invalid(message).in_field("color"));
+    }
     check_connection(agent)
 }
 
@@ -80,15 +83,6 @@ fn check_numbers(agent: &Agent) -> Result<()> {
     Ok(())
 }
 
-fn check_color(color: &str) -> Result<()> {
-    let digits = color.strip_prefix('#').unwrap_or("");
-    if digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-        return Ok(());
-    }
-    let message = format!("`{color}` is no color; colors look like #6B7280");
-    Err(invalid(message))
-}
-
 fn check_connection(agent: &Agent) -> Result<()> {
     for (field, address) in [
         ("endpoint", &agent.endpoint),
@@ -138,7 +132,7 @@ fn check_address(field: &str, address: &str) -> Result<()> {
     Err(invalid(message))
 }
 
-/// Says whether an address can lead anywhere: a host, with a port if any (RFC 3986, section 3.2).
+/// Returns whether an address can lead anywhere: a host, with a port if any (RFC 3986, section 3.2).
 fn is_place(authority: &str) -> bool {
     let (is_host, port) = match authority.strip_prefix('[') {
         Some(rest) => {
@@ -154,7 +148,7 @@ fn is_place(authority: &str) -> bool {
     is_host && is_port(port)
 }
 
-/// Says whether a name can be one of a host: parts of at most 63 characters with points between them (RFC 1035,
+/// Returns whether a name can be one of a host: parts of at most 63 characters with points between them (RFC 1035,
 /// section 2.3.4), of which not only signs are made.
 fn is_name(host: &str) -> bool {
     let host = host.strip_suffix('.').unwrap_or(host);
@@ -165,7 +159,7 @@ fn is_name(host: &str) -> bool {
     host.len() <= 253 && host.split('.').all(is_part)
 }
 
-/// Says whether it is nothing, or a colon and the number of a port, which may be left out.
+/// Returns whether it is nothing, or a colon and the number of a port, which may be left out.
 fn is_port(text: &str) -> bool {
     match text.strip_prefix(':') {
         None => text.is_empty(),
@@ -177,7 +171,6 @@ fn is_port(text: &str) -> bool {
     }
 }
 
-/// Refuses an agent without a prompt that a model is to answer for.
 pub(crate) fn require_prompt(agent: &Agent) -> Result<()> {
     if agent.is_worker() || !agent.prompt.trim().is_empty() {
         return Ok(());

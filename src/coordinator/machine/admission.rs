@@ -1,5 +1,4 @@
-//! Which steps begin or go on: as many as there is room for, within what the run may take; and which
-//! are left when nothing can begin any more.
+//! Starts and resumes steps within the limits of the run, and skips those that can no longer start.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -11,7 +10,6 @@ use crate::run::Outcome;
 const SPENT: &str = "the run has spent what it may cost";
 
 impl Machine {
-    /// Lets steps go on that have waited long enough.
     pub(super) fn go_on(&mut self, now: Duration, deeds: &mut Vec<Deed>) {
         for step in self.waiting(now) {
             if self.is_spent() {
@@ -23,14 +21,12 @@ impl Machine {
         }
     }
 
-    /// Returns the steps that wait until this moment at most.
     pub(super) fn waiting(&self, now: Duration) -> Vec<usize> {
         let is_due = |stage: &Stage| matches!(stage, Stage::Waiting(until) if *until <= now);
         let due = self.stages.iter().filter(|(_, stage)| is_due(stage));
         due.map(|(step, _)| *step).collect()
     }
 
-    /// Begins what can begin, as many as there is room for.
     pub(super) fn begin(&mut self, deeds: &mut Vec<Deed>) {
         if std::mem::take(&mut self.stirred) {
             let parked = std::mem::take(&mut self.parked);
@@ -67,23 +63,19 @@ impl Machine {
         }
     }
 
-    /// Says whether anything more may begin.
     fn takes_more(&self) -> bool {
         let is_enough = self.rules.fail_fast && self.failures > 0;
         !is_enough && !self.is_spent()
     }
 
-    /// Says whether the money is spent.
     pub(in crate::coordinator) fn is_spent(&self) -> bool {
         self.rules.max_cost.is_some_and(|most| self.spent >= most)
     }
 
-    /// Counts the steps that take a place: those that only wait do not.
     fn busy(&self) -> usize {
         self.stages.values().filter(|stage| stage.is_busy()).count()
     }
 
-    /// Says whether a runner may take one more, and there is a place.
     fn is_free(&self, runner: usize) -> bool {
         let of_runner = |(step, stage): &(&usize, &Stage)| {
             let step = &self.steps[**step];
@@ -94,7 +86,6 @@ impl Machine {
         self.busy() < self.rules.jobs && most.is_none_or(|most| busy < *most)
     }
 
-    /// Leaves what cannot be begun any more, once nothing else goes on.
     pub(super) fn leave(&mut self, deeds: &mut Vec<Deed>) {
         let may_come = (self.stirred || self.awaits) && self.stop.is_none() && self.takes_more();
         if !self.stages.is_empty() || may_come {
@@ -110,22 +101,18 @@ impl Machine {
         };
         if self.stop.is_some() || !self.takes_more() {
             while let Some(step) = self.schedule.begin() {
-                self.leave_one(step, why.clone(), deeds);
+                let why = why.clone();
+                // One that was tried before the run went on stays failed as it was, unless the run is
+                // stopped: then it comes up again.
+                match (self.tries[step].before, self.stop) {
+                    (None, _) => self.skip_all(step, why, deeds),
+                    (Some(outcome), None) => self.fail(step, outcome, why, deeds),
+                    (Some(_), Some(_)) => self.fail(step, Outcome::Cancelled, why, deeds),
+                }
             }
         }
     }
 
-    /// Leaves a step that does not begin. One that was tried before the run went on stays failed as it was,
-    /// unless the run is stopped: then it comes up again.
-    fn leave_one(&mut self, step: usize, why: String, deeds: &mut Vec<Deed>) {
-        match (self.tries[step].before, self.stop) {
-            (None, _) => self.skip_all(step, why, deeds),
-            (Some(outcome), None) => self.fail(step, outcome, why, deeds),
-            (Some(_), Some(_)) => self.fail(step, Outcome::Cancelled, why, deeds),
-        }
-    }
-
-    /// Leaves a step, and those that wait for it.
     pub(super) fn skip_all(&mut self, step: usize, why: String, deeds: &mut Vec<Deed>) {
         deeds.push(Deed::Skip(step, None, why));
         for later in self.schedule.failed(step) {

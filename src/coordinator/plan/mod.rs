@@ -1,24 +1,21 @@
-//! Plans carried out: each step by its agent as soon as what it needs is done, the replies put
-//! together, and all of it again until the last step says that the goal is reached. Rules: coordinator
-//! notes, sections 3.2 and 3.3. Start at [`carry_out`].
+//! Runs plans: each step by its agent once its dependencies are done, the replies combined, and all of it
+//! again until the last step says that the goal is reached. Rules: coordinator notes, sections 3.2 and 3.3.
+//! Start at [`carry_out`].
 
 mod course;
 mod pass;
-mod resume;
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::error::{Code, Error, Result, quote};
-use crate::ops::Surroundings;
 use crate::ops::agents::known_in;
 use crate::ops::answers::{Answerers, Answering};
-use crate::ops::plans;
 use crate::ops::runs::recording::{Beginning, Recording};
 use crate::ops::runs::require_own;
 use crate::ops::trust::{Item, Registrant, Trust};
-use crate::plan::Plan;
-use crate::plan::{AsWritten, Planner, Policy};
+use crate::ops::{Surroundings, plans};
+use crate::plan::{AsWritten, Plan, Planner, Policy};
 use crate::run::{AnsweredBy, Event, PLAN_RESUMED, Run, RunKind, RunStatus, Speaker};
 use crate::store::agency::Agency;
 use crate::store::sqlite::SqliteAgency;
@@ -27,7 +24,6 @@ use crate::workspace::Workspace;
 use course::Course;
 use pass::Pass;
 
-/// Who coordinates plans, in their records.
 pub(crate) const COORDINATOR: &str = "coordinator";
 
 closed! {
@@ -39,24 +35,18 @@ closed! {
     LastStep = "last-step",
 }
 
-/// How a plan is carried out.
 pub(crate) struct Options<'a> {
-    /// What is to be reached.
     pub(crate) goal: &'a str,
     /// Most passes, if it is said; else the plan says so.
     pub(crate) max_loops: Option<u32>,
-    /// What further passes do.
     pub(crate) refine: Refine,
     /// Most steps at a time.
     pub(crate) jobs: usize,
-    /// Who makes the plan.
     pub(crate) planner: &'a dyn Planner,
     /// Whether it also makes the plans of further passes when a run is gone on with; else the plan that
     /// was made stays.
     pub(crate) replans: bool,
-    /// Who says whether the goal is reached.
     pub(crate) policy: &'a dyn Policy,
-    /// Who answers.
     pub(crate) answerers: Answerers,
 }
 
@@ -120,8 +110,8 @@ closed! {
     Failed = "failed",
 }
 
-/// Carries out a plan, and keeps the record of it. `tell` hears each event once it is kept. What failed
-/// is in the result; the error is cleo's own, or there is nothing to record yet.
+/// Runs a plan and records it. `tell` receives each event once it is committed. Failed steps are in the
+/// result; an error is cleo's own, or comes before there is anything to record.
 pub(crate) fn carry_out(
     surroundings: &Surroundings,
     options: &Options<'_>,
@@ -154,8 +144,8 @@ pub(crate) fn carry_out(
     ended(recording, course, done)
 }
 
-/// Goes on with a plan whose process ended before it did, or that failed: what its record says is done
-/// stays done. Goal, refining and, unless the options say otherwise, passes are those of the record.
+/// Resumes a plan whose process ended or that failed. Steps that its record shows as done stay done; goal,
+/// refinement and, unless the options say otherwise, passes come from the record.
 pub(crate) fn resume(
     surroundings: &Surroundings,
     run: &str,
@@ -168,7 +158,7 @@ pub(crate) fn resume(
     let (mut recording, events, messages) =
         Recording::resume(surroundings, &workspace, run, RunKind::Plan, tell)?;
     let goal = recording.run.input.clone();
-    let (mut course, told) = resume::stand(&events, &messages);
+    let (mut course, told) = course::stand(&events, &messages);
     let written = AsWritten(course.plan.clone());
     let is_written = course.passes > 0 && !options.replans;
     let options = Options {
@@ -195,7 +185,7 @@ pub(crate) fn resume(
     ended(recording, course, done)
 }
 
-/// Records that this user had a plan carried out, so that its run can be resumed.
+/// Records that this user began the run, so that it can be resumed.
 fn own(surroundings: &Surroundings, workspace: &Workspace, run: &Run, plan: &Value) {
     if !surroundings.assignment.is_agent() {
         let (trust, item) = (
@@ -206,7 +196,6 @@ fn own(surroundings: &Surroundings, workspace: &Workspace, run: &Run, plan: &Val
     }
 }
 
-/// Refuses a stored plan that this user did not begin. What is no plan to resume is refused later.
 fn require_own_plan(surroundings: &Surroundings, workspace: &Workspace, id: &str) -> Result<()> {
     let Some(mut agency) = SqliteAgency::open(&workspace.agency())? else {
         return Ok(());
@@ -218,7 +207,6 @@ fn require_own_plan(surroundings: &Surroundings, workspace: &Workspace, id: &str
     }
 }
 
-/// Goes over the plan until the goal is reached or no pass is left.
 fn loops(
     surroundings: &Surroundings,
     options: &Options<'_>,
@@ -274,7 +262,6 @@ fn loops(
     }
 }
 
-/// Keeps how it ended.
 fn ended(mut recording: Recording<'_>, mut course: Course, done: Result<()>) -> Result<Carried> {
     let answer = course.answer();
     let status = match &done {
@@ -324,7 +311,6 @@ fn ended(mut recording: Recording<'_>, mut course: Course, done: Result<()>) -> 
     })
 }
 
-/// Says where to look for what was done before something failed.
 fn told(error: Error, course: &Course, run: &Run) -> Error {
     let code = match error.code {
         Code::AgentFailed if course.done() > 0 => Code::StepsFailed,
@@ -342,7 +328,6 @@ fn told(error: Error, course: &Course, run: &Run) -> Error {
     }
 }
 
-/// Says whether somebody asked cleo to end.
 fn is_end(error: &Error) -> bool {
     matches!(error.code, Code::Interrupted | Code::Terminated)
 }

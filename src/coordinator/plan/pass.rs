@@ -15,12 +15,9 @@ use crate::run::schedule::Schedule;
 use crate::run::{AnsweredBy, Speaker};
 use crate::runner::crew::{self, Crew};
 
-/// A pass that goes on.
 pub(super) struct Pass<'a, 'r> {
     pub(super) plan: &'a Plan,
-    /// Who does each step.
     pub(super) agents: &'a [Agent],
-    /// How many passes there may be.
     pub(super) most: u32,
     /// What the pass before came to.
     pub(super) previous: Option<&'a str>,
@@ -29,7 +26,6 @@ pub(super) struct Pass<'a, 'r> {
     pub(super) recording: &'a mut Recording<'r>,
 }
 
-/// What an agent is asked for a step.
 pub(super) struct Job {
     agent: Agent,
     intent: Option<String>,
@@ -39,9 +35,15 @@ pub(super) struct Job {
 }
 
 impl Pass<'_, '_> {
-    /// Carries out the steps; an error says why it cannot go on.
     pub(super) fn run(mut self, jobs: usize) -> Result<()> {
-        self.refuse_hopeless()?;
+        // What the other steps cost would be lost where one of them cannot be answered.
+        for (step, agent) in self.plan.steps.iter().zip(self.agents) {
+            if agent.is_worker() {
+                self.answering.workers.may_call(agent)?;
+            } else if !self.answering.can_answer(agent) {
+                return Err(nobody(step, agent));
+            }
+        }
         let needs = needs(self.plan);
         let mut schedule = Schedule::new(&needs);
         for (at, step) in self.steps.iter().enumerate() {
@@ -61,30 +63,14 @@ impl Pass<'_, '_> {
         })
     }
 
-    /// Refuses a plan of which a step cannot be answered: what the others cost would be lost.
-    fn refuse_hopeless(&self) -> Result<()> {
-        for (step, agent) in self.plan.steps.iter().zip(self.agents) {
-            if agent.is_worker() {
-                self.answering.workers.may_call(agent)?;
-            } else if !self.answering.can_answer(agent) {
-                return Err(nobody(step, agent));
-            }
-        }
-        Ok(())
-    }
-
-    /// Says whether a step that failed is asked again: as often as passes are left for it.
-    fn may_try_again(&self, step: usize, error: &Error) -> bool {
+    fn fail(&mut self, schedule: &mut Schedule, at: usize, error: Error) -> Result<()> {
+        let (id, agent) = (self.plan.steps[at].id.clone(), &self.agents[at].id);
         let useless = matches!(
             error.code,
             Code::Untrusted | Code::Interrupted | Code::Terminated | Code::ConfigInvalid
         );
-        !useless && self.steps[step].tries < self.most
-    }
-
-    fn fail(&mut self, schedule: &mut Schedule, at: usize, error: Error) -> Result<()> {
-        let (id, agent) = (self.plan.steps[at].id.clone(), &self.agents[at].id);
-        let again = self.may_try_again(at, &error);
+        // Once for each remaining pass.
+        let again = !useless && self.steps[at].tries < self.most;
         let why = error.shown().into_owned();
         let fields = json!({
             "stepId": id, "agent": agent, "message": why, "code": error.code.name(), "retried": again,
@@ -181,7 +167,6 @@ impl Crew for Pass<'_, '_> {
     }
 }
 
-/// Returns what the agent of a step is told.
 fn told(step: &Step, previous: Option<&str>, steps: &[Stepped]) -> String {
     let reply = |need: &String| {
         let done = steps.iter().find(|done| done.step == *need)?;
@@ -195,7 +180,6 @@ fn told(step: &Step, previous: Option<&str>, steps: &[Stepped]) -> String {
     message(&step.instruction, previous, &context)
 }
 
-/// Returns the places of the steps that each waits for.
 fn needs(plan: &Plan) -> Vec<Vec<usize>> {
     let places = plan.steps.iter().enumerate();
     let places: HashMap<&str, usize> = places.map(|(at, step)| (step.id.as_str(), at)).collect();
@@ -208,8 +192,7 @@ fn needs(plan: &Plan) -> Vec<Vec<usize>> {
     plan.steps.iter().map(needs).collect()
 }
 
-/// The error of a step that a model would answer, when there is none: what is said instead is no
-/// result.
+/// Returns the error of a step that needs a model when none is configured: the offline answer is no result.
 fn nobody(step: &Step, agent: &Agent) -> Error {
     let message = format!(
         "step `{}`: no model is configured that could answer for `{}`, and an offline reply is no result",

@@ -1,11 +1,11 @@
-//! The branch that a run began on. Its worktrees begin there, and its work is merged there and nowhere else.
+//! The branch on which a run began: its worktrees start there, and its work is merged only there.
 
 use std::path::Path;
 
 use super::{Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
 
-/// What is in progress in a checkout as long as git has a file of that name.
+/// Files of git that show an operation in progress.
 const IN_PROGRESS: [(&str, &str); 6] = [
     ("rebase-merge", "rebase"),
     ("rebase-apply", "rebase"),
@@ -14,13 +14,11 @@ const IN_PROGRESS: [(&str, &str); 6] = [
     ("REVERT_HEAD", "revert"),
     ("BISECT_LOG", "bisect"),
 ];
-/// How git names branches.
 const HEADS: &str = "refs/heads/";
-/// How many letters of the id of a commit are shown.
 const SHORT: usize = 10;
 
-/// What is checked out: a branch or, when HEAD is detached, none; and a commit. Of a run it is what was
-/// checked out when it began, with the last commit that it made there.
+/// What is checked out: a branch, or none when HEAD is detached, and a commit. For a run, what was checked
+/// out when it began, with the last commit that it made there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::coordinator) struct Base {
     pub(in crate::coordinator) branch: Option<String>,
@@ -28,7 +26,6 @@ pub(in crate::coordinator) struct Base {
 }
 
 impl Base {
-    /// Returns the name of what is moved to a new commit.
     pub(super) fn reference(&self) -> String {
         match &self.branch {
             Some(branch) => format!("{HEADS}{branch}"),
@@ -36,7 +33,6 @@ impl Base {
         }
     }
 
-    /// Names it for people.
     fn name(&self) -> String {
         match &self.branch {
             Some(branch) => format!("the branch {branch}"),
@@ -44,7 +40,6 @@ impl Base {
         }
     }
 
-    /// Returns the command that checks it out.
     fn to_switch(&self) -> String {
         match &self.branch {
             Some(branch) => format!("git switch {}", quote(branch)),
@@ -54,8 +49,8 @@ impl Base {
 }
 
 impl Trees {
-    /// Reads what is checked out in the workspace. It is an error when a setting leads git to other files: it
-    /// would change those and leave the workspace behind.
+    /// Reads what is checked out in the workspace. Settings that point git to other files are an error,
+    /// because git would leave the workspace behind.
     pub(super) fn head(&self) -> Result<Base> {
         let said = self.done(
             &self.top,
@@ -82,8 +77,8 @@ impl Trees {
         })
     }
 
-    /// Returns the commit that is checked out in the workspace. It is an error when that is not where the run
-    /// began, or lacks what the run knows to be there.
+    /// Returns the commit that is checked out in the workspace. It is an error when the checkout left the
+    /// branch of the run or lacks a commit that the run made.
     pub(in crate::coordinator) fn require_base(&self) -> Result<String> {
         let head = self.head()?;
         let Some(base) = &self.base else {
@@ -113,7 +108,6 @@ impl Trees {
         Ok(head.commit)
     }
 
-    /// Returns the error of a checkout that is not where the run began.
     fn switched_error(&self, base: &Base, head: &Base) -> Result<Error> {
         let is_gone = base.branch.is_some() && !self.has(&self.top, &base.reference())?;
         let gone = match is_gone {
@@ -137,7 +131,6 @@ impl Trees {
         Ok(Error::new(Code::CheckoutChanged, message).fix(fix))
     }
 
-    /// Finds another worktree that has the same branch checked out.
     pub(super) fn other_checkout(&self, head: &Base) -> Result<Option<String>> {
         if head.branch.is_none() {
             return Ok(None);
@@ -155,7 +148,6 @@ impl Trees {
         Ok(others.next().map(str::to_string))
     }
 
-    /// Names the revision that the work of the run is merged into.
     pub(super) fn target(&self) -> Result<String> {
         let Some(base) = &self.base else {
             return Ok("HEAD".to_string());
@@ -168,7 +160,6 @@ impl Trees {
         Ok(if is_there { name } else { base.commit.clone() })
     }
 
-    /// Says what to type to have the work on a branch where the run began.
     pub(in crate::coordinator) fn to_merge(&self, branch: &str) -> String {
         let merge = format!("git merge {}", quote(branch));
         let base = self.base.as_ref().filter(|base| {
@@ -185,14 +176,12 @@ impl Trees {
         Ok(self.git(&self.top, words)?.is_ok())
     }
 
-    /// Names what somebody has begun in the workspace and not finished, such as a merge.
     pub(super) fn operation_in_progress(&self) -> Option<&'static str> {
         let is_there = |name: &str| self.mark.with_file_name(name).symlink_metadata().is_ok();
         let mut all = IN_PROGRESS.iter();
         all.find(|(name, _)| is_there(name)).map(|(_, what)| *what)
     }
 
-    /// Says whether a branch has anything that the place lacks where the work of the run goes.
     pub(super) fn is_ahead(&self, tree: &Tree) -> Result<bool> {
         let range = format!("{}..refs/heads/{}", self.target()?, tree.branch);
         let count = self.done(&self.top, ["rev-list", "--count", &range])?;

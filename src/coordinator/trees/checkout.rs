@@ -1,7 +1,6 @@
-//! Moving the checkout of the workspace from one commit to another: for a merge, which is made aside, and for
-//! taking one back. The move is noted in the file that is locked for the turn before it begins, and goes on
-//! from that note when the process is killed in it: it is finished or undone, never forgotten. Only files in
-//! which the two commits differ are touched.
+//! Moves the checkout of the workspace between commits, to merge and to roll a merge back. The move is noted
+//! in the lock file of the turn before it begins, so that after a crash it is finished or undone. Only files
+//! in which the commits differ are touched.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,21 +12,17 @@ use walkdir::WalkDir;
 use super::Trees;
 use super::base::Base;
 use super::copying::copy;
-use super::git::{DIFF, failed};
-use super::lock::may_be_held;
+use super::git::{DIFF, failed, may_be_held};
 use super::merging::named;
 use crate::error::Result;
 use crate::file::{read, unwritable};
 use crate::runner::orphans;
 
-/// Most bytes of what is noted of a move.
 const NOTE_MAX: u64 = 1 << 20;
 
-/// A move that was begun and is neither finished nor undone.
 #[derive(Debug, Deserialize, Serialize)]
 struct Move {
     run: String,
-    /// What tells the git of this run from its agents.
     place: PathBuf,
     branch: Option<String>,
     old: String,
@@ -37,7 +32,6 @@ struct Move {
     is_trial: bool,
 }
 
-/// What became of a move.
 pub(super) enum Moved {
     Done,
     /// Something is in its way, and nothing was changed; what.
@@ -94,8 +88,8 @@ impl Trees {
         })
     }
 
-    /// Says what keeps the checkout from being moved: locks are waited for, and what somebody has changed
-    /// stays, be it staged, untracked or ignored.
+    /// Returns why the checkout cannot be moved. Locks are waited for; changed files, be they staged,
+    /// untracked or ignored, are never overwritten.
     fn find_refusal(&self, step: &Move) -> Result<Option<String>> {
         // Changes nothing and takes the same locks.
         if let Err(said) = self.update_branch(step, &step.old)? {
@@ -122,8 +116,8 @@ impl Trees {
         Ok(self.try_change(&self.top, try_out)?.err())
     }
 
-    /// Finds what lies where the move adds a file, and is no file that it removes. Git would write over what
-    /// it ignores.
+    /// Finds a file that lies where the move adds one and that it does not remove. Git would overwrite
+    /// ignored files.
     fn find_obstacle(&self, step: &Move) -> Result<Option<String>> {
         let added = self.list_changed(&["--diff-filter=A", &step.old, &step.new])?;
         let removed = self.list_changed(&["--diff-filter=D", &step.old, &step.new])?;
@@ -154,8 +148,8 @@ impl Trees {
         Ok(None)
     }
 
-    /// Writes what the move changes and has the branch name its commit, also where an earlier process has done
-    /// some of that. False when somebody has committed or switched meanwhile.
+    /// Writes the changed files and moves the branch, also where an interrupted move has done part of that.
+    /// False when somebody has committed or switched meanwhile.
     fn finish(&self, step: &Move) -> Result<bool> {
         self.restore(&step.new, &self.list_affected(step)?)?;
         if !self.is_at(step, &step.old)? {
@@ -181,7 +175,6 @@ impl Trees {
         self.restore("HEAD", &ours)
     }
 
-    /// Writes files of a commit into the index and the workspace, as far as they differ.
     fn restore(&self, commit: &str, paths: &Paths) -> Result<()> {
         let differ = &self.list_changed(&["--cached", commit])? | &self.list_changed(&[])?;
         let paths = paths & &differ;
@@ -215,32 +208,25 @@ impl Trees {
         Ok(())
     }
 
-    /// Has the branch of a move name a commit, if it names `old`.
     fn update_branch(&self, step: &Move, commit: &str) -> Result<super::git::Said> {
-        let name = self.base_of(step).reference();
+        let base = Base {
+            branch: step.branch.clone(),
+            commit: step.old.clone(),
+        };
+        let name = base.reference();
         let words = ["update-ref", "-m", "cleo: merge", &name, commit, &step.old];
         self.try_change(&self.top, words)
     }
 
-    /// Says whether the branch of a move is checked out, and the commit is its last one.
     fn is_at(&self, step: &Move, commit: &str) -> Result<bool> {
         let head = self.head()?;
         Ok(head.branch == step.branch && head.commit == commit)
     }
 
-    fn base_of(&self, step: &Move) -> Base {
-        Base {
-            branch: step.branch.clone(),
-            commit: step.old.clone(),
-        }
-    }
-
-    /// Names the files in which the two commits of a move differ.
     fn list_affected(&self, step: &Move) -> Result<Paths> {
         self.list_changed(&[&step.old, &step.new])
     }
 
-    /// Names the files that differ. What is in a submodule is not asked for, but which commit it is on.
     fn list_changed(&self, between: &[&str]) -> Result<Paths> {
         let words = DIFF.into_iter().chain(["--ignore-submodules=dirty"]);
         let words = words.chain(between.iter().copied()).chain(["--"]);
@@ -275,8 +261,8 @@ impl Trees {
         self.forget_move()
     }
 
-    /// Removes files that a move has added and that are not in the index yet, as long as they hold what it
-    /// has written.
+    /// Removes files that an interrupted move has added and not yet indexed, as long as their content is
+    /// unchanged.
     fn remove_untracked(&self, step: &Move) -> Result<()> {
         let added = self.list_changed(&["--diff-filter=A", &step.old, &step.new])?;
         let known = self.listed(&self.top, ["ls-files", "-z"])?;
@@ -295,25 +281,22 @@ impl Trees {
         Ok(())
     }
 
-    /// Returns the file that lists for git which files it is to write.
     fn path_list(&self) -> PathBuf {
         self.mark.with_extension("paths")
     }
 
-    /// Notes a move for whoever has the next turn, if this process is killed in it.
     fn note_move(&self, step: &Move) -> Result<()> {
         let text = serde_json::to_vec(step).unwrap_or_default();
         fs::write(&self.mark, text).map_err(|cause| unwritable(&self.mark, cause))
     }
 
-    /// Notes that nothing is being moved any more.
     fn forget_move(&self) -> Result<()> {
         let _ = fs::remove_file(self.path_list());
         fs::write(&self.mark, "").map_err(|cause| unwritable(&self.mark, cause))
     }
 
-    /// Removes the lock of the index that the git of a noted move left when it was killed: it is no older than
-    /// the note, and no process holds it.
+    /// Removes the index lock of the killed git of a noted move: it is no older than the note, and no process
+    /// holds it.
     fn unlock_index(&self) -> Result<()> {
         let lock = self.mark.with_file_name("index.lock");
         let (Ok(there), Ok(noted)) = (lock.symlink_metadata(), self.mark.metadata()) else {
@@ -337,7 +320,7 @@ impl Trees {
     }
 }
 
-/// Says whether a text is the full id of a commit, and nothing that git takes for an option.
+/// Returns whether a text is the full id of a commit, and nothing that git takes for an option.
 fn is_id(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|b| b.is_ascii_hexdigit())
 }

@@ -1,4 +1,4 @@
-//! Conflicts that git has left in a worktree, and what it has stopped in the midst of there.
+//! Detects unresolved conflicts and unfinished rebase, merge, cherry-pick or revert operations in a worktree.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
@@ -24,7 +24,6 @@ const PICKS: &str = "sequencer/todo";
 const REBASES: &str = "rebase-merge/git-rebase-todo";
 /// Which of the mailed patches that it is to apply git has stopped at, and how many there are.
 const PATCHES: [&str; 2] = ["rebase-apply/next", "rebase-apply/last"];
-/// Most bytes of these that are read.
 const STEPS_MAX: u64 = 1 << 20;
 
 /// What marks of a conflict are made of, and of how many of these where a file has no size of its own for them.
@@ -33,7 +32,6 @@ const MARK_SIZE: usize = 7;
 /// Largest file that is looked into for them, in bytes.
 const TEXT_MAX: u64 = 16 << 20;
 
-/// A file on which two sides differ.
 struct Conflict {
     name: String,
     /// The objects of git with what each side has, by the number of the side: 2 is this one, 3 the other.
@@ -41,13 +39,26 @@ struct Conflict {
 }
 
 impl Trees {
-    /// Refuses a worktree with conflicts that nobody has settled: committed as they are, files with the marks of
-    /// them, or with one side alone, would pass for work.
+    /// Refuses a worktree with unresolved conflicts: committed as they are, with markers or with one side
+    /// alone, they would pass for work.
     pub(super) fn require_settled(&self, tree: &Tree) -> Result<()> {
         let stopped = self.stopped(tree)?;
-        let mut names = self.unsettled(tree)?;
+        let mut names = Vec::new();
+        for conflict in self.conflicts(tree, "--unmerged")? {
+            if !self.is_settled(tree, &conflict)? {
+                names.push(conflict.name);
+            }
+        }
         if stopped.is_some() {
-            names.extend(self.staged(tree)?);
+            // Files that are staged with the marks of a conflict are not settled by that.
+            for conflict in self.conflicts(tree, "--resolve-undo")? {
+                let text = text_of(&tree.top.join(&conflict.name));
+                if text
+                    .is_some_and(|text| self.bears_marks(tree, &conflict, &text).unwrap_or(false))
+                {
+                    names.push(conflict.name);
+                }
+            }
         }
         if names.is_empty() {
             return Ok(());
@@ -62,8 +73,7 @@ impl Trees {
         Err(left_in(tree, message))
     }
 
-    /// Refuses a worktree in which git has stopped with commits before it that it has not come to: nothing else
-    /// knows of them.
+    /// Refuses a worktree in which git has stopped with commits still to apply: nothing else knows of them.
     pub(super) fn require_finished(&self, tree: &Tree) -> Result<()> {
         let Some(what) = self.unfinished(tree)? else {
             return Ok(());
@@ -76,35 +86,25 @@ impl Trees {
         Err(left_in(tree, message))
     }
 
-    /// Says what has stopped in a worktree with commits before it, if something has. Of commits to pick that is
-    /// told only as long as git stands at one: who has committed or reset since may have gone another way.
+    /// Returns the operation that has stopped with commits still to apply. Pending picks count only while git
+    /// stands at one: after a commit or reset they may be abandoned.
     fn unfinished(&self, tree: &Tree) -> Result<Option<&'static str>> {
         let picks = self.steps(tree, PICKS)?;
-        if picks.len() > 1 && self.is_at_pick(tree)? {
+        let is_stopped = |head| self.has(&tree.top, head);
+        if picks.len() > 1 && (is_stopped("CHERRY_PICK_HEAD")? || is_stopped("REVERT_HEAD")?) {
             let is_revert = picks.iter().any(|step| step.starts_with("revert"));
             return Ok(Some(if is_revert { "revert" } else { "cherry-pick" }));
         }
-        if self.has_patches(tree)? {
+        let number =
+            |file| -> Result<Option<u64>> { Ok(self.kept(tree, file)?.trim().parse().ok()) };
+        let [next, last] = PATCHES;
+        if number(next)?.is_some_and(|next| number(last).is_ok_and(|last| last > Some(next))) {
             return Ok(Some("am"));
         }
         let rebases = self.steps(tree, REBASES)?;
         Ok((!rebases.is_empty()).then_some("rebase"))
     }
 
-    /// Says whether git has stopped at a commit that it picks or reverts, and nobody has committed that yet.
-    fn is_at_pick(&self, tree: &Tree) -> Result<bool> {
-        Ok(self.has(&tree.top, "CHERRY_PICK_HEAD")? || self.has(&tree.top, "REVERT_HEAD")?)
-    }
-
-    /// Says whether there are mailed patches behind the one at which git has stopped.
-    fn has_patches(&self, tree: &Tree) -> Result<bool> {
-        let [next, last] = PATCHES;
-        let number =
-            |file| -> Result<Option<u64>> { Ok(self.kept(tree, file)?.trim().parse().ok()) };
-        Ok(number(next)?.is_some_and(|next| number(last).is_ok_and(|last| last > Some(next))))
-    }
-
-    /// Lists the steps in a file of git that are to be done in a worktree; none where there is no such file.
     fn steps(&self, tree: &Tree, file: &str) -> Result<Vec<String>> {
         let text = self.kept(tree, file)?;
         // Others are remarks.
@@ -112,7 +112,6 @@ impl Trees {
         Ok(text.lines().filter(is_step).map(str::to_string).collect())
     }
 
-    /// Reads what git keeps of a worktree in a file of its own; nothing where there is no such file.
     fn kept(&self, tree: &Tree, file: &str) -> Result<String> {
         let words = ["rev-parse", "--path-format=absolute", "--git-path", file];
         let place = self.done(&tree.top, words)?;
@@ -120,7 +119,6 @@ impl Trees {
         Ok(String::from_utf8_lossy(&text.unwrap_or_default()).into_owned())
     }
 
-    /// Says what has stopped in a worktree, if git knows of something.
     fn stopped(&self, tree: &Tree) -> Result<Option<&'static str>> {
         for (at, what) in STOPPED {
             if self.has(&tree.top, at)? {
@@ -130,31 +128,8 @@ impl Trees {
         Ok(None)
     }
 
-    /// Names the files in conflict that nobody has settled or staged.
-    fn unsettled(&self, tree: &Tree) -> Result<Vec<String>> {
-        let mut left = Vec::new();
-        for conflict in self.conflicts(tree, "--unmerged")? {
-            if !self.is_settled(tree, &conflict)? {
-                left.push(conflict.name);
-            }
-        }
-        Ok(left)
-    }
-
-    /// Names the files that were in conflict and are staged with the marks of it: that settles nothing.
-    fn staged(&self, tree: &Tree) -> Result<Vec<String>> {
-        let mut left = Vec::new();
-        for conflict in self.conflicts(tree, "--resolve-undo")? {
-            let text = text_of(&tree.top.join(&conflict.name));
-            if text.is_some_and(|text| self.bears_marks(tree, &conflict, &text).unwrap_or(false)) {
-                left.push(conflict.name);
-            }
-        }
-        Ok(left)
-    }
-
-    /// Lists the files on which two sides differ: those that are not merged, or those that were not and are
-    /// staged now (gitformat-index, "resolve undo").
+    /// Lists the files with conflicts: unmerged ones, or resolved and staged ones (gitformat-index, "resolve
+    /// undo").
     fn conflicts(&self, tree: &Tree, which: &str) -> Result<Vec<Conflict>> {
         let listed = self.listed(&tree.top, ["ls-files", which, "-z"])?;
         let mut found: BTreeMap<String, BTreeMap<u8, String>> = BTreeMap::new();
@@ -172,9 +147,9 @@ impl Trees {
         Ok(found.into_iter().map(conflict).collect())
     }
 
-    /// Says whether somebody has settled a conflict. Whoever does need not stage it, but where one side has deleted
-    /// the file, and where git cannot look into it: there the file itself does not tell. Where git writes no marks,
-    /// as into a link, it leaves what this side has, which then nobody has touched.
+    /// Returns true if a conflict is resolved. Staging is required only where one side has deleted the file
+    /// or where git cannot look into it. Where git writes no markers, as into a link, it leaves this side,
+    /// which counts as unresolved until it changes.
     fn is_settled(&self, tree: &Tree, conflict: &Conflict) -> Result<bool> {
         let file = tree.top.join(&conflict.name);
         if ![2, 3].iter().all(|side| conflict.sides.contains_key(side)) {
@@ -191,21 +166,21 @@ impl Trees {
         Ok(is_touched && !self.bears_marks(tree, conflict, &text)?)
     }
 
-    /// Says whether a file differs from what this side has.
     fn is_changed(&self, tree: &Tree, name: &str) -> Result<bool> {
         let words = [&DIFF[..], &["--ours", "--diff-filter=MT"]].concat();
         let names = self.listed(&tree.top, words)?;
         Ok(names.split('\0').any(|changed| changed == name))
     }
 
-    /// Says whether a text bears marks as git writes them into a file, in lines that neither side has: a file may
-    /// tell of marks.
+    /// Returns true if a text has conflict markers in lines that neither side has: a file may quote markers.
     fn bears_marks(&self, tree: &Tree, conflict: &Conflict, text: &str) -> Result<bool> {
         let mut marks: Vec<&str> = text.lines().filter(|line| mark(line).is_some()).collect();
         if marks.is_empty() {
             return Ok(false);
         }
-        let size = self.mark_size(tree, &conflict.name)?;
+        let size = self.attribute(tree, &conflict.name, "conflict-marker-size")?;
+        let size = size.parse().ok().filter(|size| *size > 0);
+        let size = size.unwrap_or(MARK_SIZE);
         marks.retain(|line| mark(line).is_some_and(|signs| signs >= size));
         for (side, object) in &conflict.sides {
             if *side >= 2 && !marks.is_empty() {
@@ -217,14 +192,6 @@ impl Trees {
         Ok(!marks.is_empty())
     }
 
-    /// Returns how many signs a mark in a file has at least.
-    fn mark_size(&self, tree: &Tree, name: &str) -> Result<usize> {
-        let size = self.attribute(tree, name, "conflict-marker-size")?;
-        let size = size.parse().ok().filter(|size| *size > 0);
-        Ok(size.unwrap_or(MARK_SIZE))
-    }
-
-    /// Returns what the repository says of a file under a name.
     fn attribute(&self, tree: &Tree, name: &str, attribute: &str) -> Result<String> {
         let words = ["check-attr", "-z", attribute, "--", name];
         let told = self.done(&tree.top, words)?;
@@ -232,7 +199,6 @@ impl Trees {
     }
 }
 
-/// The error of a worktree in which somebody has to go on by hand.
 fn left_in(tree: &Tree, message: String) -> Error {
     let look = format!("git -C {} status", quote(&tree.place()));
     Error::new(Code::InputInvalid, message).fix(look)

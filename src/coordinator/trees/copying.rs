@@ -1,5 +1,5 @@
-//! Files on their way between worktrees and the workspace. What an agent has left running may put something
-//! else in the place of a file at any time, so only what was looked at is copied.
+//! Copies files between worktrees and the workspace. A leftover process may replace a file at any time, so
+//! only the content that was checked is copied.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read};
@@ -13,10 +13,8 @@ use crate::error::Result;
 use crate::file::{open_below, unreadable, unwritable};
 use crate::id::hex;
 
-/// How files begin that somebody has not finished writing.
 const DRAFT: &str = ".new-";
 
-/// What is read, digested on its way.
 struct Hashed<R> {
     text: R,
     hash: Sha256,
@@ -61,8 +59,8 @@ fn opened(top: &Path, path: &Path) -> io::Result<(File, Metadata)> {
     Ok((file, there))
 }
 
-/// Copies a file with its time: of a report it tells when an agent wrote it. The file lies below a folder, and
-/// when it is said what it held, it is an error that it holds something else by now.
+/// Copies a file with its modification time, which dates the agent's work. The file must lie below `top` and,
+/// if a digest is given, still match it.
 pub(super) fn copy(top: &Path, from: &Path, held: Option<&str>, to: &Path) -> Result<()> {
     let (file, there) = opened(top, from).map_err(|cause| unreadable(from, cause))?;
     let mut text = Hashed::new(file.take(there.len()));
@@ -75,8 +73,8 @@ pub(super) fn copy(top: &Path, from: &Path, held: Option<&str>, to: &Path) -> Re
     put.map_err(|failed| unwritable(to, failed.error))
 }
 
-/// Writes a file so that nobody ever sees half of it. A link is replaced, and what it leads to stays as it
-/// is: who made the link may not have been allowed to write there.
+/// Writes a file atomically. A link is replaced and its target stays: its author may not have been allowed to
+/// write there.
 pub(super) fn put(path: &Path, mut text: &[u8]) -> io::Result<()> {
     drafted(path, &mut text, None)?.persist(path)?;
     Ok(())

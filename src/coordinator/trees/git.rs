@@ -1,24 +1,23 @@
 //! How git is called for worktrees and merges; which options every call has is said in `runner::git`.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::{self, Metadata};
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime};
 
 use super::Trees;
 use crate::error::{Code, Error, Result, quote};
-use crate::runner::{self, orphans, process};
+use crate::runner::{self, orphans, process, signals};
 
-/// How long one call of git may take.
 const LIMIT: Duration = Duration::from_secs(300);
-/// Most bytes of an answer of git that are read.
 const ANSWER_MAX: usize = 1 << 20;
-/// Most bytes of a list of all files that are read.
 const LIST_MAX: usize = 256 << 20;
 
-/// What git says, or what it complains of when it fails.
+/// The output of git, or what it complains of when it fails.
 pub(super) type Said = std::result::Result<String, String>;
 
-/// The words of git that name the files that differ, ended by NUL.
 pub(super) const DIFF: [&str; 8] = [
     "diff",
     "--name-only",
@@ -30,7 +29,6 @@ pub(super) const DIFF: [&str; 8] = [
     "-z",
 ];
 
-/// The words of git that tell everything that is not committed, ended by NUL.
 pub(super) const STATUS: [&str; 6] = [
     "status",
     "--porcelain",
@@ -40,7 +38,6 @@ pub(super) const STATUS: [&str; 6] = [
     "-z",
 ];
 
-/// The words of git that list what it ignores, ended by NUL.
 pub(super) const IGNORED: [&str; 5] = [
     "ls-files",
     "--others",
@@ -50,7 +47,6 @@ pub(super) const IGNORED: [&str; 5] = [
 ];
 
 impl Trees {
-    /// Runs git, which must succeed, and returns what it says.
     pub(super) fn done<W: AsRef<OsStr>>(
         &self,
         folder: &Path,
@@ -60,7 +56,6 @@ impl Trees {
         said.map_err(|said| failed(folder, &said))
     }
 
-    /// Runs git as [`Trees::done`] does, for an answer that names all files.
     pub(super) fn listed<W: AsRef<OsStr>>(
         &self,
         folder: &Path,
@@ -70,7 +65,6 @@ impl Trees {
         said.map_err(|said| failed(folder, &said))
     }
 
-    /// Runs git and returns what it says, or what it complains of when it fails.
     pub(super) fn git<W: AsRef<OsStr>>(
         &self,
         folder: &Path,
@@ -120,7 +114,6 @@ impl Trees {
     }
 }
 
-/// Names a place in a call of git, in a way of its own.
 pub(super) fn pathspec(magic: &str, place: &Path) -> OsString {
     let mut named = OsString::from(format!(":({magic})"));
     named.push(place);
@@ -131,4 +124,150 @@ pub(super) fn failed(folder: &Path, said: &str) -> Error {
     let message = format!("git failed in {}: {said}", folder.display());
     let place = quote(&folder.to_string_lossy());
     Error::new(Code::FileUnwritable, message).fix(format!("git -C {place} status"))
+}
+
+const PATIENCE: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(100);
+
+pub(super) type Lock = (PathBuf, Option<SystemTime>);
+
+impl Trees {
+    pub(super) fn change<W: AsRef<OsStr>>(
+        &self,
+        folder: &Path,
+        words: impl IntoIterator<Item = W>,
+    ) -> Result<String> {
+        let said = self.try_change(folder, words)?;
+        said.map_err(|said| failed(folder, &said))
+    }
+
+    /// Runs git to change something, and again while another process holds a lock that it needs: git takes
+    /// its locks before it changes anything. It is an error when the lock stays.
+    pub(super) fn try_change<W: AsRef<OsStr>>(
+        &self,
+        folder: &Path,
+        words: impl IntoIterator<Item = W>,
+    ) -> Result<Said> {
+        let words = words.into_iter();
+        let words: Vec<OsString> = words.map(|word| word.as_ref().to_os_string()).collect();
+        let begun = Instant::now();
+        loop {
+            let said = self.git(folder, &words)?;
+            let Some(lock) = said.as_ref().err().and_then(|said| find_lock(folder, said)) else {
+                return Ok(said);
+            };
+            // One that was waited for in vain, and is the same since, is not waited for again.
+            if begun.elapsed() >= PATIENCE || self.dead_locks.borrow().contains(&lock) {
+                let error = lock_error(&lock.0);
+                self.dead_locks.borrow_mut().insert(lock);
+                return Err(error);
+            }
+            signals::sleep(PAUSE, "cleo waited for a lock of git")?;
+        }
+    }
+}
+
+fn find_lock(folder: &Path, said: &str) -> Option<Lock> {
+    let plain = said.split_once("Unable to create '").and_then(|(_, rest)| {
+        let (path, _) = rest.split_once("': File exists")?;
+        path.ends_with(".lock").then(|| path.to_string())
+    });
+    let config = said.split_once("could not lock config file ");
+    let config = config.and_then(|(_, rest)| Some(rest.split_once(": File exists")?.0));
+    let path = plain.or_else(|| config.map(|path| format!("{path}.lock")))?;
+    let path = folder.join(path);
+    let made = path.symlink_metadata().and_then(|there| there.modified());
+    Some((path, made.ok()))
+}
+
+/// Returns true where a process may hold a lock of the repository at `top`: it has the file open, or it is a
+/// git in there, which closes a lock that it has written while it waits for an editor. Without `/proc` an
+/// empty lock counts as left behind.
+pub(super) fn may_be_held(lock: &Metadata, top: &Path) -> bool {
+    let is_written = lock.len() > 0;
+    let Ok(processes) = fs::read_dir("/proc") else {
+        return is_written;
+    };
+    let id = (lock.dev(), lock.ino());
+    processes.flatten().any(|process| {
+        let place = process.path();
+        let is_lock = |file: fs::DirEntry| {
+            fs::metadata(file.path()).is_ok_and(|file| (file.dev(), file.ino()) == id)
+        };
+        let mut open = fs::read_dir(place.join("fd"))
+            .into_iter()
+            .flatten()
+            .flatten();
+        if open.any(is_lock) {
+            return true;
+        }
+        let name = fs::read(place.join("comm")).unwrap_or_default();
+        let folder = fs::read_link(place.join("cwd"));
+        name.starts_with(b"git")
+            && match folder {
+                Ok(folder) => is_written && folder.starts_with(top),
+                // The git of another account.
+                Err(cause) => cause.kind() == ErrorKind::PermissionDenied,
+            }
+    })
+}
+
+fn lock_error(lock: &Path) -> Error {
+    let message = format!(
+        "another process holds the lock {} of git; it was waited for {} s",
+        lock.display(),
+        PATIENCE.as_secs()
+    );
+    let look = format!("ls -l {}", quote(&lock.to_string_lossy()));
+    Error::new(Code::LockTimeout, message).fix(look)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn lock_is_held_as_long_as_it_is_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = fs::canonicalize(folder.path()).unwrap();
+        for text in ["", "DIRC"] {
+            let lock = top.join("index.lock");
+            fs::write(&lock, text).unwrap();
+            let there = lock.symlink_metadata().unwrap();
+            let open = fs::File::open(&lock).unwrap();
+            assert!(may_be_held(&there, &top), "{text}");
+            drop(open);
+            assert!(!may_be_held(&there, &top), "{text}");
+        }
+    }
+
+    #[test]
+    fn locks_are_read_from_the_words_of_git() {
+        let top = Path::new("/r");
+        for (said, expected) in [
+            (
+                "fatal: Unable to create '/r/.git/index.lock': File exists.; ; Another git process",
+                Some("/r/.git/index.lock"),
+            ),
+            (
+                "fatal: update_ref failed for ref 'refs/heads/a': cannot lock ref 'HEAD': Unable to create \
+                 '.git/HEAD.lock': File exists.",
+                Some("/r/.git/HEAD.lock"),
+            ),
+            (
+                "error: could not lock config file .git/config: File exists",
+                Some("/r/.git/config.lock"),
+            ),
+            ("fatal: Unable to create '/r/x': File exists.", None),
+            (
+                "fatal: Unable to create '/r/a.lock': Permission denied",
+                None,
+            ),
+            ("fatal: 'refs/heads/cleo' exists", None),
+        ] {
+            let found = find_lock(top, said).map(|(path, _)| path);
+            assert_eq!(found.as_deref(), expected.map(Path::new), "{said}");
+        }
+    }
 }

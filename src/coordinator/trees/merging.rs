@@ -4,12 +4,10 @@ use super::checkout::Moved;
 use super::{Tree, Trees};
 use crate::error::Result;
 
-/// Most names of files that a conflict tells.
 const NAMED_MAX: usize = 5;
 /// How often a merge is made anew because somebody has committed meanwhile.
 const ROUNDS: usize = 5;
 
-/// What became of a branch that was to be merged.
 pub(in crate::coordinator) enum Merge {
     /// The commit that holds it; none when there was nothing to merge.
     Done(Option<String>),
@@ -21,7 +19,6 @@ pub(in crate::coordinator) enum Merge {
 type Made = std::result::Result<String, String>;
 
 impl Trees {
-    /// Merges a branch into what is checked out in the workspace, or leaves everything as it was.
     pub(in crate::coordinator) fn merge(&self, tree: &Tree, message: &str) -> Result<Merge> {
         let branch = format!("refs/heads/{}", tree.branch);
         for _ in 0..ROUNDS {
@@ -49,7 +46,6 @@ impl Trees {
         Ok(Merge::Conflict(why.to_string()))
     }
 
-    /// Makes the commit of a merge, without touching any file.
     fn make_merge(&self, old: &str, branch: &str, message: &str) -> Result<Made> {
         let words = [
             "merge-tree",
@@ -100,7 +96,6 @@ impl Trees {
     }
 }
 
-/// Says why two commits do not merge: the names of files after the id of a tree, or what git complains of.
 fn describe_conflict(said: &str) -> String {
     let is_id = |text: &str| text.len() >= 40 && text.chars().all(|c| c.is_ascii_hexdigit());
     match said.split_once('\0') {
@@ -112,7 +107,6 @@ fn describe_conflict(said: &str) -> String {
     }
 }
 
-/// Names files for people, as many as anybody reads.
 pub(super) fn named(names: Vec<String>) -> String {
     let told = &names[..names.len().min(NAMED_MAX)];
     let more = match names.len() - told.len() {

@@ -1,8 +1,7 @@
-//! The files that agents write into the folder of outputs and into folders below it: which of them are
-//! brought over, and what is more than that. No link is followed.
+//! Finds the files in the outputs folder and below, which of them to copy, and what cannot be copied. Follows
+//! no links.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::OsStr;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
@@ -17,22 +16,16 @@ use crate::id::digest;
 use crate::tree::BYTES_MAX;
 use crate::workspace::{OUTPUT_DIR, Workspace};
 
-/// How many folders deep files are brought over.
 const DEPTH_MAX: usize = 16;
-/// Most files and folders below the folder of outputs that are looked at; what lies in it itself does not
-/// count.
+/// Maximum number of files and folders to visit below the outputs folder, its direct entries not counted.
 const VISITS_MAX: usize = 10_000;
 
-/// Outputs below a root.
 #[derive(Default)]
 pub(super) struct Outputs {
-    /// The places of files, relative to the root.
     pub(super) paths: Vec<String>,
     /// Those among them that were not there before, or held something else.
     pub(super) changed: Vec<String>,
-    /// What is new and cannot be brought over, such as links.
     pub(super) others: Vec<Other>,
-    /// Why there is more that is not brought over.
     beyond: Option<Error>,
 }
 
@@ -45,8 +38,7 @@ pub(super) struct Known<'a> {
     pub(super) others: &'a BTreeSet<String>,
 }
 
-/// Something among outputs that holds something and that no copy of a file can bring over: a link, or a file
-/// with a name that is no text.
+/// An output that copying a file cannot transfer: a link, or a file whose name is not UTF-8.
 pub(super) struct Other {
     place: PathBuf,
     /// Tells whether it is as it was.
@@ -54,8 +46,7 @@ pub(super) struct Other {
 }
 
 impl Outputs {
-    /// Looks for the regular files among outputs, without the manifest. Nothing is left out for being too
-    /// much where it is not said what was there before.
+    /// Finds the regular files among outputs, except the manifest. Without a baseline no limits apply.
     pub(super) fn below(root: &Path, known: Option<Known<'_>>) -> Outputs {
         let mut look = Look {
             root,
@@ -69,7 +60,6 @@ impl Outputs {
         look.found
     }
 
-    /// Returns all, or says why there is more.
     pub(super) fn all(mut self) -> Result<Outputs> {
         match self.beyond.take() {
             Some(error) => Err(error),
@@ -78,10 +68,8 @@ impl Outputs {
     }
 }
 
-/// What lies at a place among outputs.
 enum Ware {
     Folder(String),
-    /// A file that can be brought over.
     File(String),
     Other(Other),
     /// The manifest, and what holds nothing.
@@ -92,7 +80,9 @@ impl Ware {
     fn of(root: &Path, entry: &DirEntry) -> Ware {
         let kind = entry.file_type();
         let path = entry.path().strip_prefix(root).unwrap_or(entry.path());
-        if entry.depth() == 1 && is_manifest(entry.file_name()) {
+        let name = entry.file_name().as_bytes();
+        let is_manifest = name.starts_with(b"MANIFEST") && name.ends_with(b".jsonl");
+        if entry.depth() == 1 && is_manifest {
             return Ware::Nothing;
         }
         match path.to_str() {
@@ -107,7 +97,6 @@ impl Ware {
     }
 }
 
-/// A look at everything among outputs.
 struct Look<'a> {
     root: &'a Path,
     known: Option<Known<'a>>,
@@ -144,7 +133,6 @@ impl Look<'_> {
         None
     }
 
-    /// Takes a file or a folder, and says whether to go on in the folder.
     fn take(&mut self, entry: &DirEntry) -> bool {
         let beyond = &mut self.found.beyond;
         if entry.file_name() == ".git" {
@@ -154,10 +142,18 @@ impl Look<'_> {
         let ware = Ware::of(self.root, entry);
         let is_old = self.is_old(entry, &ware);
         let is_bounded = self.known.is_some() && !is_old && entry.depth() > 1;
-        if is_bounded && !self.has_room(entry) {
-            let root = self.root;
-            self.found.beyond.get_or_insert_with(|| too_much(root));
-            return false;
+        if is_bounded {
+            self.visited += 1;
+            if entry.file_type().is_file() {
+                let size = entry.metadata().map_or(0, |about| about.len());
+                self.bytes = self.bytes.saturating_add(size);
+            }
+            let is_near = entry.depth() <= DEPTH_MAX + 1;
+            if !is_near || self.visited > VISITS_MAX || self.bytes > BYTES_MAX {
+                let root = self.root;
+                self.found.beyond.get_or_insert_with(|| too_much(root));
+                return false;
+            }
         }
         self.keep(ware, is_old);
         true
@@ -176,7 +172,6 @@ impl Look<'_> {
         }
     }
 
-    /// Says whether something is as it was before. A folder is when files were in it.
     fn is_old(&self, entry: &DirEntry, ware: &Ware) -> bool {
         let Some(Known { files, others }) = self.known else {
             return false;
@@ -196,17 +191,6 @@ impl Look<'_> {
         }
     }
 
-    fn has_room(&mut self, entry: &DirEntry) -> bool {
-        let size = match entry.file_type().is_file() {
-            true => entry.metadata().map_or(0, |about| about.len()),
-            false => 0,
-        };
-        self.visited += 1;
-        self.bytes = self.bytes.saturating_add(size);
-        let is_near = entry.depth() <= DEPTH_MAX + 1;
-        is_near && self.visited <= VISITS_MAX && self.bytes <= BYTES_MAX
-    }
-
     /// Notes what cannot be looked into; what is not there has nothing in it.
     fn unread(&mut self, error: walkdir::Error) {
         let path = error.path().unwrap_or(self.root).to_path_buf();
@@ -218,13 +202,6 @@ impl Look<'_> {
     }
 }
 
-/// Says whether a file is the manifest, or was made of it.
-fn is_manifest(name: &OsStr) -> bool {
-    let name = name.as_bytes();
-    name.starts_with(b"MANIFEST") && name.ends_with(b".jsonl")
-}
-
-/// Tells something that cannot be brought over from what it becomes when somebody changes it.
 fn mark(path: &Path, entry: &DirEntry) -> String {
     let mut text = path.as_os_str().as_bytes().to_vec();
     text.push(0);
@@ -240,7 +217,6 @@ fn mark(path: &Path, entry: &DirEntry) -> String {
 }
 
 impl Other {
-    /// The error of what stays where it is.
     pub(super) fn stays(&self) -> Error {
         let what = match self.place.is_symlink() {
             true => "is a link",
@@ -254,8 +230,7 @@ impl Other {
     }
 }
 
-/// Refuses an output when there is something else in the workspace where its folder is to be, such as a
-/// link, behind which nobody expects it.
+/// Refuses an output when something else, such as a link, lies in the place of its folder in the workspace.
 pub(super) fn require_way(home: &Path, path: &str) -> Result<()> {
     let top = home.join(OUTPUT_DIR);
     let file = home.join(path);

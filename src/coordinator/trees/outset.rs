@@ -1,23 +1,24 @@
-//! What lay in the workspace and in a worktree when both were last the same to a run, and which side has
-//! changed it since.
+//! Baseline digests of workspace and worktree files, used to detect which side changed a file; and the files
+//! that a task declares, which git may ignore.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::Tree;
 use super::copying::{self, held};
-use super::declared::Declared;
+use super::git::IGNORED;
 use super::outputs::Known;
+use super::{Tree, Trees};
 use crate::error::Result;
 use crate::file::{read, unreadable, unwritable};
+use crate::task::Task;
+use crate::workspace::{OUTPUT_DIR, Workspace};
 
-/// Most bytes of a note of outputs that are read.
 const NOTE_MAX: u64 = 64 << 20;
 
-/// The files that lay in the workspace and in a worktree when both were last the same to this run, each by
-/// its path with its digest, and what else is to be brought over.
+/// The baseline: digests of the files that workspace and worktree shared when the run last compared them, by
+/// path.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Outset {
@@ -26,7 +27,6 @@ pub(super) struct Outset {
     pub(super) onto: Option<String>,
     pub(super) home: BTreeMap<String, String>,
     pub(super) tree: BTreeMap<String, String>,
-    /// The marks of what lay in the worktree and cannot be brought over.
     pub(super) others: BTreeSet<String>,
     /// What was brought over since this was read.
     #[serde(skip)]
@@ -35,21 +35,17 @@ pub(super) struct Outset {
 
 /// A file on one side: where it is, what it holds now, and what it held at the outset.
 pub(super) struct Side {
-    /// The folder that it must lie below.
     top: PathBuf,
     pub(super) path: PathBuf,
     pub(super) now: Option<String>,
     pub(super) before: Option<String>,
 }
 
-/// What becomes of a file that is to be brought to the other side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     /// There is nothing new in it.
     Stays,
-    /// It is brought over.
     Comes,
-    /// Both sides have changed it.
     Clashes,
 }
 
@@ -65,7 +61,6 @@ impl Outset {
         copying::put(path, &text).map_err(|cause| unwritable(path, cause))
     }
 
-    /// Returns what lay in the worktree.
     pub(super) fn known(&self) -> Known<'_> {
         Known {
             files: &self.tree,
@@ -105,13 +100,11 @@ impl Outset {
 }
 
 impl Side {
-    /// Copies what was looked at.
     pub(super) fn copy(&self, to: &Path) -> Result<()> {
         copying::copy(&self.top, &self.path, self.now.as_deref(), to)
     }
 }
 
-/// Says what becomes of a file.
 pub(super) fn way(from: &Side, to: &Side) -> Way {
     match (&from.now, &to.now) {
         (None, _) => Way::Stays,
@@ -125,12 +118,76 @@ pub(super) fn way(from: &Side, to: &Side) -> Way {
     }
 }
 
-/// Digests files below a root, as far as they are there.
 pub(super) fn digests(top: &Path, root: &Path, paths: Vec<String>) -> BTreeMap<String, String> {
     let paths: BTreeSet<String> = paths.into_iter().collect();
     let digest = |path: String| Some((held(top, &root.join(&path)).ok()??, path));
     let digests = paths.into_iter().filter_map(digest);
     digests.map(|(digest, path)| (path, digest)).collect()
+}
+
+/// What a task is to make, in its own words; some of them are paths.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(in crate::coordinator) struct Declared {
+    deliverables: Vec<String>,
+    files: Vec<String>,
+}
+
+impl Declared {
+    pub(in crate::coordinator) fn of(task: &Task) -> Declared {
+        Declared {
+            deliverables: task.deliverables.clone(),
+            files: task.files.clone(),
+        }
+    }
+
+    /// Returns whether a file is declared. A folder among the files that are worked on may hold caches too,
+    /// which nobody has asked for.
+    fn has(&self, path: &str) -> bool {
+        let is_it = |named: &String| plain(named) == path;
+        let is_in = |folder: &String| {
+            let rest = path.strip_prefix(plain(folder));
+            rest.is_some_and(|rest| rest.starts_with('/'))
+        };
+        let mut all = self.deliverables.iter().chain(&self.files);
+        all.any(is_it) || self.deliverables.iter().any(is_in)
+    }
+}
+
+impl Trees {
+    /// Names the declared files below a root that git ignores. Where git cannot say, there are none.
+    pub(super) fn ignored(&self, root: &Path, declared: &Declared) -> Vec<String> {
+        let home = Workspace::from(self.home());
+        let is_path = |path: &&str| !matches!(*path, "" | ".") && home.confine(path).is_ok();
+        let named = declared.deliverables.iter().chain(&declared.files);
+        let named: Vec<&str> = named.map(|text| plain(text)).filter(is_path).collect();
+        if named.is_empty() {
+            return Vec::new();
+        }
+        let words = IGNORED.into_iter().chain(["--"]).map(String::from);
+        let named = named.iter().map(|path| format!(":(literal){path}"));
+        let found = self.listed(root, words.chain(named)).unwrap_or_default();
+        let is_ware = |path: &&str| {
+            let is_own = path.starts_with(OUTPUT_DIR) || path.starts_with(".cleo/");
+            !is_own
+                && declared.has(path)
+                && home.confine(path).is_ok()
+                && is_regular(&root.join(path))
+        };
+        let found = found.split('\0').filter(is_ware);
+        found.map(str::to_string).collect()
+    }
+}
+
+fn plain(text: &str) -> &str {
+    let text = text.trim();
+    text.strip_prefix("./")
+        .unwrap_or(text)
+        .trim_end_matches('/')
+}
+
+pub(super) fn is_regular(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|there| there.is_file())
 }
 
 #[cfg(test)]
@@ -164,6 +221,24 @@ mod tests {
         ] {
             let found = way(&side(from.0, from.1), &side(to.0, to.1));
             assert_eq!(found, expected, "{from:?} {to:?}");
+        }
+    }
+
+    #[test]
+    fn folders_are_declared_by_deliverables_only() {
+        let of = |text: &str| vec![text.to_string()];
+        let declared = Declared {
+            deliverables: of("./build/"),
+            files: of("web"),
+        };
+        for (path, expected) in [
+            ("build/out.bin", true),
+            ("build", true),
+            ("builder", false),
+            ("web", true),
+            ("web/node_modules/x", false),
+        ] {
+            assert_eq!(declared.has(path), expected, "{path}");
         }
     }
 }

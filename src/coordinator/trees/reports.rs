@@ -1,7 +1,6 @@
-//! What agents report: it lies in the workspace and not in the branches, so outputs (`outputs`) and lines of
-//! the manifest are brought over file by file, and so are deliverables that git ignores. What lay on both sides
-//! when a worktree was made tells whose a change is: what somebody else has changed meanwhile is never
-//! written over.
+//! Copies what agents report to the workspace, file by file, because branches do not hold it: outputs, lines
+//! of the manifest, and deliverables that git ignores. The baseline of the worktree shows which side changed
+//! a file; the changes of others are never overwritten.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io::ErrorKind;
@@ -9,9 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::copying::held;
-use super::declared::{Declared, is_regular};
 use super::outputs::{Outputs, require_way};
-use super::outset::{Outset, Side, Way, digests, way};
+use super::outset::{Declared, Outset, Side, Way, digests, is_regular, way};
 use super::{Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::open_below;
@@ -19,7 +17,6 @@ use crate::manifest::log::{self, Line};
 use crate::workspace::MANIFEST;
 
 impl Trees {
-    /// Notes what there is of outputs and deliverables when a worktree is made.
     pub(super) fn note(&self, tree: &Tree, declared: Declared) -> Result<()> {
         let (home, empty) = (self.home(), Outset::default());
         let checked_out = Outputs::below(&tree.root, None);
@@ -41,8 +38,8 @@ impl Trees {
         outset.keep(&tree.outset)
     }
 
-    /// Finds what of a worktree is to be brought home: outputs, and deliverables that git ignores. It is an
-    /// error when there are new outputs for which there is no way, or too many.
+    /// Finds what to copy from a worktree: outputs, and deliverables that git ignores. New outputs that
+    /// cannot be copied, or too many of them, are an error.
     fn wares(&self, tree: &Tree, outset: &Outset) -> Result<Outputs> {
         let home = self.home();
         let mut wares = Outputs::below(&tree.root, Some(outset.known())).all()?;
@@ -54,7 +51,7 @@ impl Trees {
         Ok(wares)
     }
 
-    /// Brings a report that lies in the workspace into a worktree, so that both are checked together.
+    /// Copies a report from the workspace into a worktree, so that both are checked together.
     pub(in crate::coordinator) fn show(
         &self,
         tree: &Tree,
@@ -81,10 +78,9 @@ impl Trees {
         }
     }
 
-    /// Brings what was reported in a worktree into the workspace: outputs that its agent wrote, ignored
-    /// deliverables, and lines of the manifest with ids that are not there. What somebody else has changed
-    /// meanwhile stays as it is; the one of the worktree is then put aside, and so is one of the workspace that
-    /// its agent did not see. Both are added to what is to be told, also where something else fails.
+    /// Copies the reports of a worktree to the workspace: outputs, ignored deliverables, and manifest lines
+    /// with new ids. Files that somebody else has changed stay, and the version of the worktree is put aside;
+    /// so is a file of the workspace that the agent did not see. Both are added to `aside`, also on failure.
     pub(in crate::coordinator) fn report(&self, tree: &Tree, aside: &mut Vec<Error>) -> Result<()> {
         let mut outset = Outset::read(&tree.outset);
         let paths = self.wares(tree, &outset)?.paths;
@@ -104,7 +100,6 @@ impl Trees {
         lines(&tree.root, &self.home(), None)
     }
 
-    /// Brings a file home as far as it is new, and tells if it was put aside.
     fn bring(&self, tree: &Tree, outset: &mut Outset, path: &str) -> Result<Option<Error>> {
         let home = self.home();
         let (here, there) = outset.sides(tree, &home, path)?;
@@ -124,7 +119,8 @@ impl Trees {
         Ok(None)
     }
 
-    /// Has the later worktrees of a task know what came home from this one: it is nobody else's change.
+    /// Tells later worktrees of a task which files came from this one, so that they do not count as changes
+    /// of others.
     fn pass_on(&self, tree: &Tree, brought: &BTreeMap<String, String>) -> Result<()> {
         if brought.is_empty() {
             return Ok(());
@@ -139,7 +135,7 @@ impl Trees {
         Ok(())
     }
 
-    /// Refuses a worktree with files that somebody else has changed meanwhile in the workspace.
+    /// Refuses a worktree with files that somebody else has changed in the workspace.
     pub(in crate::coordinator) fn require_reportable(&self, tree: &Tree) -> Result<()> {
         let home = self.home();
         let outset = Outset::read(&tree.outset);
@@ -152,8 +148,7 @@ impl Trees {
         Ok(())
     }
 
-    /// Refuses a worktree with outputs that are neither in the workspace nor put aside: it must not be
-    /// removed.
+    /// Refuses to remove a worktree with outputs that are neither in the workspace nor put aside.
     pub(in crate::coordinator) fn require_home(&self, tree: &Tree) -> Result<()> {
         let home = self.home();
         let outset = Outset::read(&tree.outset);
@@ -163,7 +158,11 @@ impl Trees {
             let is_safe = match way(&here, &there) {
                 Way::Stays => true,
                 Way::Comes => false,
-                Way::Clashes => is_aside(tree, &path, &here),
+                Way::Clashes => {
+                    let folder = tree.outset.with_extension("");
+                    let kept = held(&folder, &aside(tree, &path)).ok().flatten();
+                    kept.is_some() && kept == here.now
+                }
             };
             if !is_safe {
                 return Err(not_home(&here.path));
@@ -178,7 +177,6 @@ impl Trees {
     }
 }
 
-/// Keeps a file of a worktree with those of the run, and says so.
 fn put_aside(tree: &Tree, path: &str, here: &Side, there: &Side) -> Result<Error> {
     let aside = aside(tree, path);
     here.copy(&aside)?;
@@ -191,7 +189,6 @@ fn put_aside(tree: &Tree, path: &str, here: &Side, there: &Side) -> Result<Error
     Ok(Error::new(Code::FileChanged, message).fix(format!("diff {there} {aside}")))
 }
 
-/// Says whether what lies in the workspace came home from an earlier worktree of the same task.
 fn is_own(tree: &Tree, path: &str, there: &Side) -> bool {
     let (Some(name), Some(now)) = (tree.outset.file_stem(), &there.now) else {
         return false;
@@ -206,8 +203,8 @@ fn is_own(tree: &Tree, path: &str, there: &Side) -> bool {
     notes.any(|note| Outset::read(&note).tree.get(path) == Some(now))
 }
 
-/// Keeps a file of the workspace that one of a worktree is about to replace whose agent did not see it, since
-/// git had none or another one there, and says so.
+/// Saves a file of the workspace that is about to be replaced by one whose agent did not see it, and returns
+/// the error that says so.
 fn replaced(tree: &Tree, path: &str, here: &Side, there: &Side) -> Result<Option<Error>> {
     if there.now.is_none() || here.before == there.now {
         return Ok(None);
@@ -223,19 +220,10 @@ fn replaced(tree: &Tree, path: &str, here: &Side, there: &Side) -> Result<Option
     Ok(Some(error))
 }
 
-/// Returns where a file of a worktree is put aside.
 fn aside(tree: &Tree, path: &str) -> PathBuf {
     tree.outset.with_extension("").join(path)
 }
 
-/// Says whether a file was put aside as it is.
-fn is_aside(tree: &Tree, path: &str, here: &Side) -> bool {
-    let folder = tree.outset.with_extension("");
-    let kept = held(&folder, &aside(tree, path)).ok().flatten();
-    kept.is_some() && kept == here.now
-}
-
-/// The error of an output that nobody brings home any more.
 fn not_home(path: &Path) -> Error {
     let message = format!(
         "{} was not brought home: it came too late, or the run does not have the task any more",
@@ -245,8 +233,8 @@ fn not_home(path: &Path) -> Error {
     Error::new(Code::InputInvalid, message).fix(look)
 }
 
-/// Has a file that an agent wrote again, word for word, be in the workspace and as new there as it is: by its
-/// time it is known for the work of this try. What was checked out with the worktree is nobody's work.
+/// Updates the time of a file that an agent rewrote with the same content, because its time proves the work
+/// of this attempt. Files that were checked out with the worktree do not count.
 fn renew(tree: &Tree, here: &Side, there: &Side) -> Result<()> {
     let written = modified(&here.path);
     let is_new = here.before.is_none() || written > modified(&tree.outset);
@@ -261,8 +249,7 @@ fn modified(path: &Path) -> Option<SystemTime> {
     path.metadata().and_then(|there| there.modified()).ok()
 }
 
-/// Brings lines of the manifest from one workspace to another: the one that is named, else all with ids
-/// that the other lacks.
+/// Copies manifest lines to another workspace: the named entry, or all with ids that the other lacks.
 fn lines(from: &Path, to: &Path, entry: Option<&str>) -> Result<()> {
     let (source, target) = (from.join(MANIFEST), to.join(MANIFEST));
     let mut known = HashSet::new();

@@ -1,4 +1,4 @@
-//! Keeping what was done in a worktree on its branch, and saying what cannot be kept so.
+//! Commits the work of a worktree to its branch, and reports what a branch cannot hold.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -9,28 +9,22 @@ use super::{Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
 use crate::workspace::OUTPUT_DIR;
 
-/// Most repositories within a worktree that are looked into.
 const REPOSITORIES_MAX: usize = 500;
 
-/// How many names of files one call of git gets.
 const NAMES_AT_ONCE: usize = 500;
 
-/// A repository within a worktree, or within another such repository.
 struct Nested {
-    /// Its files.
     folder: PathBuf,
     /// Its place in the repository around it.
     path: String,
-    /// Whether that one ignores it.
     is_ignored: bool,
-    /// Whether that one is the worktree itself.
     is_first: bool,
 }
 
 impl Trees {
-    /// Commits everything in a worktree but reports and cleo's own files. What its agent has committed by
-    /// itself counts too, also on a branch of its own that goes on from the one it was given. A worktree
-    /// that holds more than its branch can is refused: it must not be removed.
+    /// Commits everything in a worktree except reports and cleo's own files, also commits of the agent on a
+    /// branch that continues the given one. A worktree with more than its branch can hold is refused, because
+    /// it must not be removed.
     pub(in crate::coordinator) fn commit(&self, tree: &Tree, message: &str) -> Result<()> {
         self.require_own(tree)?;
         self.require_settled(tree)?;
@@ -47,9 +41,9 @@ impl Trees {
         self.require_committed(tree)
     }
 
-    /// Stages everything in a worktree but reports and cleo's own files: these are put back to where the
-    /// branch began, also where its agent has committed them, so that they are in nobody's way when it is
-    /// merged. Git refuses to leave out by name what it ignores already; nothing new of it is staged.
+    /// Stages everything except reports and cleo's own files, which are reset to the start of the branch even
+    /// if the agent has committed them, so that they never conflict. Ignored paths cannot be excluded by
+    /// name; nothing new of them is staged.
     fn stage(&self, tree: &Tree) -> Result<()> {
         self.unmark(tree)?;
         // Files outside of a sparse checkout are work, too.
@@ -69,8 +63,8 @@ impl Trees {
         self.change(&tree.top, reset).map(drop)
     }
 
-    /// Has git look at all files of a worktree, also those that its agent has marked as unchanged. What a
-    /// sparse checkout leaves out stays so: git itself looks at those files of it that are there.
+    /// Makes git check all files, also those that the agent has marked as unchanged. Paths outside a sparse
+    /// checkout stay so.
     fn unmark(&self, tree: &Tree) -> Result<()> {
         let is_sparse = ["config", "--type=bool", "core.sparseCheckout"];
         let is_sparse = self.git(&tree.top, is_sparse)?;
@@ -99,7 +93,6 @@ impl Trees {
         Ok(())
     }
 
-    /// Names the folders of reports and of cleo's own files, which no branch gets.
     fn own_places(&self) -> [PathBuf; 2] {
         [".cleo", OUTPUT_DIR].map(|folder| self.inside.join(folder))
     }
@@ -123,7 +116,6 @@ impl Trees {
         Err(Error::new(Code::InputInvalid, message).fix(look))
     }
 
-    /// Finds the last commit that a worktree shares with the workspace; its own last one where there is none.
     fn fork(&self, tree: &Tree) -> Result<String> {
         let target = self.target()?;
         let target = self.done(&self.top, ["rev-parse", "--verify", &target])?;
@@ -131,15 +123,13 @@ impl Trees {
         Ok(fork.map_or_else(|_| "HEAD".to_string(), |fork| fork.trim().to_string()))
     }
 
-    /// Says whether git ignores a folder of a worktree, or would if nothing in it was tracked.
     fn is_ignored(&self, tree: &Tree, place: &Path) -> Result<bool> {
         let words = ["check-ignore", "--quiet", "--no-index", "--"].map(OsStr::new);
         let words = words.into_iter().chain([place.as_os_str()]);
         Ok(self.git(&tree.top, words)?.is_ok())
     }
 
-    /// Refuses a worktree that its agent has made into something else: git would be asked about another
-    /// repository.
+    /// Refuses a worktree that its agent has replaced by another repository.
     fn require_own(&self, tree: &Tree) -> Result<()> {
         let common = ["rev-parse", "--path-format=absolute", "--git-common-dir"];
         if !tree.is_there() {
@@ -160,7 +150,6 @@ impl Trees {
         Err(Error::new(Code::FileUnreadable, message).fix(repair))
     }
 
-    /// Has the branch of a worktree hold what is checked out in it.
     fn gather(&self, tree: &Tree) -> Result<()> {
         let branch = format!("refs/heads/{}", tree.branch);
         let head = self.done(&tree.top, ["rev-parse", "--verify", "HEAD"])?;
@@ -182,9 +171,8 @@ impl Trees {
             .map(drop)
     }
 
-    /// Refuses a worktree in which there are other repositories that hold something of their own: a branch
-    /// names their commits and has none of them. Each is asked by itself, since git asks those within
-    /// another one with settings of its own.
+    /// Refuses a worktree with nested repositories that hold commits or changes of their own: a branch holds
+    /// none of them. Each is asked separately, because git would ask nested ones with their own settings.
     fn require_whole(&self, tree: &Tree) -> Result<()> {
         let mut left = self.repositories(&tree.top, true)?;
         let mut looked = 0;
@@ -210,9 +198,8 @@ impl Trees {
         Ok(())
     }
 
-    /// Lists the repositories within another one: submodules that are there, others that it names, and
-    /// those that it ignores. It is an error where something lies in the folder of a submodule that is not
-    /// checked out: git looks at nothing there.
+    /// Lists nested repositories: checked-out submodules, other gitlinks, and ignored ones. Files in the
+    /// folder of a submodule that is not checked out are an error, because git does not look there.
     fn repositories(&self, top: &Path, is_first: bool) -> Result<Vec<Nested>> {
         let staged = self.listed(top, ["ls-files", "--stage", "-z"])?;
         let linked = |line: &str| {
@@ -240,9 +227,8 @@ impl Trees {
         Ok(found)
     }
 
-    /// Says what a repository within a worktree holds that is nowhere else, and the words of git that show
-    /// it. One that is ignored may be a copy that a build has made of what a remote has, and so may one
-    /// within another.
+    /// Returns what a nested repository holds that exists nowhere else, with the git command that shows it.
+    /// Ignored repositories may be build copies of a remote, and so may those within another.
     fn only_there(
         &self,
         tree: &Tree,
@@ -281,7 +267,6 @@ impl Trees {
         Ok((!is_elsewhere).then_some(own))
     }
 
-    /// Says whether the file of submodules of a worktree names a path.
     fn is_submodule(&self, tree: &Tree, path: &str) -> Result<bool> {
         let key = r"^submodule\..*\.path$";
         let words = ["config", "--file", ".gitmodules", "--get-regexp", key];
@@ -291,7 +276,6 @@ impl Trees {
     }
 }
 
-/// Refuses the folder of a submodule that is not checked out when something lies in it.
 fn require_empty(folder: &Path) -> Result<()> {
     let is_empty = fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
     if is_empty {

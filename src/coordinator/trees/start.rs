@@ -1,5 +1,5 @@
-//! What is looked at before a run with worktrees begins: a repository in which none can be made is refused
-//! before anything is claimed.
+//! Checks before a run with worktrees: a repository that cannot have worktrees is refused before anything is
+//! claimed.
 
 use std::fs::{self, File};
 use std::io;
@@ -10,12 +10,10 @@ use super::Trees;
 use super::base::Base;
 use crate::error::{Code, Error, Result, quote};
 use crate::file::unwritable;
-use crate::tree::worktrees::{RESERVED_BRANCH, require_git_version, reserved_branch};
+use crate::tree::{RESERVED_BRANCH, require_git_version, reserved_branch};
 use crate::workspace::Workspace;
 
-/// The name of the worktree that is made to see whether one can be made.
 const PROBE: &str = "T0-0";
-/// How the folder begins in which it is made.
 const PROBE_FOLDER: &str = "probe-";
 /// The file in it that is locked as long as the process goes on that made it.
 const PROBE_LOCK: &str = "lock";
@@ -62,7 +60,6 @@ impl Trees {
         }
     }
 
-    /// Says why HEAD is no commit.
     fn explain_missing_commit(&self) -> Result<String> {
         let name = self.git(&self.top, ["symbolic-ref", "--quiet", "HEAD"])?;
         let name = name.unwrap_or_else(|_| "HEAD".to_string());
@@ -75,8 +72,8 @@ impl Trees {
         ))
     }
 
-    /// Makes a worktree in a repository, and removes it: what keeps it from being made is told before a run
-    /// begins. Of a clone that lacks objects the files are checked out too.
+    /// Creates and removes a worktree, so that problems appear before the run begins. In a partial clone the
+    /// files are checked out too.
     pub(in crate::coordinator) fn probe(workspace: &Workspace, base: &Base) -> Result<()> {
         let above = workspace.root.join(".cleo");
         remove_old_probes(workspace, &above);
@@ -125,7 +122,7 @@ impl Trees {
     }
 }
 
-/// Removes what processes have left that were killed while they made a worktree to see whether one can be made.
+/// Removes the probe worktrees of killed processes.
 fn remove_old_probes(workspace: &Workspace, above: &Path) {
     for entry in fs::read_dir(above).into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -138,7 +135,7 @@ fn remove_old_probes(workspace: &Workspace, above: &Path) {
     }
 }
 
-/// Has a folder say that its process goes on; the file is only there once it is locked.
+/// Locks a folder for this process; the lock file appears only once it is locked.
 fn lock_probe(folder: &Path) -> io::Result<File> {
     let draft = folder.join("draft");
     let file = File::create(&draft)?;

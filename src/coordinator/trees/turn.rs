@@ -1,6 +1,5 @@
-//! Whose turn it is to touch the files of a repository: of all processes that carry out runs in it, one at
-//! a time makes worktrees, merges and brings reports home. The turn is a lock on a file, so it ends with
-//! the process that has it.
+//! Serializes changes to the files of a repository: of all processes with runs in it, one at a time makes
+//! worktrees, merges and copies reports. The turn is a file lock, so it ends with its process.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -17,15 +16,12 @@ use crate::file::{lock_in_turn, unwritable};
 pub(in crate::coordinator) const PATIENCE: Duration = Duration::from_secs(20 * 60);
 /// How long is waited where nothing goes on meanwhile.
 const SHORT_PATIENCE: Duration = Duration::from_secs(60);
-/// The file that is locked, beside the index that it stands for.
 const MARK: &str = "cleo.lock";
 
-/// The turn, until it is dropped.
 pub(in crate::coordinator) struct Turn {
     _lock: File,
 }
 
-/// A turn that was asked for.
 pub(in crate::coordinator) struct Asked {
     since: Instant,
     answer: Receiver<io::Result<Option<File>>>,
@@ -42,13 +38,11 @@ impl Trees {
         }
     }
 
-    /// Waits for the turn, and not for long.
     pub(in crate::coordinator) fn turn(&self) -> Result<Turn> {
         let locked = lock_in_turn(self.mark()?, SHORT_PATIENCE);
         self.taken(locked)
     }
 
-    /// Asks for the turn, and waits for it on a thread.
     pub(in crate::coordinator) fn ask(&self) -> Result<Asked> {
         let file = self.mark()?;
         let (sender, answer) = mpsc::channel();
@@ -80,7 +74,7 @@ impl Trees {
         file.map_or_else(|| Err(self.held()), |lock| self.begun(lock))
     }
 
-    /// Begins a turn: what the last one was killed in is settled first.
+    /// Begins a turn, recovering first from a crash in the last one.
     fn begun(&self, lock: File) -> Result<Turn> {
         self.recover()?;
         Ok(Turn { _lock: lock })
@@ -103,7 +97,6 @@ impl Trees {
         opened.map_err(|cause| unwritable(&self.mark, cause))
     }
 
-    /// Finds the place of the file that is locked.
     pub(super) fn place_of_mark(&self) -> Result<PathBuf> {
         let plain = self.top.join(".git");
         if plain.is_dir() {

@@ -8,7 +8,7 @@ use super::Finding;
 use super::clients::program;
 use crate::error::Result;
 use crate::runner::probe::{self, Probed};
-use crate::tree::{self, worktrees};
+use crate::tree;
 
 /// How long git may take to say its version.
 const LIMIT: Duration = Duration::from_secs(30);
@@ -39,9 +39,9 @@ pub(super) fn look(path: &OsStr, root: &Path) -> Finding {
 }
 
 fn require(version: &str, root: &Path) -> Result<()> {
-    worktrees::require_git_version(version)?;
-    match tree::commit(root, worktrees::RESERVED_BRANCH) {
-        Ok(_) => Err(worktrees::reserved_branch()),
+    tree::require_git_version(version)?;
+    match tree::commit(root, tree::RESERVED_BRANCH) {
+        Ok(_) => Err(tree::reserved_branch()),
         Err(_) => Ok(()),
     }
 }

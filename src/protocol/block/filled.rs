@@ -8,7 +8,7 @@ use crate::id::TaskId;
 use crate::protocol::message::KINDS;
 use crate::template::{Bindings, NONE, PROSE, inject, pieces};
 
-/// Says whether `text` is `template` with a value in the place of each token, or with the token as
+/// Returns whether `text` is `template` with a value in the place of each token, or with the token as
 /// it was. A token has the same value wherever it stands; what is the same for every task has one
 /// value only, and the id of an entry is that of its file. Topics stand nowhere else in the text: that
 /// they are words is all that can be checked.
@@ -31,7 +31,7 @@ pub(super) fn is_filled_in(template: &str, text: &str) -> bool {
     rest.is_empty() && is_id_of_file(&values)
 }
 
-/// Says whether the id of an entry is that of its file, with a number where an earlier entry has that
+/// Returns whether the id of an entry is that of its file, with a number where an earlier entry has that
 /// already. Where a text does not tell both, there is nothing to compare.
 fn is_id_of_file(values: &BTreeMap<&str, &str>) -> bool {
     let value = |token| values.get(token).copied();
@@ -47,7 +47,7 @@ fn is_id_of_file(values: &BTreeMap<&str, &str>) -> bool {
         || suffix.is_some_and(|suffix| suffix.is_empty() || is_again(suffix))
 }
 
-/// Says whether a suffix is that of a second entry, or a later one: `-2`, `-3` …
+/// Returns whether a suffix is that of a second entry, or a later one: `-2`, `-3` …
 fn is_again(suffix: &str) -> bool {
     let number = suffix.strip_prefix('-').and_then(|text| text.parse().ok());
     number.is_some_and(|number: u32| number > 1 && suffix == format!("-{number}"))
@@ -71,7 +71,7 @@ fn value_before<'a>(
     }
 }
 
-/// Says whether a value can be that of a token: prose is any line, some are of a few words or ids,
+/// Returns whether a value can be that of a token: prose is any line, some are of a few words or ids,
 /// all else is one word.
 fn is_value(token: &str, value: &str) -> bool {
     match token {

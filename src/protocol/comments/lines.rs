@@ -12,17 +12,13 @@ const TAGS: [&str; 4] = ["pre", "script", "style", "textarea"];
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::protocol) enum Kind {
     Blank,
-    /// A line of a paragraph, or one across the page.
     Text,
     /// A heading with marks before it.
     Heading,
     /// The line below a paragraph that makes it a heading.
     Underline,
-    /// The first or the last line of fenced code.
     Fence,
-    /// Code, fenced or indented.
     Code,
-    /// Of a block that begins with a comment.
     Comment,
     /// Of a block such as `<pre>`.
     Raw,
@@ -35,7 +31,6 @@ pub(in crate::protocol) struct Line<'a> {
     pub(in crate::protocol) goes_on: bool,
     /// How many columns are blank before it.
     pub(in crate::protocol) indent: usize,
-    /// The line with its end.
     pub(in crate::protocol) text: &'a str,
 }
 
@@ -63,14 +58,12 @@ pub(in crate::protocol) fn heading(line: &str) -> Option<(usize, &str)> {
     Some((level, rest.trim().trim_end_matches('#').trim_end()))
 }
 
-/// The blocks that are open behind a line.
 #[derive(Default)]
 struct Blocks {
     open: Vec<Container>,
     leaf: Option<Leaf>,
 }
 
-/// A block that holds others.
 #[derive(Clone, Copy)]
 enum Container {
     Quote,
@@ -78,7 +71,6 @@ enum Container {
     Item(usize),
 }
 
-/// A block that may go on in the next line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Leaf {
     Paragraph,
@@ -100,7 +92,14 @@ impl Blocks {
         if !is_inside && self.leaf != Some(Leaf::Paragraph) {
             self.close(depth);
         }
-        let (depth, rest) = self.enter(depth, rest);
+        let (mut depth, mut rest) = (depth, rest);
+        while depth < DEPTH_MAX
+            && let Some((container, inner)) = self.begun(depth, rest)
+        {
+            self.close(depth);
+            self.open.push(container);
+            (depth, rest) = (depth + 1, inner);
+        }
         self.begin(depth, rest)
     }
 
@@ -116,7 +115,6 @@ impl Blocks {
         (self.open.len(), rest)
     }
 
-    /// Says what a line is inside of a block that only its own end ends.
     fn inside(&mut self, rest: &str) -> Option<Kind> {
         let (kind, is_last) = match self.leaf? {
             Leaf::Paragraph => return None,
@@ -136,18 +134,6 @@ impl Blocks {
         self.leaf = None;
     }
 
-    /// Opens the containers that begin in a line.
-    fn enter<'l>(&mut self, mut depth: usize, mut rest: &'l str) -> (usize, &'l str) {
-        while depth < DEPTH_MAX
-            && let Some((container, inner)) = self.begun(depth, rest)
-        {
-            self.close(depth);
-            self.open.push(container);
-            (depth, rest) = (depth + 1, inner);
-        }
-        (depth, rest)
-    }
-
     fn begun<'l>(&self, depth: usize, rest: &'l str) -> Option<(Container, &'l str)> {
         let before = indent(rest);
         let text = &rest[before..];
@@ -165,7 +151,6 @@ impl Blocks {
         (!is_paragraph || cuts_in).then_some((Container::Item(before + width), inner))
     }
 
-    /// Begins the block that a line holds, or goes on with a paragraph.
     fn begin(&mut self, depth: usize, rest: &str) -> (Kind, bool) {
         let before = indent(rest);
         let in_paragraph = self.leaf == Some(Leaf::Paragraph);
@@ -187,7 +172,6 @@ impl Blocks {
 }
 
 impl Container {
-    /// Returns what a line holds inside of the container, if it stands in it.
     fn inner(self, rest: &str) -> Option<&str> {
         let before = indent(rest);
         match self {
@@ -199,7 +183,6 @@ impl Container {
     }
 }
 
-/// Says what a line is that begins no container, and what is open behind it.
 fn leaf(text: &str, in_paragraph: bool) -> (Kind, Option<Leaf>) {
     if let Some((mark, length)) = fence(text) {
         return (Kind::Fence, Some(Leaf::Fence(mark, length)));
@@ -212,7 +195,10 @@ fn leaf(text: &str, in_paragraph: bool) -> (Kind, Option<Leaf>) {
         let is_open = !text[2..].contains("-->");
         return (Kind::Comment, is_open.then_some(Leaf::Comment));
     }
-    if begins_raw(text) {
+    if let Some(tag) = text.strip_prefix('<')
+        && let tag = &tag[..tag.find([' ', '>']).unwrap_or(tag.len())]
+        && TAGS.iter().any(|known| known.eq_ignore_ascii_case(tag))
+    {
         return (Kind::Raw, (!ends_raw(text)).then_some(Leaf::Raw));
     }
     let is_alone = is_rule(text) || (in_paragraph && is_underline(text));
@@ -248,7 +234,6 @@ fn quoted(text: &str) -> Option<&str> {
     Some(inner.strip_prefix(' ').unwrap_or(inner))
 }
 
-/// Returns how many columns the mark of a list item takes with the blanks behind it, and the rest.
 fn item(text: &str) -> Option<(usize, &str)> {
     let digits = text.len() - text.trim_start_matches(digit).len();
     let is_mark = match digits {
@@ -270,7 +255,6 @@ fn digit(c: char) -> bool {
     c.is_ascii_digit()
 }
 
-/// Says whether a line is drawn across the page.
 fn is_rule(text: &str) -> bool {
     let is_of = |mark: char| {
         text.chars().all(|c| c == mark || c == ' ') && text.matches(mark).nth(2).is_some()
@@ -278,7 +262,6 @@ fn is_rule(text: &str) -> bool {
     ['-', '_', '*'].into_iter().any(is_of)
 }
 
-/// Says whether a line makes the paragraph above it a heading.
 fn is_underline(text: &str) -> bool {
     let is_of = |mark: char| text.trim_start_matches(mark).is_empty();
     ['-', '='].into_iter().any(is_of)
@@ -299,23 +282,15 @@ fn closes(rest: &str, mark: char, least: usize) -> bool {
     before <= 3 && marks.len() >= least && marks.trim_start_matches(mark).is_empty()
 }
 
-fn begins_raw(text: &str) -> bool {
-    let Some(tag) = text.strip_prefix('<') else {
-        return false;
-    };
-    let end = tag.find([' ', '>']).unwrap_or(tag.len());
-    TAGS.iter()
-        .any(|known| known.eq_ignore_ascii_case(&tag[..end]))
-}
-
 fn ends_raw(text: &str) -> bool {
-    let ends = |tag: &str| TAGS.iter().any(|known| starts_with_tag(tag, known));
+    let ends = |tag: &str| {
+        TAGS.iter().any(|known| {
+            let start = tag.get(..known.len());
+            let is_known = start.is_some_and(|start| start.eq_ignore_ascii_case(known));
+            is_known && tag[known.len()..].starts_with('>')
+        })
+    };
     text.split("</").skip(1).any(ends)
-}
-
-fn starts_with_tag(text: &str, tag: &str) -> bool {
-    let start = text.get(..tag.len());
-    start.is_some_and(|start| start.eq_ignore_ascii_case(tag)) && text[tag.len()..].starts_with('>')
 }
 
 #[cfg(test)]

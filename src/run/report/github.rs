@@ -13,7 +13,6 @@ pub(crate) const SUMMARY_MAX: usize = 1 << 20;
 /// Longest message of an annotation, in characters.
 const MESSAGE_MAX: usize = 2_000;
 
-/// Writes an annotation for each task that failed or was not begun, and one for the run.
 pub(crate) fn annotations(record: &Record<'_>) -> String {
     let mut text = String::new();
     let failed = record.work().filter(|task| task.state == TaskState::Failed);
@@ -47,7 +46,6 @@ pub(crate) fn failure(code: &str, message: &str) -> String {
     annotation("error", code, message)
 }
 
-/// Writes annotations of a kind, as many as are shown.
 fn some<'a>(
     text: &mut String,
     kind: &str,
@@ -80,7 +78,6 @@ fn annotation(kind: &str, title: &str, message: &str) -> String {
     format!("::{kind} title={title}::{}\n", data(&message))
 }
 
-/// Escapes the message of a workflow command.
 fn data(text: &str) -> String {
     text.replace('%', "%25")
         .replace('\r', "%0D")

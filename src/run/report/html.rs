@@ -140,7 +140,6 @@ fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     text + "</table></div>\n"
 }
 
-/// Tells for each task what proves it, or what is missing, try by try.
 fn evidence(record: &Record<'_>) -> String {
     let mut text = String::new();
     for task in record.work() {
@@ -183,7 +182,6 @@ fn evidence(record: &Record<'_>) -> String {
     text
 }
 
-/// Tells an event that says how a try went.
 fn happened(text: &mut String, event: &Event) {
     let told = Told::read(&event.detail);
     let attempt = told.attempt.map_or(String::new(), |n| format!("try {n}, "));
@@ -219,7 +217,6 @@ fn happened(text: &mut String, event: &Event) {
     );
 }
 
-/// Tells who was chosen, and each step of whoever worked.
 fn routing(record: &Record<'_>) -> String {
     let run = record.run;
     let mut text = String::new();
@@ -310,7 +307,6 @@ fn events(record: &Record<'_>) -> String {
     format!("<details><summary>{all} events</summary>\n{table}{note}</details>\n")
 }
 
-/// Tells it of each step, in the order of the plan.
 pub(super) fn results(steps: &Steps<'_>) -> String {
     let all = steps.plan.steps.iter();
     all.map(|step| result(steps, step)).collect()

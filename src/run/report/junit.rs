@@ -30,7 +30,6 @@ pub(crate) fn junit(record: &Record<'_>) -> String {
     text + "</testsuites>\n"
 }
 
-/// Sorts tasks by how many others come before them.
 fn waves<'a>(record: &Record<'a>) -> Vec<Vec<&'a TaskRun>> {
     let tasks: HashMap<TaskId, &TaskRun> = record
         .tasks

@@ -20,9 +20,7 @@ const TEXT_MAX: usize = 20_000;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record<'a> {
     pub(crate) run: &'a Run,
-    /// Its tasks, of a run over tasks.
     pub(crate) tasks: &'a [TaskRun],
-    /// Its steps, of a run of one agent.
     pub(crate) steps: &'a [Step],
     pub(crate) messages: &'a [Message],
     pub(crate) events: &'a [Event],
@@ -39,7 +37,6 @@ impl<'a> Record<'a> {
     }
 }
 
-/// The code of a task that failed.
 fn code(task: &TaskRun) -> Code {
     match task.outcome {
         Some(Outcome::Timeout) => Code::RunTimeout,
@@ -57,7 +54,6 @@ pub(crate) fn why(task: &TaskRun) -> String {
     }
 }
 
-/// Returns what a task was missing beside what [`why`] says already.
 pub(crate) fn lacking(task: &TaskRun) -> impl Iterator<Item = &str> {
     let missing = task.missing.iter().map(String::as_str);
     missing.filter(move |lack| task.reason.as_deref() != Some(*lack))
@@ -75,7 +71,6 @@ fn clean(text: &str) -> String {
     text.chars().map(seen).collect()
 }
 
-/// Returns the begin of a text that may have any length.
 fn bounded(text: &str) -> String {
     match text.char_indices().nth(TEXT_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -83,7 +78,6 @@ fn bounded(text: &str) -> String {
     }
 }
 
-/// Writes text for an element or an attribute of XML or HTML.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in clean(text).chars() {
@@ -111,7 +105,6 @@ pub(crate) fn time(ms: u64) -> String {
     }
 }
 
-/// Writes how many tokens were used; none where nobody counted.
 pub(crate) fn tokens(usage: Usage) -> Option<String> {
     let sum = || Some(usage.input_tokens.unwrap_or(0) + usage.output_tokens?);
     let total = usage.total_tokens.or_else(sum)?;

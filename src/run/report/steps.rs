@@ -17,15 +17,12 @@ const FAILED: &str = "error";
 
 #[derive(Default)]
 pub(super) struct Steps<'a> {
-    /// The plan of the last pass.
     pub(super) plan: Plan,
     /// The tries of steps in all passes, in the order in which they began.
     pub(super) tries: Vec<Try<'a>>,
-    /// When its process told something last.
     pub(super) told_at: &'a str,
     /// Where steps of the last pass stand that do not wait.
     states: HashMap<&'a str, TaskState>,
-    /// What was said, by id.
     said: HashMap<&'a str, &'a str>,
 }
 
@@ -68,7 +65,6 @@ impl<'a> Steps<'a> {
         state.copied().unwrap_or(TaskState::Waiting)
     }
 
-    /// Returns what the agent of a try returned, or why it failed.
     pub(super) fn result(&self, one: &Try<'_>) -> String {
         let Some(end) = one.end else {
             let told = match one.to {
@@ -92,7 +88,11 @@ impl<'a> Steps<'a> {
             (PLANNED, None) => self.begin_pass(event),
             (ASKED, Some(step)) => self.begin(step, event),
             (ANSWERED | FAILED, Some(step)) => self.end(step, event),
-            (PLAN_RESUMED | RUN_FINISHED | kind::RUN_LEFT, None) => self.break_off(),
+            (PLAN_RESUMED | RUN_FINISHED | kind::RUN_LEFT, None) => {
+                let open = self.tries.iter_mut().filter(|one| one.to.is_none());
+                open.for_each(|one| one.to = Some(self.told_at));
+                self.states.retain(|_, state| *state != TaskState::Running);
+            }
             _ => {}
         }
         if event.kind == PLAN_RESUMED {
@@ -148,14 +148,6 @@ impl<'a> Steps<'a> {
             open.to = Some(event.at.as_str());
             open.end = Some(event);
         }
-    }
-
-    /// Ends what was under way when its process was gone.
-    fn break_off(&mut self) {
-        let until = self.told_at;
-        let open = self.tries.iter_mut().filter(|one| one.to.is_none());
-        open.for_each(|one| one.to = Some(until));
-        self.states.retain(|_, state| *state != TaskState::Running);
     }
 }
 

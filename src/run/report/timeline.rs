@@ -12,12 +12,10 @@ use crate::run::told::{Told, kind};
 use crate::task::Status;
 use crate::task::drawing::{DRAWN_MAX, Look, Shape, svg_with};
 
-/// Measures in pixels.
 const LABEL: i64 = 90;
 const WIDTH: i64 = 860;
 const ROW: i64 = 22;
 const BARS_MAX: usize = 2_000;
-/// Most letters of a name beside its bar.
 const NAME_MAX: usize = 11;
 
 struct Bar {
@@ -91,7 +89,6 @@ fn moment(at: &str) -> Option<i64> {
     at.map(|at| at.timestamp_millis())
 }
 
-/// Returns the begin of a name that may be too long to stand beside its bar.
 fn short(name: &str) -> String {
     match name.char_indices().nth(NAME_MAX) {
         Some((end, _)) => format!("{}…", &name[..end]),
@@ -134,7 +131,6 @@ pub(super) fn draw_task_timeline(record: &Record<'_>) -> String {
     draw_timeline(&bars)
 }
 
-/// Where a step of a plan can stand.
 const STEP_STATES: &[TaskState] = &[
     TaskState::Waiting,
     TaskState::Running,
@@ -142,7 +138,6 @@ const STEP_STATES: &[TaskState] = &[
     TaskState::Failed,
 ];
 
-/// Draws the tasks in layers, each below what it waits for.
 pub(super) fn draw_task_graph(record: &Record<'_>) -> String {
     let shapes: Vec<Shape> = record.tasks.iter().take(DRAWN_MAX).map(shape).collect();
     let note = match record.tasks.len() - shapes.len() {
@@ -152,7 +147,6 @@ pub(super) fn draw_task_graph(record: &Record<'_>) -> String {
     draw_graph(&shapes, TaskState::ALL) + &note
 }
 
-/// Draws the steps of a plan in the same way. No plan has more than can be drawn.
 pub(super) fn draw_step_graph(steps: &Steps<'_>) -> String {
     let shapes = steps.plan.shapes().into_iter().map(|shape| Shape {
         state: look(steps.state(&shape.name)),

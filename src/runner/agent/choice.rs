@@ -4,7 +4,6 @@
 use crate::error::{Code, Error, Result};
 use crate::words::closed;
 
-/// Every runner that there is.
 pub(crate) const NAMES: [&str; 6] = [
     "claude", "codex", "gemini", "opencode", "copilot", "command",
 ];
@@ -22,23 +21,17 @@ closed! {
     Config = "config",
 }
 
-/// A runner, and the model that it is to ask.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
-    /// The runner.
     pub(crate) runner: String,
     /// The model; none for the one that its program prefers.
     pub(crate) model: Option<String>,
 }
 
-/// What the settings say of who drives what.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rules {
-    /// For skills, by name.
     pub(crate) skills: Vec<(String, Named)>,
-    /// For tiers, by number.
     pub(crate) tiers: Vec<(String, Named)>,
-    /// For all others.
     pub(crate) all: Option<Named>,
 }
 
@@ -86,7 +79,6 @@ pub(crate) fn read_rules(text: &str) -> Result<Vec<(String, Named)>> {
     rules.map(|(key, named)| Ok((key, read(&named)?))).collect()
 }
 
-/// Reads `KEY=VALUE, KEY=VALUE`.
 pub(super) fn pairs(text: &str) -> Result<Vec<(String, String)>> {
     let parts = text
         .split(',')
@@ -104,7 +96,6 @@ pub(super) fn pairs(text: &str) -> Result<Vec<(String, String)>> {
     parts.map(pair).collect()
 }
 
-/// The error about a name that is no runner's.
 pub(super) fn unknown(name: &str) -> Error {
     let known = NAMES.join(", ");
     let message = format!("there is no runner `{name}`; runners are {known}");

@@ -10,7 +10,6 @@ use super::{Ended, Invocation, Job, Runner, Sign, event, own, tools};
 use crate::run::spent::dollars;
 use crate::run::{Outcome, Usage};
 
-/// Claude Code.
 pub(super) struct Claude;
 
 /// What it may use without asking when the job does not say.
@@ -72,10 +71,6 @@ impl Runner for Claude {
         }
     }
 
-    fn judge(&self, ended: &mut Ended) {
-        event::judge(ended);
-    }
-
     fn resumes(&self) -> bool {
         true
     }
@@ -87,7 +82,6 @@ fn budget(job: &Job) -> Option<f64> {
     job.limits.cost.map(|left| dollars(before + left))
 }
 
-/// Where it begins, and what it notes on the way.
 fn system(event: &Value, ended: &mut Ended) -> Vec<Sign> {
     match text(event, "/subtype") {
         Some("permission_denied") => ended.deny(text(event, "/tool_name")),

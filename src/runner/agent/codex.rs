@@ -7,10 +7,8 @@ use super::event::{conversation, doing, number, read, text, trouble, usage};
 use super::{Ended, Invocation, Job, Runner, Sign, event, own, tools};
 use crate::run::Outcome;
 
-/// Codex.
 pub(super) struct Codex;
 
-/// What commands complain of that its sandbox refuses.
 const SANDBOX: [&str; 2] = ["Read-only file system", "Operation not permitted"];
 
 impl Runner for Codex {
@@ -63,10 +61,6 @@ impl Runner for Codex {
             }
             _ => Vec::new(),
         }
-    }
-
-    fn judge(&self, ended: &mut Ended) {
-        event::judge(ended);
     }
 
     fn resumes(&self) -> bool {

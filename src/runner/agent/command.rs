@@ -74,7 +74,6 @@ impl Runner for CommandLine {
     }
 }
 
-/// Puts paths into a word. What a path holds is not looked at again.
 fn filled(word: &str, places: &[(&str, &Path)]) -> String {
     let mut filled = String::new();
     let mut rest = word;

@@ -6,7 +6,6 @@ use super::event::{conversation, doing, number, read, text, trouble};
 use super::{Ended, Invocation, Job, Runner, Sign, event, own, tools};
 use crate::run::Outcome;
 
-/// GitHub Copilot CLI.
 pub(super) struct Copilot;
 
 /// What allows its kinds of tools; it reads without asking.
@@ -61,9 +60,20 @@ impl Runner for Copilot {
                 ended.message = content.map(String::from).or(ended.message.take());
                 Vec::new()
             }
-            Some("tool.execution_start") => vec![started(&event, ended)],
+            Some("tool.execution_start") => {
+                // Its end does not name the tool again, so it is remembered.
+                let tool = text(&event, "/data/toolName").unwrap_or("a tool");
+                let call = text(&event, "/data/toolCallId").unwrap_or_default();
+                ended.seen = Some(format!("{call} {tool}"));
+                vec![doing(tool, event.pointer("/data/arguments"))]
+            }
             Some("tool.execution_complete") => {
-                completed(&event, ended);
+                if text(&event, "/data/error/code") == Some("denied") {
+                    let call = text(&event, "/data/toolCallId").unwrap_or_default();
+                    let seen = ended.seen.take().unwrap_or_default();
+                    let tool = seen.strip_prefix(call).map(str::trim);
+                    ended.deny(tool.filter(|tool| !tool.is_empty()));
+                }
                 Vec::new()
             }
             Some("assistant.turn_retry") => {
@@ -87,29 +97,8 @@ impl Runner for Copilot {
         }
     }
 
-    fn judge(&self, ended: &mut Ended) {
-        event::judge(ended);
-    }
-
     fn resumes(&self) -> bool {
         true
-    }
-}
-
-/// A tool begins. Its end does not name it again, so it is remembered.
-fn started(event: &Value, ended: &mut Ended) -> Sign {
-    let tool = text(event, "/data/toolName").unwrap_or("a tool");
-    let call = text(event, "/data/toolCallId").unwrap_or_default();
-    ended.seen = Some(format!("{call} {tool}"));
-    doing(tool, event.pointer("/data/arguments"))
-}
-
-fn completed(event: &Value, ended: &mut Ended) {
-    if text(event, "/data/error/code") == Some("denied") {
-        let call = text(event, "/data/toolCallId").unwrap_or_default();
-        let seen = ended.seen.take().unwrap_or_default();
-        let tool = seen.strip_prefix(call).map(str::trim);
-        ended.deny(tool.filter(|tool| !tool.is_empty()));
     }
 }
 

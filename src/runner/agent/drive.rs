@@ -1,7 +1,6 @@
-//! Carries out one attempt: starts the program in a process group of its own with an environment that
-//! holds nothing it does not need, gives it the prompt, listens, and ends it when it is time, with
-//! all that it started. One thread serves it and sleeps while nothing happens, so that many run at
-//! once in one process for little.
+//! Runs one attempt: starts the program in its own process group with a minimal environment, writes the
+//! prompt, reads the output, and stops it with all its descendants when it is time. One thread serves it and
+//! sleeps while nothing happens, so that many run in one process.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -13,22 +12,19 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
-use super::index::Index;
+use super::index::{Index, Raw};
 use super::pipes::{Ends, Pipes, Said};
-use super::raw::Raw;
 use super::{Ended, Invocation, Job, Limits, Runner, Sign};
 use crate::error::{Code, Error, Result, quote};
 use crate::run::Outcome;
-use crate::runner::child;
-use crate::runner::orphans;
 use crate::runner::process::{self, GRACE, LINGER};
-use crate::runner::program;
 use crate::runner::signals::{self, Guard};
 use crate::runner::strays::Strays;
+use crate::runner::{child, orphans};
 
-/// How often to look whether the caller wants it ended, if nobody rings the bell.
+/// How often to check for a stop request when nobody calls `wake`.
 const LOOK: Duration = Duration::from_secs(2);
-/// How often to look whether one that is to end is to end at once.
+/// How often to check whether an ending agent is to be killed at once.
 const URGE: Duration = Duration::from_millis(100);
 /// Most signs that are told of one attempt: no agent has a reason to give more.
 const SIGNS_MAX: usize = 100_000;
@@ -40,11 +36,10 @@ enum Ending {
     Ended(Outcome, String),
 }
 
-/// Drives an agent through a job, to its end or until `stop` is set or cleo is asked to end; this is
-/// looked at every two seconds, and at once after [`wake`](super::wake). `tell` hears of every sign,
-/// on this thread, so while it takes its time the agent is not listened to. Everything that the agent
-/// started is ended too. It is an error when the program cannot be started or what it writes cannot
-/// be kept.
+/// Runs an agent until it exits, `stop` is set or cleo is interrupted. `stop` is checked every two seconds,
+/// and at once after [`wake`](super::wake). `tell` gets every sign on this thread, so the agent is not read
+/// while it runs. All descendants are ended too. It is an error when the program cannot be started or its
+/// output cannot be kept.
 pub(crate) fn drive(
     runner: &dyn Runner,
     job: &Job,
@@ -109,7 +104,7 @@ fn command(invocation: &Invocation, job: &Job) -> Result<Command> {
     }
     let environment = surroundings(invocation, job);
     let path = environment.get(OsStr::new("PATH"));
-    let program = path.and_then(|path| program::find(name.as_ref(), path));
+    let program = path.and_then(|path| child::find_program(name.as_ref(), path));
     let program = program.unwrap_or_else(|| name.into());
     let mut command = child::command(program, folder, environment);
     command.arg0(name).args(arguments);
@@ -121,7 +116,6 @@ fn command(invocation: &Invocation, job: &Job) -> Result<Command> {
     Ok(command)
 }
 
-/// The environment of a program. What the job says comes last and counts.
 fn surroundings(invocation: &Invocation, job: &Job) -> BTreeMap<OsString, OsString> {
     let names = invocation.passed.iter().chain(&job.passed);
     let given = invocation.environment.iter().chain(&job.environment);
@@ -130,25 +124,21 @@ fn surroundings(invocation: &Invocation, job: &Job) -> BTreeMap<OsString, OsStri
     all
 }
 
-/// One attempt under way.
 struct Attempt<'a> {
     pipes: Pipes,
     begun: Instant,
-    /// When it last wrote something.
     heard: Instant,
     /// Whether its model refused it when it was ended; what it says after that is no sign of anything.
     refused: bool,
     ear: Ear<'a>,
 }
 
-/// Takes what an agent says.
 struct Ear<'a> {
     runner: &'a dyn Runner,
     tell: &'a mut dyn FnMut(Sign),
     ended: Ended,
     /// The conversation that it is to go on with, if it is to.
     resume: Option<&'a str>,
-    /// Whether it has used a tool or its model, or goes on with that conversation.
     has_worked: bool,
     signs: usize,
 }
@@ -192,7 +182,11 @@ impl Attempt<'_> {
             if let Some((outcome, reason)) = self.beyond(limits) {
                 return Ok(Ending::Ended(outcome, reason));
             }
-            self.serve(self.patience(limits))?;
+            let left = |limit: Option<Duration>, since: Instant| {
+                limit.map_or(LOOK, |limit| limit.saturating_sub(since.elapsed()))
+            };
+            let time = left(limits.time, self.begun);
+            self.serve(LOOK.min(time).min(left(limits.idle, self.heard)))?;
         }
     }
 
@@ -206,16 +200,6 @@ impl Attempt<'_> {
         Ok(())
     }
 
-    /// How long to sleep at most.
-    fn patience(&self, limits: &Limits) -> Duration {
-        let left = |limit: Option<Duration>, since: Instant| {
-            limit.map_or(LOOK, |limit| limit.saturating_sub(since.elapsed()))
-        };
-        let time = left(limits.time, self.begun);
-        LOOK.min(time).min(left(limits.idle, self.heard))
-    }
-
-    /// Says which limit it went beyond.
     fn beyond(&self, limits: &Limits) -> Option<(Outcome, String)> {
         let ended = &self.ear.ended;
         if let Some(limit) = limits.time.filter(|limit| self.begun.elapsed() >= *limit) {
@@ -235,8 +219,7 @@ impl Attempt<'_> {
         Some((Outcome::Budget, reason))
     }
 
-    /// Ends what is there of the program and its group, takes in what they still write, and returns
-    /// its exit code.
+    /// Ends the program and its group, reads the remaining output, and returns the exit code.
     fn close(&mut self, child: &mut Child, ending: &Result<Ending>) -> Result<Option<i32>> {
         let is_over = matches!(ending, Ok(Ending::Exited));
         let served = match is_over {
@@ -250,7 +233,7 @@ impl Attempt<'_> {
         served.map(|()| status.and_then(|status| status.code()).filter(|_| is_over))
     }
 
-    /// Asks the group to stop, and goes on listening for a while.
+    /// Asks the group to stop, and listens on for the grace period.
     fn end(&mut self, child: &Child) -> Result<()> {
         process::signal(child, Signal::TERM);
         // One that stands still hears nothing.

@@ -1,11 +1,12 @@
-//! What the event streams of agents have in common: one JSON object a line, of which only what is
-//! known counts, and words for trouble with a model's server.
+//! Shared parts of agents' event streams: one JSON object a line, of which known fields count, and the
+//! messages of model servers about errors.
 
 use serde_json::Value;
 
-use super::{Ended, Sign};
-use crate::run::transcript::TEXT_MAX;
-use crate::run::{Outcome, Usage, transcript};
+use super::pipes::{LINE_MAX, Lines};
+use super::{Ended, Sign, all};
+use crate::run::transcript::{self, TEXT_MAX};
+use crate::run::{Outcome, Spent, Usage};
 
 /// Longest description of what an agent does, in characters.
 const DOING_MAX: usize = 120;
@@ -27,29 +28,25 @@ pub(super) fn read(line: &str) -> Option<Value> {
     serde_json::from_str(line).ok().filter(Value::is_object)
 }
 
-/// Returns the text at a place, such as `/part/text`.
+/// Returns the text at a JSON pointer, such as `/part/text`.
 pub(super) fn text<'a>(event: &'a Value, place: &str) -> Option<&'a str> {
     event.pointer(place)?.as_str()
 }
 
-/// Returns the number at a place.
 pub(super) fn number(event: &Value, place: &str) -> Option<u64> {
     event.pointer(place)?.as_u64()
 }
 
-/// Returns the list at a place; an empty one where there is none.
 pub(super) fn list<'a>(event: &'a Value, place: &str) -> &'a [Value] {
     let list = event.pointer(place).and_then(Value::as_array);
     list.map_or(&[], Vec::as_slice)
 }
 
-/// Adds up the numbers at several places; none where there is no number at any.
 pub(super) fn sum(event: &Value, places: &[&str]) -> Option<u64> {
     let numbers = places.iter().filter_map(|place| number(event, place));
     numbers.reduce(u64::saturating_add)
 }
 
-/// Makes tokens of what was read and written.
 pub(super) fn usage(input_tokens: Option<u64>, output_tokens: Option<u64>) -> Option<Usage> {
     let both = [input_tokens, output_tokens].into_iter().flatten();
     let total_tokens = both.reduce(u64::saturating_add)?;
@@ -60,7 +57,6 @@ pub(super) fn usage(input_tokens: Option<u64>, output_tokens: Option<u64>) -> Op
     })
 }
 
-/// Adds tokens to those of before.
 pub(super) fn more(before: Option<Usage>, now: Usage) -> Usage {
     let add = |of: fn(&Usage) -> Option<u64>| {
         let both = [before.as_ref().and_then(of), of(&now)];
@@ -89,7 +85,6 @@ pub(super) fn conversation(name: Option<&str>, ended: &mut Ended) -> Vec<Sign> {
     vec![Sign::Conversation(name.to_string())]
 }
 
-/// Says in a few words what a tool is used for.
 pub(super) fn doing(tool: &str, input: Option<&Value>) -> Sign {
     let about = ABOUT.iter().find_map(|name| input?.get(name)?.as_str());
     let words = [tool, about.unwrap_or_default()].join(" ");
@@ -110,7 +105,6 @@ pub(super) fn saying(line: &str) -> Option<Sign> {
     (!shown.is_empty()).then(|| Sign::Doing(shown.to_string()))
 }
 
-/// Notes trouble that a stream tells of, with the status of the model's server if it tells that.
 pub(super) fn trouble(message: &str, status: Option<u64>, ended: &mut Ended) {
     let outcome = match is_too_many(message, status) {
         true => Outcome::RateLimited,
@@ -125,7 +119,6 @@ pub(super) fn trouble(message: &str, status: Option<u64>, ended: &mut Ended) {
     );
 }
 
-/// Notes that a program tries again, if it does because its model has too many requests.
 pub(super) fn retried(message: &str, status: Option<u64>, ended: &mut Ended) {
     ended.refused = is_too_many(message, status);
     if ended.refused {
@@ -139,8 +132,8 @@ pub(super) fn money(event: &Value, place: &str) -> Option<f64> {
     (amount.is_finite() && amount >= 0.0).then_some(amount)
 }
 
-/// Judges an end whose stream has noted an outcome when it told of one. A stream without is no good
-/// end, whatever the exit code.
+/// Judges an exit by the outcome in its stream. A stream without an outcome is a failure, whatever the exit
+/// code.
 pub(super) fn judge(ended: &mut Ended) {
     match (ended.outcome, ended.exit_code) {
         (Some(Outcome::Ok), Some(0)) => ended.reason = None,
@@ -159,7 +152,7 @@ pub(super) fn judge(ended: &mut Ended) {
     }
 }
 
-/// Says whether a server had too many requests: by its status, or by what a program says of it.
+/// Returns whether a server had too many requests: by its status, or by what a program says of it.
 fn is_too_many(message: &str, status: Option<u64>) -> bool {
     const STATUSES: [u64; 2] = [429, 529];
     const WORDS: [&str; 6] = [
@@ -179,7 +172,6 @@ fn is_too_many(message: &str, status: Option<u64>) -> bool {
         || WORDS.iter().any(|word| lower.contains(word))
 }
 
-/// Finds how long a server wants to be left alone, in milliseconds.
 fn retry_after(message: &str) -> Option<u64> {
     const BEFORE: [&str; 5] = [
         "retry-after",
@@ -204,6 +196,28 @@ fn retry_after(message: &str) -> Option<u64> {
         _ => 1_000.0,
     };
     Some((number * factor) as u64)
+}
+
+/// Returns what an agent has used by what its program wrote on its standard output; nothing of a runner
+/// that tells none. `before` is what its conversation had come to.
+pub(crate) fn used(runner: &str, written: &[u8], before: Spent) -> Spent {
+    let mut ended = Ended {
+        before,
+        ..Ended::default()
+    };
+    let known = all().into_iter().find(|known| known.name() == runner);
+    if let Some(known) = known {
+        let mut hear = |line: &str| {
+            known.hear(line, &mut ended);
+        };
+        let mut lines = Lines::new(LINE_MAX);
+        lines.take(written, &mut hear);
+        lines.end(&mut hear);
+    }
+    Spent {
+        usage: ended.usage,
+        cost: ended.cost,
+    }
 }
 
 #[cfg(test)]
@@ -266,5 +280,31 @@ mod tests {
             conversation(Some("ses_1-a"), &mut ended).is_empty(),
             "told once"
         );
+    }
+
+    #[test]
+    fn what_was_told_before_a_line_that_is_torn_counts() {
+        let written = br#"{"type":"assistant","message":{"id":"m1","usage":{"input_tokens":7,"output_tokens":2}}}
+no event
+{"type":"assistant","message":{"id":"m2","usage":{"input_tokens":9,"output_tokens":1}}}
+{"type":"result","total_cost_usd":0"#;
+        let used = |runner| used(runner, written, Spent::default());
+        let usage = used("claude").usage.unwrap();
+        assert_eq!(
+            (usage.input_tokens, usage.output_tokens),
+            (Some(16), Some(3))
+        );
+        assert_eq!(used("claude").cost, None);
+        assert_eq!(used("command"), Spent::default());
+    }
+
+    #[test]
+    fn of_a_conversation_only_what_is_new_counts() {
+        let written = br#"{"type":"result","total_cost_usd":0.5}"#;
+        let before = Spent {
+            usage: None,
+            cost: Some(0.2),
+        };
+        assert_eq!(used("claude", written, before).cost, Some(0.3));
     }
 }

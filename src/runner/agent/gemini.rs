@@ -7,7 +7,6 @@ use super::event::{conversation, doing, number, read, text, trouble, usage};
 use super::{Ended, Invocation, Job, Runner, Sign, event, own, tools};
 use crate::run::Outcome;
 
-/// Gemini CLI.
 pub(super) struct Gemini;
 
 /// What `seen` says while pieces of one message come.
@@ -71,7 +70,6 @@ impl Runner for Gemini {
         }
     }
 
-    /// It tries again by itself, and says so here alone.
     fn overhear(&self, line: &str, ended: &mut Ended) {
         if line.starts_with("Attempt ") && line.contains(" failed") {
             event::retried(line, None, ended);
@@ -93,7 +91,6 @@ impl Runner for Gemini {
     }
 }
 
-/// A message, or a piece of one.
 fn message(event: &Value, ended: &mut Ended) {
     let content = text(event, "/content").filter(|_| text(event, "/role") == Some("assistant"));
     let Some(content) = content else {

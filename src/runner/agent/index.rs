@@ -1,28 +1,28 @@
-//! The index of what an agent writes: a file beside its outputs that says in which order they came, so
-//! that both can be read as one. Nothing depends on it: what goes wrong with it ends it and nothing else.
+//! The files of an agent's output, and an index that tells in which order both streams came, so that they can
+//! be read as one. An error of the index ends the index and nothing else.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use crate::file::create_anew;
-use crate::run::arrivals::{Arrival, Stream};
+use crate::error::Result;
+use crate::file::{create_anew, create_private_folder, unwritable};
+use crate::run::arrivals::{Arrival, KEPT_MAX, Stream};
 
 /// Shortest time between two writes; it doubles with every so many bytes of the file.
 const PAUSE: (Duration, usize) = (Duration::from_millis(20), 64 * 1024);
 /// Longest time between two writes: no further behind is who looks on while the agent works.
 const PAUSE_MAX: Duration = Duration::from_secs(2);
-/// From which size on the time doubles beyond that, in bytes. Output without a break takes more than a day
-/// to come here, and from here weeks to come to the bound of the file.
+/// Size in bytes beyond which the pause doubles again. Output without a break takes over a day to get here,
+/// and weeks from here to the maximum size.
 const LATE: usize = 3 << 20;
 /// Up to which size the order within a pause is kept, in bytes.
 const EXACT_MAX: usize = 256 * 1024;
 /// About how long a step is, in bytes.
 const STEP: usize = 32;
 
-/// What came in, and when.
 pub(super) struct Index {
     path: PathBuf,
     /// None before anything came, and after the file failed.
@@ -30,15 +30,12 @@ pub(super) struct Index {
     size: usize,
     /// When the last step was, in milliseconds since 1970.
     at: i64,
-    /// How far each output had come when it was noted last.
     noted: [u64; 2],
     steps: Vec<Arrival>,
-    /// When the steps are to be written.
     due: Option<Instant>,
 }
 
 impl Index {
-    /// Makes an index of an attempt.
     pub(super) fn of(attempt: &Path) -> Index {
         let mut path = OsString::from(attempt);
         path.push(".index");
@@ -60,7 +57,6 @@ impl Index {
         }
     }
 
-    /// Notes that an output has come so far.
     pub(super) fn note(&mut self, stream: Stream, to: u64) {
         let noted = &mut self.noted[stream as usize];
         if *noted == to {
@@ -95,20 +91,18 @@ impl Index {
         pause.saturating_mul(times(self.size.saturating_sub(LATE)))
     }
 
-    /// How long it is until steps are to be written, if there are any.
     pub(super) fn wait(&self) -> Option<Duration> {
         let due = self.due?;
         Some(due.saturating_duration_since(Instant::now()))
     }
 
-    /// Writes the steps down when it is time.
     pub(super) fn settle(&mut self) {
         if self.wait().is_some_and(|wait| wait.is_zero()) {
             self.write();
         }
     }
 
-    /// Makes up for what somebody took out of the file: all that came so far becomes one step of each output.
+    /// Recovers when somebody has truncated the file: everything so far becomes one step of each stream.
     fn mend(&mut self) {
         let there = self.file.as_ref().and_then(|file| file.metadata().ok());
         let Some(there) = there.filter(|there| there.len() < self.size as u64) else {
@@ -148,7 +142,6 @@ impl Drop for Index {
     }
 }
 
-/// How many times as long the time between two writes is for a size.
 fn times(size: usize) -> u32 {
     2_u32.saturating_pow(u32::try_from(size / PAUSE.1).unwrap_or(u32::MAX))
 }
@@ -160,13 +153,67 @@ fn now() -> i64 {
     i64::try_from(millis).unwrap_or(i64::MAX)
 }
 
+pub(super) struct Raw {
+    path: PathBuf,
+    file: File,
+    size: u64,
+    left_out: u64,
+}
+
+impl Raw {
+    /// Begins a file: the name of the attempt with an extension.
+    pub(super) fn begin(attempt: &Path, extension: &str) -> Result<Raw> {
+        let mut path = OsString::from(attempt);
+        path.push(extension);
+        let path = PathBuf::from(path);
+        let file = match create_anew(&path) {
+            Err(cause) if cause.kind() == ErrorKind::NotFound => {
+                let folder = path.parent().unwrap_or(&path);
+                create_private_folder(folder).and_then(|()| create_anew(&path))
+            }
+            file => file,
+        };
+        let file = file.map_err(|cause| unwritable(&path, cause))?;
+        Ok(Raw {
+            path,
+            file,
+            size: 0,
+            left_out: 0,
+        })
+    }
+
+    pub(super) fn keep(&mut self, bytes: &[u8]) -> Result<()> {
+        let room = KEPT_MAX.saturating_sub(self.size).min(bytes.len() as u64);
+        let (now, beyond) = bytes.split_at(room as usize);
+        self.left_out += beyond.len() as u64;
+        self.write(now)
+    }
+
+    pub(super) fn end(&mut self) -> Result<()> {
+        if self.left_out == 0 {
+            return Ok(());
+        }
+        let note = format!("\n[cleo left out {} more bytes]\n", self.left_out);
+        self.write(note.as_bytes())
+    }
+
+    pub(super) fn size(&self) -> u64 {
+        self.size
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.size += bytes.len() as u64;
+        let written = self.file.write_all(bytes);
+        written.map_err(|cause| unwritable(&self.path, cause))
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use tempfile::TempDir;
-
     use super::*;
     use crate::run::arrivals::Stream::{Err, Out};
     use crate::run::arrivals::{INDEX_MAX, read};
+    use tempfile::TempDir;
 
     struct World {
         folder: TempDir,
@@ -191,7 +238,6 @@ mod tests {
             fs::read_to_string(self.folder.path().join("T1-1.index")).unwrap()
         }
 
-        /// Ends the index and returns how far each output had come, step by step.
         fn end(self) -> Vec<(Stream, u64)> {
             let World { folder, index } = self;
             drop(index);

@@ -2,22 +2,18 @@
 //! A runner starts nothing and reads no file; `drive` does. What an agent says here is told on and
 //! believed in nothing: whether its work is done is for the caller to find out.
 
-mod bell;
 pub(crate) mod choice;
 mod claude;
 mod codex;
 mod command;
 mod copilot;
-mod cut_off;
 mod drive;
 mod event;
 mod gemini;
 mod index;
-mod lines;
 mod opencode;
 mod order;
 mod pipes;
-mod raw;
 mod settings;
 mod tools;
 
@@ -27,45 +23,37 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::run::{Outcome, Spent, Usage};
-
-pub(crate) use bell::wake;
 pub(crate) use command::CommandLine;
-pub(crate) use cut_off::used;
 pub(crate) use drive::drive;
+pub(crate) use event::used;
+pub(crate) use pipes::wake;
 pub(crate) use settings::{GateVariables, Runners, all, needs, no_command};
 
-/// What an agent is to do, and within which bounds.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Job {
     /// The prompt; goes to its standard input.
     pub(crate) prompt: String,
     /// Where the prompt lies as a file too, for programs that read none on standard input.
     pub(crate) prompt_file: PathBuf,
-    /// The file that the agent is to write.
     pub(crate) output_file: PathBuf,
-    /// The folder it works in.
     pub(crate) folder: PathBuf,
     /// Variables that it gets besides those that its program needs, such as `CLEO_TASK_ID`.
     pub(crate) environment: Vec<(String, String)>,
-    /// Variables of the user that it gets too, by name.
     pub(crate) passed: Vec<String>,
     /// The model, if one is asked for.
     pub(crate) model: Option<String>,
-    /// The conversation to go on with, as an earlier attempt named it.
     pub(crate) resume: Option<String>,
     /// What that conversation has come to; nothing for a new one.
     pub(crate) before: Spent,
     /// Tools that it may use without asking, in the words of Claude Code; empty for those that the runner
     /// gives by itself.
     pub(crate) tools: Vec<String>,
-    /// When it is ended.
     pub(crate) limits: Limits,
     /// Where everything that it writes is kept: its standard output in `<raw>.out`, its standard
     /// error in `<raw>.err`, and in which order both came in `<raw>.index`.
     pub(crate) raw: PathBuf,
 }
 
-/// When an agent is ended.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Limits {
     /// After so long.
@@ -80,12 +68,10 @@ pub(crate) struct Limits {
     pub(crate) budget: Option<f64>,
 }
 
-/// How a program is called.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Invocation {
     /// The program and its arguments.
     pub(crate) words: Vec<String>,
-    /// Variables that it gets, beside those of the job.
     pub(crate) environment: Vec<(String, String)>,
     /// Names of the user's variables that this program needs, such as that of its key; a name may
     /// end with `*`.
@@ -94,7 +80,6 @@ pub(crate) struct Invocation {
     pub(crate) reads_prompt: bool,
 }
 
-/// What an agent says while it works.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Sign {
     /// It runs, in the process group of this number, which began then.
@@ -108,7 +93,6 @@ pub(crate) enum Sign {
 }
 
 impl Sign {
-    /// Says whether its agent has used a tool or its model.
     fn is_of_work(&self) -> bool {
         match self {
             Sign::Started(..) | Sign::Conversation(_) => false,
@@ -118,7 +102,6 @@ impl Sign {
     }
 }
 
-/// How a try ended, as far as the program and what it wrote tell it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Ended {
@@ -128,7 +111,6 @@ pub(crate) struct Ended {
     pub(crate) reason: Option<String>,
     /// The last message of the agent.
     pub(crate) message: Option<String>,
-    /// The conversation that can be gone on with.
     pub(crate) conversation: Option<String>,
     /// Tokens that were used, as far as the program tells.
     pub(crate) usage: Option<Usage>,
@@ -167,7 +149,6 @@ pub(crate) trait Runner: Send + Sync {
     /// Its name, such as `claude`.
     fn name(&self) -> &'static str;
 
-    /// Says how the program is called for a job.
     fn invocation(&self, job: &Job) -> Invocation;
 
     /// Takes a line of its standard output: notes in `ended` what it tells of the end, and returns
@@ -177,19 +158,18 @@ pub(crate) trait Runner: Send + Sync {
     /// Takes a line of its standard error, on which most programs say nothing that counts.
     fn overhear(&self, _line: &str, _ended: &mut Ended) {}
 
-    /// Judges the end, after the exit code and the last lines of both outputs are known.
-    fn judge(&self, ended: &mut Ended);
+    fn judge(&self, ended: &mut Ended) {
+        event::judge(ended);
+    }
 
-    /// Says whether a conversation can be gone on with.
     fn resumes(&self) -> bool;
 
-    /// Says whether every message of its agent is told: then one that is not there was not said.
+    /// Returns whether every message of its agent is told: then one that is not there was not said.
     fn tells_messages(&self) -> bool {
         true
     }
 }
 
-/// Most tools that are noted as not allowed.
 const DENIED_MAX: usize = 20;
 
 impl Ended {
@@ -199,7 +179,6 @@ impl Ended {
         self.reason = Some(reason.unwrap_or_else(|| self.exit()));
     }
 
-    /// Notes a tool that the agent was not allowed, once.
     pub(super) fn deny(&mut self, tool: Option<&str>) {
         let tool = tool.unwrap_or("a tool");
         if self.denied.len() < DENIED_MAX && !self.denied.iter().any(|it| it == tool) {
@@ -207,13 +186,11 @@ impl Ended {
         }
     }
 
-    /// Says whether its program failed by itself, without a word of its agent.
     fn failed_silently(&self) -> bool {
         let failed = self.outcome == Some(Outcome::AgentError) && self.exit_code.is_some();
         failed && self.message.is_none()
     }
 
-    /// Says how the program ended.
     fn exit(&self) -> String {
         let exit = match self.exit_code {
             Some(code) => format!("it ended with exit code {code}"),
@@ -234,21 +211,14 @@ fn own(words: &[&str]) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// A job with paths that hold what must not count.
     pub(super) fn job() -> Job {
         Job {
             prompt: "Do it.".to_string(),
             prompt_file: "/w/a {cwd}.prompt".into(),
             output_file: "/w/$(out).md".into(),
             folder: "/w".into(),
-            environment: Vec::new(),
-            passed: Vec::new(),
-            model: None,
-            resume: None,
-            before: Spent::default(),
-            tools: Vec::new(),
-            limits: Limits::default(),
             raw: "/w/.cleo/runs/1/T1-1".into(),
+            ..Job::default()
         }
     }
 }

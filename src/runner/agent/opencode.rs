@@ -6,7 +6,6 @@ use super::event::{conversation, doing, money, more, number, read, sum, text, tr
 use super::{Ended, Invocation, Job, Runner, Sign, event, own, tools};
 use crate::run::Outcome;
 
-/// opencode.
 pub(super) struct OpenCode;
 
 /// What it calls its kinds of tools; reading is always allowed.
@@ -61,9 +60,16 @@ impl Runner for OpenCode {
         match text(&event, "/type") {
             Some("step_start") => ended.turns = Some(ended.turns.unwrap_or(0).saturating_add(1)),
             Some("text") => ended.message = text(&event, "/part/text").map(String::from),
-            Some("tool_use") => signs.push(tool(&event)),
+            Some("tool_use") => {
+                let name = text(&event, "/part/tool").unwrap_or("a tool");
+                signs.push(doing(name, event.pointer("/part/state/input")));
+            }
             Some("step_finish") => signs.extend(step_finished(&event, ended)),
-            Some("error") => failed(&event, ended),
+            Some("error") => {
+                let message = text(&event, "/error/data/message").or(text(&event, "/error/name"));
+                let status = number(&event, "/error/data/statusCode");
+                trouble(message.unwrap_or("it failed"), status, ended);
+            }
             _ => {}
         }
         signs
@@ -75,16 +81,12 @@ impl Runner for OpenCode {
         }
     }
 
-    fn judge(&self, ended: &mut Ended) {
-        event::judge(ended);
-    }
-
     fn resumes(&self) -> bool {
         true
     }
 }
 
-/// Says what it is denied, where the job names its tools: what is not denied is allowed.
+/// Returns what it is denied, where the job names its tools: what is not denied is allowed.
 fn permission(job: &Job) -> Option<String> {
     let allowed = tools::known_as(job, &KINDS);
     let denied = KINDS.iter().map(|(_, kind)| *kind);
@@ -93,11 +95,6 @@ fn permission(job: &Job) -> Option<String> {
         .map(|kind| (kind.to_string(), "deny".into()))
         .collect();
     (!denied.is_empty()).then(|| Value::Object(denied).to_string())
-}
-
-fn tool(event: &Value) -> Sign {
-    let name = text(event, "/part/tool").unwrap_or("a tool");
-    doing(name, event.pointer("/part/state/input"))
 }
 
 fn step_finished(event: &Value, ended: &mut Ended) -> Option<Sign> {
@@ -115,10 +112,4 @@ fn step_finished(event: &Value, ended: &mut Ended) -> Option<Sign> {
     let usage = more(ended.usage, now);
     ended.usage = Some(usage);
     Some(Sign::Used(usage))
-}
-
-fn failed(event: &Value, ended: &mut Ended) {
-    let message = text(event, "/error/data/message").or(text(event, "/error/name"));
-    let status = number(event, "/error/data/statusCode");
-    trouble(message.unwrap_or("it failed"), status, ended);
 }

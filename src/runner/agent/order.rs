@@ -1,22 +1,20 @@
-//! Which of the two outputs of an agent came first. A pipe keeps no times, and whoever is woken by one of
-//! two finds something in both where an agent wrote to one and at once to the other. The system has noted
-//! the order in which they came to have something; of what is in them beyond that nobody knows the order.
+//! Tells which of an agent's two output pipes became readable first. Pipes carry no timestamps: after a
+//! wake-up both may be readable even though one was written first. Epoll keeps the order of readiness;
+//! nothing finer is known.
 
 use std::os::fd::OwnedFd;
 
 use crate::run::arrivals::Stream;
 
-/// The outputs in the order in which something comes into them.
 pub(super) struct Order(Option<OwnedFd>);
 
 impl Order {
-    /// Begins to follow the standard output and the standard error.
     pub(super) fn of(outputs: [&OwnedFd; 2]) -> Order {
         Order(follow(outputs))
     }
 
-    /// Says in which order both are to be read, if there is something in both. Each look ends with what came
-    /// until then, so one that the system does not name any more came before.
+    /// Returns the order in which to read both pipes. Each call covers what came since the last one, so a
+    /// pipe that is not reported came before.
     pub(super) fn look(&self) -> [Stream; 2] {
         match self.0.as_ref().and_then(last) {
             Some(Stream::Out) => [Stream::Err, Stream::Out],
@@ -36,7 +34,6 @@ fn follow(outputs: [&OwnedFd; 2]) -> Option<OwnedFd> {
     Some(order)
 }
 
-/// Says into which one something came last since the last look.
 #[cfg(target_os = "linux")]
 fn last(order: &OwnedFd) -> Option<Stream> {
     use rustix::event::{Timespec, epoll};

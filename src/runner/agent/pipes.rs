@@ -1,22 +1,19 @@
-//! The three pipes of an agent, served by the thread that drives it: it sleeps in the system until
-//! there is something to read or to write, or the agent has ended.
+//! The three pipes of an agent, served by the thread that runs it, which sleeps until one is ready or the
+//! agent has exited; and the bell that wakes all such threads.
 
 use std::collections::VecDeque;
-use std::io::{ErrorKind, PipeReader, Write, pipe};
+use std::io::{ErrorKind, PipeReader, PipeWriter, Write, pipe};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::{Child, ChildStdin, Command};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::Pid;
 
-use super::bell;
-use super::index::Index;
-use super::lines::Lines;
+use super::index::{Index, Raw};
 use super::order::Order;
-use super::raw::Raw;
 use crate::error::{Code, Error, Result};
 use crate::run::arrivals::Stream;
 
@@ -24,12 +21,9 @@ use crate::run::arrivals::Stream;
 pub(super) const LINE_MAX: usize = 1 << 20;
 /// Longest line of the standard error that is kept, in bytes, and how many of them.
 const COMPLAINT_MAX: (usize, usize) = (2_000, 20);
-/// How much is read at once, in bytes.
 const CHUNK: usize = 64 * 1024;
-/// How often to look whether the agent has ended where the system does not tell.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// One output.
 struct Output {
     stream: Stream,
     pipe: Option<OwnedFd>,
@@ -37,17 +31,15 @@ struct Output {
     lines: Lines,
 }
 
-/// A line that an agent wrote.
 #[derive(Clone, Copy)]
 pub(super) enum Said<'a> {
-    /// On its standard output.
     Out(&'a str),
     /// On its standard error.
     Err(&'a str),
 }
 
-/// Where the outputs of an agent will be read. They are laid before it starts: which of them has something
-/// first is known only from here on.
+/// The read ends of an agent's output. They are created before it starts, because the order of writes is
+/// known only from here on.
 pub(super) struct Ends {
     out: OwnedFd,
     err: OwnedFd,
@@ -55,7 +47,7 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Has a command write to pipes. They close only when the command is dropped too.
+    /// Connects the output of a command to pipes, which close only once the command is dropped too.
     pub(super) fn lay(command: &mut Command) -> std::io::Result<Ends> {
         let ((out, to_out), (err, to_err)) = (pipe()?, pipe()?);
         command.stdout(to_out).stderr(to_err);
@@ -65,7 +57,6 @@ impl Ends {
     }
 }
 
-/// The pipes of an agent.
 pub(super) struct Pipes {
     out: Output,
     err: Output,
@@ -81,7 +72,6 @@ pub(super) struct Pipes {
 }
 
 impl Pipes {
-    /// Takes the pipes of an agent that has just started. Its input gets the prompt.
     pub(super) fn of(
         child: &mut Child,
         ends: Ends,
@@ -102,22 +92,21 @@ impl Pipes {
             written: 0,
             complaints: VecDeque::new(),
             end: end_of(Pid::from_child(child)),
-            bell: bell::listen(),
+            bell: listen(),
             chunk: vec![0; CHUNK],
         }
     }
 
-    /// Says whether both outputs are closed.
     pub(super) fn are_closed(&self) -> bool {
         self.out.pipe.is_none() && self.err.pipe.is_none()
     }
 
-    /// Sleeps until something happens, but no longer than a time, and serves it. Hands on the lines
-    /// of both outputs. Says whether the agent wrote anything.
+    /// Waits for at most `wait` and serves the ready pipes, passing on lines of both. Returns true if the
+    /// agent wrote anything.
     pub(super) fn serve(&mut self, wait: Duration, hear: &mut dyn FnMut(Said<'_>)) -> Result<bool> {
         let [out, err, input, _, rung] = self.ready(wait)?;
         if rung {
-            self.bell = bell::listen();
+            self.bell = listen();
         }
         if input {
             self.write();
@@ -125,28 +114,24 @@ impl Pipes {
         let mut has_said = false;
         for stream in self.order.look() {
             has_said |= match stream {
-                Stream::Out if out => self.read_out(hear)?,
-                Stream::Err if err => self.read_err(hear)?,
+                Stream::Out if out => {
+                    let mut hear = |line: &str| hear(Said::Out(line));
+                    self.out.read(&mut self.chunk, &mut self.index, &mut hear)?
+                }
+                Stream::Err if err => {
+                    let complaints = &mut self.complaints;
+                    let mut note = |line: &str| {
+                        hear(Said::Err(line));
+                        complaints.push_back(line.to_string());
+                        complaints.drain(..complaints.len().saturating_sub(COMPLAINT_MAX.1));
+                    };
+                    self.err.read(&mut self.chunk, &mut self.index, &mut note)?
+                }
                 Stream::Out | Stream::Err => false,
             };
         }
         self.index.settle();
         Ok(has_said)
-    }
-
-    fn read_out(&mut self, hear: &mut dyn FnMut(Said<'_>)) -> Result<bool> {
-        let mut hear = |line: &str| hear(Said::Out(line));
-        self.out.read(&mut self.chunk, &mut self.index, &mut hear)
-    }
-
-    fn read_err(&mut self, hear: &mut dyn FnMut(Said<'_>)) -> Result<bool> {
-        let complaints = &mut self.complaints;
-        let mut note = |line: &str| {
-            hear(Said::Err(line));
-            complaints.push_back(line.to_string());
-            complaints.drain(..complaints.len().saturating_sub(COMPLAINT_MAX.1));
-        };
-        self.err.read(&mut self.chunk, &mut self.index, &mut note)
     }
 
     /// Serves the outputs of an agent that has ended: others may still write to them.
@@ -158,7 +143,6 @@ impl Pipes {
         self.serve(wait, hear).map(drop)
     }
 
-    /// Waits, and says which of output, error, input, end and bell have something.
     fn ready(&self, wait: Duration) -> Result<[bool; 5]> {
         let wait = match self.end {
             Some(_) => wait,
@@ -179,12 +163,15 @@ impl Pipes {
         look(wanted, wait)
     }
 
-    /// Writes as much of the prompt as there is room for.
     fn write(&mut self) {
         let Some(input) = &mut self.input else { return };
         match input.write(&self.prompt[self.written..]) {
             Ok(written) => self.written += written,
-            Err(cause) if is_later(&cause) => return,
+            Err(cause)
+                if matches!(cause.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
+            {
+                return;
+            }
             // It does not want the rest.
             Err(_) => self.written = self.prompt.len(),
         }
@@ -193,8 +180,7 @@ impl Pipes {
         }
     }
 
-    /// Hands on a last line without an end, closes what is kept, and returns the last lines of the
-    /// standard error.
+    /// Passes on unterminated last lines, closes the files, and returns the last lines of standard error.
     pub(super) fn finish(mut self, hear: &mut dyn FnMut(Said<'_>)) -> Result<Vec<String>> {
         self.out.lines.end(&mut |line| hear(Said::Out(line)));
         let complaints = &mut self.complaints;
@@ -218,7 +204,6 @@ impl Output {
         }
     }
 
-    /// Reads what there is; says whether that was anything.
     fn read(
         &mut self,
         chunk: &mut [u8],
@@ -241,7 +226,6 @@ impl Output {
         }
     }
 
-    /// Keeps what was read, and notes when that was.
     fn keep(&mut self, bytes: &[u8], index: &mut Index) -> Result<()> {
         index.expect();
         self.raw.keep(bytes)?;
@@ -249,7 +233,6 @@ impl Output {
         Ok(())
     }
 
-    /// Ends what is kept.
     fn end(&mut self, index: &mut Index) -> Result<()> {
         self.raw.end()?;
         index.note(self.stream, self.raw.size());
@@ -257,11 +240,6 @@ impl Output {
     }
 }
 
-fn is_later(cause: &std::io::Error) -> bool {
-    matches!(cause.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted)
-}
-
-/// Sleeps until one of these has something, and says which.
 fn look(wanted: [(Option<BorrowedFd<'_>>, PollFlags); 5], wait: Duration) -> Result<[bool; 5]> {
     let open = wanted.iter().filter_map(|(fd, flags)| {
         let fd = fd.as_ref()?;
@@ -280,7 +258,6 @@ fn look(wanted: [(Option<BorrowedFd<'_>>, PollFlags); 5], wait: Duration) -> Res
     Ok(wanted.map(|(fd, _)| fd.is_some() && looked.next() == Some(true)))
 }
 
-/// Something that is ready to read when a process has ended.
 #[cfg(target_os = "linux")]
 fn end_of(process: Pid) -> Option<OwnedFd> {
     use rustix::process::{PidfdFlags, pidfd_open};
@@ -290,4 +267,83 @@ fn end_of(process: Pid) -> Option<OwnedFd> {
 #[cfg(not(target_os = "linux"))]
 fn end_of(_process: Pid) -> Option<OwnedFd> {
     None
+}
+
+static BELL: Mutex<Option<(Arc<PipeReader>, PipeWriter)>> = Mutex::new(None);
+
+pub(crate) fn wake() {
+    let bell = BELL.lock().unwrap_or_else(PoisonError::into_inner).take();
+    drop(bell);
+}
+
+/// Returns a pipe that is readable once the bell rings, or `None` where there can be no pipe.
+pub(super) fn listen() -> Option<Arc<PipeReader>> {
+    let mut bell = BELL.lock().unwrap_or_else(PoisonError::into_inner);
+    if bell.is_none() {
+        let (ear, rope) = std::io::pipe().ok()?;
+        *bell = Some((Arc::new(ear), rope));
+    }
+    bell.as_ref().map(|(ear, _)| Arc::clone(ear))
+}
+
+pub(super) struct Lines {
+    line: Vec<u8>,
+    max: usize,
+}
+
+impl Lines {
+    /// Lines of at most `max` bytes; what a line has beyond that is left out.
+    pub(super) fn new(max: usize) -> Lines {
+        Lines {
+            line: Vec::new(),
+            max,
+        }
+    }
+
+    pub(super) fn take(&mut self, bytes: &[u8], hear: &mut dyn FnMut(&str)) {
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let text = part.strip_suffix(b"\n");
+            let more = text.unwrap_or(part);
+            let room = self.max.saturating_sub(self.line.len()).min(more.len());
+            self.line.extend_from_slice(&more[..room]);
+            if text.is_some() {
+                self.end(hear);
+            }
+        }
+    }
+
+    pub(super) fn end(&mut self, hear: &mut dyn FnMut(&str)) {
+        let line = String::from_utf8_lossy(self.line.trim_ascii_end());
+        if !line.is_empty() {
+            hear(&line);
+        }
+        self.line.clear();
+        // A long line does not keep its room for the short ones that follow.
+        self.line.shrink_to(64 * 1024);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heard(text: &str, size: usize, max: usize) -> Vec<String> {
+        let mut lines = Lines::new(max);
+        let mut heard = Vec::new();
+        let mut hear = |line: &str| heard.push(line.to_string());
+        for piece in text.as_bytes().chunks(size) {
+            lines.take(piece, &mut hear);
+        }
+        lines.end(&mut hear);
+        heard
+    }
+
+    #[test]
+    fn lines_are_the_same_however_they_arrive() {
+        let text = "one\r\n\ntwo and more\nthree";
+        for size in [1, 3, 100] {
+            assert_eq!(heard(text, size, 100), ["one", "two and more", "three"]);
+            assert_eq!(heard(text, size, 3), ["one", "two", "thr"]);
+        }
+    }
 }

@@ -13,16 +13,12 @@ use crate::config::{
     RUNNERS_ENVIRONMENT, RUNNERS_PROGRAMS, Settings,
 };
 use crate::error::{Code, Error, Result};
-use crate::run::Spent;
 
-/// What the settings say of runners.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Runners {
-    /// Who drives what.
     pub(crate) rules: Rules,
     /// The command line of the runner `command`.
     pub(crate) command: Option<String>,
-    /// Variables of the user that agents get, by name.
     pub(crate) passed: Vec<String>,
     programs: Vec<(String, String)>,
     /// The variable that says the command line, where one does.
@@ -30,7 +26,6 @@ pub(crate) struct Runners {
 }
 
 impl Runners {
-    /// Reads the settings.
     pub(crate) fn from(settings: &Settings) -> Result<Runners> {
         for name in [
             RUNNERS_COMMAND,
@@ -62,26 +57,21 @@ impl Runners {
         })
     }
 
-    /// Returns the program of a runner, where the settings name one.
     pub(crate) fn program(&self, runner: &str) -> Option<&str> {
         let program = self.programs.iter().find(|(of, _)| of == runner);
         program.map(|(_, program)| program.as_str())
     }
 
-    /// Reads the command line of the runner `command`: what is said of it, else that of the settings.
-    fn command_line(&self, said: Option<&str>) -> Result<CommandLine> {
-        match (said, &self.command) {
-            (Some(said), _) => CommandLine::read(said),
-            (None, Some(set)) => CommandLine::read(set)
-                .map_err(|error| invalid(RUNNERS_COMMAND, self.command_variable, &error)),
-            (None, None) => Err(no_command()),
-        }
-    }
-
     /// Returns the runner of a name. `command` is what the command line says of `command`.
     pub(crate) fn named(&self, name: &str, command: Option<&str>) -> Result<Box<dyn Runner>> {
         if name == "command" {
-            return Ok(Box::new(self.command_line(command)?));
+            let line = match (command, &self.command) {
+                (Some(said), _) => CommandLine::read(said)?,
+                (None, Some(set)) => CommandLine::read(set)
+                    .map_err(|error| invalid(RUNNERS_COMMAND, self.command_variable, &error))?,
+                (None, None) => return Err(no_command()),
+            };
+            return Ok(Box::new(line));
         }
         let known = all().into_iter().find(|runner| runner.name() == name);
         let runner = known.ok_or_else(|| unknown(name))?;
@@ -95,7 +85,6 @@ impl Runners {
     }
 }
 
-/// Reads the names of variables that a setting lists.
 fn names(settings: &Settings, name: &str) -> Vec<String> {
     let text = settings.text(name).unwrap_or_default();
     let names = text.split(',').map(str::trim);
@@ -103,7 +92,6 @@ fn names(settings: &Settings, name: &str) -> Vec<String> {
     names.map(String::from).collect()
 }
 
-/// The error of a setting that a project's file has no say in.
 fn refuse_project(name: &str) -> Error {
     let message = format!(
         "{name} is set by the project's file, which cannot say what is started here nor what it sees"
@@ -112,8 +100,8 @@ fn refuse_project(name: &str) -> Error {
         .or("remove the setting", format!("cleo config unset {name}"))
 }
 
-/// The variables of the user, by name, that the commands of gates and criteria get: those of agents, since
-/// they run what agents wrote, and those that the settings name for them.
+/// Names of the user's variables for commands of gates and criteria: those of agents, because they run what
+/// agents wrote, and those that the settings name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct GateVariables {
     names: Vec<String>,
@@ -122,7 +110,6 @@ pub(crate) struct GateVariables {
 }
 
 impl GateVariables {
-    /// Reads the settings.
     pub(crate) fn from(settings: &Settings) -> GateVariables {
         let all = [RUNNERS_ENVIRONMENT, GATES_ENVIRONMENT];
         GateVariables {
@@ -131,7 +118,6 @@ impl GateVariables {
         }
     }
 
-    /// Returns the names, unless a project's file says some of them.
     pub(crate) fn names(&self) -> Result<&[String]> {
         match self.refused {
             Some(name) => Err(refuse_project(name)),
@@ -140,8 +126,7 @@ impl GateVariables {
     }
 }
 
-/// The error of the runner `command` where nothing says which one that is; whoever asks for it by name knows
-/// a better way to say so.
+/// Returns the error of the runner `command` without a command line.
 pub(crate) fn no_command() -> Error {
     let message =
         "the runner `command` needs a command line: give `--command`, or set `runners.command`";
@@ -156,7 +141,6 @@ fn invalid(name: &str, variable: Option<&str>, error: &Error) -> Error {
     Error::new(Code::ConfigInvalid, message).fix(fix)
 }
 
-/// Returns the runners that know a program of their own.
 pub(crate) fn all() -> Vec<Box<dyn Runner>> {
     vec![
         Box::new(Claude),
@@ -167,36 +151,24 @@ pub(crate) fn all() -> Vec<Box<dyn Runner>> {
     ]
 }
 
-/// Returns the words that lead to the command that a runner calls, and the options that this has to
-/// know.
+/// Returns the command of a runner and the options that it must support.
 pub(crate) fn needs(runner: &dyn Runner) -> (Vec<String>, Vec<String>) {
-    let words = runner.invocation(&example()).words;
+    // All that can be looked up in a help text.
+    let example = Job {
+        folder: PathBuf::from("."),
+        model: Some("model".to_string()),
+        limits: Limits {
+            cost: Some(1.0),
+            ..Limits::default()
+        },
+        ..Job::default()
+    };
+    let words = runner.invocation(&example).words;
     let is_option = |word: &&String| word.starts_with('-') && word.len() > 1;
     let lead = words[1..].iter().take_while(|word| !is_option(word));
     let options = words.iter().filter(is_option);
     let name = |word: &String| word.split('=').next().unwrap_or_default().to_string();
     (lead.cloned().collect(), options.map(name).collect())
-}
-
-/// A job that asks for all that can be looked up in a help text.
-fn example() -> Job {
-    Job {
-        prompt: String::new(),
-        prompt_file: PathBuf::new(),
-        output_file: PathBuf::new(),
-        folder: PathBuf::from("."),
-        environment: Vec::new(),
-        passed: Vec::new(),
-        model: Some("model".to_string()),
-        resume: None,
-        before: Spent::default(),
-        tools: Vec::new(),
-        limits: Limits {
-            cost: Some(1.0),
-            ..Limits::default()
-        },
-        raw: PathBuf::new(),
-    }
 }
 
 /// A runner whose program is not the one that the PATH leads to.

@@ -6,7 +6,7 @@ use super::Job;
 /// What changes files or can do anything: without these, nothing is written.
 const WRITING: [&str; 3] = ["Bash", "Edit", "Write"];
 
-/// Says whether a job allows a tool; a rule for a part of it, such as `Bash(git *)`, allows it too, since
+/// Returns whether a job allows a tool; a rule for a part of it, such as `Bash(git *)`, allows it too, since
 /// only `claude` knows such parts.
 pub(super) fn allows(job: &Job, tool: &str) -> bool {
     let named = |rule: &String| {
@@ -17,12 +17,10 @@ pub(super) fn allows(job: &Job, tool: &str) -> bool {
     job.tools.is_empty() || job.tools.iter().any(named)
 }
 
-/// Says whether a job allows anything that writes.
 pub(super) fn writes(job: &Job) -> bool {
     WRITING.iter().any(|tool| allows(job, tool))
 }
 
-/// Returns what a program calls the tools that a job allows.
 pub(super) fn known_as<'a>(job: &Job, names: &[(&str, &'a str)]) -> Vec<&'a str> {
     let allowed = names.iter().filter(|(tool, _)| allows(job, tool));
     allowed.map(|(_, name)| *name).collect()

@@ -4,7 +4,6 @@ use super::cursor::is_end;
 use super::scanner::Scanner;
 use super::token::{Mark, Scan, Token};
 
-/// What becomes of the line breaks at the end.
 #[derive(Clone, Copy, PartialEq)]
 enum Chomping {
     Clip,
@@ -18,7 +17,6 @@ struct Header {
     commented: bool,
 }
 
-/// The empty lines before a line of text, and where the last of them ends.
 struct Breaks {
     text: String,
     end: Mark,
@@ -51,7 +49,6 @@ impl Scanner {
         Ok(())
     }
 
-    /// Reads what follows `|` or `>` in the same line.
     fn block_header(&mut self) -> Scan<Header> {
         let mut chomping = self.chomping();
         let increment = self.increment()?;
@@ -101,7 +98,6 @@ impl Scanner {
         Ok(Some(digit as usize))
     }
 
-    /// The column of the text and the empty lines before it.
     fn block_indent(&mut self, increment: Option<usize>) -> (usize, Breaks) {
         let least = (self.indent + 1).unsigned_abs();
         match increment {

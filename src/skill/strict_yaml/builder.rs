@@ -7,7 +7,6 @@ use crate::skill::front_matter::Fault;
 use super::composer::{Content, Node};
 use super::token::{Mark, Scan};
 
-/// A value as the reference sees it.
 #[derive(Debug)]
 pub(crate) enum Tree {
     Text {
@@ -20,7 +19,6 @@ pub(crate) enum Tree {
     Mapping(Vec<Entry>),
 }
 
-/// A key with its value.
 #[derive(Debug)]
 pub(crate) struct Entry {
     key: Key,
@@ -101,7 +99,8 @@ fn mapping(nodes: Vec<(Node, Node)>, merges: bool) -> Scan<Vec<Entry>> {
     let mut entries = Vec::with_capacity(own_nodes.len());
     for (key, value) in own_nodes {
         let entry = entry(key, value)?;
-        if !seen.insert(entry.key.clone()) && !holds_indicator(&entry.key) {
+        let has_indicator = matches!(&entry.key, Key::List(items) if items.contains(&None));
+        if !seen.insert(entry.key.clone()) && !has_indicator {
             let message = format!("The key `{}` stands twice.", entry.name());
             return Err(entry.key_mark.fault("YAML_DUPLICATE_KEY", message));
         }
@@ -112,10 +111,6 @@ fn mapping(nodes: Vec<(Node, Node)>, merges: bool) -> Scan<Vec<Entry>> {
         .filter(|entry| merges && seen.insert(entry.key.clone()));
     entries.extend(unseen);
     Ok(entries)
-}
-
-fn holds_indicator(key: &Key) -> bool {
-    matches!(key, Key::List(items) if items.contains(&None))
 }
 
 fn is_merge(key: &Node) -> bool {

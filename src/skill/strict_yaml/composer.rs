@@ -5,9 +5,8 @@ use crate::skill::front_matter::Fault;
 
 use super::indicator::several_documents;
 use super::scanner::Scanner;
-use super::token::{Comments, Kind, Mark, Scan, Token};
+use super::token::{Kind, Mark, Scan, Token};
 
-/// A value as it stands in the text.
 pub(super) struct Node {
     pub(super) content: Content,
     pub(super) mark: Mark,
@@ -33,7 +32,6 @@ impl Composer {
         Self { scanner, depth: 0 }
     }
 
-    /// Reads the one document.
     pub(super) fn document(mut self) -> Scan<Node> {
         self.take_and_pass_comments()?;
         if self.scanner.check(&[Kind::StreamEnd])? {
@@ -54,7 +52,6 @@ impl Composer {
         }
     }
 
-    /// Where the next token starts.
     fn mark(&mut self) -> Mark {
         self.scanner
             .head()
@@ -80,7 +77,6 @@ impl Composer {
         }
     }
 
-    /// Reads a value. As the value of a key, a list need not be indented.
     fn node(&mut self, after_key: bool) -> Scan<Node> {
         // The reference asks for alias, anchor, tag and mark here, which the scanner refuses.
         for _question in 0..4 {
@@ -216,21 +212,16 @@ impl Composer {
             .scanner
             .check(&[Kind::Key, Kind::Value, Kind::BlockEnd])?
         {
-            self.claim_comment(token.comments)?;
+            // An empty value takes the comment that follows it off the next token.
+            if token.comments.is_none() {
+                self.scanner.settle()?;
+                if let Some(head) = self.scanner.head() {
+                    head.drop_comment_after();
+                }
+            }
             return Ok(empty(token.end));
         }
         self.node(true)
-    }
-
-    /// An empty value takes the comment that follows it off the next token.
-    fn claim_comment(&mut self, own: Option<Comments>) -> Scan<()> {
-        if own.is_none() {
-            self.scanner.settle()?;
-            if let Some(head) = self.scanner.head() {
-                head.drop_comment_after();
-            }
-        }
-        Ok(())
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::token::Mark;
 
-/// The place of the reader in the text, which ends in a NUL that the text itself cannot hold.
 pub(super) struct Cursor {
     characters: Vec<char>,
     index: usize,
@@ -30,7 +29,6 @@ impl Cursor {
         }
     }
 
-    /// The first character that YAML does not allow, and where it stands.
     pub(super) fn first_unprintable(&self) -> Option<(char, Mark)> {
         let text = &self.characters[..self.characters.len() - 1];
         let place = text
@@ -87,14 +85,12 @@ impl Cursor {
         }
     }
 
-    /// Moves the next `count` characters to the end of `text`.
     pub(super) fn take(&mut self, count: usize, text: &mut String) {
         let end = (self.index + count).min(self.characters.len());
         text.extend(&self.characters[self.index..end]);
         self.advance(count);
     }
 
-    /// How many characters follow for which `test` holds.
     pub(super) fn count_while(&self, test: impl Fn(char) -> bool) -> usize {
         self.characters[self.index..]
             .iter()

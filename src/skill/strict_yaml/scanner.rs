@@ -57,7 +57,6 @@ impl Scanner {
         self.tokens.front_mut()
     }
 
-    /// Whether the next token is of one of these kinds.
     pub(super) fn check(&mut self, kinds: &[Kind]) -> Scan<bool> {
         self.settle()?;
         Ok(self
@@ -145,7 +144,6 @@ impl Scanner {
         Ok(())
     }
 
-    /// Reads one more token, or several where blocks end.
     fn fetch(&mut self) -> Scan<()> {
         if let Some(start) = self.skip_to_token() {
             self.push(Token::new(Kind::Comment, start, self.cursor.mark()));
@@ -187,7 +185,12 @@ impl Scanner {
             self.cursor
                 .advance(self.cursor.count_while(|character| character == ' '));
             if self.cursor.peek() == '#' {
-                return Some(self.skip_comment());
+                let start = self.cursor.mark();
+                self.cursor
+                    .advance(self.cursor.count_while(|character| !is_end(character)));
+                while self.cursor.line_break().is_some() {}
+                self.allow_simple_key = true;
+                return Some(start);
             }
             self.cursor.line_break()?;
             self.allow_simple_key = true;
@@ -195,15 +198,6 @@ impl Scanner {
                 return Some(self.skip_empty_lines());
             }
         }
-    }
-
-    fn skip_comment(&mut self) -> Mark {
-        let start = self.cursor.mark();
-        self.cursor
-            .advance(self.cursor.count_while(|character| !is_end(character)));
-        while self.cursor.line_break().is_some() {}
-        self.allow_simple_key = true;
-        start
     }
 
     /// Also eats tabs and spaces before the next token, where the reference allows tabs.
@@ -227,7 +221,6 @@ impl Scanner {
         Ok(())
     }
 
-    /// Gives up a place that turned out to be no key.
     pub(super) fn forget_key(&mut self) -> Scan<()> {
         match self.simple_key.take() {
             Some(key) if key.required => Err(key
@@ -237,7 +230,6 @@ impl Scanner {
         }
     }
 
-    /// Notes that a key may begin here.
     pub(super) fn save_key(&mut self) -> Scan<()> {
         if !self.allow_simple_key {
             return Ok(());
@@ -252,7 +244,6 @@ impl Scanner {
         Ok(())
     }
 
-    /// Ends the blocks that stand further right than `column`.
     pub(super) fn unwind(&mut self, column: isize) {
         while self.indent > column {
             self.indent = self.indents.pop().unwrap_or(-1);
@@ -285,7 +276,6 @@ impl Scanner {
         }
     }
 
-    /// Puts the key token, and the start of its block, in front of the scalar already read.
     pub(super) fn insert_key(&mut self, key: &SimpleKey) {
         let place = key
             .token_number

@@ -2,7 +2,6 @@
 
 use crate::skill::front_matter::Fault;
 
-/// A place in the front matter, both numbers from zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Mark {
     pub(crate) line: usize,
@@ -13,19 +12,16 @@ impl Mark {
     /// The width of the opening `---`, after which the block begins on line one of the file.
     const OPENING: usize = 3;
 
-    /// Line and column in the file, both from one.
     pub(crate) fn in_file(self) -> (usize, usize) {
         let opening = if self.line == 0 { Self::OPENING } else { 0 };
         (self.line + 1, self.column + opening + 1)
     }
 
-    /// A fault at this place.
     pub(super) fn fault(self, code: &'static str, message: impl Into<String>) -> Fault {
         Fault::new(code, self.in_file(), message)
     }
 }
 
-/// What a step of the reader gives back.
 pub(super) type Scan<T> = Result<T, Fault>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +53,6 @@ pub(super) struct Token {
     pub(super) start: Mark,
     pub(super) end: Mark,
     pub(super) comments: Option<Comments>,
-    /// The value of a scalar, empty for all other kinds.
     pub(super) text: String,
     /// Whether a scalar stands without quotes or block header.
     pub(super) plain: bool,
@@ -96,7 +91,6 @@ impl Token {
         Ok(())
     }
 
-    /// Takes over the comments of the token before this one.
     pub(super) fn receive(&mut self, given: Comments) -> Scan<()> {
         let own = self.comments.get_or_insert_default();
         if (given.after && own.after) || (given.before && own.before) {

@@ -1,34 +1,227 @@
-//! Where agents, and what they ran and said, are kept: apart from the tasks, so that commands about
-//! tasks neither read nor lock it. Traits like those of [`super`]; `conformance` proves the backends.
+//! Stores agents and what they ran and said, apart from the tasks, so that task commands neither read nor
+//! lock it. Traits like those of [`super`]; `conformance` tests the backends.
 
-mod agents;
-mod chat;
 #[cfg(test)]
 pub(in crate::store) mod conformance;
-mod conversations;
-mod runs;
 
+use crate::agent::Agent;
+use crate::chat::Chat;
+use crate::chat::record::{
+    Answer, Answered, Client, Component, Design, Guard, Media, Question, SecurityGroup,
+};
 use crate::error::Result;
+use crate::run::{
+    AnsweredBy, Conversation, ConversationStatus, Detail, Event, Message, Run, RunKind, RunStatus,
+};
 
-pub(crate) use agents::Agents;
-pub(crate) use chat::{Chats, Components};
-pub(crate) use conversations::{ConversationFilter, ConversationPage, Conversations};
-pub(crate) use runs::{Glimpse, RunFilter, RunPage, Runs, Tally};
-
-/// A store of agents that can begin transactions.
 pub(crate) trait Agency {
     /// Begins a transaction that only reads. It sees one state and never waits for a writer.
     fn read(&mut self) -> Result<Box<dyn AgencyTransaction + '_>>;
 
-    /// Begins a transaction that may write; one at a time, others wait. What it did becomes visible
-    /// and durable at once when it commits, and never if it is dropped before.
+    /// Begins a write transaction; one at a time, others wait. Its changes become visible and durable on
+    /// commit, and are lost if it is dropped before.
     fn write(&mut self) -> Result<Box<dyn AgencyTransaction + '_>>;
 }
 
-/// Everything that can be read and written in one transaction.
 pub(crate) trait AgencyTransaction:
     Agents + Runs + Conversations + Chats + Components
 {
-    /// Makes the changes visible and durable.
     fn commit(self: Box<Self>) -> Result<()>;
+}
+
+pub(crate) trait Agents {
+    fn agents(&self) -> Result<Vec<Agent>>;
+
+    fn agent(&self, id: &str) -> Result<Option<Agent>>;
+
+    fn runtime_agents(&self) -> Result<usize>;
+
+    /// Returns a number that grows with each change of an agent; 0 when there was none.
+    fn agents_revision(&self) -> Result<u64>;
+
+    fn put_agent(&mut self, agent: &Agent) -> Result<()>;
+
+    fn remove_agent(&mut self, id: &str) -> Result<bool>;
+}
+
+pub(crate) trait Runs {
+    fn put_run(&mut self, run: &Run) -> Result<()>;
+
+    fn run(&self, id: &str) -> Result<Option<Run>>;
+
+    fn runs(&self, filter: &RunFilter) -> Result<RunPage>;
+
+    fn owners(&self) -> Result<Vec<String>>;
+
+    fn unfinished(&self, owner: &str) -> Result<Vec<Run>>;
+
+    /// Reads the last executions of a user, or of all, newest first, as far as they began since a moment.
+    fn executions_since(&self, user: Option<&str>, since: &str, limit: u32)
+    -> Result<Vec<Glimpse>>;
+
+    /// Counts the runs of a user, or of all, by agent, kind and status, in this order.
+    fn tallies(&self, user: Option<&str>) -> Result<Vec<Tally>>;
+
+    fn add_event(&mut self, run: &str, at: &str, kind: &str, detail: &Detail) -> Result<u64>;
+
+    /// Reads the events after a cursor, of one run or of all, at most `limit`.
+    fn events(&self, run: Option<&str>, since: u64, limit: u32) -> Result<Vec<Event>>;
+
+    /// Reads up to `limit` delegation events of a user or of all, newest first, before a cursor.
+    fn delegations(
+        &self,
+        user: Option<&str>,
+        before: Option<u64>,
+        limit: u32,
+    ) -> Result<Vec<Event>>;
+
+    /// Returns the cursor of the last event; 0 when there is none.
+    fn last_event(&self) -> Result<u64>;
+
+    fn use_agent(&mut self, agent: &str, at: &str) -> Result<()>;
+
+    fn agent_uses(&self) -> Result<Vec<(String, String)>>;
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RunFilter {
+    pub(crate) user: Option<String>,
+    pub(crate) agent: Option<String>,
+    pub(crate) status: Option<RunStatus>,
+    pub(crate) kind: Option<RunKind>,
+    pub(crate) limit: u32,
+    pub(crate) offset: u32,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct RunPage {
+    pub(crate) runs: Vec<Run>,
+    pub(crate) total: u64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Glimpse {
+    pub(crate) agent: Option<String>,
+    /// Where it stands.
+    pub(crate) status: RunStatus,
+    pub(crate) answered_by: Option<AnsweredBy>,
+    /// Whether somebody else answered because its agent failed.
+    pub(crate) stood_in: bool,
+    /// How long it took, in milliseconds.
+    pub(crate) time_ms: Option<u64>,
+    /// When it began, RFC 3339 in UTC.
+    pub(crate) started_at: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Tally {
+    pub(crate) agent: Option<String>,
+    pub(crate) kind: RunKind,
+    pub(crate) status: RunStatus,
+    pub(crate) runs: u64,
+    pub(crate) timed: u64,
+    /// How long these took together, in milliseconds.
+    pub(crate) time_ms: u64,
+    pub(crate) last_started: String,
+    /// Executions that somebody else answered because their agent failed.
+    pub(crate) stood_in: u64,
+    /// Executions that asked back which agent is meant.
+    pub(crate) asked_back: u64,
+}
+
+pub(crate) trait Conversations {
+    fn put_conversation(&mut self, conversation: &Conversation) -> Result<()>;
+
+    fn conversation(&self, id: &str) -> Result<Option<Conversation>>;
+
+    fn conversations(&self, filter: &ConversationFilter) -> Result<ConversationPage>;
+
+    fn add_message(&mut self, message: &Message) -> Result<()>;
+
+    /// Reads the last `limit` messages of a conversation, in the order in which they were said.
+    fn messages(&self, conversation: &str, limit: u32) -> Result<Vec<Message>>;
+
+    /// Reads the last `limit` messages before a given one, in order; `None` if the conversation does not have
+    /// it.
+    fn messages_before(
+        &self,
+        conversation: &str,
+        message: &str,
+        limit: u32,
+    ) -> Result<Option<Vec<Message>>>;
+
+    /// Reads up to `limit` messages after a cursor, oldest first, each with its cursor.
+    fn said_after(&self, cursor: u64, limit: u32) -> Result<Vec<(u64, Message)>>;
+
+    /// Returns the cursor of what was said last, also outside of conversations; 0 when nothing was.
+    fn last_said(&self) -> Result<u64>;
+
+    fn message_count(&self, conversation: &str) -> Result<u64>;
+
+    fn run_messages(&self, run: &str) -> Result<Vec<Message>>;
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ConversationFilter {
+    pub(crate) user: Option<String>,
+    pub(crate) agent: Option<String>,
+    pub(crate) status: Option<ConversationStatus>,
+    pub(crate) limit: u32,
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct ConversationPage {
+    pub(crate) conversations: Vec<Conversation>,
+    pub(crate) total: u64,
+}
+
+/// What the chat works on. Everything is asked for under its client, so none sees another's.
+pub(crate) trait Components {
+    fn client(&self, client: &str) -> Result<Option<Client>>;
+
+    fn design(&self, client: &str) -> Result<Option<Design>>;
+
+    fn components(&self, client: &str) -> Result<Vec<Component>>;
+
+    fn component(&self, client: &str, id: &str) -> Result<Option<Component>>;
+
+    fn last_removed(&self, client: &str) -> Result<Option<i64>>;
+
+    fn security_groups(&self, client: &str) -> Result<Vec<SecurityGroup>>;
+
+    fn guards(&self, client: &str, component: &str) -> Result<Vec<String>>;
+
+    fn answers(&self, client: &str) -> Result<Vec<Answered>>;
+
+    fn question(&self, id: &str) -> Result<Option<Question>>;
+
+    fn media(&self, client: &str, library: &str) -> Result<Option<Media>>;
+
+    fn put_client(&mut self, client: &Client) -> Result<()>;
+
+    fn put_design(&mut self, design: &Design) -> Result<()>;
+
+    fn put_component(&mut self, component: &Component) -> Result<()>;
+
+    fn remove_component(&mut self, client: &str, id: &str) -> Result<bool>;
+
+    fn put_security_group(&mut self, group: &SecurityGroup) -> Result<()>;
+
+    /// Has a group guard a component; once is as good as twice.
+    fn put_guard(&mut self, guard: &Guard) -> Result<()>;
+
+    /// Takes a group from a component; says whether it was there.
+    fn remove_guard(&mut self, guard: &Guard) -> Result<bool>;
+
+    fn put_question(&mut self, question: &Question) -> Result<()>;
+
+    fn put_answer(&mut self, answer: &Answer) -> Result<()>;
+
+    fn put_media(&mut self, media: &Media) -> Result<()>;
+}
+
+pub(crate) trait Chats {
+    fn chat(&self, conversation: &str) -> Result<Chat>;
+
+    fn put_chat(&mut self, conversation: &str, chat: &Chat, now: &str) -> Result<()>;
 }

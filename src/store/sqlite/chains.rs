@@ -1,5 +1,5 @@
-//! How long a chain of open tasks waits for each task. Settled when a transaction commits and when
-//! somebody asks what is ready: from the changed edges on, or for all tasks at once.
+//! Maintains the length of the longest chain of open tasks that waits for each task. Updated on commit and
+//! before ready tasks are read: from the changed edges on, or for all tasks at once.
 
 use rusqlite::Connection;
 
@@ -10,12 +10,11 @@ use crate::id::TaskId;
 use crate::store::Tasks;
 use crate::task::graph::waves::{BOUND, longest};
 
-/// Most steps that are gone from one task to the next, beside one for each that was changed. With
-/// more, all chains are measured at once.
+/// Maximum number of edges to follow, apart from one for each changed task, before all chains are computed at
+/// once.
 const STEPS_MAX: usize = if cfg!(test) { 500 } else { 20_000 };
 
 impl SqliteTransaction<'_> {
-    /// Settles the chains, and writes the nodes.
     pub(super) fn settle(&self) -> Result<()> {
         let n_changed = {
             let unwritten = self.unwritten.borrow();
@@ -35,8 +34,8 @@ impl SqliteTransaction<'_> {
         settle_all(self.connection).at(self.path)
     }
 
-    /// Measures the chain that waits for one of the tasks of which it may be shorter. The youngest
-    /// comes first: it mostly waits for older ones, so each is measured once.
+    /// Recomputes the chain of a task for which it may have become shorter. Younger tasks come first, because
+    /// they mostly depend on older ones: so each is computed once.
     fn shorten_one(&self) -> Result<bool> {
         let Some(number) = self.unwritten.borrow_mut().shorter.pop_last() else {
             return Ok(false);
@@ -91,7 +90,6 @@ impl SqliteTransaction<'_> {
     }
 }
 
-/// Measures all chains at once.
 pub(super) fn settle_all(connection: &Connection) -> rusqlite::Result<()> {
     let sql = "SELECT d.task, d.needs FROM task_depends d CROSS JOIN nodes n ON n.number = d.task
                WHERE n.is_open = 1";

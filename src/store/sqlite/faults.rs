@@ -24,13 +24,12 @@ const KINDS: [(&str, &str); 13] = [
     ("FROM conversations", "conversation"),
     ("FROM messages", "message"),
 ];
-/// What a row of gates is called.
 const GATES: &str = "the gate record of a task,";
 /// How much of the name of a damaged row is shown, in bytes.
 const NAME_MAX: usize = 80;
 
-/// Failures of the system that come where a file is written or made longer. SQLite does not say whether
-/// there was no room: of all reasons it knows only the full disk.
+/// I/O errors while a file is written or extended. SQLite reports only a full disk as such, no quota or size
+/// limit.
 const UNWRITTEN: [i32; 6] = [
     ffi::SQLITE_IOERR_WRITE,
     ffi::SQLITE_IOERR_FSYNC,
@@ -40,9 +39,7 @@ const UNWRITTEN: [i32; 6] = [
     ffi::SQLITE_IOERR_SHMSIZE,
 ];
 
-/// Turns results of SQLite into ours.
 pub(super) trait Faults<T> {
-    /// Names the file that the fault is about.
     fn at(self, path: &Path) -> Result<T>;
 }
 
@@ -60,7 +57,13 @@ fn translate(fault: rusqlite::Error, path: &Path) -> Error {
             let message = format!("{place} cannot be written: {fault}");
             Error::new(Code::DiskFull, message).fix(format!("df -h {}", folder(path)))
         }
-        Some(ErrorCode::SystemIoFailure) if is_unwritten(&fault) => unwritten(&fault, path),
+        Some(ErrorCode::SystemIoFailure)
+            if fault
+                .sqlite_error()
+                .is_some_and(|error| UNWRITTEN.contains(&error.extended_code)) =>
+        {
+            unwritten(&fault, path)
+        }
         Some(ErrorCode::ReadOnly | ErrorCode::SystemIoFailure) => {
             let message = format!("{place} cannot be written: {fault}");
             Error::new(Code::StoreReadOnly, message).fix(format!("ls -ld {}", folder(path)))
@@ -78,12 +81,6 @@ fn translate(fault: rusqlite::Error, path: &Path) -> Error {
     error.because(fault)
 }
 
-fn is_unwritten(fault: &rusqlite::Error) -> bool {
-    let code = fault.sqlite_error().map(|error| error.extended_code);
-    code.is_some_and(|code| UNWRITTEN.contains(&code))
-}
-
-/// The error for a write that the system refused, mostly for want of room.
 fn unwritten(fault: &rusqlite::Error, path: &Path) -> Error {
     let place = path.display();
     let message = format!(
@@ -95,7 +92,6 @@ fn unwritten(fault: &rusqlite::Error, path: &Path) -> Error {
         .or("see the limit on the size of files", "ulimit -f")
 }
 
-/// The error for a database that others have held for too long.
 pub(super) fn busy(path: &Path) -> Error {
     let place = path.display();
     let message = format!("another process has held {place} for more than 30 seconds");
@@ -106,7 +102,6 @@ fn folder(path: &Path) -> String {
     quote(&path.parent().unwrap_or(path).to_string_lossy())
 }
 
-/// The error for a file that is no usable database.
 pub(super) fn corrupt(path: &Path, why: &str) -> Error {
     let place = path.display();
     let message =
@@ -114,7 +109,6 @@ pub(super) fn corrupt(path: &Path, why: &str) -> Error {
     Error::new(Code::StoreCorrupt, message)
 }
 
-/// Says what is wrong with a row that cannot be read as what it should be; none for other faults.
 pub(super) fn damage(row: &Row<'_>, sql: &str, fault: &rusqlite::Error) -> Option<Damage> {
     let (column, cause) = match fault {
         rusqlite::Error::FromSqlConversionFailure(column, _, cause) => (column, cause.to_string()),
@@ -151,8 +145,7 @@ pub(super) fn damage(row: &Row<'_>, sql: &str, fault: &rusqlite::Error) -> Optio
     })
 }
 
-/// Returns the error for a database of another version of cleo. `part` is a table or index that differs from
-/// this version's.
+/// Returns the error for a database of another version of cleo. `part` is a table or index that differs.
 pub(super) fn other_version(path: &Path, part: Option<&str>) -> Error {
     let place = path.display();
     let differs = part.map_or(String::new(), |part| format!(" (its `{part}` differs)"));

@@ -13,7 +13,6 @@ use crate::task::{Priority, Status};
 /// How far apart ids may lie, on average, to be read in one go with what lies between them.
 const APART_MAX: usize = 3;
 
-/// Names the tasks that a query is about: those below `?1`, or all.
 fn scope(root: Option<TaskId>) -> &'static str {
     match root {
         Some(_) => {
@@ -66,7 +65,6 @@ pub(super) fn nodes(
     Ok(nodes)
 }
 
-/// Reads a node without its edges, and whether a part of them leads nowhere.
 fn read_node(row: &Row<'_>) -> rusqlite::Result<(Node, bool)> {
     let node = Node {
         id: read_id(row)?,
@@ -81,7 +79,6 @@ fn read_node(row: &Row<'_>) -> rusqlite::Result<(Node, bool)> {
     Ok((node, row.get::<_, u32>(6)? > 0))
 }
 
-/// Reads a status, of which there are many.
 pub(super) fn status(row: &Row<'_>, column: usize) -> rusqlite::Result<Status> {
     let text = row.get_ref(column)?.as_str()?;
     let known = Status::ALL.iter().find(|status| status.word() == text);
@@ -132,7 +129,15 @@ impl Graph for SqliteTransaction<'_> {
     fn ready(&self, root: Option<TaskId>, limit: Option<u32>) -> Result<ReadyPage> {
         self.settle()?;
         match root {
-            None => self.ready_of_all(limit),
+            None => {
+                let sql = "SELECT n.number, t.title, n.status, n.rank, n.below
+                           FROM nodes n CROSS JOIN tasks t ON t.number = n.number
+                           WHERE n.is_ready = 1
+                           ORDER BY n.rank, n.below DESC, n.number LIMIT ?1";
+                let tasks = self.all(sql, [limit.map_or(-1, i64::from)], read_ready)?;
+                let total = self.counter(nodes::READY)?.into();
+                Ok(ReadyPage { tasks, total })
+            }
             Some(root) => self.ready_below(root, limit),
         }
     }
@@ -216,8 +221,8 @@ impl Graph for SqliteTransaction<'_> {
 }
 
 impl SqliteTransaction<'_> {
-    /// Runs a query about the ids from `?1` to `?2` so that it meets all `ids`, which are sorted:
-    /// once if these lie close together, else for each. It may meet others too.
+    /// Runs a query on the id range `?1` to `?2` that covers all sorted `ids`: once if they are close
+    /// together, else once for each. It may return others too.
     pub(super) fn within<T>(
         &self,
         sql: &str,
@@ -240,15 +245,6 @@ impl SqliteTransaction<'_> {
     fn missing(&self, id: TaskId) -> Result<Vec<Missing>> {
         let task = self.task(id)?;
         Ok(task.map(|task| missing(&task)).unwrap_or_default())
-    }
-
-    fn ready_of_all(&self, limit: Option<u32>) -> Result<ReadyPage> {
-        let sql = "SELECT n.number, t.title, n.status, n.rank, n.below
-                   FROM nodes n CROSS JOIN tasks t ON t.number = n.number
-                   WHERE n.is_ready = 1 ORDER BY n.rank, n.below DESC, n.number LIMIT ?1";
-        let tasks = self.all(sql, [limit.map_or(-1, i64::from)], read_ready)?;
-        let total = self.counter(nodes::READY)?.into();
-        Ok(ReadyPage { tasks, total })
     }
 
     fn ready_below(&self, root: TaskId, limit: Option<u32>) -> Result<ReadyPage> {

@@ -1,5 +1,4 @@
-//! What `doctor` asks of the database: whether it is whole, and whether what is kept beside the
-//! tasks still agrees with them.
+//! Checks of `doctor`: whether the database is intact and derived tables agree with the tasks.
 
 use rusqlite::Connection;
 
@@ -9,7 +8,6 @@ use super::log_of;
 use crate::error::Result;
 use crate::id::TaskId;
 
-/// Most problems that one question names.
 const PROBLEMS_MAX: usize = 10;
 
 /// What must hold, each as a query for the things that do not: none is right.
@@ -62,12 +60,9 @@ const AGREES: &[(&str, &str)] = &[
     ),
 ];
 
-/// A claim that somebody holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct HeldClaim {
-    /// The task.
     pub(crate) task: TaskId,
-    /// Who holds it.
     pub(crate) holder: String,
     /// Since when, RFC 3339 in UTC.
     pub(crate) since: String,
@@ -81,8 +76,7 @@ impl SqliteStore {
         broken_pages(&self.connection).at(&self.path)
     }
 
-    /// Checks that what is kept beside the tasks agrees with them. Each problem names what is wrong
-    /// and some of where.
+    /// Checks that derived tables agree with the tasks. Each problem names the check and some of the rows.
     pub(crate) fn disagreements(&self) -> Result<Vec<String>> {
         let mut problems = Vec::new();
         for (what, sql) in AGREES {
@@ -101,17 +95,14 @@ impl SqliteStore {
         Ok(problems)
     }
 
-    /// Returns how many bytes the write-ahead log has.
     pub(crate) fn log_bytes(&self) -> u64 {
         std::fs::metadata(log_of(&self.path)).map_or(0, |log| log.len())
     }
 
-    /// Reads the claims that ran out before a moment and are still held, the oldest first.
     pub(crate) fn stale_claims(&self, now: &str, limit: u32) -> Result<Vec<HeldClaim>> {
         self.held_claims("expires < ?1 ORDER BY expires", now, limit)
     }
 
-    /// Reads the claims that are held since after a moment, the latest first.
     pub(crate) fn claims_after(&self, moment: &str, limit: u32) -> Result<Vec<HeldClaim>> {
         self.held_claims("since > ?1 ORDER BY since DESC", moment, limit)
     }
@@ -134,8 +125,8 @@ impl SqliteStore {
         rows.collect::<rusqlite::Result<_>>().at(&self.path)
     }
 
-    /// Reads when the last operation was recorded, and the latest time that any says, both RFC 3339
-    /// in UTC. They differ once a clock was ahead and was set right.
+    /// Returns the time of the last operation and the latest time of any, RFC 3339 in UTC. They differ after
+    /// the clock was set back.
     pub(crate) fn operation_times(&self) -> Result<(Option<String>, Option<String>)> {
         let sql = "SELECT (SELECT at FROM operations ORDER BY number DESC LIMIT 1),
                           (SELECT max(at) FROM operations)";
@@ -144,7 +135,6 @@ impl SqliteStore {
     }
 }
 
-/// Checks every page and index of a file. None is right.
 pub(super) fn broken_pages(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let sql = format!("PRAGMA integrity_check({PROBLEMS_MAX})");
     let mut problems = texts(connection, &sql)?;

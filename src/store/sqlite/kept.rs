@@ -9,7 +9,8 @@ use crate::store::dangling;
 use crate::task::{Priority, Status, Task};
 
 // The number comes first, so that a damaged row has a name.
-const SELECT: &str = "SELECT number, parent, status, rank, is_epic, open_needs, dropped_needs,
+pub(super) const SELECT: &str =
+    "SELECT number, parent, status, rank, is_epic, open_needs, dropped_needs,
     open_children, dangling, below FROM nodes WHERE number = ?1";
 
 const INSERT: &str = "INSERT INTO nodes
@@ -19,7 +20,6 @@ const UPDATE: &str = "UPDATE nodes SET parent = ?2, status = ?3, rank = ?4, is_e
     open_needs = ?6, dropped_needs = ?7, open_children = ?8, dangling = ?9, below = ?10,
     is_open = ?11, is_ready = ?12, is_stuck = ?13 WHERE number = ?1";
 
-/// A row of `nodes` without its number and without what follows from the rest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Kept {
     pub(super) parent: Option<u32>,
@@ -58,13 +58,13 @@ impl Kept {
             && (self.open_needs, self.open_children, self.dangling) == (0, 0, 0)
     }
 
-    /// Says whether it waits for what does not come by itself, or is an epic that nothing ends.
+    /// Returns whether it waits for what does not come by itself, or is an epic that nothing ends.
     fn is_stuck(&self) -> bool {
         let is_empty = self.is_epic && self.open_children == 0;
         self.is_open() && (self.dangling > 0 || self.dropped_needs > 0 || is_empty)
     }
 
-    fn read(row: &Row<'_>) -> rusqlite::Result<Kept> {
+    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Kept> {
         Ok(Kept {
             parent: row.get(1)?,
             status: status(row, 2)?,
@@ -80,17 +80,10 @@ impl Kept {
 }
 
 impl SqliteTransaction<'_> {
-    /// Reads a row as it was last written. A damaged one is an error.
     pub(super) fn read_kept(&self, number: u32) -> Result<Option<Kept>> {
         self.first(SELECT, [number], Kept::read)
     }
 
-    /// Reads a row as it was last written. A damaged one is left out, which is noted.
-    pub(super) fn read_kept_if_whole(&self, number: u32) -> Result<Option<Kept>> {
-        Ok(self.all(SELECT, [number], Kept::read)?.pop())
-    }
-
-    /// Writes a row, new or changed.
     pub(super) fn write_kept(&self, is_new: bool, number: u32, kept: &Kept) -> Result<()> {
         let Kept {
             parent,
@@ -127,7 +120,6 @@ impl SqliteTransaction<'_> {
     }
 }
 
-/// Says whether work on a task is over.
 pub(super) fn is_closed(status: Status) -> bool {
     matches!(status, Status::Done | Status::Cancelled)
 }

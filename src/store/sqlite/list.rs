@@ -1,4 +1,5 @@
-//! SQL that reads many tasks: lists and searches.
+//! SQL of lists and searches, and of the index of words. The index is updated before a search and on commit,
+//! in one statement, because it writes its pages after each.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +9,12 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::SqliteTransaction;
 use super::tasks::{COLUMNS, read_id, read_task, word};
-use crate::error::Result;
+use crate::error::{Code, Result};
 use crate::id::TaskId;
 use crate::score::{Term, normalize, terms};
 use crate::store::{Archived, Filter, Page, TaskTally, Tasks, literal};
-use crate::task::Status;
+use crate::task::{Status, Task};
 
-/// Conditions of a query with their values.
 #[derive(Default)]
 struct Conditions {
     parts: Vec<String>,
@@ -77,8 +77,8 @@ impl Conditions {
         conditions
     }
 
-    /// Leaves out what is archived, or what is not. The index on it is for lists that nothing else
-    /// narrows down, and another has it beside one status; else it must not be preferred.
+    /// Restricts to archived tasks, or to others. The index on it serves lists without other conditions; with
+    /// a status another index has it, and else it must not be preferred.
     fn archived(&mut self, filter: &Filter) {
         let is_narrow = filter.parent.is_some()
             || filter.phase.is_some()
@@ -141,7 +141,6 @@ pub(super) fn list(transaction: &SqliteTransaction<'_>, filter: &Filter) -> Resu
     Ok(Page { tasks, total })
 }
 
-/// Counts what fits by status and priority, and what of it is late.
 pub(super) fn tally(
     transaction: &SqliteTransaction<'_>,
     filter: &Filter,
@@ -165,8 +164,8 @@ pub(super) fn tally(
     })
 }
 
-/// Counts what fits. Without conditions, and by status alone, the counters know it: all that is
-/// archived stands under one word of its own.
+/// Counts matching tasks. The counters answer this without conditions or by status alone; archived tasks have
+/// one counter of their own.
 fn count(
     transaction: &SqliteTransaction<'_>,
     filter: &Filter,
@@ -208,8 +207,8 @@ fn counted<'a>(
     Ok(counts.map(|(_, value)| value.unsigned_abs()).sum())
 }
 
-/// Finds tasks by words. A query that is more than words is at first looked for as it is written; one
-/// of words at last in texts that have no borders between them.
+/// Finds tasks by words. A query with more than words is first searched literally; one of words finally in
+/// text without word boundaries.
 pub(super) fn find(
     transaction: &SqliteTransaction<'_>,
     query: &str,
@@ -230,8 +229,8 @@ pub(super) fn find(
     }
 }
 
-/// Finds tasks that hold each part of a query in their title, description or labels, those first that
-/// hold all in the title; or only amid text that has no borders between words. This reads all tasks.
+/// Finds tasks with each part of a query in title, description or labels, those with all parts in the title
+/// first; or only within text without word boundaries. Scans all tasks.
 fn find_literally(
     transaction: &SqliteTransaction<'_>,
     query: &str,
@@ -295,7 +294,13 @@ fn find_words(
     archived: Archived,
     limit: u32,
 ) -> Result<Page> {
-    let query = match_expression(words);
+    // Each word must occur, whole or as a beginning. Only letters and digits go in, so nothing is taken for
+    // an operator of FTS5. They are composed (NFC), as texts are written: the index takes accents off, but
+    // knows no parts of a syllable.
+    let normalized = normalize(words);
+    let composed = |term: Term<'_>| term.text.nfc().collect::<String>();
+    let words = terms(&normalized).map(|term| format!("\"{}\"*", composed(term)));
+    let query = words.collect::<Vec<_>>().join(" ");
     if query.is_empty() {
         return Ok(Page::default());
     }
@@ -306,7 +311,9 @@ fn find_words(
          WHERE task_text MATCH ?1 AND {shown} ORDER BY bm25(task_text, 4.0, 1.0), t.number LIMIT ?2"
     );
     let tasks = transaction.all(&sql, (&query, limit), read_task)?;
-    let tasks_too = match has_archived(transaction)? {
+    // Words are counted in their index alone where nothing is archived.
+    let sql = "SELECT 1 FROM tasks WHERE archived_at IS NOT NULL LIMIT 1";
+    let tasks_too = match transaction.first(sql, (), |_| Ok(()))?.is_some() {
         true => "JOIN tasks t ON t.number = f.rowid",
         false if archived == Archived::Only => return Ok(Page::default()),
         false => "",
@@ -322,18 +329,45 @@ fn find_words(
     })
 }
 
-/// Says whether anything is archived: without that, words are counted in their index alone.
-fn has_archived(transaction: &SqliteTransaction<'_>) -> Result<bool> {
-    let sql = "SELECT 1 FROM tasks WHERE archived_at IS NOT NULL LIMIT 1";
-    Ok(transaction.first(sql, (), |_| Ok(()))?.is_some())
-}
+impl SqliteTransaction<'_> {
+    pub(super) fn unread(&self, task: &Task) {
+        self.unread.borrow_mut().insert(task.id.0);
+    }
 
-/// Writes the words as an FTS5 expression in which each must occur, whole or as a beginning. Only
-/// letters and digits go in, so nothing is taken for an operator. They are composed (NFC), as texts
-/// are written: the index takes accents off, but knows no parts of a syllable.
-fn match_expression(words: &str) -> String {
-    let normalized = normalize(words);
-    let composed = |term: Term<'_>| term.text.nfc().collect::<String>();
-    let words = terms(&normalized).map(|term| format!("\"{}\"*", composed(term)));
-    words.collect::<Vec<_>>().join(" ")
+    /// Removes a task from the word index, which has it as it was `before`.
+    pub(super) fn forget_words(&self, before: &Task) -> Result<()> {
+        if !self.unread.borrow_mut().insert(before.id.0) {
+            return Ok(());
+        }
+        let forget = || {
+            let sql = "INSERT INTO task_text (task_text, rowid, title, description)
+                       VALUES ('delete', ?1, ?2, ?3)";
+            self.execute(sql, (before.id.0, &before.title, &before.description))
+        };
+        match forget() {
+            Err(error) if error.code == Code::StoreCorrupt => {
+                self.read_all_words()?;
+                self.unread.borrow_mut().insert(before.id.0);
+                forget().map(drop)
+            }
+            forgotten => forgotten.map(drop),
+        }
+    }
+
+    pub(super) fn read_all_words(&self) -> Result<()> {
+        self.execute("INSERT INTO task_text (task_text) VALUES ('rebuild')", ())?;
+        self.unread.take();
+        Ok(())
+    }
+
+    pub(super) fn read_words(&self) -> Result<()> {
+        let unread = self.unread.take();
+        if !unread.is_empty() {
+            let sql = "INSERT INTO task_text (rowid, title, description)
+                       SELECT t.number, t.title, t.description
+                       FROM json_each(?1) u CROSS JOIN tasks t ON t.number = u.value";
+            self.execute(sql, [super::tasks::json(&unread)])?;
+        }
+        Ok(())
+    }
 }

@@ -12,7 +12,6 @@ use crate::store::{Change, Log, Operation, OperationFilter, Recorded};
 const COLUMNS: &str = "c.sequence, c.operation, o.at, o.by, o.command, c.kind, c.task, c.detail
     FROM changes c JOIN operations o ON o.number = c.operation";
 
-/// Which operations pass an [`OperationFilter`].
 const FITTING: &str =
     "(:since IS NULL OR o.at >= :since) AND (:before IS NULL OR o.number < :before)
      AND (:by IS NULL OR o.by = :by)";
@@ -102,7 +101,6 @@ impl Log for SqliteTransaction<'_> {
 }
 
 impl SqliteTransaction<'_> {
-    /// Records a change whose detail is written already.
     pub(super) fn tell(&mut self, kind: &str, task: Option<TaskId>, detail: &str) -> Result<()> {
         refuse_deep(detail)?;
         let operation = self.current()?;
@@ -129,8 +127,8 @@ impl SqliteTransaction<'_> {
         Ok(number)
     }
 
-    /// Finds the operation by which another one was taken back, if that holds still. Each link of
-    /// the chain takes back the one before: an odd number of them leaves the first undone.
+    /// Finds the operation that undid another one, if it still holds. Each link of the chain undoes the one
+    /// before: after an odd number the first is undone.
     fn undone_by(&self, number: u64) -> Result<Option<u64>> {
         let sql = "SELECT max(number) FROM operations WHERE undoes = ?1 AND number > ?1";
         let undo_of = |number: u64| -> Result<Option<u64>> {

@@ -2,27 +2,19 @@
 
 mod agency;
 mod chains;
-mod claims;
 mod faults;
-mod gates;
 mod graph;
 mod health;
 mod kept;
-mod links;
 mod list;
 mod log;
 mod nodes;
 mod open;
 mod opening;
 mod overview;
-mod phases;
 mod place;
-mod sessions;
-mod shape;
-mod spawns;
-mod suggestions;
+mod records;
 mod tasks;
-mod words;
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -43,15 +35,14 @@ use open::{Open, PATIENCE, turn};
 pub(crate) use opening::log_of;
 pub(crate) use place::{check_place, open_to_others};
 
-/// Begins a transaction that writes. Of the database it holds 24 MiB in memory: what a long one changes
-/// again and again is then seldom written out in between; a short one never needs so much.
+/// Begins a write transaction with 24 MiB of page cache, so that a long one seldom writes pages out in
+/// between.
 const BEGIN: &str = "PRAGMA cache_size = -24576; BEGIN IMMEDIATE";
 
 /// Bytes of the write-ahead log before its pages go to the database file (64 pages). A process
 /// that opens the store alone reads the whole log once, so it is kept short.
 const LOG_BYTES: u64 = 64 * 4_120;
 
-/// A store in one SQLite file.
 pub(crate) struct SqliteStore {
     connection: Connection,
     path: PathBuf,
@@ -94,7 +85,6 @@ impl Store for SqliteStore {
     }
 }
 
-/// An open transaction on tasks, with what it still has to write.
 struct SqliteTransaction<'a> {
     open: Open<'a>,
     stamp: Option<Stamp>,

@@ -1,6 +1,5 @@
-//! What the graph keeps of each task beside the task itself, and how many tasks there are of each
-//! kind: rows of `nodes` and `counters`, which nothing else writes. A transaction gathers what it
-//! changes and writes each row once, before the graph is read and when it commits.
+//! Maintains the denormalized `nodes` and `counters` tables; no other module writes them. A transaction
+//! collects changes and writes each row once, before the graph is read and on commit.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -12,9 +11,7 @@ use crate::id::TaskId;
 use crate::store::Tasks;
 use crate::task::{Status, Task};
 
-/// Name of the counter that says which id comes next.
 const NEXT_ID: &str = "next_task";
-/// Name of the counter of what is ready.
 pub(super) const READY: &str = "ready";
 /// Name of the counter of what is archived, whatever its status is.
 const ARCHIVED: &str = "archived";
@@ -25,11 +22,9 @@ struct Held {
     now: Kept,
 }
 
-/// What a transaction has changed of the graph and not written yet.
 #[derive(Default)]
 pub(super) struct Unwritten {
     rows: BTreeMap<u32, Held>,
-    /// By how much counters grow.
     counters: BTreeMap<&'static str, i64>,
     /// The id that comes next, once it was asked for.
     next_id: Option<u32>,
@@ -46,7 +41,6 @@ impl Unwritten {
         *self.counters.entry(name).or_default() += by;
     }
 
-    /// Looks at a row that has been read or changed.
     pub(super) fn held(&self, number: u32) -> Option<&Kept> {
         self.rows.get(&number).map(|held| &held.now)
     }
@@ -67,14 +61,12 @@ impl SqliteTransaction<'_> {
         Ok(TaskId(next))
     }
 
-    /// Reads a counter as it was last written.
     pub(super) fn counter(&self, name: &str) -> Result<u32> {
         let sql = "SELECT value FROM counters WHERE name = ?1";
         let value = self.first(sql, [name], |row| row.get(0))?;
         value.ok_or_else(|| corrupt(self.path, &format!("its counter `{name}` is missing")))
     }
 
-    /// Notes a task that was not there.
     pub(super) fn note_new(&self, task: &Task) -> Result<()> {
         let number = task.id.0;
         let mut now = Kept::of(task);
@@ -99,7 +91,6 @@ impl SqliteTransaction<'_> {
         Ok(())
     }
 
-    /// Notes that a task was changed.
     pub(super) fn note_change(&self, before: &Task, after: &Task) -> Result<()> {
         if self.kept(after.id.0)?.is_none() {
             // Without its own row a task is not changed in part.
@@ -129,12 +120,16 @@ impl SqliteTransaction<'_> {
         Ok(())
     }
 
-    /// Notes that a task goes, and that nothing depends on it any more.
     pub(super) fn note_gone(&self, task: &Task) -> Result<()> {
         let number = task.id.0;
         let was_ready = match self.kept(number)? {
             Some(_) => false,
-            None => self.is_counted_ready(number)?,
+            // It counts as ready by its row, however damaged that is.
+            None => {
+                let sql = "SELECT is_ready = 1 FROM nodes WHERE number = ?1";
+                self.first(sql, [number], |row| row.get(0))?
+                    .unwrap_or(false)
+            }
         };
         self.note_child(Some(task), None)?;
         let mut unwritten = self.unwritten.borrow_mut();
@@ -155,15 +150,6 @@ impl SqliteTransaction<'_> {
         Ok(())
     }
 
-    /// Returns true for a task that counts as ready by its row, however damaged that is.
-    fn is_counted_ready(&self, number: u32) -> Result<bool> {
-        let sql = "SELECT is_ready = 1 FROM nodes WHERE number = ?1";
-        Ok(self
-            .first(sql, [number], |row| row.get(0))?
-            .unwrap_or(false))
-    }
-
-    /// Counts what of these is not done, and what was cancelled.
     fn counted_needs(&self, needs: &[TaskId]) -> Result<(u32, u32)> {
         let (mut open, mut dropped) = (0, 0);
         for need in needs {
@@ -174,7 +160,6 @@ impl SqliteTransaction<'_> {
         Ok((open, dropped))
     }
 
-    /// Counts a child where it is now, and no more where it was.
     fn note_child(&self, before: Option<&Task>, after: Option<&Task>) -> Result<()> {
         let open_below = |task: Option<&Task>| {
             let open = task.filter(|task| !task.is_closed());
@@ -198,7 +183,6 @@ impl SqliteTransaction<'_> {
         Ok(())
     }
 
-    /// Tells those that depend on a task what became of it.
     fn note_status(&self, id: TaskId, from: Option<Status>, to: Option<Status>) -> Result<()> {
         let closed = |status: Option<Status>| status.filter(|status| is_closed(*status));
         let (from, to) = (closed(from), closed(to));
@@ -217,7 +201,6 @@ impl SqliteTransaction<'_> {
         Ok(())
     }
 
-    /// Remembers which chains may have become longer or shorter.
     fn note_chains(&self, before: Option<&Task>, after: &Task) {
         let waits = |task: &Task| {
             if task.is_closed() {
@@ -250,7 +233,7 @@ impl SqliteTransaction<'_> {
         if let Some(kept) = self.unwritten.borrow().held(number) {
             return Ok(Some(*kept));
         }
-        let stored = self.read_kept_if_whole(number)?;
+        let stored = self.all(super::kept::SELECT, [number], Kept::read)?.pop();
         if let Some(now) = stored {
             let rows = &mut self.unwritten.borrow_mut().rows;
             rows.insert(number, Held { stored, now });
@@ -258,7 +241,6 @@ impl SqliteTransaction<'_> {
         Ok(stored)
     }
 
-    /// Changes the row of a task, if there is one.
     pub(super) fn change_kept(&self, number: u32, change: impl FnOnce(&mut Kept)) -> Result<()> {
         self.kept(number)?;
         if let Some(held) = self.unwritten.borrow_mut().rows.get_mut(&number) {
@@ -267,7 +249,6 @@ impl SqliteTransaction<'_> {
         Ok(())
     }
 
-    /// Writes what was gathered, so that the tables say what is.
     pub(super) fn write_nodes(&self) -> Result<()> {
         let rows = std::mem::take(&mut self.unwritten.borrow_mut().rows);
         for (number, Held { stored, now }) in rows {
@@ -288,7 +269,6 @@ impl SqliteTransaction<'_> {
     }
 }
 
-/// Names the counter that a task counts in.
 fn counter(task: &Task) -> &'static str {
     match task.archived_at {
         Some(_) => ARCHIVED,

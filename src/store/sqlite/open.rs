@@ -1,4 +1,4 @@
-//! An open transaction of either store: asking, changing, and what happens when it ends.
+//! An open transaction of either store: queries, statements, commit and rollback.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -13,7 +13,6 @@ use crate::error::Result;
 use crate::file::lock_in_turn;
 use crate::store::left_out;
 
-/// How long a writer waits for another one.
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Has SQLite believe nothing that stands in the schema of a database beyond what cleo needs: no function
@@ -29,15 +28,13 @@ pub(super) struct Open<'a> {
     pub(super) connection: &'a Connection,
     pub(super) path: &'a Path,
     is_open: bool,
-    /// What it has changed something with. To look a statement up among all that the connection has
-    /// prepared costs as much as to run it.
+    /// Prepared statements in use. Finding one in the connection's cache costs as much as running it.
     statements: RefCell<Vec<(&'static str, CachedStatement<'a>)>>,
     /// The lock by which writers wait in turn, given back when all is over.
     _turn: Option<File>,
 }
 
 impl<'a> Open<'a> {
-    /// Begins a transaction with the statements in `how`.
     pub(super) fn begin(
         connection: &'a Connection,
         path: &'a Path,
@@ -61,8 +58,7 @@ impl<'a> Open<'a> {
         Ok(())
     }
 
-    /// Runs a query and reads every row. One that is damaged is left out, which is noted in
-    /// [`left_out`]: it costs nothing but itself.
+    /// Runs a query and reads all rows. Damaged rows are left out and noted in [`left_out`].
     pub(super) fn all<T>(
         &self,
         sql: &str,
@@ -105,7 +101,6 @@ impl<'a> Open<'a> {
         }
     }
 
-    /// Runs a statement and returns how many rows it changed.
     pub(super) fn execute(&self, sql: &'static str, parameters: impl Params) -> Result<usize> {
         self.changing(sql, |statement| statement.execute(parameters))
     }
@@ -125,7 +120,6 @@ impl<'a> Open<'a> {
         })
     }
 
-    /// Finds a statement that changes something, or prepares it, and does something with it.
     fn changing<T>(
         &self,
         sql: &'static str,
@@ -154,8 +148,8 @@ impl Drop for Open<'_> {
     }
 }
 
-/// Waits on a folder until it is this writer's turn; none where that cannot be told. Only the order
-/// depends on it, so that none of many waits for ever: that one writes at a time is SQLite's business.
+/// Waits for the writers' lock on a folder; `None` where locking fails. It only makes the order fair, so that
+/// no writer waits forever: SQLite itself excludes other writers.
 pub(super) fn turn(folder: Option<&Path>, path: &Path) -> Result<Option<File>> {
     let Some(Ok(folder)) = folder.map(File::open) else {
         return Ok(None);

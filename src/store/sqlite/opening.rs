@@ -1,5 +1,6 @@
-//! Making, opening and checking a database file.
+//! Creates, opens and checks database files, including their schema.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -7,10 +8,10 @@ use std::path::{Path, PathBuf};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
+use super::SqliteStore;
 use super::faults::{self, Faults};
 use super::open::{PATIENCE, distrust};
-use super::place::{check_place, create_private};
-use super::{SqliteStore, shape};
+use super::place::{check_place, create_private, foreign};
 use crate::error::{Code, Error, Result};
 use crate::file::unreadable;
 
@@ -19,7 +20,6 @@ const SCHEMA: &str = include_str!("../schema/tasks.sql");
 const VERSION: i32 = 1;
 /// Marks the file as cleo's: "cleo" in ASCII.
 const APPLICATION: i32 = 0x636c_656f;
-/// How every SQLite file begins.
 const MAGIC: &[u8] = b"SQLite format 3\0";
 
 impl SqliteStore {
@@ -38,7 +38,6 @@ impl SqliteStore {
         Ok(store)
     }
 
-    /// Opens an existing database file and checks that it is one that this program can read.
     pub(crate) fn open(path: &Path) -> Result<SqliteStore> {
         check_place(path)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -51,8 +50,8 @@ impl SqliteStore {
         }
     }
 
-    /// Opens a database file on a disk where SQLite cannot put the files that it keeps beside it.
-    /// Without a log, all that there is to read is in the file.
+    /// Opens a database on a disk where SQLite cannot create its side files. Without a log the file is
+    /// complete.
     fn open_unchanging(path: &Path) -> Result<SqliteStore> {
         if log_of(path).exists() {
             return Err(faults::corrupt(path, "its log cannot be read"));
@@ -75,7 +74,6 @@ impl SqliteStore {
         Ok(self)
     }
 
-    /// Moves everything from the log into the database file, which can then be copied or moved.
     pub(crate) fn settle(self) -> Result<()> {
         let checkpoint = "PRAGMA wal_checkpoint(TRUNCATE)";
         self.connection
@@ -88,13 +86,11 @@ impl SqliteStore {
             .at(&path)
     }
 
-    /// The error for a database file that is gone while its log is there. A new database in its
-    /// place would take the old log for its own.
+    /// Returns the error for a missing database whose log is there: a new database would replay the old log.
     pub(crate) fn orphaned(path: &Path) -> Error {
         faults::corrupt(path, "it is gone, and only its log cleo.db-wal is left")
     }
 
-    /// Checks that a file is a database of cleo, and of this version, without changing it.
     pub(crate) fn check_file(path: &Path) -> Result<()> {
         let mut head = [0; 100];
         let read = File::open(path).and_then(|mut file| file.read_exact(&mut head));
@@ -112,7 +108,6 @@ impl SqliteStore {
         }
     }
 
-    /// The error for something in the place of the database that is no file.
     pub(crate) fn no_file(path: &Path) -> Error {
         faults::corrupt(path, "it is no regular file")
     }
@@ -146,19 +141,15 @@ impl SqliteStore {
             return Err(faults::corrupt(&self.path, "it is no database of cleo"));
         }
         match number("PRAGMA user_version")? {
-            VERSION => self.check_shape(),
+            VERSION => check(&self.connection, &self.path, SCHEMA),
             found if found > 0 => Err(faults::other_version(&self.path, None)),
             _ => Err(faults::corrupt(&self.path, "it is no database of cleo")),
         }
     }
-
-    fn check_shape(&self) -> Result<()> {
-        shape::check(&self.connection, &self.path, SCHEMA)
-    }
 }
 
-/// Reads the version of a database from its head; where there is a log, which may know of a later one, from
-/// that. A log that cannot be read is left to whoever needs what is in it.
+/// Reads the schema version from the file header or, if there is a log, which may have a later one, from
+/// that. An unreadable log is left to later reads.
 fn version_of(path: &Path, head: &[u8; 100]) -> i32 {
     let in_head = i32::from_be_bytes([head[60], head[61], head[62], head[63]]);
     let logged = || -> Option<i32> {
@@ -173,11 +164,89 @@ fn version_of(path: &Path, head: &[u8; 100]) -> i32 {
     found.unwrap_or(in_head)
 }
 
-/// Returns where SQLite keeps the write-ahead log of a database file.
 pub(crate) fn log_of(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_os_string();
     name.push("-wal");
     name.into()
+}
+
+/// All parts of a schema, without the indexes that SQLite makes for itself.
+const PARTS: &str = "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name, sql";
+
+/// A part of a schema: its name and the statement that makes it.
+type Part = (String, String);
+
+/// Refuses a database that has another schema than `schema`. Only where it is not exactly that one is it
+/// compared part by part: others may have added tables of their own, and comments change nothing.
+pub(super) fn check(connection: &Connection, path: &Path, schema: &str) -> Result<()> {
+    match is_exact(connection, schema).at(path)? {
+        true => Ok(()),
+        false => compare(connection, path, schema),
+    }
+}
+
+/// Returns true when a database was made by the statements of a schema, in their order, and holds nothing
+/// else but plain tables. The kind and the name that a row claims for itself are not looked at: SQLite goes
+/// by the statement alone.
+pub(super) fn is_exact(connection: &Connection, schema: &str) -> rusqlite::Result<bool> {
+    let mut statement =
+        connection.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")?;
+    let mut rows = statement.query(())?;
+    let mut rest = schema;
+    while let Some(row) = rows.next()? {
+        let sql: String = row.get(0)?;
+        match rest.split_once(sql.as_str()) {
+            Some((before, after)) if !before.contains("CREATE ") && after.starts_with(';') => {
+                rest = after;
+            }
+            _ if acts(&sql) => return Ok(false),
+            _ => {}
+        }
+    }
+    Ok(!rest.contains("CREATE "))
+}
+
+/// Compares a database with a schema, part by part.
+fn compare(connection: &Connection, path: &Path, schema: &str) -> Result<()> {
+    let model = Connection::open_in_memory().at(path)?;
+    model.execute_batch(schema).at(path)?;
+    let plain = |(name, sql): Part| {
+        let lines = sql
+            .lines()
+            .map(|line| line.split("--").next().unwrap_or_default());
+        let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
+        (name, words.join(" "))
+    };
+    let right: BTreeMap<String, String> = parts(&model).at(path)?.into_iter().map(plain).collect();
+    let found: Vec<Part> = parts(connection).at(path)?.into_iter().map(plain).collect();
+    let is_right = |(name, sql): &Part| right.get(name) == Some(sql);
+    let is_there = |name: &str| found.iter().any(|part| part.0 == name && is_right(part));
+    // Tables that hold the index of words belong to SQLite, whose versions write them differently.
+    let mut ours = right.keys().filter(|name| !name.starts_with("task_text_"));
+    if let Some(name) = ours.find(|name| !is_there(name)) {
+        return Err(faults::other_version(path, Some(name)));
+    }
+    let Some((name, _)) = found.iter().find(|part| !is_right(part) && acts(&part.1)) else {
+        return Ok(());
+    };
+    let message = format!(
+        "{} holds `{name}`, which cleo did not make and which could change what is read and written; \
+         of others it may hold plain tables only",
+        path.display()
+    );
+    Err(foreign(message))
+}
+
+/// Returns whether a part is more than a table that only holds rows.
+fn acts(sql: &str) -> bool {
+    let head = sql.get(.."CREATE TABLE ".len()).unwrap_or_default();
+    !head.eq_ignore_ascii_case("CREATE TABLE ")
+}
+
+fn parts(connection: &Connection) -> rusqlite::Result<Vec<Part>> {
+    let mut statement = connection.prepare(PARTS)?;
+    let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+    statement.query_map((), read)?.collect()
 }
 
 #[cfg(test)]
@@ -245,12 +314,12 @@ mod tests {
     fn own_schema_is_exact() {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(SCHEMA).unwrap();
-        assert!(shape::is_exact(&connection, SCHEMA).unwrap());
+        assert!(is_exact(&connection, SCHEMA).unwrap());
         connection.execute_batch("CREATE TABLE theirs (a)").unwrap();
-        assert!(shape::is_exact(&connection, SCHEMA).unwrap());
+        assert!(is_exact(&connection, SCHEMA).unwrap());
         connection
             .execute_batch("CREATE INDEX theirs_by_a ON theirs (a)")
             .unwrap();
-        assert!(!shape::is_exact(&connection, SCHEMA).unwrap());
+        assert!(!is_exact(&connection, SCHEMA).unwrap());
     }
 }

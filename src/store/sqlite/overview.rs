@@ -1,6 +1,8 @@
-//! SQL of questions about many tasks.
+//! SQL of counts and suggestions. Suggestions walk an index from word to word, so their cost does not grow
+//! with the number of tasks.
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 
 use rusqlite::Row;
 
@@ -8,7 +10,7 @@ use super::tasks::{read_id, word};
 use super::{SqliteTransaction, list};
 use crate::error::Result;
 use crate::id::TaskId;
-use crate::store::{Counts, Filter, Overview, TaskTally, Tasks};
+use crate::store::{Counts, Filter, Overview, Suggestions, TaskTally, Tasks};
 use crate::task::Status;
 
 /// From how many ids on all ids between the first and the last are read in one go.
@@ -93,5 +95,26 @@ impl Overview for SqliteTransaction<'_> {
             row.get::<_, i64>(0)
         })?;
         Ok((epics, total.unwrap_or(0).unsigned_abs()))
+    }
+}
+
+impl Suggestions for SqliteTransaction<'_> {
+    fn titles(&self, ids: RangeInclusive<u32>, limit: u32) -> Result<Vec<(TaskId, String)>> {
+        let sql = "SELECT number, title FROM tasks WHERE number BETWEEN ?1 AND ?2
+                   ORDER BY number DESC LIMIT ?3";
+        self.all(sql, (ids.start(), ids.end(), limit), |row| {
+            Ok((read_id(row)?, row.get(1)?))
+        })
+    }
+
+    fn label_words(&self, from: &str, limit: u32) -> Result<Vec<String>> {
+        let sql = "WITH RECURSIVE names (name) AS (
+                       SELECT min(normalized) FROM task_labels WHERE normalized >= ?1
+                       UNION ALL
+                       SELECT (SELECT min(normalized) FROM task_labels WHERE normalized > name)
+                       FROM names WHERE name IS NOT NULL
+                   )
+                   SELECT name FROM names WHERE name IS NOT NULL LIMIT ?2";
+        self.all(sql, (from, limit), |row| row.get(0))
     }
 }

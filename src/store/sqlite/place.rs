@@ -1,5 +1,5 @@
-//! Where a database lies and whose it is. A folder that came with a copy of a project, or that another
-//! account of this machine has put in the way, may hold anything.
+//! Checks location and owner of a database. A folder that came with a copied project, or that another account
+//! has planted, may hold anything.
 
 use std::env;
 use std::fs::{self, File, Metadata};
@@ -12,11 +12,10 @@ use crate::file::{PRIVATE_FILE, is_own, restrict, unwritable};
 
 /// Endings of the files that SQLite keeps beside a database.
 const BESIDE: [&str; 2] = ["-wal", "-shm"];
-/// The variable with the workspaces of other accounts that this user trusts, separated by colons.
 const SAFE_DIRECTORY: &str = "CLEO_SAFE_DIRECTORY";
 
-/// Refuses a database that is not this account's, or that a link leads to out of the workspace: the
-/// folder above the one that it lies in. Permissions of other accounts are taken away.
+/// Refuses a database of another account, or behind a link that leads out of the workspace. Removes
+/// permissions of other accounts.
 pub(crate) fn check_place(database: &Path) -> Result<()> {
     let Some(folder) = database.parent() else {
         return Ok(());
@@ -33,20 +32,15 @@ pub(crate) fn check_place(database: &Path) -> Result<()> {
         // Where this fails, `doctor` tells it.
         let _ = restrict(place, &there);
         if place == database && there.mode() & 0o077 != 0 {
-            restrict_beside(database);
+            for path in beside(database) {
+                let there = fs::symlink_metadata(&path).ok();
+                if let Some(there) = there.filter(Metadata::is_file) {
+                    let _ = restrict(&path, &there);
+                }
+            }
         }
     }
     Ok(())
-}
-
-/// Takes permissions of other accounts away from the files that SQLite has made beside a database.
-fn restrict_beside(database: &Path) {
-    for path in beside(database) {
-        let there = fs::symlink_metadata(&path).ok();
-        if let Some(there) = there.filter(Metadata::is_file) {
-            let _ = restrict(&path, &there);
-        }
-    }
 }
 
 fn beside(database: &Path) -> [PathBuf; 2] {
@@ -57,8 +51,8 @@ fn beside(database: &Path) -> [PathBuf; 2] {
     })
 }
 
-/// Creates the file of a database, so that SQLite never makes one that others may read. One that is
-/// there stays as it is.
+/// Creates the database file privately, so that SQLite never makes one that others can read. An existing file
+/// stays.
 pub(super) fn create_private(database: &Path) -> Result<()> {
     let mut options = File::options();
     let made = options
@@ -72,7 +66,6 @@ pub(super) fn create_private(database: &Path) -> Result<()> {
     }
 }
 
-/// Lists the folder of a database and its files as far as other accounts may use them.
 pub(crate) fn open_to_others(database: &Path) -> Vec<PathBuf> {
     let folder = database.parent().map(Path::to_path_buf);
     let all = folder
@@ -83,7 +76,6 @@ pub(crate) fn open_to_others(database: &Path) -> Vec<PathBuf> {
     all.filter(is_open).collect()
 }
 
-/// Finds what a link leads to, which must be in the workspace.
 fn behind_link(place: &Path, root: &Path) -> Result<Metadata> {
     let target = fs::canonicalize(place);
     let root = fs::canonicalize(root);
@@ -121,8 +113,8 @@ fn check_owner(place: &Path, there: &Metadata, root: &Path) -> Result<()> {
     Err(error.or("use it, if you trust that account", declare))
 }
 
-/// Returns true for a workspace that the user has named as one whose other owner is trusted, as with
-/// `safe.directory` of git: nothing in the workspace can name it.
+/// Returns true for a workspace whose foreign owner the user trusts, like `safe.directory` of git: nothing in
+/// the workspace can set it.
 fn is_declared_safe(root: &Path) -> bool {
     let Some(declared) = env::var_os(SAFE_DIRECTORY) else {
         return false;

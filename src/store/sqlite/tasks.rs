@@ -251,14 +251,16 @@ impl SqliteTransaction<'_> {
             return self.note_new(task);
         };
         if before.depends != task.depends {
-            self.put_depends(task)?;
+            self.execute("DELETE FROM task_depends WHERE task = ?1", [task.id.0])?;
+            self.insert_depends(task)?;
         }
         if (&before.title, &before.description) != (&task.title, &task.description) {
             self.forget_words(before)?;
         }
         self.put_row(UPDATE, task)?;
         if before.labels != task.labels {
-            self.put_labels(task)?;
+            self.execute("DELETE FROM task_labels WHERE task = ?1", [task.id.0])?;
+            self.insert_labels(task)?;
         }
         if before.extra.get("origin") != task.extra.get("origin") {
             self.execute("DELETE FROM origins WHERE task = ?1", [task.id.0])?;
@@ -304,11 +306,6 @@ impl SqliteTransaction<'_> {
         Ok(())
     }
 
-    fn put_labels(&self, task: &Task) -> Result<()> {
-        self.execute("DELETE FROM task_labels WHERE task = ?1", [task.id.0])?;
-        self.insert_labels(task)
-    }
-
     fn insert_labels(&self, task: &Task) -> Result<()> {
         let sql = "INSERT INTO task_labels VALUES (?1, ?2, ?3, ?4)";
         let rows = (0_u32..).zip(&task.labels);
@@ -316,11 +313,6 @@ impl SqliteTransaction<'_> {
             sql,
             rows.map(|(position, label)| (task.id.0, position, label, normalize(label))),
         )
-    }
-
-    fn put_depends(&self, task: &Task) -> Result<()> {
-        self.execute("DELETE FROM task_depends WHERE task = ?1", [task.id.0])?;
-        self.insert_depends(task)
     }
 
     fn insert_depends(&self, task: &Task) -> Result<()> {
@@ -345,7 +337,6 @@ impl SqliteTransaction<'_> {
 /// How deep the JSON of a column may be nested: readers stop at 128 levels.
 const STORED_NESTING_MAX: usize = 100;
 
-/// Refuses JSON that is nested too deep to be read again.
 pub(super) fn refuse_deep(json: &str) -> Result<()> {
     if document::nesting(json) <= STORED_NESTING_MAX {
         return Ok(());
@@ -356,7 +347,6 @@ pub(super) fn refuse_deep(json: &str) -> Result<()> {
     Err(Error::new(Code::InputInvalid, message))
 }
 
-/// Writes a value as the JSON of a column.
 pub(super) fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".to_string())
 }
@@ -376,12 +366,10 @@ fn object(fields: &Map<String, Value>) -> Cow<'static, str> {
     }
 }
 
-/// Reads an id from the first column.
 pub(super) fn read_id(row: &Row<'_>) -> rusqlite::Result<TaskId> {
     row.get(0).map(TaskId)
 }
 
-/// Reads a task from [`COLUMNS`].
 pub(super) fn read_task(row: &Row<'_>) -> rusqlite::Result<Task> {
     Ok(Task {
         id: TaskId(row.get(0)?),
@@ -452,7 +440,6 @@ fn salvage_task(row: &Row<'_>) -> rusqlite::Result<Task> {
     })
 }
 
-/// Takes nothing for what is damaged.
 pub(super) fn unless_damaged<T: Default>(read: Result<T>) -> Result<T> {
     match read {
         Err(error) if error.code == Code::RowDamaged => Ok(T::default()),
@@ -488,7 +475,6 @@ pub(super) fn checked_id(
     }
 }
 
-/// Reads a column that holds JSON.
 pub(super) fn from_json<T: serde::de::DeserializeOwned>(
     row: &Row<'_>,
     column: usize,

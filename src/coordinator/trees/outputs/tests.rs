@@ -1,3 +1,4 @@
+use std::ffi::OsStr;
 use std::os::unix::fs::symlink;
 
 use super::*;

@@ -2,11 +2,11 @@
 
 use rusqlite::{Row, named_params};
 
-use super::SqliteAgencyTransaction;
 use crate::agent::Agent;
 use crate::agent::draft::is_plain_id;
 use crate::error::Result;
 use crate::store::agency::Agents;
+use crate::store::sqlite::open::Open;
 use crate::store::sqlite::tasks::{checked_id, from_json, word};
 
 const COLUMNS: &str = "id, kind, user_id, name, description, role, objective, prompt, model,
@@ -29,7 +29,7 @@ const PUT: &str = "INSERT INTO agents VALUES (NULL, :id, :kind, :user_id, :name,
         created_at = excluded.created_at, updated_at = excluded.updated_at,
         last_used_at = excluded.last_used_at";
 
-impl Agents for SqliteAgencyTransaction<'_> {
+impl Agents for Open<'_> {
     fn agents(&self) -> Result<Vec<Agent>> {
         let sql = format!("SELECT {COLUMNS} FROM agents ORDER BY position");
         self.all(&sql, (), read)
@@ -83,8 +83,7 @@ impl Agents for SqliteAgencyTransaction<'_> {
     }
 }
 
-impl SqliteAgencyTransaction<'_> {
-    /// Notes that an agent was changed.
+impl Open<'_> {
     fn revise(&self) -> Result<()> {
         let sql = "UPDATE agents_revision SET revision = revision + 1";
         self.execute(sql, ()).map(|_| ())

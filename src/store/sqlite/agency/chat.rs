@@ -1,21 +1,19 @@
-//! SQL of what the chat works on and remembers. All of it is fixed text: what comes from a message is
-//! bound, and keys of records are never part of a statement.
+//! SQL of the chat. All statements are constant; values from messages are bound parameters.
 
 use rusqlite::Params;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::SqliteAgencyTransaction;
 use crate::chat::Chat;
 use crate::chat::record::{
     Answer, Answered, Client, Component, Design, Guard, Media, Question, SecurityGroup,
 };
 use crate::error::{Code, Error, Result};
 use crate::store::agency::{Chats, Components};
+use crate::store::sqlite::open::Open;
 use crate::store::sqlite::tasks::{from_json, refuse_deep};
 
-impl SqliteAgencyTransaction<'_> {
-    /// Reads the first column of all rows as JSON.
+impl Open<'_> {
     fn records<T: DeserializeOwned>(&self, sql: &str, parameters: impl Params) -> Result<Vec<T>> {
         self.all(sql, parameters, |row| from_json(row, 0))
     }
@@ -31,7 +29,7 @@ fn json<T: Serialize>(record: &T) -> Result<String> {
     refuse_deep(&json).map(|()| json)
 }
 
-impl Components for SqliteAgencyTransaction<'_> {
+impl Components for Open<'_> {
     fn client(&self, client: &str) -> Result<Option<Client>> {
         let sql = "SELECT client_id, client_type FROM clients WHERE client_id = ?1";
         self.first(sql, [client], |row| {
@@ -202,7 +200,7 @@ impl Components for SqliteAgencyTransaction<'_> {
     }
 }
 
-impl Chats for SqliteAgencyTransaction<'_> {
+impl Chats for Open<'_> {
     fn chat(&self, conversation: &str) -> Result<Chat> {
         let sql = "SELECT memory FROM chats WHERE conversation_id = ?1";
         Ok(self.record(sql, [conversation])?.unwrap_or_default())

@@ -3,11 +3,11 @@
 use rusqlite::types::Value;
 use rusqlite::{Row, params_from_iter};
 
-use super::SqliteAgencyTransaction;
 use crate::error::Result;
 use crate::run::is_id;
 use crate::run::{Conversation, Message};
 use crate::store::agency::{ConversationFilter, ConversationPage, Conversations};
+use crate::store::sqlite::open::Open;
 use crate::store::sqlite::tasks::{checked_id, from_json, refuse_deep, word};
 
 pub(super) const COLUMNS: &str =
@@ -19,7 +19,7 @@ const PUT: &str = "INSERT INTO conversations VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?
         title = excluded.title, status = excluded.status, created_at = excluded.created_at,
         updated_at = excluded.updated_at, last_message_at = excluded.last_message_at";
 
-impl Conversations for SqliteAgencyTransaction<'_> {
+impl Conversations for Open<'_> {
     fn put_conversation(&mut self, conversation: &Conversation) -> Result<()> {
         let one = conversation;
         self.execute(

@@ -3,23 +3,21 @@
 mod agents;
 mod chat;
 mod conversations;
-mod damaged;
 mod runs;
 
 use std::fs::{self, File};
-use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, Row};
 
 use super::faults::{self, Faults};
-use super::health;
 use super::open::{Open, PATIENCE, distrust, turn};
 use super::place::{check_place, create_private};
-use super::shape;
+use super::{health, opening};
 use crate::error::{Error, Result};
 use crate::file::unwritable;
 use crate::store::agency::{Agency, AgencyTransaction};
+use crate::store::left_out::Damage;
 
 const SCHEMA: &str = include_str!("../../schema/agents.sql");
 /// Version of the schema that this program reads and writes.
@@ -27,14 +25,12 @@ const VERSION: i32 = 1;
 /// Marks the file as cleo's store of agents: "clea" in ASCII.
 const APPLICATION: i32 = 0x636c_6561;
 
-/// A store of agents in one SQLite file.
 pub(crate) struct SqliteAgency {
     connection: Connection,
     path: PathBuf,
 }
 
 impl SqliteAgency {
-    /// Opens the store if there is one.
     pub(crate) fn open(path: &Path) -> Result<Option<SqliteAgency>> {
         check_place(path)?;
         if !path.exists() {
@@ -48,7 +44,6 @@ impl SqliteAgency {
         }
     }
 
-    /// Opens the store; one that is not there is made.
     pub(crate) fn open_or_create(path: &Path) -> Result<SqliteAgency> {
         check_place(path)?;
         create_private(path)?;
@@ -62,7 +57,6 @@ impl SqliteAgency {
         }
     }
 
-    /// Returns a number that changes when another connection has changed the file.
     pub(crate) fn changes(&self) -> Result<u64> {
         let mut statement = self
             .connection
@@ -106,7 +100,7 @@ impl SqliteAgency {
     }
 
     fn shaped(self) -> Result<SqliteAgency> {
-        shape::check(&self.connection, &self.path, SCHEMA)?;
+        opening::check(&self.connection, &self.path, SCHEMA)?;
         Ok(self)
     }
 
@@ -119,7 +113,11 @@ impl SqliteAgency {
             if self.version()? == VERSION {
                 return self.connection.execute_batch("COMMIT").at(&self.path);
             }
-            if self.has_tables()? {
+            let sql = "SELECT count(*) FROM sqlite_master";
+            let tables = self
+                .connection
+                .query_row(sql, (), |row| row.get::<_, i64>(0));
+            if tables.at(&self.path)? > 0 {
                 return Err(foreign(&self.path));
             }
             let end = format!(
@@ -136,22 +134,13 @@ impl SqliteAgency {
         filled.map(|()| self)
     }
 
-    fn has_tables(&self) -> Result<bool> {
-        let sql = "SELECT count(*) FROM sqlite_master";
-        let count = self
-            .connection
-            .query_row(sql, (), |row| row.get::<_, i64>(0));
-        count.at(&self.path).map(|count| count > 0)
-    }
-
     fn begin(&mut self, how: &str, turn: Option<File>) -> Result<Box<dyn AgencyTransaction + '_>> {
         let open = Open::begin(&self.connection, &self.path, how, turn)?;
-        Ok(Box::new(SqliteAgencyTransaction { open }))
+        Ok(Box::new(open))
     }
 }
 
-/// The folder on which writers wait in turn: not the one of the tasks, so that one process can
-/// write both.
+/// Returns the folder whose lock orders writers; not that of the tasks, so that one process can write both.
 fn turns(path: &Path) -> PathBuf {
     path.with_extension("")
 }
@@ -171,22 +160,9 @@ impl Agency for SqliteAgency {
     }
 }
 
-/// An open transaction on agents and what they ran and said.
-struct SqliteAgencyTransaction<'a> {
-    open: Open<'a>,
-}
-
-impl<'a> Deref for SqliteAgencyTransaction<'a> {
-    type Target = Open<'a>;
-
-    fn deref(&self) -> &Open<'a> {
-        &self.open
-    }
-}
-
-impl AgencyTransaction for SqliteAgencyTransaction<'_> {
+impl AgencyTransaction for Open<'_> {
     fn commit(mut self: Box<Self>) -> Result<()> {
-        self.open.commit()
+        Open::commit(&mut self)
     }
 }
 
@@ -194,6 +170,64 @@ impl AgencyTransaction for SqliteAgencyTransaction<'_> {
 crate::store::conformance::suite!(crate::store::agency::conformance, |folder: &Path| {
     SqliteAgency::open_or_create(&folder.join("agents.db")).unwrap()
 });
+
+impl SqliteAgency {
+    /// Removes unreadable runs, events, conversations and messages, with the events of such runs and the
+    /// messages of such conversations. Returns them.
+    pub(crate) fn remove_damaged(&mut self) -> Result<Vec<Damage>> {
+        let turn = turn(Some(&turns(&self.path)), &self.path)?;
+        let mut open = Open::begin(&self.connection, &self.path, "BEGIN IMMEDIATE", turn)?;
+        let mut removed = Vec::new();
+        let sql = format!("SELECT {}, position FROM runs", runs::COLUMNS);
+        for (position, damage) in find_damaged(&open, &sql, runs::read)? {
+            let events = "DELETE FROM events WHERE run = (SELECT id FROM runs WHERE position = ?1)";
+            open.execute(events, [position])?;
+            open.execute("DELETE FROM runs WHERE position = ?1", [position])?;
+            removed.push(damage);
+        }
+        let sql = format!("SELECT {}, cursor AS position FROM events", runs::EVENT);
+        for (cursor, damage) in find_damaged(&open, &sql, runs::read_event)? {
+            open.execute("DELETE FROM events WHERE cursor = ?1", [cursor])?;
+            removed.push(damage);
+        }
+        let columns = conversations::COLUMNS;
+        let sql = format!("SELECT {columns}, position FROM conversations");
+        for (position, damage) in find_damaged(&open, &sql, conversations::read)? {
+            let messages = "DELETE FROM messages
+                WHERE conversation = (SELECT id FROM conversations WHERE position = ?1)";
+            open.execute(messages, [position])?;
+            open.execute("DELETE FROM conversations WHERE position = ?1", [position])?;
+            removed.push(damage);
+        }
+        let columns = conversations::MESSAGE;
+        let sql = format!("SELECT {columns}, position FROM messages");
+        for (position, damage) in find_damaged(&open, &sql, conversations::read_message)? {
+            open.execute("DELETE FROM messages WHERE position = ?1", [position])?;
+            removed.push(damage);
+        }
+        open.commit()?;
+        Ok(removed)
+    }
+}
+
+/// Finds the rows of a table that cannot be read, by their `position`.
+fn find_damaged<T>(
+    open: &Open<'_>,
+    sql: &str,
+    read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
+) -> Result<Vec<(i64, Damage)>> {
+    let mut statement = open.connection.prepare(sql).at(open.path)?;
+    let mut rows = statement.query(()).at(open.path)?;
+    let mut damaged = Vec::new();
+    while let Some(row) = rows.next().at(open.path)? {
+        let Err(fault) = read(row) else { continue };
+        match faults::damage(row, sql, &fault) {
+            Some(damage) => damaged.push((row.get("position").at(open.path)?, damage)),
+            None => return Err(fault).at(open.path),
+        }
+    }
+    Ok(damaged)
+}
 
 #[cfg(test)]
 mod tests {
@@ -225,13 +259,13 @@ mod tests {
     fn own_schema_is_exact() {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(SCHEMA).unwrap();
-        assert!(shape::is_exact(&connection, SCHEMA).unwrap());
+        assert!(opening::is_exact(&connection, SCHEMA).unwrap());
         connection.execute_batch("CREATE TABLE theirs (a)").unwrap();
-        assert!(shape::is_exact(&connection, SCHEMA).unwrap());
+        assert!(opening::is_exact(&connection, SCHEMA).unwrap());
         connection
             .execute_batch("CREATE INDEX theirs_by_a ON theirs (a)")
             .unwrap();
-        assert!(!shape::is_exact(&connection, SCHEMA).unwrap());
+        assert!(!opening::is_exact(&connection, SCHEMA).unwrap());
     }
 
     #[test]

@@ -3,11 +3,11 @@
 use rusqlite::types::Value;
 use rusqlite::{Row, named_params, params_from_iter};
 
-use super::SqliteAgencyTransaction;
 use crate::error::Result;
 use crate::id;
 use crate::run::{DELEGATION, Detail, Event, Run};
 use crate::store::agency::{Glimpse, RunFilter, RunPage, Runs, Tally};
+use crate::store::sqlite::open::Open;
 use crate::store::sqlite::tasks::{checked_id, from_json, plain_id, refuse_deep, word};
 
 pub(super) const COLUMNS: &str =
@@ -32,7 +32,7 @@ const PUT: &str = "INSERT INTO runs VALUES (NULL, :id, :kind, :status, :user_id,
         started_at = excluded.started_at, completed_at = excluded.completed_at,
         owner = excluded.owner";
 
-impl Runs for SqliteAgencyTransaction<'_> {
+impl Runs for Open<'_> {
     fn put_run(&mut self, run: &Run) -> Result<()> {
         let usage = run.usage.map(|usage| serde_json::json!(usage).to_string());
         self.execute(

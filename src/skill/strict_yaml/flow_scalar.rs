@@ -1,9 +1,96 @@
-//! Scans values in single and double quotes (YAML 1.2, chapters 7.3.1 and 7.3.2).
+//! Scans plain and quoted values (YAML 1.2, chapter 7.3).
 
 use super::cursor::{is_blank_or_end, is_break};
-use super::plain_scalar::folded;
 use super::scanner::Scanner;
 use super::token::{Mark, Scan, Token};
+
+impl Scanner {
+    pub(super) fn plain_scalar(&mut self) -> Scan<()> {
+        self.save_key()?;
+        self.allow_simple_key = false;
+        let start = self.cursor.mark();
+        let (mut end, mut text, mut gap) = (start, String::new(), String::new());
+        while self.cursor.peek() != '#' {
+            let length = self.plain_length();
+            if length == 0 {
+                break;
+            }
+            self.allow_simple_key = false;
+            text.push_str(&gap);
+            self.cursor.take(length, &mut text);
+            end = self.cursor.mark();
+            gap = self.plain_gap();
+            let is_left = self.cursor.column().cast_signed() < self.indent + 1;
+            if gap.is_empty() || is_left {
+                break;
+            }
+        }
+        let mut token = Token::scalar(text, true, start, end);
+        if gap.starts_with('\n') {
+            token.add_comment_after();
+        }
+        self.push(token);
+        Ok(())
+    }
+
+    /// How many characters follow up to a blank, a line end or a colon that ends a key.
+    fn plain_length(&self) -> usize {
+        let mut length = 0;
+        loop {
+            let character = self.cursor.peek_at(length);
+            let ends_key = character == ':' && is_blank_or_end(self.cursor.peek_at(length + 1));
+            if ends_key || is_blank_or_end(character) {
+                return length;
+            }
+            length += 1;
+        }
+    }
+
+    /// What the blanks and line breaks between two parts of the value count as. Nothing, where
+    /// the value cannot go on.
+    fn plain_gap(&mut self) -> String {
+        let mut gap = String::new();
+        self.cursor.take(
+            self.cursor.count_while(|character| character == ' '),
+            &mut gap,
+        );
+        let Some(first) = self.cursor.line_break() else {
+            return gap;
+        };
+        self.allow_simple_key = true;
+        self.plain_breaks(first).unwrap_or_default()
+    }
+
+    /// Folds the breaks after the `first` one; `None` before a document marker.
+    fn plain_breaks(&mut self, first: char) -> Option<String> {
+        let mut breaks = String::new();
+        let mut at_line_start = true;
+        loop {
+            if at_line_start && self.cursor.is_at_document_marker() {
+                return None;
+            }
+            at_line_start = false;
+            match self.cursor.peek() {
+                ' ' => self.cursor.advance(1),
+                other if is_break(other) => {
+                    breaks.extend(self.cursor.line_break());
+                    at_line_start = true;
+                }
+                _ => return Some(folded(first, breaks)),
+            }
+        }
+    }
+}
+
+/// A single LF counts as a blank, LF and empty lines as the empty lines (chapter 6.5).
+pub(super) fn folded(first: char, mut breaks: String) -> String {
+    if first != '\n' {
+        breaks.insert(0, first);
+    } else if breaks.is_empty() {
+        breaks.push(' ');
+    }
+    breaks
+}
 
 impl Scanner {
     pub(super) fn quoted_scalar(&mut self, quote: char) -> Scan<()> {
@@ -22,7 +109,6 @@ impl Scanner {
         Ok(())
     }
 
-    /// Reads up to a blank, a line break, the end or the closing quote.
     fn quoted_words(&mut self, quote: char, text: &mut String, start: Mark) -> Scan<()> {
         loop {
             let length = self.cursor.count_while(|character| {
@@ -68,7 +154,12 @@ impl Scanner {
         for place in 1..=length {
             code = code.checked_mul(16)? + self.cursor.peek_at(place).to_digit(16)?;
         }
-        let character = character_of(code)?;
+        // Python text may hold lone surrogates, so the reference takes them; here each stands for itself
+        // as a private character.
+        let character = match code {
+            0xd800..=0xdfff => char::from_u32(0x10_f000 + (code - 0xd800))?,
+            _ => char::from_u32(code)?,
+        };
         self.cursor.advance(length);
         Some(character)
     }
@@ -125,13 +216,4 @@ fn escaped(letter: char) -> Option<char> {
         'P' => '\u{2029}',
         _ => return None,
     })
-}
-
-/// The character with this number. Python text may hold lone surrogates, so the reference takes
-/// them; here each stands for itself as a private character.
-fn character_of(code: u32) -> Option<char> {
-    match code {
-        0xd800..=0xdfff => char::from_u32(0x10_f000 + (code - 0xd800)),
-        _ => char::from_u32(code),
-    }
 }

@@ -1,0 +1,355 @@
+//! SQL of claims, spawns, links, gates, sessions and phases.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use rusqlite::{Row, named_params};
+
+use super::SqliteTransaction;
+use super::tasks::{checked_id, from_json, read_id, unless_damaged, word};
+use crate::claim::Claim;
+use crate::error::Result;
+use crate::gate::Gates;
+use crate::id::{self, TaskId};
+use crate::phase::{Counts, Phase};
+use crate::session::{Session, SessionId, SessionStatus};
+use crate::store::{
+    Claims, Link, Links, Log, Phases, Sessions, SpawnRecord, SpawnVerdict, Spawns, TaskGates, log,
+};
+use crate::task::rules::{inside, is_slug};
+
+const CLAIM_COLUMNS: &str = "task, epoch, holder, since, expires";
+
+impl Claims for SqliteTransaction<'_> {
+    fn claim(&self, task: TaskId) -> Result<Option<Claim>> {
+        let sql = format!("SELECT {CLAIM_COLUMNS} FROM claims WHERE task = ?1");
+        self.first(&sql, [task.0], read_claim)
+    }
+
+    fn put_claim(&mut self, claim: &Claim) -> Result<()> {
+        let sql = "INSERT INTO claims VALUES (?1, ?2, ?3, ?4, ?5)
+                   ON CONFLICT (task) DO UPDATE SET epoch = excluded.epoch,
+                       holder = excluded.holder, since = excluded.since, expires = excluded.expires";
+        let Claim {
+            task,
+            epoch,
+            holder,
+            since,
+            expires,
+        } = claim;
+        self.execute(sql, (task.0, epoch, holder, since, expires))?;
+        Ok(())
+    }
+
+    fn expired_claims(&self, now: &str) -> Result<Vec<Claim>> {
+        let sql = format!(
+            "SELECT {CLAIM_COLUMNS} FROM claims WHERE holder IS NOT NULL AND expires <= ?1
+             ORDER BY expires, task"
+        );
+        self.all(&sql, [now], read_claim)
+    }
+
+    fn claims_of(&self, holder: &str) -> Result<Vec<Claim>> {
+        let sql = format!("SELECT {CLAIM_COLUMNS} FROM claims WHERE holder = ?1 ORDER BY task");
+        self.all(&sql, [holder], read_claim)
+    }
+
+    fn running_claims(&self, now: &str, limit: u32) -> Result<Vec<Claim>> {
+        let sql = format!(
+            "SELECT {CLAIM_COLUMNS} FROM claims WHERE holder IS NOT NULL AND expires > ?1
+             ORDER BY expires DESC, task DESC LIMIT ?2"
+        );
+        self.all(&sql, (now, limit), read_claim)
+    }
+}
+
+fn read_claim(row: &Row<'_>) -> rusqlite::Result<Claim> {
+    Ok(Claim {
+        task: read_id(row)?,
+        epoch: row.get(1)?,
+        holder: row.get(2)?,
+        since: row.get(3)?,
+        expires: row.get(4)?,
+    })
+}
+
+const SPAWN_COLUMNS: &str =
+    "task, manifest_id, output_file, at, receipt, verified_at, output_digest, forced";
+
+impl Spawns for SqliteTransaction<'_> {
+    fn spawns(&self, task: TaskId) -> Result<Vec<SpawnRecord>> {
+        let sql = format!("SELECT {SPAWN_COLUMNS} FROM spawns WHERE task = ?1 ORDER BY sequence");
+        self.all(&sql, [task.0], read_spawn)
+    }
+
+    fn latest_spawn(&self, task: TaskId) -> Result<Option<SpawnRecord>> {
+        let sql = format!(
+            "SELECT {SPAWN_COLUMNS} FROM spawns WHERE task = ?1 ORDER BY sequence DESC LIMIT 1"
+        );
+        self.first(&sql, [task.0], read_spawn)
+    }
+
+    fn spawn_verdicts(&self, tasks: &[TaskId]) -> Result<HashMap<TaskId, SpawnVerdict>> {
+        let sql = "SELECT task, verified_at IS NOT NULL, forced IS NOT NULL FROM spawns
+                   WHERE task BETWEEN ?1 AND ?2 ORDER BY sequence";
+        let verdicts = self.within(sql, tasks, |row| {
+            let verdict = SpawnVerdict {
+                is_verified: row.get(1)?,
+                is_forced: row.get(2)?,
+            };
+            Ok((read_id(row)?, verdict))
+        })?;
+        let asked_for = |(task, _): &(TaskId, _)| id::place(tasks, *task, |task| *task).is_some();
+        Ok(verdicts.into_iter().filter(asked_for).collect())
+    }
+
+    fn owner_of_output(&self, output_file: &str) -> Result<Option<TaskId>> {
+        let sql = "SELECT task FROM spawns WHERE output_file = ?1 ORDER BY sequence LIMIT 1";
+        self.first(sql, [output_file], read_id)
+    }
+
+    fn entries_of_others(&self, task: TaskId) -> Result<HashSet<String>> {
+        let sql = "SELECT manifest_id FROM spawns WHERE task <> ?1";
+        let ids = self.all(sql, [task.0], |row| row.get(0))?;
+        Ok(ids.into_iter().collect())
+    }
+
+    fn put_spawn(&mut self, spawn: &SpawnRecord) -> Result<()> {
+        let sql =
+            format!("SELECT {SPAWN_COLUMNS} FROM spawns WHERE task = ?1 AND manifest_id = ?2");
+        let before = self.first(&sql, (spawn.task.0, &spawn.manifest_id), read_spawn)?;
+        self.write_spawn(spawn)?;
+        match log::spawn(before.as_ref(), spawn) {
+            Some(change) => self.record(&change),
+            None => Ok(()),
+        }
+    }
+}
+
+impl SqliteTransaction<'_> {
+    pub(super) fn write_spawn(&self, spawn: &SpawnRecord) -> Result<()> {
+        let sql = "INSERT INTO spawns
+                 (task, manifest_id, output_file, at, receipt, verified_at, output_digest, forced)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+             ON CONFLICT (task, manifest_id) DO UPDATE SET output_file = excluded.output_file,
+                 at = excluded.at, receipt = excluded.receipt, verified_at = excluded.verified_at,
+                 output_digest = excluded.output_digest, forced = excluded.forced,
+                 sequence = (SELECT max(sequence) + 1 FROM spawns)";
+        self.execute(
+            sql,
+            (
+                spawn.task.0,
+                &spawn.manifest_id,
+                &spawn.output_file,
+                &spawn.at,
+                spawn.receipt.to_string(),
+                &spawn.verified_at,
+                &spawn.output_digest,
+                &spawn.forced,
+            ),
+        )?;
+        Ok(())
+    }
+}
+
+fn read_spawn(row: &Row<'_>) -> rusqlite::Result<SpawnRecord> {
+    Ok(SpawnRecord {
+        task: read_id(row)?,
+        manifest_id: row.get(1)?,
+        output_file: checked_id(row, 2, |file| inside(file).is_some())?,
+        at: row.get(3)?,
+        receipt: from_json(row, 4)?,
+        verified_at: row.get(5)?,
+        output_digest: row.get(6)?,
+        forced: row.get(7)?,
+    })
+}
+
+impl Links for SqliteTransaction<'_> {
+    fn links(&self, task: TaskId) -> Result<Vec<Link>> {
+        let sql = "SELECT task, entry, at FROM links WHERE task = ?1 ORDER BY sequence";
+        self.all(sql, [task.0], read_link)
+    }
+
+    fn linked_to(&self, entry: &str) -> Result<Vec<Link>> {
+        let sql = "SELECT task, entry, at FROM links WHERE entry = ?1 ORDER BY sequence";
+        self.all(sql, [entry], read_link)
+    }
+
+    fn link(&mut self, link: &Link) -> Result<bool> {
+        let is_new = self.write_link(link)?;
+        if is_new {
+            self.record(&log::link(log::LINKED, link))?;
+        }
+        Ok(is_new)
+    }
+
+    fn unlink(&mut self, link: &Link) -> Result<bool> {
+        let sql = "DELETE FROM links WHERE task = ?1 AND entry = ?2";
+        let was_there = self.execute(sql, (link.task.0, &link.entry))? > 0;
+        if was_there {
+            self.record(&log::link(log::UNLINKED, link))?;
+        }
+        Ok(was_there)
+    }
+}
+
+impl SqliteTransaction<'_> {
+    pub(super) fn write_link(&self, link: &Link) -> Result<bool> {
+        let sql = "INSERT INTO links (task, entry, at) VALUES (?1, ?2, ?3)
+                   ON CONFLICT (task, entry) DO NOTHING";
+        Ok(self.execute(sql, (link.task.0, &link.entry, &link.at))? > 0)
+    }
+}
+
+fn read_link(row: &Row<'_>) -> rusqlite::Result<Link> {
+    Ok(Link {
+        task: read_id(row)?,
+        entry: row.get(1)?,
+        at: row.get(2)?,
+    })
+}
+
+impl TaskGates for SqliteTransaction<'_> {
+    fn gates(&self, task: TaskId) -> Result<Gates> {
+        let sql = "SELECT task, state FROM gates WHERE task = ?1";
+        let gates = self.first(sql, [task.0], |row| from_json(row, 1))?;
+        Ok(gates.unwrap_or_default())
+    }
+
+    fn gates_of(&self, tasks: &[TaskId]) -> Result<HashMap<TaskId, Gates>> {
+        let sql = "SELECT task, state FROM gates WHERE task BETWEEN ?1 AND ?2";
+        let gates = self.within(sql, tasks, |row| {
+            let task = read_id(row)?;
+            let is_asked_for = id::place(tasks, task, |task| *task).is_some();
+            is_asked_for
+                .then(|| Ok((task, from_json(row, 1)?)))
+                .transpose()
+        })?;
+        Ok(gates.into_iter().flatten().collect())
+    }
+
+    fn put_gates(&mut self, task: TaskId, gates: &Gates) -> Result<()> {
+        let before = unless_damaged(self.gates(task))?;
+        self.write_gates(task, gates)?;
+        let told = log::gates(task, &before, gates);
+        told.iter().try_for_each(|change| self.record(change))
+    }
+}
+
+impl SqliteTransaction<'_> {
+    pub(super) fn write_gates(&self, task: TaskId, gates: &Gates) -> Result<()> {
+        let state = serde_json::to_string(gates).unwrap_or_default();
+        let sql = "INSERT INTO gates VALUES (?1, ?2)
+                   ON CONFLICT (task) DO UPDATE SET state = excluded.state";
+        self.execute(sql, (task.0, state))?;
+        Ok(())
+    }
+}
+
+const SESSION_COLUMNS: &str =
+    "number, name, status, scope, focus, holder, notes, started_at, ended_at";
+
+impl Sessions for SqliteTransaction<'_> {
+    fn session(&self, id: SessionId) -> Result<Option<Session>> {
+        let sql = format!("SELECT {SESSION_COLUMNS} FROM sessions WHERE number = ?1");
+        self.first(&sql, [id.0], read_session)
+    }
+
+    fn sessions(&self, status: Option<SessionStatus>) -> Result<Vec<Session>> {
+        let sql = format!(
+            "SELECT {SESSION_COLUMNS} FROM sessions WHERE {} ORDER BY number",
+            status.map_or("?1 IS NULL", |_| "status = ?1")
+        );
+        self.all(&sql, [status.map(SessionStatus::word)], read_session)
+    }
+
+    fn next_session(&self) -> Result<SessionId> {
+        let sql = "SELECT coalesce(max(number), 0) + 1 FROM sessions";
+        let next = self.first(sql, (), |row| row.get(0))?;
+        Ok(SessionId(next.unwrap_or(1)))
+    }
+
+    fn put_session(&mut self, session: &Session) -> Result<()> {
+        let sql = "INSERT INTO sessions VALUES (:number, :name, :status, :scope, :focus, :holder,
+                       :notes, :started_at, :ended_at)
+                   ON CONFLICT (number) DO UPDATE SET name = excluded.name,
+                       status = excluded.status, scope = excluded.scope, focus = excluded.focus,
+                       holder = excluded.holder, notes = excluded.notes,
+                       started_at = excluded.started_at, ended_at = excluded.ended_at";
+        let notes = serde_json::to_string(&session.notes).unwrap_or_else(|_| "[]".to_string());
+        self.execute(
+            sql,
+            named_params! {
+                ":number": session.id.0, ":name": session.name, ":status": session.status.word(),
+                ":scope": session.scope.map(|id| id.0), ":focus": session.focus.map(|id| id.0),
+                ":holder": session.holder, ":notes": notes, ":started_at": session.started_at,
+                ":ended_at": session.ended_at,
+            },
+        )?;
+        Ok(())
+    }
+}
+
+fn read_session(row: &Row<'_>) -> rusqlite::Result<Session> {
+    Ok(Session {
+        id: SessionId(row.get(0)?),
+        name: row.get(1)?,
+        status: word(row, 2)?,
+        scope: row.get::<_, Option<u32>>(3)?.map(TaskId),
+        focus: row.get::<_, Option<u32>>(4)?.map(TaskId),
+        holder: row.get(5)?,
+        notes: from_json(row, 6)?,
+        started_at: row.get(7)?,
+        ended_at: row.get(8)?,
+    })
+}
+
+impl Phases for SqliteTransaction<'_> {
+    fn phases(&self) -> Result<Vec<Phase>> {
+        let sql = "SELECT slug, position, name, description, status, started_at, completed_at
+                   FROM phases ORDER BY position, slug";
+        self.all(sql, (), |row| {
+            Ok(Phase {
+                slug: checked_id(row, 0, is_slug)?,
+                position: row.get(1)?,
+                name: row.get(2)?,
+                description: row.get(3)?,
+                status: word(row, 4)?,
+                started_at: row.get(5)?,
+                completed_at: row.get(6)?,
+            })
+        })
+    }
+
+    fn put_phase(&mut self, phase: &Phase) -> Result<()> {
+        let sql = "INSERT INTO phases VALUES (:slug, :position, :name, :description, :status,
+                       :started_at, :completed_at)
+                   ON CONFLICT (slug) DO UPDATE SET position = excluded.position,
+                       name = excluded.name, description = excluded.description,
+                       status = excluded.status, started_at = excluded.started_at,
+                       completed_at = excluded.completed_at";
+        self.execute(
+            sql,
+            named_params! {
+                ":slug": phase.slug, ":position": phase.position, ":name": phase.name,
+                ":description": phase.description, ":status": phase.status.word(),
+                ":started_at": phase.started_at, ":completed_at": phase.completed_at,
+            },
+        )?;
+        Ok(())
+    }
+
+    fn phase_counts(&self) -> Result<BTreeMap<String, Counts>> {
+        let sql = "SELECT status, count(*), phase FROM tasks WHERE phase IS NOT NULL
+                   GROUP BY phase, status";
+        let rows = self.all(sql, (), |row| {
+            let count = row.get::<_, i64>(1)?.unsigned_abs();
+            Ok((row.get::<_, String>(2)?, (word(row, 0)?, count)))
+        })?;
+        let mut phases: BTreeMap<String, Counts> = BTreeMap::new();
+        for (phase, (status, count)) in rows {
+            phases.entry(phase).or_default().insert(status, count);
+        }
+        Ok(phases)
+    }
+}
