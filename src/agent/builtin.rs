@@ -1,5 +1,5 @@
-//! The agents that are always there, with the vocabulary of the multi-agent notes, section 1.4.
-//! Their texts hold no stop words: such a word would make every message a match.
+//! The built-in agents, with the vocabulary of the multi-agent notes, section 1.4. Their texts have no stop
+//! words, which would match every message.
 
 use super::{Agent, Kind, Role, SUPERVISOR};
 

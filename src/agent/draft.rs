@@ -1,5 +1,5 @@
-//! What a user, a file or another program says of an agent, and whether it can be so. Both ways of
-//! writing names are read (`maxTokens`, `max_tokens`).
+//! Fields of an agent as given by a user, a file or another program, and their validation. Names are read in
+//! both styles (`maxTokens`, `max_tokens`).
 
 mod check;
 #[cfg(test)]
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use self::check::check;
 pub(crate) use self::check::require_prompt;
 use super::{Agent, Kind};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, shortened};
 use crate::id;
 use crate::task::rules::check_list;
 
@@ -115,15 +115,12 @@ fn command<'de, D: Deserializer<'de>>(
 }
 
 impl Draft {
-    /// Reads a draft from a JSON object. A wrong value is refused with the name of its field, and is
-    /// quoted no further than a line.
+    /// Reads a draft from a JSON object. The error of an invalid value names its field and quotes at most a
+    /// line.
     pub(crate) fn from_value(value: Value) -> Result<Draft> {
         serde_path_to_error::deserialize(value).map_err(|fault| {
             let what: String = fault.inner().to_string();
-            let what = match what.char_indices().nth(FAULT_MAX) {
-                Some((end, _)) => format!("{}…", &what[..end]),
-                None => what,
-            };
+            let what = shortened(&what, FAULT_MAX);
             match fault.path().iter().next() {
                 Some(first) => {
                     invalid(format!("{}: {what}", fault.path())).in_field(first.to_string())
@@ -143,8 +140,7 @@ impl Draft {
         }
     }
 
-    /// Returns for which kinds of worker it names what they are reached by, and not only something
-    /// beside that.
+    /// Returns the kinds of worker for which a connection is given.
     pub(crate) fn connects(&self) -> Vec<Kind> {
         let endpoint = self.endpoint.as_ref().map(|_| Kind::Http);
         let command = self.command.as_ref().map(|_| Kind::Cli);
@@ -268,8 +264,8 @@ pub(crate) fn is_plain_id(id: &str) -> bool {
     begins && id.len() <= ID_MAX && id.chars().all(plain)
 }
 
-/// Makes an id of a text: `Lore Keeper` becomes `lore-keeper`. Never empty: a text that has no letters
-/// for an id gets one that no other such text has, and always the same.
+/// Makes an id from a text: `Lore Keeper` becomes `lore-keeper`. Never empty: a text without usable letters
+/// gets a unique id that is always the same.
 pub(crate) fn suggested(text: &str) -> String {
     let normal = crate::score::normalize(text);
     let words: Vec<&str> = normal

@@ -1,6 +1,5 @@
-//! Agents: who does work. Fields and rules of the multi-agent notes, sections 1.3, 1.7 and 1.9, and
-//! the eight fields of a worker. Pure; [`builtin`] has the four that are always there, [`draft`]
-//! judges what a user or a file says of one.
+//! Agents. Fields and rules of the multi-agent notes, sections 1.3, 1.7 and 1.9, and the eight fields of a
+//! worker. Pure; [`builtin`] has the four built-in ones, [`draft`] validates input.
 
 pub(crate) mod builtin;
 pub(crate) mod draft;

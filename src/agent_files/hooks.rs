@@ -1,5 +1,5 @@
-//! The hooks of cleo in a settings file of a client. The file belongs to the project: everything in
-//! it that is not ours stays as it is written, and in its place.
+//! Writes cleo's hooks into the settings file of a client. The file belongs to the project: everything else
+//! in it stays as written and in place.
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -58,8 +58,8 @@ pub(super) fn of(client: Client) -> Vec<Hook> {
     ]
 }
 
-/// Puts the hooks into the text of a settings file, which may be empty. Says why that cannot be done
-/// when it is no JSON, or has something else where hooks belong.
+/// Puts the hooks into a settings file, which may be empty. The error says that the file is not JSON or has
+/// something else in place of hooks.
 pub(super) fn put(there: &str, hooks: &[Hook]) -> Result<Outcome, Fault> {
     let mut file = match plain(there).is_empty() {
         true => Object::new(),
@@ -96,8 +96,7 @@ pub(super) fn put(there: &str, hooks: &[Hook]) -> Result<Outcome, Fault> {
     })
 }
 
-/// Puts our group among those of an event, in the place of what is there of ours, and says whether
-/// that was changed by somebody; none when it is there already.
+/// Replaces or adds our group of an event and tells whether ours was edited; `None` if it is there already.
 fn with_ours(groups: &[String], ours: &Group) -> Option<(Vec<String>, bool)> {
     let wanted = serde_json::to_value(ours).unwrap_or_default();
     let value = |text: &String| serde_json::from_str::<Value>(text).unwrap_or_default();
@@ -120,8 +119,7 @@ fn with_ours(groups: &[String], ours: &Group) -> Option<(Vec<String>, bool)> {
     Some((kept, place.is_some()))
 }
 
-/// Takes our hooks out of a group: none when there are none in it, else what is left of it, if
-/// anything is.
+/// Removes our hooks from a group: `None` if it has none, else the remaining group, if any.
 fn without_ours(mut group: Value) -> Option<Option<Value>> {
     let hooks = group.get_mut("hooks")?.as_array_mut()?;
     let before = hooks.len();

@@ -1,5 +1,5 @@
-//! The files that tell other programs about cleo: which there are for each client, what stands in
-//! them, and which part of a file is ours. Pure: `ops::init` reads and writes them.
+//! The files that introduce cleo to other programs: the files of each client, their text, and which part of a
+//! file is ours. Pure: `ops::init` reads and writes them.
 
 mod hooks;
 mod ownership;
@@ -82,8 +82,7 @@ const DESCRIPTION: &[&str] = &[
     "Writes the output file, appends the manifest entry, answers with one fixed sentence.",
 ];
 
-/// Only names that clients know: they drop others in silence. MCP tools count where their server is
-/// set up.
+/// Only known tools, because clients silently drop others. MCP tools work where their server is set up.
 const TOOLS: &[Tools] = &[
     Tools {
         r#for: "Files and commands",
@@ -133,8 +132,8 @@ pub(crate) fn hook_files(clients: &[Client]) -> Vec<AgentFile> {
     clients.iter().map(file).collect()
 }
 
-/// Returns the files for some clients. `base` is the base protocol, whose first paragraph is all
-/// that an agent file repeats: everything else comes with each prompt.
+/// Returns the files for some clients. `base` is the base protocol, of which an agent file repeats only the
+/// first paragraph: everything else comes with each prompt.
 pub(crate) fn files(clients: &[Client], base: &str) -> Result<Vec<AgentFile>> {
     let values = Values {
         name: NAME,
@@ -178,8 +177,8 @@ fn first_paragraph(base: &str) -> Result<&str> {
         .ok_or_else(|| Error::new(Code::Internal, "the base protocol has no text"))
 }
 
-/// Fills a Handlebars template: only `init --agents` does, so no other command pays for the engine. A name that `values` lacks is an error, and nothing is escaped:
-/// the output is no HTML.
+/// Renders a Handlebars template. Only `init --agents` does, so no other command pays for the engine. Unknown
+/// names are an error, and nothing is escaped, because the output is not HTML.
 fn render(template: &str, values: &impl Serialize) -> Result<String> {
     let mut engine = Handlebars::new();
     engine.set_strict_mode(true);

@@ -1,6 +1,5 @@
-//! Telling our text from everybody else's: a marker with a digest says what we wrote, and the
-//! digest whether somebody changed it since.
-//! A diff shows what would change.
+//! Tells our text from that of others: a marker has a digest of what we wrote, which shows later edits. A
+//! diff shows what would change.
 
 use std::ops::Range;
 
@@ -49,8 +48,8 @@ fn is_untouched(text: &str) -> bool {
     matches!(markers[..], [marker] if marker.contains(&format!("{SIGN}{}", short(&body))))
 }
 
-/// Puts our block into a file that belongs to the project: in the place of the one that is there,
-/// else at the end. Everything outside stays byte for byte.
+/// Puts our block into a file of the project, in place of the old one or at the end. Everything else stays
+/// byte for byte.
 pub(super) fn put_block(there: &str, content: &str) -> Outcome {
     let end_of_line = if there.contains("\r\n") { "\r\n" } else { "\n" };
     let block = block(content).replace('\n', end_of_line);
@@ -178,9 +177,8 @@ fn short(text: &str) -> String {
 
 const AROUND: usize = 2;
 
-/// Shows the lines that differ, each behind `-` or `+`, with a few lines around them. Everything
-/// between the first and the last difference counts as one change, which is enough for files
-/// where one place changes.
+/// Returns a diff with `-` and `+` lines and some context. Everything between the first and last difference
+/// is one hunk, which is enough for files with one change.
 pub(crate) fn diff(old: &str, new: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let start = same(old.iter().zip(&new));

@@ -1,5 +1,5 @@
-//! All skills and protocols in reach: named folders, the project, the user's home, then what the
-//! program carries. The first of a name counts; who it shadows is kept.
+//! All available skills and protocols: named folders, the project, the user's home, then built-in ones. The
+//! first of a name wins; shadowed ones are kept.
 
 mod places;
 
@@ -65,8 +65,8 @@ impl Catalogue {
         Catalogue::with_base(places, |base, _| base)
     }
 
-    /// Reads all skills and protocols in reach. A base protocol of the project that cannot be read is
-    /// left out with a warning, and the program's own counts.
+    /// Reads all available skills and protocols. An unreadable base protocol of the project is skipped with a
+    /// warning, and the built-in one is used.
     pub(crate) fn load_past_base(places: &Places) -> Result<Catalogue> {
         Catalogue::with_base(places, |base, warnings| {
             base.or_else(|error| {
@@ -123,8 +123,8 @@ impl Catalogue {
         Ok(ordered(found.skills, &places::own()?.manifest))
     }
 
-    /// Finds a skill by its name, in any letter case, with or without `ct-`. Of one whose file cannot be
-    /// used it says why.
+    /// Finds a skill by name, in any case, with or without `ct-`. The error of a skill whose file is invalid
+    /// says why.
     pub(crate) fn skill(&self, name: &str) -> Result<&Skill> {
         crate::skill::named(&self.skills, name).map_err(|error| self.faulty(name).unwrap_or(error))
     }
@@ -147,8 +147,8 @@ pub(crate) fn known_protocols() -> Result<Vec<ProtocolFile>> {
     Ok(known)
 }
 
-/// Reads the base protocol. One without a front matter is no protocol: it counts as an empty one,
-/// which every spawn refuses, so that adding the known one by force remains a way out.
+/// Reads the base protocol. A file without front matter counts as empty, which every spawn refuses, so that
+/// forced injection of the known one remains possible.
 fn read_base(text: Cow<'_, str>, path: String) -> Result<ProtocolFile> {
     if text.trim_start_matches('\u{feff}').starts_with("---") {
         return ProtocolFile::read(text, path);
@@ -206,8 +206,8 @@ impl Found {
         }
     }
 
-    /// Keeps a skill, or says why it is left out. What `skills export` wrote for other clients lacks what
-    /// a prompt of ours needs, so it is passed by in favour of what it was written from.
+    /// Adds a skill, or returns why not. Files of `skills export` lack what prompts need, so their originals
+    /// are used instead.
     fn add(
         &mut self,
         folder: &str,
@@ -292,8 +292,7 @@ fn looked_at(error: Error, file: &Path) -> Error {
     error.fix(format!("cat -n {}", quote(&file.to_string_lossy())))
 }
 
-/// Puts skills into the order of the manifest, the others after them by name; switches off what
-/// the manifest switches off.
+/// Sorts skills in the order of the manifest, others after them by name, and disables those that it disables.
 fn ordered(mut skills: Vec<Skill>, manifest: &Manifest) -> Vec<Skill> {
     let place = |name: &str| {
         manifest

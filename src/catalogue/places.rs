@@ -1,5 +1,5 @@
-//! Where skills and protocols are looked for, and in what order.
-//! One bad file of the project never stops work that has nothing to do with it.
+//! Where skills and protocols are searched, and in which order. One bad file of the project never stops
+//! unrelated work.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -122,8 +122,8 @@ pub(super) struct SkillFiles {
     pub(super) warning: Option<String>,
 }
 
-/// Finds the SKILL.md files below a folder, within bounds of depth and number. Links to folders
-/// are followed, as other clients do; one that leads back up is an error of the walk and skipped.
+/// Finds the SKILL.md files below a folder, limited in depth and number. Links to folders are followed as
+/// other clients do; cycles are skipped as errors of the walk.
 pub(super) fn skill_files(folder: &Path) -> SkillFiles {
     let walk = WalkDir::new(folder)
         .max_depth(DEPTH)
@@ -191,8 +191,8 @@ pub(super) fn embedded() -> Result<Vec<ProtocolFile>> {
         .collect()
 }
 
-/// A folder `protocols/` may hold other texts, of any size and encoding: a protocol of cleo has a
-/// front matter with `when`.
+/// A folder `protocols/` may hold unrelated files of any size and encoding: a protocol has front matter with
+/// `when`.
 fn may_be_protocol(path: &Path) -> Result<bool> {
     let start = read_start(path, FILE_MAX)?;
     let text = String::from_utf8_lossy(&start);

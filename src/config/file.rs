@@ -1,4 +1,4 @@
-//! A settings file: YAML, read whole. Only flat lines (`llm.provider: x`) are edited; every other byte stays.
+//! Reads and edits settings files. Only flat lines (`llm.provider: x`) are edited; every other byte stays.
 
 use std::collections::BTreeMap;
 
@@ -158,8 +158,8 @@ pub(crate) fn unset(path: &str, text: &str, name: &str) -> Result<String> {
     edit(path, text, name, None)
 }
 
-/// Edits one line and reads the result: it must differ by this name alone. Nested names, lists over
-/// several lines and anchors do not pass.
+/// Edits one line and rereads the result, which may differ only in this setting. Nested names, multi-line
+/// lists and anchors are refused.
 fn edit(path: &str, text: &str, name: &str, value: Option<&str>) -> Result<String> {
     let mut wanted = flatten(path, text)?;
     wanted.retain(|other, _| !other.eq_ignore_ascii_case(name));

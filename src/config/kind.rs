@@ -1,4 +1,4 @@
-//! What a setting can be, and how a value is read.
+//! The types of settings and how their values are parsed.
 
 use std::fmt;
 

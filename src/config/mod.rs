@@ -1,5 +1,5 @@
-//! Settings: the one table of what can be set, and which layer sets it. Pure; `ops::config` reads
-//! and writes the files. Layers: options, environment, project, user, defaults.
+//! Settings: the table of all settings and their layers: options, environment, project, user, defaults. Pure;
+//! `ops::config` reads and writes the files.
 
 pub(crate) mod file;
 mod kind;

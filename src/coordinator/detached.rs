@@ -1,7 +1,5 @@
 //! Starts runs in a process of their own, for front ends that may exit while a run continues.
 
-mod wish;
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -16,7 +14,8 @@ use crate::error::{Code, Error, Result, quote};
 use crate::ops::{Assignment, Surroundings};
 use crate::plan::Plan;
 use crate::runner::{self, child};
-pub(crate) use wish::{PlanWish, Wish};
+
+pub(crate) use super::wish::{PlanWish, Wish};
 
 const PROGRAM: &str = "cleo-full";
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -118,7 +117,7 @@ fn unheard(why: RecvTimeoutError) -> Error {
     Error::new(code, message).fix("cleo runs list")
 }
 
-fn typed(words: &[String]) -> String {
+pub(super) fn typed(words: &[String]) -> String {
     let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
     format!("cleo {}", words.join(" "))
 }

@@ -8,7 +8,7 @@ use super::crew::Heard;
 use super::deeds::is_loss;
 use super::engine::Engine;
 use super::machine::{self, Fact, Stop};
-use crate::error::Result;
+use crate::error::{Result, shortened};
 use crate::id::TaskId;
 use crate::ops::claims;
 use crate::run::Outcome;
@@ -151,10 +151,7 @@ impl Engine<'_> {
 }
 
 fn bounded(text: String) -> String {
-    match text.char_indices().nth(SAID_MAX) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text,
-    }
+    shortened(&text, SAID_MAX).into_owned()
 }
 
 /// Longest sleep of the loop, and so how late it notices a signal.

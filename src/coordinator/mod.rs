@@ -24,6 +24,7 @@ mod staff;
 mod taking_up;
 mod trees;
 mod turns;
+mod wish;
 
 use crate::ops::trust::Item;
 use crate::run::Event;

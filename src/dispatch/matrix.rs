@@ -1,4 +1,4 @@
-//! The dispatch matrix: rows of `skills/manifest.json`, then what skills say of themselves.
+//! The dispatch matrix: rows of `skills/manifest.json`, then the fields of skills.
 
 use indexmap::IndexMap;
 use serde::Deserialize;
@@ -67,8 +67,8 @@ pub(crate) struct Matrix {
 }
 
 impl Matrix {
-    /// Makes the matrix of the manifest's rows. A skill that no row leads to adds its own types and
-    /// keywords after them, so that a project's skill needs no manifest.
+    /// Builds the matrix from the manifest. Skills without a row add their own types and keywords after it,
+    /// so that a project's skill needs no manifest.
     pub(crate) fn new(manifest: &Manifest, skills: &[Skill]) -> Matrix {
         let rows = &manifest.dispatch_matrix;
         let mut matrix = Matrix::default();

@@ -1,5 +1,5 @@
-//! From a task to a skill: override, label, type, keyword, default. Every decision says what spoke
-//! for it and why the others lost. Rules: two-tier-subagents notes, section 2.
+//! Chooses the skill of a task by override, label, type, keyword or default, with the reasons for it and
+//! against the others. Rules: two-tier-subagents notes, section 2.
 
 pub(crate) mod matrix;
 

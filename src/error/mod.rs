@@ -101,10 +101,7 @@ impl Error {
 
     /// Returns the message for an answer: one that a stranger's text made long ends in `…`.
     pub(crate) fn shown(&self) -> Cow<'_, str> {
-        match self.message.char_indices().nth(MESSAGE_MAX) {
-            Some((end, _)) => Cow::Owned(format!("{}…", &self.message[..end])),
-            None => Cow::Borrowed(&self.message),
-        }
+        shortened(&self.message, MESSAGE_MAX)
     }
 
     pub(crate) fn retryable(&self) -> bool {
@@ -175,6 +172,14 @@ pub(crate) fn nearest<'a>(
         .filter(|(similarity, _)| *similarity > 0.75)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, name)| name)
+}
+
+/// Returns a text of at most `max` characters; a longer one ends in `…`.
+pub(crate) fn shortened(text: &str, max: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(max) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+        None => Cow::Borrowed(text),
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! Asks the configured model: sends the request through `cleo-net`, tries again what may pass, reads
-//! the answer as it comes, and keeps the key out of everything.
+//! Asks the configured model through `cleo-net`, retries transient errors, streams the answer, and keeps the
+//! key out of everything.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -45,11 +45,11 @@ impl Client {
         }
     }
 
-    /// Asks the model and waits for the whole answer. `seen` gets its text as it comes, if the
-    /// settings say so, and otherwise all at once. What fails before any text came is tried again.
+    /// Asks the model and waits for the answer. `seen` gets the text as it arrives or at once, as configured.
+    /// Errors before any text are retried.
     ///
-    /// Errors: `E_MODEL_TIMEOUT`, `E_MODEL_UNREACHABLE` and `E_MODEL_REFUSED` of the server,
-    /// `E_MODEL_ANSWER` for an answer that is none, `E_INTERRUPTED` and `E_TERMINATED`.
+    /// Errors: `E_MODEL_TIMEOUT`, `E_MODEL_UNREACHABLE` and `E_MODEL_REFUSED` of the server, `E_MODEL_ANSWER`
+    /// for an invalid answer, `E_INTERRUPTED` and `E_TERMINATED`.
     pub(crate) fn ask(&self, request: &Request, seen: &mut dyn FnMut(&str)) -> Result<Reply> {
         let mut counted = Usage::default();
         let reply = self.ask_counting(request, &mut counted, seen)?;
@@ -59,8 +59,8 @@ impl Client {
         })
     }
 
-    /// Asks as [`Client::ask`] does. `counted` grows by what every attempt takes, also one that brings no
-    /// answer: the server has it paid all the same.
+    /// Asks like [`Client::ask`]. `counted` adds up the tokens of every attempt, also failed ones, because
+    /// the server bills them.
     pub(crate) fn ask_counting(
         &self,
         request: &Request,
@@ -189,8 +189,8 @@ pub(crate) fn is_passing(status: u16) -> bool {
     matches!(status, 408 | 409 | 429) || (500..=599).contains(&status)
 }
 
-/// Returns how long to pause before a request is sent again. The pauses grow, and differ by chance, so
-/// that many who failed together do not come back together. `chance` is any number.
+/// Returns the pause before a retry. Pauses grow, with jitter from `chance`, so that clients that failed
+/// together do not return together.
 pub(crate) fn pause(attempt: u32, asked: Option<Duration>, chance: u32) -> Duration {
     let share = f64::from(chance) / f64::from(u32::MAX);
     match asked {
@@ -205,8 +205,7 @@ pub(crate) fn pause(attempt: u32, asked: Option<Duration>, chance: u32) -> Durat
     }
 }
 
-/// Reads a Retry-After: seconds, or a date. One that is neither is none; more seconds than there is
-/// time are all of it.
+/// Parses a Retry-After: seconds or a date, `None` if invalid; huge values are the maximum.
 pub(crate) fn retry_after(text: &str, now: DateTime<Utc>) -> Option<Duration> {
     let text = text.trim();
     if let Ok(seconds) = text.parse::<f64>() {

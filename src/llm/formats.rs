@@ -1,4 +1,4 @@
-//! The four wire formats of model servers, as pure functions: OpenAI's Chat Completions, which most servers
+//! The four wire formats of model servers as pure functions: OpenAI's Chat Completions, which most servers
 //! speak, OpenAI's Responses, Anthropic's Messages, and Ollama's own.
 
 use serde_json::{Value, json};
@@ -215,8 +215,7 @@ pub(crate) fn delta_anthropic(event: &Value) -> Delta {
     }
 }
 
-/// Reads why an answer ended and what it took. What was read counts what was put into the cache and
-/// what came from there.
+/// Reads stop reason and usage. Input tokens include those written to and read from the cache.
 fn state_anthropic(value: &Value, message: &str, counted: &str) -> Delta {
     let tokens = |name: &str| number(value, &format!("{counted}/usage/{name}"));
     let cached = tokens("cache_read_input_tokens");

@@ -1,6 +1,6 @@
-//! Language models: what they are asked and what they answer, in the four wire formats that servers
-//! speak. Each format is a file of pure functions; [`client`] talks to servers. Start at [`Model`],
-//! which is made from the settings, and at [`client::Client::ask`].
+//! Language models: requests and answers in four wire formats. Each format is a file of pure functions;
+//! [`client`] talks to servers. Start at [`Model`], which comes from the settings, and at
+//! [`client::Client::ask`].
 
 mod answer;
 pub(crate) mod client;
@@ -118,8 +118,8 @@ impl Model {
         self.name.as_deref().unwrap_or(&request.model)
     }
 
-    /// Returns what an answer costs; none when a price or a number of tokens is not known. Tokens that
-    /// the server had kept count like others, so it is never too little.
+    /// Returns the cost of an answer, or `None` without prices or token counts. Cached tokens count in full,
+    /// so it is never too low.
     pub(crate) fn cost(&self, usage: &Usage) -> Option<f64> {
         let (read, written) = self.prices?;
         let (input, output) = (usage.input? as f64, usage.output? as f64);

@@ -1,5 +1,4 @@
-//! What a model answers, whole or in pieces, in whatever format it came. Pure.
-//! Pieces come as server-sent events, or as one JSON document a line.
+//! Answers of a model, whole or streamed as server-sent events or JSON lines. Pure.
 
 use serde::Serialize;
 use serde_json::Value;

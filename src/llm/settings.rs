@@ -1,10 +1,10 @@
-//! From settings to a [`Model`]. Pure.
+//! Makes a [`Model`] from settings. Pure.
 //!
-//! A project's file may come from a stranger. It can choose provider and model, but it cannot send
-//! what users say to a server of its own, nor any variable to any server: a server that it names is
-//! on this machine and gets no key, and it names no variable.
+//! A project's file is untrusted. It may choose provider and model, but cannot send text of users to another
+//! server or a variable to any: a server that it names must be on this machine and gets no key, and it names
+//! no variable.
 //!
-//! Keys are read when they are needed and never written anywhere.
+//! Keys are read when needed and never written.
 
 #[cfg(test)]
 mod tests;
@@ -45,8 +45,7 @@ impl Provider {
         Some(named.unwrap_or(Provider::OpenAiChat))
     }
 
-    /// Returns the variable that tells its own programs, and cleo when no setting does, where the server
-    /// is.
+    /// Returns the variable of the server address, which the provider's own programs use too.
     pub(crate) fn address_variable(self) -> &'static str {
         match self {
             Provider::OpenAiChat | Provider::OpenAiResponses => "OPENAI_BASE_URL",
@@ -55,8 +54,8 @@ impl Provider {
         }
     }
 
-    /// Makes an address of what that variable holds: Ollama's may be a host, a port or both, and may say
-    /// where a server listens rather than where it is found.
+    /// Makes an address from that variable: Ollama's may be a host, a port or both, and may be a listening
+    /// address.
     pub(crate) fn address(self, text: &str) -> String {
         let text = text.trim();
         if self != Provider::Ollama || text.contains("://") {
@@ -192,8 +191,8 @@ fn is_local(url: &str) -> bool {
 }
 
 const HIDDEN: &str = "[key]";
-/// Bytes of the shortest key that is taken out of texts. What is shorter is no secret but a word that servers
-/// on one's own machine are given because they want any, such as `ollama` or `test`, and stands in messages too.
+/// Length in bytes of the shortest key that is redacted. Shorter ones, such as `ollama` or `test`, are
+/// placeholders for local servers and occur in normal text.
 const SHORTEST_SECRET: usize = 8;
 
 /// A key. It has no form for people.

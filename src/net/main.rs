@@ -3,7 +3,6 @@
 //! to standard output as lines of JSON, as it comes (see `cleo::exchange`). Ends at once when
 //! its standard input is closed: then nobody waits for it any more. It follows no redirects.
 
-mod proxy;
 mod request;
 
 use std::io::{self, BufRead, Read, Write};

@@ -1,4 +1,4 @@
-//! Judges a plan: whether its steps can follow one another, and who would do them.
+//! Validates a plan and finds the agents of its steps.
 
 #[cfg(test)]
 mod tests;
@@ -223,8 +223,8 @@ fn circles(plan: &Plan) -> Vec<Fault> {
     }
 }
 
-/// Finds who does a step: the agent that it names, or the first active one that offers the
-/// capability, and the intent if it names one.
+/// Finds the agent of a step: the named one, or the first active one with the capability, and the intent if
+/// one is named.
 pub(crate) fn assign<'a>(
     step: &Step,
     agents: &'a [Agent],

@@ -1,5 +1,5 @@
-//! Makes a plan of a goal by rule: words ask for skills, skills for capabilities, and what agents
-//! offer becomes a chain of steps.
+//! Makes a plan from a goal, rule-based: words map to skills, skills to capabilities, and available agents
+//! form a chain of steps.
 
 use serde::Serialize;
 
@@ -54,8 +54,7 @@ pub(crate) struct Found {
     pub(crate) planned: bool,
 }
 
-/// Makes a plan of a goal out of what active agents offer. The same goal and agents give the same
-/// plan; its steps form a chain.
+/// Makes a plan from the capabilities of active agents. Deterministic; its steps form a chain.
 pub(crate) fn decompose(goal: &str, agents: &[Agent]) -> Decomposed {
     let (mut source, mut skills) = wanted(goal, agents);
     if !skills.iter().any(|found| found.planned) {

@@ -1,8 +1,7 @@
-//! What goes to the agents of a plan, and what is made of their replies. The marker `[done]` means
-//! that the goal is reached; nothing that goes to an agent holds it, so that an agent that only
-//! repeats what it was told has not reached anything.
+//! Messages to the agents of a plan, and their replies. The marker `[done]` means that the goal is reached;
+//! no message contains it, so that an agent that only repeats its input does not reach the goal.
 //!
-//! A plan of a model is checked like a file that a stranger wrote.
+//! A plan of a model is checked like untrusted input.
 
 use std::fmt::Write;
 
@@ -30,8 +29,8 @@ pub(crate) struct Reply<'a> {
     pub(crate) text: &'a str,
 }
 
-/// Returns what the agent of a step is told: its instruction, on a further pass the result of the
-/// one before (`previous`), and what the steps said that it depends on, in the order of `context`.
+/// Returns the message to the agent of a step: its instruction, the result of the previous pass, and the
+/// results of its dependencies in the order of `context`.
 pub(crate) fn message(instruction: &str, previous: Option<&str>, context: &[Reply<'_>]) -> String {
     let mut message = spelled_out(instruction);
     if let Some(previous) = previous {
@@ -65,8 +64,8 @@ pub(crate) fn aggregate<'a>(results: impl IntoIterator<Item = (&'a str, &'a str)
     }
 }
 
-/// Returns whether the goal is reached, by what the last step said and nothing else: its text holds the
-/// marker, or its metadata has `satisfied` as true.
+/// Returns true if the last step reached the goal: its text has the marker, or its metadata `satisfied:
+/// true`.
 pub(crate) fn is_satisfied(reply: &str, metadata: &Map<String, Value>) -> bool {
     let flag = match metadata.get("satisfied") {
         Some(Value::Bool(flag)) => *flag,
@@ -76,8 +75,7 @@ pub(crate) fn is_satisfied(reply: &str, metadata: &Map<String, Value>) -> bool {
     flag || reply.to_ascii_lowercase().contains(MARKER)
 }
 
-/// Reads how many passes over a plan are wished for, out of the metadata of a conversation: a whole
-/// number from 1 on, at most [`LOOPS_MAX`]. Anything else is 1.
+/// Reads the number of passes from the metadata of a conversation: 1 to [`LOOPS_MAX`]; anything else is 1.
 pub(crate) fn max_loops(wish: Option<&str>) -> u32 {
     let wish = wish.and_then(|wish| wish.trim().parse::<u64>().ok());
     let wish = wish.map(|wish| wish.clamp(1, u64::from(LOOPS_MAX)));
@@ -149,8 +147,8 @@ pub(crate) fn told(goal: &str, agents: &[Agent], previous: Option<&str>) -> Stri
     told.to_string()
 }
 
-/// Returns the JSON Schema of a model's answer, in the part of the standard that servers hold models
-/// to: every field required, none besides.
+/// Returns the JSON Schema of a model's answer, in the subset that servers support: every field required, no
+/// others.
 pub(crate) fn schema() -> Value {
     let text = json!({"type": "string"});
     let step = json!({

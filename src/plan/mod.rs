@@ -1,6 +1,6 @@
-//! Plans: steps for agents that wait for one another. Rules: coordinator notes, sections 3.1 and 3.2.
-//! Pure; [`decompose()`] makes a plan of a goal, [`read()`] reads one, [`check`] judges it, and
-//! [`message`] has what goes between the steps and comes out at the end.
+//! Plans: steps for agents with dependencies. Rules: coordinator notes, sections 3.1 and 3.2. Pure;
+//! [`decompose()`] makes a plan from a goal, [`read()`] parses one, [`check`] validates it, and [`message`]
+//! has the messages between steps and the result.
 
 pub(crate) mod check;
 mod decompose;
@@ -97,8 +97,8 @@ impl Plan {
         self.max_loops.unwrap_or(1).clamp(1, LOOPS_MAX)
     }
 
-    /// Returns the ids of steps in waves: each needs only steps of earlier waves. What is in a
-    /// circle, or waits for a step that is not there, is in no wave.
+    /// Returns the ids of steps in waves, each after its dependencies. Steps in a cycle or with unknown
+    /// dependencies are in no wave.
     pub(crate) fn waves(&self) -> Vec<Vec<String>> {
         let graph = TaskGraph::new(self.nodes(), Vec::new());
         let name = |id: TaskId| self.steps[id.0 as usize - 1].id.clone();

@@ -1,4 +1,4 @@
-//! Reads plans that somebody has written: JSON or YAML, within bounds, with every fault at once.
+//! Parses untrusted plans, JSON or YAML, within limits and with all errors at once.
 
 use serde_json::{Map, Value};
 
@@ -8,8 +8,7 @@ use crate::document;
 use crate::error::nearest;
 use crate::plan::PLAN_MAX;
 
-/// Fields of a plan, of a step and of a skill that was left out. After the name of a field come
-/// other ways of writing it.
+/// Fields of a plan, a step and a skipped skill, each followed by its aliases.
 const PLAN: &[&[&str]] = &[
     &["goal"],
     &["maxLoops", "max_loops"],
@@ -28,8 +27,8 @@ const STEP: &[&[&str]] = &[
 ];
 const UNAVAILABLE: &[&[&str]] = &[&["skill"], &["capability"], &["reason"]];
 
-/// Reads a plan, also one that stands in an answer of cleo, and finds what is wrong with it. A plan
-/// with faults is not to be carried out; a text that cannot be read gives an empty plan.
+/// Parses a plan, also within an answer of cleo, and returns its faults. A plan with faults must not run;
+/// unreadable text gives an empty plan.
 pub(crate) fn read(bytes: &[u8]) -> (Plan, Vec<Fault>) {
     let value = match read_value(bytes) {
         Ok(value) => value,

@@ -1,8 +1,8 @@
-//! The protocol block of a prompt: how it is put together, found again and checked.
+//! Composes, finds and checks the protocol block of a prompt.
 //!
-//! The block stands at the very end of a prompt, so nothing that follows can take it back, and a
-//! forged begin or end in a task's text can neither stand for it nor end it early.
-//! Nothing but the markers may stand on their two lines: an agent would read it, and nobody would check it.
+//! The block is the very end of a prompt, so nothing after it can revoke it, and a forged begin or end marker
+//! in a task's text can neither replace nor end it. The marker lines may hold nothing else: an agent would
+//! read it, and nobody would check it.
 
 mod filled;
 #[cfg(test)]
@@ -75,8 +75,8 @@ struct Block<'a> {
 
 impl Block<'_> {}
 
-/// Checks a template: its block must stand last before any token is replaced, and hold no token
-/// whose value is prose, which could end the block early or speak in its name.
+/// Checks a template before tokens are replaced: the block must be last and hold no prose token, whose value
+/// could end the block early or speak in its name.
 pub(crate) fn check_template(template: &str) -> Vec<Violation> {
     let block = match find(template) {
         Ok(block) => block,
@@ -107,8 +107,7 @@ pub(super) fn unix_lines(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
 
-/// Checks that a prompt without task text carries the protocol: a block with both markers at its
-/// end, which names itself and holds every rule.
+/// Checks that a prompt without task text ends with a block that has both markers, its name and every rule.
 pub(crate) fn check(prompt: &str) -> Vec<Violation> {
     let block = match find(prompt) {
         Ok(block) => block,
@@ -131,8 +130,8 @@ pub(crate) fn check(prompt: &str) -> Vec<Violation> {
     violations
 }
 
-/// Returns the rules that a line in capitals states: those that it begins with, after marks such
-/// as `- **`. A rule that is only spoken of ("after OUT-002 run …") is not stated.
+/// Returns the rules that an upper-case line begins with, after bullets such as `- **`. A rule that is only
+/// mentioned ("after OUT-002 run …") does not count.
 fn rules_of(line: &str) -> impl Iterator<Item = &'static str> {
     let line = bare(line);
     let mut rest = bare(line.strip_prefix(NAME).unwrap_or(line));
@@ -152,8 +151,8 @@ fn bare(text: &str) -> &str {
     text.trim_start_matches(|c: char| !c.is_alphabetic())
 }
 
-/// Checks also that the block is word for word one that is known: the digest in its marker is that
-/// of `known` files, and its text is theirs with values in the place of tokens.
+/// Also checks that the block is a known one: the digest in its marker is that of `known` files, and its text
+/// is theirs with values for tokens.
 pub(crate) fn check_strictly(prompt: &str, known: &[ProtocolFile]) -> Vec<Violation> {
     let violations = check(prompt);
     let Ok(block) = find(prompt) else {
@@ -190,8 +189,8 @@ pub(crate) fn edited(change: &Violation) -> String {
     format!("the protocol is word for word no known one: {change}; --strict refuses it")
 }
 
-/// Returns whether a block that is word for word one of `known` carries the id of `task` wherever it
-/// names one; none when it is no such block. A token that was left as it is names no task.
+/// Returns whether a known block names `task` wherever it names a task; `None` for an unknown block.
+/// Unreplaced tokens name no task.
 pub(crate) fn is_for(prompt: &str, known: &[ProtocolFile], task: &str) -> Option<bool> {
     let block = find(prompt).ok()?;
     let text = stack_text(&named_files(block.begin, known)?);
@@ -254,8 +253,8 @@ pub(crate) fn named_task(text: &str) -> Option<TaskId> {
     })
 }
 
-/// Returns whether a line begins a block: with a version, then perhaps the names of the protocols that
-/// follow the base, then perhaps a digest.
+/// Returns true for a begin marker: a version, then optional names of further protocols, then an optional
+/// digest.
 fn is_begin(line: &str) -> bool {
     let Some(inner) = inner(line, "<!-- BEGIN SUBAGENT PROTOCOL ") else {
         return false;
@@ -296,8 +295,7 @@ fn is_version(word: &str) -> bool {
     after(word, "v").is_some_and(is_name)
 }
 
-/// Returns whether a text that somebody wrote has a line that begins a block, or one that would if
-/// its white space were different.
+/// Returns true if a text has a line that begins a block, ignoring white space.
 pub(crate) fn begins(text: &str) -> bool {
     text.lines().any(|line| {
         let words: Vec<&str> = line.split_whitespace().collect();

@@ -1,4 +1,4 @@
-//! HTML comments, which no reader of a Markdown text sees.
+//! Removes HTML comments from Markdown, which no reader sees.
 
 pub(super) mod lines;
 
@@ -10,8 +10,8 @@ use lines::Kind;
 const OPEN: &str = "<!--";
 const CLOSE: &str = "-->";
 
-/// Returns a Markdown text without its comments. Line ends inside them stay, and what only looks
-/// like a comment: in code, behind a backslash, or never closed in its paragraph.
+/// Returns Markdown without its comments, keeping their line ends and whatever only looks like a comment: in
+/// code, escaped, or not closed in its paragraph.
 pub(crate) fn removed(text: &str) -> String {
     let mut visible = String::with_capacity(text.len());
     let text = text.trim_start_matches('\u{feff}');

@@ -1,4 +1,4 @@
-//! The headings of a Markdown text, as far as the protocol asks for sections.
+//! The headings of Markdown, as far as the protocol requires sections.
 
 use super::comments::lines::{Kind, Line, heading, lines};
 
@@ -7,11 +7,10 @@ pub(crate) struct Section<'a> {
     pub(crate) level: usize,
     /// Its heading without marks.
     pub(crate) title: &'a str,
-    /// True when no letter or digit stands between its heading and the next of its level or above,
-    /// but for headings: a text of these alone says nothing.
+    /// Whether there is no letter or digit up to the next heading of this level or above, headings aside: a
+    /// text of headings alone says nothing.
     pub(crate) is_empty: bool,
-    /// What stands below it up to the next heading of any level. A title that is one because of the
-    /// line drawn below it belongs to it as well.
+    /// The text up to the next heading of any level, including the title of a setext heading.
     pub(crate) body: &'a str,
 }
 
@@ -50,8 +49,8 @@ pub(crate) fn sections(text: &str) -> Vec<Section<'_>> {
     found
 }
 
-/// What stands above a line of `=` or `-` is its heading, unless both are quoted. Such a title also
-/// fills the section before it: mostly the line was meant to be drawn across the page.
+/// The text above a line of `=` or `-` is a heading, unless both are quoted. It also fills the section before
+/// it, because the line was mostly meant as a rule.
 fn underlined<'a>(line: &Line<'_>, above: &'a str) -> Option<(usize, &'a str)> {
     let is_underline = line.kind == Kind::Underline && line.indent < 4;
     let mark = line.text.trim_start().chars().next();

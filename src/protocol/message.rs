@@ -1,5 +1,5 @@
-//! The sentences that an agent may end with (OUT-003; section 5 of the notes). A program compares
-//! them byte for byte, so a blank too many is a failure (exit 61).
+//! The allowed last messages of an agent (OUT-003; section 5 of the notes). They are compared byte for byte,
+//! so an extra blank is a failure (exit 61).
 
 use serde::Serialize;
 

@@ -1,6 +1,6 @@
-//! What an agent must do: the base protocol and the conditional ones, as files with a front matter
-//! that says when they apply. The block in a prompt is in [`block`], return messages in
-//! [`message`]. Rules: two-tier-subagents notes, section 4.
+//! The rules for agents: the base protocol and conditional ones, each a file whose front matter says when it
+//! applies. The block in a prompt is in [`block`], last messages in [`message`]. Rules: two-tier-subagents
+//! notes, section 4.
 
 pub(crate) mod block;
 pub(crate) mod comments;

@@ -1,5 +1,5 @@
-//! Whether a worker is there: its own address for that answers well, or it keeps the rules of the
-//! handshake in a request that asks for nothing.
+//! Checks whether a worker is available: by its health address, or by a handshake request that asks for
+//! nothing.
 
 use super::{ANSWER_MAX, Context, Fault, FaultKind, Reach, Request, response};
 use crate::agent::Agent;

@@ -1,6 +1,5 @@
-//! Workers: agents that are asked through one handshake, behind an address ([`call_address`]) or as a
-//! program ([`call_program`]). What goes wrong with a worker is an answer too, with a type and a message.
-//! Start at [`call`].
+//! Workers: agents that answer one handshake, at an address ([`call_address`]) or as a program
+//! ([`call_program`]). Their failures are answers too, with type and message. Start at [`call`].
 
 pub(crate) mod health;
 pub(crate) mod response;
@@ -115,9 +114,9 @@ pub(crate) fn request_id() -> Result<String> {
     Ok(id::uuid(random))
 }
 
-/// Asks a worker and waits for its answer, at most as long as the agent may take. Whatever is wrong
-/// with the worker is in the answer; the error is cleo's own: it is asked to end. Whether the worker
-/// may be called at all is for the caller to know (`ops::workers`).
+/// Asks a worker and waits for its answer within the agent's timeout. Failures of the worker are in the
+/// answer; an error is cleo's own interruption. The caller checks whether the worker may be called
+/// (`ops::workers`).
 pub(crate) fn call(agent: &Agent, request: &Request, reach: &Reach) -> Result<WorkerReply> {
     let answered = answered(agent, request, reach)?;
     let read = answered.and_then(|answer| response::read(&answer, request));

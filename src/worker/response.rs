@@ -1,4 +1,4 @@
-//! What a worker answers: its form, its rules, and what is said when they are broken. Pure.
+//! The answer of a worker: form, rules and error messages. Pure.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -134,8 +134,8 @@ impl WorkerReply {
     }
 }
 
-/// Reads an answer and checks the rules: it repeats the id, has a status, and has an output or an
-/// error, of which the status says which.
+/// Parses an answer and checks the rules: it repeats the id, and has a status and the output or error that
+/// fits it.
 pub(crate) fn read(answer: &[u8], request: &Request) -> Result<WorkerReply, Fault> {
     let answer: Value = serde_json::from_slice(answer)
         .map_err(|cause| invalid(format!("the answer is no JSON: {cause}")))?;

@@ -1,4 +1,4 @@
-//! Whether an agent can be so: each field within its bounds, and a worker with what it is reached by.
+//! Validates an agent: each field within its bounds, and a worker with a connection.
 
 use std::net::Ipv6Addr;
 
@@ -148,8 +148,8 @@ fn is_place(authority: &str) -> bool {
     is_host && is_port(port)
 }
 
-/// Returns whether a name can be one of a host: parts of at most 63 characters with points between them (RFC 1035,
-/// section 2.3.4), of which not only signs are made.
+/// Returns true for a valid host name: parts of at most 63 characters with dots between them (RFC 1035,
+/// section 2.3.4), not only signs.
 fn is_name(host: &str) -> bool {
     let host = host.strip_suffix('.').unwrap_or(host);
     let is_part = |part: &str| {

@@ -1,5 +1,5 @@
-//! Whether a text is a template with values in the place of its tokens. What would make another
-//! command of the line that it stands in is no value.
+//! Tells whether a text is a template with values for its tokens. Values that would change the command in
+//! their line are not accepted.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,9 @@ use crate::id::TaskId;
 use crate::protocol::message::KINDS;
 use crate::template::{Bindings, NONE, PROSE, inject, pieces};
 
-/// Returns whether `text` is `template` with a value in the place of each token, or with the token as
-/// it was. A token has the same value wherever it stands; what is the same for every task has one
-/// value only, and the id of an entry is that of its file. Topics stand nowhere else in the text: that
-/// they are words is all that can be checked.
+/// Returns true if `text` is `template` with values for tokens, or with tokens left as they are. A token has
+/// one value throughout, tokens that are the same for every task have their fixed value, and an entry id
+/// matches its file. Topics occur once, so that they are words is all that can be checked.
 pub(super) fn is_filled_in(template: &str, text: &str) -> bool {
     let fixed = Bindings::fixed();
     let [template, text] = [template, text].map(|text| inject(text.trim_end(), &fixed).text);
@@ -31,8 +30,8 @@ pub(super) fn is_filled_in(template: &str, text: &str) -> bool {
     rest.is_empty() && is_id_of_file(&values)
 }
 
-/// Returns whether the id of an entry is that of its file, with a number where an earlier entry has that
-/// already. Where a text does not tell both, there is nothing to compare.
+/// Returns true if an entry id is that of its file, or that with a number. Where a text does not have both,
+/// there is nothing to compare.
 fn is_id_of_file(values: &BTreeMap<&str, &str>) -> bool {
     let value = |token| values.get(token).copied();
     let parts = (value("RESEARCH_ID"), value("TOPIC_SLUG"), value("DATE"));
@@ -71,8 +70,8 @@ fn value_before<'a>(
     }
 }
 
-/// Returns whether a value can be that of a token: prose is any line, some are of a few words or ids,
-/// all else is one word.
+/// Returns true if a value is allowed for a token: any line for prose, words or ids for some, one word for
+/// all others.
 fn is_value(token: &str, value: &str) -> bool {
     match token {
         _ if is_token(token, value) => true,
@@ -96,8 +95,7 @@ fn is_task(text: &str) -> bool {
     id.is_ok_and(|id| id.to_string() == text)
 }
 
-/// Topics are words, in the one way in which a spawn writes them: a sentence among them would speak
-/// to the agent.
+/// Topics are single words, written as a spawn writes them: a sentence would speak to the agent.
 fn is_topics(text: &str) -> bool {
     let topics = serde_json::from_str::<Vec<String>>(text).unwrap_or_default();
     let is_same = serde_json::to_string(&topics).is_ok_and(|own| own == text);

@@ -1,10 +1,10 @@
-//! What the lines of a Markdown text are, by the rules of CommonMark for blocks, as far as it takes
-//! to tell comments and headings from code and from text.
+//! Classifies the lines of Markdown by the block rules of CommonMark, as far as needed to tell comments and
+//! headings from code and text.
 
 use std::borrow::Cow;
 
-/// Most quotes and list items inside of each other; what is deeper is text. Nobody writes more, and
-/// every line is looked at once for each that is open.
+/// Maximum nesting of quotes and list items; deeper ones count as text. Every line is checked against each
+/// open one.
 const DEPTH_MAX: usize = 32;
 /// What begins HTML that only its end tag ends, in small letters.
 const TAGS: [&str; 4] = ["pre", "script", "style", "textarea"];
@@ -205,8 +205,8 @@ fn leaf(text: &str, in_paragraph: bool) -> (Kind, Option<Leaf>) {
     (Kind::Text, (!is_alone).then_some(Leaf::Paragraph))
 }
 
-/// Returns a line without its end, with blanks for its tabs: then a column is a byte wherever only
-/// blanks and marks stand before it.
+/// Returns a line without its end and with tabs expanded, so that a column is a byte where only blanks and
+/// markers precede it.
 fn columns(line: &str) -> Cow<'_, str> {
     let line = line.trim_end_matches([' ', '\t', '\r', '\n']);
     if !line.contains('\t') {
@@ -267,8 +267,8 @@ fn is_underline(text: &str) -> bool {
     ['-', '='].into_iter().any(is_of)
 }
 
-/// Returns the mark of a fence that a line begins, and how many there are. Code between backticks
-/// that ends on its line begins none.
+/// Returns the character and length of the fence that a line begins with. Inline code that ends on its line
+/// is no fence.
 fn fence(text: &str) -> Option<(char, usize)> {
     let mark = text.chars().next().filter(|first| "`~".contains(*first))?;
     let rest = text.trim_start_matches(mark);

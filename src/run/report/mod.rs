@@ -9,9 +9,11 @@ mod steps;
 mod tests;
 mod timeline;
 
+use std::borrow::Cow;
+
 use super::board::{Summary, TaskRun};
 use super::{Event, Message, Outcome, Run, Step};
-use crate::error::{Code, steers};
+use crate::error::{Code, shortened, steers};
 use crate::run::Usage;
 
 /// Longest text that is shown of one thing, in characters.
@@ -71,11 +73,8 @@ fn clean(text: &str) -> String {
     text.chars().map(seen).collect()
 }
 
-fn bounded(text: &str) -> String {
-    match text.char_indices().nth(TEXT_MAX) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_string(),
-    }
+fn bounded(text: &str) -> Cow<'_, str> {
+    shortened(text, TEXT_MAX)
 }
 
 fn escaped(text: &str) -> String {

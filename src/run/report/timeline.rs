@@ -7,6 +7,7 @@ use chrono::DateTime;
 
 use super::steps::{Steps, Try};
 use super::{Record, escaped, time};
+use crate::error::shortened;
 use crate::run::board::{TaskRun, TaskState};
 use crate::run::told::{Told, kind};
 use crate::task::Status;
@@ -69,7 +70,7 @@ fn draw_timeline(bars: &[Bar]) -> String {
             "<text x=\"0\" y=\"{}\">{} ·{attempt}</text><rect class=\"bar {class}\" x=\"{x}\" \
              y=\"{y}\" width=\"{width}\" height=\"14\" rx=\"3\"><title>{}</title></rect>",
             y + 12,
-            escaped(&short(name)),
+            escaped(&shortened(name, NAME_MAX)),
             escaped(&format!("{name}, try {attempt}: {took}"))
         );
     }
@@ -87,13 +88,6 @@ fn draw_timeline(bars: &[Bar]) -> String {
 fn moment(at: &str) -> Option<i64> {
     let at = DateTime::parse_from_rfc3339(at).ok();
     at.map(|at| at.timestamp_millis())
-}
-
-fn short(name: &str) -> String {
-    match name.char_indices().nth(NAME_MAX) {
-        Some((end, _)) => format!("{}…", &name[..end]),
-        None => name.to_string(),
-    }
 }
 
 /// Draws the tries of all tasks; one that is still under way ends with the last event.

@@ -70,10 +70,6 @@ impl Runner for Claude {
             _ => Vec::new(),
         }
     }
-
-    fn resumes(&self) -> bool {
-        true
-    }
 }
 
 /// What it may cost, counted as it counts: with what the conversation has cost before.

@@ -62,10 +62,6 @@ impl Runner for Codex {
             _ => Vec::new(),
         }
     }
-
-    fn resumes(&self) -> bool {
-        true
-    }
 }
 
 fn item_started(event: &Value) -> Vec<Sign> {

@@ -96,10 +96,6 @@ impl Runner for Copilot {
             _ => Vec::new(),
         }
     }
-
-    fn resumes(&self) -> bool {
-        true
-    }
 }
 
 fn result(event: &Value, ended: &mut Ended) -> Vec<Sign> {

@@ -85,10 +85,6 @@ impl Runner for Gemini {
         }
         event::judge(ended);
     }
-
-    fn resumes(&self) -> bool {
-        true
-    }
 }
 
 fn message(event: &Value, ended: &mut Ended) {

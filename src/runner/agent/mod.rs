@@ -162,7 +162,9 @@ pub(crate) trait Runner: Send + Sync {
         event::judge(ended);
     }
 
-    fn resumes(&self) -> bool;
+    fn resumes(&self) -> bool {
+        true
+    }
 
     /// Returns whether every message of its agent is told: then one that is not there was not said.
     fn tells_messages(&self) -> bool {

@@ -80,10 +80,6 @@ impl Runner for OpenCode {
             event::retried(line, None, ended);
         }
     }
-
-    fn resumes(&self) -> bool {
-        true
-    }
 }
 
 /// Returns what it is denied, where the job names its tools: what is not denied is allowed.

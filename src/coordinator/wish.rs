@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::typed;
+use super::detached::typed;
 use crate::coordinator::plan::Refine;
 use crate::error::{Code, Error, Result, steers};
 use crate::id::TaskId;
@@ -147,7 +147,6 @@ impl PlanWish {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::coordinator::detached::typed;
 
     #[test]
     fn no_value_becomes_an_option_of_its_own() {
