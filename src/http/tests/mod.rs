@@ -11,6 +11,7 @@ mod conversations;
 mod events;
 mod executions;
 mod guard;
+#[cfg(feature = "schemas")]
 mod hostile;
 mod keys;
 mod plans;
