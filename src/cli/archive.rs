@@ -20,7 +20,7 @@ const WHICH: [&str; 4] = ["tasks", "done_before", "older_than", "epic"];
 #[command(after_help = "\
 Examples:
   cleo archive T3 T4
-  cleo archive --older-than 30d --dry-archive
+  cleo archive --older-than 30d --dry-run
   cleo archive --done-before 2026-01-01 --epic T1
   cleo list --archived
   cleo unarchive T3")]
@@ -65,7 +65,6 @@ pub(super) fn archive(face: &mut Face<'_>, arguments: ArchiveArguments) -> Resul
     })
 }
 
-/// Says what was moved into the archive or out of it.
 fn show_moved(screen: &mut Screen, [done, would]: [&str; 2], moved: &Archival) {
     if moved.tasks.is_empty() {
         screen.line(Tone::Dim, "nothing to do");
@@ -106,7 +105,7 @@ pub(super) fn unarchive(face: &mut Face<'_>, arguments: UnarchiveArguments) -> R
 }
 
 #[derive(Args)]
-#[command(after_help = "Examples:\n  cleo delete T3 --dry-delete\n  cleo delete T1 --cascade")]
+#[command(after_help = "Examples:\n  cleo delete T3 --dry-run\n  cleo delete T1 --cascade")]
 pub(super) struct DeleteArguments {
     /// The task
     task: TaskId,

@@ -104,13 +104,11 @@ impl Globals {
     }
 }
 
-/// Writes an option with each of its values, as it stands behind the name of the program.
 fn named(option: &str, values: &[PathBuf]) -> String {
     let value = |value: &PathBuf| format!("{option} {} ", quote(&value.to_string_lossy()));
     values.iter().map(value).collect()
 }
 
-/// Parts a line for a POSIX shell before each command behind `&&` or `|` outside quotes.
 fn commands(line: &str) -> Vec<&str> {
     let (mut parts, mut start) = (Vec::new(), 0);
     // The mark that ends a text in quotes, and whether a backslash counts in it.
@@ -152,7 +150,6 @@ pub(super) struct LeaseOption {
 }
 
 impl LeaseOption {
-    /// Returns what the caller wishes, else what is set.
     pub(super) fn or_set(self, settings: &Settings) -> Lease {
         let set = || Lease::of_seconds(settings.number(CLAIMS_LEASE)?);
         self.lease.or_else(set).unwrap_or_default()

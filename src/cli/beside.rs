@@ -34,7 +34,6 @@ const COMMANDS: &[(&str, &str)] = &[
     ("util", FULL),
 ];
 
-/// Says which program beside carries out a command, if one does.
 pub(super) fn carries_out(command: &str) -> Option<&'static str> {
     let found = COMMANDS.iter().find(|(name, _)| *name == command);
     found.map(|(_, program)| *program)

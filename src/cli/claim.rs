@@ -6,11 +6,12 @@ use clap::Args;
 
 use super::Face;
 use super::arguments::{EpochOption, LeaseOption};
-use super::screen::Tone;
+use super::screen::{Screen, Tone};
 use super::show::{claim_fields, task_line};
 use crate::error::Result;
-use crate::id::TaskId;
+use crate::id::{self, TaskId};
 use crate::ops::claims::{self, Claimed};
+use crate::ops::{self, tasks};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -52,7 +53,6 @@ pub(super) fn claim(face: &mut Face<'_>, arguments: ClaimArguments) -> Result<Ex
     claimed_reply(face, "Claimed", &claimed)
 }
 
-/// Answers with a task and its claim.
 fn claimed_reply(face: &mut Face<'_>, verb: &str, claimed: &Claimed) -> Result<ExitCode> {
     face.reply(claimed, &claimed.warnings, |screen| {
         let (tone, word) = match claimed.changed {
@@ -114,4 +114,113 @@ pub(super) fn release(face: &mut Face<'_>, arguments: ReleaseArguments) -> Resul
     let (epoch, force) = (arguments.claim.epoch, arguments.force);
     let released = claims::release(&mut face.context()?, arguments.task, epoch, force)?;
     claimed_reply(face, "Released", &released)
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo start T3
+  cleo start T3 --lease 4h
+
+A task that waits for others is started with a warning: whoever starts it has chosen it, as an agent
+has that was given its prompt. `cleo claim`, which hands out work, refuses it without --force.")]
+pub(super) struct StartArguments {
+    /// The task
+    task: TaskId,
+
+    #[command(flatten)]
+    lease: LeaseOption,
+
+    #[command(flatten)]
+    claim: EpochOption,
+}
+
+pub(super) fn start(face: &mut Face<'_>, arguments: StartArguments) -> Result<ExitCode> {
+    let (lease, epoch) = (arguments.lease.or_set(face.settings), arguments.claim.epoch);
+    let moved = tasks::start(&mut face.context()?, arguments.task, lease, epoch)?;
+    face.reply(&moved, &moved.warnings, |screen| {
+        moved_line(screen, "Started", &moved);
+        claim_fields(screen, moved.claim.as_ref());
+    })
+}
+
+pub(super) fn moved_line(screen: &mut Screen, verb: &str, moved: &tasks::Moved) {
+    let (tone, word) = if moved.changed {
+        (Tone::Good, verb)
+    } else {
+        (Tone::Dim, "Unchanged")
+    };
+    screen.say(tone, word).say(Tone::Plain, " ");
+    task_line(screen, &moved.task);
+    screen.field("judged in", moved.worktree.as_deref().unwrap_or_default());
+    screen.field("now ready", id::list(&moved.unblocked));
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo complete T3
+  cleo complete T3 --force
+
+What a task depends on need not be done: work that is finished is finished, so that is a warning.")]
+pub(super) struct CompleteArguments {
+    /// The task
+    task: TaskId,
+
+    /// Complete it although it does not verify, has open children or is somebody else's; this is
+    /// recorded
+    #[arg(long)]
+    force: bool,
+
+    #[command(flatten)]
+    claim: EpochOption,
+}
+
+pub(super) fn complete(face: &mut Face<'_>, arguments: CompleteArguments) -> Result<ExitCode> {
+    let (epoch, force) = (arguments.claim.epoch, arguments.force);
+    let moved = ops::complete::complete(&mut face.context()?, arguments.task, epoch, force)?;
+    face.reply(&moved, &moved.warnings, |screen| {
+        moved_line(screen, "Completed", &moved)
+    })
+}
+
+#[derive(Args)]
+#[command(after_help = "Examples:\n  cleo reopen T3")]
+pub(super) struct ReopenArguments {
+    /// The task
+    task: TaskId,
+}
+
+pub(super) fn reopen(face: &mut Face<'_>, arguments: ReopenArguments) -> Result<ExitCode> {
+    let moved = tasks::reopen(&mut face.context()?, arguments.task)?;
+    face.reply(&moved, &moved.warnings, |screen| {
+        moved_line(screen, "Reopened", &moved)
+    })
+}
+
+#[derive(Args)]
+#[command(after_help = "Examples:\n  cleo cancel T3 --reason 'the library does it already'")]
+pub(super) struct CancelArguments {
+    /// The task
+    task: TaskId,
+
+    /// Why; kept as a note
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+
+    /// Cancel it although somebody else holds it; this is recorded
+    #[arg(long)]
+    force: bool,
+}
+
+pub(super) fn cancel(face: &mut Face<'_>, arguments: CancelArguments) -> Result<ExitCode> {
+    let CancelArguments {
+        task,
+        reason,
+        force,
+    } = arguments;
+    let moved = tasks::cancel(&mut face.context()?, task, reason, force)?;
+    face.reply(&moved, &moved.warnings, |screen| {
+        moved_line(screen, "Cancelled", &moved)
+    })
 }

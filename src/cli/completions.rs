@@ -121,7 +121,6 @@ fn bash(command: &mut clap::Command, words: Vec<OsString>, folder: Option<&Path>
     found.collect::<Vec<_>>().join(&between)
 }
 
-/// Finds the workspace that a half-typed line names.
 fn named_root(words: &[OsString]) -> Globals {
     let mut root = None;
     for (at, word) in words.iter().enumerate() {

@@ -111,7 +111,6 @@ fn unset(face: &mut Face<'_>, arguments: UnsetArguments) -> Result<ExitCode> {
     reply(face, &changed, &[])
 }
 
-/// Trusts a setting that the user has just put into the project's file.
 fn vouch_for(face: &Face<'_>, changed: &Changed) -> Result<Vec<String>> {
     let item = match &changed.value {
         Some(Value::Text(text)) if Item::is_of_settings(&changed.key) => {

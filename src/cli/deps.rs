@@ -153,7 +153,6 @@ fn draw(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
     })
 }
 
-/// Shows tasks below a heading.
 pub(super) fn neighbors(screen: &mut Screen, heading: &str, tasks: &[Neighbor]) {
     if tasks.is_empty() {
         return;
@@ -180,7 +179,6 @@ pub(super) fn problem_warnings(problems: &[Problem]) -> Vec<String> {
     warnings
 }
 
-/// Warns of the same in everything below an epic, or in the whole workspace.
 pub(super) fn stuck_warnings(context: &mut Context, epic: Option<TaskId>) -> Result<Vec<String>> {
     let none = Some(0);
     Ok(problem_warnings(

@@ -25,7 +25,6 @@ const ADDRESS_SHOWN: usize = 100;
 /// Longest name of who calls, in characters.
 const AGENT_MAX: usize = 100;
 
-/// Reads all layers of settings. Files that are not there cost a look each.
 pub(super) fn settings(globals: &Globals) -> Result<Settings> {
     let (mut settings, fault) = variables(globals);
     fault.map_or(Ok(()), Err)?;
@@ -44,20 +43,16 @@ fn add_server(settings: &mut Settings) -> Result<()> {
     if let Some(text) = variable(name) {
         let address = provider.address(&text.to_string_lossy());
         let value = key.read_variable(&address);
-        let value = value.unwrap_or_else(|_| Value::Text(no_address(&address)));
+        // What can be no address is refused where a model is made, and not before: the variable belongs to others.
+        let value = value.unwrap_or_else(|_| {
+            let start = address.chars().take(ADDRESS_SHOWN).filter(|c| !steers(*c));
+            Value::Text(start.chain(['…']).collect())
+        });
         settings.add(key, value, Origin::Variable(name));
     }
     Ok(())
 }
 
-/// Cuts what can be no address so that it is refused where a model is made, and not before: the variable
-/// belongs to other programs.
-fn no_address(text: &str) -> String {
-    let start = text.chars().take(ADDRESS_SHOWN).filter(|c| !steers(*c));
-    start.chain(['…']).collect()
-}
-
-/// Says where the files of settings are.
 pub(super) fn settings_files(globals: &Globals) -> Files {
     let root = globals.root.clone().or(path("CLEO_ROOT"));
     let here = env::current_dir().unwrap_or_default();
@@ -72,7 +67,6 @@ pub(super) fn settings_files(globals: &Globals) -> Files {
     }
 }
 
-/// Reads the layers above the files, options and variables, and what is wrong with them.
 pub(super) fn variables(globals: &Globals) -> (Settings, Option<Error>) {
     let mut settings = Settings::default();
     let mut fault = options(globals, &mut settings).err();
@@ -91,7 +85,6 @@ fn variable_of(key: &Key) -> Result<Option<Value>> {
     text.map(|text| read(key, key.variable, &text)).transpose()
 }
 
-/// Reads what a variable says of a setting.
 fn read(key: &Key, variable: &str, text: &str) -> Result<Value> {
     key.read_variable(text).map_err(|can_be| {
         let is = key.quoted(text);
@@ -121,7 +114,6 @@ fn options(globals: &Globals, settings: &mut Settings) -> Result<()> {
     Ok(())
 }
 
-/// Reads when to use color.
 pub(super) fn color(settings: &Settings) -> Color {
     let color = settings.text(COLOR);
     color
@@ -129,7 +121,6 @@ pub(super) fn color(settings: &Settings) -> Color {
         .unwrap_or_default()
 }
 
-/// Gathers what surrounds the command.
 pub(super) fn surroundings(
     globals: &Globals,
     settings: &Settings,
@@ -165,12 +156,10 @@ fn directory(root: Option<&Path>) -> Result<PathBuf> {
     }
 }
 
-/// Reads the form of the answer that is wished for.
 pub(super) fn format(settings: &Settings) -> Option<Format> {
     Format::from_str(&settings.text(FORMAT)?, true).ok()
 }
 
-/// Finds this very program, and says whether it is on the PATH.
 pub(super) fn program() -> Result<(PathBuf, bool)> {
     let program = env::current_exe().map_err(|cause| {
         let message = format!("cleo cannot find its own program: {cause}");
@@ -203,7 +192,6 @@ fn folder(name: &str) -> Option<PathBuf> {
     path(name).filter(|path| path.is_absolute())
 }
 
-/// Reads what the caller was given to do.
 fn assignment() -> Result<Assignment> {
     // What can be no name of a run is that of none.
     let run = setting("CLEO_RUN_ID")?.and_then(|run| one_line("CLEO_RUN_ID", run).ok());
@@ -219,7 +207,6 @@ fn assignment() -> Result<Assignment> {
     })
 }
 
-/// Reads a setting that has a form.
 fn parsed<T: FromStr>(name: &str, form: &str) -> Result<Option<T>> {
     let Some(text) = setting(name)? else {
         return Ok(None);

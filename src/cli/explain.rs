@@ -58,7 +58,10 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     let Some(name) = arguments.code else {
         return table(face, Code::ALL);
     };
-    let exiting = exiting_with(&name);
+    let codes = Code::ALL.iter().copied();
+    let exiting: Vec<Code> = codes
+        .filter(|code| name.parse() == Ok(code.exit_code()))
+        .collect();
     if !exiting.is_empty() {
         return table(face, &exiting);
     }
@@ -74,14 +77,6 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
             .line(Tone::Plain, result.meaning)
             .line(Tone::Plain, result.advice);
     })
-}
-
-/// The codes with which a command ends that exits with the number `text`.
-fn exiting_with(text: &str) -> Vec<Code> {
-    let codes = Code::ALL.iter().copied();
-    codes
-        .filter(|code| text.parse() == Ok(code.exit_code()))
-        .collect()
 }
 
 fn unknown(name: &str) -> Error {
@@ -105,7 +100,11 @@ fn unknown(name: &str) -> Error {
 pub(super) fn help(face: &mut Face<'_>, arguments: HelpArguments) -> Result<ExitCode> {
     match arguments.topic.as_slice() {
         [topic] if topic == CODES => return table(face, Code::ALL),
-        [topic, word, ..] if topic == CODES => return Err(no_further(word)),
+        [topic, word, ..] if topic == CODES => {
+            let message =
+                format!("the topic `{CODES}` takes no further word, and `{word}` follows");
+            return Err(Error::new(Code::Usage, message).fix(format!("cleo help {CODES}")));
+        }
         _ => {}
     }
     let mut root = super::tree::whole();
@@ -113,11 +112,6 @@ pub(super) fn help(face: &mut Face<'_>, arguments: HelpArguments) -> Result<Exit
     let mut command = find(root, &arguments.topic, &[CODES])?;
     let help = command.render_long_help().to_string();
     Ok(face.output.help_page(&help))
-}
-
-fn no_further(word: &str) -> Error {
-    let message = format!("the topic `{CODES}` takes no further word, and `{word}` follows");
-    Error::new(Code::Usage, message).fix(format!("cleo help {CODES}"))
 }
 
 /// Finds a command below `command` by the words that name it. In place of the first word one of `topics`

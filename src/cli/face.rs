@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -26,7 +27,6 @@ pub(super) struct Face<'a> {
 }
 
 impl Face<'_> {
-    /// Runs one command under its name.
     pub(super) fn run<A>(
         &mut self,
         name: &'static str,
@@ -38,17 +38,14 @@ impl Face<'_> {
         command(self, arguments)
     }
 
-    /// Reads what surrounds the command.
     pub(super) fn surroundings(&self) -> Result<Surroundings> {
         environment::surroundings(self.globals, self.settings, self.name)
     }
 
-    /// Opens the workspace.
     pub(super) fn context(&self) -> Result<Context> {
         Context::open(self.surroundings()?)
     }
 
-    /// Answers with a result.
     pub(super) fn reply<T: Serialize>(
         &self,
         result: &T,
@@ -58,7 +55,6 @@ impl Face<'_> {
         Ok(self.output.reply(self.name, result, None, warnings, text))
     }
 
-    /// Answers with a verdict; one that failed carries its error beside the result.
     pub(super) fn verdict<T: Serialize>(
         &self,
         result: &T,
@@ -68,7 +64,6 @@ impl Face<'_> {
         self.outcome(result, error, &[], text)
     }
 
-    /// Answers with a result, the error of what of it failed, and warnings.
     pub(super) fn outcome<T: Serialize>(
         &self,
         result: &T,
@@ -82,8 +77,48 @@ impl Face<'_> {
             .reply(self.name, result, error.as_ref(), warnings, text))
     }
 
-    /// Gives an error that stands beside a result its command to paste.
     pub(super) fn with_fix(&self, error: Option<Error>) -> Option<Error> {
         error.map(|error| usage::complete(error, self.globals, self.arguments))
+    }
+}
+
+/// Arguments that are only laid out for the command that is called. A run that shows one task has no use for
+/// the options of forty other commands, and laying them out took most of its time.
+pub(super) struct Later<A>(pub(super) A);
+
+impl<A: FromArgMatches> FromArgMatches for Later<A> {
+    fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Later<A>, clap::Error> {
+        A::from_arg_matches(matches).map(Later)
+    }
+
+    fn update_from_arg_matches(
+        &mut self,
+        matches: &ArgMatches,
+    ) -> std::result::Result<(), clap::Error> {
+        self.0.update_from_arg_matches(matches)
+    }
+}
+
+impl<A: Args> Args for Later<A> {
+    fn augment_args(command: Command) -> Command {
+        command.defer(A::augment_args)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        command.defer(A::augment_args_for_update)
+    }
+}
+
+impl<A: Subcommand> Subcommand for Later<A> {
+    fn augment_subcommands(command: Command) -> Command {
+        command.defer(A::augment_subcommands)
+    }
+
+    fn augment_subcommands_for_update(command: Command) -> Command {
+        command.defer(A::augment_subcommands_for_update)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        A::has_subcommand(name)
     }
 }

@@ -37,7 +37,6 @@ pub(super) struct Fields {
 }
 
 impl Fields {
-    /// Reads paths as they stand on the command line.
     pub(super) fn read(paths: &[String]) -> Fields {
         let words = |path: &String| path.trim().split('.').map(String::from).collect();
         Fields {
@@ -49,12 +48,10 @@ impl Fields {
         }
     }
 
-    /// Says whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.paths.is_empty()
     }
 
-    /// Refuses a path that no result of a command with this schema has, before anything is done.
     pub(super) fn check(&self, command: &str, schema: &Value) -> Result<()> {
         for path in &self.paths {
             let mut at = start(command, schema);
@@ -71,7 +68,6 @@ impl Fields {
         Ok(())
     }
 
-    /// Returns the parts of a result of a command.
     pub(super) fn of(&self, command: &str, result: &Value) -> Value {
         let list = result
             .as_object()
@@ -87,7 +83,6 @@ impl Fields {
         Value::Object(picked)
     }
 
-    /// Returns the parts of one thing.
     pub(super) fn pick(&self, from: &Value) -> Value {
         let mut picked = Value::Object(Map::new());
         for path in &self.paths {
@@ -134,7 +129,6 @@ fn counted<'a>(
     main.map(|(name, _)| name.as_str())
 }
 
-/// Says whether a field of a schema is a list, perhaps one that can be left out.
 fn may_be_list(field: &Value) -> bool {
     let kinds = &field["type"];
     let mut among = kinds.as_array().into_iter().flatten();
@@ -157,7 +151,6 @@ fn start<'a>(command: &str, root: &'a Value) -> Vec<&'a Value> {
     starts
 }
 
-/// Follows references, alternatives and lists to the objects that a schema describes.
 fn shapes<'a>(root: &'a Value, schema: &'a Value, depth: usize) -> Vec<&'a Value> {
     if depth > DEPTH_MAX {
         return Vec::new();
@@ -199,7 +192,6 @@ fn step<'a>(root: &'a Value, at: &[&'a Value], word: &str) -> Option<Vec<&'a Val
     found
 }
 
-/// What fields beside the named ones look like, where there may be any.
 fn others(shape: &Value) -> Option<&Value> {
     match shape.get("additionalProperties") {
         Some(Value::Bool(false)) => None,
@@ -226,7 +218,6 @@ fn names(at: &[&Value]) -> Vec<String> {
     names
 }
 
-/// Names the field below which a word stands that does not stand here.
 fn holder(root: &Value, at: &[&Value], word: &str) -> Option<String> {
     let has = |shape: &&Value| shape["properties"].get(word).is_some();
     let holds = |name: &String| {

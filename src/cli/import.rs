@@ -197,7 +197,6 @@ fn left_out(report: &Report) -> String {
     listed(reasons.into_iter().chain([("more", more)]))
 }
 
-/// Names what a user may want to look at.
 fn details(screen: &mut Screen, report: &Report) {
     for fault in &report.faults.shown {
         let file = fault.place.file.as_deref().unwrap_or_default();

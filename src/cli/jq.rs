@@ -109,7 +109,6 @@ impl Jq {
     }
 }
 
-/// Writes a value that a filter found.
 fn put(out: &mut dyn Write, text: &[u8], terminal: bool) -> io::Result<()> {
     if !terminal {
         return out.write_all(text);
@@ -153,7 +152,6 @@ impl Running {
         }
     }
 
-    /// Sends a document, which the program reads whole before it answers.
     fn send(&mut self, document: &[u8]) -> io::Result<()> {
         let length = u32::try_from(document.len()).map_err(io::Error::other)?;
         self.input.write_all(b"d")?;
@@ -176,7 +174,6 @@ impl Running {
         Ok((read == length as usize).then_some((head[0], bytes)))
     }
 
-    /// Says why the program has ended before its end.
     fn cause(mut self) -> String {
         let mut said = Vec::new();
         if let Some(errors) = self.child.stderr.take() {

@@ -102,7 +102,6 @@ pub(super) struct ArchiveOptions {
 }
 
 impl ArchiveOptions {
-    /// Says which tasks are asked for.
     pub(super) fn shown(&self) -> Archived {
         match (self.archived, self.all) {
             (true, _) => Archived::Only,
@@ -156,7 +155,6 @@ pub(super) fn run(face: &mut Face<'_>, mut arguments: Arguments) -> Result<ExitC
     face.reply(&listed, &[], |screen| table(screen, &listed))
 }
 
-/// Shows tasks as a table, and how many more there are.
 fn table(screen: &mut Screen, listed: &Listed) {
     if listed.total == 0 {
         screen.line(Tone::Dim, "no tasks");

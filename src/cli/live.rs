@@ -52,14 +52,12 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// Sends an event as a row of its own form.
     pub(super) fn row<T: Serialize>(&mut self, row: &T) {
         if self.form == Form::Lines {
             self.stream.row(row, |_| {});
         }
     }
 
-    /// Shows text on a terminal.
     pub(super) fn show(&mut self, text: impl FnOnce(&mut Screen)) {
         if self.is_text() {
             self.stream.show(text);
@@ -100,7 +98,6 @@ impl<'a> Live<'a> {
         is_whole && self.is_text()
     }
 
-    /// Answers with the result.
     pub(super) fn end<T: Serialize>(
         mut self,
         result: &T,

@@ -61,7 +61,6 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     })
 }
 
-/// Makes the pages of a command and of those below it, each with its name.
 fn all(command: &clap::Command) -> Result<Vec<(String, String)>> {
     let mut pages = vec![(page_name(command), page(command)?)];
     for below in command

@@ -6,7 +6,6 @@ mod environment;
 mod face;
 mod fields;
 mod jq;
-mod later;
 mod output;
 mod screen;
 mod tree;
@@ -18,7 +17,6 @@ mod archive;
 mod ask;
 mod chat;
 mod claim;
-mod complete;
 mod completions;
 mod config;
 mod conversations;
@@ -48,9 +46,7 @@ mod session;
 mod show;
 mod skills;
 mod spawn;
-mod start;
 mod trust;
-mod undo;
 mod update;
 mod util;
 mod verify;
@@ -63,7 +59,7 @@ use clap::Subcommand;
 
 use crate::error::Result;
 use face::Face;
-use later::Later;
+use face::Later;
 use output::Output;
 
 // What can be called. A doc comment here would become the help of the program.
@@ -88,13 +84,13 @@ enum Command {
     /// Give a claimed task back: it is free, and pending again if it was active
     Release(Later<claim::ReleaseArguments>),
     /// Start the work on a task: it is claimed, and active
-    Start(Later<start::Arguments>),
+    Start(Later<claim::StartArguments>),
     /// Mark a task done; a task that was spawned must verify first
-    Complete(Later<complete::CompleteArguments>),
+    Complete(Later<claim::CompleteArguments>),
     /// Take a closed task up again
-    Reopen(Later<complete::ReopenArguments>),
+    Reopen(Later<claim::ReopenArguments>),
     /// Give a task up
-    Cancel(Later<complete::CancelArguments>),
+    Cancel(Later<claim::CancelArguments>),
     /// Delete a task; its id is never used again
     Delete(Later<archive::DeleteArguments>),
     /// Put closed tasks away: out of lists, and still counted as what they are
@@ -104,11 +100,11 @@ enum Command {
     /// Show what a task depends on and what depends on it, as a list, a tree or a picture
     Deps(Later<deps::Arguments>),
     /// Show the task to take next, and why this one
-    Next(Later<orchestrator::next::Arguments>),
+    Next(Later<orchestrator::graph::NextArguments>),
     /// Show what was done, newest first: one operation for each command that changed something
     Log(Later<log::Arguments>),
     /// Undo an operation on tasks; an undo can be undone too
-    Undo(Later<undo::Arguments>),
+    Undo(Later<log::UndoArguments>),
     /// Manage the work of agents on a graph of tasks
     #[command(subcommand)]
     Orchestrator(Later<orchestrator::Command>),
@@ -186,15 +182,7 @@ enum Command {
     Util(Later<util::Command>),
 }
 
-impl Command {
-    /// Says whether it is one that helps when settings are faulty.
-    fn is_self_help(&self) -> bool {
-        matches!(
-            self,
-            Command::Config(_) | Command::Doctor(_) | Command::Explain(_) | Command::Help(_)
-        )
-    }
-}
+impl Command {}
 
 /// The name of answers before a command begins.
 const NO_COMMAND: &str = "cleo";
@@ -212,7 +200,6 @@ pub fn run() -> ExitCode {
     start::<EVERYDAY>(arguments)
 }
 
-/// Runs the command of this process, whatever it is, and returns its exit code.
 pub fn run_whole() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     if tree::first_word(&arguments).and_then(beside::carries_out) == Some(beside::SERVER) {
@@ -221,7 +208,6 @@ pub fn run_whole() -> ExitCode {
     start::<WHOLE>(arguments)
 }
 
-/// Runs the command of this process, which is to serve, and returns its exit code.
 #[cfg(feature = "server")]
 pub fn run_server() -> ExitCode {
     start::<SERVER>(std::env::args_os().collect())
@@ -250,7 +236,16 @@ fn start<const PROGRAM: u8>(arguments: Vec<OsString>) -> ExitCode {
         // The way out of faulty settings must not lead through them.
         Err(error) => {
             let (above, _) = environment::variables(&cli.globals);
-            (above, Some(error).filter(|_| !cli.command.is_self_help()))
+            (above, {
+                let helps = matches!(
+                    cli.command,
+                    Command::Config(_)
+                        | Command::Doctor(_)
+                        | Command::Explain(_)
+                        | Command::Help(_)
+                );
+                Some(error).filter(|_| !helps)
+            })
         }
     };
     let mut output = Output::new(&cli.globals, &settings);
@@ -279,7 +274,6 @@ fn start<const PROGRAM: u8>(arguments: Vec<OsString>) -> ExitCode {
     }
 }
 
-/// The one place that knows which command is which.
 fn dispatch<const PROGRAM: u8>(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
     // Which fields there are is told by the shapes of answers, which only the others carry.
     if PROGRAM == EVERYDAY && !face.globals.fields.is_empty() {
@@ -295,19 +289,19 @@ fn dispatch<const PROGRAM: u8>(face: &mut Face<'_>, command: Command) -> Result<
         Command::Claim(Later(arguments)) => face.run("claim", arguments, claim::claim),
         Command::Heartbeat(Later(arguments)) => face.run("heartbeat", arguments, claim::heartbeat),
         Command::Release(Later(arguments)) => face.run("release", arguments, claim::release),
-        Command::Start(Later(arguments)) => face.run("start", arguments, start::run),
-        Command::Complete(Later(arguments)) => face.run("complete", arguments, complete::complete),
-        Command::Reopen(Later(arguments)) => face.run("reopen", arguments, complete::reopen),
-        Command::Cancel(Later(arguments)) => face.run("cancel", arguments, complete::cancel),
+        Command::Start(Later(arguments)) => face.run("start", arguments, claim::start),
+        Command::Complete(Later(arguments)) => face.run("complete", arguments, claim::complete),
+        Command::Reopen(Later(arguments)) => face.run("reopen", arguments, claim::reopen),
+        Command::Cancel(Later(arguments)) => face.run("cancel", arguments, claim::cancel),
         Command::Delete(Later(arguments)) => face.run("delete", arguments, archive::delete),
         Command::Archive(Later(arguments)) => face.run("archive", arguments, archive::archive),
         Command::Unarchive(Later(arguments)) => {
             face.run("unarchive", arguments, archive::unarchive)
         }
         Command::Deps(Later(arguments)) => face.run("deps", arguments, deps::run),
-        Command::Next(Later(arguments)) => face.run("next", arguments, orchestrator::next::run),
+        Command::Next(Later(arguments)) => face.run("next", arguments, orchestrator::graph::next),
         Command::Log(Later(arguments)) => face.run("log", arguments, log::run),
-        Command::Undo(Later(arguments)) => face.run("undo", arguments, undo::run),
+        Command::Undo(Later(arguments)) => face.run("undo", arguments, log::undo),
         Command::Orchestrator(Later(command)) => orchestrator::dispatch(face, command),
         Command::Spawn(Later(arguments)) => face.run("spawn", arguments, spawn::run),
         Command::Session(Later(command)) => session::dispatch(face, command),

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 
 use super::Face;
-use super::screen::{Cell, Tone};
+use super::screen::Tone;
 use crate::error::Result;
-use crate::ops::phases::{self, Counted, Moved};
+use crate::ops::phases::{self, Moved};
 use crate::phase::{Counts, PhaseStatus};
 
 #[derive(Args)]
@@ -77,19 +77,21 @@ fn list(face: &mut Face<'_>, (): ()) -> Result<ExitCode> {
             screen.line(Tone::Dim, "no phases");
             return;
         }
-        let rows = listed.phases.iter().map(row).collect();
+        let rows = listed
+            .phases
+            .iter()
+            .map(|counted| {
+                let phase = &counted.phase;
+                vec![
+                    (Tone::Strong, phase.slug.clone()),
+                    (phase_tone(phase.status), phase.status.to_string()),
+                    (Tone::Plain, phase.name.clone()),
+                    (Tone::Plain, counts_text(&counted.counts)),
+                ]
+            })
+            .collect();
         screen.table(&["PHASE", "STATUS", "NAME", "TASKS"], rows);
     })
-}
-
-fn row(counted: &Counted) -> Vec<Cell> {
-    let phase = &counted.phase;
-    vec![
-        (Tone::Strong, phase.slug.clone()),
-        (phase_tone(phase.status), phase.status.to_string()),
-        (Tone::Plain, phase.name.clone()),
-        (Tone::Plain, counts_text(&counted.counts)),
-    ]
 }
 
 fn reply(face: &mut Face<'_>, verb: &str, moved: &Moved) -> Result<ExitCode> {
@@ -116,7 +118,6 @@ fn phase_tone(status: PhaseStatus) -> Tone {
     }
 }
 
-/// Writes counts as `2 pending, 1 done`.
 pub(super) fn counts_text(counts: &Counts) -> String {
     let parts = counts.iter();
     let parts: Vec<String> = parts

@@ -101,7 +101,6 @@ fn options(arguments: &Arguments, settings: &Settings, explain: bool) -> Options
     }
 }
 
-/// Reads from the settings when a word counts, and below which lead it is asked back.
 pub(super) fn set(settings: &Settings) -> (Match, u32) {
     let by = match settings.text(ROUTING_MATCH).as_deref() {
         Some("substring") => Match::Substring,
@@ -156,7 +155,6 @@ fn parts(screen: &mut Screen, decision: &Decision<'_>) {
     }
 }
 
-/// Shows the words of the message that count, with those of the winner marked.
 fn words(screen: &mut Screen, decision: &Decision<'_>, winner: Option<&Candidate<'_>>) {
     if decision.terms.is_empty() {
         return;
@@ -223,7 +221,10 @@ fn stream(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
 fn read<'a>(line: &Line<'a>, agent: Option<&str>) -> Result<Query<'a>> {
     let mark = "\u{feff}".as_bytes();
     let query = match line.bytes {
-        None => Err(too_long()),
+        None => {
+            let message = format!("the line has more than {LINE_MAX} bytes");
+            Err(Error::new(Code::InputInvalid, message))
+        }
         Some(bytes) if line.number == 1 => Query::line(bytes.strip_prefix(mark).unwrap_or(bytes)),
         Some(bytes) => Query::line(bytes),
     };
@@ -233,11 +234,6 @@ fn read<'a>(line: &Line<'a>, agent: Option<&str>) -> Result<Query<'a>> {
     })?;
     query.agent = query.agent.or_else(|| agent.map(str::to_string));
     Ok(query)
-}
-
-fn too_long() -> Error {
-    let message = format!("the line has more than {LINE_MAX} bytes");
-    Error::new(Code::InputInvalid, message)
 }
 
 fn unreadable(cause: std::io::Error) -> Error {

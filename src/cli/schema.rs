@@ -59,11 +59,16 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         });
     }
     let name = arguments.name.join(".");
-    let text = text(&name).ok_or_else(|| unknown(&name))?;
+    let text = text(&name).ok_or_else(|| {
+        let error = Error::new(Code::Usage, format!("there is no schema `{name}`"));
+        match nearest(&name, names().iter().map(String::as_str)) {
+            Some(near) => error.fix(format!("cleo schema {near}")),
+            None => error.fix("cleo schema --list"),
+        }
+    })?;
     Ok(face.output.print_document(&text))
 }
 
-/// Returns the schema of what a command answers.
 pub(super) fn of(command: &str) -> Option<Value> {
     serde_json::from_str(&text(command)?).ok()
 }
@@ -73,18 +78,9 @@ fn text(command: &str) -> Option<String> {
     String::from_utf8(file.data.into_owned()).ok()
 }
 
-/// Names the commands that have a schema.
 fn names() -> Vec<String> {
     let names = Files::iter().filter_map(|name| Some(name.strip_suffix(".json")?.to_string()));
     let mut names: Vec<String> = names.collect();
     names.sort();
     names
-}
-
-fn unknown(name: &str) -> Error {
-    let error = Error::new(Code::Usage, format!("there is no schema `{name}`"));
-    match nearest(name, names().iter().map(String::as_str)) {
-        Some(near) => error.fix(format!("cleo schema {near}")),
-        None => error.fix("cleo schema --list"),
-    }
 }

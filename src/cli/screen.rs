@@ -54,7 +54,6 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    /// Starts an empty screen.
     pub(super) fn new(color: bool) -> Screen {
         let width = terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0));
         Screen {
@@ -64,26 +63,22 @@ impl Screen {
         }
     }
 
-    /// Returns the text.
     pub(super) fn finish(self) -> String {
         self.text
     }
 
-    /// Adds a piece of text to the line.
     pub(super) fn say(&mut self, tone: Tone, text: impl Display) -> &mut Screen {
         let painted = self.paint(tone, &text.to_string());
         self.text.push_str(&painted);
         self
     }
 
-    /// Adds a piece of text and ends the line.
     pub(super) fn line(&mut self, tone: Tone, text: impl Display) -> &mut Screen {
         self.say(tone, text);
         self.text.push('\n');
         self
     }
 
-    /// Adds pieces of text as one line, cut at the width of the terminal.
     pub(super) fn cut(&mut self, pieces: &[Cell]) -> &mut Screen {
         let mut room = self.width.saturating_sub(1);
         for (tone, text) in pieces {
@@ -113,7 +108,6 @@ impl Screen {
         self
     }
 
-    /// Adds text of several lines, wrapped to the width, below a heading.
     pub(super) fn section(&mut self, heading: &str, text: &str) -> &mut Screen {
         if text.trim().is_empty() {
             return self;
@@ -130,7 +124,6 @@ impl Screen {
         self
     }
 
-    /// Adds text as it is, except that nothing in it can steer a terminal.
     pub(super) fn verbatim(&mut self, text: &str) -> &mut Screen {
         for line in text.split_inclusive('\n') {
             let (line, end) = line
@@ -142,7 +135,6 @@ impl Screen {
         self
     }
 
-    /// Adds text as it is, for what goes into a file or another program.
     pub(super) fn raw(&mut self, text: &str) -> &mut Screen {
         self.text.push_str(text);
         self
@@ -184,7 +176,6 @@ impl Screen {
     }
 }
 
-/// Measures the widest cell of the first column.
 fn widest_first(head: &[&str], rows: &[Vec<Cell>]) -> usize {
     let cells = rows.iter().filter_map(|row| row.first());
     let texts = cells.map(|(_, text)| text.as_str());

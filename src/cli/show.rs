@@ -102,7 +102,6 @@ fn render(screen: &mut Screen, shown: &Shown) {
     screen.section("Notes", &bullets(&notes));
 }
 
-/// Says how each gate and each criterion stands.
 fn verification(found: &Summary) -> Vec<String> {
     let gates = found.gates.iter();
     let gates = gates.map(|(gate, state)| format!("{gate}: {}", standing::state(*state).1));
@@ -120,12 +119,10 @@ fn bullets(lines: &[String]) -> String {
         .join("\n")
 }
 
-/// Writes a task on one line: id, status, title.
 pub(super) fn task_line(screen: &mut Screen, task: &Task) {
     headline(screen, task.id, task.status, &task.title);
 }
 
-/// Writes id, status and title on one line.
 pub(super) fn headline(screen: &mut Screen, id: TaskId, status: Status, title: &str) {
     screen.say(Tone::Strong, id).say(Tone::Plain, " ");
     screen
@@ -134,7 +131,6 @@ pub(super) fn headline(screen: &mut Screen, id: TaskId, status: Status, title: &
         .line(Tone::Plain, title);
 }
 
-/// Says how a status is shown.
 pub(super) fn status_tone(status: Status) -> Tone {
     match status {
         Status::Pending => Tone::Plain,
@@ -145,7 +141,6 @@ pub(super) fn status_tone(status: Status) -> Tone {
     }
 }
 
-/// Says how a priority is shown.
 pub(super) fn priority_tone(priority: Priority) -> Tone {
     match priority {
         Priority::Critical => Tone::Bad,

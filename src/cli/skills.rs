@@ -299,7 +299,7 @@ fn unreadable(cause: std::io::Error) -> Error {
 #[command(after_help = "\
 Examples:
   cleo skills export --to .claude/skills
-  cleo skills export ct-spec-writer --to .agents/skills --dry-export
+  cleo skills export ct-spec-writer --to .agents/skills --dry-run
 
 What is written is for other clients: it lacks the task section, and cleo itself goes on with the
 skills that it carries. A copy that somebody changed counts as a skill of its own.")]
@@ -394,7 +394,6 @@ fn validate(face: &mut Face<'_>, arguments: ValidateArguments) -> Result<ExitCod
     })
 }
 
-/// Says that a skill keeps the standard and is of no use to cleo all the same.
 fn unloaded(skill: &Validated) -> Option<String> {
     let (path, why) = (&skill.path, skill.unloaded.as_ref()?);
     Some(format!(

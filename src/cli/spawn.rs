@@ -197,7 +197,6 @@ pub(super) fn spawn_many(
 
 type Done = (Batch, Option<Error>);
 
-/// Answers with a line for each prompt; the last line sums up.
 fn stream(
     face: &mut Face<'_>,
     work: impl FnOnce(&mut dyn FnMut(Spawned) -> bool) -> Result<Done>,

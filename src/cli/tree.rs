@@ -38,7 +38,6 @@ pub(super) struct Cli {
     pub(super) command: Command,
 }
 
-/// Reads a command line; its first word is the program.
 pub(super) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
     if let Some(branch) = branch(arguments) {
         match read(branch, arguments) {
@@ -60,7 +59,6 @@ fn read(tree: clap::Command, arguments: &[OsString]) -> Result<Cli, clap::Error>
     })
 }
 
-/// Returns the whole tree.
 pub(super) fn whole() -> clap::Command {
     commands(Root::command())
         .subcommand_required(true)
@@ -80,13 +78,10 @@ pub(super) fn branch(arguments: &[OsString]) -> Option<clap::Command> {
 
 /// Returns the first word that is no option; none when an option before it may take it for its value.
 pub(super) fn first_word(arguments: &[OsString]) -> Option<&str> {
-    let is_flag = |word: &&str| FLAGS.contains(word) || is_option_with_value(word);
+    let is_flag =
+        |word: &&str| FLAGS.contains(word) || word.starts_with("--") && word.contains('=');
     let mut words = arguments.iter().skip(1).map_while(|word| word.to_str());
     words.find(|word| !is_flag(word))
-}
-
-fn is_option_with_value(word: &str) -> bool {
-    word.starts_with("--") && word.contains('=')
 }
 
 fn commands(root: clap::Command) -> clap::Command {

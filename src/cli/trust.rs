@@ -83,7 +83,6 @@ fn asks(face: &mut Face<'_>, review: &Review) -> bool {
     read.is_ok() && matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes")
 }
 
-/// Makes characters visible that could steer a terminal.
 fn visible(text: &str) -> String {
     let mut visible = String::new();
     for letter in text.chars() {

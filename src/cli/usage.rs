@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use clap::ValueEnum;
 use clap::error::ErrorKind;
-use clap::{Arg, ValueEnum};
 use serde::Serialize;
 
 use super::arguments::{Format, Globals};
@@ -21,7 +21,6 @@ pub(super) struct Version {
     version: &'static str,
 }
 
-/// Reports a fault of the command line, or prints the help or version that was asked for.
 pub(super) fn report(fault: &clap::Error, arguments: &[OsString]) -> ExitCode {
     let line = Line::read(arguments);
     let settings = environment::settings(&line.globals).unwrap_or_default();
@@ -43,7 +42,6 @@ pub(super) fn report(fault: &clap::Error, arguments: &[OsString]) -> ExitCode {
     }
 }
 
-/// Returns the name of the command of a command line, as in `orchestrator.spawn`.
 pub(super) fn command_of(arguments: &[OsString]) -> String {
     Line::read(arguments).name
 }
@@ -116,7 +114,6 @@ struct Line {
 }
 
 impl Line {
-    /// Reads a command line; its first word is the program.
     fn read(arguments: &[OsString]) -> Line {
         let mut command = tree::branch(arguments).unwrap_or_else(tree::whole);
         command.build();
@@ -128,7 +125,12 @@ impl Line {
                     Some((given, value)) => (given, Some(value.to_string())),
                     None => (&*word, None),
                 };
-                let option = command.get_arguments().find(|one| is_given(one, given));
+                let option = command
+                    .get_arguments()
+                    .find(|one| match given.strip_prefix("--") {
+                        Some(long) => one.get_long() == Some(long),
+                        None => one.get_short() == given.chars().last(),
+                    });
                 let waits = option.is_some_and(|option| option.get_action().takes_values());
                 let value = match value {
                     None if waits => words.next().map(Into::into),
@@ -165,15 +167,6 @@ impl Line {
     }
 }
 
-/// Says whether a word such as `--format` or `-qf` ends with this option.
-fn is_given(option: &Arg, word: &str) -> bool {
-    match word.strip_prefix("--") {
-        Some(long) => option.get_long() == Some(long),
-        None => option.get_short() == word.chars().last(),
-    }
-}
-
-/// Notes an option that decides about the form of the answer.
 fn note(globals: &mut Globals, name: &str, value: Option<String>) {
     fn read<T: ValueEnum>(value: Option<String>) -> Option<T> {
         T::from_str(&value?, false).ok()

@@ -1,18 +1,18 @@
 //! `cleo why`
 
-mod run;
-
 use std::process::ExitCode;
 
 use clap::Args;
 
 use super::Face;
+use super::run::table::state_tone;
+use super::runs::status_tone;
 use super::screen::{Cell, Screen, Tone};
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
+use crate::ops::runs::why::{RunWhy, TaskWhy, why as why_run};
 use crate::ops::spawn::{Why, why};
-
-pub(super) use run::of_run;
+use crate::run::board::TaskState;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -33,7 +33,6 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    /// Says whether it is a run that is asked about.
     pub(super) fn is_of_run(&self) -> bool {
         self.run.is_some()
     }
@@ -102,4 +101,55 @@ fn render(screen: &mut Screen, why: &Why) {
         ]
     });
     screen.table(&["INPUT", "THEN", "NOW"], rows.collect());
+}
+
+pub(in crate::cli) fn of_run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    let run = arguments.run.ok_or_else(nothing)?;
+    let why = why_run(&mut face.context()?, &run)?;
+    face.reply(&why, &[], |screen| render_run(screen, &why))
+}
+
+fn render_run(screen: &mut Screen, why: &RunWhy) {
+    let run = &why.run;
+    screen.say(Tone::Strong, &run.id).say(Tone::Plain, " ");
+    screen
+        .say(status_tone(run.status), run.status)
+        .line(Tone::Plain, format!("  {}", run.kind))
+        .field("because", &why.reason);
+    if run.routing_reason != why.reason {
+        screen.field("routed", &run.routing_reason);
+    }
+    why.tasks.iter().for_each(|task| task_lines(screen, task));
+    screen.field("all of it", format!("cleo runs show {}", quote(&run.id)));
+}
+
+fn task_lines(screen: &mut Screen, task: &TaskWhy) {
+    let state = match task.outcome.filter(|_| task.state == TaskState::Failed) {
+        Some(outcome) => format!(" {} ({outcome})", task.state),
+        None => format!(" {}", task.state),
+    };
+    screen
+        .say(Tone::Strong, task.task_id)
+        .say(state_tone(task.state), state)
+        .line(Tone::Plain, format!("  {}", task.title))
+        .field("because", &task.reason);
+    if task.attempts > 1 {
+        screen.field("tries", task.attempts);
+    }
+    if let Some(spawn) = &task.spawn {
+        let receipt = &spawn.receipt;
+        screen
+            .field("skill", format!("{}: {}", receipt.skill, receipt.reason))
+            .field("prompt", prompt(spawn));
+    }
+}
+
+fn prompt(spawn: &Why) -> String {
+    let changed = spawn.changed.iter().map(|change| change.input.as_str());
+    let changed: Vec<&str> = changed.collect();
+    match &spawn.fault {
+        Some(fault) => format!("none comes out today: {fault}"),
+        None if spawn.reproduced => "the same comes out today".to_string(),
+        None => format!("another comes out today; changed: {}", changed.join(", ")),
+    }
 }

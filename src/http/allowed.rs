@@ -5,7 +5,6 @@ use std::net::Ipv6Addr;
 
 use crate::error::{Code, Error, Result};
 
-/// Reads the name of a host, which may have a port.
 pub(crate) fn allowed_host(text: &str) -> Result<String> {
     let (_, bare) = text.split_once("://").unwrap_or(("", text));
     match named(bare) {
@@ -37,7 +36,6 @@ fn refused(option: &str, text: &str, what: &str, meant: Option<String>) -> Error
     }
 }
 
-/// Finds the origin that is meant by an address.
 fn origin(text: &str) -> Option<String> {
     let (scheme, rest) = text.split_once("://").unwrap_or(("https", text));
     let scheme = scheme.to_ascii_lowercase();
@@ -103,7 +101,6 @@ fn is_port(text: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Returns what is let in, or what was meant instead.
     fn told(read: Result<String>) -> std::result::Result<String, Option<String>> {
         read.map_err(|error| {
             assert_eq!(error.code, Code::Usage);

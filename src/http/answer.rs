@@ -11,14 +11,12 @@ use crate::error::{Code, Error, Result};
 /// JSON, as it is called in headers.
 pub(super) const JSON: &str = "application/json";
 
-/// Writes a value as JSON.
 pub(super) fn json<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>> {
     serde_json::to_vec(value).map_err(|cause| {
         Error::new(Code::Internal, "the answer cannot be written as JSON").because(cause)
     })
 }
 
-/// An answer on its way.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: StatusCode,
@@ -26,37 +24,29 @@ pub(super) struct Answer {
     content: Content,
 }
 
-/// What an answer holds.
 #[derive(Debug)]
 enum Content {
-    /// All of it.
     Whole(Bytes),
-    /// What comes by and by.
     Stream(Body),
 }
 
 impl Answer {
-    /// Answers with a value, as JSON.
     pub(super) fn ok<T: Serialize + ?Sized>(value: &T) -> Result<Answer> {
         Answer::json(StatusCode::OK, value)
     }
 
-    /// Answers with something that was made, as JSON.
     pub(super) fn created<T: Serialize + ?Sized>(value: &T) -> Result<Answer> {
         Answer::json(StatusCode::CREATED, value)
     }
 
-    /// Answers with a value as JSON, under a status.
     pub(super) fn json<T: Serialize + ?Sized>(status: StatusCode, value: &T) -> Result<Answer> {
         Ok(Answer::bytes(JSON, json(value)?).under(status))
     }
 
-    /// Answers with bytes of some type.
     pub(super) fn bytes(mime: &'static str, bytes: impl Into<Bytes>) -> Answer {
         Answer::holding(mime, Content::Whole(bytes.into()))
     }
 
-    /// Answers with something that comes by and by.
     pub(super) fn stream(mime: &'static str, body: Body) -> Answer {
         Answer::holding(mime, Content::Stream(body))
     }
@@ -69,7 +59,6 @@ impl Answer {
         }
     }
 
-    /// Puts another text in the place of one that is whole, if there is another.
     pub(super) fn edited(mut self, edit: impl FnOnce(&str) -> Option<String>) -> Answer {
         if let Content::Whole(bytes) = &self.content
             && let Some(text) = std::str::from_utf8(bytes).ok().and_then(edit)
@@ -79,7 +68,6 @@ impl Answer {
         self
     }
 
-    /// Changes the status.
     pub(super) fn under(mut self, status: StatusCode) -> Answer {
         self.status = status;
         self
@@ -93,7 +81,6 @@ impl Answer {
         self
     }
 
-    /// Makes the response of it.
     pub(super) fn response(self) -> Response<Body> {
         let mut response = Response::new(match self.content {
             Content::Whole(bytes) => Body::from(bytes),

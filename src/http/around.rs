@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::answer::Answer;
 use super::call::Call;
-use super::limit::bounded;
+use super::call::bounded;
 use super::route::Route;
 use super::work::words;
 use crate::error::{Code, Error, Result};

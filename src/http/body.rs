@@ -14,13 +14,11 @@ use crate::error::{Code, Error, Result, nearest};
 /// Longest name of a field that is told, in characters.
 const NAME_MAX: usize = 60;
 
-/// Reads a text that is JSON.
 pub(super) fn json(bytes: &[u8]) -> Result<Value> {
     let text = std::str::from_utf8(bytes).map_err(|_| refused(&"it is no UTF-8"))?;
     document::json(text, usize::MAX).map_err(|fault| refused(&fault))
 }
 
-/// Reads a text that is a JSON object.
 pub(super) fn object(bytes: &[u8]) -> Result<Value> {
     match json(bytes)? {
         object @ Value::Object(_) => Ok(object),
@@ -31,7 +29,6 @@ pub(super) fn object(bytes: &[u8]) -> Result<Value> {
     }
 }
 
-/// Reads a value as what is asked for.
 pub(super) fn read<T: DeserializeOwned>(value: Value) -> Result<T> {
     serde_path_to_error::deserialize(Strict(value)).map_err(|fault| {
         let (path, what) = (fault.path(), fault.inner());
@@ -59,7 +56,6 @@ pub(super) fn filled(value: Value, own: &[&str]) -> Value {
     }
 }
 
-/// Says that there is no such field, and which one is most like it.
 pub(super) fn unread(field: &str, known: &[&str]) -> String {
     let short: String = field.chars().take(NAME_MAX).collect();
     match nearest(field, known.iter().copied()) {
@@ -175,7 +171,6 @@ impl<'de> Deserializer<'de> for Strict {
     }
 }
 
-/// Says what a value is, in the words of JSON.
 fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -7,13 +7,13 @@ use axum::extract::Query;
 use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::{HeaderMap, Uri};
 use bytes::Bytes;
-use serde::de::DeserializeOwned;
+use serde::de::{self, DeserializeOwned};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::body;
-use super::caller::Caller;
-use super::guard;
-use super::pool::Lent;
+use super::guard::{self, Caller};
+use super::server::Lent;
 use super::server::Server;
 use crate::error::{Code, Error, Result, steers};
 use crate::ops::tokens::Scope;
@@ -26,7 +26,6 @@ const FAULT_MAX: usize = 200;
 /// Longest name of a parameter that is told, in characters.
 const NAME_MAX: usize = 60;
 
-/// A call.
 #[derive(Clone)]
 pub(super) struct Call {
     pub(super) server: Arc<Server>,
@@ -39,19 +38,16 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// Returns a part of the path.
     pub(super) fn part(&self, name: &str) -> &str {
         let found = self.parts.iter().find(|(there, _)| there == name);
         found.map_or("", |(_, value)| value)
     }
 
-    /// Reads a part of the path that has a form.
     pub(super) fn id<T: FromStr<Err = String>>(&self, name: &str) -> Result<T> {
         let read = self.part(name).parse();
         read.map_err(|what: String| Error::new(Code::InputInvalid, short(&what)))
     }
 
-    /// Reads the query of the address.
     pub(super) fn query<T: DeserializeOwned>(&self) -> Result<T> {
         let read = Query::try_from_uri(&self.uri);
         let refuse = |what: String| {
@@ -94,7 +90,6 @@ impl Call {
         body::object(&self.body)
     }
 
-    /// Refuses a body that is said to be no JSON, or JSON that is written otherwise than it is read.
     fn require_json(&self) -> Result<()> {
         let kind = self.headers.get(CONTENT_TYPE);
         let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
@@ -102,20 +97,17 @@ impl Call {
         let is_json = parts
             .next()
             .is_some_and(|kind| kind.eq_ignore_ascii_case("application/json"));
-        if is_json && parts.all(is_utf8) && self.is_plain() {
+        let is_plain = self
+            .headers
+            .get_all(CONTENT_ENCODING)
+            .iter()
+            .all(|how| how.as_bytes().eq_ignore_ascii_case(b"identity"));
+        if is_json && parts.all(is_utf8) && is_plain {
             return Ok(());
         }
         let message = "the body must be sent as JSON, with `Content-Type: application/json`, in UTF-8 \
                        and without `Content-Encoding`";
         Err(Error::new(Code::MediaType, message))
-    }
-
-    /// Says whether the body is as it is, and not packed.
-    fn is_plain(&self) -> bool {
-        let packed = self.headers.get_all(CONTENT_ENCODING);
-        packed
-            .iter()
-            .all(|how| how.as_bytes().eq_ignore_ascii_case(b"identity"))
     }
 
     /// Returns a header; one that is no text is refused, and not taken for one that is not there.
@@ -137,12 +129,10 @@ impl Call {
         !self.caller.user.is_empty()
     }
 
-    /// Returns who calls.
     pub(super) fn user(&self) -> &str {
         &self.caller.user
     }
 
-    /// Returns what surrounds a command that is carried out for the caller.
     pub(super) fn surroundings(&self, command: &'static str) -> Surroundings {
         Surroundings {
             command,
@@ -151,7 +141,6 @@ impl Call {
         }
     }
 
-    /// Lends the open workspace for a command.
     pub(super) fn context(&self, command: &'static str) -> Result<Lent<'_, Context>> {
         let surroundings = self.surroundings(command);
         let open = || Context::open(surroundings.clone());
@@ -160,25 +149,21 @@ impl Call {
         Ok(lent)
     }
 
-    /// Returns what is remembered of tasks and runs between two looks.
     pub(super) fn memory(&self) -> MutexGuard<'_, Memory> {
         let memory = &self.server.memory;
         // Whatever a look left half done can be forgotten.
         memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Refuses a caller who may not do what needs a scope.
     pub(super) fn require(&self, scope: Scope) -> Result<()> {
         guard::check_scope(&self.caller, scope)
     }
 
-    /// Lends the open store of agents.
     pub(super) fn agency(&self) -> Result<Lent<'_, SqliteAgency>> {
         self.server.agency()
     }
 }
 
-/// Says whether a parameter of a media type leaves a body as it is read here.
 fn is_utf8(parameter: &str) -> bool {
     let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
     let value = value.trim().trim_matches('"');
@@ -197,4 +182,31 @@ fn short(text: &str) -> String {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_string(),
     }
+}
+
+/// Reads how many are asked for, where any number may be: one that is larger than all others is the largest.
+pub(super) fn any<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> std::result::Result<Option<u32>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let is_number = !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
+    match text.parse() {
+        Ok(limit) => Ok(Some(limit)),
+        Err(_) if is_number => Ok(Some(u32::MAX)),
+        Err(_) => Err(de::Error::custom("limit is no number from 1 on")),
+    }
+}
+
+pub(super) fn bounded(limit: Option<u32>, usual: u32, max: u32) -> Result<u32> {
+    let limit = limit.unwrap_or(usual);
+    if (1..=max).contains(&limit) {
+        return Ok(limit);
+    }
+    let message = format!("limit is {limit}; it can be 1 to {max}");
+    Err(Error::new(Code::InputInvalid, message))
+}
+
+/// Bounds how many things an answer holds where whoever asks for more gets as many as there may be.
+pub(super) fn at_most(limit: Option<u32>, usual: u32, max: u32) -> Result<u32> {
+    bounded(limit.map(|limit| limit.min(max)), usual, max)
 }

@@ -6,7 +6,6 @@ use super::answer::Answer;
 use super::call::Call;
 use super::fault::Shape;
 use super::route::Route;
-use super::server::Server;
 use crate::chat::{Called, ChatAgent, Pending, Settled, Turn};
 use crate::config::CHAT_PENDING_TTL;
 use crate::error::{Code, Error, Result};
@@ -27,13 +26,8 @@ pub(super) fn routes() -> Vec<Route> {
             .takes::<Message>()
             .answers::<Replied>(200)
             .errors(Shape::Chat)
-            .asks(has_model),
+            .asks(|server| matches!(Model::from(&server.settings), Ok(Some(_)))),
     ]
-}
-
-/// Says whether a model is asked where messages go.
-fn has_model(server: &Server) -> bool {
-    matches!(Model::from(&server.settings), Ok(Some(_)))
 }
 
 /// What is said.

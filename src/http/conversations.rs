@@ -4,16 +4,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::answer::Answer;
-use super::call::Call;
+use super::call::{Call, at_most};
 use super::fault::Shape;
-use super::limit::at_most;
 use super::route::Route;
-use super::said::{Said, said};
 use crate::chat::Pending;
 use crate::error::{Code, Error, Result};
 use crate::ops::conversations::{self, Change};
-use crate::run::CHAT;
-use crate::run::{Conversation, ConversationStatus};
+use crate::run::{CHAT, Conversation, ConversationStatus, Detail, Message, Speaker};
 use crate::store::agency::ConversationFilter;
 
 /// How many conversations or messages are listed unless told, and at most.
@@ -131,7 +128,7 @@ fn create(call: &Call) -> Result<Answer> {
 struct Wanted {
     /// At most so many; 50 unless told, and 500 where more are asked for.
     #[cfg_attr(feature = "schemas", schemars(range(min = 1), with = "Option<u32>"))]
-    #[serde(default, deserialize_with = "super::limit::any")]
+    #[serde(default, deserialize_with = "super::call::any")]
     limit: Option<u32>,
     /// With this agent.
     agent: Option<String>,
@@ -189,7 +186,7 @@ fn list(call: &Call) -> Result<Answer> {
 struct Part {
     /// At most so many; 50 unless told, and 500 where more are asked for.
     #[cfg_attr(feature = "schemas", schemars(range(min = 1), with = "Option<u32>"))]
-    #[serde(default, deserialize_with = "super::limit::any")]
+    #[serde(default, deserialize_with = "super::call::any")]
     limit: Option<u32>,
     /// Those before this message.
     before: Option<String>,
@@ -233,7 +230,6 @@ struct Changed {
     status: Option<ConversationStatus>,
 }
 
-/// Refuses another agent than the one that a conversation is with.
 fn check_agent(call: &Call) -> Result<()> {
     let given: Map<String, Value> = call.body()?;
     let mut agency = call.agency()?;
@@ -261,4 +257,29 @@ fn update(call: &Call) -> Result<Answer> {
         success: true,
         conversation: kept.conversation.into(),
     })
+}
+
+/// Something that was said.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub(super) struct Said {
+    id: String,
+    #[serde(rename = "type")]
+    kind: Speaker,
+    content: String,
+    metadata: Detail,
+    /// The execution in which it was said.
+    execution_id: Option<String>,
+    created_at: String,
+}
+
+pub(super) fn said(message: &Message) -> Said {
+    Said {
+        id: message.id.clone(),
+        kind: message.speaker,
+        content: message.content.clone(),
+        metadata: message.metadata.clone(),
+        execution_id: message.run.clone(),
+        created_at: message.created_at.clone(),
+    }
 }

@@ -1,28 +1,29 @@
 //! Executions: a message, the agent that it goes to, and what comes of it.
-
 pub(super) mod reply;
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc::{UnboundedReceiver, channel};
 
+use self::reply::{Executed, Execution, Executions};
 use super::answer::Answer;
-use super::call::Call;
+use super::call::{Call, at_most};
+use super::events;
 use super::executors::{Heard, Order};
 use super::fault::{self, Shape};
-use super::following;
+use super::guard::Pass;
 use super::keys::{self, Known};
-use super::limit::at_most;
-use super::pass::Pass;
 use super::route::{Promise, Route};
+use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
-use crate::ops::executions::{self, Request};
+use crate::ops::executions::{self, Begun, Request};
 use crate::ops::runs::{self, Shown};
 use crate::route::Query;
-use crate::run::{RunKind, RunStatus};
+use crate::run::{Line, RunKind, RunStatus};
 use crate::store::agency::RunFilter;
-use reply::{Executed, Execution, Executions};
 
 /// How long somebody waits at most who waits for the end of an execution.
 const WAIT_MAX: Duration = Duration::from_secs(120);
@@ -48,7 +49,7 @@ pub(super) fn routes() -> Vec<Route> {
             .query::<Listing>()
             .answers::<Executions>(200)
             .errors(Shape::Success),
-        Route::get("/api/agents/execution/{id}", show)
+        Route::get("/api/agents/execution/{id}", |call| found(call, call.part("id")))
             .about("Shows an execution with its steps and messages")
             .tag("executions")
             .answers::<Executed>(200)
@@ -114,7 +115,6 @@ impl Input {
     }
 }
 
-/// Reads which agent is asked for beside the message.
 fn wish(place: Option<Map<String, Value>>) -> Result<Option<String>> {
     match place.and_then(|mut place| place.remove("requested_agent_id")) {
         None | Some(Value::Null) => Ok(None),
@@ -138,7 +138,7 @@ fn execute(call: Call) -> Promise {
             Some(key) => match keys.known(call.user(), key, &call.body).await? {
                 Known::New(note) => Some(note),
                 Known::Begun(id) if streams => {
-                    return Ok(following::again(&executed(&call, &id)?, pass));
+                    return Ok(again(&executed(&call, &id)?, pass));
                 }
                 Known::Begun(id) if wait => return over(&call, &id, &pass).await,
                 Known::Begun(id) => return found(&call, &id),
@@ -147,7 +147,7 @@ fn execute(call: Call) -> Promise {
         };
         let (mut begun, mut told) = call.server.executors.begin(order, note).await?;
         if streams {
-            return Ok(following::follow(begun, told, pass));
+            return Ok(follow(begun, told, pass));
         }
         if wait {
             let ended = async {
@@ -165,7 +165,6 @@ fn execute(call: Call) -> Promise {
     })
 }
 
-/// Answers with an execution that began with an earlier call, when it is over.
 async fn over(call: &Call, id: &str, pass: &Pass) -> Result<Answer> {
     let ended = async {
         while !kept(call, id)?.run.is_over() {
@@ -176,7 +175,6 @@ async fn over(call: &Call, id: &str, pass: &Pass) -> Result<Answer> {
     waited(pass, ended).await?
 }
 
-/// Waits for the end of an execution, as long as the caller is let in, and not for ever.
 async fn waited<T>(pass: &Pass, told: impl Future<Output = T>) -> Result<T> {
     let late = "the execution is not over yet; look at it again";
     tokio::select! {
@@ -184,10 +182,6 @@ async fn waited<T>(pass: &Pass, told: impl Future<Output = T>) -> Result<T> {
         refused = pass.ended() => Err(refused),
         () = tokio::time::sleep(WAIT_MAX) => Err(Error::new(Code::RunTimeout, late)),
     }
-}
-
-fn show(call: &Call) -> Result<Answer> {
-    found(call, call.part("id"))
 }
 
 fn found(call: &Call, id: &str) -> Result<Answer> {
@@ -223,7 +217,7 @@ fn cancel(call: &Call) -> Result<Answer> {
 struct Listing {
     /// At most so many; 50 unless told, and 500 where more are asked for.
     #[cfg_attr(feature = "schemas", schemars(range(min = 1), with = "Option<u32>"))]
-    #[serde(default, deserialize_with = "super::limit::any")]
+    #[serde(default, deserialize_with = "super::call::any")]
     limit: Option<u32>,
     /// With this status.
     status: Option<RunStatus>,
@@ -247,4 +241,45 @@ fn list(call: &Call) -> Result<Answer> {
         executions: listed.runs.into_iter().map(Execution::of).collect(),
         total: listed.total,
     })
+}
+
+/// How many events may wait for a slow reader before who tells them waits.
+const QUEUE: usize = 64;
+
+/// Tells an execution while it is carried out, as server-sent events: `execution` with the record as it begins,
+/// `run` for what happens, `piece` for pieces of an answer, `done` with the record as it ended, or `error`.
+pub(super) fn follow(begun: Begun, mut told: UnboundedReceiver<Heard>, pass: Pass) -> Answer {
+    let (run, (sender, comes)) = (begun.run().id.clone(), channel(QUEUE));
+    tokio::spawn(async move {
+        while let Some(heard) = told.recv().await {
+            if sender.send(written(&run, heard).into()).await.is_err() {
+                break;
+            }
+        }
+    });
+    let first = events::event("execution", &Executed::of(begun.shown()));
+    events::stream(vec![first], comes, pass)
+}
+
+pub(super) fn again(executed: &Executed, pass: Pass) -> Answer {
+    let (_, comes) = channel(1);
+    let first = events::event("execution", executed);
+    events::stream(vec![first], comes, pass)
+}
+
+fn written(run: &str, heard: Heard) -> Bytes {
+    match heard {
+        Heard::Event(event) => {
+            let mut data = json!(Line::from(&event));
+            data["at"] = json!(event.at);
+            events::event("run", &data)
+        }
+        Heard::Piece { agent, piece } => {
+            let at = Clock::System.timestamp();
+            let data = json!({"runId": run, "agent": agent, "piece": piece, "at": at});
+            events::event("piece", &data)
+        }
+        Heard::Over(Ok(begun)) => events::event("done", &Executed::of(begun.shown())),
+        Heard::Over(Err(error)) => events::event("error", &json!({"error": error.shown()})),
+    }
 }

@@ -22,7 +22,6 @@ const UNDER_WAY_MAX: usize = 4_096;
 /// How often it is looked whether all executions are over, when the server ends.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// A message of a user.
 pub(super) struct Order {
     pub(super) user: String,
     /// The user whose agents may be chosen besides those of everybody; none: all.
@@ -32,15 +31,11 @@ pub(super) struct Order {
 
 /// What is told of an execution after it has begun.
 pub(super) enum Heard {
-    /// Something happened.
     Event(Event),
-    /// A piece of an answer came from an agent.
     Piece { agent: String, piece: String },
-    /// It is over.
     Over(Result<Box<Begun>>),
 }
 
-/// An execution that waits for its answer.
 struct Open {
     begun: Begun,
     /// Takes what happens; a caller that is gone is told nothing, and the execution goes on.
@@ -48,14 +43,12 @@ struct Open {
     _place: OwnedSemaphorePermit,
 }
 
-/// What the threads share.
 #[derive(Clone)]
 struct Ground {
     feed: Arc<Feed>,
     say: Say,
 }
 
-/// Begins executions, and has threads that finish them.
 pub(super) struct Executors {
     /// Begins one after the other: only one can write at a time.
     first: Arc<tokio::sync::Mutex<Executor>>,
@@ -66,7 +59,6 @@ pub(super) struct Executors {
 }
 
 impl Executors {
-    /// Starts threads for so many answers at a time.
     pub(super) fn start(
         executor: Executor,
         jobs: usize,
@@ -170,7 +162,6 @@ fn next(receiver: &Mutex<Receiver<Open>>) -> Option<Open> {
 }
 
 impl Ground {
-    /// Has an execution answered, and tells what happens until it is over.
     fn finish(&self, executor: &mut Executor, open: Open) {
         let Open {
             begun,

@@ -40,7 +40,6 @@ impl Shape {
     }
 }
 
-/// Returns the status of a code.
 pub(super) fn status(code: Code) -> StatusCode {
     let (name, exit) = (code.name(), code.exit_code());
     match code {
@@ -90,7 +89,6 @@ pub(super) fn without_place(error: Error) -> Error {
     }
 }
 
-/// Says whether a code means that things stand otherwise than the request takes for granted.
 fn is_conflict(code: Code) -> bool {
     matches!(
         code,
@@ -116,7 +114,6 @@ fn is_conflict(code: Code) -> bool {
     )
 }
 
-/// Says whether a code is that of a check that failed.
 fn is_verdict(code: Code) -> bool {
     matches!(
         code,
@@ -139,7 +136,6 @@ fn is_verdict(code: Code) -> bool {
     )
 }
 
-/// Answers with an error.
 pub(super) fn answer(error: &Error, shape: Shape) -> Answer {
     let status = status_of(error);
     let body = body(error, shape).to_string();
@@ -172,13 +168,11 @@ fn body(error: &Error, shape: Shape) -> Value {
     }
 }
 
-/// Answers that a check failed: with what it found, and the error beside that.
 pub(super) fn verdict<T: Serialize>(value: &T, error: &Error) -> Result<Answer> {
     let whole = json!({"result": value, "error": Failure::of(error)});
     Answer::json(status_of(error), &whole)
 }
 
-/// The error of a server that has enough to do.
 pub(super) fn busy() -> Error {
     Error::new(Code::ServerBusy, "the server takes no more for now")
 }

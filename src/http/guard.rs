@@ -3,12 +3,13 @@
 //! was turned to this machine is none), and only to its own pages.
 
 use std::net::IpAddr;
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
 
 use axum::http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN};
 use axum::http::{HeaderMap, Request, Uri};
 
-use super::caller::Caller;
+use super::guard;
 use super::server::Server;
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::tokens::Scope;
@@ -29,7 +30,6 @@ const ONCE: [&str; 5] = [
     "idempotency-key",
 ];
 
-/// Refuses what says twice what counts once.
 pub(super) fn check_once(headers: &HeaderMap) -> Result<()> {
     // Nearly no request has any header twice.
     if headers.len() == headers.keys_len() {
@@ -54,7 +54,6 @@ pub(super) fn head<B>(request: &Request<B>) -> usize {
     line + lines.sum::<usize>() + "\r\n".len()
 }
 
-/// Refuses what was sent under a name that is not the server's. Returns the name.
 pub(super) fn check_host(server: &Server, headers: &HeaderMap, uri: &Uri) -> Result<String> {
     let host = host(headers, uri)?;
     let is_bound = server.is_local() || !server.options.hosts.is_empty();
@@ -109,7 +108,6 @@ fn is_own(server: &Server, host: &str) -> bool {
     own.iter().any(|own| own == host) || host == address || is_named || is_plain
 }
 
-/// Refuses what a page of somebody else sends to a host. Returns the origin that may read the answer.
 pub(super) fn check_origin<'a>(
     server: &Server,
     host: &str,
@@ -138,7 +136,6 @@ pub(super) fn check_origin<'a>(
     ))
 }
 
-/// Finds out who calls. Where no token is needed, a cookie that holds no more locks nobody out.
 pub(super) fn caller(server: &Server, headers: &HeaderMap) -> Result<Caller> {
     if let Some(secret) = bearer(headers) {
         return of_token(server, secret);
@@ -157,7 +154,6 @@ pub(super) fn caller(server: &Server, headers: &HeaderMap) -> Result<Caller> {
     }
 }
 
-/// Finds the caller that a token stands for.
 pub(super) fn of_token(server: &Server, secret: &str) -> Result<Caller> {
     let now = server.surroundings.clock.timestamp();
     let mut tokens = server.tokens.lock().unwrap_or_else(PoisonError::into_inner);
@@ -172,7 +168,6 @@ pub(super) fn of_token(server: &Server, secret: &str) -> Result<Caller> {
     })
 }
 
-/// Refuses a caller whose token does not allow what is asked for.
 pub(super) fn check_scope(caller: &Caller, needed: Scope) -> Result<()> {
     if caller.scope >= needed {
         return Ok(());
@@ -191,7 +186,6 @@ pub(super) fn cookie_name(server: &Server) -> String {
     format!("cleo_token_{}", server.address.port())
 }
 
-/// Finds the token of a program, which stands in a header.
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let value = headers.get(AUTHORIZATION)?.to_str().unwrap_or_default();
     let (kind, token) = value.split_once(' ').unwrap_or(("", value));
@@ -201,7 +195,6 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     })
 }
 
-/// Finds the token of a page, which stands in a cookie.
 fn cookie<'a>(headers: &'a HeaderMap, cookie: &str) -> Option<&'a str> {
     let cookies = headers.get_all(COOKIE).into_iter();
     let cookies = cookies.filter_map(|value| value.to_str().ok());
@@ -220,7 +213,57 @@ pub(super) fn counted(caller: Option<&Caller>, peer: IpAddr) -> String {
     }
 }
 
-/// The error of a call that needs a token.
 pub(super) fn unauthorized(message: &str) -> Error {
     Error::new(Code::Unauthorized, message).fix("cleo serve token create")
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Caller {
+    /// Whose executions, conversations and agents are made.
+    pub(super) user: String,
+    /// What may be done.
+    pub(super) scope: Scope,
+    /// Whether it is the user of this machine, who needs no token.
+    pub(super) is_local: bool,
+    /// When the token ends.
+    pub(super) expires_at: Option<String>,
+}
+
+impl Caller {
+    /// Returns whose rows may be seen; none: everybody's.
+    pub(super) fn only(&self) -> Option<&str> {
+        (self.scope < Scope::Admin).then_some(self.user.as_str())
+    }
+}
+
+/// How often it is looked at again.
+pub(super) const LOOK: Duration = Duration::from_secs(1);
+
+/// What lets a caller in.
+pub(super) struct Pass {
+    server: Arc<Server>,
+    headers: HeaderMap,
+}
+
+impl Pass {
+    pub(super) fn of(server: &Arc<Server>, headers: &HeaderMap) -> Pass {
+        Pass {
+            server: Arc::clone(server),
+            headers: headers.clone(),
+        }
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        guard::caller(&self.server, &self.headers).map(drop)
+    }
+
+    /// Waits until the caller would not be let in any more, and says why.
+    pub(super) async fn ended(&self) -> Error {
+        loop {
+            tokio::time::sleep(LOOK).await;
+            if let Err(error) = self.check() {
+                return error;
+            }
+        }
+    }
 }

@@ -23,12 +23,9 @@ const KEY_MAX: usize = 200;
 /// What came of the first call with a key. Locked until that has begun.
 type Outcome = Arc<tokio::sync::Mutex<Option<First>>>;
 
-/// The first call with a key of which something came.
 #[derive(Debug)]
 struct First {
-    /// The digest of its body.
     body: String,
-    /// The execution that it began.
     execution: String,
 }
 
@@ -51,7 +48,6 @@ pub(super) struct Note {
 }
 
 impl Note {
-    /// Notes which execution began.
     pub(super) fn begun(self, execution: &str) {
         let Note { mut place, body } = self;
         let execution = execution.to_string();
@@ -74,7 +70,6 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// Finds what a key of a user stands for that comes with a body.
     pub(super) async fn known(&self, user: &str, key: &str, body: &[u8]) -> Result<Known> {
         let place = self.outcome(user, key, Instant::now())?;
         let (place, body) = (place.lock_owned().await, id::digest(body));

@@ -38,25 +38,19 @@ const HELD: usize = 128 << 10;
 /// How long is waited for an execution to note that it was ended.
 const LAST: Duration = Duration::from_secs(5);
 
-/// An address on which connections come in, before anybody is answered.
 pub(crate) struct Listening {
     runtime: Runtime,
     listener: TcpListener,
     address: SocketAddr,
 }
 
-/// Has the system allow as many open files as it ever does: each connection is one.
-fn raise_limit() {
-    let mut limit = getrlimit(Resource::Nofile);
-    limit.current = limit.maximum;
-    // Without it there are fewer connections at a time.
-    let _ = setrlimit(Resource::Nofile, limit);
-}
-
 /// Begins to listen under an address; port 0 is any that is free. So many calls as `jobs` may wait for models
 /// and workers beside those that wait for disks.
 pub(crate) fn listen(address: SocketAddr, jobs: usize) -> Result<Listening> {
-    raise_limit();
+    // Each connection is an open file. Without more of them there are fewer connections at a time.
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    let _ = setrlimit(Resource::Nofile, limit);
     let runtime = Builder::new_multi_thread()
         .worker_threads(std::thread::available_parallelism().map_or(2, |n| n.get().min(4)))
         .max_blocking_threads(THREADS + jobs)
@@ -85,7 +79,6 @@ fn taken(address: SocketAddr, cause: std::io::Error) -> Error {
 }
 
 impl Listening {
-    /// Returns the address, with the port that was chosen.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }
@@ -148,7 +141,6 @@ async fn accept(listener: TcpListener, server: &Arc<Server>) -> Result<bool> {
     })
 }
 
-/// Takes the next connection, when there may be one more.
 async fn next(
     listener: &TcpListener,
     connections: &Arc<Semaphore>,

@@ -35,7 +35,6 @@ const PAGES: [(&str, &str); 13] = [
     (SIGN_IN, "Sign in"),
 ];
 
-/// The page on which a token is given.
 const SIGN_IN: &str = "/sign-in";
 /// What stands where a page begins.
 const PLACE: &str = "<!--page-->";
@@ -60,7 +59,6 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    /// Takes what is embedded.
     pub(super) fn embedded() -> Pages {
         let index = Dist::get("index.html");
         let index = index.and_then(|file| String::from_utf8(file.data.into_owned()).ok());
@@ -140,7 +138,6 @@ pub(super) fn page(pages: &Pages, place: &Uri, is_in: bool) -> Result<Answer> {
     })
 }
 
-/// Names the files of the application.
 #[cfg(test)]
 pub(super) fn files() -> impl Iterator<Item = Cow<'static, str>> {
     Dist::iter()
@@ -197,7 +194,6 @@ fn mime(path: &str) -> &'static str {
     }
 }
 
-/// Finds what stands in scripts that have no file.
 fn inline_scripts(page: &str) -> impl Iterator<Item = &str> {
     page.split("<script").skip(1).filter_map(|rest| {
         let (head, body) = rest.split_once('>')?;
@@ -206,7 +202,6 @@ fn inline_scripts(page: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Leaves out the scripts that are files.
 fn without_files(page: &str) -> String {
     let mut parts = page.split("<script");
     let mut kept = parts.next().unwrap_or_default().to_string();
@@ -222,7 +217,6 @@ fn without_files(page: &str) -> String {
     kept
 }
 
-/// Writes the digest of a script as a policy names it.
 fn hash(script: &str) -> String {
     format!("sha256-{}", base64(&Sha256::digest(script.as_bytes())))
 }

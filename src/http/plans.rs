@@ -115,7 +115,6 @@ fn check(call: &Call) -> Result<Answer> {
     verdict(checked(call, "plan.check", &sent.text)?)
 }
 
-/// Answers with what was found in a plan.
 fn verdict(mut result: Checked) -> Result<Answer> {
     let warnings = std::mem::take(&mut result.warnings);
     let error = result.error(NAME);

@@ -101,7 +101,6 @@ fn asked(call: &Call, query: &Query) -> Result<Asked> {
     done
 }
 
-/// A query from a form.
 #[derive(Debug, Deserialize)]
 struct Filled {
     query: String,
@@ -150,7 +149,6 @@ fn answered(call: &Call) -> Result<Answer> {
     Ok(call.server.pages.still("Ask", &content))
 }
 
-/// Reads a form as a browser sends it: as it would stand in an address.
 fn filled(body: &[u8]) -> Result<Filled> {
     let refuse = || Error::new(Code::InputInvalid, "the form cannot be read");
     let text = std::str::from_utf8(body).map_err(|_| refuse())?;

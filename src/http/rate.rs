@@ -12,7 +12,6 @@ const BURST: f64 = 10.0;
 /// Most callers that are remembered.
 const CALLERS_MAX: usize = 10_000;
 
-/// The buckets.
 #[derive(Debug)]
 pub(super) struct Rates {
     rate: Option<f64>,

@@ -21,12 +21,12 @@ use tower_service::Service;
 use super::answer::Answer;
 use super::assigned;
 use super::call::Call;
-use super::caller::Caller;
 use super::fault::{self, Shape};
 use super::guard;
-use super::pass::Pass;
-use super::route::{Handler, Route, Work};
-use super::routes;
+use super::guard::Caller;
+use super::guard::Pass;
+use super::route::{self, Handler, Route, Work};
+
 use super::server::Server;
 use crate::error::{Code, Error, Result};
 use crate::store::left_out;
@@ -36,10 +36,9 @@ const DAMAGED_ROWS: &str = "cleo-damaged-rows";
 /// Largest body of somebody who has not said who it is, in bytes: a token with room.
 const OPEN_BODY_MAX: usize = 4_096;
 
-/// Makes the router of all endpoints.
 pub(super) fn router(server: &Arc<Server>) -> Router {
     let mut router = Router::new();
-    for route in routes::all() {
+    for route in route::all() {
         router = router.route(route.path, method(server, route));
     }
     let pages = Arc::clone(server);
@@ -72,7 +71,6 @@ fn method(server: &Arc<Server>, route: &'static Route) -> MethodRouter {
     })
 }
 
-/// Answers a request that came from an address.
 pub(super) async fn respond(
     server: &Arc<Server>,
     router: &Router,
@@ -86,7 +84,12 @@ pub(super) async fn respond(
     };
     let mut response = match admitted {
         Err(error) => refused(&error, &request).response(),
-        Ok(_) if guard::head(&request) > guard::HEAD_MAX => head_refused(&request).response(),
+        Ok(_) if guard::head(&request) > guard::HEAD_MAX => {
+            let message = format!("the head of a request may have {} bytes", guard::HEAD_MAX);
+            let error = Error::new(Code::InputInvalid, message);
+            let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+            refused(&error, &request).under(status).response()
+        }
         Ok((caller, _)) if request.method() == Method::OPTIONS && allowed.is_some() => {
             drop(caller);
             preflight()
@@ -127,7 +130,6 @@ fn admit(
     Ok((Arc::new(caller), origin))
 }
 
-/// Answers a request to an endpoint.
 async fn answer(server: Arc<Server>, route: &'static Route, request: Request) -> Response<Body> {
     let (is_near, say) = (!server.asks_tokens(), Arc::clone(&server.say));
     let done = answered(server, route, request).await;
@@ -144,7 +146,6 @@ async fn answer(server: Arc<Server>, route: &'static Route, request: Request) ->
         .response()
 }
 
-/// Says in which form an endpoint tells an error.
 fn shape(route: &Route, code: Code) -> Shape {
     match code {
         Code::Unauthorized | Code::Forbidden | Code::RateLimited => route.shape.of_refusals(),
@@ -161,7 +162,11 @@ async fn answered(server: Arc<Server>, route: &'static Route, request: Request) 
         false => server.options.max_body,
     };
     let Ok(body) = tokio::time::timeout(server.options.patience, read(body, most)).await else {
-        return Ok(late(route));
+        let message = "the body of the request did not come in time; send it again";
+        let error = Error::new(Code::InputInvalid, message).passing(true);
+        return Ok(fault::answer(&error, route.shape.of_refusals())
+            .under(StatusCode::REQUEST_TIMEOUT)
+            .header(CONNECTION, "close"));
     };
     let body = body?;
     // Whoever sends slowly takes no place from others.
@@ -235,7 +240,12 @@ fn caller(parts: &Parts, route: &Route) -> Result<Caller> {
     let admitted = parts.extensions.get::<Arc<Admitted>>();
     let caller = match admitted.map(AsRef::as_ref) {
         Some(Ok(caller)) => caller.clone(),
-        Some(Err(_)) if route.is_open => nobody(),
+        Some(Err(_)) if route.is_open => Caller {
+            user: String::new(),
+            scope: crate::ops::tokens::Scope::Read,
+            is_local: false,
+            expires_at: None,
+        },
         Some(Err(error)) => {
             return Err(Error {
                 fix: error.fix.clone(),
@@ -251,26 +261,6 @@ fn caller(parts: &Parts, route: &Route) -> Result<Caller> {
     Ok(caller)
 }
 
-/// Who calls what answers everybody.
-fn nobody() -> Caller {
-    Caller {
-        user: String::new(),
-        scope: crate::ops::tokens::Scope::Read,
-        is_local: false,
-        expires_at: None,
-    }
-}
-
-/// Refuses a body that did not come in time; sent again it may.
-fn late(route: &Route) -> Answer {
-    let message = "the body of the request did not come in time; send it again";
-    let error = Error::new(Code::InputInvalid, message).passing(true);
-    fault::answer(&error, route.shape.of_refusals())
-        .under(StatusCode::REQUEST_TIMEOUT)
-        .header(CONNECTION, "close")
-}
-
-/// Reads a body, within bounds of size.
 async fn read(body: Body, most: usize) -> Result<Bytes> {
     to_bytes(body, most).await.map_err(|cause| {
         let is_long = std::error::Error::source(&cause)
@@ -283,19 +273,10 @@ async fn read(body: Body, most: usize) -> Result<Bytes> {
     })
 }
 
-/// Answers a request that no endpoint gets.
 fn refused(error: &Error, request: &Request) -> Answer {
-    fault::answer(error, routes::refusals_at(request.uri().path()))
+    fault::answer(error, route::refusals_at(request.uri().path()))
 }
 
-/// Answers a request whose head is too large, with the status that the connection has for larger ones.
-fn head_refused(request: &Request) -> Answer {
-    let message = format!("the head of a request may have {} bytes", guard::HEAD_MAX);
-    let error = Error::new(Code::InputInvalid, message);
-    refused(&error, request).under(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)
-}
-
-/// Answers what a browser asks before it lets a page of an allowed origin call.
 fn preflight() -> Response<Body> {
     let mut response = Response::new(Body::empty());
     let headers = response.headers_mut();
@@ -318,7 +299,6 @@ fn preflight() -> Response<Body> {
     response
 }
 
-/// Says to browsers what they must not make of an answer.
 fn safe(headers: &mut HeaderMap) {
     for (name, value) in [
         (

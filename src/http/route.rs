@@ -2,26 +2,30 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::LazyLock;
 
 use axum::http::Method;
-#[cfg(feature = "schemas")]
-use schemars::{Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 
 use super::answer::Answer;
 use super::call::Call;
 use super::fault::Shape;
 use super::server::Server;
+use super::{
+    agents, around, chat, conversations, events, executions, openapi, plans, query, routing, runs,
+    session, tasks, work,
+};
 use crate::error::Result;
 use crate::ops::tokens::Scope;
+#[cfg(feature = "schemas")]
+use schemars::Schema;
+#[cfg(feature = "schemas")]
+use schemars::SchemaGenerator;
 
-/// What answers a call.
 pub(super) type Handler = fn(&Call) -> Result<Answer>;
 
-/// An answer that comes later.
 pub(super) type Promise = Pin<Box<dyn Future<Output = Result<Answer>> + Send>>;
 
-/// How a call is worked on.
 #[derive(Clone, Copy)]
 pub(super) enum Work {
     /// On a thread of its own, because it waits for the disk or for others.
@@ -61,7 +65,6 @@ pub(super) struct Description {
     pub(super) refusals: Vec<u16>,
 }
 
-/// One endpoint.
 pub(super) struct Route {
     pub(super) method: Method,
     pub(super) path: &'static str,
@@ -81,27 +84,22 @@ pub(super) struct Route {
 }
 
 impl Route {
-    /// Something to look at.
     pub(super) fn get(path: &'static str, handler: Handler) -> Route {
         Route::new(Method::GET, path, handler, Scope::Read)
     }
 
-    /// Something that makes or does something.
     pub(super) fn post(path: &'static str, handler: Handler) -> Route {
         Route::new(Method::POST, path, handler, Scope::Write)
     }
 
-    /// Something that changes something.
     pub(super) fn put(path: &'static str, handler: Handler) -> Route {
         Route::new(Method::PUT, path, handler, Scope::Write)
     }
 
-    /// Something that changes a part of something.
     pub(super) fn patch(path: &'static str, handler: Handler) -> Route {
         Route::new(Method::PATCH, path, handler, Scope::Write)
     }
 
-    /// Something that takes something away.
     pub(super) fn delete(path: &'static str, handler: Handler) -> Route {
         Route::new(Method::DELETE, path, handler, Scope::Write)
     }
@@ -123,31 +121,26 @@ impl Route {
         }
     }
 
-    /// Says in a sentence what it does.
     pub(super) fn about(mut self, about: &'static str) -> Route {
         self.about = about;
         self
     }
 
-    /// Puts it among others in the description.
     pub(super) fn tag(mut self, tag: &'static str) -> Route {
         self.tag = tag;
         self
     }
 
-    /// Says which scope it needs, where that is not what its method says.
     pub(super) fn scope(mut self, scope: Scope) -> Route {
         self.scope = scope;
         self
     }
 
-    /// Says in which form it answers errors.
     pub(super) fn errors(mut self, shape: Shape) -> Route {
         self.shape = shape;
         self
     }
 
-    /// Has it answer everybody.
     pub(super) fn open(mut self) -> Route {
         self.is_open = true;
         self
@@ -168,7 +161,6 @@ impl Route {
         self
     }
 
-    /// Has it worked on by waiting.
     pub(super) fn waiting(mut self, work: fn(Call) -> Promise) -> Route {
         self.work = Work::Waiting(work);
         self
@@ -180,7 +172,6 @@ impl Route {
         self
     }
 
-    /// Says what its query can hold.
     pub(super) fn query<T: DeserializeOwned + Described>(mut self) -> Route {
         self.takes_query = true;
         #[cfg(feature = "schemas")]
@@ -246,4 +237,35 @@ impl Route {
         self.description.refusals.push(status);
         self
     }
+}
+
+static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
+    [
+        agents::routes(),
+        around::routes(),
+        chat::routes(),
+        conversations::routes(),
+        events::routes(),
+        executions::routes(),
+        openapi::routes(),
+        plans::routes(),
+        query::routes(),
+        routing::routes(),
+        runs::routes(),
+        session::routes(),
+        tasks::routes(),
+        work::routes(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+});
+
+pub(super) fn all() -> &'static [Route] {
+    &ROUTES
+}
+
+pub(super) fn refusals_at(path: &str) -> Shape {
+    let route = all().iter().find(|route| route.path == path);
+    route.map_or(Shape::Ours, |route| route.shape.of_refusals())
 }

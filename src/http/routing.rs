@@ -90,10 +90,22 @@ fn route(call: &Call) -> Result<Answer> {
     let drafted = asked.draft.map(|fields| with(&view, fields)).transpose()?;
     let view = drafted.as_ref().unwrap_or(&view);
     let begun = Instant::now();
-    let decision = view.index.route(&request(call, &query, explain));
+    let decision = view.index.route(&Request {
+        message: &query.message,
+        agent: query.agent.as_deref(),
+        by: call.server.options.by,
+        min_margin: call.server.options.min_margin,
+        explain: explain.map(|explain| explain.min(EXPLAINED)),
+    });
     let took_us = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
     let not_scored = view.agents.iter().filter_map(|agent| {
-        let (id, name, why) = (&agent.id, &agent.name, why_not(agent)?);
+        let why = match (agent.role, agent.status) {
+            (Role::Supervisor, _) => "supervisor",
+            (_, AgentStatus::Paused) => "paused",
+            (_, AgentStatus::Archived) => "archived",
+            (_, AgentStatus::Active) => return None,
+        };
+        let (id, name) = (&agent.id, &agent.name);
         Some(NotScored { id, name, why })
     });
     Answer::ok(&Routed {
@@ -107,26 +119,6 @@ fn route(call: &Call) -> Result<Answer> {
     })
 }
 
-fn request<'a>(call: &Call, query: &'a Query<'_>, explain: Option<usize>) -> Request<'a> {
-    Request {
-        message: &query.message,
-        agent: query.agent.as_deref(),
-        by: call.server.options.by,
-        min_margin: call.server.options.min_margin,
-        explain: explain.map(|explain| explain.min(EXPLAINED)),
-    }
-}
-
-fn why_not(agent: &Agent) -> Option<&'static str> {
-    match (agent.role, agent.status) {
-        (Role::Supervisor, _) => Some("supervisor"),
-        (_, AgentStatus::Paused) => Some("paused"),
-        (_, AgentStatus::Archived) => Some("archived"),
-        (_, AgentStatus::Active) => None,
-    }
-}
-
-/// Returns the agents with a draft among them.
 fn with(view: &View, fields: Map<String, Value>) -> Result<View> {
     let mut draft = draft(fields)?;
     let id = draft.id.take().unwrap_or_else(|| DRAFT.to_string());
@@ -244,7 +236,6 @@ fn attempt(call: &Call) -> Result<Answer> {
     Answer::ok(&tried)
 }
 
-/// Returns the messages of the last executions.
 fn recent(call: &Call) -> Result<Vec<String>> {
     let filter = RunFilter {
         user: call.only().map(String::from),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::answer::Answer;
 use super::call::Call;
-use super::limit::bounded;
+use super::call::bounded;
 use super::route::Route;
 use super::work::optional;
 use crate::coordinator;
@@ -41,7 +41,7 @@ pub(super) fn routes() -> Vec<Route> {
             .takes::<Wish>()
             .answers::<Started>(202)
             .answers::<serde_json::Value>(200),
-        Route::get("/api/runs/{id}", show)
+        Route::get("/api/runs/{id}", |call| Answer::ok(&watched(call)?))
             .about("Shows a run with its timeline")
             .tag("runs")
             .answers::<Watched>(200),
@@ -179,10 +179,6 @@ fn list(call: &Call) -> Result<Answer> {
     Answer::ok(&listing::rows(&surroundings, &mut call.memory(), &wanted)?)
 }
 
-fn show(call: &Call) -> Result<Answer> {
-    Answer::ok(&watched(call)?)
-}
-
 fn watched(call: &Call) -> Result<Watched> {
     let surroundings = call.surroundings("runs.show");
     timeline::watched(
@@ -283,14 +279,12 @@ fn resume(call: &Call) -> Result<Answer> {
     started(call, begun)
 }
 
-/// Refuses a run that is not the caller's.
 fn owned(call: &Call) -> Result<()> {
     let mut agency = call.agency()?;
     let transaction = agency.read()?;
     listing::owned(&*transaction, call.part("id"), call.only()).map(drop)
 }
 
-/// Answers with a run that goes on by itself.
 pub(super) fn started(call: &Call, begun: Begun) -> Result<Answer> {
     let surroundings = call.surroundings("runs.show");
     let run = timeline::watched(&surroundings, &mut call.memory(), &begun.run, None)?;

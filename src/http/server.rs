@@ -2,7 +2,8 @@
 //! what happens.
 
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::ops::{Deref, DerefMut};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
@@ -11,25 +12,21 @@ use super::events::feed::Feed;
 use super::executors::Executors;
 use super::keys::Keys;
 use super::pages::Pages;
-use super::pool::{Lent, Pool};
 use super::rate::Rates;
 use crate::config::Settings;
 use crate::error::Result;
 use crate::ops::agents::{Roster, View};
 use crate::ops::answers::Answerers;
-use crate::ops::executions;
 use crate::ops::tokens::Tokens;
 use crate::ops::work::Memory;
-use crate::ops::{Assignment, Context, Surroundings};
+use crate::ops::{Assignment, Context, Surroundings, executions};
 use crate::route::Match;
 use crate::store::agency::Agency;
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
 
-/// Takes what the server has to say about itself.
 pub(super) type Say = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// How the server works.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     /// When a word counts for an agent.
@@ -52,9 +49,7 @@ pub(crate) struct Options {
     pub(crate) grace: Duration,
     /// Ask everybody for a token, also callers on this machine.
     pub(crate) ask_tokens: bool,
-    /// Names under which the server is called, besides its address.
     pub(crate) hosts: Vec<String>,
-    /// Pages of other origins that may call.
     pub(crate) origins: Vec<String>,
 }
 
@@ -101,7 +96,6 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Gets ready to answer under an address. `say` takes what goes wrong.
     pub(crate) fn open(
         surroundings: Surroundings,
         settings: Settings,
@@ -151,18 +145,15 @@ impl Server {
         }))
     }
 
-    /// Lends the open store of agents.
     pub(super) fn agency(&self) -> Result<Lent<'_, SqliteAgency>> {
         let path = self.workspace.agency();
         self.agencies.lend(|| SqliteAgency::open_or_create(&path))
     }
 
-    /// Returns the agents of a user, or all.
     pub(super) fn agents(&self, user: Option<&str>) -> Result<Arc<View>> {
         self.roster.view(&*self.agency()?.read()?, user)
     }
 
-    /// Says whether the server answers this machine only.
     pub(super) fn is_local(&self) -> bool {
         self.address.ip().is_loopback()
     }
@@ -173,13 +164,78 @@ impl Server {
         !self.is_local() || self.options.ask_tokens || !self.options.hosts.is_empty()
     }
 
-    /// Has those who wait for what never ends go.
     pub(super) fn stop(&self) {
         self.feed.close();
     }
 
-    /// Waits until all executions have ended; says whether they have within the time.
     pub(super) fn settle(&self, time: Duration) -> bool {
         self.executors.end(time)
+    }
+}
+
+/// Most that are kept while nobody uses them.
+const IDLE_MAX: usize = 16;
+
+/// Things that are costly to make and can be used again.
+#[derive(Debug)]
+pub(super) struct Pool<T> {
+    idle: Mutex<Vec<T>>,
+}
+
+/// A thing that was lent; it goes back when it is dropped.
+pub(super) struct Lent<'a, T> {
+    pool: &'a Pool<T>,
+    thing: Option<T>,
+}
+
+impl<T> Pool<T> {
+    pub(super) fn new() -> Pool<T> {
+        Pool {
+            idle: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// Lends one; when there is none, `make` makes it.
+    pub(super) fn lend<E>(
+        &self,
+        make: impl FnOnce() -> std::result::Result<T, E>,
+    ) -> std::result::Result<Lent<'_, T>, E> {
+        let idle = self.idle().pop();
+        let thing = idle.map_or_else(make, Ok)?;
+        Ok(Lent {
+            pool: self,
+            thing: Some(thing),
+        })
+    }
+
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<T>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T> Deref for Lent<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.thing
+            .as_ref()
+            .expect("it is there until it is dropped")
+    }
+}
+
+impl<T> DerefMut for Lent<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        self.thing
+            .as_mut()
+            .expect("it is there until it is dropped")
+    }
+}
+
+impl<T> Drop for Lent<'_, T> {
+    fn drop(&mut self) {
+        let mut idle = self.pool.idle();
+        if idle.len() < IDLE_MAX {
+            idle.extend(self.thing.take());
+        }
     }
 }

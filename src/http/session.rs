@@ -6,15 +6,29 @@ use serde::{Deserialize, Serialize};
 
 use super::answer::Answer;
 use super::call::Call;
-use super::caller::Caller;
+use super::guard::Caller;
 use super::guard::{self, cookie_name};
 use super::route::Route;
 use crate::error::{Code, Error, Result};
+use crate::ops::config::{self, Listed};
 use crate::ops::tokens::Scope;
 use crate::ops::workspace::{self, Counts};
 
 pub(super) fn routes() -> Vec<Route> {
     let routes = vec![
+        Route::get("/health", |_| {
+            Answer::ok(&Health { status: "ok", message: "Supervisor is running" })
+        })
+            .about("Says that the server is there")
+            .answers::<Health>(200)
+            .quick()
+            // Probes put what they like there, against caches.
+            .page()
+            .open(),
+        Route::get("/api/config", |call| Answer::ok(&config::list(&call.server.settings)))
+            .about("Lists the settings that the server was started with, with where each is set; a change counts when it is started again")
+            .scope(Scope::Admin)
+            .answers::<Listed>(200),
         Route::get("/api/status", status)
             .about("Says where the caller is, who that is, and how much there is of everything")
             .answers::<Standing>(200),
@@ -74,7 +88,6 @@ impl Session {
     }
 }
 
-/// Lists what a caller may do.
 fn scopes(caller: &Caller) -> Vec<Scope> {
     let all = Scope::ALL.iter().copied();
     all.filter(|scope| *scope <= caller.scope).collect()
@@ -162,4 +175,12 @@ fn status(call: &Call) -> Result<Answer> {
             counts,
         },
     })
+}
+
+/// The form of the specification.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+struct Health {
+    status: &'static str,
+    message: &'static str,
 }

@@ -8,8 +8,8 @@ use super::agents::unseen;
 use super::answer::Answer;
 use super::assigned;
 use super::call::Call;
+use super::call::at_most;
 use super::fault::Shape;
-use super::limit::at_most;
 use super::route::Route;
 use crate::clock::timestamp;
 use crate::error::{Code, Error, Result};
@@ -91,7 +91,6 @@ impl From<AgentTask> for Row {
 }
 
 impl Row {
-    /// Leaves out to whom it is assigned where the caller does not see that agent.
     fn without(mut self, unseen: &impl Fn(&String) -> bool) -> Row {
         self.assigned_to = self.assigned_to.filter(|agent| !unseen(agent));
         self
@@ -149,7 +148,6 @@ const OWN: [&str; 13] = [
 ];
 
 impl Fields {
-    /// Reads fields, and which of them are to be emptied first.
     fn read(call: &Call) -> Result<Change> {
         let given: Map<String, Value> = call.body()?;
         let is_null = |name: &str| given.get(name).is_some_and(Value::is_null);
@@ -177,7 +175,6 @@ impl Fields {
     }
 }
 
-/// Refuses to empty what a task always has.
 fn check_kept(call: &Call) -> Result<()> {
     let given: Map<String, Value> = call.body()?;
     let is_null = |name: &&str| given.get(*name).is_some_and(Value::is_null);
@@ -283,7 +280,7 @@ struct Wanted {
     q: Option<String>,
     /// At most so many; 100 unless told, and 1000 where more are asked for.
     #[cfg_attr(feature = "schemas", schemars(range(min = 1), with = "Option<u32>"))]
-    #[serde(default, deserialize_with = "super::limit::any")]
+    #[serde(default, deserialize_with = "super::call::any")]
     limit: Option<u32>,
     /// Without the first so many.
     offset: Option<u32>,

@@ -211,7 +211,6 @@ pub(crate) fn update(
     })
 }
 
-/// Takes the tasks of an agent that is gone from it, and returns them.
 pub(crate) fn release(surroundings: &Surroundings, agent: &str) -> Result<Vec<TaskId>> {
     let mut context = Context::open(surroundings.clone())?;
     let filter = Filter {
@@ -231,7 +230,6 @@ pub(crate) fn release(surroundings: &Surroundings, agent: &str) -> Result<Vec<Ta
     Ok(tasks)
 }
 
-/// Moves a task by the command whose move it is, and returns it with what the caller should know.
 fn moved(context: &mut Context, id: TaskId, status: Status) -> Result<(Task, Vec<String>)> {
     let task = context.read(|tasks| require(tasks, id))?;
     let moved = match status {
@@ -323,7 +321,6 @@ pub(crate) fn board(context: &mut Context, filter: Filter, board: &Board) -> Res
     Ok(listed)
 }
 
-/// Shows a task.
 pub(crate) fn show(context: &mut Context, id: TaskId) -> Result<Kept> {
     let task = context.read(|tasks| require(tasks, id))?.into();
     Ok(Kept {
@@ -332,7 +329,6 @@ pub(crate) fn show(context: &mut Context, id: TaskId) -> Result<Kept> {
     })
 }
 
-/// Counts the tasks of an agent, or all.
 pub(crate) fn stats(context: &mut Context, agent: Option<String>) -> Result<Counted> {
     let now = context.now();
     let filter = Filter {
@@ -369,7 +365,6 @@ fn check_title(title: &str) -> Result<()> {
     Err(Error::new(Code::TextTooLong, message))
 }
 
-/// Refuses a status that a new task does not have.
 fn check_new(word: Option<&str>) -> Result<()> {
     match word.map(status).transpose()? {
         None | Some(Status::Pending) => Ok(()),

@@ -23,13 +23,10 @@ pub(crate) const INCOMPLETE: &str = "incomplete";
 /// What an agent is asked.
 #[derive(Clone, Copy)]
 pub(crate) struct Question<'a> {
-    /// Who is asked.
     pub(crate) agent: &'a Agent,
     /// What for; the first intent of a worker unless told.
     pub(crate) intent: Option<&'a str>,
-    /// The message.
     pub(crate) message: &'a str,
-    /// Who asks.
     pub(crate) user: Option<&'a str>,
     /// The conversation or run that it belongs to.
     pub(crate) conversation: Option<&'a str>,
@@ -37,27 +34,20 @@ pub(crate) struct Question<'a> {
     pub(crate) history: &'a [Message],
 }
 
-/// What was answered, and what it took as far as that is known.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
-    /// The answer.
     pub(crate) text: String,
-    /// What it comes from.
     pub(crate) by: AnsweredBy,
     /// What a worker says of it; of a model, [`INCOMPLETE`] when it is.
     pub(crate) details: Detail,
-    /// The model that answered.
     pub(crate) model: Option<String>,
-    /// Tokens that it used.
     pub(crate) usage: Option<Usage>,
     /// What it cost, in US dollars.
     pub(crate) cost: Option<f64>,
 }
 
-/// Who can answer, as the settings say.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Answerers {
-    /// The configured model.
     pub(crate) model: Option<Model>,
     /// Whether workers of others may be on this machine or around it.
     pub(crate) allow_private: bool,
@@ -66,7 +56,6 @@ pub(crate) struct Answerers {
 /// Who can answer in a workspace.
 #[derive(Clone, Debug)]
 pub(crate) struct Answering {
-    /// The workers.
     pub(crate) workers: Workers,
     model: Option<Model>,
     /// Whether who asks is another than who started this process, which keeps the settings of its start.
@@ -86,7 +75,6 @@ impl<'a> Question<'a> {
         }
     }
 
-    /// Says what a worker is asked for.
     pub(crate) fn intent(&self) -> &'a str {
         let first = self.agent.intents.first().map(String::as_str);
         self.intent.or(first).unwrap_or(INTENT)
@@ -102,7 +90,6 @@ impl Answerers {
         })
     }
 
-    /// Gets ready for a workspace.
     pub(crate) fn open(&self, surroundings: &Surroundings, workspace: &Workspace) -> Answering {
         Answering {
             workers: Workers::of(surroundings, workspace, self.allow_private),
@@ -134,17 +121,14 @@ pub(crate) fn allows_private(settings: &Settings) -> bool {
 }
 
 impl Answering {
-    /// Says whether a model is configured.
     pub(crate) fn has_model(&self) -> bool {
         self.model.is_some()
     }
 
-    /// Says whether somebody can answer for an agent.
     pub(crate) fn can_answer(&self, agent: &Agent) -> bool {
         agent.is_worker() || self.has_model()
     }
 
-    /// Asks an agent. `seen` gets the text of a model as it comes.
     pub(crate) fn ask(
         &self,
         question: &Question<'_>,

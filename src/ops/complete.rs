@@ -1,7 +1,6 @@
 //! Completing a task, which it must earn: a spawned task by what its agent left, every task by the
 //! gates and criteria that it uses.
 
-mod refusal;
 mod undone;
 
 pub(crate) use undone::{Undone, undone};
@@ -22,7 +21,7 @@ use crate::manifest::log;
 use crate::store::{SpawnRecord, Transaction};
 use crate::task::{Status as TaskStatus, Task};
 use crate::workspace::Workspace;
-use refusal::refusal;
+use undone::refusal;
 
 /// Marks a task done and ends its claim. A task that was spawned must verify first; one that uses
 /// gates, or has criteria with a command, needs them passed on the files as they are; one that
@@ -59,7 +58,6 @@ pub(crate) fn complete(
 /// agent says of the work.
 #[derive(Debug, Default)]
 pub(crate) struct Lacking {
-    /// What is wrong: at least one thing.
     pub(crate) faults: Vec<Error>,
     /// What the entry says; none when there is none.
     pub(crate) entry: Option<Status>,
@@ -108,7 +106,6 @@ pub(crate) fn complete_all(
 pub(crate) struct Checks(Vec<(TaskId, Result<Check>)>);
 
 impl Checks {
-    /// Says whether there is nothing to complete.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -167,7 +164,6 @@ fn look<'a>(workspace: &Workspace, checks: impl Iterator<Item = &'a mut Check>) 
     }
 }
 
-/// Says what a task lacks to be completed, and changes nothing.
 pub(crate) fn lacking(
     context: &mut Context,
     id: TaskId,
@@ -187,7 +183,6 @@ struct Check {
     workspace: Workspace,
     required: Vec<String>,
     seen: Option<Seen>,
-    /// Its spawn, until what its agent left is looked at.
     spawn: Option<SpawnRecord>,
     /// What the agent of a spawn left.
     left: Option<(SpawnRecord, OutputVerdict)>,
@@ -249,7 +244,6 @@ impl Check {
         })
     }
 
-    /// Completes a task, or says what it lacks.
     fn complete(
         &self,
         transaction: &mut dyn Transaction,
@@ -316,7 +310,6 @@ impl Check {
         })
     }
 
-    /// Says what becomes of a spawn whose task is completed.
     fn recorded(&self, record: SpawnRecord, verdict: OutputVerdict, earned: bool) -> SpawnRecord {
         match earned {
             true => SpawnRecord {
@@ -332,7 +325,6 @@ impl Check {
         }
     }
 
-    /// Records that a task was earned, or that somebody completed it all the same.
     fn settle(
         &self,
         transaction: &mut dyn Transaction,

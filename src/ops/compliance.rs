@@ -40,14 +40,12 @@ pub(crate) struct Compliance {
     pub(crate) error: Option<Error>,
 }
 
-/// A task that was worked on, with its latest spawn.
 struct Worked {
     task: Task,
     spawn: Option<SpawnRecord>,
     is_leaf: bool,
 }
 
-/// Checks the rules for everything below an epic, or for all tasks.
 pub(crate) fn validate(context: &mut Context, epic: Option<TaskId>) -> Result<Compliance> {
     let required = super::verify::required_sections(context)?;
     let workspace = context.workspace.clone();

@@ -166,7 +166,6 @@ fn text(path: &Path) -> Result<Option<String>> {
     })
 }
 
-/// Lists all settings.
 pub(crate) fn list(settings: &Settings) -> Listed {
     let settings: Vec<Shown> = KEYS.iter().map(|key| shown(settings, key)).collect();
     Listed {
@@ -175,7 +174,6 @@ pub(crate) fn list(settings: &Settings) -> Listed {
     }
 }
 
-/// Shows one setting.
 pub(crate) fn get(settings: &Settings, name: &str) -> Result<One> {
     let setting = shown(settings, Key::named(name)?);
     Ok(One { setting })
@@ -196,7 +194,6 @@ fn shown(settings: &Settings, key: &'static Key) -> Shown {
     }
 }
 
-/// Sets a value in the project's file or the user's.
 pub(crate) fn set(files: &Files, name: &str, text: &str, user: bool) -> Result<Changed> {
     let key = Key::named(name)?;
     let value = key.read(text).map_err(|can_be| {
@@ -250,7 +247,6 @@ pub(crate) fn unset(files: &Files, name: &str, user: bool) -> Result<Changed> {
     })
 }
 
-/// Returns the folders of skills that settings name.
 pub(crate) fn skills_dirs(settings: &Settings) -> Vec<PathBuf> {
     settings
         .folders(SKILLS_DIRS)

@@ -86,7 +86,6 @@ pub(crate) fn begin(
     })
 }
 
-/// Lists conversations.
 pub(crate) fn list(surroundings: &Surroundings, filter: &ConversationFilter) -> Result<Listed> {
     let workspace = surroundings.workspace()?;
     let page = match SqliteAgency::open(&workspace.agency())? {
@@ -99,7 +98,6 @@ pub(crate) fn list(surroundings: &Surroundings, filter: &ConversationFilter) -> 
     })
 }
 
-/// Shows a conversation of a user, or of anybody, with its last messages.
 pub(crate) fn show(
     surroundings: &Surroundings,
     id: &str,
@@ -144,7 +142,6 @@ pub(crate) fn page(
     })
 }
 
-/// Says what a conversation with the chat waits for.
 pub(crate) fn pending(
     agency: &mut SqliteAgency,
     conversation: &Conversation,
@@ -155,16 +152,12 @@ pub(crate) fn pending(
     }
 }
 
-/// What is to be changed of a conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Change {
-    /// What it is about.
     pub(crate) title: Option<String>,
-    /// Whether it goes on.
     pub(crate) status: Option<ConversationStatus>,
 }
 
-/// Changes a conversation of a user, or of anybody.
 pub(crate) fn update(
     surroundings: &Surroundings,
     id: &str,
@@ -230,7 +223,6 @@ pub(super) fn require(
     found.ok_or_else(|| no_conversation(id))
 }
 
-/// Reads a conversation to which something can be added.
 pub(super) fn require_open(
     transaction: &dyn AgencyTransaction,
     id: &str,

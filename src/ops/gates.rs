@@ -1,7 +1,6 @@
 //! Setting and reading the gates of a task.
 
 mod lacks;
-mod mending;
 mod refresh;
 mod standing;
 mod take;
@@ -29,16 +28,11 @@ pub(super) use standing::{gates_to_show, seen, standing};
 pub(crate) use take::Given;
 pub(super) use take::directory;
 
-/// How to set a gate.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
-    /// The gate.
     pub(crate) gate: Gate,
-    /// What to set it to, when no command decides.
     pub(crate) passed: bool,
-    /// What is to prove it; commands decide.
     pub(crate) given: Given,
-    /// How long each command may go on.
     pub(crate) bounds: Bounds,
     /// Role of who sets it.
     pub(crate) agent: Option<String>,
@@ -57,7 +51,6 @@ pub(crate) fn set(context: &mut Context, task: TaskId, setting: &Setting) -> Res
     set_in(context, task, setting, (&tree, &directory))
 }
 
-/// Sets a gate with commands that run in a folder of a tree, given relative to its root.
 fn set_in(
     context: &mut Context,
     task: TaskId,
@@ -165,7 +158,6 @@ pub(super) fn require_gates(
     }
 }
 
-/// Says where a folder of the workspace is.
 fn folder(root: &Path, directory: &str) -> std::path::PathBuf {
     match directory {
         "." => root.to_path_buf(),

@@ -29,15 +29,19 @@ const LINE_MAX: usize = 4 << 20;
 
 /// Decides whether an agent may end; none lets it go. It is kept at most `limit` times for one task.
 pub(crate) fn stop(
-    surroundings: Surroundings,
+    mut surroundings: Surroundings,
     ending: Ending,
     event: &Event,
     holder: Option<&str>,
     limit: u64,
 ) -> Result<Option<Block>> {
-    let Some(surroundings) = within(surroundings, event) else {
+    let cwd = event.cwd.as_ref().map(PathBuf::from);
+    if let Some(cwd) = cwd.filter(|cwd| cwd.is_absolute() && cwd.is_dir()) {
+        surroundings.directory = cwd;
+    }
+    if surroundings.workspace().is_err() {
         return Ok(None);
-    };
+    }
     let transcript = read(event.transcript(ending), ending);
     let mut context = Context::open(surroundings)?;
     let Some(task) = task(&mut context, ending, event, &transcript, holder)? else {
@@ -55,14 +59,6 @@ pub(crate) fn stop(
     }
     let is_told = tell(&mut context, task.id, event.who(ending), &found, limit)?;
     Ok(is_told.then(|| Block::because(why(&workspace, &task, &record, &found))))
-}
-
-/// Finds the workspace from the folder that the agent works in; none when there is none.
-fn within(mut surroundings: Surroundings, event: &Event) -> Option<Surroundings> {
-    let cwd = event.cwd.as_ref().map(PathBuf::from);
-    let cwd = cwd.filter(|cwd| cwd.is_absolute() && cwd.is_dir());
-    surroundings.directory = cwd.unwrap_or(surroundings.directory);
-    surroundings.workspace().is_ok().then_some(surroundings)
 }
 
 /// Reads the transcript as far as that can be done: without it, others know the task too.
@@ -163,7 +159,6 @@ fn tell(
     })
 }
 
-/// Counts how often somebody was told for a spawn of a task.
 fn times(
     transaction: &dyn Transaction,
     task: TaskId,

@@ -1,7 +1,5 @@
 //! Making a workspace, and the files that tell agents about it: all of them or none.
 
-mod write;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,24 +9,19 @@ use super::Surroundings;
 use crate::agent_files::{self, Client, diff};
 use crate::catalogue::known_protocols;
 use crate::error::{Code, Error, Result, quote};
-use crate::file;
+use crate::file::{self, unwritable, write_whole};
 use crate::store::sqlite::SqliteStore;
 use crate::workspace::Workspace;
-use write::write_all;
 
 /// Largest file of a project that is read, in bytes.
 const FILE_MAX: u64 = 16 << 20;
 
-/// What to make.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Options {
-    /// Clients to write files for.
     pub(crate) agents: Vec<Client>,
     /// Put hooks into their settings, which keep agents from ending too early.
     pub(crate) hooks: bool,
-    /// Write over what somebody changed.
     pub(crate) force: bool,
-    /// Write nothing.
     pub(crate) dry_run: bool,
 }
 
@@ -65,13 +58,16 @@ pub(crate) struct Preview {
     pub(crate) diff: String,
 }
 
-/// Makes a workspace, or what is missing of it, and the files for agents.
 pub(crate) fn init(surroundings: &Surroundings, options: &Options) -> Result<Initialized> {
     let root = match &surroundings.root {
         Some(root) => surroundings.directory.join(root),
         None => surroundings.directory.clone(),
     };
-    check_database(&root)?;
+    // Nothing is written beside a database that this program cannot use.
+    let workspace = Workspace::from(root.clone());
+    if workspace.has_database()? {
+        SqliteStore::check_file(&workspace.database())?;
+    }
     let planned = plan(&root, options)?;
     let refusal = refusal(&planned, surroundings, options);
     let made = match (options.dry_run, refusal) {
@@ -86,17 +82,6 @@ pub(crate) fn init(surroundings: &Surroundings, options: &Options) -> Result<Ini
     Ok(report(&root, options.dry_run, planned, made))
 }
 
-/// Refuses a database that this program cannot use: nothing is written beside it.
-fn check_database(root: &Path) -> Result<()> {
-    let root = root.to_path_buf();
-    let workspace = Workspace::from(root);
-    match workspace.has_database()? {
-        true => SqliteStore::check_file(&workspace.database()),
-        false => Ok(()),
-    }
-}
-
-/// A file and what becomes of it.
 struct Planned {
     path: &'static str,
     target: PathBuf,
@@ -230,5 +215,35 @@ fn report(
         dry_run,
         preview,
         refusal,
+    }
+}
+
+/// Writes the files; when one cannot be written, those before it become what they were.
+fn write_all(planned: &[Planned]) -> Result<()> {
+    let mut done: Vec<(&Planned, Vec<PathBuf>)> = Vec::new();
+    for file in planned.iter().filter(|file| file.changes()) {
+        let above = file.target.ancestors().skip(1);
+        let missing = above.take_while(|folder| !folder.exists());
+        let folders: Vec<PathBuf> = missing.map(Path::to_path_buf).collect();
+        let written = write_whole(&file.target, &file.text);
+        done.push((file, folders));
+        if let Err(error) = written {
+            done.iter()
+                .rev()
+                .for_each(|(file, folders)| undo(file, folders));
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// Undoes as much as can be; the error that led here is the one to report.
+fn undo(file: &Planned, folders: &[PathBuf]) {
+    let _ = match &file.there {
+        Some(text) => write_whole(&file.target, text),
+        None => fs::remove_file(&file.target).map_err(|cause| unwritable(&file.target, cause)),
+    };
+    for folder in folders {
+        let _ = fs::remove_dir(folder);
     }
 }

@@ -59,11 +59,13 @@ pub(crate) struct Shown {
     pub(crate) total: u64,
 }
 
-/// Reads the operations that pass the filter, newest first.
 pub(crate) fn log(context: &mut Context, filter: &OperationFilter) -> Result<Logged> {
     context.read(|transaction| {
         if let Some(task) = filter.task {
-            known(transaction, task)?;
+            // A task that is not there was there once if the log has a change of it.
+            if transaction.changes(0, Some(task), 1)?.is_empty() {
+                require(transaction, task)?;
+            }
         }
         let (operations, total) = transaction.operations(filter)?;
         let told = operations.into_iter().map(|each| entry(transaction, each));
@@ -74,15 +76,6 @@ pub(crate) fn log(context: &mut Context, filter: &OperationFilter) -> Result<Log
     })
 }
 
-/// Refuses a task that is not there and never was.
-fn known(transaction: &dyn Transaction, task: TaskId) -> Result<()> {
-    match transaction.changes(0, Some(task), 1)?.is_empty() {
-        true => require(transaction, task).map(|_| ()),
-        false => Ok(()),
-    }
-}
-
-/// Reads one operation with its first `limit` changes.
 pub(crate) fn operation(context: &mut Context, number: u64, limit: u32) -> Result<Shown> {
     context.read(|transaction| {
         let operation = require_operation(transaction, number)?;
@@ -103,7 +96,6 @@ pub(super) fn require_operation(transaction: &dyn Transaction, number: u64) -> R
     })
 }
 
-/// Tells an operation with what it did.
 pub(super) fn entry(transaction: &dyn Transaction, operation: Operation) -> Result<Entry> {
     let changes = transaction.changes_of(operation.number, SUMMED)?;
     let changes: Vec<Change> = changes.into_iter().map(|each| each.change).collect();
@@ -116,7 +108,6 @@ pub(super) fn entry(transaction: &dyn Transaction, operation: Operation) -> Resu
     })
 }
 
-/// Names the tasks of changes, each once, in order.
 fn tasks_of<'a>(changes: impl Iterator<Item = &'a Change>) -> Vec<TaskId> {
     let mut tasks: Vec<TaskId> = Vec::new();
     for task in changes.filter_map(|change| change.task) {
@@ -217,7 +208,6 @@ fn fields(detail: &Value) -> String {
     told.collect::<Vec<_>>().join(", ")
 }
 
-/// Says how a field changed: `a → b`, or what was added.
 pub(crate) fn transition(step: &Value) -> String {
     match step.get("added") {
         Some(added) => format!("+ {}", value(added)),
@@ -249,7 +239,6 @@ pub(crate) trait Listener {
     /// Takes a change; false when nobody listens any more.
     fn tell(&mut self, change: &Recorded) -> bool;
 
-    /// Says, between changes, whether anybody still listens.
     fn listens(&mut self) -> bool;
 }
 

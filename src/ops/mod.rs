@@ -57,13 +57,10 @@ use crate::workspace::Workspace;
 /// What surrounds a command, gathered by the face that runs it.
 #[derive(Clone, Debug)]
 pub(crate) struct Surroundings {
-    /// The command, such as `orchestrator.spawn`.
     pub(crate) command: &'static str,
-    /// Working directory.
     pub(crate) directory: PathBuf,
     /// Root that the user named, if any.
     pub(crate) root: Option<PathBuf>,
-    /// The time.
     pub(crate) clock: Clock,
     /// Who calls: `CLEO_AGENT`, else user and host.
     pub(crate) actor: String,
@@ -76,7 +73,6 @@ pub(crate) struct Surroundings {
     pub(crate) gate_variables: GateVariables,
     /// Folders of skills that the user named.
     pub(crate) skills_dirs: Vec<PathBuf>,
-    /// The user's home.
     pub(crate) home: Option<PathBuf>,
     /// The user's data folder (XDG).
     pub(crate) data_home: Option<PathBuf>,
@@ -143,7 +139,6 @@ impl Assignment {
         claimed.unwrap_or(&task.acceptance).clone()
     }
 
-    /// Returns the variables that tell it to a command which is run for the caller.
     pub(crate) fn told(&self) -> &'static [&'static str] {
         match self.is_foreign {
             true => &[],
@@ -153,7 +148,6 @@ impl Assignment {
 }
 
 impl Surroundings {
-    /// Finds the workspace that the command is about.
     pub(crate) fn workspace(&self) -> Result<Workspace> {
         match &self.root {
             Some(root) => Workspace::at(&self.directory.join(root)),
@@ -190,18 +184,13 @@ impl Surroundings {
     }
 }
 
-/// An open workspace with its store.
 pub(crate) struct Context {
-    /// The workspace.
     pub(crate) workspace: Workspace,
-    /// What surrounds the command.
     pub(crate) surroundings: Surroundings,
-    /// The store.
     pub(crate) store: SqliteStore,
 }
 
 impl Context {
-    /// Finds the workspace and opens its store.
     pub(crate) fn open(surroundings: Surroundings) -> Result<Context> {
         let workspace = surroundings.workspace()?;
         let store = workspace.open_store()?;
@@ -308,7 +297,6 @@ impl Context {
         }
     }
 
-    /// Returns the moment as tasks record it.
     pub(crate) fn now(&self) -> String {
         self.surroundings.clock.timestamp()
     }

@@ -91,12 +91,10 @@ pub(crate) struct Links {
     pub(crate) total: usize,
 }
 
-/// Lists the entries that pass the filter, newest last.
 pub(crate) fn list(context: &mut Context, filter: &Filter) -> Result<Listed> {
     manifest::list(context, filter)
 }
 
-/// Reads an entry with the tasks that it is linked to.
 pub(crate) fn show(context: &mut Context, id: &str) -> Result<Shown> {
     let ((_, entry), faulty) = require_entry(context, id)?;
     let tasks = context.read(|transaction| tasks_of(transaction, &entry))?;
@@ -157,7 +155,6 @@ pub(crate) fn link(context: &mut Context, task: TaskId, id: &str) -> Result<Link
     })
 }
 
-/// Lists the entries that a task is linked to.
 pub(crate) fn links(context: &mut Context, task: TaskId) -> Result<Links> {
     let stored = context.read(|transaction| {
         require(transaction, task)?;
@@ -177,7 +174,12 @@ pub(crate) fn links(context: &mut Context, task: TaskId) -> Result<Links> {
         let entry = found.remove(id).and_then(|found| found.entry);
         links.push(match entry {
             Some((_, entry)) => linked(&entry, false, true),
-            None => lost(id),
+            None => LinkedEntry {
+                entry: id.to_string(),
+                title: None,
+                status: None,
+                sources: vec![Source::Store],
+            },
         });
     }
     let total = links.len();
@@ -190,14 +192,5 @@ fn linked(entry: &Entry, in_entry: bool, in_store: bool) -> LinkedEntry {
         title: Some(entry.title.clone()),
         status: Some(entry.status),
         sources: sources(in_entry, in_store),
-    }
-}
-
-fn lost(id: &str) -> LinkedEntry {
-    LinkedEntry {
-        entry: id.to_string(),
-        title: None,
-        status: None,
-        sources: vec![Source::Store],
     }
 }

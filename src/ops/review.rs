@@ -68,7 +68,6 @@ pub(crate) fn review(surroundings: &Surroundings, settings: &Settings) -> Result
     })
 }
 
-/// Trusts what was listed, exactly as it was listed, and returns how everything stands then.
 pub(crate) fn accept(surroundings: &Surroundings, review: Review) -> Result<Review> {
     surroundings.assignment.refuse_agent("trusts nothing")?;
     let workspace = surroundings.workspace()?;
@@ -95,7 +94,6 @@ pub(crate) fn revoke(surroundings: &Surroundings, settings: &Settings) -> Result
 }
 
 impl Review {
-    /// Returns the refusal of what is not trusted.
     pub(crate) fn error(&self, surroundings: &Surroundings) -> Option<Error> {
         let workspace = surroundings.workspace().ok()?;
         let items: Vec<Item> = self.items.iter().map(|one| one.item.clone()).collect();
@@ -124,7 +122,6 @@ fn judged(trust: &Trust, items: Vec<Item>) -> Review {
     }
 }
 
-/// Lists the commands of criteria and gates.
 fn commands(context: &mut Context) -> Result<Vec<Item>> {
     context.read(|transaction| {
         let (mut items, mut after) = (Vec::new(), TaskId(0));
@@ -147,7 +144,6 @@ fn commands(context: &mut Context) -> Result<Vec<Item>> {
     })
 }
 
-/// Lists the runs that can be resumed.
 fn runs(workspace: &Workspace) -> Result<Vec<Item>> {
     let Some(mut agency) = SqliteAgency::open(&workspace.agency())? else {
         return Ok(Vec::new());

@@ -11,12 +11,10 @@ use crate::file;
 use crate::route::roster::{self, FILE_MAX};
 use crate::route::{Decision, Delegation, Index, Match, Profile, Query, Request};
 
-/// How messages are routed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Options {
     /// A file of agents to choose from, instead of those that are known.
     pub(crate) agents: Option<PathBuf>,
-    /// When a word counts.
     pub(crate) by: Match,
     /// Lead in points below which it is asked which agent is meant; 0 never asks.
     pub(crate) min_margin: u32,
@@ -24,7 +22,6 @@ pub(crate) struct Options {
     pub(crate) explain: Option<usize>,
 }
 
-/// The agents, ready to be chosen from.
 pub(crate) struct Router {
     index: Index,
     options: Options,
@@ -45,7 +42,6 @@ pub(crate) struct Routed<'a> {
 }
 
 impl Router {
-    /// Gathers the agents.
     pub(crate) fn open(surroundings: &Surroundings, options: Options) -> Result<Router> {
         let (index, warnings) = match &options.agents {
             Some(file) => (listed(&surroundings.directory, file)?, Vec::new()),
@@ -63,7 +59,6 @@ impl Router {
         })
     }
 
-    /// Decides where a message goes.
     pub(crate) fn route<'a>(&'a self, query: &'a Query<'_>) -> Routed<'a> {
         let decision = self.index.route(&Request {
             message: &query.message,
@@ -80,7 +75,6 @@ impl Router {
     }
 }
 
-/// Reads the agents of a file.
 fn listed(directory: &Path, path: &Path) -> Result<Index> {
     let is_yaml = path
         .extension()

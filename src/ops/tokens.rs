@@ -16,7 +16,6 @@ use crate::error::{Code, Error, Result, nearest, quote, steers};
 use crate::file::{create_private_folder, lock_in_turn, read_private, unwritable, write_private};
 use crate::id;
 use crate::words::closed;
-use crate::workspace::Workspace;
 
 /// How every token begins.
 const PREFIX: &str = "cleo_";
@@ -109,7 +108,12 @@ pub(crate) fn create(
     scope: Scope,
     lasts: Option<u64>,
 ) -> Result<Created> {
-    let user = check_user(user)?;
+    let user = user.trim();
+    if !(1..=USER_MAX).contains(&user.chars().count()) || user.contains(steers) {
+        let message = format!("a user is one line of at most {USER_MAX} visible characters");
+        return Err(Error::new(Code::InputInvalid, message));
+    }
+    let user = user.to_string();
     let path = place(surroundings)?;
     let _turn = turn(&path)?;
     let mut kept = kept(&path)?;
@@ -137,7 +141,6 @@ pub(crate) fn create(
     Ok(Created { token, secret })
 }
 
-/// Lists the tokens of the workspace.
 pub(crate) fn list(surroundings: &Surroundings) -> Result<Listed> {
     let kept = kept(&place(surroundings)?)?.tokens.into_iter();
     let tokens: Vec<Token> = kept.map(|kept| kept.token).collect();
@@ -217,15 +220,6 @@ fn is_same(one: &str, other: &str) -> bool {
     differs == 0 && one.len() == other.len()
 }
 
-fn check_user(user: &str) -> Result<String> {
-    let user = user.trim();
-    if (1..=USER_MAX).contains(&user.chars().count()) && !user.contains(steers) {
-        return Ok(user.to_string());
-    }
-    let message = format!("a user is one line of at most {USER_MAX} visible characters");
-    Err(Error::new(Code::InputInvalid, message))
-}
-
 fn random() -> Result<String> {
     let mut bytes = [0; SECRET];
     getrandom::fill(&mut bytes).map_err(|cause| {
@@ -237,7 +231,6 @@ fn random() -> Result<String> {
     Ok(id::hex(&bytes).trim_start_matches("sha256:").to_string())
 }
 
-/// Says where the tokens of the workspace are kept.
 fn place(surroundings: &Surroundings) -> Result<PathBuf> {
     let workspace = surroundings.workspace()?;
     let Some(folder) = &surroundings.data_home else {
@@ -245,14 +238,11 @@ fn place(surroundings: &Surroundings) -> Result<PathBuf> {
                        home folder, in full";
         return Err(Error::new(Code::ConfigInvalid, message));
     };
-    Ok(folder.join("cleo/server-tokens").join(name(&workspace)))
-}
-
-fn name(workspace: &Workspace) -> String {
     let root = workspace.root.canonicalize();
     let root = root.unwrap_or_else(|_| workspace.root.clone());
     let digest = id::digest(root.as_os_str().as_encoded_bytes());
-    format!("{}.json", digest.trim_start_matches("sha256:"))
+    let name = format!("{}.json", digest.trim_start_matches("sha256:"));
+    Ok(folder.join("cleo/server-tokens").join(name))
 }
 
 /// Waits until nobody else changes tokens, so that none of two changes is lost.

@@ -75,7 +75,6 @@ impl Trust {
         }
     }
 
-    /// Returns the folder that records are for.
     fn root(&self) -> PathBuf {
         // What runs in a worktree belongs to the workspace of its repository.
         let home = self.workspace.home();
@@ -83,7 +82,6 @@ impl Trust {
         root.canonicalize().unwrap_or(root)
     }
 
-    /// Returns the folder of the records for the workspace.
     fn folder(&self) -> Result<PathBuf> {
         match &self.data_home {
             Some(home) => {
@@ -96,7 +94,6 @@ impl Trust {
         }
     }
 
-    /// Returns how an item stands.
     pub(crate) fn standing(&self, item: &Item) -> Standing {
         match self.record(item) {
             Some(record) if record.digest == item.digest => Standing::Trusted,
@@ -117,7 +114,6 @@ impl Trust {
         (record.digest == item.digest).then_some(record.by)
     }
 
-    /// Refuses items that are not trusted, and names all of them.
     pub(crate) fn require(&self, items: &[Item]) -> Result<()> {
         let mut refused: Vec<(&Item, Standing)> = Vec::new();
         for item in items {
@@ -134,7 +130,6 @@ impl Trust {
         }
     }
 
-    /// Trusts an item as it is now.
     pub(crate) fn give(&self, item: &Item, by: Registrant, clock: &Clock) -> Result<()> {
         if self.registrant(item) == Some(by) {
             return Ok(());
@@ -150,7 +145,6 @@ impl Trust {
         write_private(&self.place(item)?, &text)
     }
 
-    /// Trusts items, and returns what keeps each from being trusted.
     pub(crate) fn give_all(
         &self,
         items: &[Item],

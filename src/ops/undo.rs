@@ -179,7 +179,14 @@ impl Undo<'_> {
         };
         match (change.kind.as_str(), change.task) {
             (ADDED | RESTORED, Some(task)) => self.remove(task),
-            (DELETED, Some(task)) => self.bring_back(task, detail),
+            (DELETED, Some(task)) => {
+                let removed: Removed = read(task, detail.clone())?;
+                if self.transaction.status(task)?.is_some() {
+                    return Err(self.conflict(&[task], moves, &format!("restored {task}")));
+                }
+                self.check_row(task, &removed.task)?;
+                self.transaction.restore(&removed)
+            }
             (CHANGED, Some(task)) => self.put_before(task, detail),
             (LINKED, Some(task)) => self.transaction.unlink(&link(task)).map(drop),
             (UNLINKED, Some(task)) => self.transaction.link(&link(task)).map(drop),
@@ -216,15 +223,6 @@ impl Undo<'_> {
         }
     }
 
-    fn bring_back(&mut self, id: TaskId, detail: &Value) -> Result<()> {
-        let removed: Removed = read(id, detail.clone())?;
-        if self.transaction.status(id)?.is_some() {
-            return Err(self.conflict(&[id], moves, &format!("restored {id}")));
-        }
-        self.check_row(id, &removed.task)?;
-        self.transaction.restore(&removed)
-    }
-
     /// Writes the fields that a task had before, if they are as the operation left them.
     fn put_before(&mut self, id: TaskId, detail: &Value) -> Result<()> {
         let Some(task) = self.transaction.task(id)? else {
@@ -244,7 +242,6 @@ impl Undo<'_> {
         self.transaction.put(&task)
     }
 
-    /// Refuses a row of another task, and a key that another task has by now.
     fn check_row(&self, id: TaskId, row: &Task) -> Result<()> {
         if row.id != id {
             return Err(damaged(id));
@@ -289,7 +286,6 @@ impl Undo<'_> {
         Ok(())
     }
 
-    /// Reads what other operations changed of a task later.
     fn later(&self, task: TaskId) -> Result<Vec<Recorded>> {
         let mut changes = self.transaction.changes(0, Some(task), u32::MAX)?;
         changes.retain(|one| one.operation > self.number && one.operation != self.own);
@@ -320,7 +316,6 @@ impl Undo<'_> {
     }
 }
 
-/// Reads what the log holds of a task.
 fn read<T: DeserializeOwned>(id: TaskId, value: Value) -> Result<T> {
     serde_json::from_value(value).map_err(|cause| damaged(id).because(cause))
 }
@@ -330,7 +325,6 @@ fn damaged(id: TaskId) -> Error {
     Error::new(Code::StoreCorrupt, message).fix("cleo doctor")
 }
 
-/// Tells whether a change moved a task in the graph.
 fn moves(change: &Change) -> bool {
     let has = |field: &str| change.detail.get(field).is_some();
     [ADDED, DELETED, RESTORED].contains(&change.kind.as_str()) || has("depends") || has("parent")

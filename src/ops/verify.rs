@@ -1,23 +1,28 @@
 //! Checking what an agent was given and what it left behind. Its words and its exit code prove
 //! nothing: only the entry and the file count.
-
 mod file;
-mod manifest;
 mod merged;
-mod message;
 mod output;
 mod prompt;
 
-pub(crate) use manifest::{ManifestVerdict, entry, manifest};
-pub(super) use merged::Unmerged;
-pub(crate) use message::{MessageVerdict, message};
-pub(crate) use output::{OutputVerdict, found, output};
-pub(super) use output::{check_found, check_named, check_output, required_sections};
-pub(crate) use prompt::prompt;
-
 use serde::Serialize;
 
-use crate::error::{Code, Error};
+pub(super) use self::merged::Unmerged;
+pub(crate) use self::output::OutputVerdict;
+pub(super) use self::output::check_found;
+pub(super) use self::output::check_named;
+pub(super) use self::output::check_output;
+pub(crate) use self::output::found;
+pub(crate) use self::output::output;
+pub(super) use self::output::required_sections;
+pub(crate) use self::prompt::prompt;
+use super::{Context, manifest};
+use crate::error::{Code, Error, Result};
+use crate::id;
+use crate::manifest::log::{self, Found};
+use crate::manifest::{Entry, Faulty};
+use crate::protocol::message::{self, Status};
+use crate::store::Transaction;
 
 /// What a check found.
 #[derive(Clone, Debug, Serialize)]
@@ -59,7 +64,6 @@ impl Violation {
         Violation::new(error.code, rule, error.message.clone())
     }
 
-    /// Makes the violation of a rule.
     pub(super) fn new(code: Code, rule: &str, message: impl Into<String>) -> Violation {
         Violation {
             code,
@@ -70,7 +74,6 @@ impl Violation {
 }
 
 impl Verdict {
-    /// Makes the verdict of what was found.
     pub(crate) fn of(violations: Vec<Violation>) -> Verdict {
         let verdict = if violations.is_empty() {
             "pass"
@@ -101,4 +104,106 @@ impl Verdict {
 
 fn violation(code: Code, rule: &str, message: impl Into<String>) -> Violation {
     Violation::new(code, rule, message)
+}
+
+/// What a check of a message found.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub(crate) struct MessageVerdict {
+    /// Verdict and violations.
+    #[serde(flatten)]
+    pub(crate) verdict: Verdict,
+    /// What the message says of the work.
+    pub(crate) status: Option<Status>,
+    /// The allowed sentence that is most like a message that is refused.
+    pub(crate) nearest: Option<String>,
+}
+
+pub(crate) fn message(text: &str) -> MessageVerdict {
+    let (status, refused) = match message::check(text) {
+        Ok(status) => (Some(status), None),
+        Err(refused) => (None, Some(refused)),
+    };
+    let told = refused.as_ref().map(|refused| {
+        let message = format!("it {}; allowed are {}", refused.reason, message::allowed());
+        violation(Code::ReturnMessage, "OUT-003", message)
+    });
+    MessageVerdict {
+        verdict: Verdict::of(told.into_iter().collect()),
+        status,
+        nearest: refused.map(|refused| refused.nearest),
+    }
+}
+
+/// What a check of the manifest found.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub(crate) struct ManifestVerdict {
+    /// Verdict and violations.
+    #[serde(flatten)]
+    pub(crate) verdict: Verdict,
+    /// The entry that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) entry: Option<Entry>,
+    /// Lines that do not count.
+    pub(crate) faults: Vec<Faulty>,
+    /// The verdict as an error, when it failed.
+    #[serde(skip)]
+    pub(crate) error: Option<Error>,
+}
+
+pub(crate) fn manifest(context: &mut Context) -> Result<ManifestVerdict> {
+    let found = manifest::validate(context)?;
+    let told = found.faults.iter();
+    let told = told.map(|fault| violation(fault.code, "OUT-002", fault.to_string()));
+    Ok(ManifestVerdict {
+        verdict: Verdict::of(told.collect()),
+        entry: None,
+        faults: found.faults,
+        error: found.error,
+    })
+}
+
+/// Checks one entry: it is there (else exit 62), it is valid, and its tasks exist (else exit 6).
+pub(crate) fn entry(context: &mut Context, id: &str) -> Result<ManifestVerdict> {
+    let path = context.workspace.manifest()?;
+    let Found { entry, faulty } = log::find(&path, id)?;
+    let entry = entry.map(|(_, entry)| entry);
+    let verdict = match (&entry, faulty.is_empty()) {
+        (Some(entry), _) => {
+            let unknown = context.read(|transaction| unknown_tasks(transaction, entry))?;
+            let told = unknown.map(|it| violation(Code::EntryInvalid, "OUT-002", it));
+            Verdict::of(Vec::from_iter(told))
+        }
+        (None, true) => {
+            let message = format!("the manifest has no entry {id}");
+            Verdict::of(vec![violation(Code::EntryMissing, "OUT-002", message)])
+        }
+        (None, false) => {
+            let told = faulty.iter();
+            let told = told.map(|one| violation(Code::EntryInvalid, "OUT-002", one.to_string()));
+            Verdict::of(told.collect())
+        }
+    };
+    let error = verdict.error(&format!("entry {id}"));
+    let look = faulty
+        .first()
+        .map(|first| crate::file::look(&path, &[first.line]));
+    let fix = look.unwrap_or("cleo manifest list".to_string());
+    let error = error.map(|error| error.fix(fix));
+    Ok(ManifestVerdict {
+        verdict,
+        entry,
+        faults: faulty,
+        error,
+    })
+}
+
+fn unknown_tasks(transaction: &dyn Transaction, entry: &Entry) -> Result<Option<String>> {
+    let unknown = Vec::from_iter(transaction.missing(&entry.tasks().collect())?);
+    let named = || {
+        let list = id::list(&unknown);
+        format!("{} names tasks that do not exist: {list}", entry.id)
+    };
+    Ok((!unknown.is_empty()).then(named))
 }

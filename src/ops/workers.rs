@@ -80,7 +80,6 @@ impl Workers {
         self
     }
 
-    /// Says whether a worker may be called.
     pub(crate) fn may_call(&self, agent: &Agent) -> Result<()> {
         self.trust.require(&[Item::worker(agent)])
     }
@@ -96,7 +95,6 @@ impl Workers {
         })
     }
 
-    /// Looks at a worker.
     fn check(&self, agent: &Agent) -> Result<Check> {
         let since = Instant::now();
         let fault = match self.reach(agent) {

@@ -8,7 +8,7 @@ use clap::Args;
 use crate::cli::Face;
 use crate::cli::live::Live;
 use crate::cli::route;
-use crate::cli::runs::words::{how, status_tone};
+use crate::cli::runs::{how, status_tone};
 use crate::cli::screen::{Screen, Tone};
 use crate::error::{Code, Error, Result};
 use crate::ops::answers::{Answerers, INCOMPLETE};
@@ -106,7 +106,6 @@ fn warnings(executor: &Executor, shown: &Shown) -> Vec<String> {
         .collect()
 }
 
-/// Says why somebody else answered than the agent that the message went to, and who.
 fn stood_in(run: &Run) -> Option<String> {
     let error = run.error.as_deref();
     let error = error.filter(|_| run.status == RunStatus::Completed)?;
@@ -124,7 +123,6 @@ fn executor(face: &Face<'_>) -> Result<Executor> {
     Executor::open(&face.surroundings()?, options)
 }
 
-/// Answers with a line for each run as it ends; the last line sums up.
 fn many(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
     let executor = executor(face)?;
     let name = face.name;

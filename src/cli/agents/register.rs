@@ -1,18 +1,20 @@
 //! `cleo agents register`
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
+use serde_json::Value;
 
 use super::agent_text;
-use super::fields::{self, Fields};
 use crate::agent::draft::{self, Draft};
 use crate::cli::Face;
-use crate::cli::screen::Tone;
+use crate::cli::screen::{Tone, count};
 use crate::document;
 use crate::error::Result;
-use crate::file::read_stdin;
+use crate::file::{read_input, read_stdin};
 use crate::ops::agents::{self, Terms};
+use crate::ops::trust::does;
 
 /// Largest agent on standard input, in bytes.
 const JSON_MAX: u64 = 4 << 20;
@@ -81,5 +83,208 @@ fn from_stdin() -> Result<Draft> {
     if !value.is_object() {
         return Err(draft::invalid("standard input is no JSON object"));
     }
-    fields::read(value)
+    read(value)
+}
+
+/// Longest prompt in a file, in bytes.
+const PROMPT_MAX: u64 = 1 << 20;
+
+// A doc comment here would become the help of the commands.
+#[derive(Args)]
+pub(super) struct Fields {
+    /// What it is good at; its words bring messages to it
+    #[arg(long, short, value_name = "TEXT")]
+    description: Option<String>,
+
+    /// What it works towards; its words bring messages to it
+    #[arg(long, value_name = "TEXT")]
+    objective: Option<String>,
+
+    /// What a model is told before the message
+    #[arg(long, value_name = "TEXT")]
+    prompt: Option<String>,
+
+    /// File that holds the prompt (`-` reads standard input)
+    #[arg(long, value_name = "FILE", conflicts_with = "prompt")]
+    prompt_file: Option<PathBuf>,
+
+    /// Word or words by which messages reach it (repeat, or separate with commas)
+    #[arg(long = "tag", value_name = "TAG", value_delimiter = ',')]
+    tags: Option<Vec<String>>,
+
+    /// supervisor, specialist or custom
+    #[arg(long, value_name = "ROLE")]
+    role: Option<String>,
+
+    /// active, paused or archived
+    #[arg(long, value_name = "STATUS")]
+    status: Option<String>,
+
+    /// Model that answers
+    #[arg(long, value_name = "NAME")]
+    model: Option<String>,
+
+    /// How freely it answers, from 0 to 2
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    temperature: Option<f64>,
+
+    /// Most tokens of an answer
+    #[arg(long, value_name = "N")]
+    max_tokens: Option<u32>,
+
+    /// Colour in pictures, such as #6B7280
+    #[arg(long, value_name = "COLOUR")]
+    agent_color: Option<String>,
+
+    /// Name of its icon
+    #[arg(long, value_name = "NAME")]
+    icon: Option<String>,
+
+    /// Tool that it may use (repeat, or separate with commas)
+    #[arg(long = "tool", value_name = "TOOL", value_delimiter = ',')]
+    tools: Option<Vec<String>>,
+
+    /// What a worker can be asked for, such as summary.create (repeat)
+    #[arg(long = "intent", value_name = "INTENT", value_delimiter = ',')]
+    intents: Option<Vec<String>>,
+
+    /// The one thing that it offers to plans
+    #[arg(long, value_name = "NAME")]
+    capability: Option<String>,
+
+    /// What it can do, for plans (repeat, or separate with commas)
+    #[arg(long = "skill", value_name = "SKILL", value_delimiter = ',')]
+    skills: Option<Vec<String>>,
+
+    /// Address of a worker that is reached by HTTP
+    #[arg(long, value_name = "URL")]
+    endpoint: Option<String>,
+
+    /// Program and arguments of a worker, split like a shell's and run without one
+    #[arg(long, value_name = "COMMAND")]
+    command: Option<String>,
+
+    /// Address that says whether a worker is there
+    #[arg(long, value_name = "URL")]
+    healthcheck: Option<String>,
+
+    /// How long a worker may take, in milliseconds
+    #[arg(long, value_name = "MS")]
+    timeout_ms: Option<u32>,
+}
+
+impl Fields {
+    pub(super) fn over(self, mut draft: Draft) -> Result<Draft> {
+        if let Some(file) = &self.prompt_file {
+            let bytes = read_input(file, PROMPT_MAX)?;
+            let text = String::from_utf8(bytes)
+                .map_err(|_| draft::invalid(format!("{} is not UTF-8", file.display())))?;
+            draft.prompt = Some(text);
+        }
+        if let Some(line) = &self.command {
+            let line = serde_json::json!({ "command": line });
+            draft.command = read(line)?.command;
+        }
+        macro_rules! put {
+            ($($field:ident),+) => { $(if self.$field.is_some() { draft.$field = self.$field; })+ };
+        }
+        put!(
+            description,
+            objective,
+            prompt,
+            tags,
+            role,
+            status,
+            model,
+            temperature,
+            max_tokens,
+            icon,
+            tools,
+            intents,
+            capability,
+            skills,
+            endpoint,
+            healthcheck,
+            timeout_ms
+        );
+        draft.color = self.agent_color.or(draft.color);
+        Ok(draft)
+    }
+}
+
+pub(super) fn read(value: Value) -> Result<Draft> {
+    Draft::from_value(value)
+}
+
+/// Register all agents of a file, or none
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo agents import agents.yaml
+  cleo agents import workers.json --replace
+  jq -c '.agents[]' registry.json | cleo agents import -")]
+pub(in crate::cli) struct ImportArguments {
+    /// JSON or YAML: one agent, a list, or a list under `agents`; `-` reads standard input
+    file: PathBuf,
+
+    /// Change agents that are there already
+    #[arg(long)]
+    replace: bool,
+}
+
+pub(super) fn import(face: &mut Face<'_>, arguments: ImportArguments) -> Result<ExitCode> {
+    let surroundings = face.surroundings()?;
+    let imported = agents::import(&surroundings, &arguments.file, arguments.replace)?;
+    face.reply(&imported, &imported.warnings, |screen| {
+        let (all, old) = (imported.total, imported.updated);
+        let text = format!(
+            "{}, {} of them known before",
+            count(all, "agent", "agents"),
+            old
+        );
+        screen.say(Tone::Good, "Imported ").line(Tone::Plain, text);
+        for agent in &imported.agents {
+            screen.say(Tone::Dim, format!("  {}", agent.id));
+            let what = agent.is_worker().then(|| does(agent));
+            let what = what.map(|what| format!("  would {what}"));
+            screen.line(Tone::Plain, what.unwrap_or_default());
+        }
+    })
+}
+
+/// Change an agent, pause it or put it away
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo agents update lore-keeper --tag warcraft,wow,lore
+  cleo agents update toby-technical --status paused
+  cleo agents update lore-keeper --name 'Keeper of lore' --temperature 0.2")]
+pub(in crate::cli) struct UpdateArguments {
+    /// Its id
+    agent: String,
+
+    /// Its name for people
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+
+    #[command(flatten)]
+    fields: Fields,
+}
+
+pub(super) fn update(face: &mut Face<'_>, arguments: UpdateArguments) -> Result<ExitCode> {
+    let draft = Draft {
+        name: arguments.name,
+        ..Draft::default()
+    };
+    let draft = arguments.fields.over(draft)?;
+    let shown = agents::update(
+        &face.surroundings()?,
+        &arguments.agent,
+        draft,
+        &Terms::default(),
+    )?;
+    face.reply(&shown, &shown.warnings, |screen| {
+        screen.say(Tone::Good, "Changed").say(Tone::Plain, " ");
+        agent_text(screen, &shown);
+    })
 }

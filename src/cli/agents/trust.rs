@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use clap::Args;
 
 use crate::cli::Face;
-use crate::cli::screen::Tone;
+use crate::cli::screen::{Tone, count};
 use crate::error::Result;
-use crate::ops::agents::{self, Trusting};
+use crate::ops::agents::{self, Sweep, Terms, Trusting};
 use crate::ops::trust::does;
 
 /// Trust a worker as it is now: from then on messages and plans run its program or call its address
@@ -33,5 +33,84 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         let Trusting { agent, .. } = &trusting;
         let may = format!("{} may {}", agent.id, does(agent));
         screen.say(Tone::Good, "trusted ").line(Tone::Plain, may);
+    })
+}
+
+/// Take the trust in a worker back: it is listed, and neither run nor called
+#[derive(Args)]
+#[command(after_help = "Examples:\n  cleo agents untrust summarizer")]
+pub(in crate::cli) struct UntrustArguments {
+    /// Its id
+    agent: String,
+}
+
+pub(super) fn untrust(face: &mut Face<'_>, arguments: UntrustArguments) -> Result<ExitCode> {
+    let trusting = agents::untrust(&face.surroundings()?, &arguments.agent)?;
+    face.reply(&trusting, &[], |screen| {
+        screen
+            .say(Tone::Warn, "untrusted ")
+            .line(Tone::Plain, &trusting.agent.id);
+    })
+}
+
+/// Remove an agent; a built-in one that was changed becomes as it was built
+#[derive(Args)]
+#[command(after_help = "Examples:\n  cleo agents remove lore-keeper")]
+pub(in crate::cli) struct RemoveArguments {
+    /// Its id
+    agent: String,
+}
+
+pub(super) fn remove(face: &mut Face<'_>, arguments: RemoveArguments) -> Result<ExitCode> {
+    let removed = agents::remove(&face.surroundings()?, &arguments.agent, &Terms::default())?;
+    face.reply(&removed, &[], |screen| {
+        let word = if removed.restored {
+            "Restored"
+        } else {
+            "Removed"
+        };
+        screen.say(Tone::Good, word).say(Tone::Plain, " ");
+        screen.line(Tone::Strong, &removed.agent.id);
+        if !removed.unassigned.is_empty() {
+            let tasks = count(removed.unassigned.len(), "task is", "tasks are");
+            screen.line(Tone::Plain, format!("{tasks} assigned to nobody now"));
+        }
+    })
+}
+
+/// Remove the agents that were registered for the moment; others are never touched
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo agents cleanup
+  cleo agents cleanup --expired                       only those whose id is older than 30 minutes
+  cleo agents cleanup --expired --now 1756443000000")]
+pub(in crate::cli) struct CleanupArguments {
+    /// Only those whose id says that they are older than 30 minutes
+    #[arg(long)]
+    expired: bool,
+
+    /// The moment from which age is counted, in milliseconds since 1970; now unless told
+    #[arg(long, value_name = "MS", requires = "expired")]
+    now: Option<u64>,
+}
+
+pub(super) fn cleanup(face: &mut Face<'_>, arguments: CleanupArguments) -> Result<ExitCode> {
+    let surroundings = face.surroundings()?;
+    let millis = surroundings.clock.now().timestamp_millis().unsigned_abs();
+    let sweep = match arguments.expired {
+        true => Sweep::Explicit(arguments.now.unwrap_or(millis)),
+        false => Sweep::All,
+    };
+    let cleaned = agents::cleanup(&surroundings, sweep)?;
+    face.reply(&cleaned, &[], |screen| {
+        let gone = count(cleaned.removed, "agent", "agents");
+        let left = count(cleaned.after, "agent remains", "agents remain");
+        screen
+            .say(Tone::Good, "Removed ")
+            .line(Tone::Plain, format!("{gone}; {left}"));
+        for id in &cleaned.cleaned_up {
+            screen.line(Tone::Dim, format!("  {id}"));
+        }
     })
 }

@@ -1,6 +1,5 @@
 //! `cleo manifest …`
 
-mod joining;
 mod options;
 
 use std::process::ExitCode;
@@ -126,7 +125,6 @@ fn list(face: &mut Face<'_>, arguments: ListArguments) -> Result<ExitCode> {
 }
 
 impl Filters {
-    /// Returns the filter for the list.
     pub(super) fn filter(self) -> Filter {
         Filter {
             task: self.task,
@@ -137,7 +135,6 @@ impl Filters {
     }
 }
 
-/// Answers with a list of entries.
 pub(super) fn answer_entries(face: &mut Face<'_>, listed: &Listed) -> Result<ExitCode> {
     face.reply(listed, &listed.warnings, |screen| {
         show_entries(screen, listed)
@@ -184,7 +181,6 @@ fn show(face: &mut Face<'_>, arguments: ShowArguments) -> Result<ExitCode> {
     })
 }
 
-/// Shows an entry.
 pub(super) fn show_entry(screen: &mut Screen, entry: &Entry) {
     let list = |items: &[String]| items.join(", ");
     screen
@@ -220,7 +216,6 @@ pub(super) fn show_entry(screen: &mut Screen, entry: &Entry) {
     screen.section("Findings", &findings.join("\n"));
 }
 
-/// The status_tone of a status.
 pub(super) fn status_tone(status: Status) -> Tone {
     match status {
         Status::Complete => Tone::Good,
@@ -234,7 +229,7 @@ pub(super) fn status_tone(status: Status) -> Tone {
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
-  cleo manifest compact --dry-compact
+  cleo manifest compact --dry-run
   cleo manifest compact
 
 Entries stay, archived ones too, and so do entries with faults that their author can mend. What

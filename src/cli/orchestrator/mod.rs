@@ -1,23 +1,20 @@
 //! `cleo orchestrator …`
-
-mod analyze;
-pub(super) mod brief;
-mod context;
-pub(super) mod next;
-mod ready;
+pub(super) mod graph;
 mod start;
-mod status;
 mod validate;
-mod waves;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+use serde::Serialize;
 
 use super::screen::{Screen, Tone};
 use super::{Face, spawn};
 use crate::error::Result;
+use crate::file;
 use crate::id::TaskId;
+use crate::ops::orchestrator::{self, Brief, Measured, Source, State, markdown};
 use crate::task::graph::Conflict;
 
 #[derive(Subcommand)]
@@ -26,14 +23,14 @@ pub(super) enum Command {
     Start(Scope),
     /// Show how far everything is, who works on what, and what came last
     Status(Scope),
-    Context(context::Arguments),
-    Brief(brief::Arguments),
+    Context(ContextArguments),
+    Brief(BriefArguments),
     /// Prepare the prompt for a task, or for many: the right skill, every token, the protocol
     Spawn(spawn::Arguments),
-    Ready(ready::Arguments),
-    Next(next::Arguments),
-    Waves(waves::Arguments),
-    Analyze(analyze::Arguments),
+    Ready(graph::ReadyArguments),
+    Next(graph::NextArguments),
+    Waves(graph::WavesArguments),
+    Analyze(graph::AnalyzeArguments),
     /// Check the rules ORC-001 to ORC-005, and every finished task against its protocols
     Validate(Scope),
 }
@@ -50,18 +47,17 @@ pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode
     match command {
         Command::Spawn(arguments) => face.run("orchestrator.spawn", arguments, spawn::run),
         Command::Start(scope) => face.run("orchestrator.start", scope, start::run),
-        Command::Status(scope) => face.run("orchestrator.status", scope, status::run),
-        Command::Context(arguments) => face.run("orchestrator.context", arguments, context::run),
-        Command::Brief(arguments) => face.run("orchestrator.brief", arguments, brief::run),
-        Command::Ready(arguments) => face.run("orchestrator.ready", arguments, ready::run),
-        Command::Next(arguments) => face.run("orchestrator.next", arguments, next::run),
-        Command::Waves(arguments) => face.run("orchestrator.waves", arguments, waves::run),
-        Command::Analyze(arguments) => face.run("orchestrator.analyze", arguments, analyze::run),
+        Command::Status(scope) => face.run("orchestrator.status", scope, start::show_status),
+        Command::Context(arguments) => face.run("orchestrator.context", arguments, context),
+        Command::Brief(arguments) => face.run("orchestrator.brief", arguments, brief),
+        Command::Ready(arguments) => face.run("orchestrator.ready", arguments, graph::ready),
+        Command::Next(arguments) => face.run("orchestrator.next", arguments, graph::next),
+        Command::Waves(arguments) => face.run("orchestrator.waves", arguments, graph::waves),
+        Command::Analyze(arguments) => face.run("orchestrator.analyze", arguments, graph::analyze),
         Command::Validate(scope) => face.run("orchestrator.validate", scope, validate::run),
     }
 }
 
-/// Shows why tasks come a wave later.
 fn conflicts(screen: &mut Screen, conflicts: &[Conflict]) {
     if !conflicts.is_empty() {
         screen.line(Tone::Dim, "a wave later because of the same files:");
@@ -75,5 +71,144 @@ fn conflicts(screen: &mut Screen, conflicts: &[Conflict]) {
             Tone::Plain,
             format!(" after {}  {files}", conflict.conflicts_with),
         );
+    }
+}
+
+/// Write the hand-over for an agent that begins with an empty context
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo orchestrator brief --epic T1 --format text
+  cleo orchestrator brief --epic T1 --output HANDOVER.md
+
+The brief has at most about 4,000 tokens, however large the epic: lists are cut and say how
+long they are. As text it is Markdown. --output writes over a brief and over nothing else.")]
+pub(in crate::cli) struct BriefArguments {
+    /// Only what is below this task, to any depth
+    #[arg(long, value_name = "TASK")]
+    epic: Option<TaskId>,
+
+    /// Write it into this file, as Markdown
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+pub(in crate::cli) struct Written<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    brief: &'a Brief,
+}
+
+fn brief(face: &mut Face<'_>, arguments: BriefArguments) -> Result<ExitCode> {
+    let mut context = face.context()?;
+    let brief = orchestrator::brief(&mut context, arguments.epic)?;
+    if let Some(path) = &arguments.output {
+        orchestrator::write_brief(&context, path, &brief)?;
+    }
+    let file = arguments
+        .output
+        .map(|path| path.to_string_lossy().into_owned());
+    let written = Written {
+        file,
+        brief: &brief,
+    };
+    face.reply(&written, &[], |screen| match &written.file {
+        Some(file) => {
+            screen.say(Tone::Good, "written ").line(Tone::Plain, file);
+        }
+        None => {
+            screen.verbatim(&markdown(&brief));
+        }
+    })
+}
+
+/// Largest text that is counted, in bytes.
+const TEXT_MAX: u64 = 64 << 20;
+
+/// Say how much an orchestrator has used of its 10,000 tokens (exit 52 from 80 percent on)
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo orchestrator context                       what `orchestrator start` costs
+  cleo orchestrator context --task T2 --task T3   what the prompts of these tasks cost
+  cleo orchestrator context --file notes.md --stdin < transcript.txt
+  cleo orchestrator context --tokens 7300         what the agent has counted itself
+
+Texts are estimated at four characters a token, and the answer says so. The setting
+orchestrator.contextTokens changes the limit. From 70 percent on
+there is a warning, from 80 percent on the exit code is 52; the figures come in each case.")]
+pub(in crate::cli) struct ContextArguments {
+    /// Tokens that the caller has counted itself
+    #[arg(long, value_name = "NUMBER")]
+    tokens: Option<usize>,
+
+    /// Count this file; - is standard input
+    #[arg(long, value_name = "FILE")]
+    file: Vec<PathBuf>,
+
+    /// Count standard input
+    #[arg(long)]
+    stdin: bool,
+
+    /// Count the prompt of this task, as `spawn` would prepare it
+    #[arg(long, value_name = "TASK")]
+    task: Vec<TaskId>,
+
+    /// Count the answer of `orchestrator start` for this epic, besides
+    #[arg(long, value_name = "TASK")]
+    epic: Option<TaskId>,
+}
+
+fn context(face: &mut Face<'_>, arguments: ContextArguments) -> Result<ExitCode> {
+    let given = arguments.tokens;
+    let given = given.map(|tokens| Source::Given("--tokens", tokens));
+    let mut sources: Vec<Source> = given.into_iter().collect();
+    let standard_input = arguments.stdin.then(|| PathBuf::from("-"));
+    for path in arguments.file.iter().chain(&standard_input) {
+        let bytes = file::read_input(path, TEXT_MAX)?;
+        let name = match path.as_os_str() == "-" {
+            true => "standard input".to_string(),
+            false => path.to_string_lossy().into_owned(),
+        };
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        sources.push(Source::Text(name, text));
+    }
+    sources.extend(arguments.task.iter().copied().map(Source::Prompt));
+    if sources.is_empty() || arguments.epic.is_some() {
+        sources.push(Source::Start(arguments.epic));
+    }
+    let limit = orchestrator::limit(face.settings);
+    let mut measured = orchestrator::measure(sources, arguments.epic, limit, || face.context())?;
+    let (error, warnings) = (
+        measured.error.take(),
+        std::mem::take(&mut measured.warnings),
+    );
+    face.outcome(&measured, error, &warnings, |screen| {
+        render_context(screen, &measured)
+    })
+}
+
+fn render_context(screen: &mut Screen, measured: &Measured) {
+    let budget = &measured.budget;
+    let tone = match budget.state {
+        State::Ok => Tone::Good,
+        State::Warning => Tone::Warn,
+        State::Critical => Tone::Bad,
+    };
+    screen
+        .say(tone, format!("{} percent", budget.percent))
+        .line(
+            Tone::Plain,
+            format!(
+                " of {} tokens: {} ({})",
+                budget.limit, budget.tokens, budget.method
+            ),
+        );
+    for part in &measured.parts {
+        screen
+            .say(Tone::Plain, format!("  {:>7}  {}", part.tokens, part.of))
+            .line(Tone::Dim, format!("  {}", part.method));
     }
 }

@@ -4,9 +4,10 @@ use std::process::ExitCode;
 
 use super::Scope;
 use crate::cli::Face;
+use crate::cli::deps::stuck_warnings;
 use crate::cli::screen::{Screen, Tone};
 use crate::error::Result;
-use crate::ops::orchestrator::{self, Active, Few, Line, Start};
+use crate::ops::orchestrator::{self, Active, Few, Overall, Start};
 
 pub(super) fn run(face: &mut Face<'_>, scope: Scope) -> Result<ExitCode> {
     let limit = orchestrator::limit(face.settings);
@@ -21,7 +22,11 @@ fn render(screen: &mut Screen, start: &Start) {
             .line(Tone::Plain, format!(" {}", epic.title));
     }
     state(screen, &start.state, start.percent);
-    lines(screen, "ready", &start.ready);
+    few(screen, "ready", &start.ready, |screen, task| {
+        screen
+            .say(Tone::Strong, task.id)
+            .line(Tone::Plain, format!("  {}", task.title));
+    });
     active(screen, &start.active);
     few(screen, "to follow", &start.followups, |screen, one| {
         screen.line(
@@ -56,7 +61,6 @@ fn render(screen: &mut Screen, start: &Start) {
         .line(Tone::Accent, &start.recommended.command);
 }
 
-/// Shows how many tasks stand where.
 pub(super) fn state(screen: &mut Screen, counts: &crate::store::Counts, percent: usize) {
     let counts: Vec<String> = counts
         .iter()
@@ -70,15 +74,6 @@ pub(super) fn state(screen: &mut Screen, counts: &crate::store::Counts, percent:
     screen.line(Tone::Plain, format!("{counts}; {percent} percent done"));
 }
 
-fn lines(screen: &mut Screen, heading: &str, tasks: &Few<Line>) {
-    few(screen, heading, tasks, |screen, task| {
-        screen
-            .say(Tone::Strong, task.id)
-            .line(Tone::Plain, format!("  {}", task.title));
-    });
-}
-
-/// Shows the tasks that somebody works on.
 pub(super) fn active(screen: &mut Screen, tasks: &Few<Active>) {
     few(screen, "active", tasks, |screen, task| {
         screen
@@ -90,7 +85,6 @@ pub(super) fn active(screen: &mut Screen, tasks: &Few<Active>) {
     });
 }
 
-/// Shows the first of a list below a heading, and how many more there are.
 pub(super) fn few<T>(
     screen: &mut Screen,
     heading: &str,
@@ -108,5 +102,31 @@ pub(super) fn few<T>(
     if list.total > list.shown.len() {
         let more = list.total - list.shown.len();
         screen.line(Tone::Dim, format!("  and {more} more"));
+    }
+}
+
+pub(super) fn show_status(face: &mut Face<'_>, scope: Scope) -> Result<ExitCode> {
+    let mut context = face.context()?;
+    let overall = orchestrator::status(&mut context, scope.epic)?;
+    let stuck = stuck_warnings(&mut context, scope.epic)?;
+    face.reply(&overall, &stuck, |screen| render_overall(screen, &overall))
+}
+
+fn render_overall(screen: &mut Screen, overall: &Overall) {
+    state(screen, &overall.state, overall.percent);
+    few(screen, "epics", &overall.epics, |screen, one| {
+        screen
+            .say(Tone::Strong, one.epic.id)
+            .say(Tone::Plain, format!("  {}", one.epic.title))
+            .line(Tone::Dim, format!("  {} of {} done", one.done, one.total));
+    });
+    active(screen, &overall.active);
+    if !overall.entries.is_empty() {
+        screen.line(Tone::Dim, "last entries:");
+    }
+    for entry in &overall.entries {
+        screen
+            .say(Tone::Plain, format!("  {}  ", entry.id))
+            .line(Tone::Dim, format!("{} {}", entry.status, entry.title));
     }
 }

@@ -8,7 +8,7 @@ use crate::cli::deps::stuck_warnings;
 use crate::cli::screen::{Screen, Tone, count};
 use crate::error::Result;
 use crate::id;
-use crate::ops::compliance::{self, Compliance, RuleReport, TaskReport, Unspawned};
+use crate::ops::compliance::{self, Compliance, TaskReport, Unspawned};
 
 pub(super) fn run(face: &mut Face<'_>, scope: Scope) -> Result<ExitCode> {
     let mut context = face.context()?;
@@ -20,7 +20,10 @@ pub(super) fn run(face: &mut Face<'_>, scope: Scope) -> Result<ExitCode> {
 
 fn render(screen: &mut Screen, found: &Compliance) {
     for rule in &found.rules {
-        rule_lines(screen, rule);
+        verdict(screen, rule.verdict);
+        screen.say(Tone::Strong, rule.id).say(Tone::Plain, "  ");
+        screen.line(Tone::Plain, rule.rule);
+        screen.line(Tone::Dim, format!("          {}", rule.evidence));
     }
     for task in &found.tasks {
         task_lines(screen, task);
@@ -42,13 +45,6 @@ fn verdict(screen: &mut Screen, verdict: Option<&str>) {
         Some(_) => screen.say(Tone::Bad, "fail    "),
         None => screen.say(Tone::Dim, "advice  "),
     };
-}
-
-fn rule_lines(screen: &mut Screen, rule: &RuleReport) {
-    verdict(screen, rule.verdict);
-    screen.say(Tone::Strong, rule.id).say(Tone::Plain, "  ");
-    screen.line(Tone::Plain, rule.rule);
-    screen.line(Tone::Dim, format!("          {}", rule.evidence));
 }
 
 fn task_lines(screen: &mut Screen, task: &TaskReport) {

@@ -1,30 +1,27 @@
 //! The only place that prints. One answer goes out as text, as one JSON document or as JSON lines.
-
-mod color;
 mod notes;
 mod stream;
 mod view;
 
+use std::env;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::ExitCode;
 
 use serde::Serialize;
 use serde_json::Value;
 
-use super::arguments::{Format, Globals};
-use super::environment;
+pub(super) use self::notes::Notes;
+use self::notes::eprint_whole;
+pub(super) use self::stream::Stream;
+use self::view::{View, filter_failed};
+use super::arguments::{Color, Format, Globals};
+use super::environment::{self, variable};
 use super::jq::Ended;
 use super::screen::{Screen, Tone};
 use crate::config::Settings;
 use crate::error::{Code, Error};
 use crate::reply::Envelope;
 use crate::store::left_out;
-use color::colored;
-use notes::eprint_whole;
-use view::{View, filter_failed};
-
-pub(super) use notes::Notes;
-pub(super) use stream::Stream;
 
 /// Where and how answers go.
 pub(super) struct Output {
@@ -43,7 +40,6 @@ pub(super) struct Page<'a> {
 }
 
 impl Output {
-    /// Decides form and color from options, environment and where the output goes.
     pub(super) fn new(globals: &Globals, settings: &Settings) -> Output {
         let terminal = io::stdout().is_terminal();
         let by_place = if terminal { Format::Text } else { Format::Json };
@@ -74,12 +70,10 @@ impl Output {
         Ok(())
     }
 
-    /// Has a filter read a verdict that failed, too.
     pub(super) fn filter_verdict(&mut self) {
         self.view.filter_verdict();
     }
 
-    /// Refuses fields that no answer of this command has.
     pub(super) fn check_fields(
         &self,
         command: &str,
@@ -88,7 +82,6 @@ impl Output {
         self.view.check(command, schema)
     }
 
-    /// Says which form answers have.
     pub(super) fn format(&self) -> Format {
         self.format
     }
@@ -115,7 +108,6 @@ impl Output {
         self.ended(printed, error)
     }
 
-    /// Answers with an error.
     pub(super) fn error(&self, command: &str, error: Error) -> ExitCode {
         let printed = match self.format {
             Format::Text => Ok(()),
@@ -138,7 +130,9 @@ impl Output {
         if let Some(lost) = &lost {
             self.notes.explain(lost);
         }
-        error.or(lost.as_ref()).map_or(ExitCode::SUCCESS, exit)
+        error.or(lost.as_ref()).map_or(ExitCode::SUCCESS, |error| {
+            ExitCode::from(error.code.exit_code())
+        })
     }
 
     /// Shows a page that was asked for: as text even in a pipe, which may lead to a pager, unless
@@ -147,7 +141,6 @@ impl Output {
         self.picture(command, text, result, &[])
     }
 
-    /// Shows the same with warnings, which are no part of the text.
     pub(super) fn picture<T: Serialize>(
         &self,
         command: &str,
@@ -164,17 +157,14 @@ impl Output {
         self.ended(self.show(&envelope), None)
     }
 
-    /// Shows help that was asked for.
     pub(super) fn help_page(&self, text: &str) -> ExitCode {
         self.page("help", text, &Page { text })
     }
 
-    /// Begins a stream.
     pub(super) fn stream(&self) -> Stream<'_> {
         Stream::new(&self.view, self.format, self.color)
     }
 
-    /// Says whether somebody watches what is shown as it comes.
     pub(super) fn is_watched(&self) -> bool {
         self.format == Format::Text && io::stdout().is_terminal()
     }
@@ -190,12 +180,10 @@ impl Output {
         code.map_or(ExitCode::SUCCESS, |code| ExitCode::from(code.exit_code()))
     }
 
-    /// Prints text as it is and says how the command ends, for one that has nothing else to say.
     pub(super) fn print(&self, text: &str) -> ExitCode {
         self.ended(self.put(text), None)
     }
 
-    /// Prints a JSON document that is no envelope, or what a filter makes of it.
     pub(super) fn print_document(&self, json: &str) -> ExitCode {
         let mut stdout = BufWriter::new(io::stdout().lock());
         let written = self.view.document(&mut stdout, json);
@@ -203,7 +191,6 @@ impl Output {
         self.ended(self.judged(ended), None)
     }
 
-    /// Judges how far a filter came.
     fn judged(&self, ended: io::Result<Ended>) -> Result<(), Error> {
         match ended {
             Ok(Ended::Failed(message)) => Err(filter_failed(&message)),
@@ -211,7 +198,6 @@ impl Output {
         }
     }
 
-    /// Writes an envelope, or what was asked for of it.
     fn show<T: Serialize>(&self, envelope: &Envelope<'_, T>) -> Result<(), Error> {
         let mut stdout = BufWriter::new(io::stdout().lock());
         let written = self.view.write(&mut stdout, envelope, self.format);
@@ -227,7 +213,6 @@ impl Output {
         self.written(written)
     }
 
-    /// Judges a write to standard output.
     fn written(&self, written: io::Result<()>) -> Result<(), Error> {
         match written {
             // Whoever closed the pipe has read enough: that is no error.
@@ -239,22 +224,18 @@ impl Output {
         }
     }
 
-    /// Shows help to somebody who has not asked for it.
     pub(super) fn help(&self, text: &str) {
         eprint_whole(text);
     }
 
-    /// Begins to tell people what goes on.
     pub(super) fn notes(&self) -> Notes {
         self.notes.clone()
     }
 
-    /// Says whether somebody watches standard error on a terminal that lines can be drawn on.
     pub(super) fn can_draw(&self) -> bool {
         self.notes.can_draw()
     }
 
-    /// Tells people something that is no part of the answer.
     pub(super) fn note(&self, text: &str) {
         self.notes.line(Tone::Dim, text);
     }
@@ -265,13 +246,11 @@ impl Output {
         eprint_whole(lines);
     }
 
-    /// Asks somebody at a terminal for a line.
     pub(super) fn prompt(&self, text: &str) {
         eprint_whole(text);
     }
 }
 
-/// What to type to see what a command did whose answer is lost.
 fn way_to_result(globals: &Globals) -> String {
     match &globals.root {
         // A path that is no text cannot be written into a command.
@@ -280,6 +259,16 @@ fn way_to_result(globals: &Globals) -> String {
     }
 }
 
-fn exit(error: &Error) -> ExitCode {
-    ExitCode::from(error.code.exit_code())
+/// `--color`, then NO_COLOR, then CLICOLOR_FORCE or FORCE_COLOR, then what the terminal can do.
+fn colored(wanted: Color, terminal: bool) -> bool {
+    match wanted {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto if variable("NO_COLOR").is_some() => false,
+        Color::Auto => {
+            let forced = |name| variable(name).is_some_and(|value| value != "0");
+            let able = env::var("TERM").map_or(true, |term| term != "dumb");
+            forced("CLICOLOR_FORCE") || forced("FORCE_COLOR") || (terminal && able)
+        }
+    }
 }

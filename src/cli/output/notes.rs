@@ -25,13 +25,11 @@ impl Notes {
         }
     }
 
-    /// Says whether somebody watches standard error on a terminal that lines can be drawn on.
     pub(super) fn can_draw(&self) -> bool {
         let able = env::var("TERM").is_ok_and(|term| term != "dumb");
         able && !self.quiet && io::stderr().is_terminal()
     }
 
-    /// Writes warnings, a line each.
     pub(super) fn warn(&self, warnings: &[String]) {
         if self.quiet {
             return;
@@ -45,7 +43,6 @@ impl Notes {
         eprint_whole(&screen.finish());
     }
 
-    /// Writes what went wrong and what to type next.
     pub(in crate::cli) fn explain(&self, error: &Error) {
         let mut screen = Screen::new(self.color);
         screen
@@ -63,7 +60,6 @@ impl Notes {
         eprint_whole(&screen.finish());
     }
 
-    /// Writes a line.
     pub(in crate::cli) fn line(&self, tone: Tone, text: &str) {
         if !self.quiet {
             let mut screen = Screen::new(self.color);
@@ -84,14 +80,12 @@ impl Notes {
         eprint_whole(&(above + &screen.finish()));
     }
 
-    /// Removes the lines that were drawn last.
     pub(in crate::cli) fn erase(&mut self) {
         let above = self.back();
         self.drawn = 0;
         eprint_whole(&above);
     }
 
-    /// Leads back to the first of the lines that were drawn last, and removes everything from there.
     fn back(&self) -> String {
         match self.drawn {
             0 => String::new(),
@@ -100,7 +94,6 @@ impl Notes {
     }
 }
 
-/// Writes text as it is.
 pub(super) fn eprint_whole(text: &str) {
     // Nobody is left to tell when standard error is closed.
     let _ = io::stderr().lock().write_all(text.as_bytes());

@@ -26,7 +26,6 @@ pub(in crate::cli) struct Stream<'a> {
 }
 
 impl<'a> Stream<'a> {
-    /// Begins a stream that shows what `view` asks for.
     pub(super) fn new(view: &'a View, format: Format, color: bool) -> Stream<'a> {
         Stream {
             view,
@@ -121,7 +120,6 @@ impl<'a> Stream<'a> {
         polled.is_err() || !pipe[0].revents().contains(PollFlags::ERR)
     }
 
-    /// Lets everything be read that was added so far.
     pub(in crate::cli) fn flush(&mut self) {
         if self.broken.is_none() {
             self.broken = self.stdout.flush().err();

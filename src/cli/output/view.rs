@@ -27,7 +27,6 @@ pub(super) struct View {
 }
 
 impl View {
-    /// Reads what was asked for. What cannot be shown is refused.
     pub(super) fn read(globals: &Globals) -> Result<View> {
         Ok(View {
             fields: Fields::read(&globals.fields),
@@ -43,7 +42,6 @@ impl View {
         self.filters_verdict = true;
     }
 
-    /// Refuses fields that no answer of this command has.
     pub(super) fn check(&self, command: &str, schema: fn(&str) -> Option<Value>) -> Result<()> {
         let fields = Some(&self.fields).filter(|fields| !fields.is_empty());
         let schema = fields.and_then(|_| schema(command));
@@ -52,7 +50,6 @@ impl View {
             .map_or(Ok(()), |(fields, schema)| fields.check(command, &schema))
     }
 
-    /// Says whether only a part of an answer is shown.
     pub(super) fn selects(&self) -> bool {
         !self.fields.is_empty() || self.jq.is_some()
     }
@@ -80,7 +77,6 @@ impl View {
         self.filtered(out, &envelope.with(&picked), format)
     }
 
-    /// Writes an envelope, or what a filter makes of it.
     pub(super) fn filtered<T: Serialize>(
         &self,
         out: &mut dyn Write,
@@ -96,7 +92,6 @@ impl View {
         }
     }
 
-    /// Writes a row of a feed on a line, or what was asked for of it.
     pub(super) fn row<T: Serialize>(&self, out: &mut dyn Write, row: &T) -> io::Result<Ended> {
         let json = if self.fields.is_empty() {
             serde_json::to_string(row)
@@ -123,12 +118,10 @@ impl View {
         Ok(())
     }
 
-    /// Returns the code of a filter that did not fit a line.
     pub(super) fn misfit(&self) -> Option<Code> {
         self.misfit.get().then_some(Code::Usage)
     }
 
-    /// Writes a JSON document that is no envelope, or what a filter makes of it.
     pub(super) fn document(&self, out: &mut dyn Write, json: &str) -> io::Result<Ended> {
         match &self.jq {
             Some(jq) => jq.write(json, out, io::stdout().is_terminal()),
@@ -137,7 +130,6 @@ impl View {
     }
 }
 
-/// Writes an envelope on a line, or indented for people at a terminal.
 fn document<T: Serialize>(envelope: &Envelope<'_, T>, format: Format) -> String {
     let terminal = io::stdout().is_terminal();
     let pretty = if terminal && format == Format::Json {

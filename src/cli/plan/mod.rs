@@ -1,25 +1,22 @@
 //! `cleo plan …`
-
-mod check;
-pub(super) mod make;
 pub(super) mod run;
-mod show;
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
 use super::Face;
 use super::deps::{Dot, Svg};
-use super::screen::{Screen, Tone};
-use crate::error::Result;
+use super::screen::{Screen, Tone, count};
+use crate::error::{Code, Error, Result};
+use crate::file::read_stdin;
 use crate::ops::Surroundings;
 use crate::ops::answers::trusted_model;
-use crate::ops::plans::Assignment;
 use crate::ops::plans::external::External;
 use crate::ops::plans::model::ByModel;
-use crate::plan::{ByRule, Planner};
-use crate::plan::{Plan, Step};
+use crate::ops::plans::{self, Assignment, Planned};
+use crate::plan::{ByRule, Found, GOAL_MAX, Plan, Planner, Source};
 use crate::runner::agent::Runners;
 use crate::task::drawing;
 
@@ -49,13 +46,13 @@ pub(super) struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
     #[command(flatten)]
-    make: make::PlanArguments,
+    make: PlanArguments,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    Check(check::Arguments),
-    Show(show::Arguments),
+    Check(CheckArguments),
+    Show(ShowArguments),
     Run(run::Arguments),
 }
 
@@ -73,9 +70,9 @@ struct Picture {
 
 pub(super) fn dispatch(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     match arguments.command {
-        None => face.run("plan", arguments.make, make::run),
-        Some(Command::Check(arguments)) => face.run("plan.check", arguments, check::run),
-        Some(Command::Show(arguments)) => face.run("plan.show", arguments, show::run),
+        None => face.run("plan", arguments.make, make),
+        Some(Command::Check(arguments)) => face.run("plan.check", arguments, check),
+        Some(Command::Show(arguments)) => face.run("plan.show", arguments, show),
         Some(Command::Run(arguments)) => face.run("plan.run", arguments, run::run),
     }
 }
@@ -94,12 +91,10 @@ struct By {
 }
 
 impl By {
-    /// Says whether somebody was named.
     fn is_said(&self) -> bool {
         self.llm || self.planner.is_some()
     }
 
-    /// Returns who makes the plan.
     fn planner(&self, face: &Face<'_>, surroundings: &Surroundings) -> Result<Box<dyn Planner>> {
         Ok(match &self.planner {
             Some(line) => Box::new(External::new(
@@ -114,7 +109,6 @@ impl By {
 }
 
 impl Picture {
-    /// Draws a plan if that is asked for.
     fn draw(&self, face: &Face<'_>, plan: &Plan) -> Option<ExitCode> {
         let (shapes, total) = (plan.shapes(), plan.steps.len());
         if self.svg {
@@ -127,7 +121,6 @@ impl Picture {
     }
 }
 
-/// Writes a plan as a table of its steps.
 fn plan_text(screen: &mut Screen, plan: &Plan, assignments: &[Assignment]) {
     screen.line(Tone::Strong, first_line(&plan.goal, 200));
     if plan.loops() > 1 {
@@ -151,18 +144,185 @@ fn plan_text(screen: &mut Screen, plan: &Plan, assignments: &[Assignment]) {
                 (Tone::Plain, step.wanted().to_string()),
                 agent,
                 (Tone::Dim, step.depends_on.join(", ")),
-                (Tone::Plain, about(step)),
+                (
+                    Tone::Plain,
+                    first_line(step.title.as_deref().unwrap_or(&step.instruction), 80),
+                ),
             ]
         });
     screen.table(&["STEP", "FOR", "AGENT", "AFTER", "ABOUT"], rows.collect());
 }
 
-/// The title of a step, or else how its instruction begins.
-fn about(step: &Step) -> String {
-    first_line(step.title.as_deref().unwrap_or(&step.instruction), 80)
-}
-
 fn first_line(text: &str, max: usize) -> String {
     let line = text.trim().lines().next().unwrap_or_default();
     line.chars().take(max).collect()
+}
+
+/// Say whether a plan can be carried out, and everything that keeps it from that (exit 4 or 6)
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo plan check plan.yaml
+  cleo plan 'Compare three caches' --json | cleo plan check -
+
+Checked are: fields and their bounds, ids, dependencies, circles, and whether an active agent offers
+the capability and the intent of each step. When only agents are missing, the exit code is 4.")]
+pub(in crate::cli) struct CheckArguments {
+    /// JSON or YAML file of the plan; - reads standard input
+    file: PathBuf,
+}
+
+fn check(face: &mut Face<'_>, arguments: CheckArguments) -> Result<ExitCode> {
+    let what = named(&arguments.file);
+    let checked = plans::check(&face.surroundings()?, &arguments.file)?;
+    let error = checked.error(&what);
+    face.outcome(&checked, error, &checked.warnings, |screen| {
+        if checked.faults.is_empty() {
+            let steps = count(checked.plan.steps.len(), "step", "steps");
+            let waves = count(checked.waves.len(), "wave", "waves");
+            let line = format!("{what}: {steps} in {waves}");
+            screen.say(Tone::Good, "pass ").line(Tone::Plain, line);
+            return;
+        }
+        screen.say(Tone::Bad, "fail ").line(Tone::Plain, &what);
+        for fault in &checked.faults {
+            screen
+                .say(Tone::Dim, format!("  {}: ", fault.place))
+                .line(Tone::Plain, &fault.message);
+        }
+    })
+}
+
+/// Show a plan with who would get each step, or draw it
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo plan show plan.yaml
+  cleo plan show plan.yaml --dot | dot -Tpng > plan.png")]
+pub(in crate::cli) struct ShowArguments {
+    /// JSON or YAML file of the plan; - reads standard input
+    file: PathBuf,
+
+    #[command(flatten)]
+    picture: Picture,
+}
+
+fn show(face: &mut Face<'_>, arguments: ShowArguments) -> Result<ExitCode> {
+    let what = named(&arguments.file);
+    let checked = plans::check(&face.surroundings()?, &arguments.file)?.readable(&what)?;
+    if let Some(drawn) = arguments.picture.draw(face, &checked.plan) {
+        return Ok(drawn);
+    }
+    face.reply(&checked, &checked.warnings, |screen| {
+        plan_text(screen, &checked.plan, &checked.assignments);
+        for (number, wave) in checked.waves.iter().enumerate() {
+            screen
+                .say(Tone::Dim, format!("wave {number}: "))
+                .line(Tone::Plain, wave.join(", "));
+        }
+    })
+}
+
+// Options of `cleo plan GOAL`. A doc comment here would become the help of the command.
+#[derive(Args)]
+pub(in crate::cli) struct PlanArguments {
+    /// What is to be reached; - reads standard input
+    goal: Option<String>,
+
+    /// Most passes over the plan, until its last step says that the goal is reached
+    #[arg(long, value_name = "N", requires = "goal", value_parser = clap::value_parser!(u32).range(1..=100))]
+    max_loops: Option<u32>,
+
+    /// File to write the plan into: .json, .yaml or .yml
+    #[arg(long, short, value_name = "FILE", requires = "goal")]
+    output: Option<PathBuf>,
+
+    /// Write over a file that is there
+    #[arg(long, requires = "output")]
+    force: bool,
+
+    /// Also say which words chose which skill, and who offers it (JSON always does)
+    #[arg(long, requires = "goal")]
+    explain: bool,
+
+    #[command(flatten)]
+    by: By,
+
+    #[command(flatten)]
+    picture: Picture,
+}
+
+fn make(face: &mut Face<'_>, arguments: PlanArguments) -> Result<ExitCode> {
+    let goal = goal(arguments.goal)?;
+    let surroundings = face.surroundings()?;
+    let planner = arguments.by.planner(face, &surroundings)?;
+    let mut planned = plans::make(&surroundings, &goal, arguments.max_loops, &*planner)?;
+    if let Some(file) = &arguments.output {
+        planned.write(&surroundings, file, arguments.force)?;
+    }
+    if let Some(drawn) = arguments.picture.draw(face, &planned.plan) {
+        return Ok(drawn);
+    }
+    face.reply(&planned, &planned.warnings, |screen| {
+        plan_text(screen, &planned.plan, &planned.assignments);
+        if arguments.explain {
+            reasons(screen, &planned);
+        }
+        if let Some(file) = &planned.file {
+            screen.say(Tone::Good, "written ").line(Tone::Plain, file);
+        }
+    })
+}
+
+fn goal(given: Option<String>) -> Result<String> {
+    match given.as_deref() {
+        Some("-") => {
+            let bytes = read_stdin(GOAL_MAX as u64)?;
+            let no_text = |_| Error::new(Code::InputInvalid, "standard input is not UTF-8");
+            String::from_utf8(bytes).map_err(no_text)
+        }
+        Some(goal) => Ok(goal.to_string()),
+        None => {
+            let error = Error::new(
+                Code::Usage,
+                "`cleo plan` needs a goal, or `check` or `show`",
+            );
+            Err(error)
+        }
+    }
+}
+
+fn reasons(screen: &mut Screen, planned: &Planned) {
+    let source = match planned.source {
+        Source::Words => "by words of the goal",
+        Source::Default => "no word of the goal asks for a skill: the usual ones",
+        Source::Fallback => "nobody offers what the goal asks for: a plan and a summary",
+        Source::Model => "by the model",
+        Source::Command => "by the command",
+        Source::File => "by who wrote it",
+    };
+    screen.field("skills", source);
+    for found in &planned.skills {
+        screen.field(found.skill, reason(found));
+    }
+}
+
+fn reason(found: &Found) -> String {
+    let words: Vec<String> = found.words.iter().map(|word| format!("`{word}`")).collect();
+    let offered = match found.agents[..] {
+        [] => format!("nobody offers {}", found.capability),
+        ref agents => format!("{} is offered by {}", found.capability, agents.join(", ")),
+    };
+    let left_out = if found.planned { "" } else { "; left out" };
+    let parts = [words.join(", "), format!("{offered}{left_out}")];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join("; ")
+}
+
+/// The name of a plan in an answer: its file, or standard input.
+fn named(file: &Path) -> String {
+    match file.as_os_str() == "-" {
+        true => "the plan on standard input".to_string(),
+        false => file.to_string_lossy().into_owned(),
+    }
 }

@@ -5,11 +5,11 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
-use super::make::goal;
+use super::goal;
 use super::{By, first_line};
 use crate::cli::Face;
 use crate::cli::live::Live;
-use crate::cli::runs::words::{how, status_tone};
+use crate::cli::runs::{how, status_tone};
 use crate::cli::screen::{Cell, Screen, Tone, count};
 use crate::coordinator::plan::{Carried, Options, Refine, StepStatus, Stepped, carry_out, resume};
 use crate::error::Result;
@@ -79,7 +79,6 @@ pub(in crate::cli) struct Arguments {
 /// Most steps at a time when nobody says how many.
 const JOBS: u16 = 4;
 
-/// Reads a wish for passes as the conversations of the coordinator's specification do.
 fn passes(wish: &str) -> std::result::Result<u32, String> {
     let number: Option<f64> = wish.trim().parse().ok();
     match number {
@@ -91,7 +90,6 @@ fn passes(wish: &str) -> std::result::Result<u32, String> {
 }
 
 impl Arguments {
-    /// Asks for the plan of a file.
     pub(in crate::cli) fn of(file: String, jobs: Option<u16>) -> Arguments {
         Arguments {
             what: Some(file),
@@ -105,7 +103,6 @@ impl Arguments {
         }
     }
 
-    /// Asks to go on with a run.
     pub(in crate::cli) fn of_run(run: String) -> Arguments {
         Arguments {
             what: None,
@@ -167,7 +164,6 @@ pub(in crate::cli) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<E
     })
 }
 
-/// Returns the goal, and who plans it: a file is its own plan.
 fn planned(
     face: &Face<'_>,
     surroundings: &Surroundings,
@@ -184,11 +180,10 @@ fn planned(
         let planner = arguments.by.planner(face, surroundings)?;
         return Ok((goal(Some(words.to_string()))?, planner));
     }
-    let checked = plans::check(surroundings, what)?.readable(&super::make::named(what))?;
+    let checked = plans::check(surroundings, what)?.readable(&super::named(what))?;
     Ok((checked.plan.goal.clone(), Box::new(AsWritten(checked.plan))))
 }
 
-/// Shows an event on a line, if it is about a step.
 fn show_step(screen: &mut Screen, event: &Event) {
     let word = |name: &str| {
         event

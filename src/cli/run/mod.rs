@@ -151,7 +151,6 @@ pub(super) fn duration(text: &str) -> std::result::Result<u64, String> {
     time.ok_or_else(|| format!("`{text}` is no time such as 90s, 10m or 2h, up to 30d"))
 }
 
-/// Reads an amount of money.
 pub(super) fn price(text: &str) -> std::result::Result<f64, String> {
     let price: Option<f64> = text.trim().parse().ok();
     let price = price.filter(|price| price.is_finite() && *price > 0.0);
@@ -159,7 +158,6 @@ pub(super) fn price(text: &str) -> std::result::Result<f64, String> {
 }
 
 impl Arguments {
-    /// Returns the file of the plan that is to be carried out instead, and how many steps at a time.
     pub(super) fn of_plan(&self) -> Option<(String, Option<u16>)> {
         Some((self.plan.clone()?, self.jobs))
     }

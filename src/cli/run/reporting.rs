@@ -39,7 +39,6 @@ impl Reporting {
         Err(Error::new(Code::Usage, message).fix(format!("cleo runs resume {}", quote(run))))
     }
 
-    /// Refuses a file that could not be written, before the run begins.
     pub(super) fn check(&self, face: &Face<'_>) -> Result<()> {
         match &self.junit {
             Some(path) => written::check_xml(&face.surroundings()?, path),
@@ -47,7 +46,6 @@ impl Reporting {
         }
     }
 
-    /// Tells of a run; what cannot be told comes back as warnings, since the run itself is over.
     pub(super) fn tell(&self, face: &Face<'_>, run: &str) -> Vec<String> {
         if self.ci.is_none() && self.junit.is_none() {
             return Vec::new();
@@ -60,7 +58,6 @@ impl Reporting {
             .collect()
     }
 
-    /// Tells of an error before there was a run.
     pub(super) fn tell_failure(&self, face: &Face<'_>, error: &Error) {
         if self.ci.is_some() {
             let line = github::failure(error.code.name(), &error.shown());

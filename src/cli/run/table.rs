@@ -7,7 +7,6 @@ use crate::run::Outcome;
 use crate::run::board::{TaskRun, TaskState};
 use crate::run::report::{money, time, tokens};
 
-/// Shows what became of a run: a row for each task, and the sums.
 pub(in crate::cli) fn render(screen: &mut Screen, report: &Report) {
     let head = [
         "TASK", "STATE", "OUTCOME", "TRIES", "TIME", "TOKENS", "COST", "TITLE",
@@ -38,7 +37,6 @@ pub(in crate::cli) fn render(screen: &mut Screen, report: &Report) {
         .line(Tone::Dim, format!("  {}", parts.join("  ")));
 }
 
-/// Shows what a run would do.
 pub(super) fn order(screen: &mut Screen, rehearsed: &Rehearsed) {
     let head = ["WAVE", "TASK", "SKILL", "RUNNER", "AFTER", "TITLE"];
     let row = |task: &Rehearsal| -> Vec<Cell> {
@@ -60,7 +58,6 @@ pub(super) fn order(screen: &mut Screen, rehearsed: &Rehearsed) {
     screen.table(&head, rehearsed.tasks.iter().map(row).collect());
 }
 
-/// Shows the tasks of a run, a row each.
 pub(in crate::cli) fn tasks(screen: &mut Screen, tasks: &[TaskRun]) {
     let head = [
         "TASK", "STATE", "OUTCOME", "TRIES", "TIME", "TOKENS", "COST", "TITLE",
@@ -69,7 +66,6 @@ pub(in crate::cli) fn tasks(screen: &mut Screen, tasks: &[TaskRun]) {
     screen.table(&head, tasks.map(row).collect());
 }
 
-/// Returns the tone in which it is shown where a task stands.
 pub(in crate::cli) fn state_tone(state: TaskState) -> Tone {
     match state {
         TaskState::Done => Tone::Good,

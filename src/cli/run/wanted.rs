@@ -34,7 +34,6 @@ pub(super) fn unkept(options: &Options, settings: &Settings) -> Vec<String> {
     told.collect()
 }
 
-/// Reads how deep in runs of agents this cleo is.
 pub(super) fn ambience(settings: &Settings) -> Result<Ambience> {
     let text = |name: &str| env::var(name).ok();
     Ok(Ambience {
@@ -47,7 +46,6 @@ pub(super) fn ambience(settings: &Settings) -> Result<Ambience> {
     })
 }
 
-/// Reads how the run is to be carried out.
 pub(in crate::cli) fn options(arguments: &Arguments, settings: &Settings) -> Result<Options> {
     let number = |name: &str, least: u64| settings.number(name).unwrap_or(least);
     let selection = match (arguments.epic, arguments.wave) {
@@ -83,7 +81,6 @@ pub(in crate::cli) fn options(arguments: &Arguments, settings: &Settings) -> Res
     })
 }
 
-/// Reads which runner is asked for.
 fn runner(arguments: &Arguments, settings: &Settings) -> Result<Option<String>> {
     let is_set = settings.text(RUNNERS_COMMAND).is_some();
     match (&arguments.command, arguments.runner.as_deref()) {
@@ -97,7 +94,6 @@ fn runner(arguments: &Arguments, settings: &Settings) -> Result<Option<String>> 
     }
 }
 
-/// Reads how many agents of each runner may work at a time.
 fn runner_jobs(settings: &Settings) -> Result<BTreeMap<String, usize>> {
     let text = settings.text(RUN_RUNNER_JOBS).unwrap_or_default();
     let parts = text

@@ -9,7 +9,7 @@ use crate::cli::arguments::Format;
 use crate::cli::screen::{Screen, Tone};
 use crate::error::Result;
 use crate::id::TaskId;
-use crate::ops::runs::logs::{Logged, Output, logs};
+use crate::ops::runs::logs::{Output, logs};
 use crate::run::Line;
 
 /// Show what happened in a run, or what its agents wrote
@@ -45,14 +45,10 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         }
         return Ok(face.output.end(stream));
     }
-    face.reply(&logged, &[], |screen| render(screen, &logged))
-}
-
-fn render(screen: &mut Screen, logged: &Logged) {
-    match &logged.outputs {
+    face.reply(&logged, &[], |screen| match &logged.outputs {
         Some(outputs) => outputs.iter().for_each(|one| output(screen, one)),
         None => logged.events.iter().for_each(|line| event(screen, line)),
-    }
+    })
 }
 
 fn event(screen: &mut Screen, line: &Line) {

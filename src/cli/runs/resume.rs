@@ -45,7 +45,15 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     let surroundings = face.surroundings()?;
     if runs::kind(&surroundings, &arguments.run)? == RunKind::Plan {
         arguments.reporting.refuse(&arguments.run)?;
-        refuse_bounds(&arguments)?;
+        if arguments.max_cost.is_some() || arguments.time_limit.is_some() {
+            let run = &arguments.run;
+            let message = format!(
+                "{run} carries out a plan; `--max-cost` and `--time-limit` bound runs over tasks"
+            );
+            return Err(
+                Error::new(Code::Usage, message).fix(format!("cleo runs resume {}", quote(run)))
+            );
+        }
         return plan::run(face, plan::Arguments::of_run(arguments.run));
     }
     let rest = Rest {
@@ -56,15 +64,4 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     carried_out(face, reporting, Vec::new(), |ambience, listener| {
         coordinator::resume(surroundings, &arguments.run, rest, ambience, listener)
     })
-}
-
-/// Refuses bounds for a plan, which has none.
-fn refuse_bounds(arguments: &Arguments) -> Result<()> {
-    if arguments.max_cost.is_none() && arguments.time_limit.is_none() {
-        return Ok(());
-    }
-    let run = &arguments.run;
-    let message =
-        format!("{run} carries out a plan; `--max-cost` and `--time-limit` bound runs over tasks");
-    Err(Error::new(Code::Usage, message).fix(format!("cleo runs resume {}", quote(run))))
 }

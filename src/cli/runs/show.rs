@@ -5,17 +5,17 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use super::words::{how, spent, status_tone};
+use super::{how, spent, status_tone};
 use crate::cli::Face;
 use crate::cli::run::table::{state_tone, tasks};
-use crate::cli::screen::{Cell, Screen, Tone};
+use crate::cli::screen::{Screen, Tone};
 use crate::coordinator::way_on;
 use crate::error::Result;
 use crate::ops::Surroundings;
 use crate::ops::runs::{self, Shown};
+use crate::run::RunStatus;
 use crate::run::board::TaskRun;
 use crate::run::report::{lacking, why};
-use crate::run::{RunStatus, Step};
 
 /// Show a run with its steps, its messages and everything that happened
 #[derive(Args)]
@@ -90,7 +90,18 @@ fn render(screen: &mut Screen, surroundings: &Surroundings, shown: &Shown) {
     if !shown.steps.is_empty() {
         screen.table(
             &["", "AGENT", "ACTION", "STEP"],
-            shown.steps.iter().map(row).collect(),
+            shown
+                .steps
+                .iter()
+                .map(|step| {
+                    vec![
+                        (Tone::Dim, format!("{} %", step.progress)),
+                        (Tone::Plain, step.agent.clone()),
+                        (Tone::Accent, step.action.to_string()),
+                        (Tone::Plain, step.content.clone()),
+                    ]
+                })
+                .collect(),
         );
     }
     for message in &shown.messages {
@@ -104,7 +115,6 @@ fn render(screen: &mut Screen, surroundings: &Surroundings, shown: &Shown) {
     }
 }
 
-/// Says of tasks that are not done why, what they lack and where their work is, and how to go on.
 fn undone(screen: &mut Screen, surroundings: &Surroundings, shown: &Shown) {
     let tasks = shown.tasks.iter().filter(|task| !task.is_epic);
     for task in tasks.filter(|task| !task.is_done()) {
@@ -128,7 +138,6 @@ fn undone(screen: &mut Screen, surroundings: &Surroundings, shown: &Shown) {
     }
 }
 
-/// Says why a task is not done.
 fn reason(screen: &mut Screen, task: &TaskRun) {
     screen.line(Tone::Plain, "");
     let (id, state) = (task.task_id, task.state);
@@ -147,13 +156,4 @@ fn reason(screen: &mut Screen, task: &TaskRun) {
     screen
         .field("branch", text(&task.branch))
         .field("worktree", text(&task.worktree));
-}
-
-fn row(step: &Step) -> Vec<Cell> {
-    vec![
-        (Tone::Dim, format!("{} %", step.progress)),
-        (Tone::Plain, step.agent.clone()),
-        (Tone::Accent, step.action.to_string()),
-        (Tone::Plain, step.content.clone()),
-    ]
 }

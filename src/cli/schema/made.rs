@@ -10,7 +10,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};
 
-use crate::cli::orchestrator::brief;
+use crate::cli::orchestrator::Written;
 use crate::cli::spawn::Document as Prepared;
 use crate::cli::{deps, explain, list, man, research as research_cli, tree};
 use crate::cli::{output, schema, serve, skills as skills_cli, update, usage};
@@ -30,7 +30,6 @@ use crate::ops::{
 use crate::ops::{tasks, tokens, transfer, verify, workers};
 use crate::run::Event;
 
-/// What each command answers: its name and the types that its result can have.
 fn replies() -> Vec<Reply> {
     vec![
         one::<tasks::Added>("add").or::<tasks::add::AddedMany>(),
@@ -89,7 +88,7 @@ fn replies() -> Vec<Reply> {
         one::<manifest::Listed>("manifest.list"),
         one::<manifest::read::Shown>("manifest.show"),
         one::<manifest::Validated>("manifest.validate"),
-        one::<brief::Written<'static>>("orchestrator.brief"),
+        one::<Written<'static>>("orchestrator.brief"),
         one::<orchestrator::Measured>("orchestrator.context"),
         one::<tasks::Next>("orchestrator.next"),
         one::<tasks::Analysis>("orchestrator.analyze"),
@@ -126,7 +125,7 @@ fn replies() -> Vec<Reply> {
         one::<crate::coordinator::Report>("runs.resume").or::<Carried>(),
         one::<runs::Shown>("runs.show"),
         one::<schema::Listed>("schema"),
-        one::<serve::run::Served>("serve"),
+        one::<serve::Served>("serve"),
         one::<tokens::Created>("serve.token.create"),
         one::<tokens::Listed>("serve.token.list"),
         one::<tokens::Revoked>("serve.token.revoke"),
@@ -180,7 +179,6 @@ impl Reply {
         self
     }
 
-    /// Makes the schema of the whole envelope.
     fn schema(&self) -> Value {
         let mut generator = SchemaSettings::draft2020_12()
             .for_serialize()

@@ -186,7 +186,6 @@ fn inside(error: Error, task: TaskId, gate: Gate, files: &[String]) -> Error {
 }
 
 impl GateArguments {
-    /// How long each command may take: as it is said here, else as the settings say.
     fn time_limit(&self, face: &Face<'_>) -> Duration {
         let setting = || face.settings.number(GATES_TIME_LIMIT).unwrap_or(600);
         Duration::from_secs(self.time_limit.unwrap_or_else(setting))
@@ -237,7 +236,6 @@ fn failed(result: &TaskGates, gate: Gate, commands: &[String]) -> Option<Error> 
     (!commands.is_empty()).then(|| Error::new(Code::GateFailed, message))
 }
 
-/// Says why a gate is open. Commands come first, and the last of them is the one that failed.
 fn why(evidence: &[Evidence], commands: &[String]) -> String {
     let failed = evidence.iter().enumerate();
     let mut failed = failed.filter(|(_, each)| each.outcome() == Some(false));
@@ -249,7 +247,6 @@ fn why(evidence: &[Evidence], commands: &[String]) -> String {
     format!("`{command}` failed: it {}", ending(&each.proof))
 }
 
-/// Says how a command ended.
 fn ending(proof: &Proof) -> String {
     match proof {
         Proof::Command {

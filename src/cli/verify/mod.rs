@@ -1,7 +1,5 @@
 //! `cleo verify …`
-
 mod gate;
-mod output;
 pub(super) mod standing;
 
 use std::path::PathBuf;
@@ -10,6 +8,7 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 
 use super::Face;
+use super::arguments::EpochOption;
 use super::screen::{Screen, Tone};
 use crate::error::{Error, Result};
 use crate::file::read_input;
@@ -47,7 +46,7 @@ enum Command {
     Prompt(PromptArguments),
     Message(MessageArguments),
     Manifest(ManifestArguments),
-    Output(output::Arguments),
+    Output(OutputArguments),
 }
 
 pub(super) fn dispatch(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
@@ -58,11 +57,10 @@ pub(super) fn dispatch(face: &mut Face<'_>, arguments: Arguments) -> Result<Exit
         Command::Prompt(arguments) => face.run("verify.prompt", arguments, prompt),
         Command::Message(arguments) => face.run("verify.message", arguments, message),
         Command::Manifest(arguments) => face.run("verify.manifest", arguments, manifest),
-        Command::Output(arguments) => face.run("verify.output", arguments, output::run),
+        Command::Output(arguments) => face.run("verify.output", arguments, output),
     }
 }
 
-/// Answers with a verdict; one that failed ends with its error.
 fn answer<T: serde::Serialize>(
     face: &mut Face<'_>,
     what: &str,
@@ -182,4 +180,33 @@ fn manifest(face: &mut Face<'_>, arguments: ManifestArguments) -> Result<ExitCod
     face.verdict(&result, error, |screen| {
         render(screen, &what, &result.verdict.violations)
     })
+}
+
+/// Check the manifest entry and the output file of a task (exit 62, 63)
+#[derive(Args)]
+#[command(after_help = "Examples:\n  cleo verify output T3")]
+pub(in crate::cli) struct OutputArguments {
+    /// The task
+    task: TaskId,
+
+    #[command(flatten)]
+    claim: EpochOption,
+}
+
+fn output(face: &mut Face<'_>, arguments: OutputArguments) -> Result<ExitCode> {
+    let id = arguments.task;
+    let result = verify::output(&mut face.context()?, id, arguments.claim.epoch)?;
+    let place = result.worktree.as_ref().map(|place| format!(" in {place}"));
+    answer(
+        face,
+        &format!("output of {id}{}", place.unwrap_or_default()),
+        &result,
+        &result.verdict,
+        |error| {
+            error.fix(format!("cleo spawn {id} --format text")).or(
+                "see what the manifest holds for it",
+                format!("cleo manifest list --task {id}"),
+            )
+        },
+    )
 }

@@ -10,7 +10,6 @@ use crate::ops::gates::{
 /// How much of a commit's id is shown, in digits.
 const COMMIT_SHOWN: usize = 12;
 
-/// Shows the gates of a task, then its criteria.
 pub(super) fn render(screen: &mut Screen, result: &TaskGates) {
     screen.field("judged in", result.worktree.as_deref().unwrap_or_default());
     let rows = Gate::ALL.into_iter().map(|gate| row(gate, result));
@@ -26,7 +25,6 @@ pub(super) fn render(screen: &mut Screen, result: &TaskGates) {
     failures(screen, result);
 }
 
-/// Shows what was run, then how the task stands.
 pub(super) fn ran(screen: &mut Screen, renewed: &Renewed) {
     for ran in &renewed.ran {
         let (tone, word) = match ran.outcome {
@@ -42,7 +40,6 @@ pub(super) fn ran(screen: &mut Screen, renewed: &Renewed) {
     render(screen, &renewed.standing);
 }
 
-/// Names something that was run, with its commands.
 pub(super) fn name(ran: &Ran) -> String {
     let what = match (ran.gate, ran.criterion) {
         (Some(gate), _) => gate.to_string(),
@@ -54,7 +51,6 @@ pub(super) fn name(ran: &Ran) -> String {
     }
 }
 
-/// Says in a few words how a gate stands.
 pub(in crate::cli) fn state(state: GateState) -> (Tone, &'static str) {
     match state {
         GateState::Open => (Tone::Plain, "open"),
@@ -66,7 +62,6 @@ pub(in crate::cli) fn state(state: GateState) -> (Tone, &'static str) {
     }
 }
 
-/// Says in a word how a criterion stands.
 pub(in crate::cli) fn proven(state: CriterionState) -> (Tone, &'static str) {
     match state {
         CriterionState::Proven => (Tone::Good, "proven"),
@@ -109,7 +104,6 @@ fn summaries(record: &Record) -> String {
     all.join("; ")
 }
 
-/// Says in a few words what a piece of evidence is.
 pub(super) fn summary(evidence: &Evidence) -> String {
     match &evidence.proof {
         Proof::Command { command, .. } => typed(command),
@@ -129,7 +123,6 @@ fn typed(words: &[String]) -> String {
     words.join(" ")
 }
 
-/// Shows the last lines of every command that failed.
 fn failures(screen: &mut Screen, result: &TaskGates) {
     let gates = result.gates.iter();
     let gates = gates.map(|(gate, record)| (gate.to_string(), record));

@@ -128,7 +128,15 @@ pub(super) struct Registered {
 
 pub(super) fn register(call: &Call) -> Result<Answer> {
     let invalid = |error: Error| match error.code {
-        Code::InputInvalid => Error::new(Code::InputInvalid, unusable(&call.body)),
+        Code::InputInvalid => {
+            // The words of the specification.
+            let why = match body::json(&call.body) {
+                Ok(Value::Null) => "Invalid agent payload",
+                Ok(_) => "Invalid agent payload: it must be an object",
+                Err(_) => "Invalid JSON",
+            };
+            Error::new(Code::InputInvalid, why)
+        }
         _ => error,
     };
     let Object(fields) = call.body().map_err(invalid)?;
@@ -152,15 +160,6 @@ fn allowed(call: &Call, draft: Draft) -> Result<Draft> {
         call.require(Scope::Admin)?;
     }
     Ok(draft)
-}
-
-/// Says why a body is no agent, in the words of the specification.
-fn unusable(bytes: &[u8]) -> &'static str {
-    match body::json(bytes) {
-        Ok(Value::Null) => "Invalid agent payload",
-        Ok(_) => "Invalid agent payload: it must be an object",
-        Err(_) => "Invalid JSON",
-    }
 }
 
 /// Which agents of the moment go.

@@ -12,7 +12,7 @@ use crate::clock::timestamp;
 use crate::error::Result;
 use crate::http::answer::{Answer, JSON};
 use crate::http::call::Call;
-use crate::http::limit::at_most;
+use crate::http::call::at_most;
 use crate::http::{accept, guard, pages};
 use crate::ops::agents;
 use crate::ops::executions;
@@ -253,7 +253,7 @@ pub(super) fn registry_or_page(call: &Call) -> Result<Answer> {
 pub(super) struct Before {
     /// At most so many; 50 unless told, and 200 where more are asked for.
     #[cfg_attr(feature = "schemas", schemars(range(min = 1), with = "Option<u32>"))]
-    #[serde(default, deserialize_with = "super::super::limit::any")]
+    #[serde(default, deserialize_with = "super::super::call::any")]
     limit: Option<u32>,
     /// Before this cursor.
     before: Option<u64>,

@@ -78,7 +78,6 @@ pub(super) fn routes() -> Vec<Route> {
         .collect()
 }
 
-/// Returns the agents that a caller sees.
 fn seen(call: &Call) -> Result<Known> {
     agents::known_by(&call.surroundings("agents.list"), call.only())
 }
@@ -94,7 +93,6 @@ pub(super) fn unseen(call: &Call) -> Result<impl Fn(&String) -> bool> {
     })
 }
 
-/// Says on what terms a caller changes agents.
 fn terms(call: &Call, keeps: bool) -> Terms {
     let settings: &Settings = &call.server.settings;
     Terms {

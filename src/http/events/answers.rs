@@ -36,7 +36,6 @@ impl Answers {
         before
     }
 
-    /// Makes room for an answer, and returns its place.
     fn begin(&mut self, run: &str) -> usize {
         if self.0.len() >= ANSWERS_MAX {
             self.0.pop_front();
@@ -56,7 +55,6 @@ impl Answers {
         Some(&answer.text)
     }
 
-    /// Forgets an answer that is there.
     pub(super) fn forget(&mut self, run: &str) {
         self.0.retain(|answer| answer.run != run);
     }

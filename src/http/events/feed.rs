@@ -34,7 +34,6 @@ const LISTENERS: usize = 2_000;
 pub(super) enum Since {
     /// The last ones that there are, and from now on.
     Recent,
-    /// From now on.
     Now,
     /// After a place.
     Place(Place),
@@ -72,7 +71,6 @@ pub(super) struct Wants {
 }
 
 impl Feed {
-    /// Begins to look.
     pub(in crate::http) fn begin(workspace: &Workspace) -> Result<Arc<Feed>> {
         let mut source = Source::open(workspace)?;
         let feed = Arc::new(Feed {
@@ -108,7 +106,6 @@ impl Feed {
         self.wakes.notify_one();
     }
 
-    /// Ends all streams, and takes no more listeners.
     pub(in crate::http) fn close(&self) {
         let mut state = self.state();
         state.is_closed = true;
@@ -116,7 +113,6 @@ impl Feed {
         self.wakes.notify_one();
     }
 
-    /// Tells a piece of an answer, with how much came before it.
     pub(in crate::http) fn piece(&self, user: &str, piece: &executions::Piece<'_>) {
         let at = Clock::System.timestamp();
         let mut state = self.state();
@@ -129,12 +125,10 @@ impl Feed {
         state.tell(&[frame]);
     }
 
-    /// Returns what came so far of an answer that is not there yet.
     pub(in crate::http) fn so_far(&self, run: &str) -> Option<String> {
         self.state().answers.so_far(run).map(String::from)
     }
 
-    /// Forgets the pieces of an answer that is there, and has the databases looked at.
     pub(in crate::http) fn over(&self, run: &str) {
         self.state().answers.forget(run);
         self.wake();
@@ -153,10 +147,13 @@ impl Feed {
             state.place
         };
         let missed = self.missed(since, end, &wants)?;
-        Ok((first(missed, wants.is_packed), comes))
+        if !wants.is_packed {
+            return Ok((missed.into_iter().map(Piece::from).collect(), comes));
+        }
+        let head = Piece::from(Bytes::from_static(&HEAD));
+        Ok((vec![head, Packer::default().pack(&missed.concat())], comes))
     }
 
-    /// Reads what somebody missed up to a place.
     fn missed(&self, since: Since, end: Place, wants: &Wants) -> Result<Vec<Bytes>> {
         let after = match since {
             Since::Now => end,
@@ -230,7 +227,6 @@ impl Feed {
     }
 }
 
-/// Reads what is new after a place, and moves it on.
 fn new(source: &mut Source, place: &mut Place, is_heard: bool) -> Result<Vec<Frame>> {
     if !source.has_changed()? {
         return Ok(Vec::new());
@@ -258,15 +254,6 @@ fn new(source: &mut Source, place: &mut Place, is_heard: bool) -> Result<Vec<Fra
     Ok(frames)
 }
 
-/// Makes the first pieces of a stream.
-fn first(missed: Vec<Bytes>, is_packed: bool) -> Vec<Piece> {
-    if !is_packed {
-        return missed.into_iter().map(Piece::from).collect();
-    }
-    let head = Piece::from(Bytes::from_static(&HEAD));
-    vec![head, Packer::default().pack(&missed.concat())]
-}
-
 impl State {
     /// Tells all who want to hear it. Those who hear the same share the same bytes. Who is too slow is
     /// let go, and comes back where it was.
@@ -288,7 +275,6 @@ impl State {
         });
     }
 
-    /// Says how long to rest after so many events: not at all while there is more than is read at once.
     fn rest(&self, events: usize) -> Duration {
         match events < AT_ONCE as usize {
             true => (REST.0 + REST.1 * self.listeners.len() as u32).min(REST_MAX),
@@ -297,7 +283,6 @@ impl State {
     }
 }
 
-/// Puts together what somebody hears.
 fn heard(frames: &[Frame], wants: &Wants, packer: &mut Packer) -> Piece {
     let only = wants.only.as_deref();
     let heard = frames

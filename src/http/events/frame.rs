@@ -9,7 +9,6 @@ use serde::Serialize;
 
 use crate::error::{Code, Error, Result};
 
-/// A kind of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Run,
@@ -21,7 +20,6 @@ pub(super) enum Kind {
     Stream,
 }
 
-/// Their names.
 const KINDS: [(&str, Kind); 5] = [
     ("run", Kind::Run),
     ("task", Kind::Task),
@@ -41,7 +39,6 @@ impl Default for Kinds {
 }
 
 impl Kinds {
-    /// Reads names with commas between them.
     pub(super) fn read(names: &str) -> Result<Kinds> {
         let named: Vec<&str> = names.split(',').map(str::trim).collect();
         let is_kind = |name: &&str| KINDS.iter().any(|(there, _)| there == name);
@@ -54,7 +51,6 @@ impl Kinds {
         Ok(Kinds(kinds.map(|(_, kind)| *kind).collect()))
     }
 
-    /// Says whether a kind is among them.
     pub(super) fn have(&self, kind: Kind) -> bool {
         kind == Kind::Stream || self.0.contains(&kind)
     }
@@ -69,10 +65,8 @@ pub(super) enum Origin {
 }
 
 impl Origin {
-    /// All of them.
     pub(super) const ALL: [Origin; 3] = [Origin::Tasks, Origin::Runs, Origin::Said];
 
-    /// Returns the kind of its events.
     pub(super) fn kind(self) -> Kind {
         match self {
             Origin::Tasks => Kind::Task,
@@ -85,23 +79,17 @@ impl Origin {
 /// A place in the stream: how far it has come in each of its sources.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Place {
-    /// Cursor of the events of runs.
     pub(super) runs: u64,
-    /// Cursor of the changes of tasks.
     pub(super) tasks: u64,
-    /// Revision of the agents.
     pub(super) agents: u64,
-    /// Cursor of what was said in conversations.
     pub(super) said: u64,
 }
 
 impl Place {
-    /// Returns how far it has come in a source.
     pub(super) fn cursor(mut self, source: Origin) -> u64 {
         *self.cursor_mut(source)
     }
 
-    /// Returns how far it has come in a source, to be moved.
     pub(super) fn cursor_mut(&mut self, source: Origin) -> &mut u64 {
         match source {
             Origin::Tasks => &mut self.tasks,
@@ -110,13 +98,11 @@ impl Place {
         }
     }
 
-    /// Says whether it lies behind another in any of the sources: it is then one of another database.
     pub(super) fn is_behind(&self, other: &Place) -> bool {
         let is_behind = |origin: Origin| self.cursor(origin) > other.cursor(origin);
         Origin::ALL.into_iter().any(is_behind)
     }
 
-    /// Says whether it lies more than some events before another in any of the sources.
     pub(super) fn is_before(&self, other: &Place, events: u64) -> bool {
         let before =
             |origin: Origin| other.cursor(origin).saturating_sub(self.cursor(origin)) > events;
@@ -160,7 +146,6 @@ impl FromStr for Place {
     }
 }
 
-/// An event on its way.
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
     pub(super) kind: Kind,
@@ -193,7 +178,6 @@ impl Frame {
         }
     }
 
-    /// Says whose it is.
     pub(super) fn of(mut self, user: Option<Arc<str>>) -> Frame {
         self.user = user;
         self
@@ -213,13 +197,11 @@ impl Frame {
         }
     }
 
-    /// Says whether somebody hears it who hears some kinds, and only what is a user's.
     pub(super) fn is_for(&self, kinds: &Kinds, only: Option<&str>) -> bool {
         is_theirs(self.user.as_deref(), only) && kinds.have(self.kind)
     }
 }
 
-/// Says whether somebody hears what is a user's, or everybody's, who hears only what is a user's, or all.
 pub(super) fn is_theirs(user: Option<&str>, only: Option<&str>) -> bool {
     match (user, only) {
         (Some(user), Some(only)) => user == only,

@@ -20,7 +20,7 @@ use tokio::sync::mpsc::Receiver;
 
 use super::answer::Answer;
 use super::call::Call;
-use super::pass::Pass;
+use super::guard::Pass;
 use super::route::{Promise, Route};
 use crate::error::{Code, Error, Result};
 use feed::{Since, Wants};
@@ -55,7 +55,6 @@ pub(super) fn event(name: &str, data: &impl Serialize) -> Bytes {
     Frame::new(Kind::Stream, name, None, data).bytes
 }
 
-/// Answers with events that come by and by, the first ones at once, as long as the caller is let in.
 pub(super) fn stream(first: Vec<Bytes>, comes: Receiver<Piece>, pass: Pass) -> Answer {
     let first = first.into_iter().map(Piece::from).collect();
     streamed(Stream::new(first, comes.into(), false, pass))

@@ -28,7 +28,6 @@ pub(super) fn is_accepted(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Says whether a weight is none, which refuses what it stands behind.
 fn is_none(weight: &str) -> bool {
     let parts = weight.split_once('=');
     parts.is_some_and(|(name, weight)| {
@@ -118,7 +117,6 @@ impl Sum {
         sum
     }
 
-    /// Goes on with a piece.
     pub(super) fn take(&mut self, piece: &Piece) {
         let next = piece.plain;
         let before = self.a + MODULUS - 1;
@@ -128,7 +126,6 @@ impl Sum {
         self.length = (self.length + next.length) % MODULUS;
     }
 
-    /// Ends a stream of pieces.
     pub(super) fn end(self) -> Bytes {
         let sum = (self.b << 16) | self.a;
         [&LAST[..], &sum.to_be_bytes()].concat().into()

@@ -26,7 +26,6 @@ pub(super) struct Comes {
     waiting: Option<Arc<AtomicUsize>>,
 }
 
-/// Makes a queue for one listener.
 pub(super) fn queue() -> (Teller, Comes) {
     let ((sender, receiver), waiting) = (channel(PIECES_MAX), Arc::default());
     let comes = Comes {
@@ -45,7 +44,6 @@ impl Teller {
         !is_slow && self.sender.try_send(piece).is_ok()
     }
 
-    /// Says whether nobody listens any more.
     pub(super) fn is_closed(&self) -> bool {
         self.sender.is_closed()
     }

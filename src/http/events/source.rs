@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use super::frame::{Frame, Kind, Kinds, Origin, Place, is_theirs};
 use crate::clock::Clock;
 use crate::error::Result;
-use crate::http::hidden::hide;
-use crate::http::said::said;
+use crate::http::assigned::hide;
+use crate::http::conversations::said;
 use crate::ops::agents;
 use crate::run::Line;
 use crate::store::agency::Agency;
@@ -41,7 +41,6 @@ pub(super) struct Missed {
 }
 
 impl Missed {
-    /// Nothing was missed at a place.
     pub(super) fn nothing(place: Place) -> Missed {
         Missed {
             from: place,
@@ -62,7 +61,6 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Opens them.
     pub(super) fn open(workspace: &Workspace) -> Result<Source> {
         Ok(Source {
             store: workspace.open_store()?,
@@ -73,7 +71,6 @@ impl Source {
         })
     }
 
-    /// Says whether anything has changed since it was last asked.
     pub(super) fn has_changed(&mut self) -> Result<bool> {
         let now = Some((self.store.version()?, self.agency.changes()?));
         let changed = now != self.seen;
@@ -86,7 +83,6 @@ impl Source {
         self.seen = None;
     }
 
-    /// Says where the stream ends now.
     pub(super) fn end(&mut self) -> Result<Place> {
         let tasks = self.store.read()?.last_cursor()?;
         let agency = self.agency.read()?;
@@ -237,7 +233,6 @@ impl Source {
         Ok(parts)
     }
 
-    /// Says which revision the agents have, as an event when it is another than that of a place.
     pub(super) fn agents(&mut self, place: &mut Place, clock: &Clock) -> Result<Option<Frame>> {
         let revision = self.agency.read()?.agents_revision()?;
         if revision == place.agents {
@@ -290,7 +285,6 @@ impl Part {
         }
     }
 
-    /// Writes it, and moves the place on.
     fn frame(self, place: &mut Place, at: &str) -> Frame {
         match self {
             Part::Task(cursor, data, whole) => {

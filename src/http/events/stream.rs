@@ -12,12 +12,11 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use super::packed::{Packer, Piece, Sum};
 use super::queue::Comes;
-use crate::http::pass::{LOOK, Pass};
+use crate::http::guard::{LOOK, Pass};
 
 /// After how many looks something is sent although nothing happens, so that nobody in between takes the
 /// connection for dead, and a dead one is noticed.
 const SIGN_OF_LIFE: u32 = 15;
-/// What is sent then: a comment.
 const COMMENT: &[u8] = b": \n\n";
 
 /// What one listener gets: first what was missed, then what comes, as long as it is let in.
@@ -34,7 +33,6 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// Begins with what was missed.
     pub(super) fn new(
         missed: VecDeque<Piece>,
         comes: Comes,
@@ -79,15 +77,11 @@ impl Stream {
             return Poll::Pending;
         }
         self.beats = 0;
-        Poll::Ready(Some(self.sign_of_life()))
-    }
-
-    fn sign_of_life(&self) -> Piece {
         static PACKED: LazyLock<Piece> = LazyLock::new(|| Packer::default().pack(COMMENT));
-        match self.sum {
+        Poll::Ready(Some(match self.sum {
             Some(_) => PACKED.clone(),
             None => Bytes::from_static(COMMENT).into(),
-        }
+        }))
     }
 
     /// Ends it: what is packed has an end of its own.

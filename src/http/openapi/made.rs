@@ -12,8 +12,8 @@ use serde_json::{Map, Value, json};
 use super::names::{self, SCHEMAS};
 use crate::http::answer::JSON;
 use crate::http::fault::Shape;
-use crate::http::route::Route;
-use crate::http::routes;
+
+use crate::http::route::{self, Route};
 use crate::reply::Failure;
 
 /// What the answer to an address that is too long is called there.
@@ -24,7 +24,7 @@ fn description() -> Value {
     // Before anything else: other types of this name get another one.
     generators.writes.subschema_for::<Failure<'static>>();
     let mut paths: Map<String, Value> = Map::new();
-    for route in routes::all() {
+    for route in route::all() {
         let operations = paths.entry(route.path).or_insert_with(|| json!({}));
         operations[route.method.as_str().to_lowercase()] = operation(route, &mut generators);
     }
@@ -61,7 +61,6 @@ fn description() -> Value {
     })
 }
 
-/// Finds the places of operations that describe what is read.
 fn asked(paths: &mut Map<String, Value>) -> impl Iterator<Item = &mut Value> {
     let operations = paths.values_mut().filter_map(Value::as_object_mut);
     let parts = operations.flat_map(Map::values_mut);
@@ -129,13 +128,11 @@ fn id(route: &Route) -> String {
     id
 }
 
-/// Finds the parts of a path that have names.
 fn names(path: &str) -> impl Iterator<Item = &str> {
     path.split('/')
         .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
 }
 
-/// Makes parameters of the fields of a type.
 fn queries(schema: Value) -> Vec<Value> {
     let required = schema["required"].as_array().cloned().unwrap_or_default();
     let fields = schema["properties"]
@@ -225,7 +222,6 @@ fn answers(route: &Route, generator: &mut SchemaGenerator) -> Value {
     Value::Object(answers)
 }
 
-/// Lists the statuses under which an endpoint may refuse.
 fn refusals(route: &Route) -> Vec<u16> {
     let mut statuses = vec![400, 403, 408, 413, 429, 431, 500, 503];
     statuses.extend(&route.description.refusals);
@@ -274,7 +270,6 @@ fn reference(shape: Shape) -> String {
     format!("#{SCHEMAS}/Error{shape:?}")
 }
 
-/// The forms of errors.
 fn shapes() -> Vec<(String, Value)> {
     let text = json!({"type": "string"});
     let object = |fields: Value, required: Value| json!({"type": "object", "properties": fields, "required": required});
@@ -342,12 +337,12 @@ fn the_description_of_the_api_is_that_of_its_endpoints() {
 
 #[test]
 fn no_two_endpoints_have_the_same_name_and_each_says_what_it_does() {
-    let mut ids: Vec<String> = routes::all().iter().map(id).collect();
+    let mut ids: Vec<String> = route::all().iter().map(id).collect();
     ids.sort();
     let count = ids.len();
     ids.dedup();
     assert_eq!(ids.len(), count);
-    for route in routes::all() {
+    for route in route::all() {
         assert!(
             !route.about.is_empty() && !route.about.ends_with('.'),
             "{}",

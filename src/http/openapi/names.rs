@@ -11,10 +11,8 @@ pub(super) const SCHEMAS: &str = "/components/schemas";
 /// What the name of a definition of what is read ends in where what is written has one of the same name.
 const READ: &str = "Input";
 
-/// Definitions by name.
 pub(super) type Definitions = Map<String, Value>;
 
-/// Joins what is read with what is written. `asked` are the places that lead to what is read.
 pub(super) fn joined<'a>(
     reads: Definitions,
     writes: Definitions,
@@ -37,14 +35,18 @@ pub(super) fn joined<'a>(
     all
 }
 
-/// Finds the names under which what is read is not what is written, or leads to what is not.
 fn shared(reads: &Definitions, writes: &Definitions) -> BTreeSet<String> {
-    let mut names = BTreeSet::new();
+    let mut names: BTreeSet<String> = BTreeSet::new();
     loop {
+        let leads = |schema: &Value| {
+            let text = schema.to_string();
+            names
+                .iter()
+                .any(|name| text.contains(&format!("\"#{SCHEMAS}/{name}\"")))
+        };
         let differs = |name: &String, schema: &Value| {
             let other = writes.get(name);
-            !names.contains(name)
-                && other.is_some_and(|other| other != schema || leads(schema, &names))
+            !names.contains(name) && other.is_some_and(|other| other != schema || leads(schema))
         };
         let found = reads.iter().filter(|(name, schema)| differs(name, schema));
         let found: Vec<String> = found.map(|(name, _)| name.clone()).collect();
@@ -55,14 +57,6 @@ fn shared(reads: &Definitions, writes: &Definitions) -> BTreeSet<String> {
     }
 }
 
-/// Says whether a schema leads to one of some names.
-fn leads(schema: &Value, names: &BTreeSet<String>) -> bool {
-    let text = schema.to_string();
-    let place = |name: &String| format!("\"#{SCHEMAS}/{name}\"");
-    names.iter().any(|name| text.contains(&place(name)))
-}
-
-/// Has a schema lead to what is read.
 fn rename(schema: &mut Value, names: &BTreeSet<String>) {
     match schema {
         Value::Object(fields) => fields.iter_mut().for_each(|(key, value)| match value {

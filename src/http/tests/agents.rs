@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{World, minutes_ago};
 use crate::agent::{Agent, Kind};
-use crate::http::routes;
+use crate::http::route;
 use crate::ops::agents;
 use crate::ops::tokens::Scope;
 
@@ -456,7 +456,7 @@ fn a_name_that_another_user_took_is_free_and_an_id_says_not_whose_it_is() {
 #[test]
 fn no_agent_takes_the_place_of_an_endpoint() {
     let world = World::new();
-    let below = routes::all().iter();
+    let below = route::all().iter();
     let below = below.filter_map(|route| route.path.strip_prefix("/api/agents/"));
     let words = below.filter_map(|rest| rest.split('/').next());
     let words: BTreeSet<&str> = words.filter(|word| !word.starts_with('{')).collect();

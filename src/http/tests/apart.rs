@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::World;
 use super::runs::ran;
-use crate::http::routes;
+use crate::http::route;
 use crate::ops::tokens::Scope;
 use crate::run::RunStatus;
 
@@ -100,7 +100,7 @@ fn two_users_never_see_or_change_what_is_the_others_wherever_they_ask() {
             .all(|one| one.to_string().contains(SECRET) || one.to_string().contains("ann"))
     );
     let bob = world.token("bob", Scope::Write);
-    for route in routes::all() {
+    for route in route::all() {
         if route.path == "/api/events" {
             continue;
         }

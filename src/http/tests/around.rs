@@ -1,6 +1,9 @@
 use serde_json::json;
 
+use super::World;
 use super::work::planned;
+use crate::ops::agents;
+use crate::ops::tokens::Scope;
 
 #[test]
 fn skills_and_entries_are_listed_and_shown() {
@@ -38,4 +41,36 @@ fn words_find_tasks_and_agents() {
     assert_eq!(agents["items"][0]["id"], "ami-creative");
     world.get("/api/search?kinds=odd").with(400);
     assert_eq!(world.get("/api/doctor").with(200)["failed"], 0);
+}
+
+#[test]
+fn settings_are_listed_to_admins_with_who_says_so() {
+    let world = World::new();
+    let told = world.get("/api/config").with(200);
+    let settings = told["settings"].as_array().unwrap();
+    assert_eq!(told["total"].as_u64(), Some(settings.len() as u64));
+    assert!(settings.iter().all(|one| one["origin"] == "default"));
+    let ann = world.token("ann", Scope::Write);
+    world.by(&ann, "GET", "/api/config", json!(null)).with(403);
+}
+
+#[test]
+fn an_agent_that_was_removed_leaves_no_standing_to_the_next_of_its_name() {
+    let world = World::new();
+    let called = json!({"name": "R", "prompt": "p", "endpoint": "http://93.184.216.34/", "intents": ["a.b"]});
+    let told = world.post("/api/agents/create", called).with(201);
+    assert_eq!(
+        (&told["agent"]["id"], &told["agent"]["standing"]),
+        (&json!("r"), &json!("trusted"))
+    );
+    world.call("DELETE", "/api/agents/r", json!({})).with(200);
+    let run = json!({"name": "R", "prompt": "p", "command": ["true"], "intents": ["a.b"]});
+    let told = world.post("/api/agents/create", run.clone()).with(201);
+    assert_eq!(told["agent"]["standing"], "untrusted");
+    agents::trust(&world.surroundings(), "r").unwrap();
+    let told = world.get("/api/agents/r").with(200);
+    assert_eq!(told["agent"]["standing"], "trusted");
+    world.call("DELETE", "/api/agents/r", json!({})).with(200);
+    let told = world.post("/api/agents/create", run).with(201);
+    assert_eq!(told["agent"]["standing"], "untrusted");
 }

@@ -4,7 +4,7 @@ use http_body::Body as _;
 use serde_json::{Value, json};
 
 use super::World;
-use crate::http::pass::Pass;
+use crate::http::guard::Pass;
 use crate::ops::tokens::{self, Scope};
 
 /// How long something may take that takes a second.

@@ -385,7 +385,7 @@ fn who_sends_slowly_takes_no_place_from_others() {
     let world = World::at("127.0.0.1:4680", options);
     let peer = std::net::IpAddr::from(super::PEER);
     let (_sender, comes) = tokio::sync::mpsc::channel(1);
-    let pass = crate::http::pass::Pass::of(&world.server, &axum::http::HeaderMap::new());
+    let pass = crate::http::guard::Pass::of(&world.server, &axum::http::HeaderMap::new());
     let never = crate::http::events::stream(Vec::new(), comes, pass).response();
     let slow = world
         .request("POST", "/api/agents/execute")

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use super::World;
 use super::runs::ran;
 use crate::http::fault::Shape;
+use crate::http::route;
 use crate::http::route::Route;
-use crate::http::routes;
 use crate::run::RunStatus;
 
 /// Where something stands that can be asked for, under each name that a part of a path has.
@@ -20,7 +20,7 @@ fn path(route: &Route, id: &str) -> String {
 
 /// Endpoints that read a body.
 fn writing() -> impl Iterator<Item = &'static Route> {
-    let routes = routes::all().iter();
+    let routes = route::all().iter();
     routes.filter(|route| route.description.body.is_some())
 }
 
@@ -140,7 +140,7 @@ fn ten_megabytes_are_refused_everywhere_and_nothing_of_them_is_kept() {
     let world = with_things();
     let before = kept(&world);
     let large = json!({"input": "x".repeat(10 << 20)}).to_string();
-    for route in routes::all() {
+    for route in route::all() {
         if route.path == "/api/events" {
             continue;
         }
@@ -154,7 +154,7 @@ fn ten_megabytes_are_refused_everywhere_and_nothing_of_them_is_kept() {
 fn ids_and_queries_that_are_none_are_never_a_failure() {
     let world = with_things();
     let before = kept(&world);
-    for route in routes::all() {
+    for route in route::all() {
         if route.path == "/api/events" {
             continue;
         }
@@ -209,7 +209,7 @@ fn ids_and_queries_that_are_none_are_never_a_failure() {
 fn a_parameter_of_an_address_that_takes_none_is_refused_before_anything_is_done() {
     let world = with_things();
     let before = kept(&world);
-    for route in routes::all().iter().filter(|route| !route.takes_query) {
+    for route in route::all().iter().filter(|route| !route.takes_query) {
         let place = format!("{}?dryRun=true", path(route, "T1"));
         let told = world.raw(route.method.as_str(), &place, "{}");
         assert!(is_told_well(route, &told.with(400)), "{}", told.text());
@@ -245,7 +245,7 @@ fn markup_is_told_as_text_and_never_as_a_page() {
     world.execute(json!({"input": evil, "conversationId": talk}));
     world.post("/api/chat", json!({"message": evil})).with(200);
     ran(&world, "tasks_1_a", evil, RunStatus::Failed);
-    for route in routes::all() {
+    for route in route::all() {
         if route.method != "GET" || route.path == "/api/events" {
             continue;
         }

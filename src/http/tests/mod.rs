@@ -18,9 +18,7 @@ mod plans;
 mod query;
 mod refused;
 mod runs;
-mod settings;
 mod tasks;
-mod trust;
 mod work;
 
 use std::net::{IpAddr, SocketAddr};

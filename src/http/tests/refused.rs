@@ -11,7 +11,7 @@ use tokio::sync::mpsc::channel;
 use super::{Told, World};
 use crate::http::events;
 use crate::http::guard::HEAD_MAX;
-use crate::http::pass::Pass;
+use crate::http::guard::Pass;
 use crate::http::server::Options;
 use crate::ops::tokens::Scope;
 

@@ -64,7 +64,13 @@ impl ToArchive {
             return Err(refused("`epic` cannot stand beside `tasks`"));
         }
         let moment = self.done_before.as_deref();
-        let closed_before = moment.map(|text| before(text, clock)).transpose()?;
+        let closed_before = moment
+            .map(|text| {
+                let can_be =
+                    "`doneBefore` can be a date such as 2026-01-26, a time, or an age such as 30d";
+                parse_past(text, clock.now()).ok_or_else(|| refused(can_be))
+            })
+            .transpose()?;
         let alone = self.epic.filter(|_| closed_before.is_none());
         let tasks: Vec<TaskId> = self.tasks.iter().copied().chain(alone).collect();
         if tasks.is_empty() && closed_before.is_none() {
@@ -78,12 +84,6 @@ impl ToArchive {
             epic: self.epic,
         })
     }
-}
-
-fn before(text: &str, clock: Clock) -> Result<String> {
-    parse_past(text, clock.now()).ok_or_else(|| {
-        refused("`doneBefore` can be a date such as 2026-01-26, a time, or an age such as 30d")
-    })
 }
 
 fn refused(message: &str) -> Error {

@@ -9,7 +9,7 @@ use super::super::call::Call;
 use super::super::route::Route;
 use super::words;
 use crate::error::Result;
-use crate::http::limit::bounded;
+use crate::http::call::bounded;
 use crate::id::{TaskId, digest};
 use crate::ops::work::{self, Choice, Dir, GraphShown, GraphWanted, Order, RowsShown, RowsWanted};
 use crate::store::agency::Agency;

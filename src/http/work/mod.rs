@@ -21,8 +21,8 @@ use serde::{Deserialize, Serialize};
 use super::answer::Answer;
 use super::call::Call;
 use super::fault;
-use super::pool::Lent;
 use super::route::Route;
+use super::server::Lent;
 use crate::error::{Code, Error, Result, steers};
 use crate::id::TaskId;
 use crate::ops::Context;
@@ -99,7 +99,6 @@ pub(super) fn task(call: &Call) -> Result<TaskId> {
     })
 }
 
-/// Reads a body that may be left out.
 pub(super) fn optional<T: DeserializeOwned + Default>(call: &Call) -> Result<T> {
     match call.body.is_empty() {
         true => Ok(T::default()),
@@ -146,7 +145,6 @@ pub(super) fn noted<T>(
     Ok((done, after.filter(|_| after != before)))
 }
 
-/// Returns the number of the caller's last operation on a task.
 fn last_operation(context: &mut Context, task: TaskId) -> Result<Option<u64>> {
     let filter = OperationFilter {
         task: Some(task),
@@ -167,7 +165,6 @@ where
     Option::<T>::deserialize(deserializer).map(Some)
 }
 
-/// Answers with what a check found; when it failed, that stands beside the error.
 pub(super) fn judged<T: Serialize>(found: &T, error: Option<Error>) -> Result<Answer> {
     match error {
         Some(error) => fault::verdict(found, &error),
@@ -175,7 +172,6 @@ pub(super) fn judged<T: Serialize>(found: &T, error: Option<Error>) -> Result<An
     }
 }
 
-/// Reads words between commas.
 pub(super) fn words<T>(text: Option<&str>) -> Result<Vec<T>>
 where
     T: std::str::FromStr,

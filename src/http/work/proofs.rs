@@ -199,7 +199,6 @@ fn standing(call: &Call) -> Result<Answer> {
     Answer::ok(&gates::gates(&mut *call.context("verify")?, id)?)
 }
 
-/// Returns how long a command may take: as the caller says, else as the settings do.
 pub(super) fn time_limit(call: &Call, seconds: Option<u64>) -> Result<Duration> {
     let usual = || call.server.settings.number(GATES_TIME_LIMIT).unwrap_or(600);
     let seconds = seconds.unwrap_or_else(usual);

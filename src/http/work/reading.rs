@@ -8,7 +8,7 @@ use super::super::call::Call;
 use super::super::route::Route;
 use super::task;
 use crate::error::Result;
-use crate::http::limit::bounded;
+use crate::http::call::bounded;
 use crate::id::TaskId;
 use crate::ops::log::{self, Logged};
 use crate::ops::tasks::{self, Analysis, Dependencies, Next, Ready, Waves};

@@ -9,7 +9,7 @@ use super::super::route::Route;
 use super::{Done, acting, given, noted, task, words};
 use crate::error::{Code, Error, Result};
 use crate::gate::Gate;
-use crate::http::limit::bounded;
+use crate::http::call::bounded;
 use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::tasks::{self, Added, Deleted, ListField, Listed, Patch};

@@ -13,7 +13,6 @@ use crate::ops::{Surroundings, agent_tasks};
 use crate::store::agency::AgencyTransaction;
 use crate::workspace::Workspace;
 
-/// How long an agent of the moment stays, in milliseconds.
 const STAY_MS: u64 = 30 * 60 * 1_000;
 
 /// An agent that was removed.
@@ -84,7 +83,6 @@ fn millis(moment: &str) -> Option<u64> {
     u64::try_from(moment.timestamp_millis()).ok()
 }
 
-/// Changes an agent of the store, or a built-in one, whose change is kept in the store.
 pub(crate) fn update(
     surroundings: &Surroundings,
     id: &str,
@@ -107,9 +105,13 @@ pub(crate) fn update(
         let trusted_by = trust.registrant(&Item::worker(&agent));
         if let Some(file) = known.file(id) {
             let typed = surroundings.typed(Some(&workspace), file);
-            return Err(stands_in(file, id, &typed));
+            let message = format!("the agent `{id}` stands in {file}, which is yours to change");
+            return Err(draft::invalid(message).fix(format!("cat {typed}")));
         }
-        refuse_renaming(&agent, &draft)?;
+        if draft.id.as_deref().is_some_and(|id| id != agent.id) {
+            let message = format!("the id of the agent `{}` cannot be changed", agent.id);
+            return Err(draft::invalid(message));
+        }
         let mut warnings = draft.warnings();
         draft.apply(&mut agent)?;
         warnings.extend(draft::unused_connection(&agent));
@@ -141,21 +143,6 @@ pub(crate) fn update(
     Ok(shown)
 }
 
-fn stands_in(file: &str, id: &str, typed: &str) -> Error {
-    let message = format!("the agent `{id}` stands in {file}, which is yours to change");
-    draft::invalid(message).fix(format!("cat {typed}"))
-}
-
-fn refuse_renaming(agent: &Agent, draft: &Draft) -> Result<()> {
-    match draft.id.as_deref() {
-        Some(id) if id != agent.id => {
-            let message = format!("the id of the agent `{}` cannot be changed", agent.id);
-            Err(draft::invalid(message))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// The built-in supervisor coordinates everything: it cannot be put away or become another.
 fn refuse_without_supervisor(agent: &Agent) -> Result<()> {
     if agent.id != crate::agent::SUPERVISOR {
@@ -171,7 +158,6 @@ fn refuse_without_supervisor(agent: &Agent) -> Result<()> {
     Ok(())
 }
 
-/// Removes an agent and the trust in it; a built-in one becomes as it was built.
 pub(crate) fn remove(surroundings: &Surroundings, id: &str, terms: &Terms) -> Result<Removed> {
     let workspace = surroundings.workspace()?;
     let mut removed = taken_out(surroundings, &workspace, id, terms)?;
@@ -225,7 +211,6 @@ fn taken_out(
     })
 }
 
-/// Returns true for an agent whose row is there and cannot be read.
 fn is_damaged(transaction: &dyn AgencyTransaction, known: &Known, id: &str) -> bool {
     let is_known = known.agents.iter().any(|agent| agent.id == id);
     let read = transaction.agent(id);
@@ -253,7 +238,6 @@ pub(crate) fn cleanup(surroundings: &Surroundings, sweep: Sweep) -> Result<Clean
     Ok(cleaned)
 }
 
-/// Removes the agents that a sweep takes and returns their ids.
 pub(in crate::ops) fn swept(
     transaction: &mut dyn AgencyTransaction,
     sweep: Sweep,

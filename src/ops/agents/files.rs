@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::reserved;
+use super::terms;
 use crate::agent::draft::{self, Draft};
 use crate::agent::{Agent, Kind, builtin};
 use crate::document;
@@ -22,12 +22,10 @@ const SIZE_MAX: usize = 128 << 20;
 /// Most files that are read.
 const FILES_MAX: usize = 10_000;
 
-/// What the files hold.
 #[derive(Default)]
 pub(super) struct Files {
     /// Agents with their files, relative to the workspace.
     pub(super) agents: Vec<(Agent, String)>,
-    /// What could not be used.
     pub(super) warnings: Vec<String>,
     /// The files that could not be used, with the ids that they name.
     pub(super) left_out: Vec<LeftOut>,
@@ -38,22 +36,18 @@ pub(super) struct Files {
 /// A file of agents that could not be used.
 #[derive(Clone, Debug)]
 pub(crate) struct LeftOut {
-    /// The file, relative to the workspace.
     pub(crate) file: String,
-    /// Why, with the file.
     pub(crate) why: String,
     /// The ids that it seems to name.
     ids: Vec<String>,
 }
 
 impl LeftOut {
-    /// Says whether an agent seems to stand in it.
     pub(super) fn names(&self, id: &str) -> bool {
         self.ids.iter().any(|named| named == id)
     }
 }
 
-/// Reads the agents in files of a workspace, by the name of the file.
 pub(super) fn read(workspace: &Workspace) -> Files {
     let mut files = Files::default();
     for path in paths(&workspace.root.join(".cleo/agents")) {
@@ -144,7 +138,6 @@ fn paths(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Reads the agents of a file, each with what the reader should know of it.
 fn agents(path: &Path) -> Result<Vec<(Agent, Vec<String>)>> {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let (bytes, place) = (file::read(path, FILE_MAX)?, path.to_string_lossy());
@@ -164,13 +157,12 @@ fn agents(path: &Path) -> Result<Vec<(Agent, Vec<String>)>> {
     drafts.into_iter().map(read).collect()
 }
 
-/// Makes an agent of a draft that names its id.
 fn made(draft: Draft) -> Result<Agent> {
     let name = draft.name.clone().unwrap_or_default();
     let id = draft.id.clone();
-    let id = id.unwrap_or_else(|| reserved::suggested(&name));
+    let id = id.unwrap_or_else(|| terms::suggested(&name));
     draft::check_id(&id)?;
-    reserved::refuse_reserved(&id)?;
+    terms::refuse_reserved(&id)?;
     let is_runtime = crate::agent::runtime_moment(&id).is_some();
     if builtin::is_builtin(&id) || is_runtime {
         return Err(draft::invalid(format!("`{id}` is an id of cleo's own")));

@@ -11,15 +11,10 @@ use crate::score::normalize;
 /// Which agents to list. Empty parts let everything through.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Lookup {
-    /// With one of these statuses.
     pub(crate) statuses: Vec<AgentStatus>,
-    /// In one of these roles.
     pub(crate) roles: Vec<Role>,
-    /// Of one of these kinds.
     pub(crate) kinds: Vec<Kind>,
-    /// With all of these tags.
     pub(crate) tags: Vec<String>,
-    /// Offering this capability.
     pub(crate) capability: Option<String>,
     /// With at least one of these skills; an empty list given lets nothing through.
     pub(crate) any_skill: Option<Vec<String>>,
@@ -28,7 +23,6 @@ pub(crate) struct Lookup {
 }
 
 impl Lookup {
-    /// Says whether an agent is looked for.
     pub(crate) fn fits(&self, agent: &Agent) -> bool {
         fn among<T: PartialEq>(wanted: &[T], value: &T) -> bool {
             wanted.is_empty() || wanted.contains(value)
@@ -47,11 +41,9 @@ impl Lookup {
 }
 
 fn has(words: &[String], wanted: &str) -> bool {
-    words.iter().any(|word| same(word, wanted))
-}
-
-fn same(word: &str, other: &str) -> bool {
-    normalize(word.trim()) == normalize(other.trim())
+    words
+        .iter()
+        .any(|word| normalize(word.trim()) == normalize(wanted.trim()))
 }
 
 /// Agents that were looked up.
@@ -67,7 +59,6 @@ pub(crate) struct Listed {
     pub(crate) warnings: Vec<String>,
 }
 
-/// Lists the agents that are looked for.
 pub(crate) fn list(surroundings: &Surroundings, lookup: &Lookup) -> Result<Listed> {
     let Known {
         agents, warnings, ..

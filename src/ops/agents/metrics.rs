@@ -152,7 +152,6 @@ impl Sum {
     }
 }
 
-/// Measures the executions of a user, or of all.
 pub(crate) fn metrics(surroundings: &Surroundings, user: Option<&str>) -> Result<Metrics> {
     let workspace = surroundings.workspace()?;
     let since = window::begin(surroundings.clock.now());
@@ -174,7 +173,6 @@ pub(crate) fn metrics(surroundings: &Surroundings, user: Option<&str>) -> Result
     Ok(metrics)
 }
 
-/// Counts the executions of an agent, those of a user or of all.
 pub(crate) fn executions(
     surroundings: &Surroundings,
     agent: &str,

@@ -6,7 +6,6 @@ mod files;
 pub(crate) mod lookup;
 pub(crate) mod metrics;
 pub(crate) mod register;
-mod reserved;
 mod roster;
 mod terms;
 mod trust;
@@ -50,7 +49,6 @@ pub(crate) struct Shown {
     pub(crate) warnings: Vec<String>,
 }
 
-/// Everybody whom messages and work can reach.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Known {
     /// The agents in list order, which decides ties: built-in ones, files by name, registered ones
@@ -58,7 +56,6 @@ pub(crate) struct Known {
     pub(crate) agents: Vec<Agent>,
     /// The files of those that have one, relative to the workspace, by id.
     pub(crate) files: Vec<(String, String)>,
-    /// Files that could not be used.
     pub(crate) warnings: Vec<String>,
     /// The same, with what they seem to hold.
     pub(crate) left_out: Vec<LeftOut>,
@@ -86,19 +83,16 @@ impl Known {
         }
     }
 
-    /// Finds an agent that must be there.
     pub(crate) fn require(&self, id: &str) -> Result<&Agent> {
         let found = self.agents.iter().find(|agent| agent.id == id);
         found.ok_or_else(|| self.no_agent(id))
     }
 
-    /// Returns the file that an agent stands in.
     pub(crate) fn file(&self, id: &str) -> Option<&str> {
         let found = self.files.iter().find(|(owner, _)| owner == id);
         found.map(|(_, file)| file.as_str())
     }
 
-    /// The error for an id that is no agent's.
     pub(crate) fn no_agent(&self, id: &str) -> Error {
         let message = format!("there is no agent `{id}`");
         if let Some(file) = self.left_out.iter().find(|file| file.names(id)) {
@@ -113,7 +107,6 @@ impl Known {
     }
 }
 
-/// Finds all agents. Without a workspace there are the built-in ones only.
 pub(crate) fn known(surroundings: &Surroundings) -> Result<Known> {
     match place(surroundings)? {
         Some(workspace) => known_in(&workspace),
@@ -156,7 +149,6 @@ pub(crate) fn uses(surroundings: &Surroundings, user: &str) -> Result<HashMap<St
     Ok(uses)
 }
 
-/// Finds all agents of a workspace.
 pub(crate) fn known_in(workspace: &Workspace) -> Result<Known> {
     match SqliteAgency::open(&workspace.agency())? {
         Some(mut agency) => known_to(&*agency.read()?, workspace),
@@ -164,7 +156,6 @@ pub(crate) fn known_in(workspace: &Workspace) -> Result<Known> {
     }
 }
 
-/// Finds all agents as a transaction sees them.
 pub(in crate::ops) fn known_to(
     transaction: &dyn AgencyTransaction,
     workspace: &Workspace,
@@ -211,7 +202,6 @@ fn joined(stored: Vec<Agent>, files: files::Files) -> Known {
     known
 }
 
-/// Finds the workspace, if there is one; one that the user named must be there.
 pub(crate) fn place(surroundings: &Surroundings) -> Result<Option<Workspace>> {
     match surroundings.workspace() {
         Ok(workspace) => Ok(Some(workspace)),
@@ -220,7 +210,6 @@ pub(crate) fn place(surroundings: &Surroundings) -> Result<Option<Workspace>> {
     }
 }
 
-/// Shows one agent that a user sees; without a user any.
 pub(crate) fn show(surroundings: &Surroundings, id: &str, user: Option<&str>) -> Result<Shown> {
     let known = known_by(surroundings, user)?;
     let agent = known.require(id)?.clone();
@@ -232,7 +221,6 @@ pub(crate) fn show(surroundings: &Surroundings, id: &str, user: Option<&str>) ->
     })
 }
 
-/// Says whether a worker may be called; nothing of an agent that is none.
 fn standing(surroundings: &Surroundings, agent: &Agent) -> Option<Standing> {
     let workspace = surroundings.workspace().ok()?;
     let trust = Trust::new(surroundings, &workspace);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::reserved::{self, refuse_reserved};
+use super::terms::{refuse_reserved, suggested};
 use super::{Known, Shown, Terms, files, known_to, standing, trust, write, write_if};
 use crate::agent::draft::{self, Draft};
 use crate::agent::{Agent, Kind, RUNTIME_MAX, builtin, runtime_moment};
@@ -123,16 +123,11 @@ fn to_stay(known: &Known, draft: Draft, user: Option<&str>) -> Result<Agent> {
     Err(taken(known, &id, draft.id.as_deref(), &name, is_seen))
 }
 
-/// The id that a draft says, or that is made of its name.
 fn named_id(draft: &Draft) -> String {
     let name = draft.name.as_deref().unwrap_or_default();
-    draft
-        .id
-        .clone()
-        .unwrap_or_else(|| reserved::suggested(name))
+    draft.id.clone().unwrap_or_else(|| suggested(name))
 }
 
-/// Makes an agent that stays of a draft.
 fn fresh(draft: Draft, id: &str) -> Result<Agent> {
     draft::check_id(id).map_err(|error| error.in_field("id"))?;
     if runtime_moment(id).is_some() {
@@ -170,7 +165,7 @@ fn taken(known: &Known, id: &str, said: Option<&str>, name: &str, is_seen: bool)
         Some(said) => (draft::numbered(said, number), "id"),
         None => {
             let mut numbers = 2..=RENAMED;
-            let other = numbers.find(|number| is_free(&reserved::suggested(&renamed(*number))));
+            let other = numbers.find(|number| is_free(&suggested(&renamed(*number))));
             (renamed(other.unwrap_or(number)), "name")
         }
     };
@@ -204,7 +199,11 @@ fn of_the_moment(
             );
             return Err(draft::invalid(message).in_field("id"));
         }
-        None => minted(known, millis),
+        None => {
+            let taken = |id: &String| known.agents.iter().any(|agent| agent.id == *id);
+            let mut ids = (millis..).map(|millis| format!("custom_{millis}"));
+            ids.find(|id| !taken(id)).unwrap_or_default()
+        }
     };
     let there = transaction.agent(&id)?;
     if there.is_none() && transaction.runtime_agents()? >= RUNTIME_MAX {
@@ -223,12 +222,6 @@ fn of_the_moment(
     agent.kind = worker(&draft)?.unwrap_or(agent.kind);
     draft.apply(&mut agent)?;
     Ok((agent, created))
-}
-
-fn minted(known: &Known, millis: u64) -> String {
-    let taken = |id: &String| known.agents.iter().any(|agent| agent.id == *id);
-    let mut ids = (millis..).map(|millis| format!("custom_{millis}"));
-    ids.find(|id| !taken(id)).unwrap_or_default()
 }
 
 /// Registers all agents of a file, or none. Those that are there are changed with `replace`.
@@ -268,7 +261,6 @@ pub(crate) fn import(surroundings: &Surroundings, path: &Path, replace: bool) ->
     Ok(imported)
 }
 
-/// Agents on their way from a file into the registry.
 struct Importing<'a> {
     known: &'a Known,
     /// Where in the list those are that are there.

@@ -12,12 +12,10 @@ use crate::route::{Index, Profile};
 use crate::store::agency::AgencyTransaction;
 use crate::workspace::Workspace;
 
-/// Agents that somebody can reach, ready to be chosen from.
 #[derive(Debug)]
 pub(crate) struct View {
     /// The agents in list order, which decides ties.
     pub(crate) agents: Vec<Arc<Agent>>,
-    /// The router's index of them.
     pub(crate) index: Index,
     /// Files of agents that could not be used.
     pub(crate) warnings: Vec<String>,
@@ -25,7 +23,6 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// Makes the index of agents, of whose files some could not be used.
     pub(crate) fn new(
         agents: impl IntoIterator<Item = impl Into<Arc<Agent>>>,
         warnings: Vec<String>,
@@ -43,13 +40,11 @@ impl View {
         }
     }
 
-    /// Finds an agent.
     pub(crate) fn agent(&self, id: &str) -> Option<&Arc<Agent>> {
         let place = self.places.get(id);
         place.and_then(|place| self.agents.get(*place))
     }
 
-    /// Finds an agent that must be there.
     pub(crate) fn require(&self, id: &str) -> Result<&Arc<Agent>> {
         let missing = || Known {
             agents: self.agents.iter().map(|agent| (**agent).clone()).collect(),
@@ -80,7 +75,6 @@ pub(crate) struct Roster {
 }
 
 impl Roster {
-    /// Begins without having looked.
     pub(crate) fn new(workspace: Workspace) -> Roster {
         Roster {
             workspace,

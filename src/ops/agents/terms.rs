@@ -1,15 +1,15 @@
 //! On whose behalf an agent is changed, and how far.
 
 use super::Known;
-use crate::agent::Agent;
+use crate::agent::{Agent, draft};
 use crate::error::{Code, Error, Result, quote};
 use crate::exchange::is_plainly_private;
 use crate::ops::trust::Registrant;
+use crate::route::{CLARIFY, FINALIZE};
+use crate::run::CHAT;
 
-/// On whose behalf an agent is changed, and how far.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Terms {
-    /// How it comes to cleo.
     pub(crate) by: Registrant,
     /// The user whose agents may be changed, and whose new ones are; none: the user of this machine,
     /// who may change all and makes what is everybody's.
@@ -36,7 +36,6 @@ impl Default for Terms {
 }
 
 impl Terms {
-    /// Finds an agent that may be changed. One of another user is not there.
     pub(super) fn require<'a>(&self, known: &'a Known, id: &str) -> Result<&'a Agent> {
         let user = self.user.as_deref();
         let agent = known.require(id)?;
@@ -48,7 +47,6 @@ impl Terms {
         Ok(agent)
     }
 
-    /// Refuses an agent that the user sees and that is not the user's own.
     pub(super) fn check_own(&self, agent: &Agent) -> Result<()> {
         if agent.is_own_of(self.user.as_deref()) {
             return Ok(());
@@ -91,5 +89,64 @@ impl Terms {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// What stands below `/api/agents` where an agent would.
+const ENDPOINTS: [&str; 11] = [
+    "cleanup",
+    "create",
+    "delegations",
+    "execute",
+    "execution",
+    "graph",
+    "list",
+    "metrics",
+    "register",
+    "registry",
+    "sync",
+];
+
+/// Who speaks besides agents, what messages go through, and what an agent is called before it has an id.
+const PARTS: [&str; 8] = [
+    CHAT,
+    "clarifier",
+    "design",
+    "draft",
+    "editor",
+    "router",
+    "supervisor",
+    "user",
+];
+
+pub(crate) fn is_reserved(id: &str) -> bool {
+    meaning(id).is_some()
+}
+
+/// Refuses an id that something of cleo's own has. An agent that has one from earlier is shown, changed and
+/// removed by the commands like any other.
+pub(super) fn refuse_reserved(id: &str) -> Result<()> {
+    let Some(meaning) = meaning(id) else {
+        return Ok(());
+    };
+    let error = draft::invalid(format!("`{id}` is {meaning}"));
+    Err(error.did_you_mean(&format!("{id}-agent")).in_field("id"))
+}
+
+/// Makes an id of a name, with a number where that would be reserved: `Metrics` becomes `metrics-2`.
+pub(super) fn suggested(name: &str) -> String {
+    let id = draft::suggested(name);
+    match is_reserved(&id) {
+        true => draft::numbered(&id, 2),
+        false => id,
+    }
+}
+
+fn meaning(id: &str) -> Option<&'static str> {
+    match id {
+        FINALIZE | CLARIFY => Some("what the router answers when it means no agent"),
+        id if ENDPOINTS.contains(&id) => Some("an endpoint of cleo's own below /api/agents"),
+        id if PARTS.contains(&id) => Some("an id of cleo's own"),
+        _ => None,
     }
 }

@@ -26,7 +26,6 @@ pub(crate) struct Trusting {
     pub(crate) file: Option<String>,
 }
 
-/// Trusts a worker as it is now.
 pub(crate) fn trust(surroundings: &Surroundings, id: &str) -> Result<Trusting> {
     surroundings.assignment.refuse_agent("trusts nothing")?;
     let (trust, known) = gathered(surroundings)?;
@@ -41,7 +40,6 @@ pub(crate) fn trust(surroundings: &Surroundings, id: &str) -> Result<Trusting> {
     Ok(trusting(&trust, &known, agent, before))
 }
 
-/// Takes trust in an agent away, also in one that is not there any more.
 pub(crate) fn untrust(surroundings: &Surroundings, id: &str) -> Result<Trusting> {
     let (trust, known) = gathered(surroundings)?;
     let agent = known.require(id)?;

@@ -65,7 +65,6 @@ pub(super) fn begin(now: DateTime<Utc>) -> DateTime<Utc> {
     hour - TimeDelta::hours(HOURS - 1)
 }
 
-/// Measures executions that began since the beginning of a window: all together, and those of each agent.
 pub(super) fn measured(
     since: DateTime<Utc>,
     seen: &[Glimpse],
@@ -101,7 +100,6 @@ pub(super) fn measured(
     (window, spreads.collect())
 }
 
-/// Says whether an execution failed, or its agent did and somebody else answered.
 fn has_failed(one: &Glimpse) -> bool {
     one.status == RunStatus::Failed || one.stood_in
 }

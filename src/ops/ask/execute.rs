@@ -2,13 +2,14 @@
 
 use serde_json::json;
 
-use super::Query;
+use super::{Options, Query, told};
 use crate::agent::Agent;
 use crate::error::{Code, Error, Result};
+use crate::llm;
 use crate::ops::answers::Answering;
 use crate::ops::runs::recording::Recording;
 use crate::ops::workers::Asked;
-use crate::query::Step;
+use crate::query::{self, Step};
 use crate::run::Speaker;
 use crate::run::schedule::Schedule;
 use crate::runner::crew::{self, Crew};
@@ -23,7 +24,6 @@ struct Course<'a, 'r> {
     recording: &'a mut Recording<'r>,
 }
 
-/// What a worker is asked.
 struct Job<'a> {
     agent: &'a Agent,
     intent: &'a str,
@@ -77,7 +77,6 @@ pub(super) fn execute(
     Ok(done.filter_map(|(id, reply)| Some((id, reply?))).collect())
 }
 
-/// Makes the answer of a worker that was not asked.
 fn failed(agent: &Agent, fault: Fault) -> Result<WorkerReply> {
     Ok(WorkerReply {
         request_id: request_id()?,
@@ -89,7 +88,6 @@ fn failed(agent: &Agent, fault: Fault) -> Result<WorkerReply> {
 }
 
 impl Course<'_, '_> {
-    /// Lets steps fail whose input comes from one that was left out of the plan.
     fn refuse_orphans(&mut self, schedule: &mut Schedule) -> Result<()> {
         for at in 0..self.steps.len() {
             let Some(need) = self.steps[at].input else {
@@ -103,7 +101,6 @@ impl Course<'_, '_> {
         Ok(())
     }
 
-    /// Notes that a step has no input.
     fn depends(&mut self, at: usize, need: u64) -> Result<()> {
         let message = format!("step {need}, whose result it needs, has none");
         let fault = Fault::new(FaultKind::DependencyError, message);
@@ -111,7 +108,6 @@ impl Course<'_, '_> {
         self.keep(at, reply)
     }
 
-    /// Lets all steps fail that need one that failed.
     fn skip(&mut self, schedule: &mut Schedule, at: usize) -> Result<()> {
         for later in schedule.failed(at) {
             let need = self.steps[later].input.unwrap_or_default();
@@ -187,5 +183,76 @@ impl<'a> Crew for Course<'a, '_> {
             false => self.skip(schedule, at)?,
         }
         Ok(())
+    }
+}
+
+/// The model that is asked where the settings name none.
+pub(super) const MODEL: &str = "gpt-4o-mini";
+
+pub(super) fn plan(
+    query: &Query,
+    options: &Options,
+    answering: &Answering,
+    workers: &[&Agent],
+    recording: &mut Recording<'_>,
+) -> Result<(Vec<Step>, Vec<String>)> {
+    let mut warnings = Vec::new();
+    let planned = match workers {
+        [] => None,
+        _ => asked(query, options, answering, workers)?,
+    };
+    let (steps, by) = match planned.map(|text| text.and_then(|text| query::read(&text, workers))) {
+        Some(Ok((steps, left_out))) => {
+            warnings.extend(left_out);
+            (steps, "planner")
+        }
+        other => {
+            if let Some(Err(why)) = other {
+                warnings.push(format!(
+                    "the plan cannot be used, so one worker is asked: {why}"
+                ));
+            }
+            (
+                query::fallback(&query.query, workers).into_iter().collect(),
+                "fallback",
+            )
+        }
+    };
+    let all: Vec<_> = steps.iter().map(told).collect();
+    recording
+        .note(|notes| notes.event("plan", json!({"by": by, "steps": all, "notes": warnings})))?;
+    Ok((steps, warnings))
+}
+
+/// Asks who plans; nothing when nobody does. The inner error says why there is no answer.
+fn asked(
+    query: &Query,
+    options: &Options,
+    answering: &Answering,
+    workers: &[&Agent],
+) -> Result<Option<std::result::Result<String, String>>> {
+    let brief = query::brief(&query.query, workers);
+    let answer = match &options.planner {
+        Some(program) => {
+            let answer = program.ask(&brief);
+            Some(answer.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+        }
+        None => {
+            let request = llm::Request {
+                temperature: Some(0.0),
+                schema: Some(query::schema()),
+                ..llm::Request::once(MODEL, query::PLANNER, &brief.to_string())
+            };
+            let answer = answering.ask_model(&request, &mut |_| {});
+            answer.map(|answer| answer.map(|reply| reply.text))
+        }
+    };
+    match answer {
+        None => Ok(None),
+        Some(Ok(text)) => Ok(Some(Ok(text))),
+        Some(Err(error)) if matches!(error.code, Code::Interrupted | Code::Terminated) => {
+            Err(error)
+        }
+        Some(Err(error)) => Ok(Some(Err(error.shown().into_owned()))),
     }
 }

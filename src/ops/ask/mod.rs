@@ -2,7 +2,6 @@
 //! [`ask`], which every face calls.
 
 mod execute;
-mod planning;
 
 use std::cell::RefCell;
 
@@ -26,10 +25,8 @@ use crate::worker::response::{Fault, FaultKind, Status, WorkerReply};
 /// Most of a worker's result that a model is given to answer from, in characters.
 const RESULT_MAX: usize = 20_000;
 
-/// A query.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Query {
-    /// What is asked.
     pub(crate) query: String,
     /// Who asks; none when nobody said.
     pub(crate) user_id: Option<String>,
@@ -37,14 +34,11 @@ pub(crate) struct Query {
     pub(crate) conversation: Option<String>,
 }
 
-/// How a query is carried out.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
-    /// Who answers, and plans.
     pub(crate) answerers: Answerers,
     /// A program that plans in the place of the model.
     pub(crate) planner: Option<External>,
-    /// Most workers that are asked at a time.
     pub(crate) jobs: usize,
     /// Whose workers are asked besides those of everybody; none: all.
     pub(crate) only: Option<String>,
@@ -76,19 +70,14 @@ pub(crate) struct UsedAgent {
     pub(crate) status: Status,
 }
 
-/// A reply with what belongs to it here.
 #[derive(Debug)]
 pub(crate) struct Asked {
-    /// The reply.
     pub(crate) reply: QueryReply,
-    /// The record.
     pub(crate) run: Run,
-    /// What the caller should know.
     pub(crate) warnings: Vec<String>,
 }
 
 impl Asked {
-    /// The error of a query that nobody answered.
     pub(crate) fn error(&self) -> Option<Error> {
         let fault = self.reply.error.as_ref()?;
         let message = format!("{}: {}", fault.kind, fault.message);
@@ -133,7 +122,11 @@ pub(crate) fn ask(
         let agent = SUPERVISOR;
         (tell.borrow_mut())(Told::Piece(Piece { run, agent, piece }));
     };
-    let workers = trusted_first(&answering, query::workers(&known.agents));
+    // Workers that may be called come first: who registers another over HTTP is not to stand in their way.
+    let (mut workers, others): (Vec<_>, Vec<_>) = query::workers(&known.agents)
+        .into_iter()
+        .partition(|agent| answering.workers.may_call(agent).is_ok());
+    workers.extend(others);
     let done = answered(
         query,
         options,
@@ -165,16 +158,6 @@ pub(crate) fn ask(
     }
 }
 
-/// Puts the workers that may be called first: of those that fit as well, and where none fits, one is asked that can
-/// answer. Who registers another over HTTP is not to stand in its way.
-fn trusted_first<'a>(answering: &Answering, workers: Vec<&'a Agent>) -> Vec<&'a Agent> {
-    let (trusted, others): (Vec<_>, Vec<_>) = workers
-        .into_iter()
-        .partition(|agent| answering.workers.may_call(agent).is_ok());
-    trusted.into_iter().chain(others).collect()
-}
-
-/// Takes a query that says something.
 fn check(query: &str) -> Result<&str> {
     let refuse = |message: String| {
         let error = Error::new(Code::InputInvalid, message);
@@ -198,10 +181,17 @@ fn answered(
     recording: &mut Recording<'_>,
     pieces: &mut dyn FnMut(&str, &str),
 ) -> Result<(QueryReply, Vec<String>)> {
-    let (steps, mut warnings) = planning::plan(query, options, answering, workers, recording)?;
+    let (steps, mut warnings) = execute::plan(query, options, answering, workers, recording)?;
     if steps.is_empty() {
         let fault = Fault::new(FaultKind::NoAgents, "no worker is registered and active");
-        return Ok((nothing(recording, fault)?, warnings));
+        close(recording, query::NOTHING, Some(&fault), None, None)?;
+        let reply = QueryReply {
+            answer: query::NOTHING.to_string(),
+            used_agents: Vec::new(),
+            intermediate_results: IndexMap::new(),
+            error: Some(fault),
+        };
+        return Ok((reply, warnings));
     }
     let done = execute::execute(query, options.jobs, &steps, answering, workers, recording)?;
     let first = done.iter().find_map(|(_, reply)| reply.error.clone());
@@ -237,16 +227,6 @@ fn answered(
     Ok((reply, warnings))
 }
 
-fn nothing(recording: &mut Recording<'_>, fault: Fault) -> Result<QueryReply> {
-    close(recording, query::NOTHING, Some(&fault), None, None)?;
-    Ok(QueryReply {
-        answer: query::NOTHING.to_string(),
-        used_agents: Vec::new(),
-        intermediate_results: IndexMap::new(),
-        error: Some(fault),
-    })
-}
-
 /// Makes the answer of what the workers said: by a model where there is one, else put together.
 fn composed(
     query: &Query,
@@ -259,7 +239,7 @@ fn composed(
     let run = recording.run.id.clone();
     let request = llm::Request {
         temperature: Some(0.2),
-        ..llm::Request::once(planning::MODEL, query::COMPOSER, &outputs(query, done))
+        ..llm::Request::once(execute::MODEL, query::COMPOSER, &outputs(query, done))
     };
     match answering.ask_model(&request, &mut |text| pieces(&run, text)) {
         Some(Ok(reply)) => {
@@ -286,7 +266,6 @@ fn composed(
     Ok((answer, Some(AnsweredBy::Worker)))
 }
 
-/// Writes what the workers said, as a model gets it.
 fn outputs(query: &Query, done: &[(u64, WorkerReply)]) -> String {
     let outputs = done.iter().map(|(_, reply)| {
         let output = reply.output.as_ref();
@@ -299,7 +278,6 @@ fn outputs(query: &Query, done: &[(u64, WorkerReply)]) -> String {
     json!({"user_query": query.query, "tool_outputs": outputs}).to_string()
 }
 
-/// Keeps how it ended.
 fn close(
     recording: &mut Recording<'_>,
     answer: &str,
@@ -321,7 +299,6 @@ fn close(
     })
 }
 
-/// Writes a step as events and planners have it.
 fn told(step: &Step) -> Value {
     json!({
         "step_id": step.id, "agent": step.agent, "intent": step.intent, "input_source": step.source(),

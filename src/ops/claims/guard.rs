@@ -10,7 +10,6 @@ use crate::ops::Context;
 use crate::store::Transaction;
 use crate::task::{Status, Task};
 
-/// Who acts, when, and under which claim.
 #[derive(Clone, Debug)]
 pub(in crate::ops) struct Caller {
     pub(in crate::ops) name: String,
@@ -23,7 +22,6 @@ pub(in crate::ops) struct Caller {
 }
 
 impl Caller {
-    /// Reads who acts, under no claim.
     pub(in crate::ops) fn unbound(context: &Context) -> Caller {
         let surroundings = &context.surroundings;
         let at = surroundings.clock.now();
@@ -97,7 +95,6 @@ pub(in crate::ops) fn check_holder(
     }
 }
 
-/// Refuses to claim what somebody holds.
 pub(super) fn refuse_held(last: Option<&Claim>, caller: &Caller) -> Result<()> {
     let Some(claim) = last else { return Ok(()) };
     refuse_clock(claim, caller)?;
@@ -131,7 +128,6 @@ pub(in crate::ops) fn check_clock(
     }
 }
 
-/// Refuses to judge a lease by a clock that was set back.
 pub(super) fn refuse_clock(claim: &Claim, caller: &Caller) -> Result<()> {
     if !claim.is_ahead_of(caller.at) {
         return Ok(());
@@ -150,7 +146,6 @@ pub(super) fn refuse_clock(claim: &Claim, caller: &Caller) -> Result<()> {
         .or("end the claim whatever the clock says", release))
 }
 
-/// The error for a caller who does not hold what somebody else does.
 pub(super) fn not_yours(claim: &Claim, caller: &Caller, verb: &str) -> Error {
     let id = claim.task;
     let message = format!("{}, not by {}", held(claim), caller.name);
@@ -171,7 +166,6 @@ fn held(claim: &Claim) -> String {
     format!("{task} is claimed by {holder} (epoch {epoch}) until {expires}")
 }
 
-/// The error for a caller whose claim is not that of the task, or no longer.
 pub(super) fn lost(task: &Task, claim: Option<&Claim>, caller: &Caller) -> Error {
     let id = task.id;
     let own = match caller.epoch {

@@ -90,7 +90,6 @@ fn claim_one(
     Ok(claim)
 }
 
-/// Reads a task that the caller may claim, with its last claim and what `force` passed over.
 fn claimable(
     transaction: &dyn Transaction,
     id: TaskId,
@@ -140,7 +139,6 @@ pub(crate) fn take_back(context: &mut Context, id: TaskId, lease: Lease) -> Resu
     })
 }
 
-/// Gives a task that nobody holds to the caller.
 fn take(
     transaction: &mut dyn Transaction,
     task: TaskId,

@@ -59,7 +59,6 @@ fn with_the_dead(context: &mut Context, error: Error, caller: &Caller) -> Result
     alive::named(&context.surroundings, &context.workspace, holders, error)
 }
 
-/// Finds the task to claim, and what was passed over for it.
 fn chosen(
     transaction: &dyn Transaction,
     scope: Option<TaskId>,
@@ -108,7 +107,6 @@ fn crowded(
     })
 }
 
-/// Frees the tasks whose lease is over.
 fn free_expired(
     transaction: &mut dyn Transaction,
     scope: Option<TaskId>,
@@ -126,7 +124,6 @@ fn free_expired(
     Ok(over)
 }
 
-/// Reads which tasks below `scope` are held although their lease is over.
 fn expired(
     transaction: &dyn Transaction,
     scope: Option<TaskId>,
@@ -162,7 +159,13 @@ pub(crate) fn nothing_ready(
     // What is waited for may lie outside the scope.
     let at_work = at_work(transaction, scope.filter(|_| open == 0), name, now)?;
     let epic = scope.map(|id| format!(" --epic {id}")).unwrap_or_default();
-    let error = |why: String| unready(scope, &why);
+    let place = scope.map(|id| format!(" below {id}")).unwrap_or_default();
+    let error = |why: String| {
+        Error::new(
+            Code::NothingReady,
+            format!("nothing is ready{place}: {why}"),
+        )
+    };
     if let Some(first) = at_work.first().filter(|one| one.stand != Stand::Nobody) {
         let why = format!("{} in work, {open} more open", at_work.len());
         let error = error(why).passing(true);
@@ -192,12 +195,6 @@ pub(crate) fn nothing_ready(
     })
 }
 
-fn unready(scope: Option<TaskId>, why: &str) -> Error {
-    let place = scope.map(|id| format!(" below {id}")).unwrap_or_default();
-    let message = format!("nothing is ready{place}: {why}");
-    Error::new(Code::NothingReady, message)
-}
-
 /// Who works on a task in work; in the order in which they are looked at.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Stand {
@@ -206,7 +203,6 @@ enum Stand {
     Nobody,
 }
 
-/// A task in work.
 struct AtWork {
     task: Task,
     stand: Stand,
@@ -232,7 +228,6 @@ impl AtWork {
     }
 }
 
-/// Reads which tasks below `scope`, or of all, are in work, and by whom.
 fn at_work(
     transaction: &dyn Transaction,
     scope: Option<TaskId>,

@@ -1,8 +1,7 @@
 //! What was done, and is not any more.
 
 use super::Required;
-use super::refusal::refusal;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::manifest::entry::Status as EntryStatus;
 use crate::manifest::log;
@@ -51,7 +50,6 @@ pub(crate) fn undone(
     Ok(undone)
 }
 
-/// Returns the spawn of a task that was shown to hold under a claim, if that is the last one.
 fn proven(
     transaction: &dyn Transaction,
     id: TaskId,
@@ -63,7 +61,6 @@ fn proven(
     Ok(record.filter(|record| record.verified_at.is_some()))
 }
 
-/// Finds what does not hold any more.
 fn broken(
     context: &mut Context,
     records: &[SpawnRecord],
@@ -74,7 +71,13 @@ fn broken(
         .iter()
         .zip(&verdicts)
         .filter_map(|(record, verdict)| {
-            let verdict = verdict.as_ref().filter(|verdict| !is_put_away(verdict))?;
+            let verdict = verdict.as_ref()?;
+            // All is well but that the entry was put away.
+            if verdict.verdict.violations.is_empty()
+                && verdict.entry_status == Some(EntryStatus::Archived)
+            {
+                return None;
+            }
             Some((record.task, refusal(verdict)?))
         });
     Ok(broken.collect())
@@ -106,8 +109,38 @@ fn verdicts(
     Ok(records.iter().map(look).collect())
 }
 
-/// Says whether all is well but that the entry was put away.
-fn is_put_away(verdict: &OutputVerdict) -> bool {
-    let is_whole = verdict.verdict.violations.is_empty();
-    is_whole && verdict.entry_status == Some(EntryStatus::Archived)
+pub(super) fn refusal(verdict: &OutputVerdict) -> Option<Error> {
+    let id = verdict.task_id;
+    let faults: Vec<&str> = verdict
+        .verdict
+        .violations
+        .iter()
+        .map(|found| found.message.as_str())
+        .collect();
+    let why = match verdict.entry_status {
+        _ if !faults.is_empty() => faults.join("; "),
+        Some(EntryStatus::Complete) => return None,
+        Some(status) => format!("its entry says {status}, not complete"),
+        None => "it has no entry".to_string(),
+    };
+    let message = format!("{id} was spawned and does not verify: {why}");
+    let (check, again) = (
+        ("see what is wrong", format!("cleo verify output {id}")),
+        (
+            "give the prompt to an agent again",
+            format!("cleo spawn {id} --format text"),
+        ),
+    );
+    // What an agent left unfinished verifies as such: only more work completes the task.
+    let (fix, other) = match faults.is_empty() {
+        true => (again, check),
+        false => (check, again),
+    };
+    let force = "complete it all the same, which is recorded";
+    Some(
+        Error::new(Code::NotVerified, message)
+            .fix(fix.1)
+            .or(other.0, other.1)
+            .or(force, format!("cleo complete {id} --force")),
+    )
 }

@@ -15,7 +15,6 @@ use crate::runner::probe::{self, Probed};
 /// How long a program may take to say what it is.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// A program that runs agents.
 struct Client {
     name: &'static str,
     /// Words before `--help` that lead to the command that runs are made with.
@@ -24,7 +23,6 @@ struct Client {
     options: Vec<String>,
 }
 
-/// The programs of all runners, with what their calls are made of.
 fn clients() -> Vec<Client> {
     let clients = agent::all().into_iter().map(|runner| {
         let (command, options) = agent::needs(&*runner);
@@ -65,7 +63,6 @@ pub(super) fn look(path: &OsStr, runners: &Runners) -> Vec<Finding> {
     findings
 }
 
-/// Finds fault with a program that the settings name and that is not there.
 fn missing_elsewhere(client: &Client, name: &str, path: &OsStr) -> Option<Finding> {
     // A path that is not whole is looked for in the folder that an agent works in.
     let is_relative = name.contains('/') && !Path::new(name).is_absolute();
@@ -141,7 +138,6 @@ fn judge(client: &Client, name: &str, program: &Path, path: &OsStr) -> Finding {
     Finding::warn(check, message, look)
 }
 
-/// Says whether a help text names an option, and not only a longer one.
 fn knows(help: &str, option: &str) -> bool {
     help.match_indices(option).any(|(at, _)| {
         let after = help[at + option.len()..].chars().next();

@@ -8,7 +8,7 @@ use crate::error::{Result, quote};
 use crate::id::{self, TaskId};
 use crate::ops::Surroundings;
 use crate::ops::runs::alive;
-use crate::store::sqlite::{HeldClaim, SqliteAgency, SqliteStore};
+use crate::store::sqlite::{SqliteAgency, SqliteStore};
 use crate::workspace::Workspace;
 
 /// Bytes of the write-ahead log above which every start is noticeably slower.
@@ -28,7 +28,12 @@ pub(super) fn look(surroundings: &Surroundings, workspace: &Workspace) -> Vec<Fi
     };
     let place = workspace.database().to_string_lossy().into_owned();
     let mut findings = vec![
-        checked("database.integrity", integrity(&store)),
+        checked(
+            "database.integrity",
+            store
+                .broken_pages()
+                .map(|problems| whole("database.integrity", &problems)),
+        ),
         checked("database.counts", counts(&store)),
         log(&store, &place),
         checked("clock", time(&store, clock)),
@@ -38,11 +43,6 @@ pub(super) fn look(surroundings: &Surroundings, workspace: &Workspace) -> Vec<Fi
         Err(error) => findings.push(Finding::of("claims", error)),
     }
     findings
-}
-
-fn integrity(store: &SqliteStore) -> Result<Finding> {
-    let problems = store.broken_pages()?;
-    Ok(whole("database.integrity", &problems))
 }
 
 /// Looks at the store of agents, runs and conversations, which is made when it is first needed.
@@ -156,15 +156,12 @@ fn claims(
         );
         Finding::warn("claims", message, format!("cleo claim {}", claim.task))
     });
-    let left = left.iter().map(|run| broken_off(run, &held));
+    let left = left.iter().map(|left| {
+        let tasks = held.iter().filter(|claim| claim.holder == left.run);
+        let tasks: Vec<TaskId> = tasks.map(|claim| claim.task).collect();
+        let (run, tasks) = (quote(&left.run), id::list(&tasks));
+        let message = format!("{run} holds {tasks}, and its process is gone");
+        Finding::warn("claims", message, left.way_on())
+    });
     Ok(ahead.chain(stale).chain(left).collect())
-}
-
-/// Makes a finding of a run that holds tasks and that nobody carries out any more.
-fn broken_off(left: &alive::Left, held: &[HeldClaim]) -> Finding {
-    let held = held.iter().filter(|claim| claim.holder == left.run);
-    let run = quote(&left.run);
-    let tasks: Vec<TaskId> = held.map(|claim| claim.task).collect();
-    let message = format!("{run} holds {}, and its process is gone", id::list(&tasks));
-    Finding::warn("claims", message, left.way_on())
 }

@@ -1,10 +1,17 @@
 //! Skills, protocols and the manifest.
 
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
 use super::Finding;
 use crate::dispatch::Matrix;
-use crate::error::quote;
+use crate::error::{Code, quote};
+use crate::file::unwritable;
 use crate::ops::{Context, Surroundings, manifest, skills};
 use crate::skill::Skill;
+use crate::workspace::{OUTPUT_DIR, Workspace};
 
 /// Most findings of one kind that are named one by one.
 const NAMED_MAX: usize = 10;
@@ -90,18 +97,95 @@ pub(super) fn manifest(context: &mut Context) -> Finding {
                 };
                 Finding::ok(check, format!("{n} {noun}, every line whole"))
             }
-            Some(error) => Finding::fail(check, error.message, mending(context)),
+            Some(error) => {
+                // What is no entry is moved away; a fault of an entry is left to its author, who has to see it.
+                let fix = match manifest::compact(context, true).map_or(0, |found| found.total) {
+                    0 => "cleo manifest validate",
+                    _ => "cleo manifest compact",
+                };
+                Finding::fail(check, error.message, fix)
+            }
         },
         Err(error) => Finding::of(check, error),
     }
 }
 
-/// Chooses what to do about faulty lines: what is no entry is moved away, and a fault of an entry
-/// is left to its author, who has to see it.
-fn mending(context: &Context) -> &'static str {
-    let movable = manifest::compact(context, true).map_or(0, |found| found.total);
-    match movable {
-        0 => "cleo manifest validate",
-        _ => "cleo manifest compact",
+/// How old a draft must be to be one that somebody left behind.
+const LEFT_BEHIND: Duration = Duration::from_secs(600);
+/// How every draft of a file begins; see `file::write_whole`.
+const DRAFT: &str = ".new-";
+/// How much room a folder must have, in bytes.
+const PROBE: u64 = 1 << 17;
+
+pub(super) fn look_at_folders(workspace: &Workspace) -> Vec<Finding> {
+    let folders = [".cleo", OUTPUT_DIR].map(|folder| workspace.root.join(folder));
+    let mut findings: Vec<Finding> = folders
+        .iter()
+        .map(|folder| writable(workspace, folder))
+        .collect();
+    findings.push(ignored(workspace));
+    // What a user has written beside the tasks, by export, leaves its drafts there.
+    let [own, outputs] = folders;
+    findings.push(leftovers(&[own, outputs, workspace.root.clone()]));
+    findings
+}
+
+fn writable(workspace: &Workspace, folder: &Path) -> Finding {
+    let check = "workspace.folders";
+    if !folder.is_dir() {
+        let root = quote(&workspace.root.to_string_lossy()).to_string();
+        let message = format!("{} is missing", folder.display());
+        return Finding::fail(check, message, format!("cleo --root {root} init"));
     }
+    match probe(folder) {
+        Ok(()) => Finding::ok(check, format!("{} can be written", folder.display())),
+        Err(cause) => {
+            let message = format!("{} cannot be written: {cause}", folder.display());
+            let error = unwritable(&folder.join(DRAFT), cause);
+            let full = error.fix.filter(|_| error.code == Code::DiskFull);
+            let allow = format!("chmod u+rwx {}", quote(&folder.to_string_lossy()));
+            Finding::fail(check, message, full.unwrap_or(allow))
+        }
+    }
+}
+
+/// Writes a file that goes away again. An empty one would find room on a full disk.
+fn probe(folder: &Path) -> io::Result<()> {
+    let mut draft = tempfile::Builder::new().prefix(DRAFT).tempfile_in(folder)?;
+    io::copy(&mut io::repeat(0).take(PROBE), &mut draft)?;
+    draft.as_file().sync_all()
+}
+
+fn ignored(workspace: &Workspace) -> Finding {
+    let check = "workspace.ignore";
+    if workspace.root.join(".cleo/.gitignore").is_file() {
+        return Finding::ok(check, "the database is kept out of version control");
+    }
+    let root = quote(&workspace.root.to_string_lossy()).to_string();
+    let message = ".cleo/.gitignore is missing, so the database may get into version control";
+    Finding::warn(check, message, format!("cleo --root {root} init"))
+}
+
+fn leftovers(folders: &[PathBuf]) -> Finding {
+    let check = "workspace.leftovers";
+    let entries = folders
+        .iter()
+        .filter_map(|folder| fs::read_dir(folder).ok());
+    let left = entries.flatten().flatten().filter(|entry| {
+        let is_draft = entry.file_name().to_string_lossy().starts_with(DRAFT);
+        let changed = entry.metadata().and_then(|there| there.modified());
+        let age = changed.ok().and_then(|changed| changed.elapsed().ok());
+        is_draft && age.is_some_and(|age| age > LEFT_BEHIND)
+    });
+    let left: Vec<String> = left
+        .map(|entry| quote(&entry.path().to_string_lossy()).to_string())
+        .collect();
+    if left.is_empty() {
+        return Finding::ok(check, "no process left a draft behind");
+    }
+    let message = format!(
+        "a process that was ended left {} drafts behind, which can be removed",
+        left.len()
+    );
+    Finding::warn(check, message, format!("ls -ld {}", left.join(" ")))
 }

@@ -1,23 +1,30 @@
 //! Looking at everything that cleo stands on, and saying what is wrong and how to mend it. Nothing
 //! is changed but by [`remove_damaged`].
-
-mod agents;
 mod clients;
 mod damage;
 mod database;
 mod files;
-mod folders;
-mod git;
-mod model;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+use std::time::Duration;
 
 use serde::Serialize;
 
+use self::clients::program;
+use super::agents::{LeftOut, known_in};
+use super::init::{self, Options};
 use super::{Context, Surroundings};
-use crate::config::Settings;
-use crate::error::{Code, Error, Result};
+use crate::agent_files::Client;
+use crate::config::{LLM_BASE_URL, Settings};
+use crate::error::{Code, Error, Result, quote};
+use crate::llm::Model;
+use crate::llm::client::no_key;
 use crate::runner::agent::Runners;
+use crate::runner::probe::{self, Probed};
+use crate::tree;
+use crate::workspace::Workspace;
+use crate::{exchange, runner};
 
 /// How something was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -91,19 +98,14 @@ impl Finding {
     }
 }
 
-/// What a face found around it, for the looks that need it.
 pub(crate) struct Patient {
-    /// What surrounds the command.
     pub(crate) surroundings: Surroundings,
     /// The settings, or what is wrong with them.
     pub(crate) settings: Result<Settings>,
-    /// Looks up a variable of the environment.
     pub(crate) variable: fn(&str) -> Option<OsString>,
-    /// Where programs are looked for.
     pub(crate) path: OsString,
 }
 
-/// Looks at everything. The error is the verdict, when something is broken.
 pub(crate) fn examine(patient: Patient) -> (Examined, Option<Error>) {
     let Patient {
         surroundings,
@@ -115,7 +117,7 @@ pub(crate) fn examine(patient: Patient) -> (Examined, Option<Error>) {
     let mut findings = match settings {
         Ok(settings) => {
             let ok = Finding::ok("settings", "every layer can be read");
-            let mut findings = vec![ok, model::look(&settings, variable)];
+            let mut findings = vec![ok, look_at_model(&settings, variable)];
             match Runners::from(&settings) {
                 Ok(of_settings) => runners = of_settings,
                 Err(error) => findings.push(Finding::of("runners", error)),
@@ -130,7 +132,7 @@ pub(crate) fn examine(patient: Patient) -> (Examined, Option<Error>) {
                 root: Some(workspace.root.clone()),
                 ..surroundings.clone()
             };
-            findings.extend(folders::look(&workspace));
+            findings.extend(files::look_at_folders(&workspace));
             findings.extend(database::look(&surroundings, &workspace));
             findings.push(database::agency(&workspace));
             findings.extend(damage::look(&workspace));
@@ -143,9 +145,9 @@ pub(crate) fn examine(patient: Patient) -> (Examined, Option<Error>) {
                     ..Finding::of("manifest", error)
                 },
             });
-            findings.extend(agents::look(&around, &workspace));
-            findings.extend(agents::left_out(&workspace));
-            findings.push(git::look(&path, &workspace.root));
+            findings.extend(look_at_agent_files(&around, &workspace));
+            findings.extend(left_out(&workspace));
+            findings.push(look_at_git(&path, &workspace.root));
         }
         Err(error) => findings.push(Finding::of("workspace", error)),
     }
@@ -153,7 +155,6 @@ pub(crate) fn examine(patient: Patient) -> (Examined, Option<Error>) {
     verdict(findings)
 }
 
-/// Removes the damaged rows that no other command removes, and then looks at everything.
 pub(crate) fn remove_damaged(patient: Patient) -> Result<(Examined, Option<Error>)> {
     let around = &patient.surroundings;
     around.assignment.refuse_agent("removes no damaged rows")?;
@@ -194,7 +195,136 @@ fn verdict(findings: Vec<Finding>) -> (Examined, Option<Error>) {
     (examined, error)
 }
 
-/// Makes one finding of a check that may itself fail.
 fn checked(check: &'static str, found: Result<Finding>) -> Finding {
     found.unwrap_or_else(|error| Finding::of(check, error))
+}
+
+/// How long git may take to say its version.
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// Looks at git and at the repository of a workspace. Nothing else needs git, so a fault is a warning.
+fn look_at_git(path: &OsStr, root: &Path) -> Finding {
+    let check = "git";
+    let Some(git) = program(path, "git") else {
+        return Finding::ok(
+            check,
+            "git is not on the PATH; only `run --isolate worktree` needs it",
+        );
+    };
+    let version = match probe::ask(&git, &["version"], path, LIMIT) {
+        Probed::Said(text) => text.trim().to_string(),
+        Probed::Failed(why) => {
+            let message = format!("{} {why}", git.display());
+            return Finding::warn(check, message, "git --version");
+        }
+    };
+    match require(&version, root) {
+        Ok(()) => Finding::ok(check, "git can make worktrees for runs"),
+        Err(error) => {
+            let fix = error.fix.unwrap_or_default();
+            Finding::warn(check, error.message, fix)
+        }
+    }
+}
+
+fn require(version: &str, root: &Path) -> Result<()> {
+    tree::require_git_version(version)?;
+    match tree::commit(root, tree::RESERVED_BRANCH) {
+        Ok(_) => Err(tree::reserved_branch()),
+        Err(_) => Ok(()),
+    }
+}
+
+const MODEL: &str = "model";
+
+fn look_at_model(settings: &Settings, variable: fn(&str) -> Option<OsString>) -> Finding {
+    let model = match Model::from(settings) {
+        Err(error) => return Finding::of(MODEL, error),
+        Ok(None) => {
+            let message = "none is configured; agents answer offline until llm.provider is set";
+            return Finding::ok(MODEL, message);
+        }
+        Ok(Some(model)) => model,
+    };
+    if let Err(error) = exchange::check(&runner::beside(exchange::PROGRAM)) {
+        return Finding::of(MODEL, error);
+    }
+    let key = model.key_variable.as_deref();
+    let key = key.map(|name| (name, variable(name).is_some()));
+    match key {
+        Some((name, false)) if model.needs_key => {
+            let error = no_key(&model, name);
+            Finding::warn(MODEL, error.message, error.fix.unwrap_or_default())
+        }
+        Some((name, true)) if !model.is_safe() => {
+            let server = &model.base_url;
+            let message = format!("the key in {name} goes to {server} without encryption");
+            Finding::warn(MODEL, message, format!("cleo config get {LLM_BASE_URL}"))
+        }
+        _ => {
+            let name = model.name.as_deref().unwrap_or("each agent's own model");
+            let (provider, server) = (model.provider.word(), &model.base_url);
+            Finding::ok(
+                MODEL,
+                format!("{name} of {provider} at {server}; not asked"),
+            )
+        }
+    }
+}
+
+fn look_at_agent_files(surroundings: &Surroundings, workspace: &Workspace) -> Vec<Finding> {
+    let own_file = |client: &Client| match client {
+        Client::Claude => ".claude/agents/cleo-subagent.md",
+        Client::Codex => ".codex/agents/cleo-subagent.toml",
+    };
+    let there = Client::ALL
+        .into_iter()
+        .filter(|client| workspace.root.join(own_file(client)).exists());
+    let findings: Vec<Finding> = there
+        .map(|client| judge_client(surroundings, client))
+        .collect();
+    if findings.is_empty() {
+        return vec![Finding::ok(
+            "agents",
+            "no agent files, which `cleo init --agents` would write",
+        )];
+    }
+    findings
+}
+
+/// Looks at the files of agents that cannot be used: whoever is asked for one of theirs finds nobody.
+fn left_out(workspace: &Workspace) -> Vec<Finding> {
+    let finding = |file: LeftOut| {
+        let path = workspace.root.join(&file.file);
+        let fix = format!("cat {}", quote(&path.to_string_lossy()));
+        Finding::warn("agents.files", file.why, fix)
+    };
+    // What is wrong with the store is told by the look at it.
+    let known = known_in(workspace).unwrap_or_default();
+    known.left_out.into_iter().map(finding).collect()
+}
+
+fn judge_client(surroundings: &Surroundings, client: Client) -> Finding {
+    let check = "agents";
+    let options = Options {
+        hooks: false,
+        agents: vec![client],
+        dry_run: true,
+        force: false,
+    };
+    let command = format!("cleo init --agents {}", client.name());
+    match init::init(surroundings, &options) {
+        Err(error) => Finding::of(check, error),
+        Ok(done) => match done.refusal {
+            Some(refusal) => Finding::warn(check, refusal.message, format!("{command} --dry-run")),
+            None if done.created.is_empty() && done.updated.is_empty() => Finding::ok(
+                check,
+                format!("the files for {} are up to date", client.name()),
+            ),
+            None => {
+                let paths = [done.created, done.updated].concat().join(", ");
+                Finding::warn(check, format!("missing or outdated: {paths}"), command)
+            }
+        },
+    }
 }

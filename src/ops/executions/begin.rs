@@ -24,7 +24,6 @@ const HISTORY_BYTES: usize = 32_000;
 /// Most characters of a message in the event that tells where it goes.
 const QUERY_SHOWN: usize = 500;
 
-/// What the router says, on its own.
 struct Routing {
     agent: Option<String>,
     by: RoutedBy,
@@ -160,7 +159,6 @@ fn routed(options: &Options, index: &Index, request: &Request<'_>, agent: Option
     }
 }
 
-/// Notes what the supervisor does until an agent is asked.
 fn first_steps(
     record: &mut Record,
     transaction: &mut dyn AgencyTransaction,

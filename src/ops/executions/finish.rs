@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::cancel::{given_up, watch};
 use super::record::{Progress, Record};
+use super::record::{given_up, watch};
 use super::{Begun, Executor, Ground, NO_MODEL, Piece, RETRYABLE, Told, UNTRUSTED};
 use crate::agent::{Agent, SUPERVISOR};
 use crate::error::{Code, Error, Result, quote};
@@ -35,7 +35,6 @@ enum Ending {
 }
 
 impl Executor {
-    /// Has an execution that has begun answered, keeps how it ended, and returns it so.
     pub(crate) fn finish(
         &mut self,
         mut begun: Begun,
@@ -75,7 +74,7 @@ impl Executor {
                 if error.code == Code::Untrusted {
                     return Ok(Ending::Failed { is_passing: false });
                 }
-                if is_silence(&error) {
+                if matches!(error.code, Code::ModelTimeout | Code::ModelUnreachable) {
                     let why = "the supervisor would ask the same server";
                     note_silence(&mut begun.record.run, why);
                     let is_passing = error.retryable();
@@ -142,7 +141,6 @@ impl Executor {
         }
     }
 
-    /// Notes that the agent failed, before anything else is tried.
     fn note_failure(&mut self, begun: &mut Begun, error: &Error) -> Result<()> {
         let (agent, record) = (&begun.agent.id, &mut begun.record);
         let text = format!("{agent} could not answer: {}", error.shown());
@@ -180,13 +178,11 @@ impl Ground {
         })
     }
 
-    /// Says whether nobody has to be asked for the end of an execution.
     pub(super) fn ends_alone(&self, begun: &Begun) -> bool {
         let has_worker = begun.record.run.agent.is_some() && begun.agent.is_worker();
         begun.question.is_some() || !(has_worker || self.answerers.has_model())
     }
 
-    /// Keeps how it ended; returns the error of an end that somebody asked for.
     fn close(
         &self,
         transaction: &mut dyn AgencyTransaction,
@@ -309,19 +305,12 @@ fn unanswered(run: &Run) -> String {
     )
 }
 
-/// Notes that the supervisor has no answer either.
 fn note_silence(run: &mut Run, why: &str) {
     let what = format!("{NO_MODEL}: {why}");
     let all: Vec<String> = run.error.take().into_iter().chain([what]).collect();
     run.error = Some(all.join("; "));
 }
 
-/// Says whether the server of the model was not heard: to ask it once more would take as long again.
-fn is_silence(error: &Error) -> bool {
-    matches!(error.code, Code::ModelTimeout | Code::ModelUnreachable)
-}
-
-/// Says whether somebody asked cleo to end.
 fn is_end(error: &Error) -> bool {
     matches!(error.code, Code::Interrupted | Code::Terminated)
 }

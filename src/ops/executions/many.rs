@@ -101,19 +101,15 @@ impl Summary {
         let is_good = |done: &Finished| done.run.status == RunStatus::Completed;
         self.total += 1;
         if let Ok(done) = answer {
-            self.warn(&done.warnings);
+            for warning in &done.warnings {
+                if !self.warnings.contains(warning) {
+                    self.warnings.push(warning.clone());
+                }
+            }
         }
         match answer.as_ref().is_ok_and(is_good) {
             true => self.completed += 1,
             false => self.failed += 1,
-        }
-    }
-
-    fn warn(&mut self, warnings: &[String]) {
-        for warning in warnings {
-            if !self.warnings.contains(warning) {
-                self.warnings.push(warning.clone());
-            }
         }
     }
 }

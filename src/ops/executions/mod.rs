@@ -1,21 +1,23 @@
 //! Executions: a message, the agent that the router finds for it, and its answer. Rules: multi-agent
 //! notes, sections 1.4 and 1.6. What happened is committed before the flow goes on, so that a killed
 //! process leaves a record that says how far it came.
-
 mod begin;
-mod cancel;
 mod delegations;
 mod finish;
 pub(crate) mod many;
 mod record;
-mod request;
 mod waiting;
 
 use std::sync::Arc;
 use std::time::Instant;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+pub(crate) use self::delegations::Delegated;
+pub(crate) use self::delegations::delegations;
+pub(crate) use self::many::execute_many;
+use self::record::Record;
+pub(crate) use self::record::cancel;
 use super::Surroundings;
 use super::agents::Roster;
 use super::answers::{Answerers, Answering};
@@ -25,24 +27,16 @@ use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result, quote};
 use crate::llm::Usage;
-use crate::route::Match;
+use crate::route::{Match, Query};
 use crate::run::{Event, Message, Run, RunStatus};
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
-pub(crate) use cancel::cancel;
-pub(crate) use delegations::{Delegated, delegations};
-pub(crate) use many::execute_many;
-use record::Record;
-pub(crate) use request::Request;
 
-/// How messages are routed and answered.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Options {
-    /// When a word counts for an agent.
     pub(crate) by: Match,
     /// Lead in points below which it is asked which agent is meant; 0 never asks.
     pub(crate) min_margin: u32,
-    /// Who can answer.
     pub(crate) answerers: Answerers,
 }
 
@@ -113,17 +107,14 @@ pub(crate) struct Begun {
 }
 
 impl Begun {
-    /// Returns the run as it stands.
     pub(crate) fn run(&self) -> &Run {
         &self.record.run
     }
 
-    /// Returns what happened so far.
     pub(crate) fn events(&self) -> &[Event] {
         &self.record.events
     }
 
-    /// Returns it as it is shown; its events were told already.
     pub(crate) fn shown(&self) -> Shown {
         Shown {
             steps: steps(&self.record.events),
@@ -157,17 +148,14 @@ impl Executor {
         })
     }
 
-    /// Returns the agents that are chosen from.
     pub(crate) fn roster(&self) -> Arc<Roster> {
         Arc::clone(&self.ground.roster)
     }
 
-    /// Says whether an execution ends without anybody being asked.
     pub(crate) fn ends_alone(&self, begun: &Begun) -> bool {
         self.ground.ends_alone(begun)
     }
 
-    /// Makes another one for a thread beside this one.
     pub(crate) fn another(&self) -> Result<Executor> {
         Ok(Executor {
             warnings: Vec::new(),
@@ -177,7 +165,6 @@ impl Executor {
         })
     }
 
-    /// Carries out an execution, and tells what happens once it is kept.
     pub(crate) fn execute(
         &mut self,
         request: &Request<'_>,
@@ -216,4 +203,44 @@ pub(crate) fn failure(shown: &Shown) -> Option<Error> {
         false => Error::new(Code::AgentFailed, what).fix(look),
     };
     Some(error.passing(retryable == Some(true)))
+}
+
+/// A message, with the agent that is asked for and the conversation that it belongs to.
+#[derive(Clone, Debug)]
+pub(crate) struct Request<'a> {
+    pub(crate) query: Query<'a>,
+    pub(crate) conversation: Option<String>,
+}
+
+/// What an object says beside what the router reads.
+#[derive(Deserialize)]
+struct Place {
+    #[serde(alias = "conversationId", alias = "conversation_id")]
+    conversation: Option<String>,
+}
+
+impl<'a> Request<'a> {
+    /// Reads a line: the message itself, or a JSON object as [`Query::line`] does, which may name a
+    /// `conversation` too.
+    pub(crate) fn line(bytes: &'a [u8]) -> Result<Request<'a>> {
+        let query = Query::line(bytes)?;
+        let place = place(bytes).transpose().map_err(|_| {
+            let message = "the conversation must be named by its id";
+            Error::new(Code::InputInvalid, message).fix("cleo conversations list")
+        })?;
+        Ok(Request {
+            query,
+            conversation: place.and_then(|place| place.conversation),
+        })
+    }
+
+    /// Reads which conversation a line names, whatever else is right or wrong with it.
+    fn conversation(bytes: &[u8]) -> Option<String> {
+        place(bytes)?.ok()?.conversation
+    }
+}
+
+fn place(bytes: &[u8]) -> Option<serde_json::Result<Place>> {
+    let is_object = bytes.trim_ascii_start().starts_with(b"{");
+    is_object.then(|| serde_json::from_slice(bytes))
 }

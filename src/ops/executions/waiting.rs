@@ -7,7 +7,6 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 /// How many lines wait for each that is worked on: enough to find those of other conversations.
 const AHEAD: usize = 16;
 
-/// A line of input.
 pub(super) struct Waiting {
     /// Its number, from 1.
     pub(super) number: usize,
@@ -36,7 +35,6 @@ struct State {
 }
 
 impl Queue {
-    /// Makes one for so many lines at a time.
     pub(super) fn new(jobs: usize) -> Queue {
         Queue {
             state: Mutex::default(),
@@ -81,13 +79,11 @@ impl Queue {
         }
     }
 
-    /// Notes that no more lines come.
     pub(super) fn end(&self) {
         self.state().is_ended = true;
         self.changed.notify_all();
     }
 
-    /// Drops what waits, and takes no more.
     pub(super) fn stop(&self) {
         let mut state = self.state();
         state.is_over = true;
@@ -95,7 +91,6 @@ impl Queue {
         self.changed.notify_all();
     }
 
-    /// Says whether nobody takes lines any more.
     pub(super) fn is_over(&self) -> bool {
         self.state().is_over
     }

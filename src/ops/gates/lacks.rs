@@ -3,7 +3,7 @@
 use super::standing::{CriterionStanding, CriterionState, TaskGates};
 use super::take::{command, typed};
 use crate::error::{Code, Error, quote};
-use crate::gate::{Evidence, Gate, Gates, Proof, Record, or_look};
+use crate::gate::{Criterion, Evidence, Gate, Gates, Proof, Record, for_shells, obeyed, or_look};
 use crate::id::TaskId;
 use crate::ops::trust::{Item, Trust};
 
@@ -90,7 +90,6 @@ fn proving(gate: Gate, standing: &TaskGates, here: &str) -> Option<String> {
     shown_by(id, gate, criteria.filter_map(|one| one.command.as_deref()))
 }
 
-/// Writes the command that passes a gate on the commands of criteria, where these show the same.
 pub(super) fn shown_by<'a>(
     id: TaskId,
     gate: Gate,
@@ -115,7 +114,6 @@ struct Old {
     is_renewable: bool,
 }
 
-/// Evidence that is stale, of gates and criteria.
 fn stale(gates: &Gates, standing: &TaskGates) -> Option<Error> {
     let id = standing.task_id;
     let mut old = old_gates(gates, standing);
@@ -138,7 +136,13 @@ fn old_gates(gates: &Gates, standing: &TaskGates) -> Vec<Old> {
     let needed = standing.stale.iter().filter(|gate| gates.needs(**gate));
     let records = needed.filter_map(|gate| Some((gate, standing.gates.get(gate)?)));
     let old = records.map(|(gate, record)| Old {
-        name: named(gate.name(), &record.evidence),
+        name: {
+            let commands: Vec<String> = record.evidence.iter().filter_map(command).collect();
+            match commands.is_empty() {
+                true => gate.name().to_string(),
+                false => format!("{} (`{}`)", gate.name(), commands.join("`, `")),
+            }
+        },
         is_renewable: record.evidence.iter().any(Evidence::is_proof),
     });
     old.collect()
@@ -160,15 +164,6 @@ fn old_criteria(standing: &TaskGates) -> Vec<Old> {
         },
     });
     old.collect()
-}
-
-/// Names a gate with the commands that proved it.
-fn named(gate: &str, evidence: &[Evidence]) -> String {
-    let commands: Vec<String> = evidence.iter().filter_map(command).collect();
-    match commands.is_empty() {
-        true => gate.to_string(),
-        false => format!("{gate} (`{}`)", commands.join("`, `")),
-    }
 }
 
 fn line(one: &CriterionStanding) -> String {
@@ -217,7 +212,13 @@ fn unproven(standing: &TaskGates) -> Option<Error> {
             && !matches!(one.state, CriterionState::Proven | CriterionState::Stale)
     };
     let open: Vec<&CriterionStanding> = standing.criteria.iter().filter(is_open).collect();
-    let names: Vec<String> = open.iter().map(|one| unshown(one)).collect();
+    let names: Vec<String> = open
+        .iter()
+        .map(|one| {
+            let why = one.half().map(|why| format!("; {why}")).unwrap_or_default();
+            format!("{} (`{}`{why})", one.number, line(one))
+        })
+        .collect();
     let message = format!(
         "{id} has criteria that nothing has shown to hold: {}",
         names.join(", ")
@@ -228,9 +229,10 @@ fn unproven(standing: &TaskGates) -> Option<Error> {
     (!names.is_empty()).then_some(error)
 }
 
-/// Names a criterion that nothing has shown to hold, with why its command cannot, where that is known.
-fn unshown(one: &CriterionStanding) -> String {
-    let why = one.half().map(|why| format!("; {why}"));
-    let why = why.unwrap_or_default();
-    format!("{} (`{}`{why})", one.number, line(one))
+impl CriterionStanding {
+    /// Says why its command would do half of what it asks for; none where it does all of it.
+    pub(crate) fn half(&self) -> Option<String> {
+        let sign = Criterion::read(&self.line).line.and_then(obeyed)?;
+        Some(format!("it is run without a shell: {}", for_shells(sign)))
+    }
 }

@@ -16,16 +16,13 @@ use crate::ops::{Context, require};
 use crate::runner::process::Bounds;
 use crate::workspace::Workspace;
 
-/// What to run.
 #[derive(Clone, Debug)]
 pub(crate) struct Renewal {
     /// Leave out criteria that were never shown to hold: only what is stale.
     pub(crate) stale_only: bool,
     /// Only the criterion with this number, whatever is known of it.
     pub(crate) only: Option<usize>,
-    /// How long each command may go on.
     pub(crate) bounds: Bounds,
-    /// Epoch of the claim under which it is done.
     pub(crate) epoch: Option<u32>,
 }
 
@@ -111,7 +108,10 @@ pub(crate) fn renew(
     renewed.standing = gates(context, task)?;
     renewed.standing.warnings = warnings;
     if renewal.only.is_none() {
-        renewed.criteria_words_only = accepted_before(&renewed.standing);
+        // What somebody accepted before files changed: no command can show it again.
+        let stale = renewed.standing.criteria.iter();
+        let stale = stale.filter(|one| one.command.is_none() && one.state == CriterionState::Stale);
+        renewed.criteria_words_only = stale.map(|one| one.number).collect();
     }
     let stale = stale_already(&renewed);
     renewed.standing.warnings.extend(stale);
@@ -138,13 +138,6 @@ fn require_trust(context: &Context, standing: &TaskGates, renewal: &Renewal) -> 
         true => Ok(()),
         false => Trust::new(&context.surroundings, &context.workspace).require(&items),
     }
-}
-
-/// Numbers the criteria that somebody accepted before files changed: no command can show them again.
-fn accepted_before(standing: &TaskGates) -> Vec<usize> {
-    let stale = standing.criteria.iter();
-    let stale = stale.filter(|one| one.command.is_none() && one.state == CriterionState::Stale);
-    stale.map(|one| one.number).collect()
 }
 
 /// Says which criteria passed and do not count, because files changed while they were run.
@@ -242,7 +235,6 @@ fn renew_gate(
     set_in(context, task, &setting, (&tree, &directory))
 }
 
-/// Chooses the criteria whose command is to run.
 fn chosen(standing: &TaskGates, renewal: &Renewal) -> Vec<CriterionStanding> {
     let is_wanted = |one: &&CriterionStanding| match (renewal.only, one.state) {
         _ if one.command.is_none() => false,
@@ -258,7 +250,6 @@ fn chosen(standing: &TaskGates, renewal: &Renewal) -> Vec<CriterionStanding> {
         .collect()
 }
 
-/// Finds a criterion by its number.
 fn numbered(standing: &TaskGates, number: usize) -> Result<&CriterionStanding> {
     let found = standing.criteria.iter().find(|one| one.number == number);
     found.ok_or_else(|| {
@@ -280,7 +271,6 @@ fn check_number(standing: &TaskGates, number: usize) -> Result<()> {
     Err(Error::new(Code::InputInvalid, message).fix(format!("cleo verify {id}")))
 }
 
-/// Runs the command of a criterion and keeps what came out.
 fn run(
     context: &mut Context,
     task: TaskId,
@@ -314,7 +304,6 @@ fn run(
     })
 }
 
-/// Looks at the files of a task for somebody who may still act on it.
 fn scene(
     context: &mut Context,
     task: TaskId,

@@ -135,7 +135,6 @@ pub(crate) enum CriterionState {
 }
 
 impl TaskGates {
-    /// Says whether the task has failed more often than it has rounds.
     pub(crate) fn rounds_exceeded(&self) -> bool {
         self.rounds_exceeded
     }
@@ -151,13 +150,11 @@ impl TaskGates {
         })
     }
 
-    /// Returns the commands that a gate was set with, as items to trust.
     pub(crate) fn commands(&self, gate: Gate) -> Vec<Item> {
         let record = self.gates.get(&gate);
         record.map_or_else(Vec::new, |record| Item::gate(self.task_id, gate, record))
     }
 
-    /// Says how a gate stands.
     pub(crate) fn state(&self, gate: Gate) -> GateState {
         match self.gates.get(&gate) {
             Some(record) if !record.passed => GateState::Failed,
@@ -184,7 +181,6 @@ impl TaskGates {
     }
 }
 
-/// Reads the gates of a task, judged where its work is to be looked at.
 pub(crate) fn gates(context: &mut Context, task: TaskId) -> Result<TaskGates> {
     let tree = context.judged_in(task)?;
     gates_in(context, &tree, task)
@@ -198,7 +194,6 @@ pub(in crate::ops) fn gates_to_show(context: &mut Context, task: TaskId) -> Resu
     gates_in(context, &tree, task)
 }
 
-/// Reads the gates of a task, judged in a tree.
 fn gates_in(context: &mut Context, tree: &Workspace, task: TaskId) -> Result<TaskGates> {
     let (mut task, gates) =
         context.read(|transaction| Ok((require(transaction, task)?, transaction.gates(task)?)))?;
@@ -207,7 +202,6 @@ fn gates_in(context: &mut Context, tree: &Workspace, task: TaskId) -> Result<Tas
     Ok(standing(tree, &task, gates, seen))
 }
 
-/// Looks at the files of a task, if there is evidence to compare them with.
 pub(in crate::ops) fn seen(
     workspace: &Workspace,
     task: &Task,
@@ -231,7 +225,6 @@ pub(in crate::ops) fn seen(
     }))
 }
 
-/// Judges the gates and criteria of a task by its files as they were seen.
 pub(in crate::ops) fn standing(
     workspace: &Workspace,
     task: &Task,
@@ -264,7 +257,6 @@ pub(in crate::ops) fn standing(
     }
 }
 
-/// Names the gates that passed, by how fresh their evidence is.
 fn passed_and(gates: &Gates, present: &Present<'_>, wanted: Freshness) -> Vec<Gate> {
     let passed = gates.gates.iter().filter(|(_, record)| record.passed);
     let found = passed.filter(|(_, record)| freshness(&record.evidence, present) == wanted);

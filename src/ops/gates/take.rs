@@ -26,7 +26,6 @@ const OWN_VARIABLES: [&str; 5] = [
     "TRACEPARENT",
 ];
 
-/// What somebody gives to prove something.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Given {
     /// Commands to run, in words, one after the other until one fails.
@@ -37,12 +36,10 @@ pub(crate) struct Given {
     pub(crate) commits: Vec<String>,
     /// Addresses of web pages.
     pub(crate) urls: Vec<String>,
-    /// Remarks.
     pub(crate) notes: Vec<String>,
 }
 
 impl Given {
-    /// Says whether nothing is given.
     pub(crate) fn is_empty(&self) -> bool {
         *self == Given::default()
     }
@@ -100,7 +97,6 @@ impl Scene {
         })
     }
 
-    /// Says what whoever took the evidence should know of it.
     pub(super) fn warnings(&self, now: &TaskGates) -> Vec<String> {
         let id = now.task_id;
         let after = now.tree.as_ref().and_then(|tree| tree.digest.as_ref());
@@ -123,7 +119,6 @@ impl Scene {
         warnings
     }
 
-    /// Says why there are no files: none are declared, or none are there.
     fn without_files(&self, id: TaskId) -> String {
         let named = &self.patterns[..self.patterns.len().min(PATTERNS_SHOWN)];
         match self.patterns.len() - named.len() {
@@ -134,7 +129,6 @@ impl Scene {
     }
 }
 
-/// Returns the working directory relative to the root of a tree, or the root when it is elsewhere.
 pub(in crate::ops) fn directory(context: &Context, tree: &Workspace) -> String {
     let real = |path: &Path| path.canonicalize().ok();
     let inside = real(&context.surroundings.directory)
@@ -249,7 +243,6 @@ fn blamed(error: Error) -> Error {
     }
 }
 
-/// Digests a file of the workspace that is named from a folder of it, or in full.
 fn file(workspace: &Workspace, directory: &str, path: &str) -> Result<Proof> {
     let relative = relative(&workspace.root, directory, path);
     let full = workspace.confine(&relative)?;
@@ -278,7 +271,6 @@ fn relative(root: &Path, directory: &str, path: &str) -> String {
     inside.unwrap_or_else(|| path.to_string())
 }
 
-/// Takes `.` and `..` out of a full path, by its words alone.
 fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -291,7 +283,6 @@ fn without_dots(path: &Path) -> PathBuf {
     plain
 }
 
-/// Writes the command of a piece of evidence as it is typed.
 pub(super) fn command(evidence: &Evidence) -> Option<String> {
     let Proof::Command { command, .. } = &evidence.proof else {
         return None;
@@ -299,7 +290,6 @@ pub(super) fn command(evidence: &Evidence) -> Option<String> {
     Some(typed(command))
 }
 
-/// Writes words as they are typed.
 pub(super) fn typed(words: &[String]) -> String {
     let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
     words.join(" ")

@@ -91,16 +91,14 @@ fn claimed_task(
     })?;
     match (work.as_slice(), linked.as_slice()) {
         ([one], _) | ([], [one]) => Ok(Some(*one)),
-        _ => Err(unclear(linked.len())),
+        _ => {
+            let n = linked.len();
+            let message = format!(
+                "the entry is linked to {n} tasks; set CLEO_TASK_ID to the one that the epoch is of"
+            );
+            Err(Error::new(Code::InputInvalid, message))
+        }
     }
-}
-
-/// The error for an entry of which nobody can say whose claim the epoch is of.
-fn unclear(n_linked: usize) -> Error {
-    let message = format!(
-        "the entry is linked to {n_linked} tasks; set CLEO_TASK_ID to the one that the epoch is of"
-    );
-    Error::new(Code::InputInvalid, message)
 }
 
 /// Finds all faults, and the epics of the linked tasks.

@@ -12,6 +12,7 @@ use crate::manifest::log::{self, Found};
 use crate::manifest::{Entry, Faulty, Fields, Status};
 use crate::ops::Context;
 use crate::score::normalize;
+use crate::workspace::OUTPUT_DIR;
 
 /// Most faulty lines that warnings name.
 const FAULTS_SHOWN: usize = 5;
@@ -57,7 +58,13 @@ pub(crate) struct Shown {
 
 /// Lists the entries that pass the filter, newest last.
 pub(crate) fn list(context: &mut Context, filter: &Filter) -> Result<Listed> {
-    let linked = linked_later(context, filter.task)?;
+    let linked: HashSet<String> = match filter.task {
+        Some(task) => {
+            let links = context.read(|transaction| transaction.links(task))?;
+            links.into_iter().map(|link| link.entry).collect()
+        }
+        None => HashSet::new(),
+    };
     let path = context.workspace.manifest()?;
     let limit = filter.limit.unwrap_or(usize::MAX);
     let newest = log::newest(&path, limit, |fields| Ok(filter.fits(fields, &linked)))?;
@@ -66,15 +73,6 @@ pub(crate) fn list(context: &mut Context, filter: &Filter) -> Result<Listed> {
         total: newest.total,
         warnings: warnings_of(&newest.faulty),
     })
-}
-
-/// Finds the entries that a task was linked to after they were written.
-fn linked_later(context: &mut Context, task: Option<TaskId>) -> Result<HashSet<String>> {
-    let Some(task) = task else {
-        return Ok(HashSet::new());
-    };
-    let links = context.read(|transaction| transaction.links(task))?;
-    Ok(links.into_iter().map(|link| link.entry).collect())
 }
 
 impl Filter {
@@ -112,14 +110,12 @@ pub(in crate::ops) fn require_entry(
     let Found { entry, faulty } = log::find(&path, id)?;
     match (entry, faulty.first()) {
         (Some(entry), _) => Ok((entry, faulty)),
-        (None, Some(first)) => Err(only_faulty(&path, id, first)),
+        (None, Some(first)) => {
+            let message = format!("the manifest holds {id} only in a faulty line; {first}");
+            Err(Error::new(Code::EntryNotFound, message).fix(file::look(&path, &[first.line])))
+        }
         (None, None) => Err(no_entry(&path, id)?),
     }
-}
-
-fn only_faulty(path: &Path, id: &str, first: &Faulty) -> Error {
-    let message = format!("the manifest holds {id} only in a faulty line; {first}");
-    Error::new(Code::EntryNotFound, message).fix(file::look(path, &[first.line]))
 }
 
 fn no_entry(path: &Path, id: &str) -> Result<Error> {
@@ -146,4 +142,40 @@ pub(in crate::ops) fn warnings_of(faulty: &[Faulty]) -> Vec<String> {
         ));
     }
     warnings
+}
+
+/// Where lines are moved to, beside the manifest.
+const REJECTED: &str = "MANIFEST.rejected.jsonl";
+
+/// What a compaction did.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Compaction {
+    /// How many lines stay.
+    pub(crate) kept: usize,
+    /// What was moved, by line of the manifest before.
+    pub(crate) rejected: Vec<Faulty>,
+    /// How many lines were moved.
+    pub(crate) total: usize,
+    /// Where they are now, relative to the workspace root.
+    pub(crate) file: String,
+    /// True when nothing was moved.
+    pub(crate) dry_run: bool,
+}
+
+/// Moves torn, foreign, overlong and repeated lines out of the manifest.
+pub(crate) fn compact(context: &Context, dry_run: bool) -> Result<Compaction> {
+    let file = format!("{OUTPUT_DIR}/{REJECTED}");
+    let path = context.workspace.manifest()?;
+    let rejected = context.workspace.confine(&file)?;
+    let target = (!dry_run).then_some(rejected.as_path());
+    let found = log::compact(&path, target, &context.now())?;
+    Ok(Compaction {
+        kept: found.kept,
+        total: found.rejected.len(),
+        rejected: found.rejected,
+        file,
+        dry_run,
+    })
 }

@@ -72,18 +72,14 @@ fn unknown_tasks(path: &Path, missing: &BTreeSet<TaskId>) -> Result<Vec<Faulty>>
         }
         if !unknown.is_empty() {
             let id = fields.id().unwrap_or_default().to_string();
-            faults.push(no_task(number, id, &unknown));
+            let message = match unknown.as_slice() {
+                [one] => format!("{id} names {one}, which is no task"),
+                all => format!("{id} names {}, which are no tasks", id::list(all)),
+            };
+            faults.push(Faulty::new(number, Code::TaskNotFound, message, Some(id)));
         }
     })?;
     Ok(faults)
-}
-
-fn no_task(line: usize, id: String, unknown: &[TaskId]) -> Faulty {
-    let message = match unknown {
-        [one] => format!("{id} names {one}, which is no task"),
-        _ => format!("{id} names {}, which are no tasks", id::list(unknown)),
-    };
-    Faulty::new(line, Code::TaskNotFound, message, Some(id))
 }
 
 /// The error for a manifest with faults. What is no entry can be moved out of it; an entry with faults

@@ -17,7 +17,6 @@ use crate::runner::process::{self, Captured};
 /// How long such a command may take.
 const LIMIT: Duration = Duration::from_secs(300);
 
-/// A command that answers questions.
 #[derive(Clone, Debug)]
 pub(crate) struct External {
     words: Vec<String>,
@@ -51,7 +50,6 @@ impl External {
         }
     }
 
-    /// Asks, and returns the answer, unread.
     pub(crate) fn ask(&self, question: &Value) -> Result<Vec<u8>> {
         let environment = child::answer_environment(&self.passed);
         let mut command = child::command(&self.words[0], &self.folder, environment);
@@ -74,7 +72,6 @@ impl External {
         Err(self.error(&why))
     }
 
-    /// The error of a command that gave no answer that can be used.
     pub(crate) fn error(&self, why: &str) -> Error {
         let message = format!("`{}` {why}", self.words[0]);
         Error::new(Code::AgentFailed, message)

@@ -70,7 +70,6 @@ pub(crate) struct Assignment {
     pub(crate) agent: Option<String>,
 }
 
-/// Makes a plan of a goal out of what active agents offer.
 pub(crate) fn make(
     surroundings: &Surroundings,
     goal: &str,
@@ -81,7 +80,6 @@ pub(crate) fn make(
     make_among(known, goal, max_loops, planner)
 }
 
-/// Makes a plan of a goal out of what those of these agents offer that are active.
 pub(crate) fn make_among(
     known: Known,
     goal: &str,
@@ -121,7 +119,6 @@ pub(crate) fn make_among(
     Ok(planned)
 }
 
-/// Refuses what can be no goal, before anybody is asked to plan it.
 pub(crate) fn checked_goal(goal: &str) -> Result<&str> {
     let one = Step {
         id: "x".to_string(),
@@ -137,7 +134,6 @@ pub(crate) fn checked_goal(goal: &str) -> Result<&str> {
     refuse_faulty(&plan).map(|()| goal.trim())
 }
 
-/// Refuses a plan that is faulty by itself.
 pub(crate) fn refuse_faulty(plan: &Plan) -> Result<()> {
     match check::faults(plan).into_iter().next() {
         None => Ok(()),
@@ -165,7 +161,6 @@ pub(crate) fn assigned(plan: &Plan, agents: &[Agent]) -> Result<Vec<Agent>> {
 }
 
 impl Planned {
-    /// Warns of everything that a step or a skill of the plan lacks.
     fn warn(&mut self, agents: &[Agent]) {
         for fault in missing(&self.plan, agents) {
             self.warnings
@@ -235,7 +230,6 @@ pub(crate) fn check(surroundings: &Surroundings, file: &Path) -> Result<Checked>
     Ok(judge(&bytes, known(surroundings)?))
 }
 
-/// Finds everything that keeps a plan from being carried out by these agents.
 pub(crate) fn judge(bytes: &[u8], known: Known) -> Checked {
     let (plan, mut faults) = crate::plan::read(bytes);
     let Known {
@@ -253,7 +247,6 @@ pub(crate) fn judge(bytes: &[u8], known: Known) -> Checked {
 }
 
 impl Checked {
-    /// Returns the error of a plan that cannot be carried out; `what` names it.
     pub(crate) fn error(&self, what: &str) -> Option<Error> {
         self.faults.first()?;
         let is_about_agents = |fault: &Fault| fault.kind == FaultKind::Agent;
@@ -298,7 +291,6 @@ impl Checked {
 /// Most faults that an error tells.
 const TOLD_MAX: usize = 5;
 
-/// Says who would get each step.
 pub(crate) fn assignments(plan: &Plan, agents: &[Agent]) -> Vec<Assignment> {
     let assignment = |step: &Step| Assignment {
         step: step.id.clone(),
@@ -309,7 +301,6 @@ pub(crate) fn assignments(plan: &Plan, agents: &[Agent]) -> Vec<Assignment> {
     plan.steps.iter().map(assignment).collect()
 }
 
-/// Finds steps that nobody can do, and the first of them.
 fn missing(plan: &Plan, agents: &[Agent]) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (place, step) in plan.steps.iter().enumerate() {

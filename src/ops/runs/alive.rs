@@ -31,7 +31,6 @@ pub(crate) struct Alive {
 }
 
 impl Alive {
-    /// Begins to give a sign of life.
     pub(crate) fn begin(workspace: &Workspace) -> Result<Alive> {
         let name = id::random();
         let path = place(workspace, &name)?;
@@ -90,7 +89,6 @@ fn lives(workspace: &Workspace, name: &str) -> bool {
 /// A run that nobody carries out any more and that can be resumed or cancelled.
 #[derive(Clone, Debug)]
 pub(crate) struct Left {
-    /// Its id.
     pub(crate) run: String,
     /// Whether this user began it on this machine.
     pub(crate) is_own: bool,
@@ -206,7 +204,6 @@ fn interrupt(transaction: &mut dyn AgencyTransaction, mut run: Run, clock: &Cloc
     Ok(())
 }
 
-/// Counts what the process took that has left a run which can be gone on with, as far as it told of it.
 fn count(transaction: &dyn AgencyTransaction, run: &mut Run) -> Result<()> {
     if !run.kind.resumes() {
         return Ok(());

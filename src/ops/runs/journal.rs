@@ -78,7 +78,6 @@ impl Journal {
         Ok(())
     }
 
-    /// Writes what was told down in the file, after its transaction was committed, and returns it.
     pub(crate) fn keep(&mut self) -> Result<Vec<Event>> {
         let told = std::mem::take(&mut self.told);
         let lines: String = told.iter().map(line).collect();
@@ -106,7 +105,6 @@ impl Journal {
         self.keep()
     }
 
-    /// Says whether another process has asked for the end of the run since this was last asked.
     pub(crate) fn is_cancelled(&mut self, agency: &mut dyn Agency) -> Result<bool> {
         let transaction = agency.read()?;
         loop {
@@ -121,7 +119,6 @@ impl Journal {
         }
     }
 
-    /// Returns the folder in which a run keeps its files.
     pub(crate) fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(&self.path)
     }
@@ -137,7 +134,6 @@ pub(crate) fn place(workspace: &Workspace, run: &str) -> Result<PathBuf> {
     workspace.confine(&format!(".cleo/runs/{run}"))
 }
 
-/// Reads all events of a run, in order.
 pub(crate) fn events(transaction: &dyn AgencyTransaction, run: &str) -> Result<Vec<Event>> {
     let mut all: Vec<Event> = Vec::new();
     loop {
@@ -187,7 +183,6 @@ fn mended(path: &Path, lines: &str) -> Result<File> {
     Ok(file)
 }
 
-/// Says how many bytes of the lines in `a` are lines of `b` too, from the beginning.
 fn whole_lines(a: &[u8], b: &[u8]) -> usize {
     let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
     memchr::memrchr(b'\n', &a[..same]).map_or(0, |end| end + 1)

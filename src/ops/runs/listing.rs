@@ -25,24 +25,17 @@ const BAR_MAX: usize = 60;
 /// Longest message in a row, in characters.
 const INPUT_MAX: usize = 300;
 
-/// Which runs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Wanted {
-    /// Of this user; none: of everybody.
     pub(crate) user: Option<String>,
-    /// By this agent.
     pub(crate) agent: Option<String>,
-    /// With this status.
     pub(crate) status: Option<RunStatus>,
-    /// Of this kind.
     pub(crate) kind: Option<RunKind>,
-    /// With these words in id or message.
     pub(crate) words: String,
     /// By what they are sorted.
     pub(crate) order: Order,
     /// Which way; the largest first unless told.
     pub(crate) dir: Option<Dir>,
-    /// At most so many.
     pub(crate) limit: u32,
     /// Without the first so many.
     pub(crate) offset: u32,
@@ -232,7 +225,6 @@ fn row_of(
     Ok(row(run, track, epics, now))
 }
 
-/// Makes the row of a run.
 pub(super) fn row(run: Run, track: &Track, epics: &mut Epics<'_>, now: &str) -> RunRow {
     let tasks = ordered(track);
     let work = || tasks.iter().filter(|task| !task.is_epic);
@@ -338,7 +330,6 @@ fn counts(track: &Track) -> StepCounts {
     counts
 }
 
-/// Takes as many stands as a bar has room for, evenly.
 fn bar(stands: Vec<Stand>) -> Vec<Stand> {
     let n_shown = stands.len().min(BAR_MAX);
     let at = |place: usize| stands[place * stands.len() / n_shown.max(1)];

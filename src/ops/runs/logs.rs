@@ -49,7 +49,6 @@ pub(crate) struct Output {
     pub(crate) text: String,
 }
 
-/// Reads what happened in a run, or in one task of it, and with `raw` what agents wrote.
 pub(crate) fn logs(
     surroundings: &Surroundings,
     id: &str,
@@ -80,7 +79,6 @@ pub(crate) fn logs(
     })
 }
 
-/// Reads the outputs that lie in the folder of a run.
 fn outputs(root: &Path, folder: &Path, task: Option<TaskId>) -> Result<Vec<Output>> {
     let Ok(entries) = fs::read_dir(folder) else {
         return Ok(Vec::new());
@@ -112,7 +110,6 @@ fn outputs(root: &Path, folder: &Path, task: Option<TaskId>) -> Result<Vec<Outpu
     Ok(outputs)
 }
 
-/// Reads the name of an output, such as `T3-1.out`.
 fn named(name: &str) -> Option<(TaskId, u32, &'static str)> {
     let (try_of, end) = name.split_once('.')?;
     let (task, attempt) = try_of.split_once('-')?;

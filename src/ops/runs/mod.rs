@@ -71,7 +71,6 @@ pub(crate) fn list(surroundings: &Surroundings, filter: &RunFilter) -> Result<Li
     })
 }
 
-/// Shows a run of a user, or of anybody.
 pub(crate) fn show(surroundings: &Surroundings, id: &str, user: Option<&str>) -> Result<Shown> {
     let workspace = surroundings.workspace()?;
     let agency = SqliteAgency::open(&workspace.agency())?;
@@ -79,7 +78,6 @@ pub(crate) fn show(surroundings: &Surroundings, id: &str, user: Option<&str>) ->
     one(&mut agency, surroundings, id, user)?.ok_or_else(|| no_run(id))
 }
 
-/// Returns true when this user began a stored run on this machine, as it is stored now.
 pub(crate) fn is_own(
     surroundings: &Surroundings,
     workspace: &Workspace,
@@ -89,7 +87,6 @@ pub(crate) fn is_own(
     Trust::new(surroundings, workspace).is_trusted(&Item::stored_run(run, events))
 }
 
-/// Refuses to resume a run that this user did not begin on this machine, or that is stored as another now.
 pub(crate) fn require_own(
     surroundings: &Surroundings,
     workspace: &Workspace,
@@ -100,7 +97,6 @@ pub(crate) fn require_own(
     Trust::new(surroundings, workspace).require(&[Item::stored_run(run, &events)])
 }
 
-/// Says what a run carries out.
 pub(crate) fn kind(surroundings: &Surroundings, id: &str) -> Result<RunKind> {
     let workspace = surroundings.workspace()?;
     let agency = SqliteAgency::open(&workspace.agency())?;
@@ -109,7 +105,6 @@ pub(crate) fn kind(surroundings: &Surroundings, id: &str) -> Result<RunKind> {
     run.map(|run| run.kind).ok_or_else(|| no_run(id))
 }
 
-/// Finds a run of a user, or of anybody, in a store that is open. One of a dead process is marked first.
 pub(crate) fn one(
     agency: &mut SqliteAgency,
     surroundings: &Surroundings,
@@ -126,7 +121,6 @@ pub(crate) fn one(
     run.map(|run| whole(&*transaction, run)).transpose()
 }
 
-/// Reads what belongs to a run.
 fn whole(transaction: &dyn AgencyTransaction, run: Run) -> Result<Shown> {
     let events = transaction.events(Some(&run.id), 0, EVENTS_MAX)?;
     Ok(Shown {
@@ -138,14 +132,12 @@ fn whole(transaction: &dyn AgencyTransaction, run: Run) -> Result<Shown> {
     })
 }
 
-/// Reads the steps among events.
 pub(in crate::ops) fn steps(events: &[Event]) -> Vec<Step> {
     let steps = events.iter().filter(|event| event.kind == STEP);
     let steps = steps.map(|event| serde_json::from_value(event.detail.clone().into()));
     steps.filter_map(std::result::Result::ok).collect()
 }
 
-/// Opens the store if there is one, with the runs of dead processes marked.
 pub(in crate::ops) fn settled(
     workspace: &Workspace,
     clock: &Clock,
@@ -157,7 +149,6 @@ pub(in crate::ops) fn settled(
     Ok(agency)
 }
 
-/// The error for an id that is no run's.
 pub(crate) fn no_run(id: &str) -> Error {
     Error::new(Code::RunNotFound, format!("there is no run `{id}`")).fix("cleo runs list")
 }

@@ -73,10 +73,8 @@ pub(crate) struct PromptText {
     pub(crate) digest: String,
 }
 
-/// Which part of a log.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LogWanted {
-    /// The task.
     pub(crate) task: Option<TaskId>,
     /// The try; none: the last.
     pub(crate) attempt: Option<u32>,
@@ -84,11 +82,9 @@ pub(crate) struct LogWanted {
     pub(crate) from: i64,
     /// At most so many.
     pub(crate) limit: usize,
-    /// Words to look for.
     pub(crate) words: String,
 }
 
-/// Reads what happened in a run after a cursor.
 pub(crate) fn events(
     surroundings: &Surroundings,
     id: &str,
@@ -113,7 +109,6 @@ pub(crate) fn events(
     })
 }
 
-/// Reads lines of what an agent wrote, between what happened before and after.
 pub(crate) fn log(
     surroundings: &Surroundings,
     memory: &mut Memory,
@@ -135,7 +130,17 @@ pub(crate) fn log(
         false => Some(matches(&mut lines, &wanted.words)?),
     };
     let shown = from..from.saturating_add(wanted.limit).min(total);
-    let shown: Result<Vec<LogLine>> = shown.map(|n| shown_line(&mut lines, n)).collect();
+    let shown: Result<Vec<LogLine>> = shown
+        .map(|n| {
+            let raw = lines.line(n)?;
+            let mut line = transcript::line(raw.ch, &raw.text);
+            line.error |= raw.error;
+            line.bytes += raw.beyond;
+            line.cut |= raw.beyond > 0;
+            let ms = raw.ms;
+            Ok(LogLine { n, ms, line })
+        })
+        .collect();
     Ok(LogPage {
         total,
         from,
@@ -145,7 +150,6 @@ pub(crate) fn log(
     })
 }
 
-/// Finds the lines that hold words, one after the other.
 fn matches(lines: &mut Lines<'_>, words: &str) -> Result<Vec<usize>> {
     let words = words.to_lowercase();
     let mut matches = Vec::new();
@@ -160,17 +164,6 @@ fn matches(lines: &mut Lines<'_>, words: &str) -> Result<Vec<usize>> {
     Ok(matches)
 }
 
-fn shown_line(lines: &mut Lines<'_>, n: usize) -> Result<LogLine> {
-    let raw = lines.line(n)?;
-    let mut line = transcript::line(raw.ch, &raw.text);
-    line.error |= raw.error;
-    line.bytes += raw.beyond;
-    line.cut |= raw.beyond > 0;
-    let ms = raw.ms;
-    Ok(LogLine { n, ms, line })
-}
-
-/// Reads the prompt of a try.
 pub(crate) fn prompt(
     surroundings: &Surroundings,
     id: &str,

@@ -63,7 +63,6 @@ pub(crate) struct Check {
     pub(crate) duration_ms: Option<u64>,
 }
 
-/// Reads what is said and found of a try; without a number, of the last one.
 pub(crate) fn proof(
     context: &mut Context,
     memory: &mut Memory,
@@ -82,7 +81,10 @@ pub(crate) fn proof(
         Some(number) => attempts.iter().find(|one| one.attempt == number),
         None => attempts.last(),
     };
-    let attempt = wanted.ok_or_else(|| no_try(run, task))?;
+    let attempt = wanted.ok_or_else(|| {
+        let message = format!("{task} was not tried so often in the run {run}");
+        Error::new(Code::RunNotFound, message).fix(format!("cleo runs show {}", quote(run)))
+    })?;
     let is_last = attempts.last() == Some(attempt);
     let left = is_last.then(|| left(context, task)).transpose()?;
     let mut found = left.as_ref().map(of_left).unwrap_or_default();
@@ -98,7 +100,11 @@ pub(crate) fn proof(
         );
     }
     if attempt.ended_at.is_none() || attempt.was_cancelled() {
-        found.iter_mut().for_each(not_reached);
+        // What is not there may have come yet: the try did not come to its end.
+        for check in found.iter_mut().filter(|check| check.ok == Some(false)) {
+            check.ok = None;
+            check.text = "not reached".to_string();
+        }
     }
     let of_run = track.board.task(task);
     Ok(Proof {
@@ -115,19 +121,6 @@ pub(crate) fn proof(
     })
 }
 
-/// Takes a fault back of a try that did not come to its end: what is not there may have come yet.
-fn not_reached(check: &mut Check) {
-    if check.ok == Some(false) {
-        check.ok = None;
-        check.text = "not reached".to_string();
-    }
-}
-
-fn no_try(run: &str, task: TaskId) -> Error {
-    let message = format!("{task} was not tried so often in the run {run}");
-    Error::new(Code::RunNotFound, message).fix(format!("cleo runs show {}", quote(run)))
-}
-
 fn check(check: &str, ok: Option<bool>, text: String) -> Check {
     Check {
         check: check.to_string(),
@@ -139,7 +132,6 @@ fn check(check: &str, ok: Option<bool>, text: String) -> Check {
     }
 }
 
-/// Tells of the file and the entry that an agent left.
 fn of_left(left: &Left) -> Vec<Check> {
     let broken = |rule: &str| {
         let found = left.violations.iter().filter(|one| one.rule == rule);
@@ -175,7 +167,6 @@ fn of_left(left: &Left) -> Vec<Check> {
     checks
 }
 
-/// Tells of gates and criteria.
 fn of_gates(context: &mut Context, task: TaskId) -> Result<Vec<Check>> {
     let standing = gates::gates_to_show(context, task)?;
     let gates = standing.gates.iter().map(|(gate, record)| {

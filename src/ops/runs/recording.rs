@@ -18,9 +18,7 @@ use crate::store::agency::{Agency, AgencyTransaction};
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
 
-/// A run that is being carried out.
 pub(crate) struct Recording<'a> {
-    /// The run as it stands.
     pub(crate) run: Run,
     clock: Clock,
     agency: SqliteAgency,
@@ -31,9 +29,7 @@ pub(crate) struct Recording<'a> {
     _alive: Alive,
 }
 
-/// What is noted together.
 pub(crate) struct Notes<'a> {
-    /// The run; it is kept as it stands in the end.
     pub(crate) run: &'a mut Run,
     clock: Clock,
     messages: &'a mut usize,
@@ -41,18 +37,12 @@ pub(crate) struct Notes<'a> {
     transaction: &'a mut dyn AgencyTransaction,
 }
 
-/// How a run begins.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Beginning<'a> {
-    /// What is carried out.
     pub(crate) kind: RunKind,
-    /// What is asked for.
     pub(crate) input: &'a str,
-    /// Whose it is.
     pub(crate) user: &'a str,
-    /// Who coordinates it.
     pub(crate) supervisor: &'a str,
-    /// Why it goes the way it goes.
     pub(crate) reason: &'a str,
 }
 
@@ -125,7 +115,6 @@ impl<'a> Recording<'a> {
         Ok((recording, events, messages))
     }
 
-    /// Notes what happened, all at once, and tells it once it is kept.
     pub(crate) fn note<T>(&mut self, work: impl FnOnce(&mut Notes<'_>) -> Result<T>) -> Result<T> {
         let before = self.run.clone();
         let (run, messages) = (&mut self.run, &mut self.messages);
@@ -150,7 +139,6 @@ impl<'a> Recording<'a> {
         done.ok_or_else(|| Error::new(Code::Internal, "nothing was noted"))
     }
 
-    /// Says whether another process has asked for the end of the run since this was last asked.
     pub(crate) fn is_cancelled(&mut self) -> Result<bool> {
         self.journal.is_cancelled(&mut self.agency)
     }
@@ -198,7 +186,6 @@ fn begun(beginning: &Beginning<'_>, owner: &str, clock: &Clock, number: u64) -> 
 }
 
 impl Notes<'_> {
-    /// Notes that something happened; `fields` is a JSON object.
     pub(crate) fn event(&mut self, kind: &str, fields: Value) -> Result<()> {
         let detail = match fields {
             Value::Object(detail) => detail,
@@ -234,7 +221,6 @@ impl Notes<'_> {
         Ok(id)
     }
 
-    /// Notes that an agent answered, and what that took.
     pub(crate) fn answered(
         &mut self,
         agent: &str,
@@ -247,7 +233,6 @@ impl Notes<'_> {
         Ok(())
     }
 
-    /// Adds what an answer took to what the run took.
     pub(crate) fn took(&mut self, usage: Option<Usage>, cost: Option<f64>) {
         let run = &mut *self.run;
         run.usage = match (run.usage, usage) {

@@ -119,7 +119,6 @@ pub(crate) struct Task {
     pub(crate) attempts: Vec<Attempt>,
 }
 
-/// Shows a run of a user, or of anybody, with its timeline.
 pub(crate) fn watched(
     surroundings: &Surroundings,
     memory: &mut Memory,
@@ -190,7 +189,6 @@ fn tasks(track: &Track) -> Vec<Task> {
     tasks.collect()
 }
 
-/// Finds when the last of what comes before a task was done.
 fn ready_at(track: &Track, task: &TaskRun) -> Option<String> {
     let mut last = track.started_at.clone()?;
     for need in &task.needs {

@@ -14,7 +14,6 @@ pub(super) struct Epics<'a> {
 }
 
 impl<'a> Epics<'a> {
-    /// Returns the titles of the epics of a workspace.
     pub(super) fn of(workspace: &'a Workspace) -> Epics<'a> {
         Epics {
             workspace,
@@ -48,7 +47,6 @@ pub(super) fn title(run: &Run, track: &Track, epics: &mut Epics<'_>) -> String {
     }
 }
 
-/// Reads from the options of a run which wave it is over, counted as `orchestrator waves` counts.
 fn wave(track: &Track) -> Option<(TaskId, usize)> {
     let wave = track.options.as_ref()?["selection"]["wave"].clone();
     serde_json::from_value(wave).ok()

@@ -51,7 +51,6 @@ pub(crate) struct TaskWhy {
     pub(crate) spawn: Option<Why>,
 }
 
-/// Tells why a run stands as it does.
 pub(crate) fn why(context: &mut Context, run: &str) -> Result<RunWhy> {
     let shown = show(&context.surroundings, run, None)?;
     let begun = shown.tasks.iter().filter(|task| task.attempts > 0);
@@ -62,7 +61,7 @@ pub(crate) fn why(context: &mut Context, run: &str) -> Result<RunWhy> {
     let work = shown.tasks.iter().filter(|task| !task.is_epic);
     let tasks = work.map(|task| {
         let spawn = spawns.remove(&task.task_id);
-        let spawn = spawn.filter(|why| is_of(why, task));
+        let spawn = spawn.filter(|why| task.manifest_id.as_ref() == Some(&why.receipt.manifest_id));
         task_why(task, &shown.run, &states, spawn)
     });
     Ok(RunWhy {
@@ -70,11 +69,6 @@ pub(crate) fn why(context: &mut Context, run: &str) -> Result<RunWhy> {
         reason: reason(&shown.run),
         run: shown.run,
     })
-}
-
-/// Says whether a receipt is that of the last try of a task.
-fn is_of(why: &Why, task: &TaskRun) -> bool {
-    task.manifest_id.as_ref() == Some(&why.receipt.manifest_id)
 }
 
 fn task_why(
@@ -118,7 +112,6 @@ fn task_reason(task: &TaskRun, run: &Run, waits_for: &[TaskId]) -> String {
     }
 }
 
-/// Tells what the run noted when it gave a task up.
 fn told(task: &TaskRun, waits_for: &[TaskId]) -> String {
     let noted = task.reason.clone();
     let noted = noted.unwrap_or_else(|| match task.missing.is_empty() {

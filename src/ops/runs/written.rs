@@ -10,28 +10,22 @@ use crate::file::{unwritable, write_whole};
 use crate::ops::Surroundings;
 use crate::run::report::{Record, github, html, junit};
 
-/// Where GitHub Actions takes what a step says.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Github {
-    /// The file of the job's summary.
     pub(crate) summary: Option<PathBuf>,
-    /// The file of the step's outputs.
     pub(crate) outputs: Option<PathBuf>,
 }
 
-/// Shows a run and writes its page.
 pub(crate) fn page(surroundings: &Surroundings, id: &str, path: &Path) -> Result<Shown> {
     let shown = show(surroundings, id, None)?;
     put(surroundings, path, &html::page(&record(&shown)))?;
     Ok(shown)
 }
 
-/// Writes the page of a run of a user, or of anybody, and returns it.
 pub(crate) fn html(surroundings: &Surroundings, id: &str, user: Option<&str>) -> Result<String> {
     Ok(html::page(&record(&show(surroundings, id, user)?)))
 }
 
-/// Writes the JUnit XML of a run.
 pub(crate) fn xml(surroundings: &Surroundings, shown: &Shown, path: &Path) -> Result<()> {
     put(surroundings, path, &junit::junit(&record(shown)))
 }

@@ -26,7 +26,6 @@ pub(crate) struct Exported {
     pub(crate) dry_run: bool,
 }
 
-/// A file that is to be written.
 struct Planned {
     file: PathBuf,
     text: String,
@@ -76,7 +75,6 @@ fn files(planned: &[Planned], wanted: impl Fn(There) -> bool) -> Vec<String> {
         .collect()
 }
 
-/// Finds the skills to write: these, or all that the program carries, whatever stands before them.
 fn chosen(surroundings: &Surroundings, target: &Path, names: &[String]) -> Result<Vec<Skill>> {
     let places = Places {
         except: fs::canonicalize(target).ok(),
@@ -104,15 +102,6 @@ fn only_there(skill: &Skill) -> Error {
     Error::new(Code::InputInvalid, message).fix(format!("cleo skills show {}", quote(name)))
 }
 
-/// Returns where a skill is written. The name comes from the skill's file, so it is checked here
-/// too, where it becomes a path.
-fn target_file(folder: &Path, name: &str) -> Result<PathBuf> {
-    if is_file_name(name) {
-        return Ok(folder.join(name).join("SKILL.md"));
-    }
-    Err(no_file_name(name))
-}
-
 fn no_file_name(name: &str) -> Error {
     let message = format!("the skill name `{name}` is not one plain name of a folder");
     Error::new(Code::SkillInvalid, message).fix("cleo skills list")
@@ -121,7 +110,11 @@ fn no_file_name(name: &str) -> Error {
 impl Planned {
     /// Plans to write a skill into a folder. What is no file there is an error.
     fn of(folder: &Path, skill: &Skill) -> Result<Planned> {
-        let (file, text) = (target_file(folder, &skill.name)?, exported(skill)?);
+        // The name comes from the skill's file, and becomes a path here.
+        if !is_file_name(&skill.name) {
+            return Err(no_file_name(&skill.name));
+        }
+        let (file, text) = (folder.join(&skill.name).join("SKILL.md"), exported(skill)?);
         let there = match file.exists() {
             false => There::Nothing,
             true => match read_within(&file, text.len() as u64)? {

@@ -60,7 +60,6 @@ pub(crate) struct Shown {
     pub(crate) body: String,
 }
 
-/// Finds all skills in reach.
 pub(crate) fn catalogue(surroundings: &Surroundings) -> Result<Catalogue> {
     Catalogue::load(&places(surroundings)?)
 }
@@ -74,7 +73,6 @@ fn places(surroundings: &Surroundings) -> Result<Places> {
     Ok(surroundings.places(workspace.ok().as_ref()))
 }
 
-/// Lists the skills in reach, of all tiers or of one.
 pub(crate) fn list(surroundings: &Surroundings, tier: Option<u8>) -> Result<Listed> {
     let catalogue = catalogue(surroundings)?;
     let wanted = |skill: &&Skill| tier.is_none() || skill.tier == tier;
@@ -95,7 +93,6 @@ pub(crate) fn list(surroundings: &Surroundings, tier: Option<u8>) -> Result<List
     })
 }
 
-/// Shows one skill.
 pub(crate) fn show(surroundings: &Surroundings, name: &str) -> Result<Shown> {
     let catalogue = catalogue(surroundings)?;
     let skill = catalogue.skill(name)?;
@@ -143,7 +140,6 @@ pub(crate) fn dispatch_task(
     Ok((decision, catalogue.warnings))
 }
 
-/// Chooses the skill for anything that looks like a task.
 pub(crate) fn dispatch_subject(
     catalogue: &Catalogue,
     subject: &Subject,

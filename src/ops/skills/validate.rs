@@ -63,7 +63,6 @@ pub(crate) fn validate(surroundings: &Surroundings, paths: &[PathBuf]) -> Result
     Ok(validated)
 }
 
-/// Judges the text of a SKILL.md that is to lie in a folder of this name.
 pub(crate) fn validate_text(folder: &str, text: &str) -> Validated {
     let faults = validate_bytes(folder, text.as_bytes());
     Validated::new(format!("{folder}/SKILL.md"), faults)
@@ -117,7 +116,9 @@ fn validate_folder(folder: &Path) -> Result<Validated> {
     };
     let path = file.to_string_lossy().into_owned();
     let Some(bytes) = read_within(&file, FILE_MAX)? else {
-        return Ok(Validated::new(path, vec![too_large()]));
+        let message = format!("The file is larger than {} MiB.", FILE_MAX >> 20);
+        let fault = Fault::new("FILE_TOO_LARGE", (1, 1), message);
+        return Ok(Validated::new(path, vec![fault]));
     };
     let validated = Validated::new(path, validate_bytes(&name, &bytes));
     let unloaded = validated.valid.then(|| unloaded(&name, &bytes)).flatten();
@@ -132,9 +133,4 @@ fn unloaded(folder: &str, bytes: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(bytes).into_owned();
     let read = Skill::read(folder, text.into(), Source::Named, String::new());
     read.err().map(|fault| fault.message)
-}
-
-fn too_large() -> Fault {
-    let message = format!("The file is larger than {} MiB.", FILE_MAX >> 20);
-    Fault::new("FILE_TOO_LARGE", (1, 1), message)
 }

@@ -18,7 +18,6 @@ use crate::store::Transaction;
 use crate::task::{Status, Task};
 use crate::workspace::Workspace;
 
-/// What a prompt is assembled from.
 pub(super) struct Assembly<'a> {
     pub(super) surroundings: &'a Surroundings,
     pub(super) workspace: &'a Workspace,
@@ -31,7 +30,6 @@ pub(super) struct Assembly<'a> {
 }
 
 impl Assembly<'_> {
-    /// Puts the prompt for a task together.
     pub(super) fn spawned(&self, task: &Task, place: &Place, options: &Options) -> Result<Spawned> {
         let Catalogue { skills, matrix, .. } = self.catalogue;
         let template = options.template.as_deref();
@@ -96,7 +94,6 @@ impl Assembly<'_> {
         Ok(told.collect())
     }
 
-    /// Names the file that keeps a prompt from carrying the protocol, where it is one on disk.
     fn looked_at(&self, error: Error, input: &Input<'_>) -> Error {
         let is_missing = error.code == Code::ProtocolMissing;
         let Some(file) = at_fault(input).filter(|_| is_missing) else {
@@ -144,7 +141,6 @@ impl Assembly<'_> {
     }
 }
 
-/// Finds that the block of a skill's own says that it is a known one, and was changed.
 fn edited(skill: &Skill, prepared: &Prepared) -> Result<Option<String>> {
     if !skill.own_protocol || prepared.injected_by_force {
         return Ok(None);
@@ -154,7 +150,6 @@ fn edited(skill: &Skill, prepared: &Prepared) -> Result<Option<String>> {
     Ok(change.map(block::edited))
 }
 
-/// Says whether a task names gates that it needs.
 pub(super) fn requires_gates(transaction: &dyn Transaction, task: TaskId) -> Result<bool> {
     Ok(!transaction.gates(task)?.required.is_empty())
 }

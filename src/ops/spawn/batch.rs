@@ -23,14 +23,12 @@ const IDS_PASTED: usize = 300;
 /// How many warnings an answer holds.
 const WARNINGS_SHOWN: usize = 20;
 
-/// Which tasks to prepare prompts for.
 #[derive(Clone, Debug)]
 pub(crate) enum Selection {
     /// These; one that is named twice counts once.
     Tasks(Vec<TaskId>),
     /// A wave of an epic.
     Wave {
-        /// The epic.
         epic: TaskId,
         /// Number of the wave as `orchestrator waves` shows it; none: what is ready now.
         number: Option<usize>,
@@ -69,7 +67,6 @@ fn as_failure<S: Serializer>(error: &Error, serializer: S) -> std::result::Resul
     Failure::of(error).serialize(serializer)
 }
 
-/// Finds the tasks of a selection, each once, and says what was left out of a wave.
 pub(crate) fn select(
     context: &mut Context,
     selection: Selection,
@@ -86,13 +83,12 @@ pub(crate) fn select(
     ids.retain(|id| seen.insert(*id));
     match ids.len() {
         0..=BATCH_MAX => Ok((ids, left_out)),
-        n => Err(too_many(n)),
+        n => {
+            let message =
+                format!("{n} prompts are too many for one batch; {BATCH_MAX} are allowed");
+            Err(Error::new(Code::InputInvalid, message))
+        }
     }
-}
-
-fn too_many(n: usize) -> Error {
-    let message = format!("{n} prompts are too many for one batch; {BATCH_MAX} are allowed");
-    Error::new(Code::InputInvalid, message)
 }
 
 /// Finds the tasks of a wave that nobody works on yet, at most `limit`. Of what is ready now, what
@@ -124,7 +120,6 @@ fn wave(
     Ok((ids, Vec::new()))
 }
 
-/// Says which tasks have to wait for the files of others.
 fn left_out(conflicts: &[Conflict]) -> Vec<String> {
     let told = conflicts.iter().take(WARNINGS_SHOWN).map(|conflict| {
         let files = conflict.files.join(", ");
@@ -136,12 +131,6 @@ fn left_out(conflicts: &[Conflict]) -> Vec<String> {
     told.chain(more).collect()
 }
 
-/// Writes tasks as they stand on a command line.
-fn listed(ids: &[TaskId]) -> String {
-    let ids: Vec<String> = ids.iter().map(TaskId::to_string).collect();
-    ids.join(" ")
-}
-
 /// Prepares the prompts for these tasks and hands out each as soon as it is durable; `take` says
 /// whether anybody still wants more. Fails as a whole only when nothing could be kept at all.
 pub(crate) fn spawn_batch(
@@ -150,7 +139,8 @@ pub(crate) fn spawn_batch(
     options: &Options,
     take: &mut dyn FnMut(Spawned) -> bool,
 ) -> Result<Batch> {
-    let catalogue = super::catalogue(context, options, &listed(ids))?;
+    let words: Vec<String> = ids.iter().map(TaskId::to_string).collect();
+    let catalogue = super::catalogue(context, options, &words.join(" "))?;
     if let Some(name) = &options.template {
         catalogue.skill(name)?;
     }
@@ -198,7 +188,11 @@ fn spawn_by(
         batch.failed.extend(failed);
         for spawned in spawned {
             batch.total += 1;
-            batch.warn(&spawned.warnings);
+            for warning in &spawned.warnings {
+                if batch.warnings.len() < WARNINGS_SHOWN && !batch.warnings.contains(warning) {
+                    batch.warnings.push(warning.clone());
+                }
+            }
             if !take(spawned) {
                 return Ok(batch);
             }
@@ -284,14 +278,6 @@ impl Batch {
         }
         let first = self.failed.iter().find_map(|one| one.error.fix.clone());
         first.unwrap_or(again)
-    }
-
-    fn warn(&mut self, warnings: &[String]) {
-        for warning in warnings {
-            if self.warnings.len() < WARNINGS_SHOWN && !self.warnings.contains(warning) {
-                self.warnings.push(warning.clone());
-            }
-        }
     }
 
     /// Names the tasks that were not come to, because the store can take no more.

@@ -28,7 +28,6 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Returns the output file relative to the workspace root.
     pub(super) fn output_file(&self) -> String {
         output_file(&self.date, &self.slug)
     }
@@ -47,7 +46,6 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// Reads the manifest, once for all prompts of the date.
     pub(super) fn read(workspace: &Workspace, date: &str) -> Result<Names> {
         if !crate::clock::is_date(date) {
             let message = format!("DATE is `{date}`, which is no real date such as 2026-01-26");
@@ -172,7 +170,6 @@ pub(super) fn findings(
     Ok(findings)
 }
 
-/// Reads the value of every token but RESULT_KIND.
 pub(super) fn bindings(
     transaction: &dyn Transaction,
     findings: &log::Latest,
@@ -223,7 +220,6 @@ pub(super) fn bindings(
     Ok(bindings)
 }
 
-/// Says whether an open session covers the task whose values these are.
 pub(super) fn has_session(bindings: &Bindings) -> bool {
     bindings.get("SESSION_ID") != Some(NONE)
 }
@@ -242,7 +238,6 @@ fn phase(phase: &str) -> String {
     }
 }
 
-/// Finds the nearest epic above a task.
 pub(in crate::ops) fn epic_of(
     transaction: &dyn Transaction,
     task: &Task,

@@ -28,7 +28,6 @@ pub(in crate::ops) use gather::topics;
 pub(crate) use receipt::Receipt;
 pub(crate) use why::{Why, why, whys};
 
-/// How to prepare a prompt.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Options {
     /// Use this skill instead of the one that dispatch finds.
@@ -44,7 +43,6 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Writes what decides about the text of a prompt as it stands on a command line.
     fn written(&self) -> String {
         let template = self.template.iter();
         let template = template.map(|name| format!(" --template={}", quote(name)));
@@ -91,7 +89,6 @@ pub(crate) struct Spawned {
     pub(crate) warnings: Vec<String>,
 }
 
-/// Prepares the prompt for a task and records its receipt.
 pub(crate) fn spawn(context: &mut Context, task: TaskId, options: &Options) -> Result<Spawned> {
     let catalogue = catalogue(context, options, &task.to_string())?;
     let mut preparation = Preparation::new(context, &catalogue, options)?;
@@ -152,7 +149,6 @@ pub(crate) struct Stock {
 }
 
 impl Stock {
-    /// Reads the skills and protocols.
     pub(crate) fn load(context: &Context) -> Result<Stock> {
         let places = context.surroundings.places(Some(&context.workspace));
         Ok(Stock {
@@ -187,7 +183,6 @@ impl<'a> Preparation<'a> {
         })
     }
 
-    /// Reads from the manifest what the prompts of these tasks need to know.
     fn survey(&mut self, transaction: &dyn Transaction, tasks: &[TaskId]) -> Result<()> {
         if self.surveyed.is_none() {
             let names = match self.names.take() {
@@ -200,7 +195,6 @@ impl<'a> Preparation<'a> {
         Ok(())
     }
 
-    /// Prepares one prompt and what is to be kept of it.
     fn one(&mut self, transaction: &dyn Transaction, id: TaskId) -> Result<(Spawned, SpawnRecord)> {
         let task = require(transaction, id)?;
         self.refuse_closed(&task)?;
@@ -239,7 +233,6 @@ impl<'a> Preparation<'a> {
     }
 }
 
-/// Records a prepared prompt, if it differs from what was recorded last.
 fn keep(transaction: &mut dyn Transaction, record: SpawnRecord) -> Result<()> {
     let known = transaction.spawns(record.task)?;
     let same = known
@@ -278,7 +271,6 @@ fn record(spawned: &Spawned, at: &str) -> Result<SpawnRecord> {
     })
 }
 
-/// Returns the protocol block that every task gets, with its tokens.
 pub(crate) fn block() -> Result<String> {
     let known = known_protocols()?;
     let mut always: Vec<_> = known
@@ -290,7 +282,6 @@ pub(crate) fn block() -> Result<String> {
     Ok(block::compose(&always))
 }
 
-/// Returns the protocol block for a task, with its tokens resolved.
 pub(crate) fn block_for(context: &mut Context, task: TaskId) -> Result<String> {
     let catalogue = Catalogue::load(&context.surroundings.places(Some(&context.workspace)))?;
     let known = known_protocols()?;

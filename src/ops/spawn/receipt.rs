@@ -68,7 +68,6 @@ pub(crate) struct Receipt {
     pub(crate) prompt_digest: String,
 }
 
-/// What a receipt is made of.
 pub(super) struct Parts<'a> {
     pub(super) task: &'a Task,
     pub(super) skill: &'a Skill,
@@ -128,7 +127,6 @@ fn inputs(parts: &Parts<'_>, catalogue: &Catalogue) -> BTreeMap<String, String> 
     inputs
 }
 
-/// Says whether two receipts, as they are kept, are of prompts that ask for the same work in the same way.
 pub(super) fn ask_the_same(one: &Value, other: &Value) -> bool {
     let asked = |receipt: &Value| {
         let mut inputs = receipt.get("inputs")?.as_object()?.clone();

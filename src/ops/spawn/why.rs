@@ -56,13 +56,15 @@ pub(crate) struct Change {
     pub(crate) now: Option<String>,
 }
 
-/// Replays the latest receipt of a task.
 pub(crate) fn why(context: &mut Context, task: TaskId) -> Result<Why> {
     let ground = Ground::of(context)?;
     context.read(|transaction| {
         let task = require(transaction, task)?;
         let record = transaction.latest_spawn(task.id)?;
-        let record = record.ok_or_else(|| not_spawned(task.id))?;
+        let record = record.ok_or_else(|| {
+            let message = format!("{} has not been spawned", task.id);
+            Error::new(Code::ReceiptNotFound, message).fix(format!("cleo spawn {}", task.id))
+        })?;
         let findings = gather::findings(transaction, &ground.workspace, &[task.id])?;
         ground.replayed(transaction, &findings, &task, record)
     })
@@ -82,11 +84,6 @@ pub(crate) fn whys(context: &mut Context, tasks: &[TaskId]) -> Result<HashMap<Ta
         }
         Ok(whys)
     })
-}
-
-fn not_spawned(task: TaskId) -> Error {
-    let message = format!("{task} has not been spawned");
-    Error::new(Code::ReceiptNotFound, message).fix(format!("cleo spawn {task}"))
 }
 
 /// What receipts are replayed on.
@@ -173,7 +170,6 @@ fn again(
     }
 }
 
-/// Says whether a failure is due to what goes into a prompt, which is what is asked about.
 fn is_of_input(code: Code) -> bool {
     matches!(
         code,

@@ -98,7 +98,6 @@ struct Batch {
     keys: HashMap<String, TaskId>,
 }
 
-/// What a draft will be.
 struct Plan {
     id: TaskId,
     is_new: bool,
@@ -120,7 +119,6 @@ impl Batch {
         Ok(batch)
     }
 
-    /// Checks the drafts and gives each its id, or the id of the task that has its key.
     fn take(&mut self, transaction: &mut dyn Transaction) -> Result<()> {
         for draft in &mut self.drafts {
             *draft = std::mem::take(draft).checked()?;
@@ -147,7 +145,6 @@ impl Batch {
         Ok(())
     }
 
-    /// Turns references into ids and checks that each leads to a task.
     fn resolve(&mut self, tasks: &dyn Tasks) -> Result<()> {
         let own: HashSet<TaskId> = self.new_ids().collect();
         let keys = &self.keys;
@@ -165,7 +162,12 @@ impl Batch {
         for (draft, plan) in self.drafts.iter_mut().zip(&mut self.plans) {
             plan.resolve(draft, find)
                 .map_err(|error| error.at_lines(draft.line.into_iter().collect()))
-                .map_err(|error| if is_batch { about(draft, error) } else { error })?;
+                .map_err(|mut error| {
+                    if is_batch {
+                        error.message = format!("{}: {}", named(draft), error.message);
+                    }
+                    error
+                })?;
         }
         Ok(())
     }
@@ -199,17 +201,11 @@ impl Batch {
             Ok(all)
         };
         match circle(self.new_ids(), next)? {
-            Some(way) => Err(self.circular(&way)),
+            Some(way) => Err(cycle(&self.names(&way)).at_lines(self.lines(&way))),
             None => Ok(()),
         }
     }
 
-    /// The error for a circle.
-    fn circular(&self, way: &[TaskId]) -> Error {
-        cycle(&self.names(way)).at_lines(self.lines(way))
-    }
-
-    /// Returns the lines of a batch that some of its tasks stand on.
     fn lines(&self, ids: &[TaskId]) -> Vec<usize> {
         let wanted: HashSet<&TaskId> = ids.iter().collect();
         let own = self.drafts.iter().zip(&self.plans);
@@ -269,12 +265,6 @@ impl Batch {
         }
         Ok(())
     }
-}
-
-/// Says which task of several an error is about.
-fn about(draft: &Draft, mut error: Error) -> Error {
-    error.message = format!("{}: {}", named(draft), error.message);
-    error
 }
 
 /// The error for a key that tasks of a batch share.

@@ -10,7 +10,6 @@ use crate::ops::{Context, require};
 use crate::store::{Archived, Filter, Tasks, Transaction};
 use crate::task::{Status, Task};
 
-/// Which tasks to archive.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Selection {
     /// These, with everything below them.
@@ -56,7 +55,6 @@ pub(crate) fn archive(
     set(context, plan, Some(&now), dry_run)
 }
 
-/// Takes tasks out of the archive, with everything below them.
 pub(crate) fn unarchive(
     context: &mut Context,
     tasks: &[TaskId],
@@ -142,7 +140,6 @@ fn whole(tasks: &dyn Tasks, id: TaskId) -> Result<Vec<TaskId>> {
     with_below(tasks, id)
 }
 
-/// Returns the tasks that were closed before a moment, as was everything below them.
 fn older(tasks: &dyn Tasks, moment: &str, epic: Option<TaskId>) -> Result<Vec<TaskId>> {
     let filter = Filter {
         statuses: vec![Status::Done, Status::Cancelled],
@@ -159,24 +156,18 @@ fn older(tasks: &dyn Tasks, moment: &str, epic: Option<TaskId>) -> Result<Vec<Ta
     closed_below(tasks, &found)
 }
 
-/// Leaves out each task that has something below it which is neither among them nor archived.
 fn closed_below(tasks: &dyn Tasks, found: &[Task]) -> Result<Vec<TaskId>> {
     let mut chosen: BTreeSet<TaskId> = found.iter().map(|task| task.id).collect();
     let mut unsure: Vec<TaskId> = chosen.iter().copied().collect();
     while let Some(id) = unsure.pop() {
         let mut is_whole = true;
         for child in tasks.children(id)? {
-            is_whole &= chosen.contains(&child) || is_archived(tasks, child)?;
+            let archived = |task: Task| task.archived_at.is_some();
+            is_whole &= chosen.contains(&child) || tasks.task(child)?.is_some_and(archived);
         }
         if !is_whole && chosen.remove(&id) {
             unsure.extend(tasks.parent(id)?.filter(|parent| chosen.contains(parent)));
         }
     }
     Ok(chosen.into_iter().collect())
-}
-
-fn is_archived(tasks: &dyn Tasks, id: TaskId) -> Result<bool> {
-    Ok(tasks
-        .task(id)?
-        .is_some_and(|task| task.archived_at.is_some()))
 }

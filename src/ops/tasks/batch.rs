@@ -91,7 +91,6 @@ fn refuse(faults: &[Fault], file: Option<&Path>) -> Result<()> {
     })
 }
 
-/// Adds the command that shows the lines at fault, and the one that takes them once they are corrected.
 pub(crate) fn looked_at(error: Error, file: &Path) -> Error {
     if error.lines.is_empty() {
         return error;

@@ -1,11 +1,9 @@
 //! Changing the fields of a task.
 
-mod lighter;
+use std::collections::BTreeSet;
 
 use serde::Deserialize;
 use serde_json::Value;
-
-use lighter::refuse_lighter;
 
 use super::moves::early;
 use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep, waits_for};
@@ -18,10 +16,9 @@ use crate::ops::{Context, require};
 use crate::store::{CIRCULAR, DANGLING, Tasks, dangling};
 use crate::task::graph::circle;
 use crate::task::rules::{
-    check_due, check_estimate, check_list, check_note, check_phase, check_text, check_title,
-    check_word,
+    check_due, check_estimate, check_files, check_list, check_note, check_phase, check_text,
+    check_title, check_word, inside,
 };
-use crate::task::rules::{check_files, inside};
 use crate::task::{Note, Priority, Size, Status, Task, TaskType};
 
 /// A change to a task. What is `None` or empty stays.
@@ -57,7 +54,6 @@ pub(crate) struct Patch {
 }
 
 impl Patch {
-    /// Says whether the patch changes nothing.
     pub(crate) fn is_empty(&self) -> bool {
         *self == Patch::default()
     }
@@ -292,7 +288,6 @@ fn apply_edges(tasks: &dyn Tasks, task: &mut Task, patch: &Patch) -> Result<()> 
     Ok(())
 }
 
-/// Takes names away that an import found no task for. Some of them look like ids.
 fn remove_missing(task: &mut Task, patch: &Patch) -> Result<()> {
     let mut names = dangling(task);
     if let Some(name) = patch
@@ -369,7 +364,6 @@ fn check_parent(tasks: &dyn Tasks, task: TaskId, parent: TaskId) -> Result<()> {
     Ok(())
 }
 
-/// Counts the levels from `task` down, itself included.
 pub(in crate::ops) fn height(tasks: &dyn Tasks, task: TaskId) -> Result<usize> {
     let mut levels = 0;
     let mut level = vec![task];
@@ -382,4 +376,24 @@ pub(in crate::ops) fn height(tasks: &dyn Tasks, task: TaskId) -> Result<usize> {
         level = below;
     }
     Ok(levels)
+}
+
+/// Refuses an agent of a run that takes away what tasks have to pass: that is not for those to say who are
+/// judged by it.
+fn refuse_lighter(task: &Task, required: &BTreeSet<Gate>, patch: &Patch) -> Result<()> {
+    let clears = |field| patch.clear.contains(&field);
+    let proofs = task.acceptance.iter().filter(|line| {
+        let is_proven = Criterion::read(line).command.is_some();
+        is_proven && clears(ListField::Acceptance) && !patch.add_acceptance.contains(line)
+    });
+    let gates = required
+        .iter()
+        .filter(|gate| clears(ListField::RequiredGates) && !patch.require_gates.contains(gate));
+    let mut lost = proofs.cloned().chain(gates.map(Gate::to_string));
+    let Some(first) = lost.next() else {
+        return Ok(());
+    };
+    let id = task.id;
+    let message = format!("an agent of a run does not take `{first}` away, which {id} has to pass");
+    Err(Error::new(Code::NotVerified, message).fix(format!("cleo verify {id} --run-all")))
 }

@@ -86,7 +86,6 @@ fn no_parent(name: &str) -> Error {
     Error::new(Code::ParentNotFound, message).fix("cleo list")
 }
 
-/// Says whether a task is `root` or below it, to any depth.
 pub(super) fn is_within(tasks: &dyn Tasks, id: TaskId, root: TaskId) -> Result<bool> {
     let mut next = Some(id);
     while let Some(id) = next.filter(|id| *id != root) {
@@ -95,7 +94,6 @@ pub(super) fn is_within(tasks: &dyn Tasks, id: TaskId, root: TaskId) -> Result<b
     Ok(next.is_some())
 }
 
-/// Says whether a task is there.
 fn exists(tasks: &dyn Tasks, id: TaskId) -> Result<bool> {
     Ok(tasks.status(id)?.is_some())
 }

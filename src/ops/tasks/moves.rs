@@ -254,7 +254,6 @@ pub(in crate::ops) fn open_parts(tasks: &dyn Tasks, id: TaskId) -> Result<Option
     Ok((!open.is_empty()).then(|| format!("it has open children: {}", named(&open))))
 }
 
-/// Names the first of some tasks, and how many more there are.
 fn named(ids: &[TaskId]) -> String {
     let shown = id::list(&ids[..ids.len().min(NAMED_MAX)]);
     match ids.len().saturating_sub(NAMED_MAX) {
@@ -281,7 +280,6 @@ fn waiting_for(tasks: &dyn Tasks, task: &Task) -> Result<Vec<TaskId>> {
     })
 }
 
-/// Filters ids by a question to the store.
 fn keep(ids: Vec<TaskId>, wanted: impl Fn(&TaskId) -> Result<bool>) -> Result<Vec<TaskId>> {
     let mut kept = Vec::new();
     for id in ids {

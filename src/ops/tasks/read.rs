@@ -102,7 +102,6 @@ pub(crate) struct TreeRow {
     pub(crate) task: Task,
 }
 
-/// Reads a task with what stands around it.
 pub(crate) fn show(context: &mut Context, id: TaskId) -> Result<Shown> {
     let verification = gates::gates_to_show(context, id)?.summary();
     let now = context.now();
@@ -131,7 +130,6 @@ pub(crate) fn show(context: &mut Context, id: TaskId) -> Result<Shown> {
     })
 }
 
-/// Lists the tasks that pass the filter, by id.
 pub(crate) fn list(context: &mut Context, filter: &Filter) -> Result<Listed> {
     check_filter(filter)?;
     context.read(|tasks| {
@@ -142,7 +140,6 @@ pub(crate) fn list(context: &mut Context, filter: &Filter) -> Result<Listed> {
     })
 }
 
-/// Refuses a filter of more words than anybody types.
 fn check_filter(filter: &Filter) -> Result<()> {
     let n_words = filter.labels.len() + filter.kinds.len();
     if n_words <= FILTER_MAX {
@@ -178,7 +175,6 @@ pub(crate) fn find(
     })
 }
 
-/// Finds tasks whose title or description matches a regular expression, case ignored, by id.
 pub(crate) fn find_regex(
     context: &mut Context,
     pattern: &str,
@@ -218,7 +214,6 @@ fn listed(page: Page) -> Listed {
     }
 }
 
-/// Reads the tasks below `root`, or all, that pass the filter, in the order of the tree.
 pub(crate) fn tree(
     context: &mut Context,
     root: Option<TaskId>,
@@ -264,7 +259,6 @@ fn push(stack: &mut Vec<(usize, Task)>, tasks: Option<Vec<Task>>, depth: usize) 
     );
 }
 
-/// Reads what a task depends on and what depends on it.
 pub(crate) fn deps(context: &mut Context, id: TaskId) -> Result<Dependencies> {
     context.read(|tasks| {
         let task = require(tasks, id)?;

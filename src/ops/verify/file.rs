@@ -22,7 +22,6 @@ const PUT_OFF: [&str; 2] = ["tbd", "todo"];
 /// How much the time of a file may lag behind, in milliseconds: the longest tick of a system.
 const TICK_MS: i64 = 10;
 
-/// Checks the output file and returns its digest when it can be read.
 pub(super) fn check_file(
     workspace: &Workspace,
     file: &str,

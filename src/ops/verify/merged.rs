@@ -72,7 +72,6 @@ impl Unmerged {
         Error::new(Code::NotVerified, message).fix(merge)
     }
 
-    /// Returns what is violated by it.
     pub(in crate::ops) fn violation(&self) -> Violation {
         Violation::of(&self.error(), "MERGED")
     }
@@ -88,7 +87,6 @@ fn find_note(workspace: &Workspace, record: &SpawnRecord) -> Option<(PathBuf, St
     (timestamp(written.into()) >= record.at).then_some((note, branch))
 }
 
-/// Returns when the worktrees of a task in a run were last noted, with their branches.
 fn notes(run: &Path, task: &str) -> Vec<(SystemTime, PathBuf, String)> {
     let files = fs::read_dir(run.join("outputs")).into_iter();
     let noted = files.flatten().flatten().filter_map(|file| {

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use serde::Serialize;
 
 use super::file::check_file;
-use super::manifest::unknown_tasks;
 use super::merged::Unmerged;
+use super::unknown_tasks;
 use super::{Verdict, Violation, violation};
 use crate::catalogue::Catalogue;
 use crate::error::{Code, Result};
@@ -47,7 +47,6 @@ pub(crate) struct OutputVerdict {
     pub(crate) entry: Option<Entry>,
 }
 
-/// Checks what the agent of a task left behind, and records the digest when all of it holds.
 pub(crate) fn output(
     context: &mut Context,
     task: TaskId,
@@ -68,7 +67,6 @@ pub(crate) fn found(context: &mut Context, task: TaskId) -> Result<OutputVerdict
     Ok(judge(context, task, |_, _| Ok(()))?.0)
 }
 
-/// Checks what the agent of a task left behind, if `may` allows it, for the spawn that asked for it.
 fn judge(
     context: &mut Context,
     task: TaskId,
@@ -91,7 +89,6 @@ fn judge(
     Ok((verdict, record))
 }
 
-/// Adds to a check that the work is not in the workspace, if it is on a branch of its own.
 fn check_merged(
     workspace: &Workspace,
     record: &SpawnRecord,
@@ -104,7 +101,6 @@ fn check_merged(
     Ok(())
 }
 
-/// Returns the sections that the base protocol in force asks for.
 pub(in crate::ops) fn required_sections(context: &Context) -> Result<Vec<String>> {
     let places = context.surroundings.places(Some(&context.workspace));
     Ok(Catalogue::load_past_base(&places)?.base.sections)
@@ -137,7 +133,6 @@ fn remember(
     })
 }
 
-/// Checks entry and file of a spawn, also whether the tasks that the entry names exist.
 pub(in crate::ops) fn check_output(
     workspace: &Workspace,
     transaction: &dyn Transaction,
@@ -171,7 +166,6 @@ pub(in crate::ops) fn check_named(
     Ok(checked)
 }
 
-/// Checks the file of a spawn and what the manifest holds under the id of its entry.
 pub(in crate::ops) fn check_found(
     workspace: &Workspace,
     record: &SpawnRecord,

@@ -9,7 +9,6 @@ use crate::ops::{Context, Surroundings, require};
 use crate::protocol::ProtocolFile;
 use crate::protocol::block::{self, named_task};
 use crate::store::{Archived, Transaction};
-use crate::task::Task;
 
 /// Checks that a prompt carries the protocol. A block that is word for word a known one counts
 /// wherever it comes from; any other only where nobody wrote one into a task or an entry. The ids in
@@ -22,7 +21,10 @@ pub(crate) fn prompt(
     strict: bool,
 ) -> Result<Verdict> {
     if let Some(task) = task {
-        check_known(surroundings, task)?;
+        // Outside of a workspace nobody knows which tasks there are.
+        if let Ok(mut context) = Context::open(surroundings.clone()) {
+            context.read(|transaction| require(transaction, task).map(drop))?;
+        }
     }
     if text.trim().is_empty() {
         let error = Error::new(Code::InputInvalid, "the prompt is empty");
@@ -43,7 +45,11 @@ pub(crate) fn prompt(
         match origin(surroundings, text)? {
             Origin::Project => {}
             Origin::Unknown => warnings.push(block::edited(change)),
-            Origin::Forged => found.push(forged()),
+            Origin::Forged => found.push(block::Violation {
+                rule: "MARKER".to_string(),
+                message: "the block is no known one, and a task or an entry holds text that looks like it"
+                    .to_string(),
+            }),
         }
     }
     if found.is_empty()
@@ -60,23 +66,6 @@ pub(crate) fn prompt(
     })
 }
 
-/// Refuses a task that is none. Outside of a workspace nobody knows which there are.
-fn check_known(surroundings: &Surroundings, task: TaskId) -> Result<()> {
-    let Ok(mut context) = Context::open(surroundings.clone()) else {
-        return Ok(());
-    };
-    context.read(|transaction| require(transaction, task).map(drop))
-}
-
-fn forged() -> block::Violation {
-    block::Violation {
-        rule: "MARKER".to_string(),
-        message: "the block is no known one, and a task or an entry holds text that looks like it"
-            .to_string(),
-    }
-}
-
-/// Finds that a known block speaks of another task.
 fn other_task(text: &str, task: TaskId, known: &[ProtocolFile]) -> Option<block::Violation> {
     let fits = block::is_for(text, known, &task.to_string())?;
     (!fits).then(|| block::Violation {
@@ -111,7 +100,6 @@ fn origin(surroundings: &Surroundings, text: &str) -> Result<Origin> {
     })
 }
 
-/// Says whether the block is one that this project's own protocols or skills make.
 fn is_of_project(context: &Context, text: &str) -> bool {
     let places = context.surroundings.places(Some(&context.workspace));
     // Files that cannot be read make no block.
@@ -125,20 +113,17 @@ fn is_of_project(context: &Context, text: &str) -> bool {
         || skills.any(|skill| block::is_of_template(text, skill.body()))
 }
 
-/// Says whether somebody wrote the begin of a block into a task.
 fn is_in_task(transaction: &dyn Transaction, text: &str) -> Result<bool> {
     let words = "BEGIN SUBAGENT PROTOCOL";
     let mut tasks = transaction.find(words, Archived::Shown, u32::MAX)?.tasks;
     tasks.extend(named_task(text).map_or(Ok(None), |id| transaction.task(id))?);
-    let mut words = tasks.iter().flat_map(free_text);
+    let mut words = tasks.iter().flat_map(|task| {
+        let lists = task
+            .acceptance
+            .iter()
+            .chain(&task.deliverables)
+            .chain(&task.files);
+        [&task.title, &task.description].into_iter().chain(lists)
+    });
     Ok(words.any(|own| block::begins(own)))
-}
-
-fn free_text(task: &Task) -> impl Iterator<Item = &String> {
-    let lists = task
-        .acceptance
-        .iter()
-        .chain(&task.deliverables)
-        .chain(&task.files);
-    [&task.title, &task.description].into_iter().chain(lists)
 }

@@ -29,7 +29,6 @@ use super::{Stamp, Store, Transaction};
 use crate::error::Result;
 pub(crate) use agency::SqliteAgency;
 use faults::Faults;
-pub(crate) use health::HeldClaim;
 use nodes::Unwritten;
 use open::{Open, PATIENCE, turn};
 pub(crate) use opening::log_of;

@@ -1,16 +1,10 @@
 mod archive;
-mod checks;
 mod criteria;
 mod graph;
-mod links;
-mod moves;
-mod orchestrator;
-mod phases;
 mod proofs;
 mod refusals;
 mod sessions;
 mod tasks;
-mod transfer;
 
 use serde_json::{Value, json};
 

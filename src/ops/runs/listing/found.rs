@@ -11,7 +11,6 @@ use crate::store::agency::{AgencyTransaction, RunFilter};
 /// How many runs are looked through for words, and for what happened today.
 const LOOKED_THROUGH: u32 = 500;
 
-/// Finds the runs that are wanted, and how many there are in all.
 pub(super) fn found(
     transaction: &dyn AgencyTransaction,
     wanted: &Wanted,
@@ -47,7 +46,6 @@ pub(super) fn found(
     Ok((runs.collect(), total))
 }
 
-/// Sorts runs, which come newest first.
 fn sort(runs: &mut [Run], order: Order, dir: Dir) {
     let turned = |order: Ordering| match dir {
         Dir::Asc => order,

@@ -60,7 +60,6 @@ struct Span {
 }
 
 impl<'a> Found<'a> {
-    /// Reads what a log is made of.
     pub(super) fn find(
         surroundings: &Surroundings,
         memory: &mut Memory,
@@ -95,13 +94,11 @@ impl<'a> Found<'a> {
 }
 
 impl Found<'_> {
-    /// Says whether lines may still come.
     pub(super) fn is_going_on(&self) -> bool {
         let ended = self.attempt.as_ref().map(|one| one.ended_at.is_some());
         !self.is_over && ended != Some(true)
     }
 
-    /// Says whether the agent of a try writes no more.
     fn is_silent(&self, attempt: &Attempt) -> bool {
         attempt.agent_ended_at.is_some() || !self.is_going_on()
     }
@@ -181,7 +178,6 @@ impl Found<'_> {
         }
     }
 
-    /// Reads where the lines are that the agent of a try wrote.
     fn written(&self, task: TaskId, attempt: &Attempt) -> Result<Written> {
         let folder = journal::place(&self.workspace, self.id)?;
         let path = |end: &str| folder.join(format!("{task}-{}.{end}", attempt.attempt));
@@ -200,12 +196,10 @@ impl Found<'_> {
 }
 
 impl Lines<'_> {
-    /// How many lines there are.
     pub(super) fn total(&self) -> usize {
         self.before.len() + self.written.total() + self.since.len()
     }
 
-    /// Makes a line out of what it tells.
     pub(super) fn line(&mut self, n: usize) -> Result<Raw> {
         if let Some(event) = self.before.get(n) {
             return Ok(self.found.told(event));
@@ -224,7 +218,6 @@ impl Lines<'_> {
         })
     }
 
-    /// Says that there are more lines than are told.
     fn more(&self) -> Raw {
         let task = self.task.map(|task| format!(" --task {task}"));
         let (run, task) = (self.found.id, task.unwrap_or_default());
@@ -266,7 +259,6 @@ impl Span {
     }
 }
 
-/// Says whether an event tells of a time before the agent wrote anything.
 fn begins(event: &Event) -> bool {
     matches!(
         event.kind.as_str(),

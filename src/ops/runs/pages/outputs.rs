@@ -20,7 +20,6 @@ const CHUNK: usize = 64 * 1024;
 /// After how long an index tells no more of an output: longer than it takes to be written.
 const QUIET: Duration = Duration::from_secs(5);
 
-/// What an agent wrote.
 #[derive(Default)]
 pub(super) struct Written {
     index: Vec<Arrival>,
@@ -130,7 +129,6 @@ impl Output {
         Ok(output)
     }
 
-    /// Looks where its lines end.
     fn look_through(&mut self, file: File) -> io::Result<()> {
         let mut input = BufReader::with_capacity(CHUNK, file);
         while !self.ends.are_full() {
@@ -159,7 +157,6 @@ impl Output {
         Ok((String::from_utf8_lossy(text).into_owned(), beyond))
     }
 
-    /// Reads a part of it. Lines that follow one another are read out of one piece.
     fn bytes(&mut self, place: &Range<u64>) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         let Some(input) = &mut self.input else {
@@ -188,7 +185,6 @@ mod tests {
     }
 
     impl World {
-        /// What an agent wrote, with its index.
         fn of(out: &str, err: &str, index: Option<&str>) -> World {
             let folder = tempfile::tempdir().unwrap();
             let world = World { folder };
@@ -217,7 +213,6 @@ mod tests {
             Written::read(&|end| self.path(end), is_over).unwrap()
         }
 
-        /// Tells all lines of an agent that still works.
         fn live(&self) -> String {
             let mut written = self.read(false);
             let lines = (0..written.total()).map(|n| written.line(n).unwrap().unwrap().text);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::waves::waves_of;
+use super::apart::waves_of;
 use super::{load, named};
 use crate::error::Result;
 use crate::id::TaskId;

@@ -20,7 +20,6 @@ pub(in crate::ops) struct Choice {
     pub(in crate::ops) task: Option<ReadyTask>,
     /// Who held it last, where the lease is over.
     pub(in crate::ops) lapsed: Option<String>,
-    /// More urgent tasks that were passed over, each with who works on its files.
     pub(in crate::ops) passed: Vec<Conflict>,
     /// How many tasks are ready.
     pub(in crate::ops) total: u64,

@@ -3,20 +3,18 @@
 mod analyze;
 mod apart;
 mod choose;
-mod draw;
 mod ready;
 pub(crate) mod tree;
-mod waves;
 
 use std::collections::HashSet;
 
 pub(crate) use analyze::{Analysis, analyze};
 pub(crate) use apart::{Apart, apart, told};
+pub(crate) use apart::{Waves, waves};
 pub(in crate::ops) use choose::choose;
-pub(crate) use draw::{Part, drawing};
 pub(crate) use ready::{Next, Ready, next, ready};
 pub(crate) use tree::{Direction, neighbor_tree};
-pub(crate) use waves::{Waves, waves};
+pub(crate) use tree::{Part, drawing};
 
 use super::Neighbor;
 use crate::error::Result;
@@ -29,7 +27,6 @@ use crate::task::graph::{Node, PROBLEMS_MAX, Problem, TaskGraph, by_id};
 /// Most tasks around one of which it is asked what stands in their way.
 const AROUND_MAX: usize = 1_000;
 
-/// Refuses an epic that is no task.
 fn check_scope(tasks: &dyn Transaction, epic: Option<TaskId>) -> Result<()> {
     match epic {
         Some(epic) if tasks.status(epic)?.is_none() => Err(no_task(epic)),
@@ -37,7 +34,6 @@ fn check_scope(tasks: &dyn Transaction, epic: Option<TaskId>) -> Result<()> {
     }
 }
 
-/// Reads everything below `epic`, or all, with what it depends on outside.
 fn load(tasks: &dyn Transaction, epic: Option<TaskId>) -> Result<TaskGraph> {
     check_scope(tasks, epic)?;
     with_outside(tasks, tasks.nodes(epic)?)
@@ -69,7 +65,6 @@ fn problems(tasks: &dyn Transaction, epic: Option<TaskId>, n_ready: u64) -> Resu
     Ok(with_outside(tasks, nodes)?.problems())
 }
 
-/// Says whether a task is under way, or none is left to begin.
 fn is_moving(tasks: &dyn Transaction) -> Result<bool> {
     let count = |statuses: &[Status]| -> Result<u64> {
         let filter = Filter {
@@ -104,18 +99,16 @@ pub(in crate::ops) fn problems_around(tasks: &dyn Transaction, id: TaskId) -> Re
     Ok(with_outside(tasks, nodes)?.problems())
 }
 
-/// Makes a neighbor of a node and what is shown of it.
-fn neighbor(node: &Node, outlines: &Outlines) -> Neighbor {
-    let title = outlines.get(node.id).map(|outline| outline.title.clone());
-    Neighbor {
-        id: node.id,
-        title: title.unwrap_or_default(),
-        status: node.status,
-    }
-}
-
-/// Makes neighbors of ids, each of which is a node of the graph.
 fn named(graph: &TaskGraph, outlines: &Outlines, ids: &[TaskId]) -> Vec<Neighbor> {
     let nodes = ids.iter().filter_map(|id| graph.find(*id));
-    nodes.map(|node| neighbor(node, outlines)).collect()
+    nodes
+        .map(|node| {
+            let title = outlines.get(node.id).map(|outline| outline.title.clone());
+            Neighbor {
+                id: node.id,
+                title: title.unwrap_or_default(),
+                status: node.status,
+            }
+        })
+        .collect()
 }

@@ -7,7 +7,7 @@ use super::{check_scope, problems, told};
 use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::ops::Context;
-use crate::store::{ReadyTask, Transaction};
+use crate::store::ReadyTask;
 use crate::task::graph::waves::BOUND;
 use crate::task::graph::{Conflict, Problem};
 
@@ -55,20 +55,17 @@ pub(crate) fn ready(
     epic: Option<TaskId>,
     limit: Option<u32>,
 ) -> Result<Ready> {
-    context.read(|tasks| ready_in(tasks, epic, limit))
-}
-
-fn ready_in(tasks: &dyn Transaction, epic: Option<TaskId>, limit: Option<u32>) -> Result<Ready> {
-    check_scope(tasks, epic)?;
-    let page = tasks.ready(epic, limit)?;
-    Ok(Ready {
-        problems: problems(tasks, epic, page.total)?,
-        tasks: page.tasks,
-        total: page.total,
+    context.read(|tasks| {
+        check_scope(tasks, epic)?;
+        let page = tasks.ready(epic, limit)?;
+        Ok(Ready {
+            problems: problems(tasks, epic, page.total)?,
+            tasks: page.tasks,
+            total: page.total,
+        })
     })
 }
 
-/// Reads the task to take next below `epic`, or in the whole workspace.
 pub(crate) fn next(context: &mut Context, epic: Option<TaskId>) -> Result<Next> {
     let now = context.now();
     context.read(|tasks| {
@@ -106,7 +103,6 @@ fn told_of(choice: &Choice, unblocks: &[TaskId]) -> Option<String> {
     Some(reason)
 }
 
-/// Says why a task comes first.
 fn reason(task: &ReadyTask, unblocks: &[TaskId]) -> String {
     let mut reason = format!("{} priority", task.priority);
     if !unblocks.is_empty() {

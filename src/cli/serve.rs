@@ -1,8 +1,173 @@
-//! `cleo serve`
+//! `cleo serve`, and the tokens of the server.
 
-use clap::Args;
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+
+use super::Face;
+use super::screen::{Screen, Tone};
+use crate::error::Result;
+use crate::ops::tokens::{self, Scope, Token};
 #[cfg(any(test, feature = "server"))]
 use serde::Serialize;
+#[cfg(feature = "server")]
+pub(in crate::cli) use serving::run;
+
+#[derive(Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+On this machine nobody needs a token. Under any other address everybody does: `cleo serve token create`.
+The server ends at Ctrl-C or SIGTERM, after what is under way; a second one ends it at once.
+
+Examples:
+  cleo serve                                      the address is printed when it answers
+  cleo serve --port 0 --json                      any free port; the address as JSON
+  cleo serve token create --user ann --scope write --expires 30d
+  cleo serve --host 0.0.0.0 --allow-host cleo.example.org
+  curl -s 127.0.0.1:4680/api/agents/execute -H 'content-type: application/json' -d '{\"input\":\"Solve 2x + 5 = 15\"}'"
+)]
+pub(super) struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+
+    #[command(flatten)]
+    serve: ServeArguments,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Manage the tokens with which others may call the server
+    #[command(subcommand)]
+    Token(TokenCommand),
+}
+
+pub(super) fn dispatch(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    match arguments.command {
+        Some(Command::Token(command)) => dispatch_token(face, command),
+        None => face.run("serve", arguments.serve, run),
+    }
+}
+
+#[derive(Subcommand)]
+enum TokenCommand {
+    /// Make a token; it is printed once and kept nowhere
+    Create(Create),
+    /// List the tokens, without what makes them such
+    List(List),
+    /// Take a token away; whoever calls with it is refused from now on
+    Revoke(Revoke),
+}
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo serve token create                             for you, for everything
+  cleo serve token create --user ann --scope write --expires 30d")]
+struct Create {
+    /// Who calls with it: executions and conversations are this user's; you unless told
+    #[arg(long, value_name = "NAME")]
+    user: Option<String>,
+
+    /// What it allows: read, write, or admin, which also sees what is others'
+    #[arg(long, value_name = "SCOPE", default_value = "write")]
+    scope: Scope,
+
+    /// How long it holds, such as 12h or 30d; until it is revoked unless told
+    #[arg(long, value_name = "TIME", value_parser = lasts)]
+    expires: Option<u64>,
+}
+
+#[derive(Args)]
+struct List {}
+
+#[derive(Args)]
+struct Revoke {
+    /// The token, by the id that `cleo serve token list` shows
+    token: String,
+}
+
+fn dispatch_token(face: &mut Face<'_>, command: TokenCommand) -> Result<ExitCode> {
+    match command {
+        TokenCommand::Create(arguments) => face.run("serve.token.create", arguments, create),
+        TokenCommand::List(arguments) => face.run("serve.token.list", arguments, list),
+        TokenCommand::Revoke(arguments) => face.run("serve.token.revoke", arguments, revoke),
+    }
+}
+
+/// Reads a time such as `90s`, `12h`, `30d` or `4w`, in seconds.
+fn lasts(text: &str) -> std::result::Result<u64, String> {
+    let wrong = || format!("`{text}` is no time such as 12h or 30d");
+    let unit = match text.chars().last() {
+        Some('s') => 1,
+        Some('m') => 60,
+        Some('h') => 3_600,
+        Some('d') => 86_400,
+        Some('w') => 7 * 86_400,
+        _ => return Err(wrong()),
+    };
+    let count: u32 = text[..text.len() - 1].parse().map_err(|_| wrong())?;
+    Some(u64::from(count) * unit)
+        .filter(|seconds| (1..=100 * 366 * 86_400).contains(seconds))
+        .ok_or_else(wrong)
+}
+
+fn create(face: &mut Face<'_>, arguments: Create) -> Result<ExitCode> {
+    let surroundings = face.surroundings()?;
+    let user = arguments.user.as_deref().unwrap_or(&surroundings.actor);
+    let created = tokens::create(&surroundings, user, arguments.scope, arguments.expires)?;
+    face.reply(&created, &[], |screen| {
+        screen.line(Tone::Strong, &created.secret);
+        screen.line(
+            Tone::Dim,
+            "It is shown this once. Callers send it as `Authorization: Bearer …`.",
+        );
+        headline(screen, &created.token);
+    })
+}
+
+fn list(face: &mut Face<'_>, _: List) -> Result<ExitCode> {
+    let listed = tokens::list(&face.surroundings()?)?;
+    face.reply(&listed, &[], |screen| {
+        if listed.total == 0 {
+            screen.line(Tone::Dim, "no tokens");
+            return;
+        }
+        let head = ["TOKEN", "USER", "SCOPE", "MADE", "ENDS"];
+        screen.table(
+            &head,
+            listed
+                .tokens
+                .iter()
+                .map(|token| {
+                    vec![
+                        (Tone::Strong, token.id.clone()),
+                        (Tone::Plain, token.user.clone()),
+                        (Tone::Plain, token.scope.to_string()),
+                        (Tone::Dim, token.created_at.clone()),
+                        (Tone::Dim, token.expires_at.clone().unwrap_or_default()),
+                    ]
+                })
+                .collect(),
+        );
+    })
+}
+
+fn revoke(face: &mut Face<'_>, arguments: Revoke) -> Result<ExitCode> {
+    let revoked = tokens::revoke(&face.surroundings()?, &arguments.token)?;
+    face.reply(&revoked, &[], |screen| {
+        screen.say(Tone::Good, "Revoked ");
+        headline(screen, &revoked.token);
+    })
+}
+
+fn headline(screen: &mut Screen, token: &Token) {
+    let ends = token.expires_at.as_deref().unwrap_or("when it is revoked");
+    screen.say(Tone::Strong, &token.id).line(
+        Tone::Plain,
+        format!("  {}  {}  ends {ends}", token.user, token.scope),
+    );
+}
 
 #[derive(Args)]
 pub(in crate::cli) struct ServeArguments {
@@ -73,9 +238,6 @@ struct Place {
     pid: u32,
 }
 
-#[cfg(feature = "server")]
-pub(in crate::cli) use serving::run;
-
 /// Without the server there is only the program beside.
 #[cfg(not(feature = "server"))]
 pub(in crate::cli) fn run(
@@ -102,7 +264,6 @@ mod serving {
     /// Calls a second that one caller from elsewhere may make for long, unless told.
     const RATE: u32 = 100;
 
-    /// Starts the server, says where it is, and answers until it is asked to end.
     pub(in crate::cli) fn run(face: &mut Face<'_>, arguments: ServeArguments) -> Result<ExitCode> {
         let arguments = let_in(arguments)?;
         let address = SocketAddr::new(arguments.host, arguments.port);
@@ -137,7 +298,6 @@ mod serving {
         Ok(code)
     }
 
-    /// Reads the names and origins that are let in.
     fn let_in(arguments: ServeArguments) -> Result<ServeArguments> {
         let hosts = arguments.allow_host.iter().map(|name| allowed_host(name));
         let origins = arguments.allow_origin.iter();

@@ -1,14 +1,13 @@
 //! `cleo chat`
 
-mod seed;
-
 use std::io::{IsTerminal, stdin};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
 
 use super::Face;
-use super::screen::{Screen, Tone};
+use super::screen::{Screen, Tone, count};
 use crate::chat::{ChatAgent, Turn};
 use crate::config::CHAT_PENDING_TTL;
 use crate::error::{Code, Error, Result};
@@ -46,12 +45,12 @@ pub(super) struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    Seed(seed::Arguments),
+    Seed(SeedArguments),
 }
 
 pub(super) fn dispatch(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     match arguments.command {
-        Some(Command::Seed(arguments)) => face.run("chat.seed", arguments, seed::run),
+        Some(Command::Seed(arguments)) => face.run("chat.seed", arguments, seed),
         None => face.run("chat", arguments, run),
     }
 }
@@ -63,7 +62,6 @@ fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     }
 }
 
-/// Answers one message.
 fn say(face: &mut Face<'_>, message: &str, conversation: &str) -> Result<ExitCode> {
     let mut said = Said {
         message,
@@ -97,7 +95,11 @@ fn talk(face: &mut Face<'_>, conversation: &str) -> Result<ExitCode> {
         }
         let line = lines.next_line().map_err(unreadable)?;
         let Some(line) = line else {
-            return is_heard.then_some(ended).ok_or_else(silent);
+            return is_heard.then_some(ended).ok_or_else(|| {
+                let message =
+                    "there is no message on standard input; give one there or with `--message`";
+                Error::new(Code::InputInvalid, message)
+            });
         };
         let message = match line.bytes.map(|bytes| std::str::from_utf8(bytes)) {
             Some(Ok(text)) if text.trim().is_empty() => continue,
@@ -120,11 +122,6 @@ fn talk(face: &mut Face<'_>, conversation: &str) -> Result<ExitCode> {
     }
 }
 
-fn silent() -> Error {
-    let message = "there is no message on standard input; give one there or with `--message`";
-    Error::new(Code::InputInvalid, message)
-}
-
 fn unfit(number: usize, what: &str) -> Error {
     Error::new(Code::InputInvalid, format!("line {number} {what}"))
 }
@@ -143,4 +140,34 @@ fn render(screen: &mut Screen, turn: &Turn) {
     for line in turn.reply.lines() {
         screen.line(Tone::Plain, format!("  {line}"));
     }
+}
+
+/// Load clients, designs, components, security groups, questions, answers and media from a JSON file,
+/// all or nothing; what has the same id is replaced
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo chat seed examples/chat/seed.json
+  cleo chat seed - < seed.json")]
+pub(in crate::cli) struct SeedArguments {
+    /// The file; `-` reads standard input
+    file: PathBuf,
+}
+
+fn seed(face: &mut Face<'_>, arguments: SeedArguments) -> Result<ExitCode> {
+    let seeded = chat::seed(&face.surroundings()?, &arguments.file)?;
+    face.reply(&seeded, &[], |screen| {
+        let counts = [
+            count(seeded.clients, "client", "clients"),
+            count(seeded.designs, "design", "designs"),
+            count(seeded.components, "component", "components"),
+            count(seeded.security_groups, "security group", "security groups"),
+            count(seeded.questions, "question", "questions"),
+            count(seeded.answers, "answer", "answers"),
+            count(seeded.media, "file", "files"),
+        ];
+        screen
+            .say(Tone::Good, "Loaded ")
+            .line(Tone::Plain, counts.join(", "));
+    })
 }

@@ -1,0 +1,142 @@
+//! `cleo conversations …`
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+
+use super::Face;
+use super::screen::{Screen, Tone};
+use crate::error::Result;
+use crate::ops::conversations::{self, MESSAGES};
+use crate::run::{Conversation, ConversationStatus, Message};
+use crate::store::agency::ConversationFilter;
+
+#[derive(Subcommand)]
+pub(super) enum Command {
+    List(ListArguments),
+    Show(ShowArguments),
+}
+
+pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
+    match command {
+        Command::List(arguments) => face.run("conversations.list", arguments, list),
+        Command::Show(arguments) => face.run("conversations.show", arguments, show),
+    }
+}
+
+fn status_tone(status: ConversationStatus) -> Tone {
+    match status {
+        ConversationStatus::Active => Tone::Good,
+        ConversationStatus::Archived => Tone::Dim,
+    }
+}
+
+fn headline(screen: &mut Screen, conversation: &Conversation) {
+    screen
+        .say(Tone::Strong, &conversation.id)
+        .say(Tone::Plain, " ")
+        .say(status_tone(conversation.status), conversation.status)
+        .say(Tone::Plain, format!("  {}  ", conversation.agent))
+        .line(
+            Tone::Plain,
+            conversation.title.as_deref().unwrap_or_default(),
+        );
+}
+
+fn said(screen: &mut Screen, messages: &[Message]) {
+    for message in messages {
+        let sender = message
+            .metadata
+            .get("sender")
+            .and_then(|sender| sender.as_str());
+        let sender = sender.unwrap_or(message.speaker.word());
+        let heading = format!("{}  {sender}", message.created_at);
+        screen.section(&heading, &message.content);
+    }
+}
+
+/// List conversations, the one in which something was said last first
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo conversations list
+  cleo conversations list --agent toby-technical --status archived")]
+pub(in crate::cli) struct ListArguments {
+    /// Only conversations with this agent
+    #[arg(long, value_name = "ID")]
+    agent: Option<String>,
+
+    /// Only conversations with this status: active or archived
+    #[arg(long, value_name = "STATUS")]
+    status: Option<ConversationStatus>,
+
+    /// At most so many
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: u32,
+}
+
+fn list(face: &mut Face<'_>, arguments: ListArguments) -> Result<ExitCode> {
+    let filter = ConversationFilter {
+        user: None,
+        agent: arguments.agent,
+        status: arguments.status,
+        limit: arguments.limit,
+    };
+    let listed = conversations::list(&face.surroundings()?, &filter)?;
+    face.reply(&listed, &[], |screen| {
+        if listed.total == 0 {
+            screen.line(Tone::Dim, "no conversations");
+            return;
+        }
+        let head = ["CONVERSATION", "STATUS", "AGENT", "LAST MESSAGE", "TITLE"];
+        screen.table(
+            &head,
+            listed
+                .conversations
+                .iter()
+                .map(|one| {
+                    vec![
+                        (Tone::Strong, one.id.clone()),
+                        (status_tone(one.status), one.status.to_string()),
+                        (Tone::Plain, one.agent.clone()),
+                        (Tone::Dim, one.last_message_at.clone()),
+                        (Tone::Plain, one.title.clone().unwrap_or_default()),
+                    ]
+                })
+                .collect(),
+        );
+        let shown = listed.conversations.len() as u64;
+        if shown < listed.total {
+            screen.line(
+                Tone::Dim,
+                format!("{shown} of {} conversations", listed.total),
+            );
+        }
+    })
+}
+
+/// Show a conversation with what was said last
+#[derive(Args)]
+#[command(after_help = "Examples:\n  cleo conversations show conv_1769418000000_1 --limit 10")]
+pub(in crate::cli) struct ShowArguments {
+    /// Its id
+    conversation: String,
+
+    /// At most so many messages: the last ones, oldest first
+    #[arg(long, value_name = "N", default_value_t = MESSAGES)]
+    limit: u32,
+}
+
+fn show(face: &mut Face<'_>, arguments: ShowArguments) -> Result<ExitCode> {
+    let id = &arguments.conversation;
+    let shown = conversations::show(&face.surroundings()?, id, None, arguments.limit)?;
+    face.reply(&shown, &[], |screen| {
+        let conversation = &shown.conversation;
+        headline(screen, conversation);
+        screen
+            .field("user", &conversation.user)
+            .field("created", &conversation.created_at)
+            .field("last message", &conversation.last_message_at);
+        said(screen, &shown.messages);
+    })
+}

@@ -1,0 +1,217 @@
+//! `cleo orchestrator ready`, `next` (also `cleo next`), `waves` and `analyze`
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::{Scope, conflicts};
+use crate::cli::Face;
+use crate::cli::deps::{neighbors, problem_warnings};
+use crate::cli::screen::{Screen, Tone, count};
+use crate::cli::show::headline;
+use crate::error::Result;
+use crate::id;
+use crate::ops::tasks::{self, Analysis, Waves};
+
+/// List the tasks that an agent can start now, most urgent first
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo orchestrator ready
+  cleo orchestrator ready --epic T1 --limit 100
+
+Tasks come by priority, then by how many tasks wait for them in a row, then by id.")]
+pub(in crate::cli) struct ReadyArguments {
+    #[command(flatten)]
+    scope: Scope,
+
+    /// At most so many tasks
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: u32,
+}
+
+pub(super) fn ready(face: &mut Face<'_>, arguments: ReadyArguments) -> Result<ExitCode> {
+    let (epic, limit) = (arguments.scope.epic, arguments.limit);
+    let ready = tasks::ready(&mut face.context()?, epic, Some(limit))?;
+    face.reply(&ready, &problem_warnings(&ready.problems), |screen| {
+        if ready.total == 0 {
+            screen.line(Tone::Dim, "nothing is ready");
+            return;
+        }
+        screen.line(Tone::Dim, "ready:");
+        for task in &ready.tasks {
+            screen.say(Tone::Plain, "  ");
+            headline(screen, task.id, task.status, &task.title);
+        }
+        let more = ready.total - ready.tasks.len() as u64;
+        if more > 0 {
+            screen.line(Tone::Dim, format!("and {more} more; --limit shows them"));
+        }
+    })
+}
+
+/// Show the task to take next, and why this one
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo next
+  cleo next --epic T1
+
+A task whose files may be the same as those of a task under way is passed over.")]
+pub(in crate::cli) struct NextArguments {
+    #[command(flatten)]
+    scope: Scope,
+}
+
+pub(in crate::cli) fn next(face: &mut Face<'_>, arguments: NextArguments) -> Result<ExitCode> {
+    let next = tasks::next(&mut face.context()?, arguments.scope.epic)?;
+    face.reply(&next, &problem_warnings(&next.problems), |screen| {
+        let Some(task) = &next.task else {
+            let reason = next.reason.as_deref();
+            let why = reason.map(|reason| format!("nothing to take: {reason}"));
+            screen.line(Tone::Dim, why.as_deref().unwrap_or("nothing is ready"));
+            return;
+        };
+        headline(screen, task.id, task.status, &task.title);
+        screen.say(Tone::Dim, "because: ");
+        screen.line(Tone::Plain, next.reason.as_deref().unwrap_or_default());
+        for conflict in &next.conflicts {
+            screen.say(Tone::Dim, "passed over: ");
+            screen.line(Tone::Plain, tasks::told(conflict));
+        }
+        screen
+            .say(Tone::Dim, "next: ")
+            .line(Tone::Accent, format!("cleo spawn {}", task.id));
+    })
+}
+
+/// Show the open tasks in waves that can be worked on side by side
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo orchestrator waves --epic T1
+  cleo orchestrator waves --epic T1 --limit 1
+
+Tasks whose files may be the same (`cleo add … --file 'src/auth/**'`) do not stand in one wave: the
+less urgent one comes a wave later, and the answer says because of which files.")]
+pub(in crate::cli) struct WavesArguments {
+    #[command(flatten)]
+    scope: Scope,
+
+    /// At most so many waves
+    #[arg(long, value_name = "N")]
+    limit: Option<u32>,
+}
+
+pub(super) fn waves(face: &mut Face<'_>, arguments: WavesArguments) -> Result<ExitCode> {
+    let (epic, limit) = (arguments.scope.epic, arguments.limit);
+    let waves = tasks::waves(&mut face.context()?, epic, limit)?;
+    let warnings = problem_warnings(&waves.problems);
+    face.reply(&waves, &warnings, |screen| show_waves(screen, &waves))
+}
+
+fn show_waves(screen: &mut Screen, waves: &Waves) {
+    if waves.total == 0 && waves.stuck.is_empty() {
+        screen.line(Tone::Dim, "no open tasks for agents");
+    }
+    if waves.total == 0 && !waves.stuck.is_empty() {
+        screen.line(Tone::Dim, "no wave: all open tasks are stuck");
+    }
+    for (number, wave) in waves.waves.iter().enumerate() {
+        neighbors(screen, &format!("wave {number}"), wave);
+    }
+    let more = waves.total - waves.waves.len();
+    if more > 0 {
+        let more = match waves.waves.is_empty() {
+            true => format!("all {more} waves were left out; --limit shows them"),
+            false => format!("and {more} more; --limit shows them"),
+        };
+        screen.line(Tone::Dim, more);
+    }
+    conflicts(screen, &waves.conflicts);
+    neighbors(screen, "stuck", &waves.stuck);
+    for outside in &waves.outside {
+        let (task, needs) = (outside.task, id::list(&outside.waits_for));
+        screen.line(Tone::Dim, format!("{task} waits for {needs}, outside"));
+    }
+}
+
+/// Most widths of waves that are shown.
+const WIDTHS_SHOWN: usize = 30;
+
+/// Show how a graph is doing: what is left, the critical path, bottlenecks, problems
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  cleo orchestrator analyze
+  cleo orchestrator analyze --epic T1 --limit 5")]
+pub(in crate::cli) struct AnalyzeArguments {
+    #[command(flatten)]
+    scope: Scope,
+
+    /// At most so many bottlenecks and file conflicts
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    limit: u32,
+}
+
+pub(super) fn analyze(face: &mut Face<'_>, arguments: AnalyzeArguments) -> Result<ExitCode> {
+    let (epic, limit) = (arguments.scope.epic, arguments.limit);
+    let analysis = tasks::analyze(&mut face.context()?, epic, limit)?;
+    let warnings = problem_warnings(&analysis.problems);
+    face.reply(&analysis, &warnings, |screen| {
+        show_analysis(screen, &analysis)
+    })
+}
+
+fn show_analysis(screen: &mut Screen, analysis: &Analysis) {
+    let totals = &analysis.totals;
+    let by_status = totals.by_status.iter().filter(|(_, n_tasks)| **n_tasks > 0);
+    let by_status: Vec<String> = by_status.map(|(word, n)| format!("{n} {word}")).collect();
+    let all = count(totals.tasks, "task", "tasks");
+    screen.line(Tone::Strong, format!("{all}: {}", by_status.join(", ")));
+    let (work, ready, stuck) = (totals.work, totals.ready, totals.stuck);
+    screen.field(
+        "open work",
+        format!("{work}, of it {ready} ready and {stuck} stuck"),
+    );
+    screen.field("waves", widths(analysis));
+    let path = &analysis.critical_path;
+    let hours = path.hours.map(|hours| format!(", {hours} hours"));
+    let length = count(path.total, "task", "tasks");
+    screen.field(
+        "critical path",
+        format!("{length}{}", hours.unwrap_or_default()),
+    );
+    neighbors(screen, "critical path", &path.tasks);
+    bottlenecks(screen, analysis);
+    conflicts(screen, &analysis.conflicts);
+}
+
+fn widths(analysis: &Analysis) -> String {
+    let waves = &analysis.waves;
+    let widths = waves.widths.iter().take(WIDTHS_SHOWN);
+    let mut widths: Vec<String> = widths.map(usize::to_string).collect();
+    if waves.total > WIDTHS_SHOWN {
+        widths.push("…".to_string());
+    }
+    match waves.total {
+        0 => "0".to_string(),
+        1 if widths == ["1"] => "1, of 1 task".to_string(),
+        total => format!("{total}, of {} tasks", widths.join(" → ")),
+    }
+}
+
+fn bottlenecks(screen: &mut Screen, analysis: &Analysis) {
+    if analysis.bottlenecks.is_empty() {
+        return;
+    }
+    screen.line(Tone::Dim, "most waited for:");
+    for one in &analysis.bottlenecks {
+        let waits = count(one.unblocks_in_all, "task waits", "tasks wait");
+        let waits = format!(" {waits}, {} can start at once  ", one.unblocks);
+        screen.say(Tone::Plain, "  ").say(Tone::Strong, one.task.id);
+        screen
+            .say(Tone::Dim, waits)
+            .line(Tone::Plain, &one.task.title);
+    }
+}
