@@ -3,13 +3,13 @@
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
+#[cfg(any(test, feature = "server"))]
+use serde::Serialize;
 
 use super::Face;
 use super::screen::{Screen, Tone};
 use crate::error::Result;
 use crate::ops::tokens::{self, Scope, Token};
-#[cfg(any(test, feature = "server"))]
-use serde::Serialize;
 #[cfg(feature = "server")]
 pub(in crate::cli) use serving::run;
 

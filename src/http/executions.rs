@@ -1,4 +1,5 @@
 //! Executions: a message, the agent that it goes to, and what comes of it.
+
 pub(super) mod reply;
 
 use std::time::Duration;

@@ -5,6 +5,8 @@ use std::pin::Pin;
 use std::sync::LazyLock;
 
 use axum::http::Method;
+#[cfg(feature = "schemas")]
+use schemars::{Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 
 use super::answer::Answer;
@@ -17,10 +19,6 @@ use super::{
 };
 use crate::error::Result;
 use crate::ops::tokens::Scope;
-#[cfg(feature = "schemas")]
-use schemars::Schema;
-#[cfg(feature = "schemas")]
-use schemars::SchemaGenerator;
 
 pub(super) type Handler = fn(&Call) -> Result<Answer>;
 

@@ -1,5 +1,6 @@
 //! Checking what an agent was given and what it left behind. Its words and its exit code prove
 //! nothing: only the entry and the file count.
+
 mod file;
 mod merged;
 mod output;

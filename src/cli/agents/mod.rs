@@ -1,4 +1,5 @@
 //! `cleo agents …`
+
 pub(in crate::cli) mod execute;
 mod register;
 mod trust;

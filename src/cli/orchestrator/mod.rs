@@ -1,4 +1,5 @@
 //! `cleo orchestrator …`
+
 pub(super) mod graph;
 mod start;
 mod validate;

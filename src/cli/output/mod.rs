@@ -1,4 +1,5 @@
 //! The only place that prints. One answer goes out as text, as one JSON document or as JSON lines.
+
 mod notes;
 mod stream;
 mod view;

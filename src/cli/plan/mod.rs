@@ -1,4 +1,5 @@
 //! `cleo plan …`
+
 pub(super) mod run;
 
 use std::path::{Path, PathBuf};

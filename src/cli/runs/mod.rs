@@ -1,4 +1,5 @@
 //! `cleo runs …`
+
 mod logs;
 mod resume;
 mod show;

@@ -1,4 +1,5 @@
 //! `cleo verify …`
+
 mod gate;
 pub(super) mod standing;
 

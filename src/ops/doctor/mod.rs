@@ -1,5 +1,6 @@
 //! Looking at everything that cleo stands on, and saying what is wrong and how to mend it. Nothing
 //! is changed but by [`remove_damaged`].
+
 mod clients;
 mod damage;
 mod database;

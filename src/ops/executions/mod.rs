@@ -1,6 +1,7 @@
 //! Executions: a message, the agent that the router finds for it, and its answer. Rules: multi-agent
 //! notes, sections 1.4 and 1.6. What happened is committed before the flow goes on, so that a killed
 //! process leaves a record that says how far it came.
+
 mod begin;
 mod delegations;
 mod finish;
