@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use axum::extract::Query;
-use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use axum::http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::{HeaderMap, Uri};
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
@@ -116,6 +116,15 @@ impl Call {
         packed
             .iter()
             .all(|how| how.as_bytes().eq_ignore_ascii_case(b"identity"))
+    }
+
+    /// Returns whether the header `Accept` names a type. Weights are not read.
+    pub(super) fn accepts(&self, kind: &str) -> bool {
+        let values = self.headers.get_all(ACCEPT).into_iter();
+        let mut names = values
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split([',', ';']));
+        names.any(|name| name.trim().eq_ignore_ascii_case(kind))
     }
 
     /// Returns a header; one that is no text is refused, and not taken for one that is not there.
