@@ -9,7 +9,6 @@ use serde_json::json;
 
 use super::answers::Answers;
 use super::frame::{Frame, Kind, Kinds, Place};
-use super::packed::{HEAD, Packer, Piece};
 use super::queue::{Comes, Teller, queue};
 use super::source::{AT_ONCE, Missed, RECENT, Source};
 use crate::clock::Clock;
@@ -51,7 +50,6 @@ struct State {
     place: Place,
     listeners: Vec<Listener>,
     answers: Answers,
-    packer: Packer,
     is_awake: bool,
     is_closed: bool,
 }
@@ -67,8 +65,6 @@ pub(super) struct Wants {
     /// Whose events beside those that are everybody's; none: all.
     pub(super) only: Option<String>,
     pub(super) kinds: Kinds,
-    /// Whether they are to be packed.
-    pub(super) is_packed: bool,
 }
 
 impl Feed {
@@ -80,7 +76,6 @@ impl Feed {
                 place: source.end()?,
                 listeners: Vec::new(),
                 answers: Answers::default(),
-                packer: Packer::default(),
                 is_awake: false,
                 is_closed: false,
             }),
@@ -141,7 +136,7 @@ impl Feed {
     }
 
     /// Begins to tell somebody, without a gap between what was missed and what comes.
-    pub(super) fn subscribe(&self, wants: Wants, since: Since) -> Result<(Vec<Piece>, Comes)> {
+    pub(super) fn subscribe(&self, wants: Wants, since: Since) -> Result<(Vec<Bytes>, Comes)> {
         let (teller, comes) = queue();
         let end = {
             let mut state = self.state();
@@ -152,8 +147,7 @@ impl Feed {
             state.listeners.push(Listener { teller, wants });
             state.place
         };
-        let missed = self.missed(since, end, &wants)?;
-        Ok((first(missed, wants.is_packed), comes))
+        Ok((self.missed(since, end, &wants)?, comes))
     }
 
     /// Reads what somebody missed up to a place.
@@ -258,30 +252,20 @@ fn new(source: &mut Source, place: &mut Place, is_heard: bool) -> Result<Vec<Fra
     Ok(frames)
 }
 
-/// Makes the first pieces of a stream.
-fn first(missed: Vec<Bytes>, is_packed: bool) -> Vec<Piece> {
-    if !is_packed {
-        return missed.into_iter().map(Piece::from).collect();
-    }
-    let head = Piece::from(Bytes::from_static(&HEAD));
-    vec![head, Packer::default().pack(&missed.concat())]
-}
-
 impl State {
     /// Tells all who want to hear it. Those who hear the same share the same bytes. Who is too slow is
     /// let go, and comes back where it was.
     fn tell(&mut self, frames: &[Frame]) {
-        let mut told: Vec<(Wants, Piece)> = Vec::new();
-        let packer = &mut self.packer;
+        let mut told: Vec<(Wants, Bytes)> = Vec::new();
         self.listeners.retain(|Listener { teller, wants }| {
             let same = told.iter().find(|(some, _)| some == wants);
             let piece = same.map(|(_, piece)| piece.clone());
             let piece = piece.unwrap_or_else(|| {
-                let piece = heard(frames, wants, packer);
+                let piece = heard(frames, wants);
                 told.push((wants.clone(), piece.clone()));
                 piece
             });
-            match piece.bytes.is_empty() {
+            match piece.is_empty() {
                 true => !teller.is_closed(),
                 false => teller.tell(piece),
             }
@@ -298,14 +282,11 @@ impl State {
 }
 
 /// Puts together what somebody hears.
-fn heard(frames: &[Frame], wants: &Wants, packer: &mut Packer) -> Piece {
+fn heard(frames: &[Frame], wants: &Wants) -> Bytes {
     let only = wants.only.as_deref();
     let heard = frames
         .iter()
         .filter(|frame| frame.is_for(&wants.kinds, only));
     let parts: Vec<&[u8]> = heard.map(|frame| frame.told_to(only).as_ref()).collect();
-    match wants.is_packed {
-        true => packer.pack(&parts.concat()),
-        false => Bytes::from(parts.concat()).into(),
-    }
+    parts.concat().into()
 }
