@@ -120,7 +120,7 @@ fn create(call: &Call) -> Result<Answer> {
     let kept = conversations::begin(&surroundings, &agent, title, call.only())?;
     Answer::created(&Kept {
         success: true,
-        conversation: kept.conversation.into(),
+        conversation: kept.into(),
     })
 }
 
@@ -259,6 +259,6 @@ fn update(call: &Call) -> Result<Answer> {
     let kept = conversations::update(&surroundings, call.part("id"), call.only(), &change)?;
     Answer::ok(&Kept {
         success: true,
-        conversation: kept.conversation.into(),
+        conversation: kept.into(),
     })
 }
