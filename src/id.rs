@@ -11,7 +11,7 @@ use crate::clock::{Clock, unix_ms};
 macro_rules! numbered_id {
     ($(#[$doc:meta])* $name:ident, $upper:literal, $lower:literal, $pattern:literal, $expected:literal) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub(crate) struct $name(pub(crate) u32);
 
         impl std::fmt::Display for $name {

@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use crate::agent::{Agent, AgentStatus};
-use crate::plan::message::unfenced;
+use crate::plan::message::{schema_of_steps, unfenced};
 use crate::route::{Index, Message, Profile, Request};
 
 pub(crate) const STEPS_MAX: usize = 50;
@@ -64,20 +64,9 @@ pub(crate) fn brief(query: &str, workers: &[&Agent]) -> Value {
 
 pub(crate) fn schema() -> Value {
     let text = json!({"type": "string"});
-    let step = json!({
-        "type": "object",
-        "properties": {
-            "step_id": {"type": "integer"}, "agent": text, "intent": text, "input_source": text,
-        },
-        "required": ["step_id", "agent", "intent", "input_source"],
-        "additionalProperties": false,
-    });
-    json!({
-        "type": "object",
-        "properties": {"steps": {"type": "array", "items": step}},
-        "required": ["steps"],
-        "additionalProperties": false,
-    })
+    schema_of_steps(&json!({
+        "step_id": {"type": "integer"}, "agent": text, "intent": text, "input_source": text,
+    }))
 }
 
 /// Chooses one worker without a planner: the summarizer of documents, else the one whose words fit the

@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 use axum::extract::Query;
-use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use axum::http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::{HeaderMap, Uri};
 use bytes::Bytes;
 use serde::de::{self, DeserializeOwned};
@@ -108,6 +108,15 @@ impl Call {
         let message = "the body must be sent as JSON, with `Content-Type: application/json`, in UTF-8 \
                        and without `Content-Encoding`";
         Err(Error::new(Code::MediaType, message))
+    }
+
+    /// Returns whether the header `Accept` names a type. Weights are not read.
+    pub(super) fn accepts(&self, kind: &str) -> bool {
+        let values = self.headers.get_all(ACCEPT).into_iter();
+        let mut names = values
+            .filter_map(|value| value.to_str().ok())
+            .flat_map(|value| value.split([',', ';']));
+        names.any(|name| name.trim().eq_ignore_ascii_case(kind))
     }
 
     /// Returns a header; one that is no text is refused, and not taken for one that is not there.

@@ -117,7 +117,7 @@ fn create(call: &Call) -> Result<Answer> {
     let kept = conversations::begin(&surroundings, &agent, title, call.only())?;
     Answer::created(&Kept {
         success: true,
-        conversation: kept.conversation.into(),
+        conversation: kept.into(),
     })
 }
 
@@ -255,7 +255,7 @@ fn update(call: &Call) -> Result<Answer> {
     let kept = conversations::update(&surroundings, call.part("id"), call.only(), &change)?;
     Answer::ok(&Kept {
         success: true,
-        conversation: kept.conversation.into(),
+        conversation: kept.into(),
     })
 }
 

@@ -253,7 +253,7 @@ pub(super) fn follow(begun: Begun, mut told: UnboundedReceiver<Heard>, pass: Pas
     let (run, (sender, comes)) = (begun.run().id.clone(), channel(QUEUE));
     tokio::spawn(async move {
         while let Some(heard) = told.recv().await {
-            if sender.send(written(&run, heard).into()).await.is_err() {
+            if sender.send(written(&run, heard)).await.is_err() {
                 break;
             }
         }

@@ -2,7 +2,6 @@
 //! handler takes apart what was asked, calls one verb, and renders what it returned. [`routes`] lists
 //! what there is, for the router as for the description in `docs/openapi.json`.
 
-mod accept;
 mod allowed;
 mod answer;
 mod assigned;

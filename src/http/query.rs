@@ -5,8 +5,7 @@ use axum::http::Uri;
 use axum::http::header::HeaderName;
 use serde::Deserialize;
 
-use super::accept;
-use super::answer::{Answer, JSON};
+use super::answer::Answer;
 use super::call::Call;
 use super::fault::{self, Shape};
 use super::pages::escaped;
@@ -108,13 +107,10 @@ struct Filled {
     debug: Option<String>,
 }
 
-/// Answers a form with a page, also when it cannot be used and its sender rather reads pages than JSON.
+/// Answers a form with a page, also when it cannot be used and its sender reads pages.
 fn page(call: &Call) -> Result<Answer> {
     match answered(call) {
-        Err(error)
-            if error.code == Code::InputInvalid
-                && accept::prefers(&call.headers, "text/html", JSON) =>
-        {
+        Err(error) if error.code == Code::InputInvalid && call.accepts("text/html") => {
             let what = format!("<main><h1>Ask</h1><p>{}</p>", escaped(&error.shown()));
             let page = call.server.pages.still("Ask", &(what + AGAIN));
             Ok(page.under(fault::status(error.code)))

@@ -13,7 +13,6 @@ use super::fault::Shape;
 use super::route::Route;
 use crate::clock::timestamp;
 use crate::error::{Code, Error, Result};
-use crate::id::TaskId;
 use crate::ops::agent_tasks::{self, AgentTask, Board, Change, Stats};
 use crate::ops::tasks::ListField;
 use crate::store::Filter;
@@ -49,52 +48,10 @@ pub(super) fn routes() -> Vec<Route> {
         .collect()
 }
 
-/// A task, as a row of the table.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
-struct Row {
-    id: TaskId,
-    title: String,
-    description: String,
-    status: &'static str,
-    priority: &'static str,
-    assigned_to: Option<String>,
-    due_date: Option<String>,
-    estimated_hours: Option<f64>,
-    tags: Vec<String>,
-    feature: Option<String>,
-    created_at: String,
-    updated_at: String,
-    started_at: Option<String>,
-    completed_at: Option<String>,
-}
-
-impl From<AgentTask> for Row {
-    fn from(task: AgentTask) -> Row {
-        Row {
-            id: task.id,
-            title: task.title,
-            description: task.description,
-            status: task.status,
-            priority: task.priority,
-            assigned_to: task.assigned_to,
-            due_date: task.due_date,
-            estimated_hours: task.estimated_hours,
-            tags: task.tags,
-            feature: task.feature,
-            created_at: task.created_at,
-            updated_at: task.updated_at,
-            started_at: task.started_at,
-            completed_at: task.completed_at,
-        }
-    }
-}
-
-impl Row {
-    fn without(mut self, unseen: &impl Fn(&String) -> bool) -> Row {
-        self.assigned_to = self.assigned_to.filter(|agent| !unseen(agent));
-        self
-    }
+/// Leaves out to whom a task is assigned where the caller does not see that agent.
+fn masked(mut task: AgentTask, unseen: &impl Fn(&String) -> bool) -> AgentTask {
+    task.assigned_to = task.assigned_to.filter(|agent| !unseen(agent));
+    task
 }
 
 /// Fields of a task.
@@ -212,7 +169,7 @@ fn moment(text: &str) -> Result<String> {
 #[derive(Serialize)]
 struct Kept {
     success: bool,
-    task: Row,
+    task: AgentTask,
     warnings: Vec<String>,
 }
 
@@ -220,7 +177,7 @@ impl Kept {
     fn of(call: &Call, kept: agent_tasks::Kept) -> Result<Kept> {
         Ok(Kept {
             success: true,
-            task: Row::from(kept.task).without(&unseen(call)?),
+            task: masked(kept.task, &unseen(call)?),
             warnings: kept.warnings,
         })
     }
@@ -346,7 +303,7 @@ fn read<T>(words: Option<&str>, one: fn(&str) -> Result<T>) -> Result<Vec<T>> {
 #[derive(Serialize)]
 struct Listed {
     success: bool,
-    tasks: Vec<Row>,
+    tasks: Vec<AgentTask>,
     total: u64,
 }
 
@@ -361,10 +318,10 @@ fn list(call: &Call) -> Result<Answer> {
     let mut context = call.context("agents.tasks.list")?;
     let listed = agent_tasks::board(&mut context, filter, &board)?;
     let unseen = unseen(call)?;
-    let rows = listed.tasks.into_iter().map(Row::from);
+    let tasks = listed.tasks.into_iter();
     Answer::ok(&Listed {
         success: true,
-        tasks: rows.map(|row| row.without(&unseen)).collect(),
+        tasks: tasks.map(|task| masked(task, &unseen)).collect(),
         total: listed.total,
     })
 }
@@ -392,6 +349,6 @@ fn stats(call: &Call) -> Result<Answer> {
     let mut context = call.context("agents.tasks.stats")?;
     Answer::ok(&Counted {
         success: true,
-        stats: agent_tasks::stats(&mut context, agent)?.stats,
+        stats: agent_tasks::stats(&mut context, agent)?,
     })
 }

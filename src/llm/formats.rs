@@ -9,14 +9,16 @@ use super::{Delta, Draft, Finish, Model, Request, Usage};
 /// OpenAI's own server, whose newer models know only the newer name of the most tokens.
 const OPENAI: &str = "https://api.openai.com/";
 
-pub(crate) fn draft_openai_chat(model: &Model, request: &Request, stream: bool) -> Draft {
+/// Returns the messages, led by what the model is told first where there is any.
+fn messages(request: &Request) -> Vec<Value> {
     let system = json!({"role": "system", "content": request.system});
     let system = (!request.system.is_empty()).then_some(system);
-    let messages: Vec<Value> = system
-        .into_iter()
-        .chain(request.messages.iter().map(|message| json!(message)))
-        .collect();
-    let mut body = json!({"model": model.name_for(request), "messages": messages});
+    let messages = request.messages.iter().map(|message| json!(message));
+    system.into_iter().chain(messages).collect()
+}
+
+pub(crate) fn draft_openai_chat(model: &Model, request: &Request, stream: bool) -> Draft {
+    let mut body = json!({"model": model.name_for(request), "messages": messages(request)});
     let most = match model.base_url.starts_with(OPENAI) {
         true => "max_completion_tokens",
         false => "max_tokens",
@@ -237,12 +239,6 @@ fn state_anthropic(value: &Value, message: &str, counted: &str) -> Delta {
 }
 
 pub(crate) fn draft_ollama(model: &Model, request: &Request, stream: bool) -> Draft {
-    let system = json!({"role": "system", "content": request.system});
-    let system = (!request.system.is_empty()).then_some(system);
-    let messages: Vec<Value> = system
-        .into_iter()
-        .chain(request.messages.iter().map(|message| json!(message)))
-        .collect();
     let mut options = json!({"num_predict": request.max_tokens});
     if let Some(temperature) = request.temperature {
         options["temperature"] = json!(temperature);
@@ -250,7 +246,7 @@ pub(crate) fn draft_ollama(model: &Model, request: &Request, stream: bool) -> Dr
     // Unless it is told, this server streams.
     let mut body = json!({
         "model": model.name_for(request),
-        "messages": messages,
+        "messages": messages(request),
         "options": options,
         "stream": stream,
     });

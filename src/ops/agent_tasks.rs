@@ -28,7 +28,6 @@ pub(crate) const TITLE_MAX: usize = 200;
 /// A task in the words of the specification.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub(crate) struct AgentTask {
     /// Id of the task.
     pub(crate) id: TaskId,
@@ -98,32 +97,19 @@ pub(crate) struct Change {
 }
 
 /// A task after a command.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub(crate) struct Kept {
-    /// The task.
     pub(crate) task: AgentTask,
     /// What the caller should know.
-    #[serde(skip)]
     pub(crate) warnings: Vec<String>,
 }
 
 /// Tasks.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Debug)]
 pub(crate) struct Listed {
-    /// The tasks, by id.
     pub(crate) tasks: Vec<AgentTask>,
     /// How many there are without the limit.
     pub(crate) total: u64,
-}
-
-/// How the tasks stand.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
-pub(crate) struct Counted {
-    /// The numbers.
-    pub(crate) stats: Stats,
 }
 
 /// Numbers of tasks.
@@ -329,7 +315,7 @@ pub(crate) fn show(context: &mut Context, id: TaskId) -> Result<Kept> {
     })
 }
 
-pub(crate) fn stats(context: &mut Context, agent: Option<String>) -> Result<Counted> {
+pub(crate) fn stats(context: &mut Context, agent: Option<String>) -> Result<Stats> {
     let now = context.now();
     let filter = Filter {
         agent,
@@ -353,7 +339,7 @@ pub(crate) fn stats(context: &mut Context, agent: Option<String>) -> Result<Coun
     }
     let done = stats.by_status.get("done").copied().unwrap_or(0);
     stats.completion_rate = done as f64 / stats.total.max(1) as f64;
-    Ok(Counted { stats })
+    Ok(stats)
 }
 
 fn check_title(title: &str) -> Result<()> {

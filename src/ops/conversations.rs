@@ -28,14 +28,6 @@ pub(crate) struct Listed {
     pub(crate) total: u64,
 }
 
-/// A conversation after a command.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
-pub(crate) struct Kept {
-    /// The conversation.
-    pub(crate) conversation: Conversation,
-}
-
 /// A conversation with what was said last.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
@@ -55,7 +47,7 @@ pub(crate) fn begin(
     agent: &str,
     title: Option<&str>,
     user: Option<&str>,
-) -> Result<Kept> {
+) -> Result<Conversation> {
     let workspace = surroundings.workspace()?;
     let title = title.map(check_title).transpose()?.flatten();
     let agent = match agent {
@@ -82,7 +74,7 @@ pub(crate) fn begin(
             last_message_at: now,
         };
         transaction.put_conversation(&conversation)?;
-        Ok(Kept { conversation })
+        Ok(conversation)
     })
 }
 
@@ -107,14 +99,7 @@ pub(crate) fn show(
     let workspace = surroundings.workspace()?;
     let agency = SqliteAgency::open(&workspace.agency())?;
     let mut agency = agency.ok_or_else(|| no_conversation(id))?;
-    let transaction = agency.read()?;
-    let conversation = require(&*transaction, id, user)?;
-    let messages = transaction.messages(id, limit)?;
-    Ok(Shown {
-        conversation,
-        total: transaction.message_count(id)?,
-        messages,
-    })
+    page(&mut agency, id, user, None, limit)
 }
 
 /// Shows a conversation of a user, or of anybody, with its last messages before another, in a store
@@ -163,7 +148,7 @@ pub(crate) fn update(
     id: &str,
     user: Option<&str>,
     change: &Change,
-) -> Result<Kept> {
+) -> Result<Conversation> {
     let workspace = surroundings.workspace()?;
     let title = change.title.as_deref().map(check_title).transpose()?;
     if SqliteAgency::open(&workspace.agency())?.is_none() {
@@ -178,7 +163,7 @@ pub(crate) fn update(
             conversation.updated_at = surroundings.clock.timestamp();
             transaction.put_conversation(&conversation)?;
         }
-        Ok(Kept { conversation })
+        Ok(conversation)
     })
 }
 

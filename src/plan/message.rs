@@ -151,16 +151,23 @@ pub(crate) fn told(goal: &str, agents: &[Agent], previous: Option<&str>) -> Stri
 /// others.
 pub(crate) fn schema() -> Value {
     let text = json!({"type": "string"});
+    schema_of_steps(&json!({
+        "id": text, "title": text, "agent": text,
+        "intent": {"type": ["string", "null"]},
+        "instruction": text,
+        "dependsOn": {"type": "array", "items": text},
+    }))
+}
+
+/// Returns the schema of a list `steps` whose items have these properties, all of them.
+pub(crate) fn schema_of_steps(properties: &Value) -> Value {
+    let names: Vec<&String> = properties
+        .as_object()
+        .into_iter()
+        .flat_map(|all| all.keys())
+        .collect();
     let step = json!({
-        "type": "object",
-        "properties": {
-            "id": text, "title": text, "agent": text,
-            "intent": {"type": ["string", "null"]},
-            "instruction": text,
-            "dependsOn": {"type": "array", "items": text},
-        },
-        "required": ["id", "title", "agent", "intent", "instruction", "dependsOn"],
-        "additionalProperties": false,
+        "type": "object", "properties": properties, "required": names, "additionalProperties": false,
     });
     json!({
         "type": "object",

@@ -26,9 +26,15 @@ closed! {
     Skipped = "skipped",
 }
 
+impl Default for TaskState {
+    fn default() -> TaskState {
+        TaskState::Waiting
+    }
+}
+
 /// What became of a task in a run.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TaskRun {
     pub(crate) task_id: TaskId,
@@ -106,35 +112,7 @@ impl TaskRun {
             title: planned.title,
             needs: planned.needs,
             is_epic: planned.is_epic,
-            state: TaskState::Waiting,
-            outcome: None,
-            reason: None,
-            attempts: 0,
-            skill: None,
-            runner: None,
-            epoch: None,
-            manifest_id: None,
-            output_file: None,
-            missing: Vec::new(),
-            warnings: Vec::new(),
-            started_at: None,
-            ended_at: None,
-            duration_ms: 0,
-            usage: None,
-            cost: None,
-            branch: None,
-            worktree: None,
-            because: None,
-            doing: None,
-            acceptance: Vec::new(),
-            conversation: None,
-            conversed: Spent::default(),
-            since: None,
-            group: None,
-            using: None,
-            ended: None,
-            message: None,
-            is_held: false,
+            ..TaskRun::default()
         }
     }
 

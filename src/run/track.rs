@@ -33,8 +33,14 @@ closed! {
     Failed = "failed",
 }
 
+impl Default for Stage {
+    fn default() -> Stage {
+        Stage::Running
+    }
+}
+
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Attempt {
     pub(crate) attempt: u32,
@@ -187,24 +193,11 @@ fn begun(told: &Told, at: &str, before: usize) -> Attempt {
         attempt: told
             .attempt
             .unwrap_or(u32::try_from(before + 1).unwrap_or(u32::MAX)),
-        state: Stage::Running,
         runner: told.runner.clone(),
         skill: told.skill.clone(),
         resumes: told.resumes == Some(true),
         started_at: at.to_string(),
-        agent_ended_at: None,
-        ended_at: None,
-        outcome: None,
-        exit_code: None,
-        duration_ms: None,
-        turns: None,
-        said: None,
-        missing: Vec::new(),
-        reason: None,
-        complaints: Vec::new(),
-        usage: None,
-        cost: None,
-        verification: None,
+        ..Attempt::default()
     }
 }
 

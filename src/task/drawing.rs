@@ -7,6 +7,7 @@ use std::fmt::Write;
 use crate::error::steers;
 use crate::id::TaskId;
 use crate::task::Status;
+use crate::task::layout::arrange;
 
 pub(crate) const DRAWN_MAX: usize = 2_000;
 
@@ -225,8 +226,6 @@ fn escape_xml(text: &str) -> String {
 
 /// Most tasks side by side; a layer with more goes on in another row.
 const COLUMNS: usize = 6;
-/// How often the order within the rows is made better.
-const SWEEPS: usize = 4;
 
 /// Returns rows of places in `shapes`, from the top to the bottom.
 fn rows(shapes: &[Shape], edges: &[(usize, usize)]) -> Vec<Vec<usize>> {
@@ -235,18 +234,7 @@ fn rows(shapes: &[Shape], edges: &[(usize, usize)]) -> Vec<Vec<usize>> {
         layers.entry(depth).or_default().push(place);
     }
     let mut layers: Vec<Vec<usize>> = layers.into_values().collect();
-    let (mut above, mut below) = (
-        vec![Vec::new(); shapes.len()],
-        vec![Vec::new(); shapes.len()],
-    );
-    for (from, to) in edges {
-        above[*to].push(*from);
-        below[*from].push(*to);
-    }
-    for sweep in 0..SWEEPS {
-        let near = if sweep % 2 == 0 { &above } else { &below };
-        arrange(&mut layers, near, shapes.len());
-    }
+    arrange(&mut layers, edges, shapes.len());
     let rows = layers.iter().flat_map(|layer| layer.chunks(COLUMNS));
     rows.map(<[usize]>::to_vec).collect()
 }
@@ -288,23 +276,6 @@ fn depths(n_shapes: usize, edges: &[(usize, usize)]) -> Vec<usize> {
         }
     }
     depths
-}
-
-/// Puts the tasks of each layer near to the middle of what they are tied to.
-fn arrange(layers: &mut [Vec<usize>], near: &[Vec<usize>], n_shapes: usize) {
-    let mut at = vec![0.0_f64; n_shapes];
-    for layer in layers.iter() {
-        for (column, place) in layer.iter().enumerate() {
-            at[*place] = (column as f64 + 0.5) / layer.len() as f64;
-        }
-    }
-    for layer in layers {
-        let middle = |place: usize| match near[place].len() {
-            0 => at[place],
-            n_near => near[place].iter().map(|other| at[*other]).sum::<f64>() / n_near as f64,
-        };
-        layer.sort_by(|a, b| middle(*a).total_cmp(&middle(*b)).then(a.cmp(b)));
-    }
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use crate::coordinator::{Rehearsal, Rehearsed, Report};
 use crate::id;
 use crate::run::Outcome;
 use crate::run::board::{TaskRun, TaskState};
+use crate::run::report::github::what_it_came_to;
 use crate::run::report::{money, time, tokens};
 
 pub(in crate::cli) fn render(screen: &mut Screen, report: &Report) {
@@ -20,18 +21,8 @@ pub(in crate::cli) fn render(screen: &mut Screen, report: &Report) {
         true => Tone::Good,
         false => Tone::Warn,
     };
-    let parts = [
-        (summary.failed > 0).then(|| format!("{} failed", summary.failed)),
-        (summary.cancelled > 0).then(|| format!("{} cancelled", summary.cancelled)),
-        (summary.skipped > 0).then(|| format!("{} not begun", summary.skipped)),
-        run.execution_time_ms.map(time),
-        run.usage
-            .and_then(tokens)
-            .map(|tokens| format!("{tokens} tokens")),
-        run.cost.map(money),
-        Some(run.id.clone()),
-    ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let mut parts = what_it_came_to(run, summary);
+    parts.push(run.id.clone());
     screen
         .say(tone, all)
         .line(Tone::Dim, format!("  {}", parts.join("  ")));

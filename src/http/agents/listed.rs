@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::http::answer::{Answer, JSON};
 use crate::http::call::Call;
 use crate::http::call::at_most;
-use crate::http::{accept, guard, pages};
+use crate::http::{guard, pages};
 use crate::ops::agents;
 use crate::ops::executions;
 use crate::ops::trust::{Item, Standing, Trust};
@@ -234,10 +234,10 @@ pub(in crate::http) fn registry(call: &Call) -> Result<Answer> {
     Answer::ok(&entries.collect::<Vec<_>>())
 }
 
-/// Answers the registry to programs, which would rather read JSON, and the page to browsers: they have the
-/// same address.
+/// Answers the registry to programs, which ask for JSON and not for pages, and the page to browsers: they have
+/// the same address.
 pub(super) fn registry_or_page(call: &Call) -> Result<Answer> {
-    let is_program = accept::prefers(&call.headers, JSON, "text/html");
+    let is_program = call.accepts(JSON) && !call.accepts("text/html");
     let answer = match (is_program, call.is_signed_in()) {
         (true, true) => registry(call),
         (true, false) => Err(guard::unauthorized("a token is needed here")),

@@ -9,7 +9,6 @@ use serde_json::json;
 
 use super::answers::Answers;
 use super::frame::{Frame, Kind, Kinds, Place};
-use super::packed::{HEAD, Packer, Piece};
 use super::queue::{Comes, Teller, queue};
 use super::source::{AT_ONCE, Missed, RECENT, Source};
 use crate::clock::Clock;
@@ -50,7 +49,6 @@ struct State {
     place: Place,
     listeners: Vec<Listener>,
     answers: Answers,
-    packer: Packer,
     is_awake: bool,
     is_closed: bool,
 }
@@ -66,8 +64,6 @@ pub(super) struct Wants {
     /// Whose events beside those that are everybody's; none: all.
     pub(super) only: Option<String>,
     pub(super) kinds: Kinds,
-    /// Whether they are to be packed.
-    pub(super) is_packed: bool,
 }
 
 impl Feed {
@@ -78,7 +74,6 @@ impl Feed {
                 place: source.end()?,
                 listeners: Vec::new(),
                 answers: Answers::default(),
-                packer: Packer::default(),
                 is_awake: false,
                 is_closed: false,
             }),
@@ -135,7 +130,7 @@ impl Feed {
     }
 
     /// Begins to tell somebody, without a gap between what was missed and what comes.
-    pub(super) fn subscribe(&self, wants: Wants, since: Since) -> Result<(Vec<Piece>, Comes)> {
+    pub(super) fn subscribe(&self, wants: Wants, since: Since) -> Result<(Vec<Bytes>, Comes)> {
         let (teller, comes) = queue();
         let end = {
             let mut state = self.state();
@@ -146,12 +141,7 @@ impl Feed {
             state.listeners.push(Listener { teller, wants });
             state.place
         };
-        let missed = self.missed(since, end, &wants)?;
-        if !wants.is_packed {
-            return Ok((missed.into_iter().map(Piece::from).collect(), comes));
-        }
-        let head = Piece::from(Bytes::from_static(&HEAD));
-        Ok((vec![head, Packer::default().pack(&missed.concat())], comes))
+        Ok((self.missed(since, end, &wants)?, comes))
     }
 
     fn missed(&self, since: Since, end: Place, wants: &Wants) -> Result<Vec<Bytes>> {
@@ -258,17 +248,16 @@ impl State {
     /// Tells all who want to hear it. Those who hear the same share the same bytes. Who is too slow is
     /// let go, and comes back where it was.
     fn tell(&mut self, frames: &[Frame]) {
-        let mut told: Vec<(Wants, Piece)> = Vec::new();
-        let packer = &mut self.packer;
+        let mut told: Vec<(Wants, Bytes)> = Vec::new();
         self.listeners.retain(|Listener { teller, wants }| {
             let same = told.iter().find(|(some, _)| some == wants);
             let piece = same.map(|(_, piece)| piece.clone());
             let piece = piece.unwrap_or_else(|| {
-                let piece = heard(frames, wants, packer);
+                let piece = heard(frames, wants);
                 told.push((wants.clone(), piece.clone()));
                 piece
             });
-            match piece.bytes.is_empty() {
+            match piece.is_empty() {
                 true => !teller.is_closed(),
                 false => teller.tell(piece),
             }
@@ -283,14 +272,11 @@ impl State {
     }
 }
 
-fn heard(frames: &[Frame], wants: &Wants, packer: &mut Packer) -> Piece {
+fn heard(frames: &[Frame], wants: &Wants) -> Bytes {
     let only = wants.only.as_deref();
     let heard = frames
         .iter()
         .filter(|frame| frame.is_for(&wants.kinds, only));
     let parts: Vec<&[u8]> = heard.map(|frame| frame.told_to(only).as_ref()).collect();
-    match wants.is_packed {
-        true => packer.pack(&parts.concat()),
-        false => Bytes::from(parts.concat()).into(),
-    }
+    parts.concat().into()
 }

@@ -7,13 +7,12 @@
 mod answers;
 pub(super) mod feed;
 mod frame;
-mod packed;
 mod queue;
 mod source;
 mod stream;
 
 use axum::body::Body;
-use axum::http::header::{CACHE_CONTROL, CONTENT_ENCODING, HeaderName, VARY};
+use axum::http::header::{CACHE_CONTROL, HeaderName};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::Receiver;
@@ -25,7 +24,6 @@ use super::route::{Promise, Route};
 use crate::error::{Code, Error, Result};
 use feed::{Since, Wants};
 use frame::{Frame, Kind, Kinds};
-pub(super) use packed::Piece;
 use stream::Stream;
 
 /// What somebody wants to hear.
@@ -55,9 +53,9 @@ pub(super) fn event(name: &str, data: &impl Serialize) -> Bytes {
     Frame::new(Kind::Stream, name, None, data).bytes
 }
 
-pub(super) fn stream(first: Vec<Bytes>, comes: Receiver<Piece>, pass: Pass) -> Answer {
-    let first = first.into_iter().map(Piece::from).collect();
-    streamed(Stream::new(first, comes.into(), false, pass))
+/// Answers with events that come by and by, the first ones at once, as long as the caller is let in.
+pub(super) fn stream(first: Vec<Bytes>, comes: Receiver<Bytes>, pass: Pass) -> Answer {
+    streamed(Stream::new(first.into(), comes.into(), pass))
 }
 
 fn streamed(stream: Stream) -> Answer {
@@ -69,19 +67,14 @@ fn streamed(stream: Stream) -> Answer {
 fn listen(call: Call) -> Promise {
     Box::pin(async move {
         let (wants, since) = wanted(&call)?;
-        let (feed, is_packed) = (call.server.feed.clone(), wants.is_packed);
+        let feed = call.server.feed.clone();
         // What was missed is read from the disk, so not here, where all wait.
         let subscribed = tokio::task::spawn_blocking(move || feed.subscribe(wants, since)).await;
         let (missed, comes) = subscribed.map_err(|cause| {
             Error::new(Code::Internal, "the events cannot be read").because(cause)
         })??;
         let pass = Pass::of(&call.server, &call.headers);
-        let answer = streamed(Stream::new(missed.into(), comes, is_packed, pass));
-        let answer = answer.header(VARY, "accept-encoding");
-        Ok(match is_packed {
-            true => answer.header(CONTENT_ENCODING, packed::NAME),
-            false => answer,
-        })
+        Ok(streamed(Stream::new(missed.into(), comes, pass)))
     })
 }
 
@@ -101,7 +94,6 @@ fn wanted(call: &Call) -> Result<(Wants, Since)> {
     let wants = Wants {
         only: call.only().map(String::from),
         kinds: kinds.unwrap_or_default(),
-        is_packed: packed::is_accepted(&call.headers),
     };
     Ok((wants, since))
 }

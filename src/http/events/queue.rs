@@ -4,9 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 
+use bytes::Bytes;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
-
-use super::packed::Piece;
 
 /// How many pieces may wait for a slow listener.
 const PIECES_MAX: usize = 256;
@@ -15,13 +14,13 @@ const BYTES_MAX: usize = 4 << 20;
 
 /// The end of a queue that is told what happens.
 pub(super) struct Teller {
-    sender: Sender<Piece>,
+    sender: Sender<Bytes>,
     waiting: Arc<AtomicUsize>,
 }
 
 /// The end of a queue that is listened at.
 pub(super) struct Comes {
-    receiver: Receiver<Piece>,
+    receiver: Receiver<Bytes>,
     /// How many bytes wait, where that is bounded.
     waiting: Option<Arc<AtomicUsize>>,
 }
@@ -37,8 +36,8 @@ pub(super) fn queue() -> (Teller, Comes) {
 
 impl Teller {
     /// Tells something; false when the listener is gone, or so slow that it is to be let go.
-    pub(super) fn tell(&self, piece: Piece) -> bool {
-        let size = piece.bytes.len();
+    pub(super) fn tell(&self, piece: Bytes) -> bool {
+        let size = piece.len();
         let waiting = self.waiting.fetch_add(size, Ordering::Relaxed);
         let is_slow = waiting > 0 && waiting + size > BYTES_MAX;
         !is_slow && self.sender.try_send(piece).is_ok()
@@ -51,18 +50,18 @@ impl Teller {
 
 impl Comes {
     /// Takes the next piece; none when there will be no more.
-    pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Piece>> {
+    pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let piece = ready!(self.receiver.poll_recv(context));
         if let (Some(piece), Some(waiting)) = (&piece, &self.waiting) {
-            waiting.fetch_sub(piece.bytes.len(), Ordering::Relaxed);
+            waiting.fetch_sub(piece.len(), Ordering::Relaxed);
         }
         Poll::Ready(piece)
     }
 }
 
 /// Who tells this waits for a slow listener, so that its size needs no bound.
-impl From<Receiver<Piece>> for Comes {
-    fn from(receiver: Receiver<Piece>) -> Comes {
+impl From<Receiver<Bytes>> for Comes {
+    fn from(receiver: Receiver<Bytes>) -> Comes {
         Comes {
             receiver,
             waiting: None,
@@ -72,13 +71,12 @@ impl From<Receiver<Piece>> for Comes {
 
 #[cfg(test)]
 mod tests {
-    use bytes::Bytes;
     use std::task::Waker;
 
     use super::*;
 
-    fn piece(size: usize) -> Piece {
-        Piece::from(Bytes::from(vec![b'x'; size]))
+    fn piece(size: usize) -> Bytes {
+        vec![b'x'; size].into()
     }
 
     #[test]
@@ -97,7 +95,7 @@ mod tests {
             let Poll::Ready(Some(heard)) = comes.poll(&mut context) else {
                 panic!("nothing came");
             };
-            assert_eq!(heard.bytes.len(), BYTES_MAX + 1);
+            assert_eq!(heard.len(), BYTES_MAX + 1);
         }
         assert!(comes.poll(&mut context).is_pending());
         drop(comes);

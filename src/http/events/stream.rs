@@ -3,14 +3,12 @@
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::sync::LazyLock;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use http_body::{Body, Frame};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
-use super::packed::{Packer, Piece, Sum};
 use super::queue::Comes;
 use crate::http::guard::{LOOK, Pass};
 
@@ -21,30 +19,20 @@ const COMMENT: &[u8] = b": \n\n";
 
 /// What one listener gets: first what was missed, then what comes, as long as it is let in.
 pub(super) struct Stream {
-    missed: VecDeque<Piece>,
+    missed: VecDeque<Bytes>,
     comes: Comes,
-    /// The checksum of what was sent, where it is packed.
-    sum: Option<Sum>,
     pass: Pass,
-    is_over: bool,
     beat: Option<Interval>,
     /// How many looks there were since something was sent last to show that the connection lives.
     beats: u32,
 }
 
 impl Stream {
-    pub(super) fn new(
-        missed: VecDeque<Piece>,
-        comes: Comes,
-        is_packed: bool,
-        pass: Pass,
-    ) -> Stream {
+    pub(super) fn new(missed: VecDeque<Bytes>, comes: Comes, pass: Pass) -> Stream {
         Stream {
             missed,
             comes,
-            sum: is_packed.then(Sum::default),
             pass,
-            is_over: false,
             beat: None,
             beats: 0,
         }
@@ -63,7 +51,7 @@ impl Stream {
     }
 
     /// Returns the next piece; nothing when there is none any more.
-    fn next(&mut self, context: &mut Context<'_>) -> Poll<Option<Piece>> {
+    fn next(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>> {
         if !self.is_let_in(context) {
             return Poll::Ready(None);
         }
@@ -77,17 +65,7 @@ impl Stream {
             return Poll::Pending;
         }
         self.beats = 0;
-        static PACKED: LazyLock<Piece> = LazyLock::new(|| Packer::default().pack(COMMENT));
-        Poll::Ready(Some(match self.sum {
-            Some(_) => PACKED.clone(),
-            None => Bytes::from_static(COMMENT).into(),
-        }))
-    }
-
-    /// Ends it: what is packed has an end of its own.
-    fn end(&mut self) -> Option<Bytes> {
-        self.is_over = true;
-        self.sum.take().map(Sum::end)
+        Poll::Ready(Some(Bytes::from_static(COMMENT)))
     }
 }
 
@@ -106,19 +84,7 @@ impl Body for Stream {
         self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let stream = self.get_mut();
-        if stream.is_over {
-            return Poll::Ready(None);
-        }
-        let bytes = match ready!(stream.next(context)) {
-            Some(piece) => {
-                if let Some(sum) = &mut stream.sum {
-                    sum.take(&piece);
-                }
-                Some(piece.bytes)
-            }
-            None => stream.end(),
-        };
-        Poll::Ready(bytes.map(|bytes| Ok(Frame::data(bytes))))
+        let piece = ready!(self.get_mut().next(context));
+        Poll::Ready(piece.map(|bytes| Ok(Frame::data(bytes))))
     }
 }

@@ -151,49 +151,6 @@ fn the_name_of_an_agent_that_only_its_user_saw_is_not_told_once_it_is_gone() {
 }
 
 #[test]
-fn whoever_accepts_it_hears_the_same_packed() {
-    let world = World::new();
-    let request = world
-        .request("GET", "/api/events?since=now")
-        .header("accept-encoding", "gzip, deflate");
-    let request = request.body(axum::body::Body::empty()).unwrap();
-    let peer = std::net::IpAddr::from(super::PEER);
-    let response = super::respond(&world.server, &world.router, peer, request);
-    let response = world.runtime.block_on(response);
-    assert_eq!(response.headers()["content-encoding"], "deflate");
-    assert_eq!(response.headers()["vary"], "accept-encoding");
-    let mut body = response.into_body();
-    let mut bytes = Vec::new();
-    let mut next = || {
-        let next =
-            std::future::poll_fn(|context| std::pin::Pin::new(&mut body).poll_frame(context));
-        let frame = world.runtime.block_on(next)?.unwrap();
-        bytes.extend_from_slice(frame.data_ref().unwrap());
-        Some(unpacked(&bytes))
-    };
-    while !next().unwrap().contains("event: hello") {}
-    world
-        .post("/api/tasks/create", json!({"title": "packed"}))
-        .with(201);
-    while !next().unwrap().contains("packed") {}
-    world.server.stop();
-    while next().is_some() {}
-    let mut whole = String::new();
-    let mut reader = flate2::read::ZlibDecoder::new(&bytes[..]);
-    std::io::Read::read_to_string(&mut reader, &mut whole).unwrap();
-    assert!(whole.ends_with("\n\n"), "{whole}");
-}
-
-/// Unpacks what has come so far.
-fn unpacked(bytes: &[u8]) -> String {
-    let mut text = Vec::with_capacity(1 << 20);
-    let mut reader = flate2::Decompress::new(true);
-    let flush = flate2::FlushDecompress::Sync;
-    reader.decompress_vec(bytes, &mut text, flush).unwrap();
-    String::from_utf8(text).unwrap()
-}
-
-#[test]
 fn what_others_do_meanwhile_takes_no_room_of_what_somebody_hears() {
     let world = World::new();
     let (ann, bob) = (

@@ -14,7 +14,7 @@ use crate::llm::Usage;
 use crate::ops::agents::{Sweep, View, swept};
 use crate::ops::conversations::require_open;
 use crate::route::{self, Decided, Index};
-use crate::run::{Action, DELEGATION, Message, RoutedBy, Run, RunKind, RunStatus, Speaker};
+use crate::run::{Action, DELEGATION, Message, RoutedBy, Run, RunKind, Speaker};
 use crate::store::agency::{Agency, AgencyTransaction};
 
 /// Most messages of a conversation that an agent is given.
@@ -94,28 +94,21 @@ impl Ground {
         };
         let number = transaction.last_event()? + 1;
         let run = Run {
-            id: id::minted("exec", &self.clock, number),
-            kind: RunKind::Execution,
-            status: RunStatus::Running,
             user: user.to_string(),
             agent: routing.agent.clone(),
             requested_agent: asked_for.map(|id| id.chars().take(QUERY_SHOWN).collect()),
-            supervisor: SUPERVISOR.to_string(),
-            input: self.answerers.without_key(&request.query.text),
-            output: None,
             routed_by: routing.by,
             routing_reason: routing.reason.clone(),
             routing_score: routing.score,
-            answered_by: None,
-            model: None,
-            usage: None,
-            cost: None,
-            execution_time_ms: None,
-            error: None,
             conversation: conversation.as_ref().map(|one| one.id.clone()),
             started_at: self.clock.timestamp(),
-            completed_at: None,
             owner: self.alive.name.clone(),
+            ..Run::new(
+                id::minted("exec", &self.clock, number),
+                RunKind::Execution,
+                SUPERVISOR,
+                self.answerers.without_key(&request.query.text),
+            )
         };
         transaction.put_run(&run)?;
         let mut record = Record::new(run, self.clock);

@@ -12,7 +12,7 @@ use crate::ops::{Context, require};
 use crate::store::{Tasks, Transaction};
 use crate::task::draft::{Draft, Reference};
 use crate::task::graph::circle;
-use crate::task::{Note, Priority, Status, Task};
+use crate::task::{Note, Priority, Task};
 
 /// What `add` did with one draft.
 #[derive(Debug, Serialize)]
@@ -306,12 +306,9 @@ impl Plan {
             text,
         };
         Task {
-            id: self.id,
             uid: id::new_uid(clock, self.id, &draft.title),
-            title: draft.title,
             description: draft.description,
             kind: draft.kind.unwrap_or_default(),
-            status: Status::Pending,
             parent: self.parent,
             depends: self.depends,
             labels: draft.labels,
@@ -327,13 +324,7 @@ impl Plan {
             estimate: draft.estimate,
             feature: draft.feature,
             key: draft.key,
-            extra: serde_json::Map::new(),
-            created_at: now.to_string(),
-            updated_at: now.to_string(),
-            started_at: None,
-            completed_at: None,
-            cancelled_at: None,
-            archived_at: None,
+            ..Task::new(self.id, &draft.title, now)
         }
     }
 }

@@ -146,16 +146,10 @@ pub(crate) fn graph(
     wanted: &GraphWanted,
 ) -> Result<GraphShown> {
     let (runs, cursor) = memory.runs(agency, user)?;
-    let mut places = std::mem::take(memory.places(wanted.epic));
     let now = context.now();
-    let shown = context.read(|transaction| {
+    context.read(|transaction| {
         let scene = memory.scene(transaction, wanted.epic, &runs)?;
-        let drawn = picture(
-            &cards(&scene, wanted),
-            &lines(&scene),
-            &wanted.folding,
-            &mut places,
-        );
+        let drawn = picture(&cards(&scene, wanted), &lines(&scene), &wanted.folding);
         let nodes = nodes(transaction, &scene, &drawn, &now)?;
         let groups = groups(&scene);
         Ok(GraphShown {
@@ -179,9 +173,7 @@ pub(crate) fn graph(
             problems: scene.graph.problems(),
             truncated: drawn.crowded,
         })
-    });
-    *memory.places(wanted.epic) = places;
-    shown
+    })
 }
 
 fn cards(scene: &Scene, wanted: &GraphWanted) -> Vec<Card> {

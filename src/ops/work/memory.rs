@@ -1,6 +1,6 @@
 //! What is remembered between two looks, so that a look costs what has changed and not what there is:
-//! runs as far as their events were read, where all tasks stand, and where things stood in pictures.
-//! All of it can be forgotten at any time.
+//! runs as far as their events were read, and where all tasks stand. All of it can be forgotten at any
+//! time.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,14 +13,11 @@ use crate::run::{Run, RunKind};
 use crate::store::Transaction;
 use crate::store::agency::{Agency, AgencyTransaction, RunFilter};
 use crate::store::sqlite::SqliteAgency;
-use crate::task::layout::Places;
 
 /// How many of the last runs over tasks are looked at, of each kind.
 const RUNS_MAX: u32 = 20;
 /// How many runs are remembered.
 const TRACKS_MAX: usize = 64;
-/// Of how many pictures it is remembered where things stood.
-const PICTURES_MAX: usize = 64;
 /// How many events are read at a time.
 const PAGE: u32 = 1_000;
 /// Most scenes that are remembered.
@@ -32,7 +29,6 @@ const SCENE_TASKS_MAX: usize = 50_000;
 #[derive(Default)]
 pub(crate) struct Memory {
     tracks: HashMap<String, Track>,
-    pictures: HashMap<Option<TaskId>, Places>,
     /// Those that were looked at last, oldest first.
     scenes: Vec<(Version, Arc<Scene>)>,
 }
@@ -159,14 +155,6 @@ impl Memory {
         while self.scenes.len() > 1 && is_much(self) {
             self.scenes.remove(0);
         }
-    }
-
-    /// Returns where things stood in the picture of an epic, or of all.
-    pub(super) fn places(&mut self, epic: Option<TaskId>) -> &mut Places {
-        if self.pictures.len() >= PICTURES_MAX && !self.pictures.contains_key(&epic) {
-            self.pictures.clear();
-        }
-        self.pictures.entry(epic).or_default()
     }
 }
 

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::{Record, clean, code, lacking, money, time, tokens, why};
-use crate::run::RunStatus;
-use crate::run::board::{TaskRun, TaskState};
+use crate::run::board::{Summary, TaskRun, TaskState};
+use crate::run::{Run, RunStatus};
 
 /// Most annotations of a kind that GitHub shows for a step.
 const SHOWN_MAX: usize = 10;
@@ -84,6 +84,21 @@ fn data(text: &str) -> String {
         .replace('\n', "%0A")
 }
 
+/// Says how many tasks were not done, and what time, tokens and money a run took.
+pub(crate) fn what_it_came_to(run: &Run, counts: Summary) -> Vec<String> {
+    let parts = [
+        (counts.failed > 0).then(|| format!("{} failed", counts.failed)),
+        (counts.cancelled > 0).then(|| format!("{} cancelled", counts.cancelled)),
+        (counts.skipped > 0).then(|| format!("{} not begun", counts.skipped)),
+        run.execution_time_ms.map(time),
+        run.usage
+            .and_then(tokens)
+            .map(|tokens| format!("{tokens} tokens")),
+        run.cost.map(money),
+    ];
+    parts.into_iter().flatten().collect()
+}
+
 /// Writes the summary of the job in Markdown, of at most `room` bytes: rows that have no room are
 /// counted.
 pub(crate) fn summary(record: &Record<'_>, room: usize) -> String {
@@ -94,18 +109,8 @@ pub(crate) fn summary(record: &Record<'_>, room: usize) -> String {
         RunStatus::Failed => "❌",
         _ => "⚠️",
     };
-    let parts = [
-        Some(format!("{} of {} done", counts.done, counts.total)),
-        (counts.failed > 0).then(|| format!("{} failed", counts.failed)),
-        (counts.cancelled > 0).then(|| format!("{} cancelled", counts.cancelled)),
-        (counts.skipped > 0).then(|| format!("{} not begun", counts.skipped)),
-        run.execution_time_ms.map(time),
-        run.usage
-            .and_then(tokens)
-            .map(|tokens| format!("{tokens} tokens")),
-        run.cost.map(money),
-    ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    let mut parts = vec![format!("{} of {} done", counts.done, counts.total)];
+    parts.extend(what_it_came_to(run, counts));
     let mut text = format!(
         "## {mark} cleo run: {}\n\n{}\n\n`{}`\n\n",
         cell(&run.input),

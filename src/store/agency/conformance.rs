@@ -154,28 +154,14 @@ fn uses_of_agents_are_kept(agency: &mut dyn Agency) {
 
 fn run(id: &str, agent: Option<&str>, status: RunStatus) -> Run {
     Run {
-        id: id.into(),
-        kind: RunKind::Execution,
         status,
         user: "u".into(),
         agent: agent.map(str::to_string),
-        requested_agent: None,
-        supervisor: "s".into(),
-        input: "i".into(),
-        output: None,
         routed_by: RoutedBy::Rule,
         routing_reason: "r".into(),
-        routing_score: 0,
-        answered_by: None,
-        model: None,
-        usage: None,
-        cost: None,
-        execution_time_ms: None,
-        error: None,
-        conversation: None,
         started_at: "2026-01-26T09:00:00.000Z".into(),
-        completed_at: None,
         owner: "o".into(),
+        ..Run::new(id.into(), RunKind::Execution, "s", "i".into())
     }
 }
 

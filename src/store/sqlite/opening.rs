@@ -312,14 +312,16 @@ mod tests {
 
     #[test]
     fn own_schema_is_exact() {
-        let connection = Connection::open_in_memory().unwrap();
-        connection.execute_batch(SCHEMA).unwrap();
-        assert!(is_exact(&connection, SCHEMA).unwrap());
-        connection.execute_batch("CREATE TABLE theirs (a)").unwrap();
-        assert!(is_exact(&connection, SCHEMA).unwrap());
-        connection
-            .execute_batch("CREATE INDEX theirs_by_a ON theirs (a)")
-            .unwrap();
-        assert!(!is_exact(&connection, SCHEMA).unwrap());
+        for schema in [SCHEMA, crate::store::sqlite::agency::SCHEMA] {
+            let connection = Connection::open_in_memory().unwrap();
+            connection.execute_batch(schema).unwrap();
+            assert!(is_exact(&connection, schema).unwrap());
+            connection.execute_batch("CREATE TABLE theirs (a)").unwrap();
+            assert!(is_exact(&connection, schema).unwrap());
+            connection
+                .execute_batch("CREATE INDEX theirs_by_a ON theirs (a)")
+                .unwrap();
+            assert!(!is_exact(&connection, schema).unwrap());
+        }
     }
 }

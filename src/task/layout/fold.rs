@@ -1,10 +1,10 @@
-//! Which waves are folded, into which stacks, and in which row each thing of a lane stands.
+//! Which waves are folded, and into which stacks.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
 
-use super::{CARDS_MAX, Card, Folding, Item};
-use crate::id::TaskId;
+use super::{CARDS_MAX, Card, Folding, Item, Tie, arrange};
+use crate::id::{self, TaskId};
 use crate::task::State;
 
 /// Most stacks in a lane; parents beyond them share one.
@@ -19,7 +19,7 @@ pub(super) struct Band {
     pub(super) layers: Option<RangeInclusive<usize>>,
     /// Whether it is folded into one stack.
     pub(super) is_folded: bool,
-    /// All cards in it, by id.
+    /// All cards in it, from top to bottom.
     pub(super) cards: Vec<Card>,
     pub(super) shown: Vec<Item>,
 }
@@ -35,15 +35,30 @@ impl Band {
 }
 
 /// Puts cards into bands, left to right, and folds what is finished and what is too much. Says also
-/// whether anything was folded because it was too much.
-pub(super) fn fold(cards: &[Card], folding: &Folding) -> (Vec<Band>, bool) {
-    let mut layers: BTreeMap<Option<usize>, Vec<Card>> = BTreeMap::new();
-    for card in cards {
-        layers.entry(card.layer).or_default().push(*card);
+/// whether anything was folded because it was too much. Cards get their order before anything is folded,
+/// so that folding moves nothing in other bands.
+pub(super) fn fold(cards: &[Card], ties: &[Tie], folding: &Folding) -> (Vec<Band>, bool) {
+    let mut cards = cards.to_vec();
+    cards.sort_unstable_by_key(|card| card.id);
+    let place = |id| id::place(&cards, id, |card| card.id);
+    let mut layers: BTreeMap<Option<usize>, Vec<usize>> = BTreeMap::new();
+    for (place, card) in cards.iter().enumerate() {
+        layers.entry(card.layer).or_default().push(place);
     }
-    let mut bands: Vec<Band> = layers
-        .into_iter()
-        .map(|(layer, cards)| band(layer, cards))
+    let ends = ties.iter().filter_map(|tie| {
+        let (from, to) = (place(*tie.from.as_ref().ok()?)?, place(tie.to)?);
+        (cards[from].layer < cards[to].layer).then_some((from, to))
+    });
+    let (keys, mut order): (Vec<_>, Vec<_>) = layers.into_iter().unzip();
+    arrange(&mut order, &ends.collect::<Vec<_>>(), cards.len());
+    let bands = keys.into_iter().zip(order);
+    let mut bands: Vec<Band> = bands
+        .map(|(layer, order)| Band {
+            layers: layer.map(|layer| layer..=layer),
+            is_folded: false,
+            shown: order.iter().map(|at| Item::Task(cards[*at].id)).collect(),
+            cards: order.iter().map(|at| cards[*at]).collect(),
+        })
         .collect();
     if folding.done {
         bands = finished(bands, folding);
@@ -53,16 +68,6 @@ pub(super) fn fold(cards: &[Card], folding: &Folding) -> (Vec<Band>, bool) {
         crowd(&mut bands, folding);
     }
     (bands, is_crowded)
-}
-
-fn band(layer: Option<usize>, mut cards: Vec<Card>) -> Band {
-    cards.sort_unstable_by_key(|card| card.id);
-    Band {
-        layers: layer.map(|layer| layer..=layer),
-        is_folded: false,
-        shown: cards.iter().map(|card| Item::Task(card.id)).collect(),
-        cards,
-    }
 }
 
 fn count_shown(band: &Band) -> usize {
@@ -107,16 +112,12 @@ fn joined(bands: &[Band]) -> Band {
     let (first, last) = layers.fold((usize::MAX, 0), |(first, last), layers| {
         (first.min(*layers.start()), last.max(*layers.end()))
     });
-    let mut cards: Vec<Card> = bands
-        .iter()
-        .flat_map(|band| band.cards.iter().copied())
-        .collect();
-    cards.sort_unstable_by_key(|card| card.id);
+    let cards = bands.iter().flat_map(|band| band.cards.iter().copied());
     let mut band = Band {
         layers: Some(first..=last),
         is_folded: true,
         shown: Vec::new(),
-        cards,
+        cards: cards.collect(),
     };
     band.shown = vec![Item::Stack(band.key()); band.cards.len()];
     band
@@ -184,147 +185,4 @@ fn stack(band: &mut Band, folding: &Folding) {
         }
     });
     band.shown = shown.collect();
-}
-
-/// How often the order within the lanes is made better.
-const SWEEPS: usize = 6;
-/// A lane is drawn anew when it has this many times more rows than things in it.
-const SPARSE: usize = 2;
-
-/// Where things stood when they were drawn last: the key of the lane, and the row.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Places(HashMap<Item, (String, usize)>);
-
-impl Places {
-    pub(super) fn of(&self, item: &Item) -> Option<(&str, usize)> {
-        let (lane, row) = self.0.get(item)?;
-        Some((lane, *row))
-    }
-
-    pub(super) fn put(&mut self, item: Item, lane: String, row: usize) {
-        self.0.insert(item, (lane, row));
-    }
-}
-
-/// Finds the row of each thing. `lanes` are numbers of things, left to right, each with its key;
-/// `ties` lead from left to right. What stood in the same lane before keeps its row.
-pub(super) fn rows(
-    items: &[Item],
-    lanes: &[(String, Vec<usize>)],
-    ties: &[(usize, usize)],
-    before: &Places,
-) -> Vec<usize> {
-    let near = Near::of(items.len(), ties);
-    let mut rows: Vec<Option<usize>> = vec![None; items.len()];
-    for (key, lane) in lanes {
-        for item in lane {
-            let known = before.of(&items[*item]).filter(|(lane, _)| lane == key);
-            rows[*item] = known.map(|(_, row)| row);
-        }
-        // So much may have gone from a lane that it would be mostly gaps.
-        let last = lane.iter().filter_map(|item| rows[*item]).max();
-        if last.is_some_and(|last| last + 1 > SPARSE * lane.len() + 2) {
-            lane.iter().for_each(|item| rows[*item] = None);
-        }
-    }
-    if rows.iter().all(Option::is_none) {
-        return fresh(lanes, &near, items.len());
-    }
-    for (_, lane) in lanes {
-        fill(lane, &near, &mut rows);
-    }
-    rows.into_iter().map(Option::unwrap_or_default).collect()
-}
-
-/// What each thing is tied to.
-struct Near {
-    left: Vec<Vec<usize>>,
-    right: Vec<Vec<usize>>,
-}
-
-impl Near {
-    fn of(n_items: usize, ties: &[(usize, usize)]) -> Near {
-        let (mut left, mut right) = (vec![Vec::new(); n_items], vec![Vec::new(); n_items]);
-        for (from, to) in ties {
-            right[*from].push(*to);
-            left[*to].push(*from);
-        }
-        Near { left, right }
-    }
-}
-
-/// Orders everything anew: each lane by the middle of what its things are tied to in the lanes before,
-/// then after, several times.
-fn fresh(lanes: &[(String, Vec<usize>)], near: &Near, n_items: usize) -> Vec<usize> {
-    let mut order: Vec<Vec<usize>> = lanes.iter().map(|(_, lane)| lane.clone()).collect();
-    let mut rows = vec![0; n_items];
-    for (row, item) in order.iter().flat_map(|lane| lane.iter().enumerate()) {
-        rows[*item] = row;
-    }
-    for sweep in 0..SWEEPS {
-        let n_lanes = order.len();
-        for step in 0..n_lanes {
-            let (place, ties) = match sweep % 2 {
-                0 => (step, &near.left),
-                _ => (n_lanes - 1 - step, &near.right),
-            };
-            let lane = &mut order[place];
-            let mut ranked: Vec<(f64, usize)> = lane
-                .iter()
-                .map(|item| {
-                    (
-                        middle(&ties[*item], &rows).unwrap_or(rows[*item] as f64),
-                        *item,
-                    )
-                })
-                .collect();
-            // Things that are equally near keep the order that they have.
-            ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
-            *lane = ranked.into_iter().map(|(_, item)| item).collect();
-            lane.iter()
-                .enumerate()
-                .for_each(|(row, item)| rows[*item] = row);
-        }
-    }
-    rows
-}
-
-fn middle(near: &[usize], rows: &[usize]) -> Option<f64> {
-    let sum: usize = near.iter().map(|other| rows[*other]).sum();
-    (!near.is_empty()).then(|| sum as f64 / near.len() as f64)
-}
-
-/// Gives each new thing of a lane the free row that is nearest to what it is tied to.
-fn fill(lane: &[usize], near: &Near, rows: &mut [Option<usize>]) {
-    let taken: BTreeSet<usize> = lane.iter().filter_map(|item| rows[*item]).collect();
-    let new: Vec<usize> = lane
-        .iter()
-        .copied()
-        .filter(|item| rows[*item].is_none())
-        .collect();
-    // As many rows as there are things are always enough.
-    let n_free = new.len();
-    let mut free: BTreeSet<usize> = (0..)
-        .filter(|row| !taken.contains(row))
-        .take(n_free)
-        .collect();
-    for item in new {
-        let known: Vec<usize> = near.left[item]
-            .iter()
-            .chain(&near.right[item])
-            .filter_map(|other| rows[*other])
-            .collect();
-        let wished = match known.is_empty() {
-            true => 0,
-            false => known.iter().sum::<usize>() / known.len(),
-        };
-        let above = free.range(..=wished).next_back().copied();
-        let below = free.range(wished..).next().copied();
-        let row = match (above, below) {
-            (Some(above), Some(below)) if below - wished < wished - above => below,
-            (above, below) => above.or(below).unwrap_or(wished),
-        };
-        free.remove(&row);
-        rows[item] = Some(row);
-    }
 }

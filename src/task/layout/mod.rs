@@ -1,6 +1,6 @@
 //! Where each task stands in the picture of a graph that people work with: waves from left to right,
-//! each task near to what it is tied to, finished and crowded waves folded. Pure, the same for the
-//! same tasks, and stable: what was drawn before keeps its place as long as its wave stays.
+//! each task near to what it is tied to, finished and crowded waves folded. Pure, and the same for the
+//! same tasks.
 
 mod fold;
 mod layers;
@@ -16,7 +16,6 @@ use super::State;
 use crate::id::TaskId;
 use crate::task::{Status, graph};
 
-pub(crate) use fold::Places;
 pub(crate) use layers::{Layers, layers};
 pub(crate) use picture::{Edge, Kind, Lane, Picture, Stack, picture};
 
@@ -177,4 +176,44 @@ fn last_parts(nodes: &[graph::Node], layers: &Layers) -> HashMap<TaskId, Vec<Tas
         }
     }
     last
+}
+
+/// How often the order within the layers is made better.
+const SWEEPS: usize = 6;
+
+/// Orders the things of each layer by the middle of what they are tied to in the layers before, then after,
+/// several times, so that lines cross less. Things that are equally near keep their order.
+pub(crate) fn arrange(layers: &mut [Vec<usize>], ties: &[(usize, usize)], n_things: usize) {
+    let (mut before, mut after) = (vec![Vec::new(); n_things], vec![Vec::new(); n_things]);
+    for (from, to) in ties {
+        after[*from].push(*to);
+        before[*to].push(*from);
+    }
+    let mut rows = vec![0; n_things];
+    for (row, thing) in layers.iter().flat_map(|layer| layer.iter().enumerate()) {
+        rows[*thing] = row;
+    }
+    for sweep in 0..SWEEPS {
+        for step in 0..layers.len() {
+            let (layer, near) = match sweep % 2 {
+                0 => (step, &before),
+                _ => (layers.len() - 1 - step, &after),
+            };
+            let middle = |thing: &usize| match near[*thing].as_slice() {
+                [] => rows[*thing] as f64,
+                near => {
+                    near.iter().map(|other| rows[*other]).sum::<usize>() as f64 / near.len() as f64
+                }
+            };
+            let mut ranked: Vec<(f64, usize)> = layers[layer]
+                .iter()
+                .map(|thing| (middle(thing), *thing))
+                .collect();
+            ranked.sort_by(|a, b| a.0.total_cmp(&b.0));
+            layers[layer] = ranked.into_iter().map(|(_, thing)| thing).collect();
+            for (row, thing) in layers[layer].iter().enumerate() {
+                rows[*thing] = row;
+            }
+        }
+    }
 }

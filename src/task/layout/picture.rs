@@ -1,14 +1,11 @@
 //! The picture: lanes, tasks and stacks with their places, and lines between them.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
-use super::fold::rows;
 use super::fold::{Band, focus, fold};
-use super::{
-    Card, Folding, Item, LANE, LANE_FOLDED, MARGIN, MARGIN_FOLDED, NODE, Places, ROW, TOP, Tie,
-};
+use super::{Card, Folding, Item, LANE, LANE_FOLDED, MARGIN, MARGIN_FOLDED, NODE, ROW, TOP, Tie};
 use crate::id::TaskId;
 use crate::task::State;
 
@@ -123,33 +120,23 @@ pub(crate) enum End {
     Missing,
 }
 
-/// Draws a graph. What stood somewhere in `places` stays there as long as its lane is the same;
-/// `places` tells then where everything is now.
-pub(crate) fn picture(
-    cards: &[Card],
-    ties: &[Tie],
-    folding: &Folding,
-    places: &mut Places,
-) -> Picture {
-    let (bands, crowded) = fold(cards, folding);
+/// Draws a graph.
+pub(crate) fn picture(cards: &[Card], ties: &[Tie], folding: &Folding) -> Picture {
+    let (bands, crowded) = fold(cards, ties, folding);
     let scene = Scene::of(&bands);
-    let rows = rows(&scene.items, &scene.lanes, &scene.pairs(ties), places);
-    *places = Places::default();
     let mut picture = Picture {
         crowded,
         focus: focus(&bands).map(|place| bands[place].key()),
         edges: scene.edges(ties),
         ..Picture::default()
     };
-    for (band, (key, items)) in bands.iter().zip(&scene.lanes) {
-        let lane = lane(band, key, picture.width);
+    for (band, items) in bands.iter().zip(&scene.lanes) {
+        let lane = lane(band, picture.width);
         picture.width += lane.width;
-        for item in items {
-            let (item, row) = (&scene.items[*item], rows[*item]);
-            places.put(item.clone(), key.clone(), row);
+        for (row, item) in items.iter().enumerate() {
             let y = TOP + ROW * u32::try_from(row).unwrap_or(u32::MAX / ROW - 2);
             picture.height = picture.height.max(y + ROW);
-            match item {
+            match &scene.items[*item] {
                 Item::Task(id) => picture.nodes.push(Node {
                     id: *id,
                     x: lane.x + MARGIN,
@@ -164,7 +151,7 @@ pub(crate) fn picture(
     picture
 }
 
-fn lane(band: &Band, key: &str, x: u32) -> Lane {
+fn lane(band: &Band, x: u32) -> Lane {
     let count = |is: &dyn Fn(State) -> bool| {
         let cards = band.cards.iter().filter(|card| is(card.state));
         cards.count()
@@ -185,7 +172,7 @@ fn lane(band: &Band, key: &str, x: u32) -> Lane {
         _ => format!("{total} waiting"),
     };
     Lane {
-        key: key.to_string(),
+        key: band.key(),
         from: band.layers.as_ref().map(|layers| layers.start() + 1),
         to: band.layers.as_ref().map(|layers| layers.end() + 1),
         x,
@@ -241,9 +228,9 @@ fn stack(band: &Band, lane: &Lane, name: &str, y: u32) -> Stack {
 /// What is shown, by number, and where each task is shown.
 struct Scene {
     items: Vec<Item>,
-    lanes: Vec<(String, Vec<usize>)>,
+    /// What stands in each lane, from top to bottom.
+    lanes: Vec<Vec<usize>>,
     of: HashMap<TaskId, usize>,
-    lane_of: Vec<usize>,
 }
 
 impl Scene {
@@ -252,34 +239,20 @@ impl Scene {
             items: Vec::new(),
             lanes: Vec::new(),
             of: HashMap::new(),
-            lane_of: Vec::new(),
         };
-        for (lane, band) in bands.iter().enumerate() {
+        for band in bands {
             let (mut known, mut items) = (HashMap::<&Item, usize>::new(), Vec::new());
             for (card, shown) in band.cards.iter().zip(&band.shown) {
                 let item = *known.entry(shown).or_insert_with(|| {
                     items.push(scene.items.len());
                     scene.items.push(shown.clone());
-                    scene.lane_of.push(lane);
                     scene.items.len() - 1
                 });
                 scene.of.insert(card.id, item);
             }
-            scene.lanes.push((band.key(), items));
+            scene.lanes.push(items);
         }
         scene
-    }
-
-    /// Returns which things are tied, from left to right.
-    fn pairs(&self, ties: &[Tie]) -> Vec<(usize, usize)> {
-        let pair = |tie: &Tie| {
-            let from = self.of.get(tie.from.as_ref().ok()?)?;
-            Some((*from, *self.of.get(&tie.to)?))
-        };
-        let mut seen = HashSet::new();
-        let pairs = ties.iter().filter_map(pair);
-        let pairs = pairs.filter(|(from, to)| self.lane_of[*from] < self.lane_of[*to]);
-        pairs.filter(|pair| seen.insert(*pair)).collect()
     }
 
     fn edges(&self, ties: &[Tie]) -> Vec<Edge> {

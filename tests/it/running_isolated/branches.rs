@@ -153,15 +153,18 @@ fn no_agent_starts_on_another_branch() {
     );
 }
 
+/// Kills a run on a branch, and switches to another one.
+fn killed_on_feature() -> (TestWorkspace, String) {
+    let workspace = on_feature();
+    let how = alone("edits-works-and-hangs");
+    let id = killed(&workspace, &how, ".played/edited-T1");
+    git(&workspace, "switch --quiet main");
+    (workspace, id)
+}
+
 #[test]
 fn a_run_is_resumed_on_its_branch_only() {
-    let workspace = on_feature();
-    let id = killed(
-        &workspace,
-        &alone("edits-works-and-hangs"),
-        ".played/edited-T1",
-    );
-    git(&workspace, "switch --quiet main");
+    let (workspace, id) = killed_on_feature();
     let refused = workspace.json(&["runs", "resume", &id]);
     assert_eq!(refused["error"]["code"], "E_CHECKOUT_CHANGED", "{refused}");
     assert_eq!(refused["error"]["fix"], "git switch feature", "{refused}");
@@ -175,13 +178,7 @@ fn a_run_is_resumed_on_its_branch_only() {
 
 #[test]
 fn a_run_that_is_cancelled_elsewhere_touches_no_branch() {
-    let workspace = on_feature();
-    let id = killed(
-        &workspace,
-        &alone("edits-works-and-hangs"),
-        ".played/edited-T1",
-    );
-    git(&workspace, "switch --quiet main");
+    let (workspace, id) = killed_on_feature();
     let before = git(&workspace, "rev-parse main feature");
     let cancelled = workspace.json(&["runs", "cancel", &id]);
     let branch = format!("cleo/{id}/T1-1");

@@ -26,6 +26,14 @@ fn is_refused(workspace: &TestWorkspace, code: &str, why: &str) {
     assert!(!left.any(|name| name.starts_with("probe-")));
 }
 
+/// Returns what `doctor` finds of git.
+fn git_finding(workspace: &TestWorkspace) -> serde_json::Value {
+    let examined = workspace.json(&["doctor"]);
+    let findings = examined["result"]["findings"].as_array().unwrap();
+    let found = findings.iter().find(|found| found["check"] == "git");
+    found.unwrap().clone()
+}
+
 #[test]
 fn a_branch_in_the_place_of_those_of_runs_is_refused() {
     for pack in ["branch cleo", "pack-refs --all"] {
@@ -44,22 +52,12 @@ fn a_branch_in_the_place_of_those_of_runs_is_refused() {
         words.push("--dry-run".to_string());
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         workspace.refused(&words, "E_INPUT_INVALID");
-        let examined = workspace.json(&["doctor"]);
-        let findings = examined["result"]["findings"].as_array().unwrap();
-        let found = findings
-            .iter()
-            .find(|found| found["check"] == "git")
-            .unwrap();
+        let found = git_finding(&workspace);
         assert_eq!(found["status"], "warn", "{found}");
         assert!(found["message"].as_str().unwrap().contains("branch `cleo`"));
         let fixed = workspace.shell(found["fix"].as_str().unwrap());
         assert_eq!(fixed.exit, 0, "{fixed}");
-        let examined = workspace.json(&["doctor"]);
-        let findings = examined["result"]["findings"].as_array().unwrap();
-        let found = findings
-            .iter()
-            .find(|found| found["check"] == "git")
-            .unwrap();
+        let found = git_finding(&workspace);
         assert_eq!(found["status"], "ok", "{found}");
     }
 }
