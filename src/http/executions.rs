@@ -153,7 +153,7 @@ fn execute(call: Call) -> Promise {
             let ended = async {
                 loop {
                     match told.recv().await {
-                        Some(Heard::Over(ended)) => break ended,
+                        Some(Heard::Over(ended)) => break *ended,
                         Some(_) => {}
                         None => break Err(fault::busy()),
                     }

@@ -37,7 +37,7 @@ pub(super) enum Heard {
     /// A piece of an answer came from an agent.
     Piece { agent: String, piece: String },
     /// It is over.
-    Over(Result<Begun>),
+    Over(Box<Result<Begun>>),
 }
 
 /// An execution that waits for its answer.
@@ -195,6 +195,6 @@ impl Ground {
             (self.say)(&format!("execution {id}: {error}"));
         }
         self.feed.over(&id);
-        let _ = caller.send(Heard::Over(done));
+        let _ = caller.send(Heard::Over(Box::new(done)));
     }
 }

@@ -51,7 +51,9 @@ fn written(run: &str, heard: Heard) -> Bytes {
             let data = json!({"runId": run, "agent": agent, "piece": piece, "at": at});
             events::event("piece", &data)
         }
-        Heard::Over(Ok(begun)) => events::event("done", &Executed::of(begun.shown())),
-        Heard::Over(Err(error)) => events::event("error", &json!({"error": error.shown()})),
+        Heard::Over(done) => match *done {
+            Ok(begun) => events::event("done", &Executed::of(begun.shown())),
+            Err(error) => events::event("error", &json!({"error": error.shown()})),
+        },
     }
 }

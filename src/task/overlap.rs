@@ -93,10 +93,6 @@ impl Occupied {
         self.taken.len()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.taken.is_empty()
-    }
-
     /// Finds who has taken something that overlaps `patterns`.
     pub(crate) fn conflict(&self, patterns: &[Pattern]) -> Option<Taken> {
         self.conflict_before(self.taken.len(), patterns)
