@@ -15,8 +15,10 @@ use crate::id::TaskId;
 use crate::words::closed;
 
 closed! {
+    #[derive(Default)]
     TaskState, "state of a task in a run":
     /// It waits for others, or for its turn.
+    #[default]
     Waiting = "waiting",
     Running = "running",
     /// It verified and is done.
@@ -24,12 +26,6 @@ closed! {
     Failed = "failed",
     /// It was not begun.
     Skipped = "skipped",
-}
-
-impl Default for TaskState {
-    fn default() -> TaskState {
-        TaskState::Waiting
-    }
 }
 
 /// What became of a task in a run.

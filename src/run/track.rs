@@ -21,7 +21,9 @@ const LOAD_MAX: usize = 5_000;
 const ATTEMPTS_MAX: usize = 200;
 
 closed! {
+    #[derive(Default)]
     Stage, "stage of a try":
+    #[default]
     Running = "running",
     /// It has ended, and cleo looks at what it left.
     Verifying = "verifying",
@@ -31,12 +33,6 @@ closed! {
     Done = "done",
     /// It did not, or the agent failed.
     Failed = "failed",
-}
-
-impl Default for Stage {
-    fn default() -> Stage {
-        Stage::Running
-    }
 }
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
