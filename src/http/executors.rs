@@ -33,12 +33,7 @@ pub(super) struct Order {
 pub(super) enum Heard {
     Event(Event),
     Piece { agent: String, piece: String },
-<<<<<<< HEAD
     Over(Result<Box<Begun>>),
-=======
-    /// It is over.
-    Over(Box<Result<Begun>>),
->>>>>>> w-i
 }
 
 struct Open {
@@ -191,10 +186,6 @@ impl Ground {
             (self.say)(&format!("execution {id}: {error}"));
         }
         self.feed.over(&id);
-<<<<<<< HEAD
         let _ = caller.send(Heard::Over(done.map(Box::new)));
-=======
-        let _ = caller.send(Heard::Over(Box::new(done)));
->>>>>>> w-i
     }
 }

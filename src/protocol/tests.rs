@@ -12,7 +12,7 @@ use crate::template::COMMANDS;
 /// Makes a task of some of its fields.
 pub(crate) fn task(fields: Value) -> Task {
     let mut task = json!({
-        "id": "T1", "title": "Title", "description": "", "type": "task", "status": "pending",
+        "id": "T1", "uid": "", "title": "Title", "description": "", "type": "task", "status": "pending",
         "depends": [], "labels": [], "priority": "medium", "files": [], "acceptance": [],
         "deliverables": [], "notes": [], "extra": {}, "createdAt": "", "updatedAt": "",
     });

@@ -140,7 +140,7 @@ fn a_protocol_of_the_project_is_known_whatever_its_line_ends() {
 }
 
 #[test]
-fn the_fix_of_a_prompt_that_fails_mends_it() {
+fn proposed_block_mends_a_prompt_that_fails() {
     let workspace = spawned();
     let prompt = spawn(&workspace, &["T1"])["prompt"]
         .as_str()
@@ -150,8 +150,12 @@ fn the_fix_of_a_prompt_that_fails_mends_it() {
     let refused = workspace.json(&["verify", "prompt", "a prompt.md"]);
     assert_eq!(refused["error"]["code"], "E_PROTOCOL_MISSING");
     assert_eq!(refused["result"]["violations"][0]["rule"], "MARKER");
-    let fix = refused["error"]["fix"].as_str().unwrap();
-    assert_eq!(workspace.shell(fix).exit, 0, "{fix}");
+    assert_eq!(refused["error"].get("fix"), None);
+    let block = refused["error"]["alternatives"][0]["command"]
+        .as_str()
+        .unwrap();
+    let mend = format!("{block} >>'a prompt.md'");
+    assert_eq!(workspace.shell(&mend).exit, 0, "{mend}");
     assert_eq!(
         workspace.json(&["verify", "prompt", "a prompt.md", "--strict"])["success"],
         true
@@ -222,17 +226,19 @@ fn a_block_that_a_finding_brings_is_no_protocol_of_the_prompt() {
 }
 
 #[test]
-fn the_fix_mends_a_file_that_does_not_end_its_line_and_names_the_task() {
+fn proposed_block_names_the_task_of_the_prompt() {
     let workspace = spawned();
     workspace.write("it's.md", "# Skill\n\nId: T1 · Epic: none\n\nDo it");
     let refused = workspace.json(&["verify", "prompt", "it's.md"]);
-    let fix = refused["error"]["fix"].as_str().unwrap();
-    assert_eq!(workspace.shell(fix).exit, 0, "{fix}");
+    let block = refused["error"]["alternatives"][0]["command"]
+        .as_str()
+        .unwrap();
+    let mend = format!("echo >>\"it's.md\" && {block} >>\"it's.md\"");
+    assert_eq!(workspace.shell(&mend).exit, 0, "{mend}");
     workspace.ok("verify prompt \"it's.md\" --strict");
-    assert!(workspace.read("it's.md").contains("Do it\n<!-- BEGIN"));
     assert!(
         workspace.read("it's.md").contains("2026-01-26_paint-it.md"),
-        "{fix}"
+        "{mend}"
     );
 }
 
@@ -286,5 +292,8 @@ fn a_block_of_another_task_does_not_speak_for_this_one() {
         );
     }
     let refused = workspace.json(&["verify", "prompt", "mixed.md"]);
-    assert_eq!(refused["error"]["fix"], "cleo spawn T1 --format text");
+    assert_eq!(
+        refused["error"]["alternatives"][0]["command"],
+        "cleo spawn T1 --format text"
+    );
 }

@@ -249,7 +249,7 @@ fn moves_that_make_no_sense_are_refused() {
             &["delete", "T1", "-n"],
             "E_HAS_CHILDREN",
             16,
-            "cleo list --parent T1 --tree",
+            "cleo delete T1 --cascade --dry-run",
         ),
     ]);
     let done = TestWorkspace::planned();
