@@ -183,9 +183,19 @@ fn what_is_given_up_has_not_failed_and_nothing_is_missed_before_its_agent_has_en
     let (_, told) = server.call("POST", "/api/runs", &json!({"tasks": ["T2"]}));
     let run = told["run"]["id"].as_str().unwrap().to_string();
     assert_eq!(running(&server), 1);
-    let proof = format!("/api/runs/{run}/proof?task=T2");
-    let (_, proof) = server.call("GET", &proof, &json!({}));
-    let found = proof["found"].as_array().unwrap();
+    let path = format!("/api/runs/{run}/proof?task=T2");
+    let begun = Instant::now();
+    // The claim shows before the attempt is recorded.
+    let proof = loop {
+        let (status, proof) = server.call("GET", &path, &json!({}));
+        if status == 200 || begun.elapsed() > PATIENCE {
+            break proof;
+        }
+        thread::sleep(Duration::from_millis(20));
+    };
+    let found = proof["found"]
+        .as_array()
+        .unwrap_or_else(|| panic!("{proof}"));
     let is_open = found.iter().all(|one| one["ok"].is_null());
     assert!(!found.is_empty() && is_open, "{proof}");
     server.call("POST", &format!("/api/runs/{run}/cancel"), &json!({}));
