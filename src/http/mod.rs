@@ -1,5 +1,5 @@
 //! cleo over HTTP: a face like the command line, on the same verbs. One file for each resource; a
-//! handler takes apart what was asked, calls one verb, and renders what it returned. [`routes`] lists
+//! handler takes apart what was asked, calls one verb, and renders what it returned. `routes` lists
 //! what there is, for the router as for the description in `docs/openapi.json`.
 
 mod allowed;

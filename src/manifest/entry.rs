@@ -1,4 +1,4 @@
-//! One entry of the manifest, its words and its faults. Start at [`Entry::read`]; the rules are in
+//! One entry of the manifest, its words and its faults. Start at `Fields::entry`; the rules are in
 //! [`super::rules`].
 
 use std::fmt;
