@@ -139,9 +139,10 @@ fn ulid(milliseconds: i64, random: [u8; 16]) -> String {
     Ulid::from_parts(milliseconds, u128::from_be_bytes(random)).to_string()
 }
 
-/// Parses a uid and returns it in its one form.
+/// Parses a uid and returns it in its one form. The parser cuts what is over 128 bits, which is no uid.
 pub(crate) fn parse_uid(text: &str) -> Option<String> {
-    Ulid::from_string(text).ok().map(|uid| uid.to_string())
+    let uid = Ulid::from_string(text).ok()?.to_string();
+    uid.eq_ignore_ascii_case(text).then_some(uid)
 }
 
 /// Returns the SHA-256 of `bytes` as `sha256:` and 64 hexadecimal digits.

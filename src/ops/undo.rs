@@ -236,8 +236,9 @@ impl Undo<'_> {
             };
             fields[name] = before;
         }
-        fields["updatedAt"] = json!(self.now);
-        let task: Task = read(id, fields)?;
+        fields["updatedAt"] = json!(task.updated_at);
+        let mut task: Task = read(id, fields)?;
+        task.touch(&self.now);
         self.check_row(id, &task)?;
         self.transaction.put(&task)
     }
@@ -245,6 +246,12 @@ impl Undo<'_> {
     fn check_row(&self, id: TaskId, row: &Task) -> Result<()> {
         if row.id != id {
             return Err(damaged(id));
+        }
+        if let Some(holder) = self.transaction.task_by_uid(&row.uid)?
+            && holder != id
+        {
+            let has = |newer: &Change| newer.kind == ADDED;
+            return Err(self.conflict(&[holder], has, &format!("brought {id} back as {holder}")));
         }
         let key = row.key.as_deref().unwrap_or_default();
         match self.transaction.task_by_key(key)? {

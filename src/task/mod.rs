@@ -12,6 +12,7 @@ mod words;
 
 use serde::{Deserialize, Serialize};
 
+use crate::clock::next_millisecond;
 use crate::id::{self, TaskId};
 
 pub(crate) use words::{InRun, State, state};
@@ -117,12 +118,21 @@ impl Task {
         }
     }
 
+    /// Notes a change at `now`. By a clock that is behind that of an earlier change, also one that an import
+    /// brought, it is later than that change all the same: an import keeps the later version.
+    pub(crate) fn touch(&mut self, now: &str) {
+        self.updated_at = match self.updated_at.as_str() > now {
+            true => next_millisecond(&self.updated_at),
+            false => now.to_string(),
+        };
+    }
+
     /// Moves the task to `status` at `now` and keeps its times true: a first start, a completion or
     /// a cancellation is recorded, and leaving such a state clears its time. By a clock that was set
     /// back it ends when it began, not before. What is open is not archived.
     pub(crate) fn move_to(&mut self, status: Status, now: &str) {
         self.status = status;
-        self.updated_at = now.to_string();
+        self.touch(now);
         // Times of one form sort as text.
         let started = self.started_at.as_deref();
         let end = started.map_or(now, |start| start.max(now)).to_string();

@@ -902,6 +902,28 @@ fn an_import_reopens_nothing_that_is_done_or_claimed() {
 }
 
 #[test]
+fn the_id_of_a_deleted_task_is_not_taken_again() {
+    let (ana, ben) = two_copies();
+    ana.ok("claim T2");
+    ana.ok("delete T2 --force");
+    hand_over(&ben, &ana);
+    assert_eq!(field(&ana, "T6", "title"), field(&ben, "T2", "title"));
+    ana.refused(&["complete", "T2", "--epoch", "1"], "E_TASK_NOT_FOUND");
+}
+
+#[test]
+fn an_edit_is_later_than_the_import_before_it_by_any_clock() {
+    let (ana, ben) = two_copies();
+    later(&ben, &["update", "T2", "--title", "Title of ben"]);
+    hand_over(&ben, &ana);
+    ana.ok("update T2 --title 'Title of ana'");
+    hand_over(&ben, &ana);
+    assert_eq!(field(&ana, "T2", "title"), "Title of ana");
+    hand_over(&ana, &ben);
+    assert_eq!(field(&ben, "T2", "title"), "Title of ana");
+}
+
+#[test]
 fn changes_that_close_a_cycle_together_leave_one_reference_as_it_was() {
     let (ana, ben) = two_copies();
     ana.ok("update T5 --depends T4");
@@ -924,14 +946,14 @@ fn changes_that_close_a_cycle_together_leave_one_reference_as_it_was() {
 
 #[test]
 fn a_uid_that_is_none_is_refused_with_its_line() {
-    let line = r#"{"id":"T1","uid":"me","title":"x"}"#;
-    let workspace = TestWorkspace::new().with("tasks.jsonl", line);
-    let refused = workspace.refused(&["import", "tasks.jsonl"], "E_IMPORT_INVALID");
-    let message = refused["message"].as_str().unwrap();
-    assert!(
-        message.contains("line 1 (T1): its uid `me` is no ULID"),
-        "{message}"
-    );
+    for uid in ["me", "8AAAAAAAAAAAAAAAAAAAAAAAAA"] {
+        let line = format!(r#"{{"id":"T1","uid":"{uid}","title":"x"}}"#);
+        let workspace = TestWorkspace::new().with("tasks.jsonl", line);
+        let refused = workspace.refused(&["import", "tasks.jsonl"], "E_IMPORT_INVALID");
+        let message = refused["message"].as_str().unwrap();
+        let told = format!("line 1 (T1): its uid `{uid}` is no ULID");
+        assert!(message.contains(&told), "{message}");
+    }
 }
 
 #[test]

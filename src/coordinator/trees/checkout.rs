@@ -295,15 +295,16 @@ impl Trees {
         fs::write(&self.mark, "").map_err(|cause| unwritable(&self.mark, cause))
     }
 
-    /// Removes the index lock of the killed git of a noted move: it is no older than the note, and no process
-    /// holds it.
+    /// Removes the index lock of the killed git of a noted move: it is empty, no older than the note, and no
+    /// process holds it. A git that waits for an editor has written its lock and closed it, and may run where
+    /// its process is not seen, so a written lock stays for the user.
     fn unlock_index(&self) -> Result<()> {
         let lock = self.mark.with_file_name("index.lock");
         let (Ok(there), Ok(noted)) = (lock.symlink_metadata(), self.mark.metadata()) else {
             return Ok(());
         };
         let is_younger = there.modified().ok() >= noted.modified().ok();
-        match there.is_file() && is_younger && !may_be_held(&there, &self.top) {
+        match there.is_file() && there.len() == 0 && is_younger && !may_be_held(&there) {
             true => fs::remove_file(&lock).map_err(|cause| unwritable(&lock, cause)),
             false => Ok(()),
         }

@@ -122,7 +122,7 @@ fn change(
         apply_fields(&mut task, &patch)?;
         apply_lists(&mut task, &patch, &now, &by)?;
         apply_edges(transaction, &mut task, &patch)?;
-        task.updated_at = now.clone();
+        task.touch(&now);
         transaction.put(&task)?;
         if patch.parent.is_some() || !patch.add_depends.is_empty() {
             refuse_circles(transaction, &task, &patch)?;

@@ -83,7 +83,7 @@ pub(crate) fn cancel(
                 by: by.clone(),
                 text,
             });
-            task.updated_at = now.clone();
+            task.touch(&now);
             transaction.put(&task)?;
         }
         let mut moved = move_task(transaction, task, Status::Cancelled, &now)?;

@@ -214,6 +214,9 @@ impl Plan {
             let own = entry.origin.parse::<TaskId>().ok();
             if let Some(id) = own.filter(|id| id.0 <= NUMBER_MAX && !self.places.contains_key(id))
                 && tasks.status(id)?.is_none()
+                // The id of a deleted task stays used: an agent that still works on that one would pass
+                // for the holder of the new one.
+                && tasks.changes(0, Some(id), 1)?.is_empty()
             {
                 entry.task.id = id;
                 self.places.insert(id, at);
