@@ -238,7 +238,7 @@ impl Undo<'_> {
         }
         fields["updatedAt"] = json!(task.updated_at);
         let mut task: Task = read(id, fields)?;
-        task.touch(&self.now);
+        task.touch(self.now);
         self.check_row(id, &task)?;
         self.transaction.put(&task)
     }
