@@ -43,7 +43,7 @@ test("selected tasks are assigned, started and taken back together", async () =>
   await page.getByText("2 tasks started.").waitFor();
   assert.deepEqual(["First chore", "Second chore", "Third chore"].map((title) => task(title).status), ["active", "pending", "active"]);
   await page.getByRole("button", { name: "Start 0" }).waitFor();
-  assert.equal(await page.getByRole("status").filter({ hasText: "2 tasks started." }).getByRole("button", { name: "Undo" }).count(), 0, "a claim is not undone");
+  assert.equal(await page.locator(".toast", { hasText: "2 tasks started." }).getByRole("button", { name: "Undo" }).count(), 0, "a claim is not undone");
   for (const id of [first, third]) world.cleo("release", id ?? "", "--force");
   await page.getByRole("button", { name: "Start 2" }).waitFor();
 
