@@ -499,6 +499,24 @@ test("a box of the graph is moved with the arrow keys, stays there, and is put b
   await look.close();
 });
 
+test("the graph shows its boxes also when another part of the page comes late", async () => {
+  // The second time the code of the graph is there at once, and waits for the delegations.
+  const look = await open("/agents/architecture");
+  const { page } = look;
+  await page.route("**/api/agents/delegations*", async (route) => {
+    await new Promise((done) => setTimeout(done, 1500));
+    await route.continue();
+  });
+  await look.go("/agents/architecture");
+  const box = page.getByRole("group", { name: /^Ami, / });
+  await box.focus();
+  const graph = await page.getByRole("region", { name: "Graph of agents" }).boundingBox();
+  const inner = await box.boundingBox();
+  assert.ok(graph && inner && inner.x >= graph.x && inner.y >= graph.y && inner.y + inner.height <= graph.y + graph.height, "Ami is in the picture");
+  assert.deepEqual(look.faults, []);
+  await look.close();
+});
+
 test("a conversation is renamed and archived", async () => {
   const look = await open("/agents/chat");
   const { page } = look;
