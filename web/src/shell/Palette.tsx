@@ -1,4 +1,5 @@
 // Find or run: what the server finds, commands for the selection, then places.
+import type { Got } from "../api/answers";
 import { Command } from "cmdk";
 import { useEffect, useRef, useState, type KeyboardEvent } from "react";
 import { path } from "../api/request";
@@ -13,14 +14,7 @@ import { closePalette, usePalette, type PaletteCommand } from "./palette";
 import { PLACES } from "./places";
 import "./palette.css";
 
-interface Found {
-  kind: "task" | "run" | "agent" | "conversation";
-  id: string;
-  title: string;
-  state: string | null;
-  hint: string | null;
-  href: string;
-}
+type Found = Got<"/api/search">["items"][number];
 
 const ICONS: Record<Found["kind"], IconName> = { task: "work", run: "runs", agent: "manage", conversation: "chat" };
 const HEADINGS: [Found["kind"], string][] = [["task", "Tasks"], ["run", "Runs"], ["agent", "Agents"], ["conversation", "Conversations"]];

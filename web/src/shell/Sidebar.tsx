@@ -43,7 +43,7 @@ export function Sidebar({ folded }: { folded: boolean }) {
 function Workspace({ folded }: { folded: boolean }) {
   const workspace = useStatus()?.workspace;
   return (
-    <div className="workspace" title={workspace?.root}>
+    <div className="workspace" title={workspace?.root ?? undefined}>
       <Mark />
       <span className="words ell grow">{workspace?.name ?? "cleo"}</span>
       <Button

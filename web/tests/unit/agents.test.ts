@@ -9,7 +9,7 @@ import { beside, byUrgency, dueWords } from "../../src/pages/agents-tasks/words"
 
 const CONFIRM: Pending = {
   kind: "confirm", agent: "design", tool: "updateDesign", args: { clientId: "6", designUpdates: { button_radius: "full" } }, candidates: [], options: [],
-  changes: [{ label: "button radius", before: "small", after: "full" }], destructive: false, expires: "2026-11-22T12:00:00Z",
+  changes: [{ label: "button radius", before: "small", after: "full" }], destructive: false, created_at: "2026-11-22T09:00:00Z", expires: "2026-11-22T12:00:00Z",
 };
 
 test("a change is shown with what it was, also where that is nothing", () => {
@@ -70,7 +70,7 @@ function said(id: string, type: Said["type"], content: string, metadata: Said["m
   return { id, type, content, metadata, execution_id: null, created_at: "2026-11-22T10:00:00Z" };
 }
 
-function call(name: string, result: unknown, args = {}) {
+function call(name: Pending["tool"], result: unknown, args = {}) {
   return { tool_calls: [{ name, args, result }] };
 }
 
@@ -93,7 +93,7 @@ function became(pending: Pending, answer: string, reply: Said["metadata"] = {}):
   return told(pending, answer, reply).text;
 }
 
-function confirmed(tool: string, result: unknown): Said["metadata"] {
+function confirmed(tool: Pending["tool"], result: unknown): Said["metadata"] {
   return { ...CONFIRMED, ...call(tool, result) };
 }
 
@@ -115,7 +115,7 @@ const SEARCH: Pending = { ...CONFIRM, agent: "clarifier", tool: "searchComponent
 test("a question that was passed over is said to be dropped, and the message stays, whatever the reply did", () => {
   const dropped = { settled: "dropped" } as const;
   assert.deepEqual(told(CONFIRM, "show me my design", dropped), { text: "The open question about button radius was dropped", isShown: true });
-  const remove = { ...CONFIRM, tool: "deleteComponent", args: { clientId: "6", componentId: "103" }, changes: [] };
+  const remove: Pending = { ...CONFIRM, tool: "deleteComponent", args: { clientId: "6", componentId: "103" }, changes: [] };
   assert.equal(became(remove, "no, show me my design", dropped), "The open question about 103 was dropped");
   for (const message of ["list the components of client 7", "show me all banner components for client 6"])
     assert.deepEqual(told(SEARCH, message, { ...dropped, ...call("searchComponent", {}) }), { text: "The open question about the list of components was dropped", isShown: true });

@@ -1,4 +1,5 @@
 // Ask the supervisor: the field on top, the answer under it, who was used and what came back.
+import type { Got } from "../../api/answers";
 import { useEffect, useRef, useState, type FormEvent } from "react";
 import { Failure } from "../../api/failure";
 import { api } from "../../api/request";
@@ -14,17 +15,12 @@ import type { Answered } from "./answered";
 import { KeptAnswer } from "./KeptAnswer";
 import "./ask.css";
 
-interface Worker {
-  name: string;
-  description: string;
-}
-
 export default function Ask() {
   const { query } = usePlace();
   const [text, setText] = useState(query.get("q") ?? "");
   const debug = query.get("debug") === "1";
   const execution = query.get("execution");
-  const workers = useResource<Worker[]>("/api/agents/registry", { on: (event) => event.kind === "agents" });
+  const workers = useResource<Got<"/api/agents/registry">>("/api/agents/registry", { on: (event) => event.kind === "agents" });
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Failure | null>(null);
   const [fresh, setFresh] = useState<{ run: string | null; answered: Answered } | null>(null);

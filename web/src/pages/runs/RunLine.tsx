@@ -1,4 +1,4 @@
-import { isLive, type RunRow, type RunStatus } from "../../api/runs";
+import { isLive, type RunRow } from "../../api/runs";
 import { Cost, Duration } from "../../format";
 import { timeOfDay } from "../../format/time";
 import { StatusGlyph } from "../../parts/StatusGlyph";
@@ -6,7 +6,7 @@ import type { State } from "../../parts/state";
 import { sentence } from "../../parts/States";
 import { Link } from "../../router/Link";
 
-const GLYPHS: Record<RunStatus, State> = { pending: "waiting", running: "running", completed: "done", failed: "failed", cancelled: "cancelled", interrupted: "paused" };
+const GLYPHS: Record<RunRow["status"], State> = { pending: "waiting", running: "running", completed: "done", failed: "failed", cancelled: "cancelled", interrupted: "paused" };
 
 /** A run's state. Only tasks are checked by cleo: the end of a chat or a query is not green. */
 export function RunGlyph({ run, label }: { run: Pick<RunRow, "status" | "kind">; label?: string }) {
@@ -14,7 +14,7 @@ export function RunGlyph({ run, label }: { run: Pick<RunRow, "status" | "kind">;
   return <StatusGlyph state={GLYPHS[run.status]} verified={checked} label={label ?? (run.status === "completed" && !checked ? "Ended" : STATUS_WORDS[run.status])} />;
 }
 
-export const STATUS_WORDS: Record<RunStatus, string> = {
+export const STATUS_WORDS: Record<RunRow["status"], string> = {
   pending: "Queued",
   running: "Live",
   completed: "Finished",

@@ -56,8 +56,7 @@ export function clockAt(answer: string) {
 }
 
 function sum(usage: Usage | null | undefined, side: "input" | "output"): number | null {
-  const value = usage?.[`${side}Tokens`] ?? usage?.[side];
-  return typeof value === "number" ? value : null;
+  return usage?.[`${side}Tokens`] ?? null;
 }
 
 function out(usage: Usage | null | undefined) {

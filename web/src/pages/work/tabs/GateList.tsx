@@ -23,7 +23,7 @@ export function GateList({ gates }: { gates: Gates }) {
 }
 
 export function statesOf(gates: Gates): GateState[] {
-  return gates.states ?? GATE_NAMES.map((name) => (gates.required.includes(name) ? "open" : "optional"));
+  return (gates.states as GateState[] | null) ?? GATE_NAMES.map((name) => (gates.required.includes(name) ? "open" : "optional"));
 }
 
 function GateLine({ name, gates, state }: { name: GateName; gates: Gates; state: GateState }) {

@@ -176,7 +176,7 @@ function Attempts({ page }: { page: TaskPage }) {
           <li key={one.manifestId} className="row">
             <span className="mono ell">{one.outputFile}</span>
             <span className="grow" />
-            <Digest value={one.promptDigest} />
+            {one.promptDigest !== null && <Digest value={one.promptDigest} />}
             <Ago className="muted" at={one.at} />
           </li>
         ))}
