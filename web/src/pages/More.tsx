@@ -1,7 +1,7 @@
 // What the phone's bar has no room for, and the choices that belong to this machine.
 import "./more.css";
 import { Icon } from "../parts/Icon";
-import { Link } from "../router/Link";
+import { Link } from "wouter";
 import { openPalette } from "../shell/palette";
 import { setSingleKeys, useKeySettings } from "../shell/keys";
 import { Page } from "../shell/Page";

@@ -1,5 +1,5 @@
 import { Absent, Empty } from "../parts/States";
-import { Link } from "../router/Link";
+import { Link } from "wouter";
 import { Page } from "../shell/Page";
 
 export function NotFound({ path }: { path: string }) {

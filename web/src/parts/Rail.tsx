@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { Link } from "../router/Link";
+import { Link } from "wouter";
 import { StatusGlyph } from "./StatusGlyph";
 import type { State } from "./state";
 

@@ -1,7 +1,7 @@
 // A page: top bar with the breadcrumbs and the h1, rail, body. Everything else is the page's own.
 import { useEffect, type ReactNode } from "react";
 import { Id } from "../format";
-import { Link } from "../router/Link";
+import { Link } from "wouter";
 import { GoneNotice } from "./ConnectionState";
 
 interface Props {

@@ -2,7 +2,7 @@
 import { useEffect, type KeyboardEvent, type PointerEvent, type ReactNode } from "react";
 import { Button } from "../parts/Button";
 import { Icon } from "../parts/Icon";
-import { Link } from "../router/Link";
+import { Link } from "wouter";
 import { navigate, withQuery } from "../router/location";
 import { PANEL, setPanelWidth, useSettings } from "./settings";
 

@@ -1,7 +1,7 @@
 import { lazy, Suspense } from "react";
 import { useStatus } from "../api/status";
 import { count } from "../format/numbers";
-import { Link } from "../router/Link";
+import { Link } from "wouter";
 import { usePlace } from "../router/location";
 import { Button } from "../parts/Button";
 import { Icon } from "../parts/Icon";

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { failureOf } from "../../src/api/failure";
 import { Lines } from "../../src/api/sse";
-import { match } from "../../src/router/match";
 
 test("every shape of an error is read", () => {
   const ours = failureOf(404, { error: { code: "E_TASK_NOT_FOUND", message: "there is no task T9", fix: "cleo list" } }, "r1");
@@ -30,12 +29,4 @@ test("a stream of events is the same in pieces of any size", () => {
     for (let at = 0; at < stream.length; at += size) pieces.push(...lines.feed(stream.slice(at, at + size)));
     assert.deepEqual(pieces, all, `pieces of ${size}`);
   }
-});
-
-test("paths belong to one page", () => {
-  assert.deepEqual(match("/runs/:id", "/runs/exec_1"), { id: "exec_1" });
-  assert.deepEqual(match("/work", "/work/"), {});
-  assert.equal(match("/runs/:id", "/runs/"), null);
-  assert.equal(match("/runs/:id", "/runs/1/2"), null);
-  assert.deepEqual(match("/", "/"), {});
 });

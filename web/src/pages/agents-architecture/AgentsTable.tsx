@@ -5,7 +5,7 @@ import { roleOf } from "../../agents/names";
 import type { Agent, Metrics } from "../../agents/types";
 import { count, duration, percent } from "../../format/numbers";
 import { Loaded } from "../../parts/States";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 
 interface Props {
   agents: readonly Agent[];

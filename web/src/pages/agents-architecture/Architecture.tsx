@@ -8,7 +8,7 @@ import { useRouted } from "../../agents/routing";
 import { Icon } from "../../parts/Icon";
 import { Ghost } from "../../parts/States";
 import { Tabs } from "../../parts/Tabs";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { navigate, useQuery, withQuery } from "../../router/location";
 import { Page } from "../../shell/Page";
 import { offer } from "../../shell/palette";

@@ -15,7 +15,7 @@ import { Duration } from "../../format";
 import { Button } from "../../parts/Button";
 import { Absent, Loaded, sentence } from "../../parts/States";
 import { Command } from "../../parts/Command";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { useKeys } from "../../shell/keys";
 import { Composer } from "./Composer";
 import { Details } from "./Details";

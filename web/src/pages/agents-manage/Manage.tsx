@@ -8,7 +8,7 @@ import { Id } from "../../format";
 import { Button } from "../../parts/Button";
 import { Absent, Empty, Loaded } from "../../parts/States";
 import { toast } from "../../parts/toasts";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { navigate, usePlace, useQuery, withQuery } from "../../router/location";
 import { useKeys } from "../../shell/keys";
 import { Page } from "../../shell/Page";

@@ -2,7 +2,7 @@ import type { Agent } from "../../agents/types";
 import { Button } from "../../parts/Button";
 import { Icon } from "../../parts/Icon";
 import { Menu, type MenuEntry } from "../../parts/Menu";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { useQuery, withQuery } from "../../router/location";
 import { DUE_WORDS, DUES, PRIORITIES, STATUS_WORDS, STATUSES } from "./words";
 

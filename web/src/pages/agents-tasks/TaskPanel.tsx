@@ -11,7 +11,7 @@ import { Button } from "../../parts/Button";
 import { Command } from "../../parts/Command";
 import { Absent, Loaded, sentence, Trouble } from "../../parts/States";
 import { toast } from "../../parts/toasts";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { Panel } from "../../shell/Panel";
 import { isOfTasks } from "./useTasks";
 import { dateOf, endOfDay, PRIORITIES, STATUS_WORDS, STATUSES } from "./words";

@@ -2,7 +2,7 @@ import { path } from "../../api/request";
 import { useResource } from "../../api/resource";
 import { touchesRun, type RunPage } from "../../api/runs";
 import { Absent, Empty, Loaded } from "../../parts/States";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { Answer } from "./Answer";
 import type { Answered } from "./answered";
 import { keptAnswer, type Told } from "./kept";

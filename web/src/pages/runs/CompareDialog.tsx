@@ -4,7 +4,7 @@ import type { RunRow, RunsList } from "../../api/runs";
 import { timeOfDay } from "../../format/time";
 import { Dialog } from "../../parts/Dialog";
 import { Empty, Loaded } from "../../parts/States";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { RunGlyph } from "./RunLine";
 
 /** Asks which run of the same kind this one is compared with. */

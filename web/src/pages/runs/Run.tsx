@@ -5,7 +5,7 @@ import { useResource } from "../../api/resource";
 import { Loaded } from "../../parts/States";
 import { Page } from "../../shell/Page";
 import { usePlace } from "../../router/location";
-import type { Params } from "../../router/match";
+import type { ViewProps } from "../../routes";
 import { Unknown } from "../NotFound";
 import { Execution } from "./Execution";
 import { RunActions } from "./RunActions";
@@ -18,7 +18,7 @@ const RunCompare = lazy(() => import("./RunCompare"));
 
 const CRUMB = { label: "Runs", href: "/runs" };
 
-export default function Run({ params }: { params: Params }) {
+export default function Run({ params }: ViewProps) {
   const id = params["id"] ?? "";
   return <One key={id} id={id} />;
 }

@@ -6,7 +6,7 @@ import { timeOfDay } from "../../format/time";
 import { plural } from "../../format/numbers";
 import { Absent, Loaded } from "../../parts/States";
 import { StatusGlyph } from "../../parts/StatusGlyph";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { useQuery, withQuery } from "../../router/location";
 import { compared, type Compared, type Side } from "./compared";
 import { RunGlyph, STATUS_WORDS } from "./RunLine";

@@ -4,7 +4,7 @@ import { timeOfDay } from "../../format/time";
 import { StatusGlyph } from "../../parts/StatusGlyph";
 import type { State } from "../../parts/state";
 import { sentence } from "../../parts/States";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 
 const GLYPHS: Record<RunRow["status"], State> = { pending: "waiting", running: "running", completed: "done", failed: "failed", cancelled: "cancelled", interrupted: "paused" };
 

@@ -1,5 +1,5 @@
 import type { RunPage } from "../../api/runs";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { sentence } from "../../parts/States";
 
 /** The one thing to know about the run before anything else. */

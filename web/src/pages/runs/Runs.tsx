@@ -12,7 +12,7 @@ import { Menu } from "../../parts/Menu";
 import { Fact, Rail } from "../../parts/Rail";
 import { coarse, phone } from "../../parts/screen";
 import { Empty, Ghost, Trouble } from "../../parts/States";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { navigate, usePlace, useQuery, withQuery } from "../../router/location";
 import { useKeys } from "../../shell/keys";
 import { Page } from "../../shell/Page";

@@ -5,7 +5,7 @@ import { StatusGlyph } from "../../parts/StatusGlyph";
 import { Tabs } from "../../parts/Tabs";
 import { navigate, usePlace, withQuery } from "../../router/location";
 import { useKeys } from "../../shell/keys";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { RunAgain } from "./RunAgain";
 import { Log } from "./Log";
 import { Proof } from "./Proof";

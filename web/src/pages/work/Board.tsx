@@ -11,7 +11,7 @@ import { Menu } from "../../parts/Menu";
 import { Ghost, sentence, Trouble } from "../../parts/States";
 import { StatusGlyph } from "../../parts/StatusGlyph";
 import { STATE_WORDS, type State } from "../../parts/state";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { withQuery } from "../../router/location";
 import { useKeys } from "../../shell/keys";
 import { act, ACTS, type Act } from "./acts";
@@ -151,7 +151,7 @@ function Card({ row, selected, onMove }: { row: Row; selected: boolean; onMove: 
   return (
     <div className={`card ${row.state}`} draggable onDragStart={(event) => event.dataTransfer.setData("text/plain", row.id)}>
       <Mark id={row.id} />
-      <Link href={withQuery({ task: row.id })} aria-current={selected ? "true" : undefined} draggable={false} data-task={row.id} onClick={(event) => markByClick(event, row.id)}>
+      <Link href={withQuery({ task: row.id })} aria-current={selected ? "true" : undefined} draggable={false} data-task={row.id} onClickCapture={(event) => markByClick(event, row.id)}>
         <span className="ell strong">{row.title}</span>
         <span className="row small muted">
           <span className="mono">{row.id}</span>

@@ -9,7 +9,7 @@ import { Icon } from "../../parts/Icon";
 import { coarse, phone } from "../../parts/screen";
 import { Empty, Ghost, Trouble } from "../../parts/States";
 import { StatusGlyph } from "../../parts/StatusGlyph";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { useQuery, withQuery } from "../../router/location";
 import type { Filters } from "./filters";
 import { Mark, markByClick } from "./Mark";
@@ -117,7 +117,7 @@ function Heading({ heading, total, done }: { heading: string; total: number | nu
 function One({ row, selected }: { row: Row; selected: boolean }) {
   const note = noteOf(row);
   return (
-    <Link className="line" href={withQuery({ task: row.id })} aria-current={selected ? "true" : undefined} data-task={row.id} onClick={(event) => markByClick(event, row.id)}>
+    <Link className="line" href={withQuery({ task: row.id })} aria-current={selected ? "true" : undefined} data-task={row.id} onClickCapture={(event) => markByClick(event, row.id)}>
       <span className="what">
         <StatusGlyph state={row.state} verified={row.verified} />
         <span className="mono muted id">{row.id}</span>

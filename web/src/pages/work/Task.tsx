@@ -1,5 +1,5 @@
 // One task as a page: for a phone, a new tab, a link in a message.
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { navigate, useQuery, withQuery } from "../../router/location";
 import { Fact, Rail } from "../../parts/Rail";
 import { Loaded } from "../../parts/States";
@@ -10,7 +10,7 @@ import { useKeys } from "../../shell/keys";
 import { Page } from "../../shell/Page";
 import { Unknown } from "../NotFound";
 import type { TaskPage } from "../../api/work";
-import type { Params } from "../../router/match";
+import type { ViewProps } from "../../routes";
 import { TaskActions } from "./TaskActions";
 import { useTask } from "./useTask";
 import { taskTabs } from "./tabs";
@@ -19,7 +19,7 @@ import "./work.css";
 
 const CRUMB = { label: "Work", href: "/work" };
 
-export default function Task({ params }: { params: Params }) {
+export default function Task({ params }: ViewProps) {
   const id = params["id"] ?? "";
   return <One key={id} id={id} />;
 }

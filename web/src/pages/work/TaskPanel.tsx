@@ -1,6 +1,6 @@
 import { Tabs } from "../../parts/Tabs";
 import { Absent, Loaded } from "../../parts/States";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { navigate, withQuery } from "../../router/location";
 import { Panel } from "../../shell/Panel";
 import { TaskActions } from "./TaskActions";

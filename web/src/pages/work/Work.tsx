@@ -4,7 +4,7 @@ import { Button } from "../../parts/Button";
 import { Icon } from "../../parts/Icon";
 import { Menu } from "../../parts/Menu";
 import { Ghost } from "../../parts/States";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { navigate, withQuery } from "../../router/location";
 import { Page } from "../../shell/Page";
 import { Split } from "../../shell/Panel";

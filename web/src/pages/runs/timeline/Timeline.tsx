@@ -8,7 +8,7 @@ import { Button } from "../../../parts/Button";
 import { Icon } from "../../../parts/Icon";
 import { coarse, phone } from "../../../parts/screen";
 import { StatusGlyph } from "../../../parts/StatusGlyph";
-import { Link } from "../../../router/Link";
+import { Link } from "wouter";
 import { navigate, usePlace, withQuery } from "../../../router/location";
 import { useKeys } from "../../../shell/keys";
 import { clockAt } from "../RunRail";

@@ -1,7 +1,7 @@
 // A wave is a lane, left to right is time. Names stay at the top however far one goes down.
 import { useStore, ViewportPortal } from "@xyflow/react";
 import type { Graph, Lane } from "../../../api/work";
-import { Link } from "../../../router/Link";
+import { Link } from "wouter";
 import { withQuery } from "../../../router/location";
 
 export function Lanes({ graph }: { graph: Graph }) {

@@ -4,7 +4,7 @@ import type { GraphNode, Stack } from "../../../api/work";
 import { GateMeter } from "../../../parts/GateMeter";
 import { STATE_WORDS, type State } from "../../../parts/state";
 import { StatusGlyph } from "../../../parts/StatusGlyph";
-import { Link } from "../../../router/Link";
+import { Link } from "wouter";
 import { navigate, withQuery } from "../../../router/location";
 import { noteOf } from "../rows";
 

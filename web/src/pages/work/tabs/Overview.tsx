@@ -7,7 +7,7 @@ import { told } from "../../../parts/told";
 import { StatusGlyph } from "../../../parts/StatusGlyph";
 import { STATE_WORDS } from "../../../parts/state";
 import { sentence } from "../../../parts/States";
-import { Link } from "../../../router/Link";
+import { Link } from "wouter";
 import { usePlace, withQuery } from "../../../router/location";
 import { GateList } from "./GateList";
 

@@ -3,7 +3,7 @@ import { useResource } from "../../../api/resource";
 import type { TaskAttempt } from "../../../api/work";
 import { plural } from "../../../format/numbers";
 import { Loaded } from "../../../parts/States";
-import { Link } from "../../../router/Link";
+import { Link } from "wouter";
 import { difference, underEntry, type Change } from "./difference";
 
 /** How many lines are shown around what differs. */
