@@ -17,10 +17,9 @@ interface Props {
 export function AskCard({ asked, takesFocus, busy, onAnswer }: Props) {
   const card = useRef<HTMLDivElement>(null);
   const question = useId();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when it appears: an answer that is being typed keeps the focus
   useEffect(() => {
     if (takesFocus) card.current?.focus({ preventScroll: true });
-    // Only when it appears: an answer that is being typed keeps the focus.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
   }, []);
   const isOver = useNow() > millis(asked.expires);
   const Body = asked.kind === "confirm" ? Confirm : Select;

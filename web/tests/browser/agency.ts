@@ -2,7 +2,7 @@
 // on every column, a client with a design, hostile words in every field, and a model that is played.
 import { createServer, type Server } from "node:http";
 import { writeFileSync } from "node:fs";
-import { type AddressInfo } from "node:net";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { World } from "./world";
 

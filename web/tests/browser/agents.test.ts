@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { agency, ANSWER, fresh, type Agency } from "./agency";
-import { type Look, type Size, type Theme, type World } from "./world";
+import type { Look, Size, Theme, World } from "./world";
 
 const LOOKS: [Theme, Size][] = [["light", "desk"], ["dark", "desk"], ["light", "phone"], ["dark", "phone"]];
 const PAGES: [string, string][] = [

@@ -115,7 +115,7 @@ test("a graph of 10,000 tasks shows each of them, by itself or in a stack", asyn
     (all) => new Set([...document.querySelectorAll(".task-node, .stack-node")].map((card) => card.closest(".react-flow__node")?.getAttribute("data-id"))).size === all,
     graph.nodes.length + graph.stacks.length,
   );
-  const totals = await cards.evaluateAll((all) => all.map((card) => (card.matches(".task-node") ? 1 : parseInt(card.getAttribute("aria-label") ?? "0"))));
+  const totals = await cards.evaluateAll((all) => all.map((card) => (card.matches(".task-node") ? 1 : parseInt(card.getAttribute("aria-label") ?? "0", 10))));
   assert.equal(totals.reduce((sum, total) => sum + total, 0), graph.counts.total);
   assert.deepEqual(look.faults, []);
   await look.close();

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { notes } from "./notes";
-import { type Size, type Theme, type World } from "./world";
+import type { Size, Theme, World } from "./world";
 
 const PAGES: [string, string][] = [
   ["ask", "/"],

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { agency } from "./agency";
 import { notes } from "./notes";
-import { type Look, type World } from "./world";
+import type { Look, World } from "./world";
 
 const WORLDS: [() => Promise<World>, string[]][] = [
   [

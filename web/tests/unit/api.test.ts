@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { failureOf } from "../../src/api/failure";
-import { Lines } from "../../src/api/sse";
 
 test("every shape of an error is read", () => {
   const ours = failureOf(404, { error: { code: "E_TASK_NOT_FOUND", message: "there is no task T9", fix: "cleo list" } }, "r1");
@@ -13,20 +12,4 @@ test("every shape of an error is read", () => {
   assert.equal(failureOf(400, { detail: "Query cannot be empty" }, null).message, "Query cannot be empty");
   assert.equal(failureOf(502, null, null).message, "cleo answered with status 502.");
   assert.equal(failureOf(500, [1], null).message, "cleo answered with status 500.");
-});
-
-test("a stream of events is the same in pieces of any size", () => {
-  const stream = "event: hello\ndata: {\"id\":\"1.2.3\"}\n\n: still here\n\nid: 1.2.4\r\nevent: task\r\ndata: {\"a\":1,\r\ndata: \"b\":2}\r\n\r\nid: 1.2.5\ndata: x\n\n";
-  const all = new Lines().feed(stream);
-  assert.deepEqual(all, [
-    { id: null, type: "hello", data: '{"id":"1.2.3"}' },
-    { id: "1.2.4", type: "task", data: '{"a":1,\n"b":2}' },
-    { id: "1.2.5", type: "message", data: "x" },
-  ]);
-  for (let size = 1; size < 20; size++) {
-    const lines = new Lines();
-    const pieces: unknown[] = [];
-    for (let at = 0; at < stream.length; at += size) pieces.push(...lines.feed(stream.slice(at, at + size)));
-    assert.deepEqual(pieces, all, `pieces of ${size}`);
-  }
 });

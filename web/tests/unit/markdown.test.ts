@@ -6,7 +6,7 @@ import { Markdown, safeHref } from "../../src/agents/Markdown";
 
 /** The HTML of a text, without the element around it. */
 function html(text: string): string {
-  return /^<div class="markdown">([^]*)<\/div>$/.exec(renderToStaticMarkup(createElement(Markdown, { text })))?.[1] ?? "";
+  return /^<div class="markdown">([\s\S]*)<\/div>$/.exec(renderToStaticMarkup(createElement(Markdown, { text })))?.[1] ?? "";
 }
 
 function tags(text: string): string[] {

@@ -59,7 +59,7 @@ function TaskRail({ page }: { page: TaskPage | undefined }) {
     <Rail>
       <Fact label="Status" glyph={glyph} value={page && STATE_WORDS[page.state]} unit={page?.state === "done" && !page.verified ? "not verified" : undefined} />
       <Fact label="Gates" value={page && (page.gates.states === null ? "None" : `${passed} of ${required}`)} unit={page?.gates.states === null ? "tried" : "required"} href={withQuery({ tab: "evidence" })} />
-      <Fact label="Waits for" value={page && page.depends.filter((one) => one.state !== "done").length} unit={page && `of ${page.depends.length} open`} />
+      <Fact label="Waits for" value={page?.depends.filter((one) => one.state !== "done").length} unit={page && `of ${page.depends.length} open`} />
       <Fact label="Wave" value={page && (page.wave ?? "in a circle")} unit={page?.critical ? "critical path" : undefined} />
       <Fact label="Attempts" value={page?.attempts.length} />
     </Rail>

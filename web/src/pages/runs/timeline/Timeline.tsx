@@ -1,7 +1,7 @@
 // Rows by wave, then by first start, fixed for the life of the run; one bar an attempt, its check at the end.
 import { useEffect, useMemo, useRef, useState, type PointerEvent, type WheelEvent } from "react";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type RunPage, type RunTask } from "../../../api/runs";
+import type { RunPage, RunTask } from "../../../api/runs";
 import { useNow } from "../../../format/clock";
 import { millis } from "../../../format/time";
 import { Button } from "../../../parts/Button";

@@ -68,7 +68,11 @@ function places(graph: Graph) {
 
 function drawn(edges: Edge[], boxes: Map<string, Box>, critical: boolean) {
   const paths: Partial<Record<Kind, [string, string][]>> = {};
-  for (const edge of edges) (paths[kindOf(edge, boxes, critical)] ??= []).push([`${edge.from} ${edge.to}`, pathOf(edge, boxes)]);
+  for (const edge of edges) {
+    const kind = kindOf(edge, boxes, critical);
+    paths[kind] ??= [];
+    paths[kind].push([`${edge.from} ${edge.to}`, pathOf(edge, boxes)]);
+  }
   return paths;
 }
 

@@ -1,7 +1,7 @@
 // The drawn graph: the server's coordinates, xyflow for moving about in them.
 import { ReactFlow, ReactFlowProvider, useReactFlow, type Node } from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
-import { useCallback, useEffect, useMemo } from "react";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import type { Resource } from "../../../api/resource";
 import type { Box, Graph } from "../../../api/work";
 import { Ghost, sentence, Trouble } from "../../../parts/States";
@@ -47,7 +47,7 @@ function Canvas({ graph, selected }: { graph: Graph; selected: string | null }) 
   useEffect(() => seeTasks(graph.nodes), [graph.nodes]);
   useGraphKeys(graph, selected);
   useReveal(graph, selected);
-  const begin = useMemo(() => firstView(graph), []); // eslint-disable-line
+  const [begin] = useState(() => firstView(graph));
   const choose = useCallback((_: unknown, node: Node) => {
     if (node.type === "task") select(node.id);
   }, []);
