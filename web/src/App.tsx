@@ -13,7 +13,12 @@ const SignIn = lazy(() => import("./pages/sign-in/SignIn"));
 /** One view goes on while only the id in its path changes. */
 export function App() {
   const { path } = usePlace();
-  if (path === "/sign-in") return <Suspense fallback={null}><SignIn /></Suspense>;
+  if (path === "/sign-in")
+    return (
+      <Suspense fallback={null}>
+        <SignIn />
+      </Suspense>
+    );
   return (
     <Router aroundNav={(_, to, how) => navigate(to, how)}>
       <Shell>
@@ -22,12 +27,22 @@ export function App() {
             <Route key={pattern} path={pattern}>
               {(params) => (
                 <Broken>
-                  <Suspense fallback={<Page title="cleo"><Ghost /></Page>}><View params={params} /></Suspense>
+                  <Suspense
+                    fallback={
+                      <Page title="cleo">
+                        <Ghost />
+                      </Page>
+                    }
+                  >
+                    <View params={params} />
+                  </Suspense>
                 </Broken>
               )}
             </Route>
           ))}
-          <Route><NotFound path={path} /></Route>
+          <Route>
+            <NotFound path={path} />
+          </Route>
         </Switch>
       </Shell>
     </Router>

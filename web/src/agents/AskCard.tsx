@@ -40,8 +40,7 @@ function keys(event: KeyboardEvent, asked: AskedFor, off: boolean, onAnswer: (an
   if (off || event.metaKey || event.ctrlKey || event.altKey) return;
   const key = event.key.toLowerCase();
   const place = Number(key);
-  const answer =
-    asked.kind === "confirm" ? { y: "yes", n: "no" }[key] : place >= 1 && place <= asked.options.length ? String(place) : undefined;
+  const answer = asked.kind === "confirm" ? { y: "yes", n: "no" }[key] : place >= 1 && place <= asked.options.length ? String(place) : undefined;
   if (answer === undefined) return;
   event.preventDefault();
   event.stopPropagation();

@@ -15,7 +15,9 @@ export const Markdown = memo(function Markdown({ text }: { text: string }) {
   return (
     <div className="markdown">
       {isPlain ? (
-        <pre className="code" tabIndex={0}><code>{text}</code></pre>
+        <pre className="code" tabIndex={0}>
+          <code>{text}</code>
+        </pre>
       ) : (
         <ReactMarkdown remarkPlugins={PLUGINS} components={PARTS} urlTransform={safeHref}>
           {text}
@@ -40,14 +42,29 @@ const PARTS: Components = {
   h4: Heading,
   h5: Heading,
   h6: Heading,
-  pre: ({ children }) => <pre className="code" tabIndex={0}>{children}</pre>,
+  pre: ({ children }) => (
+    <pre className="code" tabIndex={0}>
+      {children}
+    </pre>
+  ),
   blockquote: ({ children }) => <blockquote className="quote">{children}</blockquote>,
-  table: ({ children }) => <div className="markdown-table" tabIndex={0} role="group" aria-label="Table"><table>{children}</table></div>,
+  table: ({ children }) => (
+    <div className="markdown-table" tabIndex={0} role="group" aria-label="Table">
+      <table>{children}</table>
+    </div>
+  ),
   th: ({ children }) => <th scope="col">{children}</th>,
   td: ({ children }) => <td>{children}</td>,
   img: ({ alt }) => (alt ? `(picture: ${alt})` : "(picture)"),
   input: ({ checked }) => (checked ? "[x]" : "[ ]"),
-  a: ({ href, children }) => (href ? <a className="link" href={href} target="_blank" rel="noopener noreferrer nofollow">{children}</a> : children),
+  a: ({ href, children }) =>
+    href ? (
+      <a className="link" href={href} target="_blank" rel="noopener noreferrer nofollow">
+        {children}
+      </a>
+    ) : (
+      children
+    ),
 };
 
 function Heading({ children }: { children?: React.ReactNode }) {

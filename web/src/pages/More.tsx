@@ -18,9 +18,19 @@ export default function More() {
     <Page title="More">
       <div className="more pane">
         <ul>
-          <li><button type="button" className="nav" onClick={() => openPalette()}><Icon name="search" />Find or run</button></li>
+          <li>
+            <button type="button" className="nav" onClick={() => openPalette()}>
+              <Icon name="search" />
+              Find or run
+            </button>
+          </li>
           {PLACES.map(({ href, label, icon }) => (
-            <li key={href}><Link className="nav" href={href}><Icon name={icon} />{label}</Link></li>
+            <li key={href}>
+              <Link className="nav" href={href}>
+                <Icon name={icon} />
+                {label}
+              </Link>
+            </li>
           ))}
         </ul>
         <fieldset className="section">

@@ -37,6 +37,15 @@ export function Fact({ label, value, unit, glyph, title, href, wide }: FactProps
     </>
   );
   const look = wide ? "wide" : "";
-  if (href === undefined) return <div className={look} title={title}>{inside}</div>;
-  return <Link className={look} href={href} title={title} replace>{inside}</Link>;
+  if (href === undefined)
+    return (
+      <div className={look} title={title}>
+        {inside}
+      </div>
+    );
+  return (
+    <Link className={look} href={href} title={title} replace>
+      {inside}
+    </Link>
+  );
 }

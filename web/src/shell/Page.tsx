@@ -44,8 +44,12 @@ export function Page({ title, id, crumbs = [], actions, rail, children }: Props)
 function Crumb({ label, href }: { label: string; href: string }) {
   return (
     <>
-      <Link className="far" href={href}>{label}</Link>
-      <span className="slash far" aria-hidden="true">/</span>
+      <Link className="far" href={href}>
+        {label}
+      </Link>
+      <span className="slash far" aria-hidden="true">
+        /
+      </span>
     </>
   );
 }

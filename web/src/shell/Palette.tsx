@@ -17,7 +17,12 @@ import "./palette.css";
 type Found = Got<"/api/search">["items"][number];
 
 const ICONS: Record<Found["kind"], IconName> = { task: "work", run: "runs", agent: "manage", conversation: "chat" };
-const HEADINGS: [Found["kind"], string][] = [["task", "Tasks"], ["run", "Runs"], ["agent", "Agents"], ["conversation", "Conversations"]];
+const HEADINGS: [Found["kind"], string][] = [
+  ["task", "Tasks"],
+  ["run", "Runs"],
+  ["agent", "Agents"],
+  ["conversation", "Conversations"],
+];
 
 export default function Palette() {
   const ref = useRef<HTMLDialogElement>(null);
@@ -52,9 +57,16 @@ export default function Palette() {
 
   return (
     <dialog
-      ref={ref} className="palette glass" aria-label="Find or run"
-      onCancel={(event) => { event.preventDefault(); closePalette(); }}
-      onPointerDown={(event) => { if (event.target === ref.current) closePalette(); }}
+      ref={ref}
+      className="palette glass"
+      aria-label="Find or run"
+      onCancel={(event) => {
+        event.preventDefault();
+        closePalette();
+      }}
+      onPointerDown={(event) => {
+        if (event.target === ref.current) closePalette();
+      }}
     >
       <Command shouldFilter={false} label="Find or run" value={chosen} onValueChange={setChosen} onKeyDown={key} loop>
         <div className="field-line">
@@ -151,5 +163,8 @@ function asked(text: string) {
 }
 
 function fits(label: string, words: string) {
-  return words.toLowerCase().split(/\s+/).every((word) => label.toLowerCase().includes(word));
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => label.toLowerCase().includes(word));
 }

@@ -21,7 +21,12 @@ const PAGES: [string, string][] = [
   ["no-page", "/nowhere"],
   ["sign-in", "/sign-in"],
 ];
-const LOOKS: [Theme, Size][] = [["light", "desk"], ["dark", "desk"], ["light", "phone"], ["dark", "phone"]];
+const LOOKS: [Theme, Size][] = [
+  ["light", "desk"],
+  ["dark", "desk"],
+  ["light", "phone"],
+  ["dark", "phone"],
+];
 
 let world: World;
 before(async () => {

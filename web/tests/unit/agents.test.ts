@@ -8,8 +8,16 @@ import { entries } from "../../src/pages/agents-chat/thread";
 import { beside, byUrgency, dueWords } from "../../src/pages/agents-tasks/words";
 
 const CONFIRM: Pending = {
-  kind: "confirm", agent: "design", tool: "updateDesign", args: { clientId: "6", designUpdates: { button_radius: "full" } }, candidates: [], options: [],
-  changes: [{ label: "button radius", before: "small", after: "full" }], destructive: false, created_at: "2026-11-22T09:00:00Z", expires: "2026-11-22T12:00:00Z",
+  kind: "confirm",
+  agent: "design",
+  tool: "updateDesign",
+  args: { clientId: "6", designUpdates: { button_radius: "full" } },
+  candidates: [],
+  options: [],
+  changes: [{ label: "button radius", before: "small", after: "full" }],
+  destructive: false,
+  created_at: "2026-11-22T09:00:00Z",
+  expires: "2026-11-22T12:00:00Z",
 };
 
 test("a change is shown with what it was, also where that is nothing", () => {
@@ -77,8 +85,16 @@ function call(name: Pending["tool"], result: unknown, args = {}) {
 const CONFIRMED = { settled: "confirmed" } as const;
 
 test("a question that was answered is one line, and its answer is not said twice", () => {
-  const list = entries([said("1", "user", "change"), said("2", "agent", "Proceed?", { agent: "design", pending: CONFIRM }), said("3", "user", "yes"), said("4", "agent", "Done", { agent: "design", ...CONFIRMED, ...call("updateDesign", {}) })]);
-  assert.deepEqual(list.map((entry) => entry.message.id), ["1", "2", "4"]);
+  const list = entries([
+    said("1", "user", "change"),
+    said("2", "agent", "Proceed?", { agent: "design", pending: CONFIRM }),
+    said("3", "user", "yes"),
+    said("4", "agent", "Done", { agent: "design", ...CONFIRMED, ...call("updateDesign", {}) }),
+  ]);
+  assert.deepEqual(
+    list.map((entry) => entry.message.id),
+    ["1", "2", "4"],
+  );
   assert.deepEqual([list[1]?.outcome?.text, list[1]?.outcome?.what], ["Confirmed", "button radius is full"]);
 });
 
@@ -122,7 +138,10 @@ test("a question that was passed over is said to be dropped, and the message sta
 });
 
 test("a choice names its component, and a question that nobody answered still waits", () => {
-  const options = [{ id: "101", type: "cards", title: "Home" }, { id: "102", type: "cards", title: "About" }];
+  const options = [
+    { id: "101", type: "cards", title: "Home" },
+    { id: "102", type: "cards", title: "About" },
+  ];
   const select: Pending = { ...CONFIRM, kind: "select", tool: "updateComponent", candidates: ["101", "102"], options, changes: [], created_at: "2026-11-22T09:59:00Z" };
   const chosen = { settled: "chosen" } as const;
   const next = (id: string) => ({ pending: { ...CONFIRM, args: { componentId: id } } });
@@ -132,7 +151,10 @@ test("a choice names its component, and a question that nobody answered still wa
   assert.equal(became(select, "the first one", { ...chosen, ...call("getComponent", {}, { componentId: "101" }) }), "Chosen, component 101 Home");
   assert.deepEqual(told(select, "the first one", chosen), { text: "Chosen", isShown: true });
   assert.equal(became(select, "yess", { pending: select }), undefined);
-  for (const [message, id] of [["delete component 102 for client 6", "102"], ["update component 101 title to Y for client 6", "101"]] as const)
+  for (const [message, id] of [
+    ["delete component 102 for client 6", "102"],
+    ["update component 101 title to Y for client 6", "101"],
+  ] as const)
     assert.deepEqual(told(select, message, { settled: "dropped", ...next(id) }), { text: "The open question about which component is meant was dropped", isShown: true });
 });
 
@@ -144,7 +166,10 @@ test("nothing is said of a question where no agent replied to the answer", () =>
 test("cards stand by urgency, and move to the column beside", () => {
   const task = (id: string, priority: string, due: string | null) => ({ id, priority, due_date: due }) as never;
   const sorted = [task("T1", "low", null), task("T2", "urgent", null), task("T3", "urgent", "2026-01-01T00:00:00Z"), task("T10", "low", null)].sort(byUrgency);
-  assert.deepEqual(sorted.map((one: { id: string }) => one.id), ["T3", "T2", "T1", "T10"]);
+  assert.deepEqual(
+    sorted.map((one: { id: string }) => one.id),
+    ["T3", "T2", "T1", "T10"],
+  );
   assert.deepEqual([beside("todo", 1), beside("todo", -1), beside("done", 1), beside("paused", 1)], ["doing", null, null, null]);
 });
 

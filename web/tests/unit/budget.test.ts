@@ -37,7 +37,7 @@ test("nothing comes from elsewhere, and no style or script stands in the page bu
 function closure(names: string[]): string[] {
   const all = readdirSync(assets);
   const html = readFileSync(join(dist, "index.html"), "utf8");
-  const queue = all.filter((file) => names.some((name) => name === "index" ? html.includes(file) && file.startsWith("index-") : file.startsWith(`${name}-`)));
+  const queue = all.filter((file) => names.some((name) => (name === "index" ? html.includes(file) && file.startsWith("index-") : file.startsWith(`${name}-`))));
   const found = new Set<string>();
   while (queue.length > 0) {
     const file = queue.pop() as string;

@@ -22,7 +22,11 @@ test("blocks are laid out, and the headings of a text are none of the page", () 
 test("markup of HTML stays text", () => {
   assert.equal(html("<script>alert(1)</script> <img src=x onerror=alert(1)>"), "&lt;script&gt;alert(1)&lt;/script&gt; &lt;img src=x onerror=alert(1)&gt;");
   for (const text of ["<div onclick=x>\n\ny\n\n</div>", "a <b>c</b> <!-- d -->", "<svg/onload=alert(1)>", "<iframe src=javascript:alert(1)>", "<style>*{display:none}</style>", "`<b>`"]) {
-    assert.deepEqual(tags(text).filter((tag) => tag !== "p" && tag !== "code"), [], text);
+    assert.deepEqual(
+      tags(text).filter((tag) => tag !== "p" && tag !== "code"),
+      [],
+      text,
+    );
   }
 });
 
@@ -33,7 +37,16 @@ test("pictures become words, and nothing is fetched for them", () => {
 test("links lead to the web and to mail, and nowhere else", () => {
   for (const href of ["https://example.org/a?b=c", "http://a.b", "mailto:a@b.c"]) assert.equal(safeHref(href), href);
   for (const href of ["javascript:alert(1)", "JAVASCRIPT:alert(1)", "data:text/html,x", "//evil.example", "/work", "https://a b", "https://a\u0000b", "vbscript:x"]) assert.equal(safeHref(href), null);
-  for (const text of ["[x](javascript:alert(1))", "[x](JaVaScRiPt:alert(1))", "[x](java&#115;cript:alert(1))", "<javascript:alert(1)>", "[x](/work)", "[x][1]\n\n[1]: javascript:alert(1)", "[x](data:text/html,y)", "x[^1]\n\n[^1]: note"])
+  for (const text of [
+    "[x](javascript:alert(1))",
+    "[x](JaVaScRiPt:alert(1))",
+    "[x](java&#115;cript:alert(1))",
+    "<javascript:alert(1)>",
+    "[x](/work)",
+    "[x][1]\n\n[1]: javascript:alert(1)",
+    "[x](data:text/html,y)",
+    "x[^1]\n\n[^1]: note",
+  ])
     assert.ok(!tags(text).includes("a") && !html(text).includes("href"), text);
   assert.equal(html("[x](https://a.b)"), '<p><a class="link" href="https://a.b" target="_blank" rel="noopener noreferrer nofollow">x</a></p>');
   assert.deepEqual(tags("https://a.b and <https://a.b>"), ["p", "a", "a"]);
@@ -51,7 +64,30 @@ test("code keeps what looks like markup, and what is open at the end ends there"
 });
 
 test("every text is read to its end, soon", () => {
-  for (const text of ["-", "- ", "1.", ">", "> > >", "|", "| |\n|-|", "#", "##", "```", "\n\n", "-\n\n  -\n\n\n    - x", "a\n- b\nc\n\nd", "* * *", "  - x\n- y", "[](", "![](", "**", "__", "`", "a  \nb"]) html(text);
+  for (const text of [
+    "-",
+    "- ",
+    "1.",
+    ">",
+    "> > >",
+    "|",
+    "| |\n|-|",
+    "#",
+    "##",
+    "```",
+    "\n\n",
+    "-\n\n  -\n\n\n    - x",
+    "a\n- b\nc\n\nd",
+    "* * *",
+    "  - x\n- y",
+    "[](",
+    "![](",
+    "**",
+    "__",
+    "`",
+    "a  \nb",
+  ])
+    html(text);
   for (const piece of ["> ", "- ", "* ", "1. ", "**", "[", "![", "`", "_", "|", "~~", "a*", "*a **a ", "[a](", "]", "[^a]: ", "`a``", "[a][", "> a\n", "\\"]) {
     assert.ok(html(piece.repeat(20_000)).length > 0, piece);
   }

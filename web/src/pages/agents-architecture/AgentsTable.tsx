@@ -65,7 +65,9 @@ const Table = memo(function Table({ agents, facts }: { agents: readonly Agent[];
                 <Link className="row agents-table-name" href={`/agents/manage?agent=${encodeURIComponent(agent.id)}`}>
                   <Monogram agent={agent} />
                   <span className={agent.status === "active" ? "ell" : "ell muted"}>{agent.name}</span>
-                  <span className={agent.status === "active" ? "small muted agents-table-role" : "small muted"}>{agent.status === "active" ? (agent.isRuntime ? "runtime" : roleOf(agent.role)) : agent.status}</span>
+                  <span className={agent.status === "active" ? "small muted agents-table-role" : "small muted"}>
+                    {agent.status === "active" ? (agent.isRuntime ? "runtime" : roleOf(agent.role)) : agent.status}
+                  </span>
                 </Link>
               </td>
               <td className="figure">{one?.window.executions ?? 0}</td>

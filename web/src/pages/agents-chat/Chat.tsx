@@ -42,7 +42,14 @@ export default function Chat({ params }: ViewProps) {
   return (
     <Page
       title={id === null ? "Chat" : (current?.title ?? "Conversation")}
-      crumbs={id === null ? [{ label: "Agents", href: "/agents" }] : [{ label: "Agents", href: "/agents" }, { label: "Chat", href: "/agents/chat" }]}
+      crumbs={
+        id === null
+          ? [{ label: "Agents", href: "/agents" }]
+          : [
+              { label: "Agents", href: "/agents" },
+              { label: "Chat", href: "/agents/chat" },
+            ]
+      }
       actions={
         id !== null && (
           <Link className="button" href="/agents/chat">

@@ -80,7 +80,15 @@ export default function Tasks() {
       <Split panel={id !== null && <TaskPanel key={id} id={id} listed={task} part={part} agents={registry.agents} onMove={board.move} onClose={() => open(null)} onCreated={(made) => open(made)} />}>
         <div className="pane tasks-pane">
           {board.refused && <RefusedNotice refused={board.refused} onClose={board.forgive} />}
-          <Content board={board} registry={registry} selected={id} onMove={move} onOpen={(one) => open(one.id)} onNew={() => open("new")} isFiltered={[...query.keys()].some((key) => key !== "task")} />
+          <Content
+            board={board}
+            registry={registry}
+            selected={id}
+            onMove={move}
+            onOpen={(one) => open(one.id)}
+            onNew={() => open("new")}
+            isFiltered={[...query.keys()].some((key) => key !== "task")}
+          />
         </div>
       </Split>
     </Page>

@@ -56,9 +56,17 @@ export default function Ask() {
           <div className="field">
             <label htmlFor="query">What should be done?</label>
             <textarea
-              id="query" name="query" className="input" rows={4} value={text} maxLength={20_000} autoFocus
+              id="query"
+              name="query"
+              className="input"
+              rows={4}
+              value={text}
+              maxLength={20_000}
+              autoFocus
               onChange={(event) => setText(event.target.value)}
-              onKeyDown={(event) => { if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) void ask(); }}
+              onKeyDown={(event) => {
+                if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) void ask();
+              }}
             />
           </div>
           <div className="row">
@@ -67,15 +75,23 @@ export default function Ask() {
               Show steps
             </label>
             <span className="grow" />
-            {busy && <span className="small muted" role="status">Workers answer</span>}
-            <Button look="primary" type="submit" disabled={busy || text.trim() === ""} shortcut={isMac ? "⌘↵" : "Ctrl ↵"}>Ask</Button>
+            {busy && (
+              <span className="small muted" role="status">
+                Workers answer
+              </span>
+            )}
+            <Button look="primary" type="submit" disabled={busy || text.trim() === ""} shortcut={isMac ? "⌘↵" : "Ctrl ↵"}>
+              Ask
+            </Button>
           </div>
         </form>
         {failure && <Trouble failure={failure} retry={() => void ask()} />}
         {execution !== null && <KeptAnswer key={execution} id={execution} fresh={answer} debug={debug} />}
         {execution === null && answer && <Answer answered={answer} told={[]} debug={debug} />}
         {execution === null && !answer && !failure && none && (
-          <Empty command="cleo agents register notes --intent summary.create --command 'sh notes.sh'">No workers are registered, so nobody can answer. A worker is a program or an address that you trust.</Empty>
+          <Empty command="cleo agents register notes --intent summary.create --command 'sh notes.sh'">
+            No workers are registered, so nobody can answer. A worker is a program or an address that you trust.
+          </Empty>
         )}
       </div>
     </Page>

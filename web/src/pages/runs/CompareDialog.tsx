@@ -29,7 +29,9 @@ function Others({ run, others, onClose }: { run: RunRow; others: RunRow[]; onClo
             <RunGlyph run={one} />
             <span className="grow ell">{one.title}</span>
             <span className="small muted">{one.steps ? `${one.steps.done} of ${one.steps.total}` : ""}</span>
-            <time className="small muted" dateTime={one.startedAt}>{timeOfDay(one.startedAt)}</time>
+            <time className="small muted" dateTime={one.startedAt}>
+              {timeOfDay(one.startedAt)}
+            </time>
           </Link>
         </li>
       ))}

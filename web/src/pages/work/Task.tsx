@@ -58,7 +58,12 @@ function TaskRail({ page }: { page: TaskPage | undefined }) {
   return (
     <Rail>
       <Fact label="Status" glyph={glyph} value={page && STATE_WORDS[page.state]} unit={page?.state === "done" && !page.verified ? "not verified" : undefined} />
-      <Fact label="Gates" value={page && (page.gates.states === null ? "None" : `${passed} of ${required}`)} unit={page?.gates.states === null ? "tried" : "required"} href={withQuery({ tab: "evidence" })} />
+      <Fact
+        label="Gates"
+        value={page && (page.gates.states === null ? "None" : `${passed} of ${required}`)}
+        unit={page?.gates.states === null ? "tried" : "required"}
+        href={withQuery({ tab: "evidence" })}
+      />
       <Fact label="Waits for" value={page?.depends.filter((one) => one.state !== "done").length} unit={page && `of ${page.depends.length} open`} />
       <Fact label="Wave" value={page && (page.wave ?? "in a circle")} unit={page?.critical ? "critical path" : undefined} />
       <Fact label="Attempts" value={page?.attempts.length} />
@@ -69,8 +74,16 @@ function TaskRail({ page }: { page: TaskPage | undefined }) {
 function Walk({ position }: { position: TaskPage["position"] }) {
   return (
     <>
-      {position.previous && <Link className="button square ghost" href={`/work/${position.previous}`} aria-label={`Task before, ${position.previous}`} title="Task before"><Icon name="up" /></Link>}
-      {position.next && <Link className="button square ghost" href={`/work/${position.next}`} aria-label={`Next task, ${position.next}`} title="Next task"><Icon name="down" /></Link>}
+      {position.previous && (
+        <Link className="button square ghost" href={`/work/${position.previous}`} aria-label={`Task before, ${position.previous}`} title="Task before">
+          <Icon name="up" />
+        </Link>
+      )}
+      {position.next && (
+        <Link className="button square ghost" href={`/work/${position.next}`} aria-label={`Next task, ${position.next}`} title="Next task">
+          <Icon name="down" />
+        </Link>
+      )}
     </>
   );
 }

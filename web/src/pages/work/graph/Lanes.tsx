@@ -40,6 +40,17 @@ function Head({ lane, left, width }: { lane: Lane; left: number; width: number }
     </>
   );
   const style = { transform: `translateX(${left}px)`, width };
-  if (!lane.folded) return <h2 style={style} title={lane.label}>{words}</h2>;
-  return <h2 style={style}><Link href={withQuery({ unfold: lane.key })} replace title={`Unfold: ${lane.label}`}>{words}</Link></h2>;
+  if (!lane.folded)
+    return (
+      <h2 style={style} title={lane.label}>
+        {words}
+      </h2>
+    );
+  return (
+    <h2 style={style}>
+      <Link href={withQuery({ unfold: lane.key })} replace title={`Unfold: ${lane.label}`}>
+        {words}
+      </Link>
+    </h2>
+  );
 }
