@@ -20,8 +20,6 @@ export default defineConfig({
   },
   server: {
     // While writing pages: `npm run dev` beside `cleo serve`.
-    proxy: Object.fromEntries(
-      ["/api", "/query", "/health", "/openapi.json"].map((path) => [path, { target: process.env["CLEO_ADDRESS"] ?? "http://127.0.0.1:4680" }]),
-    ),
+    proxy: Object.fromEntries(["/api", "/query", "/health", "/openapi.json"].map((path) => [path, { target: process.env["CLEO_ADDRESS"] ?? "http://127.0.0.1:4680" }])),
   },
 });

@@ -1,6 +1,6 @@
 // Which page stands where. Each is a chunk of its own.
-import { lazy } from "react";
-import type { View } from "./App";
+import { lazy, type ComponentType } from "react";
+import type { DefaultParams } from "wouter";
 
 const Agents = lazy(() => import("./pages/agents/Overview"));
 const Architecture = lazy(() => import("./pages/agents-architecture/Architecture"));
@@ -14,7 +14,11 @@ const Task = lazy(() => import("./pages/work/Task"));
 const Tasks = lazy(() => import("./pages/agents-tasks/Tasks"));
 const Work = lazy(() => import("./pages/work/Work"));
 
-export const ROUTES: [string, View][] = [
+export interface ViewProps {
+  params: DefaultParams;
+}
+
+export const ROUTES: [string, ComponentType<ViewProps>][] = [
   ["/", Ask],
   ["/work", Work],
   ["/work/:id", Task],

@@ -16,6 +16,7 @@ try {
     input: Object.fromEntries(names.map((name) => [name.replace(/\.ts$/, ""), join(here, name)])),
     platform: "node",
     external: [/^node:/, "playwright-core", "axe-core"],
+    moduleTypes: { ".css": "empty" },
     logLevel: "warn",
   });
   await bundle.write({ dir: out, format: "esm", entryFileNames: "[name].mjs" });

@@ -122,7 +122,11 @@ export function AgentCRUDPanel({ agent, agents, onSaved, onClose }: Props) {
         value={tab}
         onChange={setTab}
         tabs={[
-          { id: "basic", label: labelled("Basic", "basic", faults), content: <Basic {...fields} isNew={agent === null} brief={brief} onBrief={setBrief} tryOut={<TryOut id={agent?.id ?? null} draft={draft} agents={agents} />} /> },
+          {
+            id: "basic",
+            label: labelled("Basic", "basic", faults),
+            content: <Basic {...fields} isNew={agent === null} brief={brief} onBrief={setBrief} tryOut={<TryOut id={agent?.id ?? null} draft={draft} agents={agents} />} />,
+          },
           { id: "prompt", label: labelled("Prompt", "prompt", faults), content: <Prompt {...fields} /> },
           { id: "config", label: labelled("Config", "config", faults), content: <Config {...fields} agent={agent} /> },
         ]}
@@ -201,7 +205,15 @@ function Basic(props: FieldProps & { isNew: boolean; brief: boolean; onBrief: (b
         </Labelled>
         <Labelled {...props} field="tags" hint={`${draft.tags.length} given; 3 to 12 work best. Each that a message names counts 2.`}>
           {(control) => (
-            <TagField id={control.id} describedBy={control["aria-describedby"]} invalid={control["aria-invalid"]} noun="tag" tags={draft.tags} onChange={(tags) => put({ tags })} onBlur={control.onBlur} />
+            <TagField
+              id={control.id}
+              describedBy={control["aria-describedby"]}
+              invalid={control["aria-invalid"]}
+              noun="tag"
+              tags={draft.tags}
+              onChange={(tags) => put({ tags })}
+              onBlur={control.onBlur}
+            />
           )}
         </Labelled>
         <div className="crud-pair">
@@ -254,14 +266,37 @@ function Config(props: FieldProps & { agent: Agent | null }) {
         </Labelled>
         <div className="crud-pair">
           <Labelled {...props} field="temperature" hint="0 exact, 2 free">
-            {(control) => <input {...control} className="input" type="number" min={0} max={2} step={0.1} value={number(draft.temperature)} onChange={(event) => put({ temperature: event.target.valueAsNumber })} />}
+            {(control) => (
+              <input {...control} className="input" type="number" min={0} max={2} step={0.1} value={number(draft.temperature)} onChange={(event) => put({ temperature: event.target.valueAsNumber })} />
+            )}
           </Labelled>
           <Labelled {...props} field="maxTokens" hint="Of an answer">
-            {(control) => <input {...control} className="input" type="number" min={1} max={1_000_000} step={1} value={number(draft.maxTokens)} onChange={(event) => put({ maxTokens: event.target.valueAsNumber })} />}
+            {(control) => (
+              <input
+                {...control}
+                className="input"
+                type="number"
+                min={1}
+                max={1_000_000}
+                step={1}
+                value={number(draft.maxTokens)}
+                onChange={(event) => put({ maxTokens: event.target.valueAsNumber })}
+              />
+            )}
           </Labelled>
         </div>
         <Labelled {...props} field="tools" hint="Names of tools that it may use.">
-          {(control) => <TagField id={control.id} describedBy={control["aria-describedby"]} invalid={control["aria-invalid"]} noun="tool" tags={draft.tools} onChange={(tools) => put({ tools })} onBlur={control.onBlur} />}
+          {(control) => (
+            <TagField
+              id={control.id}
+              describedBy={control["aria-describedby"]}
+              invalid={control["aria-invalid"]}
+              noun="tool"
+              tags={draft.tools}
+              onChange={(tools) => put({ tools })}
+              onBlur={control.onBlur}
+            />
+          )}
         </Labelled>
       </div>
       {agent && (agent.endpoint !== null || agent.command.length > 0) && <Worker agent={agent} />}

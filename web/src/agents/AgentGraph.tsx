@@ -1,5 +1,5 @@
 import "@xyflow/react/dist/base.css";
-import { Background, BackgroundVariant, Panel, ReactFlow, ReactFlowProvider, applyNodeChanges, useReactFlow, type NodeChange } from "@xyflow/react";
+import { Background, BackgroundVariant, Panel, ReactFlow, ReactFlowProvider, applyNodeChanges, useReactFlow, useStore, type NodeChange } from "@xyflow/react";
 import { useCallback, useEffect, useMemo, useState, type KeyboardEvent } from "react";
 import { Button } from "../parts/Button";
 import { AgentNode, FlowEdge, type SpotNode, type LineEdge } from "./AgentNode";
@@ -38,10 +38,13 @@ function Flow({ picture, selected, onSelect, onOpen }: Props) {
   const edges = useMemo<LineEdge[]>(() => picture.lines.map(edge), [picture]);
   const flow = useReactFlow();
   const count = picture.spots.length;
+  // A page that still waits for data hides the picture: what is fitted into no size shows no box.
+  const hasSize = useStore(({ width, height }) => width > 0 && height > 0);
   useEffect(() => {
+    if (!hasSize) return;
     const frame = requestAnimationFrame(() => void flow.fitView(FIT));
     return () => cancelAnimationFrame(frame);
-  }, [count, flow]);
+  }, [count, hasSize, flow]);
   const reset = () => {
     forget();
     setMoved({});

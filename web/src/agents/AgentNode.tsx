@@ -7,7 +7,6 @@ import { Monogram } from "./Monogram";
 export type SpotNode = Node<{ spot: Spot }, "spot">;
 export type LineEdge = Edge<{ line: Line }, "line">;
 
-
 /** One box: the supervisor, the router, an agent or finalize. */
 export const AgentNode = memo(function AgentNode({ data, selected }: NodeProps<SpotNode>) {
   const { spot } = data;

@@ -17,10 +17,9 @@ interface Props {
 export function AskCard({ asked, takesFocus, busy, onAnswer }: Props) {
   const card = useRef<HTMLDivElement>(null);
   const question = useId();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when it appears: an answer that is being typed keeps the focus
   useEffect(() => {
     if (takesFocus) card.current?.focus({ preventScroll: true });
-    // Only when it appears: an answer that is being typed keeps the focus.
-    // eslint-disable-next-line react-hooks/exhaustive-deps
   }, []);
   const isOver = useNow() > millis(asked.expires);
   const Body = asked.kind === "confirm" ? Confirm : Select;
@@ -41,8 +40,7 @@ function keys(event: KeyboardEvent, asked: AskedFor, off: boolean, onAnswer: (an
   if (off || event.metaKey || event.ctrlKey || event.altKey) return;
   const key = event.key.toLowerCase();
   const place = Number(key);
-  const answer =
-    asked.kind === "confirm" ? { y: "yes", n: "no" }[key] : place >= 1 && place <= asked.options.length ? String(place) : undefined;
+  const answer = asked.kind === "confirm" ? { y: "yes", n: "no" }[key] : place >= 1 && place <= asked.options.length ? String(place) : undefined;
   if (answer === undefined) return;
   event.preventDefault();
   event.stopPropagation();

@@ -29,12 +29,7 @@ export function DelegationLine({ execution, agents }: Props) {
       </summary>
       {open && (
         <div className="body">
-          <Explained
-            delegation={{ to, score: routing.score, reason: routing.reason }}
-            message={execution.input}
-            requested={isAsked ? (delegatedTo ?? undefined) : undefined}
-            agents={agents}
-          />
+          <Explained delegation={{ to, score: routing.score, reason: routing.reason }} message={execution.input} requested={isAsked ? (delegatedTo ?? undefined) : undefined} agents={agents} />
         </div>
       )}
     </details>

@@ -35,7 +35,9 @@ export function DelegationTracker({ delegations, agents, open, onOpen }: Props) 
             {open !== null && !list.some((one) => String(one.cursor) === open) && (
               <p className="small muted tracker-more" role="status">
                 {`Delegation ${open} is not among the last ${list.length}. `}
-                <button type="button" className="link" onClick={() => onOpen(null)}>Close it</button>
+                <button type="button" className="link" onClick={() => onOpen(null)}>
+                  Close it
+                </button>
               </p>
             )}
             {total > list.length && <p className="small muted tracker-more">{`The last ${list.length} of ${total}. All of them: cleo runs list`}</p>}

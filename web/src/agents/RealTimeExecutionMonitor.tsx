@@ -47,7 +47,9 @@ function Monitor({ execution, name }: { execution: Execution; name: (id: string)
         {over ? WORDS[execution.status] : "Live"} <Id value={execution.id} />
         <span className="aside">{over ? <Facts execution={execution} /> : <Stop id={execution.id} />}</span>
       </h2>
-      <p className="text monitor-input" tabIndex={0} role="region" aria-label="Message">{execution.input}</p>
+      <p className="text monitor-input" tabIndex={0} role="region" aria-label="Message">
+        {execution.input}
+      </p>
       <ol className="steps" aria-label="Steps">
         {(execution.steps ?? []).map((step, at, all) => (
           <StepRow key={step.id} step={step} since={execution.startTime} name={name} state={stateAt(execution, at === all.length - 1)} />
@@ -82,9 +84,7 @@ function StepRow({ step, since, name, state }: { step: Step; since: string; name
       <span className="ell" title={text}>
         {text} <span className="muted small">{name(step.agent)}</span>
       </span>
-      <span className="mono muted">
-        {state === "running" ? <Duration since={step.timestamp} /> : passed(millis(step.timestamp) - millis(since))}
-      </span>
+      <span className="mono muted">{state === "running" ? <Duration since={step.timestamp} /> : passed(millis(step.timestamp) - millis(since))}</span>
     </li>
   );
 }
@@ -154,11 +154,7 @@ function Answer({ execution }: { execution: Execution }) {
     <div className="agent-answer">
       {execution.error !== null && <p className="bad text">{execution.error}</p>}
       {execution.output !== null && <Markdown text={execution.output} />}
-      {execution.answeredBy !== null && (
-        <p className="small muted">
-          Answered by {execution.answeredBy === "worker" ? "a worker" : (execution.model ?? "a model")}
-        </p>
-      )}
+      {execution.answeredBy !== null && <p className="small muted">Answered by {execution.answeredBy === "worker" ? "a worker" : (execution.model ?? "a model")}</p>}
     </div>
   );
 }

@@ -95,13 +95,7 @@ function CandidateRow({ one, name, most, isWinner, isLooked, onLook }: RowProps)
   const width = (points: number) => `${(100 * points) / Math.max(most, 1)}%`;
   return (
     <li>
-      <button
-        type="button"
-        className={isWinner ? "score-row winner" : "score-row"}
-        aria-pressed={isLooked}
-        aria-describedby={about}
-        onClick={onLook}
-      >
+      <button type="button" className={isWinner ? "score-row winner" : "score-row"} aria-pressed={isLooked} aria-describedby={about} onClick={onLook}>
         <span className="ell">{name}</span>
         <span className="score-bar" aria-hidden="true">
           {one.base > 0 && <i className="base" style={{ width: width(one.base) }} />}

@@ -1,3 +1,4 @@
+import type { Posted } from "../api/answers";
 import { useEffect, useId, useMemo, useState } from "react";
 import { Failure } from "../api/failure";
 import { api } from "../api/request";
@@ -14,13 +15,7 @@ interface Props {
   agents: readonly Agent[];
 }
 
-interface Tried {
-  messages: number;
-  reachesNow: number;
-  reachedBefore: number;
-  gained: { text: string; from: string }[];
-  lost: { text: string; to: string }[];
-}
+type Tried = Posted<"/api/route/try">;
 
 /** The draft against a typed message and against the last real ones. Nothing is run. */
 export function TryOut({ id, draft, agents }: Props) {

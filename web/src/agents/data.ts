@@ -1,11 +1,12 @@
 /** What the pages of agents ask the server for, and which events make an answer old. */
 
 import { useMemo } from "react";
+import type { Got } from "../api/answers";
 import type { LiveEvent } from "../api/events";
 import { path } from "../api/request";
 import { useResource } from "../api/resource";
 import { STATE_WORDS, stateOf, type State } from "../parts/state";
-import type { Agent, Delegation, Execution, Metrics } from "./types";
+import type { Agent, Execution, Metrics } from "./types";
 
 /** Says that an event changes what is known of agents. */
 export function isOfAgents(event: LiveEvent) {
@@ -28,7 +29,7 @@ export interface Registry {
 
 /** Everybody whom messages can reach, in the order that decides ties. */
 export function useAgents() {
-  const resource = useResource<{ agents: Agent[]; total: number }>("/api/agents/list", { on: isOfAgents });
+  const resource = useResource<Got<"/api/agents/list">>("/api/agents/list", { on: isOfAgents });
   const registry = useMemo<Registry>(() => {
     const agents = resource.data?.agents ?? [];
     const known = new Map(agents.map((agent) => [agent.id, agent]));
@@ -43,11 +44,11 @@ export function useMetrics() {
 
 export function useDelegations(limit: number) {
   const isOne = (event: LiveEvent) => event.kind === "run" && event.data["type"] === "agent-delegation";
-  return useResource<{ delegations: Delegation[]; total: number }>(path("/api/agents/delegations", { limit }), { on: isOne, keep: true });
+  return useResource<Got<"/api/agents/delegations">>(path("/api/agents/delegations", { limit }), { on: isOne, keep: true });
 }
 
 export function useExecutions(limit: number) {
-  return useResource<{ executions: Execution[]; total: number }>(path("/api/agents/execute", { limit }), { on: isOfExecutions, keep: true });
+  return useResource<Got<"/api/agents/execute">>(path("/api/agents/execute", { limit }), { on: isOfExecutions, keep: true });
 }
 
 /** One execution with its steps, as they come. */

@@ -85,6 +85,9 @@ export function shownValue(value: Draft[Field]): string {
 
 /** Splits what was typed or pasted into tags; none twice. */
 export function withTags(tags: readonly string[], typed: string): string[] {
-  const more = typed.split(/[,;\n]/).map((tag) => tag.trim()).filter((tag) => tag !== "");
+  const more = typed
+    .split(/[,;\n]/)
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== "");
   return [...tags, ...more.filter((tag, at) => !tags.includes(tag) && more.indexOf(tag) === at)];
 }

@@ -90,8 +90,7 @@ export function picture(facts: Facts): Picture {
 /** Those that are drawn of many: with work, hit by the message, or used most; in the order of the list. */
 function chosen(agents: readonly Agent[], { routed, live }: Facts): readonly Agent[] {
   if (agents.length <= MOST) return agents;
-  const weight = (agent: Agent) =>
-    (live.has(agent.id) ? 1e12 : 0) + (points(routed, agent.id) ?? 0) * 1e6 + agent.executions;
+  const weight = (agent: Agent) => (live.has(agent.id) ? 1e12 : 0) + (points(routed, agent.id) ?? 0) * 1e6 + agent.executions;
   const best = [...agents].sort((one, other) => weight(other) - weight(one)).slice(0, MOST - 1);
   const kept = new Set(best.map((agent) => agent.id));
   return agents.filter((agent) => kept.has(agent.id));

@@ -33,7 +33,7 @@ async function catchUp(id: string, isFirst = true): Promise<void> {
   asking.add(id);
   try {
     const { execution } = await api.get<{ execution: Execution }>(`/api/agents/execution/${encodeURIComponent(id)}`);
-    if (execution.partial !== undefined) put(id, joined(answers.get(id), { after: 0, text: execution.partial }));
+    if (execution.partial != null) put(id, joined(answers.get(id), { after: 0, text: execution.partial }));
   } catch {
     // The whole answer comes all the same.
   } finally {

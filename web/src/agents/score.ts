@@ -11,7 +11,10 @@ export interface Mark {
 
 /** Lower case without accents, as the server compares words. The signs of other scripts stay. */
 export function normalize(text: string): string {
-  return text.toLowerCase().normalize("NFD").replace(/[\u0300-\u036f]/gu, "");
+  return text
+    .toLowerCase()
+    .normalize("NFD")
+    .replace(/[\u0300-\u036f]/gu, "");
 }
 
 interface Word {
@@ -50,12 +53,7 @@ export function marks(message: string, candidate: Candidate | undefined): Mark[]
   return stretches(message, all, kinds, ends);
 }
 
-function stretches(
-  message: string,
-  all: Word[],
-  kinds: Mark["kind"][],
-  ends: Map<number, number>,
-): Mark[] {
+function stretches(message: string, all: Word[], kinds: Mark["kind"][], ends: Map<number, number>): Mark[] {
   const found: Mark[] = [];
   let from = 0;
   const put = (end: number, kind: Mark["kind"]) => {
@@ -103,9 +101,7 @@ export function verdict(decision: Decision, name: Names): string {
     case "clarify":
       return decision.question ?? decision.reason;
     case "finalize":
-      return decision.terms.length === 0
-        ? "The message has no word of three characters or more, so finalize answers."
-        : "Nothing scored above 0, so finalize answers.";
+      return decision.terms.length === 0 ? "The message has no word of three characters or more, so finalize answers." : "Nothing scored above 0, so finalize answers.";
     case "matched":
       return matched(decision, winner, name);
   }
@@ -114,8 +110,7 @@ export function verdict(decision: Decision, name: Names): string {
 function matched(decision: Decision, winner: string, name: Names): string {
   const equals = (decision.candidates ?? []).filter((one) => one.score === decision.score);
   const second = decision.runnerUp;
-  if (!second || second.score < decision.score)
-    return `${winner} wins ${decision.score} to ${second?.score ?? 0}.`;
+  if (!second || second.score < decision.score) return `${winner} wins ${decision.score} to ${second?.score ?? 0}.`;
   const others = equals.filter((one) => one.id !== decision.agent).map((one) => name(one.id));
   const named = others.length === 0 ? [name(second.id)] : others.slice(0, 3);
   const rest = others.length - named.length;

@@ -29,14 +29,7 @@ export function failureOf(status: number, body: unknown, request: string | null)
   const all = record(body) ?? {};
   const error = record(all["error"]) ?? record(all["response"]) ?? all;
   const message = text(error["message"]) ?? text(all["error"]) ?? text(all["detail"]) ?? text(all["message"]);
-  return new Failure(
-    message ?? `cleo answered with status ${status}.`,
-    status,
-    text(error["code"]),
-    text(error["fix"]),
-    request ?? text(error["requestId"]),
-    error,
-  );
+  return new Failure(message ?? `cleo answered with status ${status}.`, status, text(error["code"]), text(error["fix"]), request ?? text(error["requestId"]), error);
 }
 
 function record(value: unknown): Record<string, unknown> | null {

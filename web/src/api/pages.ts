@@ -1,9 +1,9 @@
 // Long lists come in pages: the first at once, the next when they are needed, all of them live.
-import { useCallback, useEffect, useRef, useState } from "react";
-import type { LiveEvent } from "./events";
-import { useEvents } from "./events";
+import { useQueries } from "@tanstack/react-query";
+import { useCallback, useState } from "react";
+import { useEvents, type LiveEvent } from "./events";
 import type { Failure } from "./failure";
-import { entryOf, fetchSoon, watch } from "./resource";
+import { client, fetchSoon, queryOf } from "./resource";
 
 export interface Pages<T> {
   pages: T[];
@@ -18,42 +18,21 @@ export function usePages<T>(pathFor: (page: number) => string, on: (event: LiveE
   const first = pathFor(0);
   const [wanted, setWanted] = useState({ first, pages: 1 });
   const pages = wanted.first === first ? wanted.pages : 1;
-  const [, setTurn] = useState(0);
   const paths = Array.from({ length: pages }, (_, page) => pathFor(page));
-  const joined = paths.join("\n");
-
-  // A page more is one request more: those before it were just asked for.
-  const asked = useRef(new Set<string>());
-  useEffect(() => {
-    const changed = () => setTurn((turn) => turn + 1);
-    const now = joined.split("\n");
-    const ends = now.map((path) => watch(path, changed));
-    now.filter((path) => !asked.current.has(path)).forEach(fetchSoon);
-    asked.current = new Set(now);
-    return () => ends.forEach((end) => end());
-  }, [joined]);
-  const reload = useCallback(() => joined.split("\n").forEach(fetchSoon), [joined]);
+  const { have, failure, complete } = useQueries({ queries: paths.map((path) => queryOf<T>(path)), combine: joined<T> }, client);
+  const reload = () => paths.forEach((path) => void fetchSoon(path));
   useEvents((events) => {
     if (events.some((event) => event.kind === "refresh" || on(event))) reload();
   });
-
-  const entries = paths.map(entryOf);
-  // Without a gap: what comes after a page that is not there yet would change its place.
-  const gap = entries.findIndex((entry) => entry.data === undefined);
-  const have = (gap < 0 ? entries : entries.slice(0, gap)).map((entry) => entry.data as T);
-  const stable = useStable(have);
-  const failure = entries.find((entry) => entry.failure)?.failure ?? null;
-  const complete = gap < 0;
   const more = useCallback(() => {
     if (complete) setWanted({ first, pages: pages + 1 });
   }, [first, pages, complete]);
-  return { pages: stable, failure, loading: have.length === 0 && !failure, more, reload };
+  return { pages: have, failure, loading: have.length === 0 && !failure, more, reload };
 }
 
-/** The same array as long as its items are the same. */
-function useStable<T>(items: T[]): T[] {
-  const [kept, keep] = useState(items);
-  const same = kept.length === items.length && kept.every((item, i) => item === items[i]);
-  if (!same) keep(items);
-  return same ? kept : items;
+/** Without a gap: what comes after a page that is not there yet would change its place. */
+function joined<T>(results: { data: { data: T | undefined; failure: Failure | null } | undefined }[]) {
+  const gap = results.findIndex(({ data }) => data?.data === undefined);
+  const have = (gap < 0 ? results : results.slice(0, gap)).map(({ data }) => data?.data as T);
+  return { have, failure: results.find(({ data }) => data?.failure)?.data?.failure ?? null, complete: gap < 0 };
 }

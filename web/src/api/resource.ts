@@ -1,5 +1,6 @@
 // What the server answered last, by path: shown at once when a page comes back, then fetched anew.
-import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { QueryClient, queryOptions, useQuery } from "@tanstack/react-query";
+import { useCallback, useEffect, useState } from "react";
 import { Failure } from "./failure";
 import { api } from "./request";
 import { useEvents, type LiveEvent } from "./events";
@@ -12,43 +13,48 @@ export interface Resource<T> {
   reload: () => void;
 }
 
-export interface Entry {
-  readonly data?: unknown;
-  readonly failure: Failure | null;
-  readonly busy: boolean;
+/** A failure stands beside the answer before it, and until the next one: while it is asked again, nothing changes. */
+interface Entry<T> {
+  data: T | undefined;
+  failure: Failure | null;
 }
 
-const NOTHING: Entry = { failure: null, busy: true };
-const MOST = 200;
 const APART = 250;
 
-const entries = new Map<string, Entry>();
-const watchers = new Map<string, Set<() => void>>();
-const due = new Map<string, { at: number; running: boolean; again: boolean }>();
+export const client = new QueryClient({ defaultOptions: { queries: { networkMode: "always", retry: false, staleTime: APART, refetchOnWindowFocus: false, refetchOnReconnect: false } } });
+
+export function queryOf<T>(path: string) {
+  return queryOptions<Entry<T>>({
+    queryKey: [path],
+    queryFn: async () => {
+      try {
+        return { data: await api.get<T>(path), failure: null };
+      } catch (fault) {
+        const failure = fault instanceof Failure ? fault : new Failure(String(fault), 0);
+        return { data: client.getQueryData<Entry<T>>([path])?.data, failure };
+      }
+    },
+  });
+}
 
 /**
  * The answer to GET `path`; `null` asks nothing. It is fetched again when `on` says that an event
  * touches it, at most four times a second. With `keep`, the answer to the former path stays until the new one is there.
  */
-export function useResource<T>(
-  path: string | null,
-  how: { on?: (event: LiveEvent) => boolean; keep?: boolean } = {},
-): Resource<T> {
-  const entry = useSyncExternalStore(
-    useCallback((changed: () => void) => watch(path, changed), [path]),
-    () => (path === null ? NOTHING : (entries.get(path) ?? NOTHING)),
-  );
-  useEffect(() => {
-    if (path !== null) fetchSoon(path);
+export function useResource<T>(path: string | null, how: { on?: (event: LiveEvent) => boolean; keep?: boolean } = {}): Resource<T> {
+  const { data: entry } = useQuery({ ...queryOf<T>(path ?? ""), enabled: path !== null, ...(how.keep && path !== null && { placeholderData: withoutFailure }) }, client);
+  const reload = useCallback(() => {
+    if (path !== null) void fetchSoon(path);
   }, [path]);
   useEvents((events) => {
-    if (path !== null && events.some((event) => event.kind === "refresh" || how.on?.(event))) fetchSoon(path);
+    if (events.some((event) => event.kind === "refresh" || how.on?.(event))) reload();
   });
-  const reload = useCallback(() => {
-    if (path !== null) fetchSoon(path);
-  }, [path]);
-  const data = useKept(entry.data as T | undefined, how.keep === true && path !== null);
-  return { data, failure: entry.failure, loading: path !== null && data === undefined && entry.failure === null, reload };
+  const { data, failure = null } = entry ?? {};
+  return { data, failure, loading: path !== null && data === undefined && failure === null, reload };
+}
+
+function withoutFailure<T>(former: Entry<T> | undefined): Entry<T> | undefined {
+  return former && { ...former, failure: null };
 }
 
 /** Says that each has answered or failed: what they fill appears at once, so that nothing moves what is there already. */
@@ -56,84 +62,26 @@ export function settled(...resources: Pick<Resource<unknown>, "data" | "failure"
   return resources.every((one) => one.data !== undefined || one.failure !== null);
 }
 
-function useKept<T>(data: T | undefined, keep: boolean): T | undefined {
-  const former = useRef<T | undefined>(undefined);
-  useEffect(() => {
-    if (data !== undefined) former.current = data;
-  }, [data]);
-  return data ?? (keep ? former.current : undefined);
-}
-
-export function entryOf(path: string): Entry {
-  return entries.get(path) ?? NOTHING;
-}
-
 /** Says that what was answered for paths with this beginning may be old. */
 export function touch(beginning: string) {
-  for (const path of watchers.keys()) if (path.startsWith(beginning)) fetchSoon(path);
+  for (const { queryKey } of client.getQueryCache().findAll({ type: "active" })) if (String(queryKey[0]).startsWith(beginning)) void fetchSoon(String(queryKey[0]));
 }
 
-/** Changes an answer before the server has said yes; gives back how to undo it. */
-export function patch<T>(path: string, change: (data: T) => T): () => void {
-  const former = entries.get(path);
-  if (former?.data === undefined) return () => undefined;
-  put(path, { ...former, data: change(former.data as T) });
-  return () => put(path, former);
-}
-
-/** Calls `changed` when another answer to `path` is there. */
-export function watch(path: string | null, changed: () => void) {
-  if (path === null) return () => undefined;
-  const set = watchers.get(path) ?? new Set();
-  watchers.set(path, set.add(changed));
-  return () => {
-    set.delete(changed);
-    if (set.size === 0 && watchers.get(path) === set) watchers.delete(path);
-  };
-}
-
-function put(path: string, entry: Entry) {
-  entries.delete(path);
-  entries.set(path, entry);
-  for (const old of entries.keys()) {
-    if (entries.size <= MOST) break;
-    if (!watchers.has(old)) entries.delete(old);
-    else break;
-  }
-  watchers.get(path)?.forEach((changed) => changed());
-}
+/** The paths that are asked, and whether they have to be asked again after that. */
+const asked = new Map<string, boolean>();
 
 /** Asks now, or as soon as the request before it is done and a quarter of a second has gone by. */
-export function fetchSoon(path: string) {
-  const plan = due.get(path) ?? { at: 0, running: false, again: false };
-  due.set(path, plan);
-  if (plan.running) {
-    plan.again = true;
-    return;
-  }
-  plan.running = true;
-  const wait = Math.max(0, plan.at + APART - Date.now());
-  setTimeout(() => void run(path, plan), wait);
-}
-
-async function run(path: string, plan: { at: number; running: boolean; again: boolean }) {
-  plan.at = Date.now();
-  plan.again = false;
-  try {
-    const data = await api.get<unknown>(path);
-    const former = entries.get(path);
-    put(path, { data: former && same(former.data, data) ? former.data : data, failure: null, busy: false });
-  } catch (fault) {
-    const failure = fault instanceof Failure ? fault : new Failure(String(fault), 0);
-    put(path, { ...(entries.get(path) ?? NOTHING), failure, busy: false });
-  }
-  plan.running = false;
-  if (plan.again && watchers.has(path)) fetchSoon(path);
-  else if (!watchers.has(path)) due.delete(path);
-}
-
-function same(one: unknown, other: unknown) {
-  return one !== undefined && JSON.stringify(one) === JSON.stringify(other);
+export async function fetchSoon(path: string) {
+  const filter = { queryKey: [path], exact: true, type: "active" } as const;
+  if (asked.has(path)) return void asked.set(path, true);
+  // What is on its way already may have been answered before the event.
+  asked.set(path, client.isFetching(filter) > 0);
+  const pause = new Promise((resolve) => setTimeout(resolve, APART));
+  await client.refetchQueries(filter, { cancelRefetch: false });
+  await pause;
+  const again = asked.get(path);
+  asked.delete(path);
+  if (again) await fetchSoon(path);
 }
 
 /** True once `waiting` has lasted 300 ms: before that nothing is shown, so that nothing flickers. */

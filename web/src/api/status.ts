@@ -1,24 +1,8 @@
+import type { Got } from "./answers";
 import { useResource } from "./resource";
 
-export type Scope = "read" | "write" | "admin";
-
-export interface Status {
-  version: string;
-  workspace: { name: string; root: string };
-  address: string;
-  user: string;
-  local: boolean;
-  scopes: Scope[];
-  tokenNeeded: boolean;
-  counts: {
-    openTasks: number;
-    readyTasks: number;
-    liveRuns: number;
-    agents: number;
-    openAgentTasks: number;
-    conversations: number;
-  };
-}
+export type Status = Got<"/api/status">["status"];
+export type Scope = Status["scopes"][number];
 
 /** Who is asked, who asks, and the counts of the sidebar. */
 export function useStatus() {

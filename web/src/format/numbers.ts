@@ -22,7 +22,11 @@ export function cost(dollars: number) {
 
 export function bytes(n: number) {
   if (n < 1000) return `${n} B`;
-  for (const [unit, size] of [["kB", 1e3], ["MB", 1e6], ["GB", 1e9]] as const) {
+  for (const [unit, size] of [
+    ["kB", 1e3],
+    ["MB", 1e6],
+    ["GB", 1e9],
+  ] as const) {
     if (n < size * 1000 || unit === "GB") return `${(n / size).toFixed(n / size < 10 ? 1 : 0)} ${unit}`;
   }
   return `${n} B`;

@@ -1,7 +1,7 @@
 // What the phone's bar has no room for, and the choices that belong to this machine.
 import "./more.css";
 import { Icon } from "../parts/Icon";
-import { Link } from "../router/Link";
+import { Link } from "wouter";
 import { openPalette } from "../shell/palette";
 import { setSingleKeys, useKeySettings } from "../shell/keys";
 import { Page } from "../shell/Page";
@@ -18,9 +18,19 @@ export default function More() {
     <Page title="More">
       <div className="more pane">
         <ul>
-          <li><button type="button" className="nav" onClick={() => openPalette()}><Icon name="search" />Find or run</button></li>
+          <li>
+            <button type="button" className="nav" onClick={() => openPalette()}>
+              <Icon name="search" />
+              Find or run
+            </button>
+          </li>
           {PLACES.map(({ href, label, icon }) => (
-            <li key={href}><Link className="nav" href={href}><Icon name={icon} />{label}</Link></li>
+            <li key={href}>
+              <Link className="nav" href={href}>
+                <Icon name={icon} />
+                {label}
+              </Link>
+            </li>
           ))}
         </ul>
         <fieldset className="section">

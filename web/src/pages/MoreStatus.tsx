@@ -13,11 +13,16 @@ export function Status() {
   return (
     <div className="section">
       <dl className="facts">
-        <dt>Workspace</dt><dd className="mono">{status.workspace.root}</dd>
-        <dt>Server</dt><dd className="mono">{status.address}</dd>
-        <dt>Version</dt><dd className="mono">{status.version}</dd>
-        <dt>You are</dt><dd>{status.user}</dd>
-        <dt>May</dt><dd>{status.scopes.join(", ")}</dd>
+        <dt>Workspace</dt>
+        <dd className="mono">{status.workspace.root}</dd>
+        <dt>Server</dt>
+        <dd className="mono">{status.address}</dd>
+        <dt>Version</dt>
+        <dd className="mono">{status.version}</dd>
+        <dt>You are</dt>
+        <dd>{status.user}</dd>
+        <dt>May</dt>
+        <dd>{status.scopes.join(", ")}</dd>
       </dl>
       {!status.local && <Button onClick={() => void leave()}>Sign out</Button>}
     </div>

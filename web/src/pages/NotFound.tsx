@@ -1,11 +1,17 @@
 import { Absent, Empty } from "../parts/States";
-import { Link } from "../router/Link";
+import { Link } from "wouter";
 import { Page } from "../shell/Page";
 
 export function NotFound({ path }: { path: string }) {
   return (
     <Page title="No such page">
-      <Empty action={<Link className="link" href="/work">Go to the work</Link>}>
+      <Empty
+        action={
+          <Link className="link" href="/work">
+            Go to the work
+          </Link>
+        }
+      >
         There is no page <span className="mono">{path}</span>.
       </Empty>
     </Page>
@@ -16,7 +22,11 @@ export function NotFound({ path }: { path: string }) {
 export function Unknown({ id, crumb }: { id: string; crumb: { label: string; href: string } }) {
   return (
     <Page title={id} crumbs={[crumb]}>
-      <Absent id={id}><Link className="link" href={crumb.href}>Back to {crumb.label.toLowerCase()}</Link></Absent>
+      <Absent id={id}>
+        <Link className="link" href={crumb.href}>
+          Back to {crumb.label.toLowerCase()}
+        </Link>
+      </Absent>
     </Page>
   );
 }

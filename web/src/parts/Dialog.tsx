@@ -29,7 +29,9 @@ export function Dialog({ title, onClose, wide, children }: Props) {
     >
       <div>
         <header className="row">
-          <h2 id={name} className="grow">{title}</h2>
+          <h2 id={name} className="grow">
+            {title}
+          </h2>
           <Button look="ghost" small icon="close" aria-label="Close" onClick={onClose} />
         </header>
         {children}
@@ -56,8 +58,12 @@ export function Confirm({ title, children, action, danger, busy = false, onConfi
     <Dialog title={title} onClose={onClose}>
       {children}
       <footer>
-        <Button onClick={onClose} data-first>Keep</Button>
-        <Button look={danger ? "danger" : "primary"} disabled={busy} onClick={onConfirm}>{action}</Button>
+        <Button onClick={onClose} data-first>
+          Keep
+        </Button>
+        <Button look={danger ? "danger" : "primary"} disabled={busy} onClick={onConfirm}>
+          {action}
+        </Button>
       </footer>
     </Dialog>
   );

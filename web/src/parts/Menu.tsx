@@ -41,5 +41,9 @@ export function Menu(props: MenuProps) {
     onClick: () => onOpen(true),
   });
   if (!opened) return closed;
-  return <Suspense fallback={closed}><MenuOpen {...props} open={open} onOpen={onOpen} /></Suspense>;
+  return (
+    <Suspense fallback={closed}>
+      <MenuOpen {...props} open={open} onOpen={onOpen} />
+    </Suspense>
+  );
 }

@@ -33,12 +33,12 @@ function Entry({ entry }: { entry: MenuEntry }) {
 
 function Choice({ entry, checked }: { entry: MenuItem; checked: boolean }) {
   return (
-    <Radix.CheckboxItem
-      checked={checked}
-      onCheckedChange={entry.onSelect}
-      onSelect={(event) => event.preventDefault()}
-    >
-      <span className="tick"><Radix.ItemIndicator><Icon name="check" /></Radix.ItemIndicator></span>
+    <Radix.CheckboxItem checked={checked} onCheckedChange={entry.onSelect} onSelect={(event) => event.preventDefault()}>
+      <span className="tick">
+        <Radix.ItemIndicator>
+          <Icon name="check" />
+        </Radix.ItemIndicator>
+      </span>
       <span className="grow ell">{entry.label}</span>
     </Radix.CheckboxItem>
   );

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { Link } from "../router/Link";
+import { Link } from "wouter";
 import { StatusGlyph } from "./StatusGlyph";
 import type { State } from "./state";
 
@@ -37,6 +37,15 @@ export function Fact({ label, value, unit, glyph, title, href, wide }: FactProps
     </>
   );
   const look = wide ? "wide" : "";
-  if (href === undefined) return <div className={look} title={title}>{inside}</div>;
-  return <Link className={look} href={href} title={title} replace>{inside}</Link>;
+  if (href === undefined)
+    return (
+      <div className={look} title={title}>
+        {inside}
+      </div>
+    );
+  return (
+    <Link className={look} href={href} title={title} replace>
+      {inside}
+    </Link>
+  );
 }

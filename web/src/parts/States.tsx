@@ -25,8 +25,16 @@ export function Trouble({ failure, retry }: { failure: Failure; retry?: (() => v
       <p>{sentence(failure.message)}</p>
       {failure.fix && <Command line={failure.fix} />}
       <div className="row">
-        {retry && <Button small icon="again" onClick={retry}>Retry</Button>}
-        {failure.request && <span className="small muted">Request <Digest value={failure.request} /></span>}
+        {retry && (
+          <Button small icon="again" onClick={retry}>
+            Retry
+          </Button>
+        )}
+        {failure.request && (
+          <span className="small muted">
+            Request <Digest value={failure.request} />
+          </span>
+        )}
       </div>
     </div>
   );
@@ -48,7 +56,11 @@ export function Ghost({ rows = 6 }: { rows?: number }) {
 
 /** What an address names and nobody knows; the children are the way back. */
 export function Absent({ id, children }: { id: string; children: ReactNode }) {
-  return <Empty action={children}><span className="mono">{id}</span> does not exist here.</Empty>;
+  return (
+    <Empty action={children}>
+      <span className="mono">{id}</span> does not exist here.
+    </Empty>
+  );
 }
 
 interface LoadedProps<T> {

@@ -14,7 +14,9 @@ export function Tabs({ tabs, value, onChange, label }: { tabs: Tab[]; value: str
     <Radix.Root className="tabbed" value={open} onValueChange={onChange} activationMode="manual">
       <Radix.List className="tabs" aria-label={label}>
         {tabs.map((tab) => (
-          <Radix.Trigger key={tab.id} value={tab.id}>{tab.label}</Radix.Trigger>
+          <Radix.Trigger key={tab.id} value={tab.id}>
+            {tab.label}
+          </Radix.Trigger>
         ))}
       </Radix.List>
       {tabs.map((tab) => (

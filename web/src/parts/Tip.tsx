@@ -8,7 +8,9 @@ export default function Tip({ text, children, side = "right" }: { text: ReactNod
       <Radix.Root>
         <Radix.Trigger asChild>{children}</Radix.Trigger>
         <Radix.Portal>
-          <Radix.Content className="tip" side={side} sideOffset={6} collisionPadding={8}>{text}</Radix.Content>
+          <Radix.Content className="tip" side={side} sideOffset={6} collisionPadding={8}>
+            {text}
+          </Radix.Content>
         </Radix.Portal>
       </Radix.Root>
     </Radix.Provider>

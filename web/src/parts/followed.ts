@@ -21,7 +21,10 @@ export function useFollowedFocus(find: (id: string) => HTMLElement | null): (id:
     const leave = (event: Event) => {
       if (followed.current === null) return;
       // The buttons beside it move with it.
-      const own = find(followed.current)?.closest("li")?.contains(event.target as Node) === true;
+      const own =
+        find(followed.current)
+          ?.closest("li")
+          ?.contains(event.target as Node) === true;
       if (event.type === "pointerdown" || !own) followed.current = null;
     };
     document.addEventListener("focusin", leave);

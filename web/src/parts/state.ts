@@ -1,20 +1,7 @@
-/** What a task, a step or a run is doing, in the words of the server. */
-export type State =
-  | "waiting"
-  | "ready"
-  | "running"
-  | "verifying"
-  | "done"
-  | "failed"
-  | "needsYou"
-  | "review"
-  | "paused"
-  | "skipped"
-  | "cancelled";
+import type { Row } from "../api/work";
 
-export const STATES: readonly State[] = [
-  "waiting", "ready", "running", "verifying", "done", "failed", "needsYou", "review", "paused", "skipped", "cancelled",
-];
+/** What a task, a step or a run is doing, in the words of the server. */
+export type State = Row["state"];
 
 export const STATE_WORDS: Record<State, string> = {
   waiting: "Waiting",
@@ -29,6 +16,8 @@ export const STATE_WORDS: Record<State, string> = {
   skipped: "Skipped",
   cancelled: "Cancelled",
 };
+
+export const STATES = Object.keys(STATE_WORDS) as State[];
 
 /** The state that another part of cleo calls by another word. */
 export function stateOf(word: string): State {

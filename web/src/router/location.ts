@@ -1,56 +1,32 @@
 // The address bar is the state of a page: what is shown can be linked to and restored.
-import { useCallback, useMemo, useSyncExternalStore } from "react";
+import { useCallback, useMemo } from "react";
+import { navigate as put, usePathname, useSearch } from "wouter/use-browser-location";
 
-export interface Place {
-  path: string;
-  query: URLSearchParams;
-}
-
-const listeners = new Set<() => void>();
-let href = window.location.pathname + window.location.search;
-
-function changed() {
-  href = window.location.pathname + window.location.search;
-  listeners.forEach((listener) => listener());
-}
-
-window.addEventListener("popstate", changed);
-
-function subscribe(listener: () => void) {
-  listeners.add(listener);
-  return () => {
-    listeners.delete(listener);
-  };
+function here() {
+  return window.location.pathname + window.location.search;
 }
 
 /** Goes to a page of this application. A filter replaces the entry in the history, a selection adds one. */
 export function navigate(to: string, how: { replace?: boolean } = {}) {
-  if (to === href) return;
-  window.history[how.replace ? "replaceState" : "pushState"](null, "", to);
-  changed();
+  if (to !== here()) put(to, how);
 }
 
-export function usePlace(): Place {
-  const now = useSyncExternalStore(subscribe, () => href);
-  return useMemo(() => {
-    const url = new URL(now, window.location.origin);
-    return { path: decoded(url.pathname), query: url.searchParams };
-  }, [now]);
+export function usePlace() {
+  const path = usePathname();
+  const search = useSearch();
+  return useMemo(() => ({ path: decoded(path), query: new URLSearchParams(search) }), [path, search]);
 }
 
 /** One value of the query part, and how to set it; `null` takes it out. */
 export function useQuery(name: string, how: { push?: boolean } = {}) {
   const { query } = usePlace();
   const push = how.push ?? false;
-  const set = useCallback(
-    (value: string | null) => navigate(withQuery({ [name]: value }), { replace: !push }),
-    [name, push],
-  );
+  const set = useCallback((value: string | null) => navigate(withQuery({ [name]: value }), { replace: !push }), [name, push]);
   return [query.get(name), set] as const;
 }
 
 /** The present address with some values of its query part changed. */
-export function withQuery(changes: Record<string, string | null>, base = href): string {
+export function withQuery(changes: Record<string, string | null>, base = here()): string {
   const url = new URL(base, window.location.origin);
   for (const [name, value] of Object.entries(changes)) {
     if (value === null || value === "") url.searchParams.delete(name);

@@ -22,7 +22,11 @@ export class Broken extends Component<{ children: ReactNode }, { fault: Error | 
       <Page title="This page cannot be shown">
         <div className="trouble" role="alert">
           {isUnfetched(fault) ? <Unfetched /> : <p>A fault in the page itself: {fault.message}</p>}
-          <div className="row"><Button icon="again" onClick={() => window.location.reload()}>Load it again</Button></div>
+          <div className="row">
+            <Button icon="again" onClick={() => window.location.reload()}>
+              Load it again
+            </Button>
+          </div>
         </div>
       </Page>
     );

@@ -7,19 +7,25 @@ export default function KeyHelp({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Keys" onClose={onClose} wide>
       <div className="key-help">
-        {keysNow().reverse().map(({ group, bindings }) => (
-          <section key={group}>
-            <h3 className="caption">{group}</h3>
-            <dl>
-              {bindings.map(({ keys, does }) => (
-                <div key={keys} className="row">
-                  <dt className="row">{spelled(keys).map((key, i) => <kbd key={i}>{key}</kbd>)}</dt>
-                  <dd>{does}</dd>
-                </div>
-              ))}
-            </dl>
-          </section>
-        ))}
+        {keysNow()
+          .reverse()
+          .map(({ group, bindings }) => (
+            <section key={group}>
+              <h3 className="caption">{group}</h3>
+              <dl>
+                {bindings.map(({ keys, does }) => (
+                  <div key={keys} className="row">
+                    <dt className="row">
+                      {spelled(keys).map((key, i) => (
+                        <kbd key={i}>{key}</kbd>
+                      ))}
+                    </dt>
+                    <dd>{does}</dd>
+                  </div>
+                ))}
+              </dl>
+            </section>
+          ))}
       </div>
       <label className="check">
         <input type="checkbox" checked={single} onChange={(event) => setSingleKeys(event.target.checked)} />

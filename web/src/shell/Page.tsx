@@ -1,7 +1,7 @@
 // A page: top bar with the breadcrumbs and the h1, rail, body. Everything else is the page's own.
 import { useEffect, type ReactNode } from "react";
 import { Id } from "../format";
-import { Link } from "../router/Link";
+import { Link } from "wouter";
 import { GoneNotice } from "./ConnectionState";
 
 interface Props {
@@ -44,8 +44,12 @@ export function Page({ title, id, crumbs = [], actions, rail, children }: Props)
 function Crumb({ label, href }: { label: string; href: string }) {
   return (
     <>
-      <Link className="far" href={href}>{label}</Link>
-      <span className="slash far" aria-hidden="true">/</span>
+      <Link className="far" href={href}>
+        {label}
+      </Link>
+      <span className="slash far" aria-hidden="true">
+        /
+      </span>
     </>
   );
 }

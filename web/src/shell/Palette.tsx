@@ -1,4 +1,5 @@
 // Find or run: what the server finds, commands for the selection, then places.
+import type { Got } from "../api/answers";
 import { Command } from "cmdk";
 import { useEffect, useRef, useState, type KeyboardEvent } from "react";
 import { path } from "../api/request";
@@ -13,17 +14,15 @@ import { closePalette, usePalette, type PaletteCommand } from "./palette";
 import { PLACES } from "./places";
 import "./palette.css";
 
-interface Found {
-  kind: "task" | "run" | "agent" | "conversation";
-  id: string;
-  title: string;
-  state: string | null;
-  hint: string | null;
-  href: string;
-}
+type Found = Got<"/api/search">["items"][number];
 
 const ICONS: Record<Found["kind"], IconName> = { task: "work", run: "runs", agent: "manage", conversation: "chat" };
-const HEADINGS: [Found["kind"], string][] = [["task", "Tasks"], ["run", "Runs"], ["agent", "Agents"], ["conversation", "Conversations"]];
+const HEADINGS: [Found["kind"], string][] = [
+  ["task", "Tasks"],
+  ["run", "Runs"],
+  ["agent", "Agents"],
+  ["conversation", "Conversations"],
+];
 
 export default function Palette() {
   const ref = useRef<HTMLDialogElement>(null);
@@ -58,9 +57,16 @@ export default function Palette() {
 
   return (
     <dialog
-      ref={ref} className="palette glass" aria-label="Find or run"
-      onCancel={(event) => { event.preventDefault(); closePalette(); }}
-      onPointerDown={(event) => { if (event.target === ref.current) closePalette(); }}
+      ref={ref}
+      className="palette glass"
+      aria-label="Find or run"
+      onCancel={(event) => {
+        event.preventDefault();
+        closePalette();
+      }}
+      onPointerDown={(event) => {
+        if (event.target === ref.current) closePalette();
+      }}
     >
       <Command shouldFilter={false} label="Find or run" value={chosen} onValueChange={setChosen} onKeyDown={key} loop>
         <div className="field-line">
@@ -157,5 +163,8 @@ function asked(text: string) {
 }
 
 function fits(label: string, words: string) {
-  return words.toLowerCase().split(/\s+/).every((word) => label.toLowerCase().includes(word));
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => label.toLowerCase().includes(word));
 }

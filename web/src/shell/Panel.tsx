@@ -2,7 +2,7 @@
 import { useEffect, type KeyboardEvent, type PointerEvent, type ReactNode } from "react";
 import { Button } from "../parts/Button";
 import { Icon } from "../parts/Icon";
-import { Link } from "../router/Link";
+import { Link } from "wouter";
 import { navigate, withQuery } from "../router/location";
 import { PANEL, setPanelWidth, useSettings } from "./settings";
 
@@ -86,8 +86,12 @@ function Handle() {
   return (
     <div
       className="handle desk-only"
-      role="separator" aria-orientation="vertical" aria-label="Width of the panel"
-      aria-valuemin={PANEL.least} aria-valuemax={PANEL.most} aria-valuenow={width}
+      role="separator"
+      aria-orientation="vertical"
+      aria-label="Width of the panel"
+      aria-valuemin={PANEL.least}
+      aria-valuemax={PANEL.most}
+      aria-valuenow={width}
       tabIndex={0}
       onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
       onPointerMove={drag}

@@ -1,4 +1,4 @@
-import { Link } from "../router/Link";
+import { Link } from "wouter";
 import { usePlace } from "../router/location";
 import { Icon, type IconName } from "../parts/Icon";
 

@@ -29,7 +29,9 @@ export function Shell({ children }: { children: ReactNode }) {
   ]);
   return (
     <div className={folded || narrow ? "app folded" : "app"}>
-      <a className="skip" href="#main">Skip to the content</a>
+      <a className="skip" href="#main">
+        Skip to the content
+      </a>
       <Sidebar folded={folded || narrow} />
       {children}
       <PhoneBar />

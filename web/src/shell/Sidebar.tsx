@@ -1,7 +1,7 @@
 import { lazy, Suspense } from "react";
 import { useStatus } from "../api/status";
 import { count } from "../format/numbers";
-import { Link } from "../router/Link";
+import { Link } from "wouter";
 import { usePlace } from "../router/location";
 import { Button } from "../parts/Button";
 import { Icon } from "../parts/Icon";
@@ -43,15 +43,10 @@ export function Sidebar({ folded }: { folded: boolean }) {
 function Workspace({ folded }: { folded: boolean }) {
   const workspace = useStatus()?.workspace;
   return (
-    <div className="workspace" title={workspace?.root}>
+    <div className="workspace" title={workspace?.root ?? undefined}>
       <Mark />
       <span className="words ell grow">{workspace?.name ?? "cleo"}</span>
-      <Button
-        look="ghost" small icon="sidebar"
-        aria-label={folded ? "Unfold the sidebar" : "Fold the sidebar"}
-        aria-expanded={!folded}
-        onClick={() => setFolded(!folded)}
-      />
+      <Button look="ghost" small icon="sidebar" aria-label={folded ? "Unfold the sidebar" : "Fold the sidebar"} aria-expanded={!folded} onClick={() => setFolded(!folded)} />
     </div>
   );
 }
@@ -65,7 +60,13 @@ function Item({ where, folded }: { where: Where; folded: boolean }) {
       <Count where={where} />
     </Link>
   );
-  return folded ? <Suspense fallback={link}><Tip text={where.label}>{link}</Tip></Suspense> : link;
+  return folded ? (
+    <Suspense fallback={link}>
+      <Tip text={where.label}>{link}</Tip>
+    </Suspense>
+  ) : (
+    link
+  );
 }
 
 function Count({ where }: { where: Where }) {
@@ -73,7 +74,11 @@ function Count({ where }: { where: Where }) {
   if (!counts) return null;
   if (where.href === "/runs") return counts.liveRuns > 0 ? <LiveRuns n={counts.liveRuns} /> : null;
   const n = where.count?.(counts);
-  return n ? <span className="count" title={where.counted && `${count(n)} ${where.counted}`}>{count(n)}</span> : null;
+  return n ? (
+    <span className="count" title={where.counted && `${count(n)} ${where.counted}`}>
+      {count(n)}
+    </span>
+  ) : null;
 }
 
 function LiveRuns({ n }: { n: number }) {

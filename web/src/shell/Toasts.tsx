@@ -25,15 +25,13 @@ function One({ toast }: { toast: Toast }) {
     toast.action?.run();
   }
   return (
-    <div
-      className="toast"
-      onPointerEnter={() => setHeld(true)}
-      onPointerLeave={() => setHeld(false)}
-      onFocus={() => setHeld(true)}
-      onBlur={() => setHeld(false)}
-    >
+    <div className="toast" onPointerEnter={() => setHeld(true)} onPointerLeave={() => setHeld(false)} onFocus={() => setHeld(true)} onBlur={() => setHeld(false)}>
       <span>{toast.text}</span>
-      {toast.action && <button type="button" onClick={act}>{toast.action.label}</button>}
+      {toast.action && (
+        <button type="button" onClick={act}>
+          {toast.action.label}
+        </button>
+      )}
     </div>
   );
 }

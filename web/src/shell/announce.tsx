@@ -7,13 +7,20 @@ let timer = 0;
 
 export function announce(text: string) {
   clearTimeout(timer);
-  timer = window.setTimeout(() => {
-    at = Date.now();
-    useVoice.setState({ said: text });
-  }, Math.max(0, at + 5000 - Date.now()));
+  timer = window.setTimeout(
+    () => {
+      at = Date.now();
+      useVoice.setState({ said: text });
+    },
+    Math.max(0, at + 5000 - Date.now()),
+  );
 }
 
 export function Voice() {
   const said = useVoice((voice) => voice.said);
-  return <div className="unseen" aria-live="polite">{said}</div>;
+  return (
+    <div className="unseen" aria-live="polite">
+      {said}
+    </div>
+  );
 }

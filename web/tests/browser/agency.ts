@@ -2,7 +2,7 @@
 // on every column, a client with a design, hostile words in every field, and a model that is played.
 import { createServer, type Server } from "node:http";
 import { writeFileSync } from "node:fs";
-import { type AddressInfo } from "node:net";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { World } from "./world";
 
@@ -75,7 +75,8 @@ export class Agency extends World {
 export async function agency(): Promise<Agency> {
   const world = new Agency();
   world.cleo("init");
-  for (const message of ["Explain the Second War in Warcraft history.", "Help me design a creative layout for my blog.", "Solve 2x + 5 = 15 and explain the steps.", "zzzz qqqq", `${EVIL} history`]) world.cleo("agents", "execute", message);
+  for (const message of ["Explain the Second War in Warcraft history.", "Help me design a creative layout for my blog.", "Solve 2x + 5 = 15 and explain the steps.", "zzzz qqqq", `${EVIL} history`])
+    world.cleo("agents", "execute", message);
   world.cleo("agents", "register", "Billing helper", "--tag", "invoice,billing", "--prompt", "You know invoices.");
   world.cleo("agents", "update", "billing-helper", "--status", "paused");
   world.cleo("agents", "register", EVIL, "--id", "evil", "--tag", `xss,${EVIL.slice(0, 40)}`, "--description", EVIL, "--prompt", EVIL);

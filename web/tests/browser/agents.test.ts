@@ -2,9 +2,14 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { agency, ANSWER, fresh, type Agency } from "./agency";
-import { type Look, type Size, type Theme, type World } from "./world";
+import type { Look, Size, Theme, World } from "./world";
 
-const LOOKS: [Theme, Size][] = [["light", "desk"], ["dark", "desk"], ["light", "phone"], ["dark", "phone"]];
+const LOOKS: [Theme, Size][] = [
+  ["light", "desk"],
+  ["dark", "desk"],
+  ["light", "phone"],
+  ["dark", "phone"],
+];
 const PAGES: [string, string][] = [
   ["agents", "/agents"],
   ["agents-architecture", "/agents/architecture"],
@@ -36,7 +41,12 @@ for (const [name, path] of PAGES) {
     test(`${path}, ${theme}, ${size}`, async () => {
       const look = await open(path, theme, size);
       if (name === "agents-architecture") await look.page.getByRole("textbox", { name: "Quick execute" }).fill("Explain the history of the war to me.");
-      if (name === "agents-architecture") await look.page.getByText(/reaches Toby/).or(look.page.getByText(/Toby wins/)).first().waitFor();
+      if (name === "agents-architecture")
+        await look.page
+          .getByText(/reaches Toby/)
+          .or(look.page.getByText(/Toby wins/))
+          .first()
+          .waitFor();
       await look.shot(`${name}-${size}-${theme}`);
       await fine(look);
       await look.close();
@@ -101,7 +111,10 @@ test("a message is answered word by word, and can be stopped", async () => {
   await page.keyboard.press("Control+Enter");
   const monitor = page.getByRole("region", { name: "Live monitor" });
   await monitor.getByText(/^The \*\*Second/).waitFor();
-  await page.getByRole("group", { name: /^Toby, / }).getByRole("img", { name: "answers now" }).waitFor();
+  await page
+    .getByRole("group", { name: /^Toby, / })
+    .getByRole("img", { name: "answers now" })
+    .waitFor();
   await look.shot("agents-architecture-live");
   await monitor.getByRole("button", { name: "Stop" }).click();
   await monitor.getByText("Stopped").waitFor();
@@ -261,7 +274,10 @@ test("a card that the server refuses goes back with the reason", async () => {
   await page.getByRole("button", { name: /^Move T3/ }).click();
   await page.getByRole("menuitem", { name: "Done" }).click();
   await page.getByRole("alert").getByText("stays where it was").waitFor();
-  await page.getByRole("region", { name: /^Doing/ }).getByText("Write refund mail").waitFor();
+  await page
+    .getByRole("region", { name: /^Doing/ })
+    .getByText("Write refund mail")
+    .waitFor();
   await look.shot("agents-tasks-refused");
   await fine(look);
   await look.close();
@@ -270,11 +286,20 @@ test("a card that the server refuses goes back with the reason", async () => {
 test("a card is moved with keys, and moved back by Undo", async () => {
   const look = await open("/agents/tasks");
   const { page } = look;
-  await page.getByRole("button", { name: /Fix onboarding/ }).first().focus();
+  await page
+    .getByRole("button", { name: /Fix onboarding/ })
+    .first()
+    .focus();
   await page.keyboard.press("Shift+ArrowRight");
-  await page.getByRole("region", { name: /^Doing/ }).getByText("Fix onboarding").waitFor();
+  await page
+    .getByRole("region", { name: /^Doing/ })
+    .getByText("Fix onboarding")
+    .waitFor();
   await page.getByRole("button", { name: "Undo" }).click();
-  await page.getByRole("region", { name: /^To do/ }).getByText("Fix onboarding").waitFor();
+  await page
+    .getByRole("region", { name: /^To do/ })
+    .getByText("Fix onboarding")
+    .waitFor();
   await look.close();
 });
 
@@ -286,7 +311,10 @@ test("the focus goes with a card that is moved, also when the server has answere
       const card = document.activeElement?.closest("[data-task]");
       return [card?.getAttribute("data-task"), card?.closest("[data-column]")?.getAttribute("data-column")];
     });
-  await page.getByRole("button", { name: /Fix onboarding/ }).first().focus();
+  await page
+    .getByRole("button", { name: /Fix onboarding/ })
+    .first()
+    .focus();
   for (const [key, column, words] of [
     ["Shift+ArrowRight", "doing", "Moved to doing."],
     ["Shift+ArrowLeft", "todo", "Moved to to do."],
@@ -298,11 +326,17 @@ test("the focus goes with a card that is moved, also when the server has answere
   }
   await page.getByRole("button", { name: /^Move T1/ }).click();
   await page.getByRole("menuitem", { name: "Doing" }).click();
-  await page.getByRole("region", { name: /^Doing/ }).getByText("Fix onboarding").waitFor();
+  await page
+    .getByRole("region", { name: /^Doing/ })
+    .getByText("Fix onboarding")
+    .waitFor();
   await look.settled();
   assert.deepEqual(await place(), ["T1", "doing"]);
   await page.keyboard.press("Shift+ArrowLeft");
-  await page.getByRole("region", { name: /^To do/ }).getByText("Fix onboarding").waitFor();
+  await page
+    .getByRole("region", { name: /^To do/ })
+    .getByText("Fix onboarding")
+    .waitFor();
   await look.settled();
   await look.close();
 });
@@ -331,13 +365,19 @@ test("a task is created, and the router says who fits", async () => {
   await look.shot("agents-tasks-new");
   await fine(look);
   await page.getByRole("button", { name: "Create task" }).click();
-  await page.getByRole("region", { name: /^To do/ }).getByText("Solve the algebra of fees").waitFor();
+  await page
+    .getByRole("region", { name: /^To do/ })
+    .getByText("Solve the algebra of fees")
+    .waitFor();
   await look.close();
 });
 
 test("filters stand in the address", async () => {
   const look = await open("/agents/tasks?status=review&priority=high");
-  await look.page.getByRole("region", { name: /^Review/ }).getByText("Palette contrast").waitFor();
+  await look.page
+    .getByRole("region", { name: /^Review/ })
+    .getByText("Palette contrast")
+    .waitFor();
   assert.equal(await look.page.getByText("Fix onboarding").count(), 0);
   await look.close();
 });
@@ -499,6 +539,24 @@ test("a box of the graph is moved with the arrow keys, stays there, and is put b
   await look.close();
 });
 
+test("the graph shows its boxes also when another part of the page comes late", async () => {
+  // The second time the code of the graph is there at once, and waits for the delegations.
+  const look = await open("/agents/architecture");
+  const { page } = look;
+  await page.route("**/api/agents/delegations*", async (route) => {
+    await new Promise((done) => setTimeout(done, 1500));
+    await route.continue();
+  });
+  await look.go("/agents/architecture");
+  const box = page.getByRole("group", { name: /^Ami, / });
+  await box.focus();
+  const graph = await page.getByRole("region", { name: "Graph of agents" }).boundingBox();
+  const inner = await box.boundingBox();
+  assert.ok(graph && inner && inner.x >= graph.x && inner.y >= graph.y && inner.y + inner.height <= graph.y + graph.height, "Ami is in the picture");
+  assert.deepEqual(look.faults, []);
+  await look.close();
+});
+
 test("a conversation is renamed and archived", async () => {
   const look = await open("/agents/chat");
   const { page } = look;
@@ -519,7 +577,10 @@ test("a conversation is renamed and archived", async () => {
 
 test("between a desk and a phone, and on the narrowest phone, everything has its name and its place", async () => {
   for (const [, path] of PAGES) {
-    for (const [width, height] of [[900, 700], [320, 640]] as const) {
+    for (const [width, height] of [
+      [900, 700],
+      [320, 640],
+    ] as const) {
       const look = await open(path);
       await look.page.setViewportSize({ width, height });
       await look.go(path);

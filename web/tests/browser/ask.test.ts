@@ -34,7 +34,10 @@ test("a question is answered, with who was used and what each step gave back", a
   await page.getByText("1 worker", { exact: true }).waitFor();
   await page.getByLabel("What should be done?").fill("Summarize the notes");
   await page.keyboard.press("Control+Enter");
-  await page.getByText(/Two owners, <b>one<\/b> open question\./).first().waitFor();
+  await page
+    .getByText(/Two owners, <b>one<\/b> open question\./)
+    .first()
+    .waitFor();
   assert.match(page.url(), /q=Summarize/);
   await page.getByLabel("Show steps").check();
   await page.getByText("step_0").click();
@@ -55,7 +58,10 @@ test("an answer stands in its address: a reload shows it and asks nobody again",
   const times = await asked();
   await page.reload();
   const answer = page.getByRole("region", { name: "Answer" });
-  await answer.getByText(/Two owners, <b>one<\/b> open question\./).first().waitFor();
+  await answer
+    .getByText(/Two owners, <b>one<\/b> open question\./)
+    .first()
+    .waitFor();
   await answer.getByText("Fallback plan: no model is configured.").waitFor();
   await page.getByLabel("Show steps").check();
   await answer.getByText("← your query").waitFor();

@@ -4,7 +4,12 @@ import { after, before, test } from "node:test";
 import { notes } from "./notes";
 import type { Look, Size, Theme, World } from "./world";
 
-const LOOKS: [Theme, Size][] = [["light", "desk"], ["dark", "desk"], ["light", "phone"], ["dark", "phone"]];
+const LOOKS: [Theme, Size][] = [
+  ["light", "desk"],
+  ["dark", "desk"],
+  ["light", "phone"],
+  ["dark", "phone"],
+];
 
 let world: World;
 before(async () => {
@@ -54,7 +59,10 @@ test("two runs are compared step by step", async () => {
   const { page } = look;
   await page.getByRole("button", { name: "More for this run" }).click();
   await page.getByRole("menuitem", { name: "Compare with another run" }).click();
-  await page.getByRole("dialog").getByRole("link", { name: /Failed.*Specify the HTTP interface/ }).click();
+  await page
+    .getByRole("dialog")
+    .getByRole("link", { name: /Failed.*Specify the HTTP interface/ })
+    .click();
   await page.waitForURL(new RegExp(`compare=${failed.id}`));
   await page.getByText("1 step differs, 0 came out the same.").waitFor();
   const row = page.getByRole("row", { name: /T4/ });

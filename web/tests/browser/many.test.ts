@@ -42,7 +42,10 @@ test("one of 10,000 tasks is found by its words", async () => {
   await page.getByRole("group", { name: "Tasks by wave" }).getByRole("link").first().waitFor();
   await page.keyboard.press("Control+k");
   await page.getByRole("dialog", { name: "Find or run" }).getByRole("combobox").fill("thing 9999");
-  await page.getByRole("option", { name: /Do thing 9999/ }).first().waitFor();
+  await page
+    .getByRole("option", { name: /Do thing 9999/ })
+    .first()
+    .waitFor();
   assert.deepEqual(look.faults, []);
   await look.close();
 });
@@ -115,8 +118,11 @@ test("a graph of 10,000 tasks shows each of them, by itself or in a stack", asyn
     (all) => new Set([...document.querySelectorAll(".task-node, .stack-node")].map((card) => card.closest(".react-flow__node")?.getAttribute("data-id"))).size === all,
     graph.nodes.length + graph.stacks.length,
   );
-  const totals = await cards.evaluateAll((all) => all.map((card) => (card.matches(".task-node") ? 1 : parseInt(card.getAttribute("aria-label") ?? "0"))));
-  assert.equal(totals.reduce((sum, total) => sum + total, 0), graph.counts.total);
+  const totals = await cards.evaluateAll((all) => all.map((card) => (card.matches(".task-node") ? 1 : parseInt(card.getAttribute("aria-label") ?? "0", 10))));
+  assert.equal(
+    totals.reduce((sum, total) => sum + total, 0),
+    graph.counts.total,
+  );
   assert.deepEqual(look.faults, []);
   await look.close();
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { notes } from "./notes";
-import { type Size, type Theme, type World } from "./world";
+import type { Size, Theme, World } from "./world";
 
 const PAGES: [string, string][] = [
   ["ask", "/"],
@@ -21,7 +21,12 @@ const PAGES: [string, string][] = [
   ["no-page", "/nowhere"],
   ["sign-in", "/sign-in"],
 ];
-const LOOKS: [Theme, Size][] = [["light", "desk"], ["dark", "desk"], ["light", "phone"], ["dark", "phone"]];
+const LOOKS: [Theme, Size][] = [
+  ["light", "desk"],
+  ["dark", "desk"],
+  ["light", "phone"],
+  ["dark", "phone"],
+];
 
 let world: World;
 before(async () => {

@@ -4,12 +4,29 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { agency } from "./agency";
 import { notes } from "./notes";
-import { type Look, type World } from "./world";
+import type { Look, World } from "./world";
 
 const WORLDS: [() => Promise<World>, string[]][] = [
   [
     notes,
-    ["/", "/work?epic=T1", "/work?epic=T1&task=T4", "/work?view=list&epic=T1", "/work?view=board&epic=T1", "/work/T4", "/work/T5?tab=receipt", "/work/T7?tab=prompt", "/work/T5?tab=manifest", "/work/T7?tab=evidence", "/runs", "/runs/RUN", "/more", "/work/T999", "/nowhere", "/sign-in"],
+    [
+      "/",
+      "/work?epic=T1",
+      "/work?epic=T1&task=T4",
+      "/work?view=list&epic=T1",
+      "/work?view=board&epic=T1",
+      "/work/T4",
+      "/work/T5?tab=receipt",
+      "/work/T7?tab=prompt",
+      "/work/T5?tab=manifest",
+      "/work/T7?tab=evidence",
+      "/runs",
+      "/runs/RUN",
+      "/more",
+      "/work/T999",
+      "/nowhere",
+      "/sign-in",
+    ],
   ],
   [agency, ["/agents", "/agents/architecture", "/agents/manage", "/agents/manage?agent=toby-technical", "/agents/chat", "/agents/tasks", "/agents/tasks?task=T1"]],
 ];

@@ -82,11 +82,17 @@ test("keys open the filter of runs and go to the field", async () => {
 test("what the agent said and what cleo found stand apart", async () => {
   const look = await world.open("/runs?status=failed");
   const { page } = look;
-  await page.getByRole("link", { name: /Specify the HTTP interface/ }).first().click();
+  await page
+    .getByRole("link", { name: /Specify the HTTP interface/ })
+    .first()
+    .click();
   await page.getByRole("heading", { name: /What the agent said/ }).waitFor();
   await page.getByText("Task complete. See MANIFEST.jsonl for summary.").first().waitFor();
   await page.getByRole("heading", { name: "What cleo found" }).waitFor();
-  await page.getByText(/Refused/).first().waitFor();
+  await page
+    .getByText(/Refused/)
+    .first()
+    .waitFor();
   await page.keyboard.press(",");
   await page.waitForURL(/attempt=1/);
   assert.deepEqual(look.faults, []);
@@ -96,7 +102,10 @@ test("what the agent said and what cleo found stand apart", async () => {
 test("a dialog that a menu opened gives the focus back to the button of the menu", async () => {
   const look = await world.open("/runs?status=failed");
   const { page } = look;
-  await page.getByRole("link", { name: /Specify the HTTP interface/ }).first().click();
+  await page
+    .getByRole("link", { name: /Specify the HTTP interface/ })
+    .first()
+    .click();
   await page.getByRole("button", { name: "More for this run" }).click();
   await page.getByRole("menuitem", { name: "Compare with another run" }).click();
   await page.getByRole("dialog").waitFor();

@@ -4,7 +4,12 @@ import { after, before, test } from "node:test";
 import { notes } from "./notes";
 import type { Size, Theme, World } from "./world";
 
-const LOOKS: [Theme, Size][] = [["light", "desk"], ["dark", "desk"], ["light", "phone"], ["dark", "phone"]];
+const LOOKS: [Theme, Size][] = [
+  ["light", "desk"],
+  ["dark", "desk"],
+  ["light", "phone"],
+  ["dark", "phone"],
+];
 
 let world: World;
 before(async () => {
@@ -37,11 +42,17 @@ test("selected tasks are assigned, started and taken back together", async () =>
   await page.getByRole("dialog", { name: "Assign 2 tasks" }).getByLabel("Agent").fill("dana");
   await page.keyboard.press("Enter");
   await page.getByText("2 tasks changed.").waitFor();
-  assert.deepEqual(["First chore", "Second chore", "Third chore"].map((title) => task(title).assignedAgent), ["dana", null, "dana"]);
+  assert.deepEqual(
+    ["First chore", "Second chore", "Third chore"].map((title) => task(title).assignedAgent),
+    ["dana", null, "dana"],
+  );
 
   await page.getByRole("button", { name: "Start 2" }).click();
   await page.getByText("2 tasks started.").waitFor();
-  assert.deepEqual(["First chore", "Second chore", "Third chore"].map((title) => task(title).status), ["active", "pending", "active"]);
+  assert.deepEqual(
+    ["First chore", "Second chore", "Third chore"].map((title) => task(title).status),
+    ["active", "pending", "active"],
+  );
   await page.getByRole("button", { name: "Start 0" }).waitFor();
   assert.equal(await page.locator(".toast", { hasText: "2 tasks started." }).getByRole("button", { name: "Undo" }).count(), 0, "a claim is not undone");
   for (const id of [first, third]) world.cleo("release", id ?? "", "--force");
@@ -64,7 +75,10 @@ test("what is refused of several is said, and the rest is done", async () => {
   await page.getByRole("button", { name: "Complete 2" }).click();
   await page.getByRole("alert").getByText(`${second} stays as it is`, { exact: false }).waitFor();
   await page.getByText("1 task completed.").waitFor();
-  assert.deepEqual(["Second chore", "Third chore"].map((title) => task(title).status), ["pending", "done"]);
+  assert.deepEqual(
+    ["Second chore", "Third chore"].map((title) => task(title).status),
+    ["pending", "done"],
+  );
   assert.deepEqual(look.faults, []);
   await look.close();
 });

@@ -36,6 +36,9 @@ test("an address of somebody else is not gone to after signing in", async () => 
   await look.page.getByRole("textbox", { name: "Token" }).fill(secret);
   await look.page.keyboard.press("Enter");
   await look.page.waitForURL(/\/work$/);
-  assert.deepEqual(look.faults.filter((fault) => fault.includes("example")), []);
+  assert.deepEqual(
+    look.faults.filter((fault) => fault.includes("example")),
+    [],
+  );
   await look.close();
 });

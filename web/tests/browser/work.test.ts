@@ -112,8 +112,7 @@ test("a card that has the focus keeps it while the graph is zoomed by keys", asy
   const look = await world.open("/work?view=graph&epic=T1");
   const { page } = look;
   const zoomed = (scale: string) => page.locator(`.react-flow__viewport[style*="scale(${scale}"]`).waitFor({ state: "attached" });
-  const first = await page.locator(".task-node[data-task]").evaluateAll((cards) =>
-    cards.sort((a, b) => a.getBoundingClientRect().left - b.getBoundingClientRect().left)[0]?.getAttribute("data-task"));
+  const first = await page.locator(".task-node[data-task]").evaluateAll((cards) => cards.sort((a, b) => a.getBoundingClientRect().left - b.getBoundingClientRect().left)[0]?.getAttribute("data-task"));
   await page.locator(`#node-${first}`).focus();
   for (const scale of ["1.2", "1.44", "1.72", "2"]) {
     await page.keyboard.press("+");
@@ -170,7 +169,10 @@ test("keys walk the list, open the palette and find a task", async () => {
   // Typed and not filled in: the focus has to be in the field.
   await page.getByRole("dialog", { name: "Find or run" }).getByRole("combobox").waitFor();
   await page.keyboard.type("sessions");
-  await page.getByRole("option", { name: /Implement sessions/ }).first().waitFor();
+  await page
+    .getByRole("option", { name: /Implement sessions/ })
+    .first()
+    .waitFor();
   await page.keyboard.press("Enter");
   await page.waitForURL(/\/work\/T\d+$/);
   await page.keyboard.press("g");
@@ -209,7 +211,10 @@ test("a server that goes away is said in one line, and the page goes on when it 
   await world.stopServer();
   await page.getByText("Reconnecting").waitFor({ timeout: 15_000 });
   await page.getByRole("link", { name: /^Work/ }).first().click();
-  await page.getByText(/cleo is not answering/).first().waitFor();
+  await page
+    .getByText(/cleo is not answering/)
+    .first()
+    .waitFor();
   await world.serve(port);
   await page.getByText(/^Live, /).waitFor({ timeout: 30_000 });
   await page.getByText(/cleo is not answering/).waitFor({ state: "detached" });

@@ -73,7 +73,16 @@ export class World {
   async open(path: string, theme: Theme = "light", size: Size = "desk", more: BrowserContextOptions = {}): Promise<Look> {
     this.browser ??= await launch();
     const phone = size === "phone";
-    const context = await this.browser.newContext({ viewport: SIZES[size], colorScheme: theme, hasTouch: phone, isMobile: phone, locale: "en-GB", timezoneId: "UTC", permissions: ["clipboard-read", "clipboard-write"], ...more });
+    const context = await this.browser.newContext({
+      viewport: SIZES[size],
+      colorScheme: theme,
+      hasTouch: phone,
+      isMobile: phone,
+      locale: "en-GB",
+      timezoneId: "UTC",
+      permissions: ["clipboard-read", "clipboard-write"],
+      ...more,
+    });
     if (freshPages) await serveFresh(context, freshPages, this.address);
     context.setDefaultTimeout(30_000);
     const look = new Look(context, await context.newPage(), this.address);
@@ -92,8 +101,14 @@ export class World {
   private environment() {
     return {
       PATH: `${dirname(cleo)}${delimiter}${process.env["PATH"] ?? ""}`,
-      HOME: this.folder, XDG_CONFIG_HOME: join(this.folder, ".config"), XDG_DATA_HOME: join(this.folder, ".data"),
-      CLEO_PROGRAM: cleo, USER: "dana", NO_COLOR: "1", LANG: "C.UTF-8", RUST_BACKTRACE: "0",
+      HOME: this.folder,
+      XDG_CONFIG_HOME: join(this.folder, ".config"),
+      XDG_DATA_HOME: join(this.folder, ".data"),
+      CLEO_PROGRAM: cleo,
+      USER: "dana",
+      NO_COLOR: "1",
+      LANG: "C.UTF-8",
+      RUST_BACKTRACE: "0",
     };
   }
 }
@@ -104,7 +119,11 @@ export class Look {
   /** Requests that are not answered yet, without the stream of events. */
   private readonly asked = new Set<unknown>();
 
-  constructor(private readonly context: BrowserContext, readonly page: Page, private readonly address: string) {
+  constructor(
+    private readonly context: BrowserContext,
+    readonly page: Page,
+    private readonly address: string,
+  ) {
     page.on("pageerror", (fault) => this.faults.push(`fault: ${fault.message}`));
     page.on("console", (message) => {
       if (message.type() === "error" && !/status of 4\d\d/.test(message.text())) this.faults.push(`console: ${message.text()}`);
@@ -125,7 +144,11 @@ export class Look {
 
   /** The page itself is there, everything that it asked for is answered, and it shows no ghosts any more. */
   async settled() {
-    await this.page.locator("main h1").filter({ hasNotText: /^cleo$/ }).first().waitFor();
+    await this.page
+      .locator("main h1")
+      .filter({ hasNotText: /^cleo$/ })
+      .first()
+      .waitFor();
     for (let quiet = 0; quiet < 4; quiet = this.asked.size === 0 ? quiet + 1 : 0) await this.page.waitForTimeout(60);
     const ghosts = this.page.locator("main div.ghost");
     for (let turn = 0; turn < 200 && (await ghosts.count()) > 0; turn++) await this.page.waitForTimeout(50);
@@ -136,7 +159,9 @@ export class Look {
   async axe(): Promise<string[]> {
     await this.page.evaluate(axeSource);
     return this.page.evaluate(async () => {
-      const { axe } = window as unknown as { axe: { run: (context: unknown, options: unknown) => Promise<{ violations: { id: string; help: string; nodes: { target: string[]; failureSummary?: string }[] }[] }> } };
+      const { axe } = window as unknown as {
+        axe: { run: (context: unknown, options: unknown) => Promise<{ violations: { id: string; help: string; nodes: { target: string[]; failureSummary?: string }[] }[] }> };
+      };
       const { violations } = await axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] });
       return violations.flatMap((one) => one.nodes.slice(0, 4).map((node) => `${one.id}: ${one.help} at ${node.target.join(" ")} ${node.failureSummary ?? ""}`));
     });
@@ -165,14 +190,17 @@ async function serveFresh(context: BrowserContext, dist: string, address: string
     const path = join(dist, new URL(route.request().url()).pathname);
     return existsSync(path) ? route.fulfill({ path }) : route.continue();
   });
-  await context.route((url) => url.origin === address && !/^\/(api|assets|health|query)/.test(url.pathname) && !url.pathname.includes("."), async (route) => {
-    if (route.request().resourceType() !== "document") return route.fallback();
-    const response = await route.fetch({ maxRedirects: 0 });
-    if (response.status() >= 300 && response.status() < 400) return route.continue();
-    const html = readFileSync(join(dist, "index.html"), "utf8");
-    const policy = response.headers()["content-security-policy"]?.replace(/script-src [^;]*/, "script-src 'self' 'unsafe-inline'");
-    return route.fulfill({ status: response.status(), contentType: "text/html", headers: policy ? { "content-security-policy": policy } : {}, body: html });
-  });
+  await context.route(
+    (url) => url.origin === address && !/^\/(api|assets|health|query)/.test(url.pathname) && !url.pathname.includes("."),
+    async (route) => {
+      if (route.request().resourceType() !== "document") return route.fallback();
+      const response = await route.fetch({ maxRedirects: 0 });
+      if (response.status() >= 300 && response.status() < 400) return route.continue();
+      const html = readFileSync(join(dist, "index.html"), "utf8");
+      const policy = response.headers()["content-security-policy"]?.replace(/script-src [^;]*/, "script-src 'self' 'unsafe-inline'");
+      return route.fulfill({ status: response.status(), contentType: "text/html", headers: policy ? { "content-security-policy": policy } : {}, body: html });
+    },
+  );
 }
 
 async function launch() {

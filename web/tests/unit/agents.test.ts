@@ -8,8 +8,16 @@ import { entries } from "../../src/pages/agents-chat/thread";
 import { beside, byUrgency, dueWords } from "../../src/pages/agents-tasks/words";
 
 const CONFIRM: Pending = {
-  kind: "confirm", agent: "design", tool: "updateDesign", args: { clientId: "6", designUpdates: { button_radius: "full" } }, candidates: [], options: [],
-  changes: [{ label: "button radius", before: "small", after: "full" }], destructive: false, expires: "2026-11-22T12:00:00Z",
+  kind: "confirm",
+  agent: "design",
+  tool: "updateDesign",
+  args: { clientId: "6", designUpdates: { button_radius: "full" } },
+  candidates: [],
+  options: [],
+  changes: [{ label: "button radius", before: "small", after: "full" }],
+  destructive: false,
+  created_at: "2026-11-22T09:00:00Z",
+  expires: "2026-11-22T12:00:00Z",
 };
 
 test("a change is shown with what it was, also where that is nothing", () => {
@@ -70,15 +78,23 @@ function said(id: string, type: Said["type"], content: string, metadata: Said["m
   return { id, type, content, metadata, execution_id: null, created_at: "2026-11-22T10:00:00Z" };
 }
 
-function call(name: string, result: unknown, args = {}) {
+function call(name: Pending["tool"], result: unknown, args = {}) {
   return { tool_calls: [{ name, args, result }] };
 }
 
 const CONFIRMED = { settled: "confirmed" } as const;
 
 test("a question that was answered is one line, and its answer is not said twice", () => {
-  const list = entries([said("1", "user", "change"), said("2", "agent", "Proceed?", { agent: "design", pending: CONFIRM }), said("3", "user", "yes"), said("4", "agent", "Done", { agent: "design", ...CONFIRMED, ...call("updateDesign", {}) })]);
-  assert.deepEqual(list.map((entry) => entry.message.id), ["1", "2", "4"]);
+  const list = entries([
+    said("1", "user", "change"),
+    said("2", "agent", "Proceed?", { agent: "design", pending: CONFIRM }),
+    said("3", "user", "yes"),
+    said("4", "agent", "Done", { agent: "design", ...CONFIRMED, ...call("updateDesign", {}) }),
+  ]);
+  assert.deepEqual(
+    list.map((entry) => entry.message.id),
+    ["1", "2", "4"],
+  );
   assert.deepEqual([list[1]?.outcome?.text, list[1]?.outcome?.what], ["Confirmed", "button radius is full"]);
 });
 
@@ -93,7 +109,7 @@ function became(pending: Pending, answer: string, reply: Said["metadata"] = {}):
   return told(pending, answer, reply).text;
 }
 
-function confirmed(tool: string, result: unknown): Said["metadata"] {
+function confirmed(tool: Pending["tool"], result: unknown): Said["metadata"] {
   return { ...CONFIRMED, ...call(tool, result) };
 }
 
@@ -115,14 +131,17 @@ const SEARCH: Pending = { ...CONFIRM, agent: "clarifier", tool: "searchComponent
 test("a question that was passed over is said to be dropped, and the message stays, whatever the reply did", () => {
   const dropped = { settled: "dropped" } as const;
   assert.deepEqual(told(CONFIRM, "show me my design", dropped), { text: "The open question about button radius was dropped", isShown: true });
-  const remove = { ...CONFIRM, tool: "deleteComponent", args: { clientId: "6", componentId: "103" }, changes: [] };
+  const remove: Pending = { ...CONFIRM, tool: "deleteComponent", args: { clientId: "6", componentId: "103" }, changes: [] };
   assert.equal(became(remove, "no, show me my design", dropped), "The open question about 103 was dropped");
   for (const message of ["list the components of client 7", "show me all banner components for client 6"])
     assert.deepEqual(told(SEARCH, message, { ...dropped, ...call("searchComponent", {}) }), { text: "The open question about the list of components was dropped", isShown: true });
 });
 
 test("a choice names its component, and a question that nobody answered still waits", () => {
-  const options = [{ id: "101", type: "cards", title: "Home" }, { id: "102", type: "cards", title: "About" }];
+  const options = [
+    { id: "101", type: "cards", title: "Home" },
+    { id: "102", type: "cards", title: "About" },
+  ];
   const select: Pending = { ...CONFIRM, kind: "select", tool: "updateComponent", candidates: ["101", "102"], options, changes: [], created_at: "2026-11-22T09:59:00Z" };
   const chosen = { settled: "chosen" } as const;
   const next = (id: string) => ({ pending: { ...CONFIRM, args: { componentId: id } } });
@@ -132,7 +151,10 @@ test("a choice names its component, and a question that nobody answered still wa
   assert.equal(became(select, "the first one", { ...chosen, ...call("getComponent", {}, { componentId: "101" }) }), "Chosen, component 101 Home");
   assert.deepEqual(told(select, "the first one", chosen), { text: "Chosen", isShown: true });
   assert.equal(became(select, "yess", { pending: select }), undefined);
-  for (const [message, id] of [["delete component 102 for client 6", "102"], ["update component 101 title to Y for client 6", "101"]] as const)
+  for (const [message, id] of [
+    ["delete component 102 for client 6", "102"],
+    ["update component 101 title to Y for client 6", "101"],
+  ] as const)
     assert.deepEqual(told(select, message, { settled: "dropped", ...next(id) }), { text: "The open question about which component is meant was dropped", isShown: true });
 });
 
@@ -144,7 +166,10 @@ test("nothing is said of a question where no agent replied to the answer", () =>
 test("cards stand by urgency, and move to the column beside", () => {
   const task = (id: string, priority: string, due: string | null) => ({ id, priority, due_date: due }) as never;
   const sorted = [task("T1", "low", null), task("T2", "urgent", null), task("T3", "urgent", "2026-01-01T00:00:00Z"), task("T10", "low", null)].sort(byUrgency);
-  assert.deepEqual(sorted.map((one: { id: string }) => one.id), ["T3", "T2", "T1", "T10"]);
+  assert.deepEqual(
+    sorted.map((one: { id: string }) => one.id),
+    ["T3", "T2", "T1", "T10"],
+  );
   assert.deepEqual([beside("todo", 1), beside("todo", -1), beside("done", 1), beside("paused", 1)], ["doing", null, null, null]);
 });
 

@@ -1,8 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { failureOf } from "../../src/api/failure";
-import { Lines } from "../../src/api/sse";
-import { match } from "../../src/router/match";
 
 test("every shape of an error is read", () => {
   const ours = failureOf(404, { error: { code: "E_TASK_NOT_FOUND", message: "there is no task T9", fix: "cleo list" } }, "r1");
@@ -14,28 +12,4 @@ test("every shape of an error is read", () => {
   assert.equal(failureOf(400, { detail: "Query cannot be empty" }, null).message, "Query cannot be empty");
   assert.equal(failureOf(502, null, null).message, "cleo answered with status 502.");
   assert.equal(failureOf(500, [1], null).message, "cleo answered with status 500.");
-});
-
-test("a stream of events is the same in pieces of any size", () => {
-  const stream = "event: hello\ndata: {\"id\":\"1.2.3\"}\n\n: still here\n\nid: 1.2.4\r\nevent: task\r\ndata: {\"a\":1,\r\ndata: \"b\":2}\r\n\r\nid: 1.2.5\ndata: x\n\n";
-  const all = new Lines().feed(stream);
-  assert.deepEqual(all, [
-    { id: null, type: "hello", data: '{"id":"1.2.3"}' },
-    { id: "1.2.4", type: "task", data: '{"a":1,\n"b":2}' },
-    { id: "1.2.5", type: "message", data: "x" },
-  ]);
-  for (let size = 1; size < 20; size++) {
-    const lines = new Lines();
-    const pieces: unknown[] = [];
-    for (let at = 0; at < stream.length; at += size) pieces.push(...lines.feed(stream.slice(at, at + size)));
-    assert.deepEqual(pieces, all, `pieces of ${size}`);
-  }
-});
-
-test("paths belong to one page", () => {
-  assert.deepEqual(match("/runs/:id", "/runs/exec_1"), { id: "exec_1" });
-  assert.deepEqual(match("/work", "/work/"), {});
-  assert.equal(match("/runs/:id", "/runs/"), null);
-  assert.equal(match("/runs/:id", "/runs/1/2"), null);
-  assert.deepEqual(match("/", "/"), {});
 });

@@ -4,7 +4,9 @@ import { difference, underEntry } from "../../src/pages/work/tabs/difference";
 
 function told(before: string, after: string) {
   const signs = { same: " ", gone: "-", new: "+" };
-  return difference(before, after).flatMap((change) => change.lines.map((line) => signs[change.kind] + line)).join("|");
+  return difference(before, after)
+    .flatMap((change) => change.lines.map((line) => signs[change.kind] + line))
+    .join("|");
 }
 
 test("what differs between two texts is told line by line", () => {
@@ -17,9 +19,17 @@ test("what differs between two texts is told line by line", () => {
 
 test("either text can be made of what is told, also of texts with nothing in common", () => {
   const words = (seed: number, n: number) => Array.from({ length: n }, (_, i) => String(((i + seed) * 7919 * seed) % 13)).join("\n");
-  for (const [before, after] of [[words(1, 60), words(2, 50)], [words(3, 3000), words(5, 3000)], ["a\n".repeat(2500), "b\n".repeat(2500)]] as const) {
+  for (const [before, after] of [
+    [words(1, 60), words(2, 50)],
+    [words(3, 3000), words(5, 3000)],
+    ["a\n".repeat(2500), "b\n".repeat(2500)],
+  ] as const) {
     const changes = difference(before, after);
-    const made = (without: string) => changes.filter((change) => change.kind !== without).flatMap((change) => change.lines).join("\n");
+    const made = (without: string) =>
+      changes
+        .filter((change) => change.kind !== without)
+        .flatMap((change) => change.lines)
+        .join("\n");
     assert.equal(made("new"), before);
     assert.equal(made("gone"), after);
   }

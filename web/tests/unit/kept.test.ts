@@ -17,13 +17,22 @@ const TOLD: Told[] = [
 
 function page(status: string, output: string | null, error: string | null = null): RunPage {
   const run = { status, output, title: "Find", durationMs: 4000, error: error === null ? null : { task: null, message: error } };
-  return { run, messages: [{ id: "m1", type: "user", content: "Find dates" }, { id: "m2", type: "agent", content: "Two dates" }] } as unknown as RunPage;
+  return {
+    run,
+    messages: [
+      { id: "m1", type: "user", content: "Find dates" },
+      { id: "m2", type: "agent", content: "Two dates" },
+    ],
+  } as unknown as RunPage;
 }
 
 test("what is kept of an answer is told in the form in which it was given", () => {
   const { query, reply, tookMs } = keptAnswer(page("completed", "Two dates."), TOLD);
   assert.deepEqual([query, reply.answer, reply.error, tookMs], ["Find dates", "Two dates.", null, 4000]);
-  assert.deepEqual(reply.used_agents.map(({ name, status }) => `${name} ${status}`), ["notes success", "dates error", "mail stopped"]);
+  assert.deepEqual(
+    reply.used_agents.map(({ name, status }) => `${name} ${status}`),
+    ["notes success", "dates error", "mail stopped"],
+  );
   assert.deepEqual(reply.intermediate_results["step_0"], { agent_name: "notes", status: "success", output: { result: "Two dates" } });
   assert.deepEqual(reply.intermediate_results["step_1"]?.["error"], { type: "timeout", message: "no answer after 5 s" });
 });
@@ -45,5 +54,8 @@ test("a plan says who made it, and each step what it works on and how long it to
   assert.equal(planWords(plan("fallback", [], [])), null);
   assert.equal(planWords([]), null);
   assert.deepEqual(stepsOf(TOLD).map(sourceWords), ["your query", "step 0", "your query"]);
-  assert.deepEqual([0, 1, 2].map((step) => tookOf(TOLD, step)), [2000, null, null]);
+  assert.deepEqual(
+    [0, 1, 2].map((step) => tookOf(TOLD, step)),
+    [2000, null, null],
+  );
 });

@@ -35,13 +35,19 @@ test("a message keeps every character, and tags are marked as they stand in a ro
 
 test("a word that is no tag is marked as a word, also with accents and beside markup", () => {
   const found = marks("<b>Diseño</b> y más", candidate("a", ["diseno"]));
-  assert.deepEqual(found.filter((mark) => mark.kind !== "none"), [{ text: "Diseño", kind: "term" }]);
+  assert.deepEqual(
+    found.filter((mark) => mark.kind !== "none"),
+    [{ text: "Diseño", kind: "term" }],
+  );
   assert.equal(found.map((mark) => mark.text).join(""), "<b>Diseño</b> y más");
 });
 
 test("a word is marked with its signs, and no other word is", () => {
   const found = marks("लड़का, \u093cलड़की", candidate("girl", ["लड\u093cकी"]));
-  assert.deepEqual(found.filter((mark) => mark.kind !== "none"), [{ text: "लड\u093cकी", kind: "term" }]);
+  assert.deepEqual(
+    found.filter((mark) => mark.kind !== "none"),
+    [{ text: "लड\u093cकी", kind: "term" }],
+  );
 });
 
 test("a message without a candidate is one stretch", () => {
@@ -62,7 +68,10 @@ test("parts are told in words", () => {
 test("of many candidates those that lead are shown, and the others are counted", () => {
   const many = [candidate("a", ["one", "two", "three"]), candidate("b", ["one"]), ...Array.from({ length: 31 }, (_, at) => candidate(`z${at}`, []))];
   const { rows, more, moreAt } = shown(decision({ candidates: many, total: 33 }));
-  assert.deepEqual(rows.map((row) => row.id), ["a", "b"]);
+  assert.deepEqual(
+    rows.map((row) => row.id),
+    ["a", "b"],
+  );
   assert.equal(`${more} more ${moreAt}`, "31 more with 0");
 });
 
@@ -71,7 +80,14 @@ test("one sentence says who won, by how much, and why nobody did", () => {
     [{}, "LORE wins 7 to 6."],
     [{ runnerUp: null }, "LORE wins 7 to 0."],
     [
-      { score: 6, runnerUp: { id: "toby", score: 6 }, candidates: [{ ...candidate("lore", []), score: 6 }, { ...candidate("toby", []), score: 6 }] },
+      {
+        score: 6,
+        runnerUp: { id: "toby", score: 6 },
+        candidates: [
+          { ...candidate("lore", []), score: 6 },
+          { ...candidate("toby", []), score: 6 },
+        ],
+      },
       "LORE and TOBY are equal at 6; LORE is listed first.",
     ],
     [{ decided: "requested" }, "You chose LORE. The score did not decide."],

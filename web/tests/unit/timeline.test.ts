@@ -11,7 +11,12 @@ test("ticks are at round times and never crowd", () => {
   const range = whole(401_000, true);
   const list = ticks(range, 800);
   assert.deepEqual(list.slice(0, 3), [0, 60_000, 120_000]);
-  for (const [from, to] of [[0, 100], [0, 5_000], [180_000, 401_000], [0, 86_400_000]] as const) {
+  for (const [from, to] of [
+    [0, 100],
+    [0, 5_000],
+    [180_000, 401_000],
+    [0, 86_400_000],
+  ] as const) {
     const places = ticks({ from, to }, 800).map((one) => (place(one, { from, to }) * 800) / 100);
     for (const [i, x] of places.entries()) if (i > 0) assert.ok(x - (places[i - 1] ?? 0) >= 71.9, `${from} to ${to}: ${places}`);
   }
@@ -41,7 +46,12 @@ test("one bar an attempt, its verification behind it", () => {
   } as unknown as RunTask;
   const kinds = segmentsOf(task, start, 400_000).map((one) => [one.kind, one.from / 1000, one.to / 1000]);
   assert.deepEqual(kinds, [
-    ["waiting", 0, 2], ["failed", 2, 88], ["ended", 92, 170], ["refused", 171, 178], ["ended", 180, 300], ["checking", 301, 400],
+    ["waiting", 0, 2],
+    ["failed", 2, 88],
+    ["ended", 92, 170],
+    ["refused", 171, 178],
+    ["ended", 180, 300],
+    ["checking", 301, 400],
   ]);
 });
 
@@ -49,7 +59,10 @@ test("an attempt that somebody ended is no failure, also where it was being chec
   const stopped = { state: "failed", outcome: "cancelled", agentEndedAt: at(9), endedAt: at(10) };
   const refused = { startedAt: at(9), endedAt: at(10), passed: false };
   const task = { readyAt: null, endedAt: at(10), attempts: [attempt(1, stopped), attempt(2, { ...stopped, verification: refused })] } as unknown as RunTask;
-  assert.deepEqual(segmentsOf(task, start, 10_000).map((one) => one.kind), ["cancelled", "cancelled"]);
+  assert.deepEqual(
+    segmentsOf(task, start, 10_000).map((one) => one.kind),
+    ["cancelled", "cancelled"],
+  );
 });
 
 function attempt(n: number, fields: object) {

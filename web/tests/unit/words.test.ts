@@ -21,7 +21,7 @@ test("lines of the record are read as words", () => {
     ['agent.started T4 {"born":"39","group":7982}', "agent started"],
     ['task.lacking T4 {"missing":["E_X: no entry"]}', "task lacking: missing no entry"],
     ["task.completed T4", "task completed"],
-    ["Reading the task, {\"a\":1", "Reading the task, {\"a\":1"],
+    ['Reading the task, {"a":1', 'Reading the task, {"a":1'],
   ];
   for (const [text, words] of rows) assert.equal(eventWords(text), words);
 });

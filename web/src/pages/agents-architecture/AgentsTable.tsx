@@ -5,7 +5,7 @@ import { roleOf } from "../../agents/names";
 import type { Agent, Metrics } from "../../agents/types";
 import { count, duration, percent } from "../../format/numbers";
 import { Loaded } from "../../parts/States";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 
 interface Props {
   agents: readonly Agent[];
@@ -65,7 +65,9 @@ const Table = memo(function Table({ agents, facts }: { agents: readonly Agent[];
                 <Link className="row agents-table-name" href={`/agents/manage?agent=${encodeURIComponent(agent.id)}`}>
                   <Monogram agent={agent} />
                   <span className={agent.status === "active" ? "ell" : "ell muted"}>{agent.name}</span>
-                  <span className={agent.status === "active" ? "small muted agents-table-role" : "small muted"}>{agent.status === "active" ? (agent.isRuntime ? "runtime" : roleOf(agent.role)) : agent.status}</span>
+                  <span className={agent.status === "active" ? "small muted agents-table-role" : "small muted"}>
+                    {agent.status === "active" ? (agent.isRuntime ? "runtime" : roleOf(agent.role)) : agent.status}
+                  </span>
                 </Link>
               </td>
               <td className="figure">{one?.window.executions ?? 0}</td>

@@ -8,7 +8,7 @@ import { useRouted } from "../../agents/routing";
 import { Icon } from "../../parts/Icon";
 import { Ghost } from "../../parts/States";
 import { Tabs } from "../../parts/Tabs";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { navigate, useQuery, withQuery } from "../../router/location";
 import { Page } from "../../shell/Page";
 import { offer } from "../../shell/palette";
@@ -84,17 +84,17 @@ export default function Architecture() {
           </p>
         </div>
         <aside className="architecture-right" aria-label="Run a message">
-          <QuickExecute
-            message={message}
-            onMessage={setMessage}
-            target={target}
-            onTarget={setTarget}
-            agents={agents}
-            preview={preview}
-            onRun={(id) => show(id)}
-          />
+          <QuickExecute message={message} onMessage={setMessage} target={target} onTarget={setTarget} agents={agents} preview={preview} onRun={(id) => show(id)} />
           {watched !== null && (
-            <RealTimeExecutionMonitor id={watched} name={name} back={<Link className="link" replace href={withQuery({ execution: null })}>Close it</Link>}>
+            <RealTimeExecutionMonitor
+              id={watched}
+              name={name}
+              back={
+                <Link className="link" replace href={withQuery({ execution: null })}>
+                  Close it
+                </Link>
+              }
+            >
               {shown !== null && running.some((one) => one.id !== shown) && (
                 <button type="button" className="link small" onClick={() => show(null)}>
                   Show what runs now

@@ -28,9 +28,7 @@ export function Cleanup({ agents }: { agents: readonly Agent[] }) {
   };
   return (
     <>
-      <Button onClick={() => setAsks(true)}>
-        Remove {what}
-      </Button>
+      <Button onClick={() => setAsks(true)}>Remove {what}</Button>
       {asks && (
         <Confirm title={`Remove ${what}?`} action="Remove" danger onConfirm={() => void remove()} onClose={() => setAsks(false)}>
           <ul className="cleanup-list">

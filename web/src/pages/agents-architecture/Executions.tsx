@@ -5,7 +5,7 @@ import { duration, UNKNOWN } from "../../format/numbers";
 import { exact, timeOfDay } from "../../format/time";
 import { Empty, Loaded } from "../../parts/States";
 import { StatusGlyph } from "../../parts/StatusGlyph";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { withQuery } from "../../router/location";
 
 interface Props {

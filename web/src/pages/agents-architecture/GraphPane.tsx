@@ -48,10 +48,7 @@ function Narrow(props: Props) {
 function Drawn({ agents, metrics, routed, live, onOpen }: Props) {
   const [selected, setSelected] = useState<string | null>(null);
   const minute = Math.floor(useNow() / 60_000);
-  const drawing = useMemo(
-    () => picture({ agents, metrics, routed, live, left: (agent) => leftOf(agent, minute * 60_000) }),
-    [agents, metrics, routed, live, minute],
-  );
+  const drawing = useMemo(() => picture({ agents, metrics, routed, live, left: (agent) => leftOf(agent, minute * 60_000) }), [agents, metrics, routed, live, minute]);
   return (
     <div className="architecture-graph" role="region" aria-label="Graph of agents">
       <Suspense fallback={<Ghost />}>

@@ -49,7 +49,16 @@ export function QuickExecute({ message, onMessage, target, onTarget, agents, pre
       <h2>
         <label htmlFor={field}>Quick execute</label>
       </h2>
-      <textarea id={field} className="input" rows={3} value={message} aria-describedby={hint} onChange={(event) => onMessage(event.target.value)} onKeyDown={keys} placeholder="Explain the Second War in Warcraft." />
+      <textarea
+        id={field}
+        className="input"
+        rows={3}
+        value={message}
+        aria-describedby={hint}
+        onChange={(event) => onMessage(event.target.value)}
+        onKeyDown={keys}
+        placeholder="Explain the Second War in Warcraft."
+      />
       <div className="row quick-row">
         <label className="unseen" htmlFor={choice}>
           Agent

@@ -6,9 +6,9 @@ import { useHearing } from "../../agents/pieces";
 import type { Conversation } from "../../agents/types";
 import { Button } from "../../parts/Button";
 import { Icon } from "../../parts/Icon";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { navigate } from "../../router/location";
-import type { Params } from "../../router/match";
+import type { ViewProps } from "../../routes";
 import { useKeys } from "../../shell/keys";
 import { Page } from "../../shell/Page";
 import { ConversationList } from "./ConversationList";
@@ -19,7 +19,7 @@ import "./chat.css";
 /** How many conversations come at once. */
 const PAGE = 50;
 
-export default function Chat({ params }: { params: Params }) {
+export default function Chat({ params }: ViewProps) {
   const id = params["id"] ?? null;
   const registry = useAgents();
   useHearing();
@@ -42,7 +42,14 @@ export default function Chat({ params }: { params: Params }) {
   return (
     <Page
       title={id === null ? "Chat" : (current?.title ?? "Conversation")}
-      crumbs={id === null ? [{ label: "Agents", href: "/agents" }] : [{ label: "Agents", href: "/agents" }, { label: "Chat", href: "/agents/chat" }]}
+      crumbs={
+        id === null
+          ? [{ label: "Agents", href: "/agents" }]
+          : [
+              { label: "Agents", href: "/agents" },
+              { label: "Chat", href: "/agents/chat" },
+            ]
+      }
       actions={
         id !== null && (
           <Link className="button" href="/agents/chat">

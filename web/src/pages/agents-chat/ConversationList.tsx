@@ -6,7 +6,7 @@ import { useNow } from "../../format/clock";
 import { exact, timeOfDay } from "../../format/time";
 import { Empty, Loaded } from "../../parts/States";
 import { StatusGlyph } from "../../parts/StatusGlyph";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { dayOf } from "./thread";
 
 interface Props {

@@ -64,4 +64,3 @@ export function NewTalk({ agents, known }: { agents: readonly Agent[]; known: bo
     </section>
   );
 }
-

@@ -15,7 +15,7 @@ import { Duration } from "../../format";
 import { Button } from "../../parts/Button";
 import { Absent, Loaded, sentence } from "../../parts/States";
 import { Command } from "../../parts/Command";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { useKeys } from "../../shell/keys";
 import { Composer } from "./Composer";
 import { Details } from "./Details";
@@ -37,7 +37,17 @@ export function Thread({ id, registry }: { id: string; registry: Registry }) {
   });
   return (
     <section className="thread" aria-label="Conversation">
-      <Loaded of={talk} rows={8} absent={<Absent id={id}><Link className="link" href="/agents/chat">Back to chat</Link></Absent>}>
+      <Loaded
+        of={talk}
+        rows={8}
+        absent={
+          <Absent id={id}>
+            <Link className="link" href="/agents/chat">
+              Back to chat
+            </Link>
+          </Absent>
+        }
+      >
         {(data) => <Open talk={data} registry={registry} onMore={data.total > data.messages.length && limit < MOST ? () => setLimit(limit + PAGE) : null} />}
       </Loaded>
     </section>
@@ -86,17 +96,38 @@ function Open({ talk, registry, onMore }: { talk: Talk; registry: Registry; onMo
           )}
           {messages.length === 0 && !outgoing && <p className="muted thread-none">Nothing was said yet.</p>}
           {list.map((entry) => (
-            <ThreadEntry key={entry.message.id} entry={entry} registry={registry} execution={known.get(entry.message.execution_id ?? "")} isOpen={entry.message === open} onRetry={unanswered !== null && entry.message === last ? () => answer(unanswered) : null} />
+            <ThreadEntry
+              key={entry.message.id}
+              entry={entry}
+              registry={registry}
+              execution={known.get(entry.message.execution_id ?? "")}
+              isOpen={entry.message === open}
+              onRetry={unanswered !== null && entry.message === last ? () => answer(unanswered) : null}
+            />
           ))}
           {open && talk.pending && <AskCard key={open.id} asked={askedFor(talk.pending, open.content)} takesFocus={isEmpty} busy={outgoing !== undefined} onAnswer={answer} />}
-          {outgoing && <Going outgoing={outgoing} isShown={messages.some((one) => one.execution_id !== null && one.execution_id === outgoing.execution)} onRetry={() => void send(conversation, outgoing.text, outgoing.key)} onDrop={() => forget(conversation.id)} />}
+          {outgoing && (
+            <Going
+              outgoing={outgoing}
+              isShown={messages.some((one) => one.execution_id !== null && one.execution_id === outgoing.execution)}
+              onRetry={() => void send(conversation, outgoing.text, outgoing.key)}
+              onDrop={() => forget(conversation.id)}
+            />
+          )}
           {waitsFor !== null && <Coming pieces={pieces} execution={known.get(waitsFor)} registry={registry} />}
         </div>
       </div>
       {isArchived ? (
         <p className="muted thread-none">This conversation is archived: it can be read and not gone on with.</p>
       ) : (
-        <Composer draft={conversation.id} label="Message" busy={waitsFor !== null || (outgoing !== undefined && outgoing.failure === null)} onStop={waitsFor === null ? null : () => void cancel(waitsFor)} onSend={answer} onTyping={setEmpty} />
+        <Composer
+          draft={conversation.id}
+          label="Message"
+          busy={waitsFor !== null || (outgoing !== undefined && outgoing.failure === null)}
+          onStop={waitsFor === null ? null : () => void cancel(waitsFor)}
+          onSend={answer}
+          onTyping={setEmpty}
+        />
       )}
     </>
   );
@@ -163,7 +194,13 @@ function Coming({ pieces, execution, registry }: { pieces: string; execution: Ex
     <>
       {pieces !== "" && <Message agent={agent ?? { name: "cleo", color: "" }} at={null} continues={false} text={pieces} streaming />}
       <p className="system-line">
-        {lost ? "Connection lost, the answer continues on the server." : execution && <>{agent?.name ?? "finalize"} answers, <Duration since={execution.startTime} /></>}
+        {lost
+          ? "Connection lost, the answer continues on the server."
+          : execution && (
+              <>
+                {agent?.name ?? "finalize"} answers, <Duration since={execution.startTime} />
+              </>
+            )}
       </p>
     </>
   );

@@ -5,7 +5,7 @@ import { bareOutput } from "../../agents/names";
 import { ToolCall } from "../../agents/ToolCall";
 import type { Execution, Said } from "../../agents/types";
 import { timeOfDay } from "../../format/time";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { chatAgent, senderOf, type Entry } from "./thread";
 
 interface Props {

@@ -36,7 +36,11 @@ export function AgentMenu({ agent, onOpen }: { agent: Agent; onOpen: () => void 
   const stays = `${plural(agent.executions, "execution")} ${agent.executions === 1 ? "stays" : "stay"} in the history.`;
   return (
     <>
-      <Menu label={`Actions for ${agent.name}`} trigger={<Button look="ghost" small icon="more" aria-label={`Actions for ${agent.name}`} />} entries={entries(agent, onOpen, restores, () => setAsks(true))} />
+      <Menu
+        label={`Actions for ${agent.name}`}
+        trigger={<Button look="ghost" small icon="more" aria-label={`Actions for ${agent.name}`} />}
+        entries={entries(agent, onOpen, restores, () => setAsks(true))}
+      />
       {asks && (
         <Confirm
           title={restores ? `Restore ${agent.name}?` : `Delete agent ${agent.name}?`}
@@ -56,8 +60,13 @@ export function AgentMenu({ agent, onOpen }: { agent: Agent; onOpen: () => void 
 
 function entries(agent: Agent, onOpen: () => void, restores: boolean, onDelete: () => void): MenuEntry[] {
   const to = (status: AgentStatus, label: string): MenuEntry => ({ label, onSelect: () => void move(agent, status) });
-  const moves = agent.id === SUPERVISOR ? [] : [...(agent.status === "active" ? [to("paused", "Pause")] : [to("active", "Resume")]), ...(agent.status === "archived" ? [] : [to("archived", "Archive")])];
-  const removal: MenuEntry[] = restores ? [null, { label: "Restore as built", danger: true, onSelect: onDelete }] : agent.isBuiltin ? [null, "built in, cannot be deleted"] : [null, { label: "Delete…", icon: "trash", danger: true, onSelect: onDelete }];
+  const moves =
+    agent.id === SUPERVISOR ? [] : [...(agent.status === "active" ? [to("paused", "Pause")] : [to("active", "Resume")]), ...(agent.status === "archived" ? [] : [to("archived", "Archive")])];
+  const removal: MenuEntry[] = restores
+    ? [null, { label: "Restore as built", danger: true, onSelect: onDelete }]
+    : agent.isBuiltin
+      ? [null, "built in, cannot be deleted"]
+      : [null, { label: "Delete…", icon: "trash", danger: true, onSelect: onDelete }];
   const chat: MenuEntry = { label: "Start a chat", icon: "chat", onSelect: () => navigate(`/agents/chat?agent=${encodeURIComponent(agent.id)}`) };
   return [{ label: "Edit", icon: "edit", onSelect: onOpen }, chat, ...moves, ...removal];
 }

@@ -1,7 +1,7 @@
 import { useId } from "react";
 import type { Agent, AgentStatus } from "../../agents/types";
 import { Icon } from "../../parts/Icon";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { useQuery, withQuery } from "../../router/location";
 
 const STATUSES: AgentStatus[] = ["active", "paused", "archived"];

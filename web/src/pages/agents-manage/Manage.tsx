@@ -8,7 +8,7 @@ import { Id } from "../../format";
 import { Button } from "../../parts/Button";
 import { Absent, Empty, Loaded } from "../../parts/States";
 import { toast } from "../../parts/toasts";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { navigate, usePlace, useQuery, withQuery } from "../../router/location";
 import { useKeys } from "../../shell/keys";
 import { Page } from "../../shell/Page";
@@ -63,7 +63,15 @@ export default function Manage() {
       }
       rail={<Filters agents={agents} known={resource.data !== undefined} />}
     >
-      <Split panel={isNew ? <NewPanel agents={agents} onSaved={saved} onClose={close} /> : id !== null && <AgentPanel agent={of(id)} id={id} resource={resource} agents={agents} onSaved={saved} onClose={close} />}>
+      <Split
+        panel={
+          isNew ? (
+            <NewPanel agents={agents} onSaved={saved} onClose={close} />
+          ) : (
+            id !== null && <AgentPanel agent={of(id)} id={id} resource={resource} agents={agents} onSaved={saved} onClose={close} />
+          )
+        }
+      >
         <div className="pane">
           <Loaded of={resource}>
             {() =>
@@ -72,7 +80,15 @@ export default function Manage() {
                   No agents. One gets messages as soon as it is made.
                 </Empty>
               ) : list.length === 0 ? (
-                <Empty action={<Link className="link" href={withQuery({ status: null, q: null })} replace>Show all agents</Link>}>No agent fits this filter.</Empty>
+                <Empty
+                  action={
+                    <Link className="link" href={withQuery({ status: null, q: null })} replace>
+                      Show all agents
+                    </Link>
+                  }
+                >
+                  No agent fits this filter.
+                </Empty>
               ) : (
                 <ManageTable list={list} metrics={metrics.data} selected={id} onOpen={open} name={name} />
               )
@@ -102,7 +118,13 @@ function AgentPanel({ agent, id, resource, agents, onSaved, onClose }: PanelProp
   if (!agent)
     return (
       <Panel label="Agent" title={id} onClose={onClose}>
-        <Loaded of={resource}>{() => <Absent id={id}><Button onClick={onClose}>Back to the list</Button></Absent>}</Loaded>
+        <Loaded of={resource}>
+          {() => (
+            <Absent id={id}>
+              <Button onClick={onClose}>Back to the list</Button>
+            </Absent>
+          )}
+        </Loaded>
       </Panel>
     );
   const above = (

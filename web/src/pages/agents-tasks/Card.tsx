@@ -77,5 +77,7 @@ function MoveMenu({ task, onMove }: { task: AgentTask; onMove: (to: TaskStatus) 
     disabled: status === task.status,
     onSelect: () => onMove(status),
   });
-  return <Menu label={`Move ${task.id}`} trigger={<Button look="ghost" small icon="more" aria-label={`Move ${task.id} ${task.title} to`} title="Move to" />} entries={["Move to", ...STATUSES.map(to)]} />;
+  return (
+    <Menu label={`Move ${task.id}`} trigger={<Button look="ghost" small icon="more" aria-label={`Move ${task.id} ${task.title} to`} title="Move to" />} entries={["Move to", ...STATUSES.map(to)]} />
+  );
 }

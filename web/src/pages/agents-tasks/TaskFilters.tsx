@@ -2,7 +2,7 @@ import type { Agent } from "../../agents/types";
 import { Button } from "../../parts/Button";
 import { Icon } from "../../parts/Icon";
 import { Menu, type MenuEntry } from "../../parts/Menu";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { useQuery, withQuery } from "../../router/location";
 import { DUE_WORDS, DUES, PRIORITIES, STATUS_WORDS, STATUSES } from "./words";
 
@@ -35,7 +35,13 @@ interface Choice {
 function Several({ name, label, values }: { name: string; label: string; values: Choice[] }) {
   const [chosen, setChosen] = useQuery(name);
   const on = (chosen ?? "").split(",").filter(Boolean);
-  const flip = (value: string) => setChosen(values.map((one) => one.value).filter((one) => (one === value) !== on.includes(one)).join(","));
+  const flip = (value: string) =>
+    setChosen(
+      values
+        .map((one) => one.value)
+        .filter((one) => (one === value) !== on.includes(one))
+        .join(","),
+    );
   const entries: MenuEntry[] = values.map(({ value, label: text }) => ({ label: text, checked: on.includes(value), onSelect: () => flip(value) }));
   return <Choices label={label} chosen={values.filter(({ value }) => on.includes(value))} entries={entries} />;
 }

@@ -11,7 +11,7 @@ import { Button } from "../../parts/Button";
 import { Command } from "../../parts/Command";
 import { Absent, Loaded, sentence, Trouble } from "../../parts/States";
 import { toast } from "../../parts/toasts";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { Panel } from "../../shell/Panel";
 import { isOfTasks } from "./useTasks";
 import { dateOf, endOfDay, PRIORITIES, STATUS_WORDS, STATUSES } from "./words";
@@ -42,7 +42,16 @@ export function TaskPanel(props: Props) {
   if (listed) return <Known {...props} task={listed} />;
   return (
     <Panel label={`Task ${id}`} title={id} onClose={onClose}>
-      <Loaded of={fetched} absent={<Absent id={id}><Button onClick={onClose}>Back to the board</Button></Absent>}>{({ task }) => <Form {...props} task={task} />}</Loaded>
+      <Loaded
+        of={fetched}
+        absent={
+          <Absent id={id}>
+            <Button onClick={onClose}>Back to the board</Button>
+          </Absent>
+        }
+      >
+        {({ task }) => <Form {...props} task={task} />}
+      </Loaded>
     </Panel>
   );
 }
@@ -222,7 +231,18 @@ function Text({ label, name, value, fault, type = "text", onChange }: FieldProps
   return (
     <div className="field">
       <label htmlFor={id}>{label}</label>
-      <input id={id} name={name} type={type} className="input" value={value} autoComplete="off" aria-invalid={fault !== null} aria-describedby={`${id}-fault`} {...(type === "number" ? { min: 0, step: 0.25 } : {})} onChange={(event) => onChange(event.target.value)} />
+      <input
+        id={id}
+        name={name}
+        type={type}
+        className="input"
+        value={value}
+        autoComplete="off"
+        aria-invalid={fault !== null}
+        aria-describedby={`${id}-fault`}
+        {...(type === "number" ? { min: 0, step: 0.25 } : {})}
+        onChange={(event) => onChange(event.target.value)}
+      />
       <p id={`${id}-fault`} className="fault">
         {fault}
       </p>

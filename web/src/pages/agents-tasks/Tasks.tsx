@@ -80,7 +80,15 @@ export default function Tasks() {
       <Split panel={id !== null && <TaskPanel key={id} id={id} listed={task} part={part} agents={registry.agents} onMove={board.move} onClose={() => open(null)} onCreated={(made) => open(made)} />}>
         <div className="pane tasks-pane">
           {board.refused && <RefusedNotice refused={board.refused} onClose={board.forgive} />}
-          <Content board={board} registry={registry} selected={id} onMove={move} onOpen={(one) => open(one.id)} onNew={() => open("new")} isFiltered={[...query.keys()].some((key) => key !== "task")} />
+          <Content
+            board={board}
+            registry={registry}
+            selected={id}
+            onMove={move}
+            onOpen={(one) => open(one.id)}
+            onNew={() => open("new")}
+            isFiltered={[...query.keys()].some((key) => key !== "task")}
+          />
         </div>
       </Split>
     </Page>
@@ -134,7 +142,7 @@ function cards(): HTMLElement[] {
 /** Goes to a card beside the one that has the focus, in reading order. */
 function step(by: number) {
   const all = cards();
-  const at = all.findIndex((card) => card === document.activeElement);
+  const at = all.indexOf(document.activeElement as HTMLElement);
   all[Math.min(all.length - 1, Math.max(0, at < 0 ? 0 : at + by))]?.focus();
 }
 
@@ -143,7 +151,7 @@ function aside(by: number) {
   const here = document.activeElement?.closest("[data-task]");
   const columns = [...document.querySelectorAll<HTMLElement>("[data-column]")];
   const column = here?.closest("[data-column]");
-  const at = columns.findIndex((one) => one === column);
+  const at = columns.indexOf(column as HTMLElement);
   if (!here || at < 0) return step(0);
   const place = [...(column?.querySelectorAll("[data-task]") ?? [])].indexOf(here);
   for (let next = at + by; columns[next]; next += by) {

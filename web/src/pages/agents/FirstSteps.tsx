@@ -1,6 +1,6 @@
 import type { Agent, Execution } from "../../agents/types";
 import { StatusGlyph } from "../../parts/StatusGlyph";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { NEW_AGENT } from "./Overview";
 
 /** What to do first; a step is ticked once the store shows it. */

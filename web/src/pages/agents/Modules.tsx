@@ -3,7 +3,7 @@ import type { Agent, Metrics, TaskStats } from "../../agents/types";
 import { plural } from "../../format/numbers";
 import { Icon, type IconName } from "../../parts/Icon";
 import { Trouble } from "../../parts/States";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 
 interface Props {
   agents: readonly Agent[];

@@ -5,7 +5,7 @@ import type { Metrics, TaskStats } from "../../agents/types";
 import { count, duration, plural } from "../../format/numbers";
 import { Icon } from "../../parts/Icon";
 import { Ghost } from "../../parts/States";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { useKeys } from "../../shell/keys";
 import { navigate } from "../../router/location";
 import { Page } from "../../shell/Page";

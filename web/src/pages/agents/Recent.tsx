@@ -4,7 +4,7 @@ import type { Agent, Execution } from "../../agents/types";
 import { exact, timeOfDay } from "../../format/time";
 import { Empty, Loaded } from "../../parts/States";
 import { StatusGlyph } from "../../parts/StatusGlyph";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 
 interface Props {
   executions: Resource<{ executions: Execution[]; total: number }>;

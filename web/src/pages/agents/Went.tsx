@@ -2,7 +2,7 @@ import { Monogram } from "../../agents/Monogram";
 import { FINALIZE } from "../../agents/names";
 import type { Agent, Metrics } from "../../agents/types";
 import { count, percent } from "../../format/numbers";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 
 interface Props {
   patterns: Metrics["dashboard"]["routingPatterns"];

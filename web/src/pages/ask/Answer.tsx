@@ -27,7 +27,9 @@ export function Answer({ answered, told, debug, children }: Props) {
       <p className="text">{reply.answer}</p>
       <div className="used">
         <span className="small muted">{reply.used_agents.length === 0 ? "No worker was used." : "Used"}</span>
-        {reply.used_agents.map((agent, i) => <Used key={i} agent={agent} />)}
+        {reply.used_agents.map((agent, i) => (
+          <Used key={i} agent={agent} />
+        ))}
         {tookMs !== null && <span className="small muted">{duration(tookMs)}</span>}
         <span className="small">{children}</span>
       </div>
@@ -65,8 +67,12 @@ function Steps({ reply, told }: { reply: Answered["reply"]; told: readonly Told[
             <Course name={name} told={told} />
             {failed(result) && <span className="bad ell">{failed(result)}</span>}
           </summary>
-          <pre className="code" tabIndex={0}>{JSON.stringify(result, null, 2)}</pre>
-          <Button small icon="copy" onClick={() => copy(JSON.stringify(result, null, 2), name)}>Copy</Button>
+          <pre className="code" tabIndex={0}>
+            {JSON.stringify(result, null, 2)}
+          </pre>
+          <Button small icon="copy" onClick={() => copy(JSON.stringify(result, null, 2), name)}>
+            Copy
+          </Button>
         </details>
       ))}
     </div>

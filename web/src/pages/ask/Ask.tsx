@@ -1,4 +1,5 @@
 // Ask the supervisor: the field on top, the answer under it, who was used and what came back.
+import type { Got } from "../../api/answers";
 import { useEffect, useRef, useState, type FormEvent } from "react";
 import { Failure } from "../../api/failure";
 import { api } from "../../api/request";
@@ -14,17 +15,12 @@ import type { Answered } from "./answered";
 import { KeptAnswer } from "./KeptAnswer";
 import "./ask.css";
 
-interface Worker {
-  name: string;
-  description: string;
-}
-
 export default function Ask() {
   const { query } = usePlace();
   const [text, setText] = useState(query.get("q") ?? "");
   const debug = query.get("debug") === "1";
   const execution = query.get("execution");
-  const workers = useResource<Worker[]>("/api/agents/registry", { on: (event) => event.kind === "agents" });
+  const workers = useResource<Got<"/api/agents/registry">>("/api/agents/registry", { on: (event) => event.kind === "agents" });
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Failure | null>(null);
   const [fresh, setFresh] = useState<{ run: string | null; answered: Answered } | null>(null);
@@ -60,9 +56,17 @@ export default function Ask() {
           <div className="field">
             <label htmlFor="query">What should be done?</label>
             <textarea
-              id="query" name="query" className="input" rows={4} value={text} maxLength={20_000} autoFocus
+              id="query"
+              name="query"
+              className="input"
+              rows={4}
+              value={text}
+              maxLength={20_000}
+              autoFocus
               onChange={(event) => setText(event.target.value)}
-              onKeyDown={(event) => { if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) void ask(); }}
+              onKeyDown={(event) => {
+                if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) void ask();
+              }}
             />
           </div>
           <div className="row">
@@ -71,15 +75,23 @@ export default function Ask() {
               Show steps
             </label>
             <span className="grow" />
-            {busy && <span className="small muted" role="status">Workers answer</span>}
-            <Button look="primary" type="submit" disabled={busy || text.trim() === ""} shortcut={isMac ? "⌘↵" : "Ctrl ↵"}>Ask</Button>
+            {busy && (
+              <span className="small muted" role="status">
+                Workers answer
+              </span>
+            )}
+            <Button look="primary" type="submit" disabled={busy || text.trim() === ""} shortcut={isMac ? "⌘↵" : "Ctrl ↵"}>
+              Ask
+            </Button>
           </div>
         </form>
         {failure && <Trouble failure={failure} retry={() => void ask()} />}
         {execution !== null && <KeptAnswer key={execution} id={execution} fresh={answer} debug={debug} />}
         {execution === null && answer && <Answer answered={answer} told={[]} debug={debug} />}
         {execution === null && !answer && !failure && none && (
-          <Empty command="cleo agents register notes --intent summary.create --command 'sh notes.sh'">No workers are registered, so nobody can answer. A worker is a program or an address that you trust.</Empty>
+          <Empty command="cleo agents register notes --intent summary.create --command 'sh notes.sh'">
+            No workers are registered, so nobody can answer. A worker is a program or an address that you trust.
+          </Empty>
         )}
       </div>
     </Page>

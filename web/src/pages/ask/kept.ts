@@ -1,14 +1,11 @@
 // The answer to a question as its run keeps it: who was asked, what each said, what came of it.
+import type { Got } from "../../api/answers";
 import { isLive, type RunPage } from "../../api/runs";
 import { sentence } from "../../parts/told";
 import type { Answered, Reply } from "./answered";
 
 /** Something that happened in a run. */
-export interface Told {
-  type: string;
-  ts: string;
-  detail: Record<string, unknown>;
-}
+export type Told = Pick<Got<"/api/runs/{id}/events">["events"][number], "type" | "ts" | "detail">;
 
 /** A step of the plan. */
 export interface Planned {

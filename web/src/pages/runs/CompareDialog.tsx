@@ -4,7 +4,7 @@ import type { RunRow, RunsList } from "../../api/runs";
 import { timeOfDay } from "../../format/time";
 import { Dialog } from "../../parts/Dialog";
 import { Empty, Loaded } from "../../parts/States";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { RunGlyph } from "./RunLine";
 
 /** Asks which run of the same kind this one is compared with. */
@@ -29,7 +29,9 @@ function Others({ run, others, onClose }: { run: RunRow; others: RunRow[]; onClo
             <RunGlyph run={one} />
             <span className="grow ell">{one.title}</span>
             <span className="small muted">{one.steps ? `${one.steps.done} of ${one.steps.total}` : ""}</span>
-            <time className="small muted" dateTime={one.startedAt}>{timeOfDay(one.startedAt)}</time>
+            <time className="small muted" dateTime={one.startedAt}>
+              {timeOfDay(one.startedAt)}
+            </time>
           </Link>
         </li>
       ))}

@@ -15,7 +15,9 @@ export function Execution({ page }: { page: RunPage }) {
       </section>
       {run.routingReason && (
         <section className="section">
-          <h2>Went to {run.agent ?? "finalize"} {run.routingScore != null && <span className="aside">score {run.routingScore}</span>}</h2>
+          <h2>
+            Went to {run.agent ?? "finalize"} {run.routingScore != null && <span className="aside">score {run.routingScore}</span>}
+          </h2>
           <p className="text muted">{run.routingReason}</p>
         </section>
       )}
@@ -25,9 +27,15 @@ export function Execution({ page }: { page: RunPage }) {
         {run.output ? <p className="text">{run.output}</p> : <p className="muted">{run.status === "running" ? "Not there yet." : "There is none."}</p>}
       </section>
       <section className="section">
-        <h2>Steps <span className="aside">{page.steps.length}</span></h2>
+        <h2>
+          Steps <span className="aside">{page.steps.length}</span>
+        </h2>
         {page.steps.length === 0 && <Empty>No steps were kept of this run.</Empty>}
-        <ol className="steps">{page.steps.map((step, i) => <Step key={step.id} step={step} start={run.startedAt} last={i === page.steps.length - 1} live={run.status === "running"} />)}</ol>
+        <ol className="steps">
+          {page.steps.map((step, i) => (
+            <Step key={step.id} step={step} start={run.startedAt} last={i === page.steps.length - 1} live={run.status === "running"} />
+          ))}
+        </ol>
       </section>
     </div>
   );

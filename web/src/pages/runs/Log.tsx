@@ -40,7 +40,10 @@ export function Log({ run, task, attempt }: { run: string; task: string; attempt
     if (box) setAtEnd(box.scrollHeight - box.scrollTop - box.clientHeight < 24);
   }
   function nextError() {
-    const errors = [...lines.values()].filter((line) => line.error).map((line) => line.n).sort((a, b) => a - b);
+    const errors = [...lines.values()]
+      .filter((line) => line.error)
+      .map((line) => line.n)
+      .sort((a, b) => a - b);
     const next = errors.find((n) => n > first + 2) ?? errors[0];
     if (next !== undefined) show(next);
   }
@@ -53,10 +56,29 @@ export function Log({ run, task, attempt }: { run: string; task: string; attempt
   return (
     <section className="log" aria-label={`Log of ${task}, attempt ${attempt}`}>
       <div className="log-tools">
-        <input ref={field} className="input" type="search" aria-label="Find in the log" placeholder="Find in the log" value={words} maxLength={200} onChange={(event) => setWords(event.target.value)} onKeyDown={(event) => event.key === "Enter" && go(event.shiftKey ? -1 : 1)} />
-        {matches && <span className="small muted" role="status">{matches.length === 0 ? "not found" : `${at + 1} of ${matches.length}`}</span>}
+        <input
+          ref={field}
+          className="input"
+          type="search"
+          aria-label="Find in the log"
+          placeholder="Find in the log"
+          value={words}
+          maxLength={200}
+          onChange={(event) => setWords(event.target.value)}
+          onKeyDown={(event) => event.key === "Enter" && go(event.shiftKey ? -1 : 1)}
+        />
+        {matches && (
+          <span className="small muted" role="status">
+            {matches.length === 0 ? "not found" : `${at + 1} of ${matches.length}`}
+          </span>
+        )}
         <span className="grow" />
-        {following && <Button small aria-pressed={atEnd} onClick={() => setAtEnd(!atEnd)}><i className="dot" />{atEnd ? "Following" : total !== null && total > seen ? plural(total - seen, "new line") : "Follow"}</Button>}
+        {following && (
+          <Button small aria-pressed={atEnd} onClick={() => setAtEnd(!atEnd)}>
+            <i className="dot" />
+            {atEnd ? "Following" : total !== null && total > seen ? plural(total - seen, "new line") : "Follow"}
+          </Button>
+        )}
         {!following && total !== null && <span className="small muted">{plural(total, "line")}</span>}
       </div>
       {failure && total === null && <Trouble failure={failure} retry={retry} />}
@@ -68,7 +90,11 @@ export function Log({ run, task, attempt }: { run: string; task: string; attempt
             const line = lines.get(item.index);
             return (
               <li key={item.key} ref={list.measureElement} data-index={item.index} style={{ transform: `translateY(${item.start}px)` }}>
-                {line ? <Line line={line} words={words} current={matches?.[at] === line.n} open={open.has(line.n)} onToggle={() => setOpen(toggled(open, line.n))} /> : <span className="log-line muted">…</span>}
+                {line ? (
+                  <Line line={line} words={words} current={matches?.[at] === line.n} open={open.has(line.n)} onToggle={() => setOpen(toggled(open, line.n))} />
+                ) : (
+                  <span className="log-line muted">…</span>
+                )}
               </li>
             );
           })}
@@ -98,7 +124,11 @@ function Line({ line, words, current, open, onToggle }: LineProps) {
       <span className="muted">{line.ch}</span>
       <span className="text">
         {line.tool ? <Tool tool={line.tool} /> : <Marked text={line.ch === "event" ? eventWords(text) : text} words={words} />}
-        {long && <button type="button" className="link" onClick={onToggle}>{open ? " fold" : ` … ${bytes(line.bytes)}`}</button>}
+        {long && (
+          <button type="button" className="link" onClick={onToggle}>
+            {open ? " fold" : ` … ${bytes(line.bytes)}`}
+          </button>
+        )}
         {line.cut && <span className="muted"> cut, {bytes(line.bytes)} in all</span>}
       </span>
     </div>
@@ -108,7 +138,8 @@ function Line({ line, words, current, open, onToggle }: LineProps) {
 function Tool({ tool }: { tool: NonNullable<LogLine["tool"]> }) {
   return (
     <>
-      ▸ {tool.name} {tool.summary} {tool.exitCode !== null && <span className={tool.exitCode ? "bad" : "muted"}>exit {tool.exitCode}</span>} {tool.durationMs !== null && <span className="muted">{duration(tool.durationMs)}</span>}
+      ▸ {tool.name} {tool.summary} {tool.exitCode !== null && <span className={tool.exitCode ? "bad" : "muted"}>exit {tool.exitCode}</span>}{" "}
+      {tool.durationMs !== null && <span className="muted">{duration(tool.durationMs)}</span>}
     </>
   );
 }

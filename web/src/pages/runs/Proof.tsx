@@ -12,16 +12,34 @@ export function Proof({ run, task, attempt }: { run: string; task: string; attem
   const proof = useResource<Found>(path(`/api/runs/${encodeURIComponent(run)}/proof`, { task, attempt }), {
     on: (event) => event.data["runId"] === run && event.data["taskId"] === task,
   });
-  return <Loaded of={proof} rows={5}>{(data) => <Shown proof={data} />}</Loaded>;
+  return (
+    <Loaded of={proof} rows={5}>
+      {(data) => <Shown proof={data} />}
+    </Loaded>
+  );
 }
 
 function Shown({ proof }: { proof: Found }) {
   return (
     <>
       <div className="section">
-        <h3>What the agent said <span className="aside">attempt {proof.attempt}{proof.said.exitCode !== null ? `, exit ${proof.said.exitCode}` : ""}</span></h3>
+        <h3>
+          What the agent said{" "}
+          <span className="aside">
+            attempt {proof.attempt}
+            {proof.said.exitCode !== null ? `, exit ${proof.said.exitCode}` : ""}
+          </span>
+        </h3>
         {proof.said.message ? <p className="quote text">{proof.said.message}</p> : <p className="muted">Nothing yet.</p>}
-        {proof.said.claims.length > 0 && <ul className="quote">{proof.said.claims.map((claim) => <li key={claim} className="text">{claim}</li>)}</ul>}
+        {proof.said.claims.length > 0 && (
+          <ul className="quote">
+            {proof.said.claims.map((claim) => (
+              <li key={claim} className="text">
+                {claim}
+              </li>
+            ))}
+          </ul>
+        )}
       </div>
       <div className="section">
         <h3>What cleo found</h3>
@@ -40,7 +58,10 @@ function Shown({ proof }: { proof: Found }) {
             </li>
           ))}
         </ul>
-        <p className="verdict text"><Verdict text={proof.verdict} />{proof.next && <span className="muted"> Next: {proof.next}.</span>}</p>
+        <p className="verdict text">
+          <Verdict text={proof.verdict} />
+          {proof.next && <span className="muted"> Next: {proof.next}.</span>}
+        </p>
         {told(proof.verdict).command && <Command line={told(proof.verdict).command ?? ""} />}
       </div>
     </>
@@ -57,5 +78,9 @@ function Verdict({ text: said }: { text: string }) {
   const text = said.replace(/E_[A-Z_]+: /, "");
   const colon = text.indexOf(":");
   if (colon < 0) return <span className="strong">{sentence(text)}</span>;
-  return <><span className="strong">{text.slice(0, colon)}:</span> {told(text.slice(colon + 1).trim()).words}</>;
+  return (
+    <>
+      <span className="strong">{text.slice(0, colon)}:</span> {told(text.slice(colon + 1).trim()).words}
+    </>
+  );
 }

@@ -5,7 +5,7 @@ import { useResource } from "../../api/resource";
 import { Loaded } from "../../parts/States";
 import { Page } from "../../shell/Page";
 import { usePlace } from "../../router/location";
-import type { Params } from "../../router/match";
+import type { ViewProps } from "../../routes";
 import { Unknown } from "../NotFound";
 import { Execution } from "./Execution";
 import { RunActions } from "./RunActions";
@@ -18,7 +18,7 @@ const RunCompare = lazy(() => import("./RunCompare"));
 
 const CRUMB = { label: "Runs", href: "/runs" };
 
-export default function Run({ params }: { params: Params }) {
+export default function Run({ params }: ViewProps) {
   const id = params["id"] ?? "";
   return <One key={id} id={id} />;
 }
@@ -29,16 +29,17 @@ function One({ id }: { id: string }) {
   const other = usePlace().query.get("compare");
   if (run.failure?.status === 404) return <Unknown id={id} crumb={CRUMB} />;
   return (
-    <Page
-      title={data?.run.title ?? id} id={id} crumbs={[CRUMB]}
-      actions={data && <RunActions run={data.run} />}
-      rail={<RunRail page={data} />}
-    >
+    <Page title={data?.run.title ?? id} id={id} crumbs={[CRUMB]} actions={data && <RunActions run={data.run} />} rail={<RunRail page={data} />}>
       <div className="pane run-pane">
         {data && <RunNotice run={data.run} />}
         <Loaded of={run} rows={10}>
           {(page) => {
-            if (other !== null && page.tasks.length > 0) return <Suspense fallback={null}><RunCompare key={other} page={page} other={other} /></Suspense>;
+            if (other !== null && page.tasks.length > 0)
+              return (
+                <Suspense fallback={null}>
+                  <RunCompare key={other} page={page} other={other} />
+                </Suspense>
+              );
             return page.tasks.length > 0 ? <TaskRun page={page} live={isLive(page.run.status)} /> : <Execution page={page} />;
           }}
         </Loaded>

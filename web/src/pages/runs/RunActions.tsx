@@ -47,9 +47,22 @@ export function RunActions({ run }: { run: RunRow }) {
   const report = `/api/runs/${encodeURIComponent(run.id)}/report`;
   return (
     <>
-      {live && <span className="row live strong"><i className="dot" /><span className="desk-only">{STATUS_WORDS[run.status]}</span></span>}
-      {resumable && <Button icon="play" look="primary" onClick={() => void ask("resume")}>Resume</Button>}
-      {live && <Button look="danger" icon="stop" onClick={() => setAsking(true)}>Cancel</Button>}
+      {live && (
+        <span className="row live strong">
+          <i className="dot" />
+          <span className="desk-only">{STATUS_WORDS[run.status]}</span>
+        </span>
+      )}
+      {resumable && (
+        <Button icon="play" look="primary" onClick={() => void ask("resume")}>
+          Resume
+        </Button>
+      )}
+      {live && (
+        <Button look="danger" icon="stop" onClick={() => setAsking(true)}>
+          Cancel
+        </Button>
+      )}
       <Menu
         label="More for this run"
         trigger={<Button look="ghost" icon="more" aria-label="More for this run" />}
@@ -66,7 +79,11 @@ export function RunActions({ run }: { run: RunRow }) {
           <p>Agents that are at work are ended. What is verified stays done, everything else stays open{run.steps ? `: ${run.steps.done} of ${run.steps.total} are done` : ""}.</p>
         </Confirm>
       )}
-      {failure && <Dialog title="That was refused" onClose={() => setFailure(null)}><Trouble failure={failure} /></Dialog>}
+      {failure && (
+        <Dialog title="That was refused" onClose={() => setFailure(null)}>
+          <Trouble failure={failure} />
+        </Dialog>
+      )}
     </>
   );
 }

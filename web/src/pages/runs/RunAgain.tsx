@@ -10,8 +10,14 @@ export function RunAgain({ task }: { task: string }) {
   useKeys(`Step ${task}`, [{ keys: "R", does: "Run it again", run: () => setOpen(true) }]);
   return (
     <>
-      <Button small icon="again" shortcut="R" onClick={() => setOpen(true)}>Run {task} again</Button>
-      {open && <Suspense fallback={null}><RunDialog what={{ tasks: [task] }} name={task} line={`cleo run ${task}`} onClose={() => setOpen(false)} /></Suspense>}
+      <Button small icon="again" shortcut="R" onClick={() => setOpen(true)}>
+        Run {task} again
+      </Button>
+      {open && (
+        <Suspense fallback={null}>
+          <RunDialog what={{ tasks: [task] }} name={task} line={`cleo run ${task}`} onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
     </>
   );
 }

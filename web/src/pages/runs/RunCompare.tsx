@@ -6,15 +6,25 @@ import { timeOfDay } from "../../format/time";
 import { plural } from "../../format/numbers";
 import { Absent, Loaded } from "../../parts/States";
 import { StatusGlyph } from "../../parts/StatusGlyph";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { useQuery, withQuery } from "../../router/location";
 import { compared, type Compared, type Side } from "./compared";
 import { RunGlyph, STATUS_WORDS } from "./RunLine";
 
 export default function RunCompare({ page, other }: { page: RunPage; other: string }) {
   const run = useResource<RunPage>(`/api/runs/${encodeURIComponent(other)}`, { on: touchesRun(other) });
-  const absent = <Absent id={other}><Link className="link" href={withQuery({ compare: null })}>Back to the run</Link></Absent>;
-  return <Loaded of={run} rows={8} absent={absent}>{(data) => <Both one={page} other={data} />}</Loaded>;
+  const absent = (
+    <Absent id={other}>
+      <Link className="link" href={withQuery({ compare: null })}>
+        Back to the run
+      </Link>
+    </Absent>
+  );
+  return (
+    <Loaded of={run} rows={8} absent={absent}>
+      {(data) => <Both one={page} other={data} />}
+    </Loaded>
+  );
 }
 
 function Both({ one, other }: { one: RunPage; other: RunPage }) {
@@ -30,8 +40,13 @@ function Both({ one, other }: { one: RunPage; other: RunPage }) {
       </div>
       <p className="row wrap small muted">
         <span role="status">{changed.length === 0 ? "No step differs." : `${plural(changed.length, "step differs", "steps differ")}, ${steps.length - changed.length} came out the same.`}</span>
-        <label className="check"><input type="checkbox" checked={all === "all"} onChange={(event) => setAll(event.target.checked ? "all" : null)} />Show all steps</label>
-        <Link className="link" href={withQuery({ compare: null, steps: null })}>Close the comparison</Link>
+        <label className="check">
+          <input type="checkbox" checked={all === "all"} onChange={(event) => setAll(event.target.checked ? "all" : null)} />
+          Show all steps
+        </label>
+        <Link className="link" href={withQuery({ compare: null, steps: null })}>
+          Close the comparison
+        </Link>
       </p>
       {shown.length > 0 && <Steps steps={shown} />}
     </div>
@@ -41,13 +56,32 @@ function Both({ one, other }: { one: RunPage; other: RunPage }) {
 function Whole({ page: { run, reported }, name }: { page: RunPage; name: string }) {
   return (
     <section className="section">
-      <h2>{name} <Link className="link aside" href={`/runs/${encodeURIComponent(run.id)}`}>{timeOfDay(run.startedAt)}</Link></h2>
+      <h2>
+        {name}{" "}
+        <Link className="link aside" href={`/runs/${encodeURIComponent(run.id)}`}>
+          {timeOfDay(run.startedAt)}
+        </Link>
+      </h2>
       <dl className="facts">
-        <dt>Outcome</dt><dd><RunGlyph run={run} /> {STATUS_WORDS[run.status]}</dd>
-        <dt>Verified</dt><dd>{run.steps ? `${run.steps.done} of ${run.steps.total}` : "unknown"}</dd>
-        <dt>Attempts</dt><dd>{reported.attempts}{reported.failed > 0 ? `, ${reported.failed} failed` : ""}</dd>
-        <dt>Time</dt><dd><Duration {...(isLive(run.status) ? { since: run.startedAt } : { ms: run.durationMs })} /></dd>
-        <dt>Cost</dt><dd><Cost usd={run.cost} /></dd>
+        <dt>Outcome</dt>
+        <dd>
+          <RunGlyph run={run} /> {STATUS_WORDS[run.status]}
+        </dd>
+        <dt>Verified</dt>
+        <dd>{run.steps ? `${run.steps.done} of ${run.steps.total}` : "unknown"}</dd>
+        <dt>Attempts</dt>
+        <dd>
+          {reported.attempts}
+          {reported.failed > 0 ? `, ${reported.failed} failed` : ""}
+        </dd>
+        <dt>Time</dt>
+        <dd>
+          <Duration {...(isLive(run.status) ? { since: run.startedAt } : { ms: run.durationMs })} />
+        </dd>
+        <dt>Cost</dt>
+        <dd>
+          <Cost usd={run.cost} />
+        </dd>
       </dl>
     </section>
   );
@@ -57,12 +91,33 @@ function Steps({ steps }: { steps: Compared[] }) {
   return (
     <table className="table">
       <thead>
-        <tr><th scope="col">Step</th><th scope="col">This run</th><th scope="col" className="figure">Time</th><th scope="col" className="figure desk-only">Cost</th><th scope="col">The other run</th><th scope="col" className="figure">Time</th><th scope="col" className="figure desk-only">Cost</th></tr>
+        <tr>
+          <th scope="col">Step</th>
+          <th scope="col">This run</th>
+          <th scope="col" className="figure">
+            Time
+          </th>
+          <th scope="col" className="figure desk-only">
+            Cost
+          </th>
+          <th scope="col">The other run</th>
+          <th scope="col" className="figure">
+            Time
+          </th>
+          <th scope="col" className="figure desk-only">
+            Cost
+          </th>
+        </tr>
       </thead>
       <tbody>
         {steps.map((step) => (
           <tr key={step.id}>
-            <th scope="row"><Link className="mono link" href={`/work/${step.id}`}>{step.id}</Link> <span className="desk-only">{step.title}</span></th>
+            <th scope="row">
+              <Link className="mono link" href={`/work/${step.id}`}>
+                {step.id}
+              </Link>{" "}
+              <span className="desk-only">{step.title}</span>
+            </th>
             <Cells side={step.one} differs={step.differs} />
             <Cells side={step.other} differs={step.differs} />
           </tr>
@@ -73,11 +128,23 @@ function Steps({ steps }: { steps: Compared[] }) {
 }
 
 function Cells({ side, differs }: { side: Side | null; differs: Compared["differs"] }) {
-  if (!side) return <><td className="muted">not in it</td><td /><td className="desk-only" /></>;
+  if (!side)
+    return (
+      <>
+        <td className="muted">not in it</td>
+        <td />
+        <td className="desk-only" />
+      </>
+    );
   const look = (what: Compared["differs"][number]) => (differs.includes(what) ? "strong" : "muted");
   return (
     <>
-      <td className={look("outcome")}><span className="row tight"><StatusGlyph state={side.task.state} label="" />{side.outcome}</span></td>
+      <td className={look("outcome")}>
+        <span className="row tight">
+          <StatusGlyph state={side.task.state} label="" />
+          {side.outcome}
+        </span>
+      </td>
       <td className={`figure ${look("time")}`}>{side.time}</td>
       <td className={`figure desk-only ${look("cost")}`}>{side.cost}</td>
     </>

@@ -1,12 +1,12 @@
-import { isLive, type RunRow, type RunStatus } from "../../api/runs";
+import { isLive, type RunRow } from "../../api/runs";
 import { Cost, Duration } from "../../format";
 import { timeOfDay } from "../../format/time";
 import { StatusGlyph } from "../../parts/StatusGlyph";
 import type { State } from "../../parts/state";
 import { sentence } from "../../parts/States";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 
-const GLYPHS: Record<RunStatus, State> = { pending: "waiting", running: "running", completed: "done", failed: "failed", cancelled: "cancelled", interrupted: "paused" };
+const GLYPHS: Record<RunRow["status"], State> = { pending: "waiting", running: "running", completed: "done", failed: "failed", cancelled: "cancelled", interrupted: "paused" };
 
 /** A run's state. Only tasks are checked by cleo: the end of a chat or a query is not green. */
 export function RunGlyph({ run, label }: { run: Pick<RunRow, "status" | "kind">; label?: string }) {
@@ -14,7 +14,7 @@ export function RunGlyph({ run, label }: { run: Pick<RunRow, "status" | "kind">;
   return <StatusGlyph state={GLYPHS[run.status]} verified={checked} label={label ?? (run.status === "completed" && !checked ? "Ended" : STATUS_WORDS[run.status])} />;
 }
 
-export const STATUS_WORDS: Record<RunStatus, string> = {
+export const STATUS_WORDS: Record<RunRow["status"], string> = {
   pending: "Queued",
   running: "Live",
   completed: "Finished",
@@ -29,7 +29,12 @@ export function RunLine({ run, selected }: { run: RunRow; selected: boolean }) {
       <RunGlyph run={run} />
       <span className="title">
         <span className="ell">{run.title}</span>
-        {run.error && <span className={`ell small ${run.status === "cancelled" && !run.error.task ? "muted" : "bad"}`}>{run.error.task && !run.error.message.startsWith(run.error.task) ? `stopped at ${run.error.task}: ` : ""}{sentence(run.error.message)}</span>}
+        {run.error && (
+          <span className={`ell small ${run.status === "cancelled" && !run.error.task ? "muted" : "bad"}`}>
+            {run.error.task && !run.error.message.startsWith(run.error.task) ? `stopped at ${run.error.task}: ` : ""}
+            {sentence(run.error.message)}
+          </span>
+        )}
       </span>
       <span className="kind ell small muted">{run.steps ? run.kind : (run.agent ?? run.kind)}</span>
       {run.bar && run.steps ? <Bar run={run} /> : <span className="steps-bar" />}
@@ -39,7 +44,9 @@ export function RunLine({ run, selected }: { run: RunRow; selected: boolean }) {
       </span>
       <span className="figure desk-only">{run.cost !== null ? <Cost usd={run.cost} /> : ""}</span>
       <span className="ell small muted desk-only">{run.user && `by ${run.user}`}</span>
-      <time className="figure small muted" dateTime={run.startedAt}>{timeOfDay(run.startedAt)}</time>
+      <time className="figure small muted" dateTime={run.startedAt}>
+        {timeOfDay(run.startedAt)}
+      </time>
     </Link>
   );
 }
@@ -47,10 +54,14 @@ export function RunLine({ run, selected }: { run: RunRow; selected: boolean }) {
 /** One cell a step, in wave order. */
 function Bar({ run }: { run: RunRow }) {
   const steps = run.steps;
-  const name = steps ? `${steps.done} verified, ${steps.failed} failed, ${steps.cancelled > 0 ? `${steps.cancelled} cancelled, ` : ""}${steps.running + steps.verifying} at work, ${steps.waiting} waiting` : "";
+  const name = steps
+    ? `${steps.done} verified, ${steps.failed} failed, ${steps.cancelled > 0 ? `${steps.cancelled} cancelled, ` : ""}${steps.running + steps.verifying} at work, ${steps.waiting} waiting`
+    : "";
   return (
     <span className="steps-bar" role="img" aria-label={name} title={name}>
-      {run.bar?.map((state, i) => <i key={i} className={state ?? "none"} />)}
+      {run.bar?.map((state, i) => (
+        <i key={i} className={state ?? "none"} />
+      ))}
     </span>
   );
 }

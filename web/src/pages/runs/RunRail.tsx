@@ -16,7 +16,14 @@ export function RunRail({ page }: { page: RunPage | undefined }) {
     <Rail>
       <Fact label="Elapsed" value={page && <Elapsed page={page} />} />
       {steps && <Fact label="Verified steps" value={steps.done} unit={`of ${steps.total}`} />}
-      {run && steps && isLive(run.status) && <Fact label="Running" value={steps.running} glyph={steps.running > 0 ? "running" : undefined} unit={`${steps.verifying > 0 ? `+${steps.verifying} verifying, ` : ""}${run.limit ? `limit ${run.limit}` : "no limit"}`} />}
+      {run && steps && isLive(run.status) && (
+        <Fact
+          label="Running"
+          value={steps.running}
+          glyph={steps.running > 0 ? "running" : undefined}
+          unit={`${steps.verifying > 0 ? `+${steps.verifying} verifying, ` : ""}${run.limit ? `limit ${run.limit}` : "no limit"}`}
+        />
+      )}
       {steps && steps.failed > 0 && <Fact label="Failed" glyph="failed" value={steps.failed} />}
       {steps && steps.cancelled > 0 && <Fact label="Cancelled" glyph="cancelled" value={steps.cancelled} />}
       {steps && <Fact label="Attempts" value={reported?.attempts} unit={reported && reported.failed > 0 ? `${reported.failed} failed` : undefined} />}
@@ -56,8 +63,7 @@ export function clockAt(answer: string) {
 }
 
 function sum(usage: Usage | null | undefined, side: "input" | "output"): number | null {
-  const value = usage?.[`${side}Tokens`] ?? usage?.[side];
-  return typeof value === "number" ? value : null;
+  return usage?.[`${side}Tokens`] ?? null;
 }
 
 function out(usage: Usage | null | undefined) {

@@ -12,7 +12,7 @@ import { Menu } from "../../parts/Menu";
 import { Fact, Rail } from "../../parts/Rail";
 import { coarse, phone } from "../../parts/screen";
 import { Empty, Ghost, Trouble } from "../../parts/States";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { navigate, usePlace, useQuery, withQuery } from "../../router/location";
 import { useKeys } from "../../shell/keys";
 import { Page } from "../../shell/Page";
@@ -33,10 +33,7 @@ export default function Runs() {
   const [said, setSort] = useQuery("sort");
   const sort = said !== null && said in SORTS && said !== "started" ? said : null;
   const asked = { status, q, kind: query.get("kind"), sort, dir: sort === "status" ? "asc" : null };
-  const { pages, failure, loading, more, reload } = usePages<RunsList>(
-    (page) => path("/api/runs", { ...asked, limit: PAGE, offset: page === 0 ? null : page * PAGE }),
-    touchesRuns,
-  );
+  const { pages, failure, loading, more, reload } = usePages<RunsList>((page) => path("/api/runs", { ...asked, limit: PAGE, offset: page === 0 ? null : page * PAGE }), touchesRuns);
   const fresh = useMemo(() => pages.flatMap((page) => page.runs), [pages]);
   const summary = pages[0]?.summary;
   const total = pages[0]?.total;
@@ -53,12 +50,26 @@ export default function Runs() {
       rail={<Summary summary={summary} />}
       actions={
         <>
-          <input ref={field} className="input run-search" type="search" aria-label="Find a run" placeholder="Find a run" value={q ?? ""} maxLength={200} onChange={(event) => setQ(event.target.value)} />
+          <input
+            ref={field}
+            className="input run-search"
+            type="search"
+            aria-label="Find a run"
+            placeholder="Find a run"
+            value={q ?? ""}
+            maxLength={200}
+            onChange={(event) => setQ(event.target.value)}
+          />
           <Menu
             label="Filter"
             open={filtering}
             onOpen={setFiltering}
-            trigger={<Button icon="filter" shortcut="F" aria-pressed={filtered}><span className="desk-only">Filter</span><span className="phone-only unseen">Filter</span></Button>}
+            trigger={
+              <Button icon="filter" shortcut="F" aria-pressed={filtered}>
+                <span className="desk-only">Filter</span>
+                <span className="phone-only unseen">Filter</span>
+              </Button>
+            }
             entries={[
               "Status",
               ...STATUSES.map((one) => ({ label: one, checked: status === one, onSelect: () => setStatus(status === one ? null : one) })),
@@ -75,7 +86,9 @@ export default function Runs() {
         {failure && fresh.length === 0 && <Trouble failure={failure} retry={reload} />}
         {loading && <Ghost rows={10} />}
         {!loading && !failure && fresh.length === 0 && <Nothing filtered={filtered} />}
-        {fresh.length > 0 && <Rows key={JSON.stringify(asked)} fresh={fresh} sorted={sort !== null} end={total !== undefined && fresh.length < total ? more : undefined} total={total ?? fresh.length} />}
+        {fresh.length > 0 && (
+          <Rows key={JSON.stringify(asked)} fresh={fresh} sorted={sort !== null} end={total !== undefined && fresh.length < total ? more : undefined} total={total ?? fresh.length} />
+        )}
       </div>
     </Page>
   );
@@ -86,15 +99,41 @@ function Summary({ summary }: { summary: RunsList["summary"] | undefined }) {
     <Rail>
       <Fact label="Live" glyph={summary && summary.live > 0 ? "running" : undefined} value={summary?.live} href={withQuery({ status: "running" })} />
       <Fact label="Today" value={summary?.today} unit={summary && `${summary.finishedToday} finished, ${summary.failedToday} failed`} />
-      <Fact label="Cost today" value={summary && <Cost usd={summary.costToday} />} unit={summary && summary.today > 0 ? `told by ${summary.costsTold} of ${plural(summary.today, "run")}` : undefined} />
+      <Fact
+        label="Cost today"
+        value={summary && <Cost usd={summary.costToday} />}
+        unit={summary && summary.today > 0 ? `told by ${summary.costsTold} of ${plural(summary.today, "run")}` : undefined}
+      />
       {(summary?.needsYou ?? 0) > 0 && <Fact label="Needs you" glyph="needsYou" value={summary?.needsYou} />}
     </Rail>
   );
 }
 
 function Nothing({ filtered }: { filtered: boolean }) {
-  if (filtered) return <Empty action={<Link className="link" href="/runs" replace>Show all runs</Link>}>No run fits this filter.</Empty>;
-  return <Empty command="cleo run --all-ready" action={<Link className="link" href="/work">Go to the work</Link>}>No runs yet. A run gives ready tasks to agents and checks what they bring back.</Empty>;
+  if (filtered)
+    return (
+      <Empty
+        action={
+          <Link className="link" href="/runs" replace>
+            Show all runs
+          </Link>
+        }
+      >
+        No run fits this filter.
+      </Empty>
+    );
+  return (
+    <Empty
+      command="cleo run --all-ready"
+      action={
+        <Link className="link" href="/work">
+          Go to the work
+        </Link>
+      }
+    >
+      No runs yet. A run gives ready tasks to agents and checks what they bring back.
+    </Empty>
+  );
 }
 
 function Rows({ fresh, sorted, end, total }: { fresh: RunRow[]; sorted: boolean; end: (() => void) | undefined; total: number }) {
@@ -116,23 +155,43 @@ function Rows({ fresh, sorted, end, total }: { fresh: RunRow[]; sorted: boolean;
   useKeys("List of runs", [
     { keys: "J|ArrowDown", does: "Next run", run: () => step(1) },
     { keys: "K|ArrowUp", does: "Run before", run: () => step(-1) },
-    { keys: "Enter", does: "Open the run", run: () => { const row = rows[at]; if (row) navigate(`/runs/${row.id}`); } },
-    { keys: "C", does: "Copy the command of the run", run: () => { const row = rows[at]; if (row) copy(`cleo runs show ${row.id}`, "command"); } },
+    {
+      keys: "Enter",
+      does: "Open the run",
+      run: () => {
+        const row = rows[at];
+        if (row) navigate(`/runs/${row.id}`);
+      },
+    },
+    {
+      keys: "C",
+      does: "Copy the command of the run",
+      run: () => {
+        const row = rows[at];
+        if (row) copy(`cleo runs show ${row.id}`, "command");
+      },
+    },
   ]);
   const shown = window.getVirtualItems();
   const last = shown.at(-1)?.index ?? 0;
   if (end && last > rows.length - 20) queueMicrotask(end);
   return (
     <>
-      {waiting > 0 && <button type="button" className="new-rows" onClick={show}>{plural(waiting, "new run", "new runs")}</button>}
+      {waiting > 0 && (
+        <button type="button" className="new-rows" onClick={show}>
+          {plural(waiting, "new run", "new runs")}
+        </button>
+      )}
       <div ref={scroller} className="rows" tabIndex={0} role="group" aria-label={plural(total, "run")}>
         <ul style={{ height: window.getTotalSize() }}>
           {shown.map((item) => {
             const row = rows[item.index];
-            return row && (
-              <li key={item.key} style={{ transform: `translateY(${item.start}px)`, height: item.size }} aria-setsize={rows.length} aria-posinset={item.index + 1}>
-                <RunLine run={row} selected={item.index === at} />
-              </li>
+            return (
+              row && (
+                <li key={item.key} style={{ transform: `translateY(${item.start}px)`, height: item.size }} aria-setsize={rows.length} aria-posinset={item.index + 1}>
+                  <RunLine run={row} selected={item.index === at} />
+                </li>
+              )
             );
           })}
         </ul>

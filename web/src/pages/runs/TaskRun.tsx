@@ -5,7 +5,7 @@ import { StatusGlyph } from "../../parts/StatusGlyph";
 import { Tabs } from "../../parts/Tabs";
 import { navigate, usePlace, withQuery } from "../../router/location";
 import { useKeys } from "../../shell/keys";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { RunAgain } from "./RunAgain";
 import { Log } from "./Log";
 import { Proof } from "./Proof";
@@ -33,7 +33,8 @@ export function TaskRun({ page, live }: { page: RunPage; live: boolean }) {
             <Log key={`${task.taskId} ${attempt.attempt}`} run={page.run.id} task={task.taskId} attempt={attempt.attempt} />
             <aside className="panel" aria-label={`Attempt ${attempt.attempt} of ${task.taskId}`}>
               <Tabs
-                label="Parts of the attempt" value={tab}
+                label="Parts of the attempt"
+                value={tab}
                 onChange={(to) => navigate(withQuery({ tab: to === "proof" ? null : to }), { replace: true })}
                 tabs={[
                   { id: "proof", label: "Proof", content: <Proof run={page.run.id} task={task.taskId} attempt={attempt.attempt} /> },
@@ -56,7 +57,9 @@ function NotInIt({ what }: { what: string }) {
   return (
     <p className="notice" role="status">
       <span className="grow">{what} does not exist in this run. What follows is what it does have.</span>
-      <Link className="link" replace href={withQuery({ task: null, attempt: null })}>Close</Link>
+      <Link className="link" replace href={withQuery({ task: null, attempt: null })}>
+        Close
+      </Link>
     </p>
   );
 }
@@ -65,12 +68,19 @@ function Head({ task, attempt, run, live }: { task: RunTask; attempt: Attempt | 
   return (
     <header className="attempt-head">
       <StatusGlyph state={task.state} />
-      <Link className="mono link" href={`/work/${task.taskId}`}>{task.taskId}</Link>
+      <Link className="mono link" href={`/work/${task.taskId}`}>
+        {task.taskId}
+      </Link>
       <h2 className="ell">{task.title}</h2>
       {task.attempts.length > 1 && (
         <nav className="segments small" aria-label="Attempts">
           {task.attempts.map((one) => (
-            <Link key={one.attempt} href={withQuery({ task: task.taskId, attempt: String(one.attempt) }, `/runs/${run}${window.location.search}`)} replace {...(one === attempt ? { "aria-current": "true" as const } : {})}>
+            <Link
+              key={one.attempt}
+              href={withQuery({ task: task.taskId, attempt: String(one.attempt) }, `/runs/${run}${window.location.search}`)}
+              replace
+              {...(one === attempt ? { "aria-current": "true" as const } : {})}
+            >
               Attempt {one.attempt}
             </Link>
           ))}
@@ -115,4 +125,3 @@ function useRunKeys(tasks: RunTask[], task: RunTask | undefined, attempt: Attemp
     { keys: ".", does: "Next attempt", run: () => turn(1) },
   ]);
 }
-

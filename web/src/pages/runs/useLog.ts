@@ -79,10 +79,13 @@ export function useLog(run: string, task: string, attempt: number) {
   );
 
   /** Numbers of the lines in which the words occur, over the whole log. */
-  const find = useCallback(async (words: string) => {
-    const page = await api.get<LogPage>(path(base, { task, attempt, from: 0, limit: 1, q: words }));
-    return page.matches ?? [];
-  }, [base, task, attempt]);
+  const find = useCallback(
+    async (words: string) => {
+      const page = await api.get<LogPage>(path(base, { task, attempt, from: 0, limit: 1, q: words }));
+      return page.matches ?? [];
+    },
+    [base, task, attempt],
+  );
 
   return { ...state, need, find, retry: () => void fetchFrom(-CHUNK) };
 }

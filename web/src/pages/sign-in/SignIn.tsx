@@ -29,19 +29,35 @@ export default function SignIn() {
   return (
     <main className="sign-in">
       <form onSubmit={(event) => void submit(event)}>
-        <div className="row"><Mark /><h1>Sign in to cleo</h1></div>
+        <div className="row">
+          <Mark />
+          <h1>Sign in to cleo</h1>
+        </div>
         <div className="field">
           <label htmlFor="token">Token</label>
           <input
-            id="token" name="password" type="password" className="input mono" autoComplete="current-password" autoFocus
-            value={token} onChange={(event) => setToken(event.target.value)}
-            aria-invalid={fault !== null} aria-describedby="token-hint token-fault"
+            id="token"
+            name="password"
+            type="password"
+            className="input mono"
+            autoComplete="current-password"
+            autoFocus
+            value={token}
+            onChange={(event) => setToken(event.target.value)}
+            aria-invalid={fault !== null}
+            aria-describedby="token-hint token-fault"
           />
-          <span id="token-fault" className="fault" role="alert">{fault}</span>
-          <span id="token-hint" className="hint">Made on the machine where the server runs:</span>
+          <span id="token-fault" className="fault" role="alert">
+            {fault}
+          </span>
+          <span id="token-hint" className="hint">
+            Made on the machine where the server runs:
+          </span>
         </div>
         <Command line="cleo serve token create" />
-        <Button look="primary" type="submit" disabled={busy || token.trim() === ""}>Sign in</Button>
+        <Button look="primary" type="submit" disabled={busy || token.trim() === ""}>
+          Sign in
+        </Button>
       </form>
     </main>
   );

@@ -14,15 +14,25 @@ export function AssignDialog({ of, onAssign, onClose }: Props) {
   const [agent, setAgent] = useState("");
   return (
     <Dialog title={`Assign ${plural(of, "task")}`} onClose={onClose}>
-      <form className="filter-form" onSubmit={(event) => { event.preventDefault(); onAssign(agent.trim()); }}>
+      <form
+        className="filter-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          onAssign(agent.trim());
+        }}
+      >
         <div className="field">
           <label htmlFor="assignee">Agent</label>
           <input id="assignee" className="input" value={agent} maxLength={100} required data-first onChange={(event) => setAgent(event.target.value)} aria-describedby="assignee-hint" />
-          <span id="assignee-hint" className="hint">A name, as in `cleo update --agent`. Who works on a task is said by its claim.</span>
+          <span id="assignee-hint" className="hint">
+            A name, as in `cleo update --agent`. Who works on a task is said by its claim.
+          </span>
         </div>
         <footer>
           <Button onClick={onClose}>Close</Button>
-          <Button look="primary" type="submit" disabled={agent.trim() === ""}>Assign</Button>
+          <Button look="primary" type="submit" disabled={agent.trim() === ""}>
+            Assign
+          </Button>
         </footer>
       </form>
     </Dialog>

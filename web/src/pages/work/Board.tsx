@@ -11,7 +11,7 @@ import { Menu } from "../../parts/Menu";
 import { Ghost, sentence, Trouble } from "../../parts/States";
 import { StatusGlyph } from "../../parts/StatusGlyph";
 import { STATE_WORDS, type State } from "../../parts/state";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { withQuery } from "../../router/location";
 import { useKeys } from "../../shell/keys";
 import { act, ACTS, type Act } from "./acts";
@@ -51,24 +51,49 @@ export default function Board({ filters }: { filters: Filters }) {
     { keys: "Shift+ArrowLeft", does: "Move the card back", run: () => shift(-1) },
   ]);
 
-  if (failure && rows.length === 0) return <div className="pane"><Trouble failure={failure} retry={reload} /></div>;
-  if (loading) return <div className="pane"><Ghost rows={12} /></div>;
-  if (rows.length === 0 && filters.states.length === 0 && filters.q === "") return <div className="pane"><NoTasks /></div>;
+  if (failure && rows.length === 0)
+    return (
+      <div className="pane">
+        <Trouble failure={failure} retry={reload} />
+      </div>
+    );
+  if (loading)
+    return (
+      <div className="pane">
+        <Ghost rows={12} />
+      </div>
+    );
+  if (rows.length === 0 && filters.states.length === 0 && filters.q === "")
+    return (
+      <div className="pane">
+        <NoTasks />
+      </div>
+    );
   const columns = COLUMNS.filter((state) => ALWAYS.has(state) || rows.some((row) => row.state === state));
   return (
     <div className="pane board-pane">
       {refused && (
         <div className="notice bad" role="alert">
-          <span className="grow">{refused.id} stays where it is: {sentence(refused.failure.message)}</span>
+          <span className="grow">
+            {refused.id} stays where it is: {sentence(refused.failure.message)}
+          </span>
           <Button small icon="close" look="ghost" aria-label="Close the message" onClick={() => setRefused(null)} />
         </div>
       )}
       <div className="board">
         {columns.map((state) => (
           <Column
-            key={state} state={state} rows={rows.filter((row) => row.state === state)}
-            total={whole ? undefined : counts?.[state]} verified={isChecked(rows, whole ? undefined : counts)} selected={filters.task} more={whole ? undefined : more}
-            onDrop={(id) => { const row = rows.find((one) => one.id === id); if (row) void move(row, state); }}
+            key={state}
+            state={state}
+            rows={rows.filter((row) => row.state === state)}
+            total={whole ? undefined : counts?.[state]}
+            verified={isChecked(rows, whole ? undefined : counts)}
+            selected={filters.task}
+            more={whole ? undefined : more}
+            onDrop={(id) => {
+              const row = rows.find((one) => one.id === id);
+              if (row) void move(row, state);
+            }}
             onMove={(row, to) => void move(row, to)}
           />
         ))}
@@ -123,7 +148,16 @@ function Column({ state, rows, total, verified, selected, more, onDrop, onMove }
     onDrop(event.dataTransfer.getData("text/plain"));
   }
   return (
-    <section className={over ? "column over" : "column"} aria-label={STATE_WORDS[state]} onDragOver={(event) => { event.preventDefault(); setOver(true); }} onDragLeave={() => setOver(false)} onDrop={drop}>
+    <section
+      className={over ? "column over" : "column"}
+      aria-label={STATE_WORDS[state]}
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={drop}
+    >
       <h2>
         <StatusGlyph state={state} verified={verified} label="" />
         {STATE_WORDS[state]} <span>{count(total ?? rows.length)}</span>
@@ -132,14 +166,20 @@ function Column({ state, rows, total, verified, selected, more, onDrop, onMove }
         <ul style={{ height: window.getTotalSize() }}>
           {window.getVirtualItems().map((item) => {
             const row = rows[item.index];
-            return row && (
-              <li key={item.key} style={{ transform: `translateY(${item.start}px)`, height: item.size }}>
-                <Card row={row} selected={row.id === selected} onMove={onMove} />
-              </li>
+            return (
+              row && (
+                <li key={item.key} style={{ transform: `translateY(${item.start}px)`, height: item.size }}>
+                  <Card row={row} selected={row.id === selected} onMove={onMove} />
+                </li>
+              )
             );
           })}
         </ul>
-        {more && <Button small look="ghost" onClick={more}>Load more tasks</Button>}
+        {more && (
+          <Button small look="ghost" onClick={more}>
+            Load more tasks
+          </Button>
+        )}
       </div>
     </section>
   );
@@ -151,7 +191,7 @@ function Card({ row, selected, onMove }: { row: Row; selected: boolean; onMove: 
   return (
     <div className={`card ${row.state}`} draggable onDragStart={(event) => event.dataTransfer.setData("text/plain", row.id)}>
       <Mark id={row.id} />
-      <Link href={withQuery({ task: row.id })} aria-current={selected ? "true" : undefined} draggable={false} data-task={row.id} onClick={(event) => markByClick(event, row.id)}>
+      <Link href={withQuery({ task: row.id })} aria-current={selected ? "true" : undefined} draggable={false} data-task={row.id} onClickCapture={(event) => markByClick(event, row.id)}>
         <span className="ell strong">{row.title}</span>
         <span className="row small muted">
           <span className="mono">{row.id}</span>

@@ -50,24 +50,40 @@ export default function BulkBar() {
     <section className="bulk" aria-label="Selected tasks">
       {refused.length > 0 && <RefusedOnes refused={refused} onClose={() => setRefused([])} />}
       <div className="row wrap">
-        <strong className="grow" role="status">{plural(tasks.length, "task")} selected</strong>
+        <strong className="grow" role="status">
+          {plural(tasks.length, "task")} selected
+        </strong>
         {(["start", "complete"] as const).map((what) => (
-          <Button key={what} small disabled={busy || fitting(what).length === 0} onClick={() => act(what)}>{ACTS[what].label} {count(fitting(what).length)}</Button>
+          <Button key={what} small disabled={busy || fitting(what).length === 0} onClick={() => act(what)}>
+            {ACTS[what].label} {count(fitting(what).length)}
+          </Button>
         ))}
-        <Button small disabled={busy || ids.length === 0} onClick={() => setAsking("assign")}>Assign</Button>
+        <Button small disabled={busy || ids.length === 0} onClick={() => setAsking("assign")}>
+          Assign
+        </Button>
         <Menu
           label="More for the selected tasks"
           trigger={<Button small icon="more" aria-label="More for the selected tasks" disabled={busy || ids.length === 0} />}
           entries={[
-            verb("claim"), verb("release"), verb("reopen"),
-            "Priority", ...PRIORITIES.map((priority) => ({ label: priority, onSelect: () => change({ priority }) })),
-            null, { ...verb("cancel"), danger: true, onSelect: () => setAsking("cancel") },
+            verb("claim"),
+            verb("release"),
+            verb("reopen"),
+            "Priority",
+            ...PRIORITIES.map((priority) => ({ label: priority, onSelect: () => change({ priority }) })),
+            null,
+            { ...verb("cancel"), danger: true, onSelect: () => setAsking("cancel") },
           ]}
         />
-        <Button small look="ghost" onClick={clearMarks}>Done</Button>
+        <Button small look="ghost" onClick={clearMarks}>
+          Done
+        </Button>
       </div>
       {asking === "assign" && <AssignDialog of={ids.length} onAssign={(assignedAgent) => change({ assignedAgent })} onClose={() => setAsking(null)} />}
-      {asking === "cancel" && <Confirm title={`Cancel ${plural(fitting("cancel").length, "task")}?`} action="Cancel the tasks" danger onConfirm={() => act("cancel")} onClose={() => setAsking(null)}><p>What depends on them cannot start until that is changed.</p></Confirm>}
+      {asking === "cancel" && (
+        <Confirm title={`Cancel ${plural(fitting("cancel").length, "task")}?`} action="Cancel the tasks" danger onConfirm={() => act("cancel")} onClose={() => setAsking(null)}>
+          <p>What depends on them cannot start until that is changed.</p>
+        </Confirm>
+      )}
     </section>
   );
 }
@@ -76,7 +92,11 @@ function RefusedOnes({ refused, onClose }: { refused: Refused[]; onClose: () => 
   return (
     <div className="notice bad" role="alert">
       <ul className="grow">
-        {refused.slice(0, 5).map(({ id, failure }) => <li key={id}>{id} stays as it is: {sentence(failure.message)}</li>)}
+        {refused.slice(0, 5).map(({ id, failure }) => (
+          <li key={id}>
+            {id} stays as it is: {sentence(failure.message)}
+          </li>
+        ))}
         {refused.length > 5 && <li>{plural(refused.length - 5, "more task")} likewise.</li>}
       </ul>
       <Button small icon="close" look="ghost" aria-label="Close the message" onClick={onClose} />

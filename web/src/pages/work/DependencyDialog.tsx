@@ -28,15 +28,32 @@ export default function DependencyDialog({ id, onClose }: { id: string; onClose:
       <form className="filter-form" onSubmit={(event) => void submit(event)}>
         <div className="field">
           <label htmlFor="dependency">Id of the task</label>
-          <input id="dependency" className="input mono" list="dependency-found" value={text} maxLength={200} data-first onChange={(event) => setText(event.target.value)} aria-invalid={failure !== null} />
+          <input
+            id="dependency"
+            className="input mono"
+            list="dependency-found"
+            value={text}
+            maxLength={200}
+            data-first
+            onChange={(event) => setText(event.target.value)}
+            aria-invalid={failure !== null}
+          />
           <datalist id="dependency-found">
-            {(found.data?.items ?? []).filter((item) => item.id !== id).map((item) => <option key={item.id} value={item.id}>{item.title}</option>)}
+            {(found.data?.items ?? [])
+              .filter((item) => item.id !== id)
+              .map((item) => (
+                <option key={item.id} value={item.id}>
+                  {item.title}
+                </option>
+              ))}
           </datalist>
         </div>
         {failure && <Trouble failure={failure} />}
         <footer>
           <Button onClick={onClose}>Close</Button>
-          <Button look="primary" type="submit" disabled={text.trim() === ""}>Add</Button>
+          <Button look="primary" type="submit" disabled={text.trim() === ""}>
+            Add
+          </Button>
         </footer>
       </form>
     </Dialog>

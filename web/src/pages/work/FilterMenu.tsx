@@ -27,7 +27,8 @@ export function FilterMenu({ filters, groups }: { filters: Filters; groups: Grap
   return (
     <>
       <Button icon="filter" shortcut="F" aria-haspopup="dialog" onClick={() => setOpen(true)} aria-pressed={set > 0} className="filter-button">
-        <span className="desk-only">Filter</span><span className="phone-only unseen">Filter</span>
+        <span className="desk-only">Filter</span>
+        <span className="phone-only unseen">Filter</span>
         {set > 0 && <span className="muted">{set}</span>}
       </Button>
       {open && <FilterDialog filters={filters} groups={groups} onClose={() => setOpen(false)} />}
@@ -49,7 +50,13 @@ function FilterDialog({ filters, groups, onClose }: { filters: Filters; groups: 
 
   return (
     <Dialog title="Filter the work" onClose={onClose}>
-      <form className="filter-form" onSubmit={(event) => { event.preventDefault(); apply(); }}>
+      <form
+        className="filter-form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          apply();
+        }}
+      >
         <div className="field">
           <label htmlFor="filter-q">Words in title or text</label>
           <input id="filter-q" className="input" value={q} onChange={(event) => setQ(event.target.value)} maxLength={200} data-first />
@@ -58,7 +65,9 @@ function FilterDialog({ filters, groups, onClose }: { filters: Filters; groups: 
           <label htmlFor="filter-epic">Epic or parent</label>
           <input id="filter-epic" className="input mono" list="filter-epics" value={epic} onChange={(event) => setEpic(event.target.value)} />
           <datalist id="filter-epics">
-            {groups.map((group) => <option key={group.id} value={group.id}>{`${group.title}, ${count(group.total)} tasks`}</option>)}
+            {groups.map((group) => (
+              <option key={group.id} value={group.id}>{`${group.title}, ${count(group.total)} tasks`}</option>
+            ))}
           </datalist>
         </div>
         <fieldset className="field">
@@ -75,8 +84,18 @@ function FilterDialog({ filters, groups, onClose }: { filters: Filters; groups: 
         </fieldset>
         {view && <p className="small muted">Shown as a list: the graph always draws every task.</p>}
         <footer>
-          <Button onClick={() => { setStates([]); setQ(""); setEpic(""); }}>Clear</Button>
-          <Button look="primary" type="submit">Show</Button>
+          <Button
+            onClick={() => {
+              setStates([]);
+              setQ("");
+              setEpic("");
+            }}
+          >
+            Clear
+          </Button>
+          <Button look="primary" type="submit">
+            Show
+          </Button>
         </footer>
       </form>
     </Dialog>

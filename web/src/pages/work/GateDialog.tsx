@@ -45,25 +45,35 @@ export default function GateDialog({ id, onClose }: { id: string; onClose: () =>
         <div className="field">
           <label htmlFor="gate">Gate</label>
           <select id="gate" className="input" value={gate} onChange={(event) => setGate(event.target.value as GateName)}>
-            {GATE_NAMES.map((name) => <option key={name}>{name}</option>)}
+            {GATE_NAMES.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
           </select>
         </div>
         <div className="field">
           <label htmlFor="gate-kind">Evidence</label>
           <select id="gate-kind" className="input" value={kind} onChange={(event) => setKind(event.target.value as Kind)}>
-            {KINDS.map((one) => <option key={one.id} value={one.id}>{one.label}</option>)}
+            {KINDS.map((one) => (
+              <option key={one.id} value={one.id}>
+                {one.label}
+              </option>
+            ))}
           </select>
         </div>
         <div className="field">
           <label htmlFor="gate-value">{chosen?.label}</label>
           <input id="gate-value" className="input mono" value={text} maxLength={2000} onChange={(event) => setText(event.target.value)} aria-describedby="gate-hint" />
-          <span id="gate-hint" className="hint">{chosen?.hint}</span>
+          <span id="gate-hint" className="hint">
+            {chosen?.hint}
+          </span>
         </div>
         {failure && <Trouble failure={failure} />}
         <Command line={`cleo verify ${id} --gate ${gate}`} />
         <footer>
           <Button onClick={onClose}>Close</Button>
-          <Button look="primary" type="submit" disabled={busy || text.trim() === ""}>{kind === "run" ? "Run it" : "Record"}</Button>
+          <Button look="primary" type="submit" disabled={busy || text.trim() === ""}>
+            {kind === "run" ? "Run it" : "Record"}
+          </Button>
         </footer>
       </form>
     </Dialog>
@@ -72,6 +82,10 @@ export default function GateDialog({ id, onClose }: { id: string; onClose: () =>
 
 function valuesOf(kind: Kind, text: string): string[] {
   if (kind === "run") return text.trim().split(/\s+/);
-  if (kind === "files") return text.split(",").map((one) => one.trim()).filter(Boolean);
+  if (kind === "files")
+    return text
+      .split(",")
+      .map((one) => one.trim())
+      .filter(Boolean);
   return [text.trim()];
 }

@@ -9,7 +9,7 @@ import { Icon } from "../../parts/Icon";
 import { coarse, phone } from "../../parts/screen";
 import { Empty, Ghost, Trouble } from "../../parts/States";
 import { StatusGlyph } from "../../parts/StatusGlyph";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { useQuery, withQuery } from "../../router/location";
 import type { Filters } from "./filters";
 import { Mark, markByClick } from "./Mark";
@@ -45,9 +45,24 @@ export function List({ filters }: { filters: Filters }) {
     } else setDir("desc");
   }
 
-  if (failure && rows.length === 0) return <div className="pane"><Trouble failure={failure} retry={reload} /></div>;
-  if (loading) return <div className="pane"><Ghost rows={12} /></div>;
-  if (rows.length === 0) return <div className="pane"><Nothing filters={filters} /></div>;
+  if (failure && rows.length === 0)
+    return (
+      <div className="pane">
+        <Trouble failure={failure} retry={reload} />
+      </div>
+    );
+  if (loading)
+    return (
+      <div className="pane">
+        <Ghost rows={12} />
+      </div>
+    );
+  if (rows.length === 0)
+    return (
+      <div className="pane">
+        <Nothing filters={filters} />
+      </div>
+    );
   return (
     <div className="pane list">
       <div className="columns" aria-hidden={false}>
@@ -58,7 +73,9 @@ export function List({ filters }: { filters: Filters }) {
         ))}
       </div>
       <Scroll items={items} selected={filters.task} end={whole ? undefined : more} />
-      <p className="unseen" role="status">{plural(total ?? rows.length, "task")}</p>
+      <p className="unseen" role="status">
+        {plural(total ?? rows.length, "task")}
+      </p>
     </div>
   );
 }
@@ -95,10 +112,19 @@ function Scroll({ items, selected, end }: { items: Item[]; selected: string | nu
       <ul style={{ height: window.getTotalSize() }}>
         {shown.map((row) => {
           const item = items[row.index];
-          return item && (
-            <li key={row.key} style={{ transform: `translateY(${row.start}px)`, height: row.size }} aria-setsize={items.length} aria-posinset={row.index + 1}>
-              {"heading" in item ? <Heading {...item} /> : <><Mark id={item.id} /><One row={item} selected={item.id === selected} /></>}
-            </li>
+          return (
+            item && (
+              <li key={row.key} style={{ transform: `translateY(${row.start}px)`, height: row.size }} aria-setsize={items.length} aria-posinset={row.index + 1}>
+                {"heading" in item ? (
+                  <Heading {...item} />
+                ) : (
+                  <>
+                    <Mark id={item.id} />
+                    <One row={item} selected={item.id === selected} />
+                  </>
+                )}
+              </li>
+            )
           );
         })}
       </ul>
@@ -117,7 +143,7 @@ function Heading({ heading, total, done }: { heading: string; total: number | nu
 function One({ row, selected }: { row: Row; selected: boolean }) {
   const note = noteOf(row);
   return (
-    <Link className="line" href={withQuery({ task: row.id })} aria-current={selected ? "true" : undefined} data-task={row.id} onClick={(event) => markByClick(event, row.id)}>
+    <Link className="line" href={withQuery({ task: row.id })} aria-current={selected ? "true" : undefined} data-task={row.id} onClickCapture={(event) => markByClick(event, row.id)}>
       <span className="what">
         <StatusGlyph state={row.state} verified={row.verified} />
         <span className="mono muted id">{row.id}</span>
@@ -129,14 +155,26 @@ function One({ row, selected }: { row: Row; selected: boolean }) {
       <span className="wide-only ell mono muted">{row.skill}</span>
       <span className="meter">{row.gates && <GateMeter gates={row.gates} />}</span>
       <span className="wide-only ell mono muted">{row.claim?.holder}</span>
-      <span className="desk-only figure muted"><Ago at={row.updatedAt} /></span>
+      <span className="desk-only figure muted">
+        <Ago at={row.updatedAt} />
+      </span>
     </Link>
   );
 }
 
 function Nothing({ filters }: { filters: Filters }) {
   if (filters.states.length > 0 || filters.q !== "" || filters.epic) {
-    return <Empty action={<Link className="link" href={withQuery({ status: null, q: null, epic: null })} replace>Show all tasks</Link>}>No task fits this filter.</Empty>;
+    return (
+      <Empty
+        action={
+          <Link className="link" href={withQuery({ status: null, q: null, epic: null })} replace>
+            Show all tasks
+          </Link>
+        }
+      >
+        No task fits this filter.
+      </Empty>
+    );
   }
   return <NoTasks />;
 }

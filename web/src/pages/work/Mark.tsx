@@ -18,5 +18,8 @@ export function Mark({ id }: { id: string }) {
 export function markByClick(event: MouseEvent, id: string) {
   if (!event.shiftKey) return;
   event.preventDefault();
-  markTo(id, seenTasks().map((task) => task.id));
+  markTo(
+    id,
+    seenTasks().map((task) => task.id),
+  );
 }

@@ -19,7 +19,11 @@ export function RunReady({ epic, ready }: { epic: string | null; ready: number |
       <Button look="primary" icon="play" onClick={() => setOpen(true)} disabled={ready === 0} title={ready === 0 ? "No task is ready" : undefined}>
         Run<span className="desk-only"> ready</span> {ready !== undefined && <span className="faded">{ready}</span>}
       </Button>
-      {open && <Suspense fallback={null}><RunDialog {...wish(epic)} onClose={() => setOpen(false)} /></Suspense>}
+      {open && (
+        <Suspense fallback={null}>
+          <RunDialog {...wish(epic)} onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
     </>
   );
 }

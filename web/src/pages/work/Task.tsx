@@ -1,5 +1,5 @@
 // One task as a page: for a phone, a new tab, a link in a message.
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { navigate, useQuery, withQuery } from "../../router/location";
 import { Fact, Rail } from "../../parts/Rail";
 import { Loaded } from "../../parts/States";
@@ -10,7 +10,7 @@ import { useKeys } from "../../shell/keys";
 import { Page } from "../../shell/Page";
 import { Unknown } from "../NotFound";
 import type { TaskPage } from "../../api/work";
-import type { Params } from "../../router/match";
+import type { ViewProps } from "../../routes";
 import { TaskActions } from "./TaskActions";
 import { useTask } from "./useTask";
 import { taskTabs } from "./tabs";
@@ -19,7 +19,7 @@ import "./work.css";
 
 const CRUMB = { label: "Work", href: "/work" };
 
-export default function Task({ params }: { params: Params }) {
+export default function Task({ params }: ViewProps) {
   const id = params["id"] ?? "";
   return <One key={id} id={id} />;
 }
@@ -58,8 +58,13 @@ function TaskRail({ page }: { page: TaskPage | undefined }) {
   return (
     <Rail>
       <Fact label="Status" glyph={glyph} value={page && STATE_WORDS[page.state]} unit={page?.state === "done" && !page.verified ? "not verified" : undefined} />
-      <Fact label="Gates" value={page && (page.gates.states === null ? "None" : `${passed} of ${required}`)} unit={page?.gates.states === null ? "tried" : "required"} href={withQuery({ tab: "evidence" })} />
-      <Fact label="Waits for" value={page && page.depends.filter((one) => one.state !== "done").length} unit={page && `of ${page.depends.length} open`} />
+      <Fact
+        label="Gates"
+        value={page && (page.gates.states === null ? "None" : `${passed} of ${required}`)}
+        unit={page?.gates.states === null ? "tried" : "required"}
+        href={withQuery({ tab: "evidence" })}
+      />
+      <Fact label="Waits for" value={page?.depends.filter((one) => one.state !== "done").length} unit={page && `of ${page.depends.length} open`} />
       <Fact label="Wave" value={page && (page.wave ?? "in a circle")} unit={page?.critical ? "critical path" : undefined} />
       <Fact label="Attempts" value={page?.attempts.length} />
     </Rail>
@@ -69,8 +74,16 @@ function TaskRail({ page }: { page: TaskPage | undefined }) {
 function Walk({ position }: { position: TaskPage["position"] }) {
   return (
     <>
-      {position.previous && <Link className="button square ghost" href={`/work/${position.previous}`} aria-label={`Task before, ${position.previous}`} title="Task before"><Icon name="up" /></Link>}
-      {position.next && <Link className="button square ghost" href={`/work/${position.next}`} aria-label={`Next task, ${position.next}`} title="Next task"><Icon name="down" /></Link>}
+      {position.previous && (
+        <Link className="button square ghost" href={`/work/${position.previous}`} aria-label={`Task before, ${position.previous}`} title="Task before">
+          <Icon name="up" />
+        </Link>
+      )}
+      {position.next && (
+        <Link className="button square ghost" href={`/work/${position.next}`} aria-label={`Next task, ${position.next}`} title="Next task">
+          <Icon name="down" />
+        </Link>
+      )}
     </>
   );
 }

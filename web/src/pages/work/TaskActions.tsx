@@ -31,7 +31,11 @@ export function TaskActions({ page }: { page: TaskPage }) {
   return (
     <div className="task-actions">
       <div className="row">
-        {first && <Button small disabled={busy} onClick={() => void run(first)}>{ACTS[first].label}</Button>}
+        {first && (
+          <Button small disabled={busy} onClick={() => void run(first)}>
+            {ACTS[first].label}
+          </Button>
+        )}
         <Menu label={`More for ${task.id}`} align="start" trigger={<Button small look="ghost" icon="more" aria-label={`More for ${task.id}`} />} entries={entries} />
       </div>
       <Suspense fallback={null}>
@@ -39,7 +43,11 @@ export function TaskActions({ page }: { page: TaskPage }) {
         {asking === "dependency" && <DependencyDialog id={task.id} onClose={close} />}
       </Suspense>
       {failure && <Trouble failure={failure} retry={undefined} />}
-      {failure && <Button small look="ghost" onClick={clear}>Close the message</Button>}
+      {failure && (
+        <Button small look="ghost" onClick={clear}>
+          Close the message
+        </Button>
+      )}
     </div>
   );
 }

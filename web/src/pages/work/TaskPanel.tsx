@@ -1,6 +1,6 @@
 import { Tabs } from "../../parts/Tabs";
 import { Absent, Loaded } from "../../parts/States";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { navigate, withQuery } from "../../router/location";
 import { Panel } from "../../shell/Panel";
 import { TaskActions } from "./TaskActions";
@@ -21,7 +21,16 @@ export default function TaskPanel({ id, tab }: { id: string; tab: string }) {
       above={page ? <TaskChips page={page} /> : <span className="mono muted">{id}</span>}
       onClose={closeTask}
     >
-      <Loaded of={task} absent={<Absent id={id}><Link className="link" href={withQuery({ task: null, tab: null })}>Back to the tasks</Link></Absent>}>
+      <Loaded
+        of={task}
+        absent={
+          <Absent id={id}>
+            <Link className="link" href={withQuery({ task: null, tab: null })}>
+              Back to the tasks
+            </Link>
+          </Absent>
+        }
+      >
         {(data) => (
           <>
             <TaskActions page={data} />

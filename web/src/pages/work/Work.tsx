@@ -4,7 +4,7 @@ import { Button } from "../../parts/Button";
 import { Icon } from "../../parts/Icon";
 import { Menu } from "../../parts/Menu";
 import { Ghost } from "../../parts/States";
-import { Link } from "../../router/Link";
+import { Link } from "wouter";
 import { navigate, withQuery } from "../../router/location";
 import { Page } from "../../shell/Page";
 import { Split } from "../../shell/Panel";
@@ -51,32 +51,65 @@ export default function Work() {
       }
       rail={<WorkRail graph={graph.data} />}
     >
-      <Split panel={filters.task ? <Suspense fallback={<aside className="panel" />}><TaskPanel key={filters.task} id={filters.task} tab={filters.tab} /></Suspense> : undefined}>
-        <Suspense fallback={<div className="pane"><Ghost /></div>}>
+      <Split
+        panel={
+          filters.task ? (
+            <Suspense fallback={<aside className="panel" />}>
+              <TaskPanel key={filters.task} id={filters.task} tab={filters.tab} />
+            </Suspense>
+          ) : undefined
+        }
+      >
+        <Suspense
+          fallback={
+            <div className="pane">
+              <Ghost />
+            </div>
+          }
+        >
           {filters.view === "graph" && <GraphView graph={graph} filters={filters} />}
           {filters.view === "list" && <List filters={filters} />}
           {filters.view === "board" && <Board filters={filters} />}
         </Suspense>
       </Split>
-      {marking && <Suspense fallback={null}><BulkBar /></Suspense>}
+      {marking && (
+        <Suspense fallback={null}>
+          <BulkBar />
+        </Suspense>
+      )}
     </Page>
   );
 }
 
-const VIEWS: [ViewName, string][] = [["graph", "Graph"], ["list", "List"], ["board", "Board"]];
+const VIEWS: [ViewName, string][] = [
+  ["graph", "Graph"],
+  ["list", "List"],
+  ["board", "Board"],
+];
 
 function Views({ view }: { view: ViewName }) {
   return (
     <>
       <nav className="segments desk-only" aria-label="View">
         {VIEWS.map(([name, label]) => (
-          <Link key={name} href={withQuery({ view: name })} replace {...(name === view ? { "aria-current": "true" as const } : {})}>{label}</Link>
+          <Link key={name} href={withQuery({ view: name })} replace {...(name === view ? { "aria-current": "true" as const } : {})}>
+            {label}
+          </Link>
         ))}
       </nav>
-      {view !== "graph" && <Button look="ghost" className="desk-only" icon="check" shortcut="X" onClick={startMarking}>Select</Button>}
+      {view !== "graph" && (
+        <Button look="ghost" className="desk-only" icon="check" shortcut="X" onClick={startMarking}>
+          Select
+        </Button>
+      )}
       <Menu
         label="View"
-        trigger={<Button className="phone-only">{VIEWS.find(([name]) => name === view)?.[1]}<Icon name="down" /></Button>}
+        trigger={
+          <Button className="phone-only">
+            {VIEWS.find(([name]) => name === view)?.[1]}
+            <Icon name="down" />
+          </Button>
+        }
         entries={[
           ...VIEWS.map(([name, label]) => ({ label, checked: name === view, onSelect: () => navigate(withQuery({ view: name }), { replace: true }) })),
           ...(view === "graph" ? [] : [null, { label: "Select tasks", onSelect: startMarking }]),
@@ -135,4 +168,3 @@ function commandsFor(task: string) {
     { label: `Evidence of ${task}`, cli: `cleo verify ${task}`, run: () => navigate(withQuery({ task, tab: "evidence" })) },
   ];
 }
-

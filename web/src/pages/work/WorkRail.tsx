@@ -19,7 +19,13 @@ export function WorkRail({ graph }: { graph: Graph | undefined }) {
   const always = new Set<State>(["running", "ready", "waiting"]);
   return (
     <Rail>
-      <Fact label="Done, verified" value={counts?.verified} unit={counts && `of ${counts.total}`} href={withQuery({ status: "done", view: "list" })} title={counts && `${counts.done} done, ${counts.verified} of them checked by cleo`} />
+      <Fact
+        label="Done, verified"
+        value={counts?.verified}
+        unit={counts && `of ${counts.total}`}
+        href={withQuery({ status: "done", view: "list" })}
+        title={counts && `${counts.done} done, ${counts.verified} of them checked by cleo`}
+      />
       {SHOWN.filter(([state]) => always.has(state) || (counts?.[state] ?? 0) > 0).map(([state, label]) => (
         <Fact key={state} label={label} glyph={state !== "running" || (counts?.running ?? 0) > 0 ? state : undefined} value={counts?.[state]} href={withQuery({ status: state, view: "list" })} />
       ))}

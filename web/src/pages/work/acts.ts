@@ -1,5 +1,6 @@
 // What can be done with a task, and which of it makes sense in its state.
 import { useState } from "react";
+import type { Posted } from "../../api/answers";
 import { Failure } from "../../api/failure";
 import { api } from "../../api/request";
 import { touch } from "../../api/resource";
@@ -17,18 +18,13 @@ export const ACTS: Record<Act, { label: string; done: string; cli: string; from:
   cancel: { label: "Cancel the task", done: "cancelled", cli: "cancel", from: ["waiting", "ready", "failed", "paused", "needsYou", "running"] },
 };
 
-interface Done {
-  operation: number | null;
-  unblocked?: string[];
-}
-
 /** Acts that take or end no claim. The server never undoes a claim. */
 export const UNDOABLE: readonly Act[] = ["reopen", "cancel", "complete"];
 
 /** Does it, says so with Undo, and gives back what the server refused. */
 export async function act(id: string, what: Act): Promise<Failure | null> {
   try {
-    const { operation } = await api.post<Done>(`/api/work/tasks/${encodeURIComponent(id)}/${what}`);
+    const { operation } = await api.post<Posted<"/api/work/tasks/{id}/complete">>(`/api/work/tasks/${encodeURIComponent(id)}/${what}`);
     touch("/api/work/");
     toast(`${id} ${ACTS[what].done}.`, operation === null || !UNDOABLE.includes(what) ? undefined : { label: "Undo", run: () => void undo(operation) });
     return null;

@@ -11,8 +11,7 @@ const PAGE = 500;
 
 export function useRows(filters: Filters, sort: string, dir: string) {
   const states = filters.states.join(",");
-  const pathFor = (page: number) =>
-    path("/api/work/rows", { epic: filters.epic, state: states, q: filters.q, sort, dir, limit: PAGE, offset: page === 0 ? null : page * PAGE });
+  const pathFor = (page: number) => path("/api/work/rows", { epic: filters.epic, state: states, q: filters.q, sort, dir, limit: PAGE, offset: page === 0 ? null : page * PAGE });
   const { pages, ...rest } = usePages<Rows>(pathFor, touchesWork);
   const rows = useMemo(() => once(pages.flatMap((page) => page.rows)), [pages]);
   const first = pages[0];

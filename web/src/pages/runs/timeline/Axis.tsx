@@ -22,10 +22,14 @@ export function Axis({ page, range, width, start, elapsed, live }: Props) {
     <>
       <Area page={page} range={range} start={start} elapsed={elapsed} />
       {ticks(range, width).map((at) => (
-        <span key={at} className="tick" style={{ left: `${place(at, range)}%` }}>{covered(at) ? "" : label(at, range)}</span>
+        <span key={at} className="tick" style={{ left: `${place(at, range)}%` }}>
+          {covered(at) ? "" : label(at, range)}
+        </span>
       ))}
       {live && elapsed >= range.from && elapsed <= range.to && (
-        <span className="now" style={{ left: `${place(elapsed, range)}%` }}><b>{duration(Math.floor(elapsed / 1000) * 1000)}</b></span>
+        <span className="now" style={{ left: `${place(elapsed, range)}%` }}>
+          <b>{duration(Math.floor(elapsed / 1000) * 1000)}</b>
+        </span>
       )}
     </>
   );

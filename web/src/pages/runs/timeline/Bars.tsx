@@ -25,5 +25,9 @@ export const Bars = memo(function Bars({ task, range, start, elapsed }: { task: 
 function Words({ task, left, short }: { task: RunTask; left: number; short: string | null }) {
   const words = task.state === "failed" || task.state === "skipped" || task.state === "cancelled" ? (task.reason ?? task.outcome) : short;
   if (!words || left > 86) return null;
-  return <b className="ell" style={{ left: `calc(${left}% + 6px)`, maxWidth: `calc(${100 - left}% - 10px)` }}>{told(words).words}</b>;
+  return (
+    <b className="ell" style={{ left: `calc(${left}% + 6px)`, maxWidth: `calc(${100 - left}% - 10px)` }}>
+      {told(words).words}
+    </b>
+  );
 }

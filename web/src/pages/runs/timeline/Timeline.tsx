@@ -1,14 +1,14 @@
 // Rows by wave, then by first start, fixed for the life of the run; one bar an attempt, its check at the end.
 import { useEffect, useMemo, useRef, useState, type PointerEvent, type WheelEvent } from "react";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type RunPage, type RunTask } from "../../../api/runs";
+import type { RunPage, RunTask } from "../../../api/runs";
 import { useNow } from "../../../format/clock";
 import { millis } from "../../../format/time";
 import { Button } from "../../../parts/Button";
 import { Icon } from "../../../parts/Icon";
 import { coarse, phone } from "../../../parts/screen";
 import { StatusGlyph } from "../../../parts/StatusGlyph";
-import { Link } from "../../../router/Link";
+import { Link } from "wouter";
 import { navigate, usePlace, withQuery } from "../../../router/location";
 import { useKeys } from "../../../shell/keys";
 import { clockAt } from "../RunRail";
@@ -69,12 +69,12 @@ export function Timeline({ page, live, selected }: { page: RunPage; live: boolea
         <ol style={{ height: list.getTotalSize() }}>
           {list.getVirtualItems().map((item) => {
             const row = rows[item.index];
-            return row && (
-              <li key={item.key} style={{ transform: `translateY(${item.start}px)`, height: item.size }}>
-                {"taskId" in row
-                  ? <StepRow task={row} selected={row.taskId === selected} range={range} start={start} elapsed={elapsed} />
-                  : <WaveRow row={row} onToggle={() => toggle(row.wave)} />}
-              </li>
+            return (
+              row && (
+                <li key={item.key} style={{ transform: `translateY(${item.start}px)`, height: item.size }}>
+                  {"taskId" in row ? <StepRow task={row} selected={row.taskId === selected} range={range} start={start} elapsed={elapsed} /> : <WaveRow row={row} onToggle={() => toggle(row.wave)} />}
+                </li>
+              )
             );
           })}
         </ol>
@@ -105,7 +105,9 @@ function WaveRow({ row, onToggle }: { row: Exclude<Row, RunTask>; onToggle: () =
       <span className="labels">
         <Icon name={row.folded ? "right" : "down"} />
         {row.wave === null ? "No wave" : `Wave ${row.wave}`}
-        <span className="muted">{row.done} of {row.total} verified</span>
+        <span className="muted">
+          {row.done} of {row.total} verified
+        </span>
       </span>
       <span className="bars" />
     </button>
@@ -226,5 +228,13 @@ function counted(page: RunPage) {
   const steps = page.run.steps;
   if (!steps) return "";
   const open = steps.total - steps.done - steps.failed - steps.skipped - steps.cancelled;
-  return [`${steps.done} verified`, steps.failed > 0 && `${steps.failed} failed`, steps.cancelled > 0 && `${steps.cancelled} cancelled`, steps.skipped > 0 && `${steps.skipped} skipped`, `${open} open`].filter(Boolean).join(", ");
+  return [
+    `${steps.done} verified`,
+    steps.failed > 0 && `${steps.failed} failed`,
+    steps.cancelled > 0 && `${steps.cancelled} cancelled`,
+    steps.skipped > 0 && `${steps.skipped} skipped`,
+    `${open} open`,
+  ]
+    .filter(Boolean)
+    .join(", ");
 }

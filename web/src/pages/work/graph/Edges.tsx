@@ -15,7 +15,10 @@ export const Edges = memo(function Edges({ graph, selected, kin, critical }: { g
   const paths = useMemo(() => drawn(edges, boxes, critical), [edges, boxes, critical]);
   const chosen = useMemo(() => {
     const isIts = (edge: Edge) => (kin ? kin.has(edge.from) && kin.has(edge.to) : selected !== null && (edge.from === selected || edge.to === selected));
-    return edges.filter((edge) => isIts(edge) && (kin !== null || !(critical && edge.kind === "critical"))).map((edge) => pathOf(edge, boxes)).join("");
+    return edges
+      .filter((edge) => isIts(edge) && (kin !== null || !(critical && edge.kind === "critical")))
+      .map((edge) => pathOf(edge, boxes))
+      .join("");
   }, [edges, boxes, selected, kin, critical]);
   const thick = edges.filter((edge) => edge.count > 8);
   return (
@@ -23,9 +26,17 @@ export const Edges = memo(function Edges({ graph, selected, kin, critical }: { g
       <svg className="edges" width={graph.size.width} height={graph.size.height} aria-hidden="true">
         {ORDER.map((kind) => paths[kind]?.map(([key, d]) => <path key={key} className={kind} d={d} />))}
         {chosen && <path className="chosen" d={chosen} />}
-        {paths.critical?.map(([key, d]) => <path key={key} className="critical" d={d} />)}
-        {thick.map((edge) => <Counted key={`${edge.from} ${edge.to}`} edge={edge} boxes={boxes} />)}
-        {edges.filter((edge) => edge.fromKind === "missing").map((edge) => <Missing key={`${edge.from} ${edge.to}`} edge={edge} boxes={boxes} />)}
+        {paths.critical?.map(([key, d]) => (
+          <path key={key} className="critical" d={d} />
+        ))}
+        {thick.map((edge) => (
+          <Counted key={`${edge.from} ${edge.to}`} edge={edge} boxes={boxes} />
+        ))}
+        {edges
+          .filter((edge) => edge.fromKind === "missing")
+          .map((edge) => (
+            <Missing key={`${edge.from} ${edge.to}`} edge={edge} boxes={boxes} />
+          ))}
       </svg>
     </ViewportPortal>
   );
@@ -68,7 +79,11 @@ function places(graph: Graph) {
 
 function drawn(edges: Edge[], boxes: Map<string, Box>, critical: boolean) {
   const paths: Partial<Record<Kind, [string, string][]>> = {};
-  for (const edge of edges) (paths[kindOf(edge, boxes, critical)] ??= []).push([`${edge.from} ${edge.to}`, pathOf(edge, boxes)]);
+  for (const edge of edges) {
+    const kind = kindOf(edge, boxes, critical);
+    paths[kind] ??= [];
+    paths[kind].push([`${edge.from} ${edge.to}`, pathOf(edge, boxes)]);
+  }
   return paths;
 }
 
@@ -99,10 +114,19 @@ function Counted({ edge, boxes }: { edge: Edge; boxes: Map<string, Box> }) {
   const from = boxes.get(edge.from);
   const to = boxes.get(edge.to);
   if (!from || !to) return null;
-  return <text x={(from.x + from.width + to.x) / 2} y={(from.y + to.y + to.height) / 2 - 4}>{edge.count}</text>;
+  return (
+    <text x={(from.x + from.width + to.x) / 2} y={(from.y + to.y + to.height) / 2 - 4}>
+      {edge.count}
+    </text>
+  );
 }
 
 function Missing({ edge, boxes }: { edge: Edge; boxes: Map<string, Box> }) {
   const to = boxes.get(edge.to);
-  return to ? <text className="missing" x={to.x} y={to.y - 5}>{edge.kind === "missing" ? "missing: " : "outside: "}{edge.from}</text> : null;
+  return to ? (
+    <text className="missing" x={to.x} y={to.y - 5}>
+      {edge.kind === "missing" ? "missing: " : "outside: "}
+      {edge.from}
+    </text>
+  ) : null;
 }

@@ -1,7 +1,7 @@
 // The drawn graph: the server's coordinates, xyflow for moving about in them.
 import { ReactFlow, ReactFlowProvider, useReactFlow, type Node } from "@xyflow/react";
 import "@xyflow/react/dist/base.css";
-import { useCallback, useEffect, useMemo } from "react";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import type { Resource } from "../../../api/resource";
 import type { Box, Graph } from "../../../api/work";
 import { Ghost, sentence, Trouble } from "../../../parts/States";
@@ -25,11 +25,18 @@ const TYPES = { task: TaskNode, stack: StackNode };
 export default function GraphView({ graph, filters }: { graph: Resource<Graph>; filters: Filters }) {
   const { data, failure, reload } = graph;
   if (!data) return <div className="pane">{failure ? <Trouble failure={failure} retry={reload} /> : <Ghost rows={10} />}</div>;
-  if (data.counts.total === 0) return <div className="pane"><NoTasks /></div>;
+  if (data.counts.total === 0)
+    return (
+      <div className="pane">
+        <NoTasks />
+      </div>
+    );
   return (
     <div className="pane graph-pane">
       {data.problems.map((problem) => (
-        <p key={problem.message} className="notice">{sentence(problem.message)} {problem.fix && <code>{problem.fix}</code>}</p>
+        <p key={problem.message} className="notice">
+          {sentence(problem.message)} {problem.fix && <code>{problem.fix}</code>}
+        </p>
       ))}
       <ReactFlowProvider>
         <Canvas graph={data} selected={filters.task} />
@@ -47,18 +54,35 @@ function Canvas({ graph, selected }: { graph: Graph; selected: string | null }) 
   useEffect(() => seeTasks(graph.nodes), [graph.nodes]);
   useGraphKeys(graph, selected);
   useReveal(graph, selected);
-  const begin = useMemo(() => firstView(graph), []); // eslint-disable-line
+  const [begin] = useState(() => firstView(graph));
   const choose = useCallback((_: unknown, node: Node) => {
     if (node.type === "task") select(node.id);
   }, []);
   return (
     <div className={kin ? `canvas zoom-${level} among-kin` : `canvas zoom-${level}`}>
       <ReactFlow
-        nodes={nodes} nodeTypes={TYPES} defaultViewport={begin} minZoom={ZOOM.least} maxZoom={ZOOM.most}
-        onlyRenderVisibleElements nodesDraggable={false} nodesConnectable={false} nodesFocusable={false} elementsSelectable={false}
-        disableKeyboardA11y deleteKeyCode={null} selectionKeyCode={null} multiSelectionKeyCode={null} panActivationKeyCode={null} zoomActivationKeyCode="Control"
-        panOnScroll zoomOnDoubleClick={false} preventScrolling proOptions={{ hideAttribution: true }}
-        onNodeClick={choose} onPaneClick={() => selected && closeTask()}
+        nodes={nodes}
+        nodeTypes={TYPES}
+        defaultViewport={begin}
+        minZoom={ZOOM.least}
+        maxZoom={ZOOM.most}
+        onlyRenderVisibleElements
+        nodesDraggable={false}
+        nodesConnectable={false}
+        nodesFocusable={false}
+        elementsSelectable={false}
+        disableKeyboardA11y
+        deleteKeyCode={null}
+        selectionKeyCode={null}
+        multiSelectionKeyCode={null}
+        panActivationKeyCode={null}
+        zoomActivationKeyCode="Control"
+        panOnScroll
+        zoomOnDoubleClick={false}
+        preventScrolling
+        proOptions={{ hideAttribution: true }}
+        onNodeClick={choose}
+        onPaneClick={() => selected && closeTask()}
         aria-label="Tasks by wave"
       >
         <Lanes graph={graph} />
@@ -100,13 +124,24 @@ function flowNodes(graph: Graph, selected: string | null, kin: ReadonlySet<strin
   // A selected task that is folded away or not of this graph has no card to tab to.
   const tabbed = (graph.nodes.find((task) => task.id === selected) ?? focusOf(graph))?.id;
   return [
-    ...graph.nodes.map((task): Node => ({
-      id: task.id, type: "task", ...known(task), className: dimmed(task.id, kin),
-      data: { task, selected: task.id === selected, tabbed: task.id === tabbed },
-    })),
-    ...graph.stacks.map((stack): Node => ({
-      id: `stack ${stack.key}`, type: "stack", ...known(stack), className: dimmed(stack.key, kin), data: { stack },
-    })),
+    ...graph.nodes.map(
+      (task): Node => ({
+        id: task.id,
+        type: "task",
+        ...known(task),
+        className: dimmed(task.id, kin),
+        data: { task, selected: task.id === selected, tabbed: task.id === tabbed },
+      }),
+    ),
+    ...graph.stacks.map(
+      (stack): Node => ({
+        id: `stack ${stack.key}`,
+        type: "stack",
+        ...known(stack),
+        className: dimmed(stack.key, kin),
+        data: { stack },
+      }),
+    ),
   ];
 }
 

@@ -1,7 +1,7 @@
 // A wave is a lane, left to right is time. Names stay at the top however far one goes down.
 import { useStore, ViewportPortal } from "@xyflow/react";
 import type { Graph, Lane } from "../../../api/work";
-import { Link } from "../../../router/Link";
+import { Link } from "wouter";
 import { withQuery } from "../../../router/location";
 
 export function Lanes({ graph }: { graph: Graph }) {
@@ -40,6 +40,17 @@ function Head({ lane, left, width }: { lane: Lane; left: number; width: number }
     </>
   );
   const style = { transform: `translateX(${left}px)`, width };
-  if (!lane.folded) return <h2 style={style} title={lane.label}>{words}</h2>;
-  return <h2 style={style}><Link href={withQuery({ unfold: lane.key })} replace title={`Unfold: ${lane.label}`}>{words}</Link></h2>;
+  if (!lane.folded)
+    return (
+      <h2 style={style} title={lane.label}>
+        {words}
+      </h2>
+    );
+  return (
+    <h2 style={style}>
+      <Link href={withQuery({ unfold: lane.key })} replace title={`Unfold: ${lane.label}`}>
+        {words}
+      </Link>
+    </h2>
+  );
 }

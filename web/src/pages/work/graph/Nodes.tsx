@@ -4,7 +4,7 @@ import type { GraphNode, Stack } from "../../../api/work";
 import { GateMeter } from "../../../parts/GateMeter";
 import { STATE_WORDS, type State } from "../../../parts/state";
 import { StatusGlyph } from "../../../parts/StatusGlyph";
-import { Link } from "../../../router/Link";
+import { Link } from "wouter";
 import { navigate, withQuery } from "../../../router/location";
 import { noteOf } from "../rows";
 
@@ -24,20 +24,29 @@ export const TaskNode = memo(function TaskNode({ data }: NodeProps) {
     <Link
       href={withQuery({ task: task.id })}
       className={`task-node ${task.state}${selected ? " selected" : ""}${task.wave === null ? " stuck" : ""}`}
-      id={`node-${task.id}`} data-task={task.id} tabIndex={tabbed ? 0 : -1} draggable={false}
-      aria-roledescription="task" aria-current={selected ? "true" : undefined}
+      id={`node-${task.id}`}
+      data-task={task.id}
+      tabIndex={tabbed ? 0 : -1}
+      draggable={false}
+      aria-roledescription="task"
+      aria-current={selected ? "true" : undefined}
       onDoubleClick={() => navigate(`/work/${task.id}`)}
     >
       <span className="head">
         <StatusGlyph state={task.state} verified={task.verified} label="" />
-        <span className="ell" title={task.title}>{task.title}</span>
+        <span className="ell" title={task.title}>
+          {task.title}
+        </span>
       </span>
       <span className="foot-line">
         <span className="mono">{task.id}</span>
         <span className="ell grow">{note}</span>
         {tried && task.gates && <GateMeter gates={task.gates} />}
       </span>
-      <span className="unseen">{STATE_WORDS[task.state]}{waits}</span>
+      <span className="unseen">
+        {STATE_WORDS[task.state]}
+        {waits}
+      </span>
     </Link>
   );
 });
@@ -51,7 +60,10 @@ export const StackNode = memo(function StackNode({ data }: NodeProps) {
   const words = stack.title ?? stack.label.replace(/^\d+\s*/, "");
   return (
     <Link className="stack-node" href={unfolded(stack.key)} replace draggable={false} aria-label={`${stack.total} ${words}, unfold`}>
-      <span className="row tight strong"><StatusGlyph state={state} label="" />{stack.total}</span>
+      <span className="row tight strong">
+        <StatusGlyph state={state} label="" />
+        {stack.total}
+      </span>
       <span className="muted ell">{words}</span>
     </Link>
   );

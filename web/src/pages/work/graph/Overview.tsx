@@ -38,7 +38,9 @@ const Blocks = memo(function Blocks({ graph }: { graph: Graph }) {
   const stacks = graph.stacks.map((stack) => `M${stack.x} ${stack.y}h${stack.width}v${stack.height}h-${stack.width}z`).join("");
   return (
     <>
-      {[...paths].map(([colour, d]) => <path key={colour} d={d} fill={colour} />)}
+      {[...paths].map(([colour, d]) => (
+        <path key={colour} d={d} fill={colour} />
+      ))}
       <path d={stacks} fill="var(--n8)" />
     </>
   );

@@ -14,14 +14,26 @@ export function Toolbar({ graph, critical }: { graph: Graph; critical: boolean }
   return (
     <div className="graph-tools glass" role="toolbar" aria-label="Graph">
       <Button small look="ghost" icon="minus" aria-label="Zoom out" onClick={() => void flow.zoomOut({ duration })} />
-      <button type="button" className="mono" title="Back to 100 %" aria-label={`Zoom ${zoom} %, back to 100 %`} onClick={() => void flow.zoomTo(1, { duration })}>{zoom}%</button>
+      <button type="button" className="mono" title="Back to 100 %" aria-label={`Zoom ${zoom} %, back to 100 %`} onClick={() => void flow.zoomTo(1, { duration })}>
+        {zoom}%
+      </button>
       <Button small look="ghost" icon="plus" aria-label="Zoom in" onClick={() => void flow.zoomIn({ duration })} />
       <Button small look="ghost" icon="fit" aria-label="Fit to view" onClick={() => fit(flow, graph)} />
       <i aria-hidden="true" />
-      <Button small look="ghost" aria-pressed={critical} onClick={() => setCritical(critical ? "off" : null)}>Critical path</Button>
-      <Button small look="ghost" aria-pressed={done !== "shown"} onClick={() => setDone(done === "shown" ? null : "shown")}>Collapse done</Button>
-      <Button small look="ghost" aria-pressed={only === "ready"} onClick={() => setOnly(only === "ready" ? null : "ready")}>Only ready</Button>
-      {unfold && <Button small look="ghost" onClick={() => setUnfold(null)}>Fold again</Button>}
+      <Button small look="ghost" aria-pressed={critical} onClick={() => setCritical(critical ? "off" : null)}>
+        Critical path
+      </Button>
+      <Button small look="ghost" aria-pressed={done !== "shown"} onClick={() => setDone(done === "shown" ? null : "shown")}>
+        Collapse done
+      </Button>
+      <Button small look="ghost" aria-pressed={only === "ready"} onClick={() => setOnly(only === "ready" ? null : "ready")}>
+        Only ready
+      </Button>
+      {unfold && (
+        <Button small look="ghost" onClick={() => setUnfold(null)}>
+          Fold again
+        </Button>
+      )}
     </div>
   );
 }

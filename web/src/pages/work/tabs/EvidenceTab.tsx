@@ -15,8 +15,12 @@ export function EvidenceTab({ gates }: { gates: Gates }) {
   if (all.length === 0) return <Empty>Nothing was proven yet. A gate is passed with a command that cleo runs itself, with files, or with a commit.</Empty>;
   return (
     <>
-      {all.map(({ name, record }) => <Proven key={name} name={name} record={record} />)}
-      {gates.failures.map((one, i) => <Proven key={`failure ${i}`} name={`${one.gate}, failed in round ${one.round}`} record={one.record} />)}
+      {all.map(({ name, record }) => (
+        <Proven key={name} name={name} record={record} />
+      ))}
+      {gates.failures.map((one, i) => (
+        <Proven key={`failure ${i}`} name={`${one.gate}, failed in round ${one.round}`} record={one.record} />
+      ))}
     </>
   );
 }
@@ -27,9 +31,14 @@ function Proven({ name, record }: { name: string; record: GateRecord }) {
       <h3>
         <StatusGlyph state={record.passed ? "done" : "failed"} verified={!record.forced} />
         <span className="text">{name}</span>
-        <span className="aside">{record.agent ?? record.by}{record.forced ? ", by force" : ""}, <Ago at={record.at} /></span>
+        <span className="aside">
+          {record.agent ?? record.by}
+          {record.forced ? ", by force" : ""}, <Ago at={record.at} />
+        </span>
       </h3>
-      {record.evidence.map((evidence, i) => <One key={i} evidence={evidence} />)}
+      {record.evidence.map((evidence, i) => (
+        <One key={i} evidence={evidence} />
+      ))}
     </div>
   );
 }
@@ -43,7 +52,11 @@ function One({ evidence }: { evidence: Evidence }) {
         {evidence.kind === "command" && <Digest value={evidence.outputDigest} />}
         {evidence.kind === "file" && <Digest value={evidence.digest} />}
       </div>
-      {evidence.kind === "command" && evidence.lastLines.length > 0 && <pre className="code" tabIndex={0}>{evidence.lastLines.join("\n")}</pre>}
+      {evidence.kind === "command" && evidence.lastLines.length > 0 && (
+        <pre className="code" tabIndex={0}>
+          {evidence.lastLines.join("\n")}
+        </pre>
+      )}
     </div>
   );
 }

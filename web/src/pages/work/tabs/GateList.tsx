@@ -14,16 +14,23 @@ export function GateList({ gates }: { gates: Gates }) {
   const passed = gates.required.filter((name) => gates.gates[name]?.passed === true).length;
   return (
     <div className="section">
-      <h3>Gates <span className="aside">{gates.states === null ? "none was tried" : required === 0 ? "none required" : `${passed} of ${required} required${gates.round > 0 ? `, round ${gates.round} of ${gates.roundsMax}` : ""}`}</span></h3>
+      <h3>
+        Gates{" "}
+        <span className="aside">
+          {gates.states === null ? "none was tried" : required === 0 ? "none required" : `${passed} of ${required} required${gates.round > 0 ? `, round ${gates.round} of ${gates.roundsMax}` : ""}`}
+        </span>
+      </h3>
       <ul className="gate-list">
-        {GATE_NAMES.map((name, i) => <GateLine key={name} name={name} gates={gates} state={states[i] ?? "open"} />)}
+        {GATE_NAMES.map((name, i) => (
+          <GateLine key={name} name={name} gates={gates} state={states[i] ?? "open"} />
+        ))}
       </ul>
     </div>
   );
 }
 
 export function statesOf(gates: Gates): GateState[] {
-  return gates.states ?? GATE_NAMES.map((name) => (gates.required.includes(name) ? "open" : "optional"));
+  return (gates.states as GateState[] | null) ?? GATE_NAMES.map((name) => (gates.required.includes(name) ? "open" : "optional"));
 }
 
 function GateLine({ name, gates, state }: { name: GateName; gates: Gates; state: GateState }) {
@@ -44,12 +51,18 @@ function GateLine({ name, gates, state }: { name: GateName; gates: Gates; state:
 
 export function inWords(evidence: Evidence): string {
   switch (evidence.kind) {
-    case "command": return evidence.command.join(" ");
-    case "file": return evidence.path;
-    case "commit": return evidence.revision || evidence.id;
-    case "url": return evidence.url;
-    case "note": return evidence.text;
-    case "claim": return "said without evidence";
+    case "command":
+      return evidence.command.join(" ");
+    case "file":
+      return evidence.path;
+    case "commit":
+      return evidence.revision || evidence.id;
+    case "url":
+      return evidence.url;
+    case "note":
+      return evidence.text;
+    case "claim":
+      return "said without evidence";
   }
 }
 

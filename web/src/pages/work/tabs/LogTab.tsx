@@ -14,7 +14,11 @@ export function LogTab({ page }: { page: TaskPage }) {
       <label className="row small">
         Attempt
         <select className="input" value={name} onChange={(event) => setChosen(event.target.value)}>
-          {logged.map((one) => <option key={`${one.run} ${one.attempt}`} value={`${one.run} ${one.attempt}`}>{one.attempt}, {one.runner ?? "runner unknown"}, {one.run}</option>)}
+          {logged.map((one) => (
+            <option key={`${one.run} ${one.attempt}`} value={`${one.run} ${one.attempt}`}>
+              {one.attempt}, {one.runner ?? "runner unknown"}, {one.run}
+            </option>
+          ))}
         </select>
       </label>
       <Log key={name} run={shown.run} task={page.task.id} attempt={shown.attempt} />

@@ -24,28 +24,55 @@ function Shown({ part, id }: { part: ManifestPart; id: string }) {
           {part.verdict === "pass" ? "The entry and the file hold" : part.violations.length > 0 ? `${plural(part.violations.length, "fault")} found` : "Not there yet"}
         </h3>
         <ul className="plain">
-          {part.violations.map((one) => <li key={one.code + one.message} className="bad text">{sentence(one.message)}</li>)}
+          {part.violations.map((one) => (
+            <li key={one.code + one.message} className="bad text">
+              {sentence(one.message)}
+            </li>
+          ))}
         </ul>
         <dl className="facts">
-          <dt>Entry</dt><dd className="mono">{part.manifestId ?? "unknown"}</dd>
-          <dt>Line</dt><dd>{part.line ?? "not in the manifest"}</dd>
-          <dt>File</dt><dd><span className="mono">{part.outputFile ?? "unknown"}</span>{part.textBytes !== null && <span className="muted"><Bytes n={part.textBytes} /></span>}</dd>
-          {part.spawnedAt && <><dt>Asked for</dt><dd><Ago at={part.spawnedAt} /></dd></>}
+          <dt>Entry</dt>
+          <dd className="mono">{part.manifestId ?? "unknown"}</dd>
+          <dt>Line</dt>
+          <dd>{part.line ?? "not in the manifest"}</dd>
+          <dt>File</dt>
+          <dd>
+            <span className="mono">{part.outputFile ?? "unknown"}</span>
+            {part.textBytes !== null && (
+              <span className="muted">
+                <Bytes n={part.textBytes} />
+              </span>
+            )}
+          </dd>
+          {part.spawnedAt && (
+            <>
+              <dt>Asked for</dt>
+              <dd>
+                <Ago at={part.spawnedAt} />
+              </dd>
+            </>
+          )}
         </dl>
       </div>
       {part.entry && (
         <div className="section">
           <h3>Entry</h3>
-          <pre className="code" tabIndex={0}>{JSON.stringify(part.entry, null, 2)}</pre>
+          <pre className="code" tabIndex={0}>
+            {JSON.stringify(part.entry, null, 2)}
+          </pre>
         </div>
       )}
       {part.text !== null && (
         <div className="section">
           <h3>Output file</h3>
-          <pre className="code" tabIndex={0}>{part.text}</pre>
+          <pre className="code" tabIndex={0}>
+            {part.text}
+          </pre>
         </div>
       )}
-      <div className="section"><Command line={`cleo verify output ${id}`} /></div>
+      <div className="section">
+        <Command line={`cleo verify output ${id}`} />
+      </div>
     </>
   );
 }

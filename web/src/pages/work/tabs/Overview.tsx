@@ -7,7 +7,7 @@ import { told } from "../../../parts/told";
 import { StatusGlyph } from "../../../parts/StatusGlyph";
 import { STATE_WORDS } from "../../../parts/state";
 import { sentence } from "../../../parts/States";
-import { Link } from "../../../router/Link";
+import { Link } from "wouter";
 import { usePlace, withQuery } from "../../../router/location";
 import { GateList } from "./GateList";
 
@@ -15,7 +15,9 @@ export function Overview({ page }: { page: TaskPage }) {
   return (
     <>
       {page.problems.map((problem) => (
-        <p key={problem.message} className="notice">{sentence(problem.message)}</p>
+        <p key={problem.message} className="notice">
+          {sentence(problem.message)}
+        </p>
       ))}
       <Facts page={page} />
       {page.task.description !== "" && <Description text={page.task.description} />}
@@ -34,14 +36,21 @@ function Facts({ page }: { page: TaskPage }) {
     <div className="section">
       <dl className="facts">
         <dt>Status</dt>
-        <dd><Doing page={page} /></dd>
+        <dd>
+          <Doing page={page} />
+        </dd>
         {claim && (
           <>
             <dt>Claim</dt>
             <dd>
               <span className="mono">{claim.holder ?? "nobody"}</span>
-              <span className="muted">epoch {claim.epoch}{claim.expired ? ", expired" : ""}</span>
-              <span className="muted">since <Ago at={claim.since} /></span>
+              <span className="muted">
+                epoch {claim.epoch}
+                {claim.expired ? ", expired" : ""}
+              </span>
+              <span className="muted">
+                since <Ago at={claim.since} />
+              </span>
             </dd>
           </>
         )}
@@ -50,21 +59,66 @@ function Facts({ page }: { page: TaskPage }) {
             <dt>Skill</dt>
             <dd>
               <span className="mono">{dispatch.skill}</span>
-              <Link className="link small" href={withQuery({ task: task.id, tab: "receipt" })}>{dispatch.strategy}{dispatch.matched.length > 0 ? ` “${dispatch.matched.join("”, “")}”` : ""}</Link>
+              <Link className="link small" href={withQuery({ task: task.id, tab: "receipt" })}>
+                {dispatch.strategy}
+                {dispatch.matched.length > 0 ? ` “${dispatch.matched.join("”, “")}”` : ""}
+              </Link>
             </dd>
           </>
         )}
         <Neighbours name="Waits for" list={page.depends} missing={page.missing.map((one) => one.name)} />
         <Neighbours name="Unblocks" list={page.dependents} />
         <Neighbours name="Parts" list={page.children} />
-        {task.parent && <><dt>Part of</dt><dd><TaskLink id={task.parent} /></dd></>}
-        {task.files.length > 0 && <><dt>Files</dt><dd className="mono">{task.files.join(", ")}</dd></>}
-        {task.labels.length > 0 && <><dt>Labels</dt><dd>{task.labels.map((label) => <span key={label} className="chip">{label}</span>)}</dd></>}
-        {task.phase && <><dt>Phase</dt><dd>{task.phase}</dd></>}
-        {task.assignedAgent && <><dt>Agent</dt><dd className="mono">{task.assignedAgent}</dd></>}
-        {task.due && <><dt>Due</dt><dd><Ago at={task.due} /></dd></>}
+        {task.parent && (
+          <>
+            <dt>Part of</dt>
+            <dd>
+              <TaskLink id={task.parent} />
+            </dd>
+          </>
+        )}
+        {task.files.length > 0 && (
+          <>
+            <dt>Files</dt>
+            <dd className="mono">{task.files.join(", ")}</dd>
+          </>
+        )}
+        {task.labels.length > 0 && (
+          <>
+            <dt>Labels</dt>
+            <dd>
+              {task.labels.map((label) => (
+                <span key={label} className="chip">
+                  {label}
+                </span>
+              ))}
+            </dd>
+          </>
+        )}
+        {task.phase && (
+          <>
+            <dt>Phase</dt>
+            <dd>{task.phase}</dd>
+          </>
+        )}
+        {task.assignedAgent && (
+          <>
+            <dt>Agent</dt>
+            <dd className="mono">{task.assignedAgent}</dd>
+          </>
+        )}
+        {task.due && (
+          <>
+            <dt>Due</dt>
+            <dd>
+              <Ago at={task.due} />
+            </dd>
+          </>
+        )}
         <dt>Added</dt>
-        <dd><Ago at={task.createdAt} /></dd>
+        <dd>
+          <Ago at={task.createdAt} />
+        </dd>
       </dl>
     </div>
   );
@@ -77,7 +131,16 @@ function Doing({ page }: { page: TaskPage }) {
   return (
     <>
       {claimed ? "Done, not verified by cleo" : page.state === "done" ? "Done, verified" : STATE_WORDS[page.state]}
-      {running && <span className="muted">attempt {last.attempt}{last.startedAt && <>, <Duration since={last.startedAt} /></>}</span>}
+      {running && (
+        <span className="muted">
+          attempt {last.attempt}
+          {last.startedAt && (
+            <>
+              , <Duration since={last.startedAt} />
+            </>
+          )}
+        </span>
+      )}
     </>
   );
 }
@@ -94,7 +157,11 @@ function Neighbours({ name, list, missing = [] }: { name: string; list: Neighbou
             <TaskLink id={one.id} title={one.title} />
           </span>
         ))}
-        {missing.map((one) => <span key={one} className="bad mono" title="There is no such task">{one} (missing)</span>)}
+        {missing.map((one) => (
+          <span key={one} className="bad mono" title="There is no such task">
+            {one} (missing)
+          </span>
+        ))}
         {list.length > 20 && <span className="muted">and {list.length - 20} more</span>}
       </dd>
     </>
@@ -105,7 +172,11 @@ function Neighbours({ name, list, missing = [] }: { name: string; list: Neighbou
 export function TaskLink({ id, title }: { id: string; title?: string }) {
   const { path } = usePlace();
   const href = path === "/work" ? withQuery({ task: id }) : `/work/${id}`;
-  return <Link className="link mono" href={href} title={title}>{id}</Link>;
+  return (
+    <Link className="link mono" href={href} title={title}>
+      {id}
+    </Link>
+  );
 }
 
 /** Folds at six lines, so that nothing under it is pushed out of sight. */
@@ -115,7 +186,11 @@ function Description({ text }: { text: string }) {
   return (
     <div className="section">
       <p className={long && !open ? "text six" : "text"}>{text}</p>
-      {long && <button type="button" className="link small" onClick={() => setOpen(!open)}>{open ? "Show less" : "Show all of it"}</button>}
+      {long && (
+        <button type="button" className="link small" onClick={() => setOpen(!open)}>
+          {open ? "Show less" : "Show all of it"}
+        </button>
+      )}
     </div>
   );
 }
@@ -127,11 +202,19 @@ function Refused({ page }: { page: TaskPage }) {
     <div className="section">
       <h3>
         Why attempt {refused.attempt} was refused
-        <Link className="aside link" href={`/runs/${refused.run}?task=${page.task.id}&attempt=${refused.attempt}`}>Open the run</Link>
+        <Link className="aside link" href={`/runs/${refused.run}?task=${page.task.id}&attempt=${refused.attempt}`}>
+          Open the run
+        </Link>
       </h3>
       <div className="quote bad">
         {refused.reason && <p className="text">{sentence(refused.reason)}</p>}
-        {refused.missing.filter((line) => line !== refused.reason).map((line) => <p key={line} className="mono muted text">{told(line).words}</p>)}
+        {refused.missing
+          .filter((line) => line !== refused.reason)
+          .map((line) => (
+            <p key={line} className="mono muted text">
+              {told(line).words}
+            </p>
+          ))}
         {refused.reason && told(refused.reason).command && <Command line={told(refused.reason).command ?? ""} />}
       </div>
     </div>
@@ -144,11 +227,20 @@ function Criteria({ page }: { page: TaskPage }) {
   const proven = criteria.filter((one) => one.state === "proven").length;
   return (
     <div className="section">
-      <h3>Accepted when <span className="aside">{proven} of {criteria.length} proven</span></h3>
+      <h3>
+        Accepted when{" "}
+        <span className="aside">
+          {proven} of {criteria.length} proven
+        </span>
+      </h3>
       <ol className="criteria">
         {criteria.map((one) => (
           <li key={one.number}>
-            <StatusGlyph state={one.state === "proven" ? "done" : one.state === "failed" ? "failed" : one.state === "claimed" ? "done" : "waiting"} verified={one.state === "proven"} label={one.state} />
+            <StatusGlyph
+              state={one.state === "proven" ? "done" : one.state === "failed" ? "failed" : one.state === "claimed" ? "done" : "waiting"}
+              verified={one.state === "proven"}
+              label={one.state}
+            />
             <span className="text">{one.text}</span>
           </li>
         ))}
@@ -161,12 +253,33 @@ function Attempts({ page }: { page: TaskPage }) {
   if (page.attempts.length === 0 && page.spawns.length === 0) return null;
   return (
     <div className="section">
-      <h3>Attempts <span className="aside">{plural(page.attempts.length, "by a run", "by runs")}, {plural(page.spawns.length, "prompt")} made</span></h3>
+      <h3>
+        Attempts{" "}
+        <span className="aside">
+          {plural(page.attempts.length, "by a run", "by runs")}, {plural(page.spawns.length, "prompt")} made
+        </span>
+      </h3>
       <ul className="attempts">
         {page.attempts.map((one) => (
           <li key={`${one.run} ${one.attempt}`} className="row">
-            <StatusGlyph state={one.state === "done" ? "done" : one.state === "running" ? "running" : one.state === "verifying" ? "verifying" : one.state === "waiting" ? "waiting" : one.outcome === "cancelled" ? "cancelled" : "failed"} />
-            <Link className="link" href={`/runs/${one.run}?task=${page.task.id}&attempt=${one.attempt}`}>Attempt {one.attempt}</Link>
+            <StatusGlyph
+              state={
+                one.state === "done"
+                  ? "done"
+                  : one.state === "running"
+                    ? "running"
+                    : one.state === "verifying"
+                      ? "verifying"
+                      : one.state === "waiting"
+                        ? "waiting"
+                        : one.outcome === "cancelled"
+                          ? "cancelled"
+                          : "failed"
+              }
+            />
+            <Link className="link" href={`/runs/${one.run}?task=${page.task.id}&attempt=${one.attempt}`}>
+              Attempt {one.attempt}
+            </Link>
             <span className="muted">{one.runner}</span>
             <span className="grow" />
             <Duration className="muted" {...(one.endedAt === null && one.startedAt ? { since: one.startedAt } : { ms: one.durationMs })} />
@@ -176,7 +289,7 @@ function Attempts({ page }: { page: TaskPage }) {
           <li key={one.manifestId} className="row">
             <span className="mono ell">{one.outputFile}</span>
             <span className="grow" />
-            <Digest value={one.promptDigest} />
+            {one.promptDigest !== null && <Digest value={one.promptDigest} />}
             <Ago className="muted" at={one.at} />
           </li>
         ))}
@@ -191,19 +304,29 @@ function Notes({ page }: { page: TaskPage }) {
   if (page.gates.criteria.length === 0) lists.unshift(["Accepted when", acceptance]);
   return (
     <>
-      {lists.filter(([, list]) => list.length > 0).map(([name, list]) => (
-        <div key={name} className="section">
-          <h3>{name}</h3>
-          <ul className="plain">{list.map((line) => <li key={line} className="text">{line}</li>)}</ul>
-        </div>
-      ))}
+      {lists
+        .filter(([, list]) => list.length > 0)
+        .map(([name, list]) => (
+          <div key={name} className="section">
+            <h3>{name}</h3>
+            <ul className="plain">
+              {list.map((line) => (
+                <li key={line} className="text">
+                  {line}
+                </li>
+              ))}
+            </ul>
+          </div>
+        ))}
       {notes.length > 0 && (
         <div className="section">
           <h3>Notes</h3>
           <dl className="notes">
             {notes.map((note, i) => (
               <Fragment key={i}>
-                <dt className="small muted">{note.by}, <Ago at={note.at} /></dt>
+                <dt className="small muted">
+                  {note.by}, <Ago at={note.at} />
+                </dt>
                 <dd className="text">{note.text}</dd>
               </Fragment>
             ))}

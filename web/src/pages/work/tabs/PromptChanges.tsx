@@ -3,7 +3,7 @@ import { useResource } from "../../../api/resource";
 import type { TaskAttempt } from "../../../api/work";
 import { plural } from "../../../format/numbers";
 import { Loaded } from "../../../parts/States";
-import { Link } from "../../../router/Link";
+import { Link } from "wouter";
 import { difference, underEntry, type Change } from "./difference";
 
 /** How many lines are shown around what differs. */
@@ -28,9 +28,15 @@ export default function PromptChanges({ task, sent, now, entry, entries }: Props
     <div className="section" id="prompt-changes">
       <h3>
         Since it was sent last
-        <span className="aside"><Link className="link" href={`/runs/${run}?task=${task}&attempt=${number}&tab=prompt`}>attempt {number}</Link></span>
+        <span className="aside">
+          <Link className="link" href={`/runs/${run}?task=${task}&attempt=${number}&tab=prompt`}>
+            attempt {number}
+          </Link>
+        </span>
       </h3>
-      <Loaded of={before} rows={4}>{({ text }) => <Sent {...underEntry(text, entries, entry)} now={now} entry={entry} />}</Loaded>
+      <Loaded of={before} rows={4}>
+        {({ text }) => <Sent {...underEntry(text, entries, entry)} now={now} entry={entry} />}
+      </Loaded>
     </div>
   );
 }
@@ -39,7 +45,11 @@ function Sent({ text, named, now, entry }: { text: string; named: string | null;
   return (
     <>
       <Changes before={text} now={now} />
-      {named !== null && <p className="small muted">Its entry is a new one: <span className="mono">{entry}</span>, where it was <span className="mono">{named}</span>.</p>}
+      {named !== null && (
+        <p className="small muted">
+          Its entry is a new one: <span className="mono">{entry}</span>, where it was <span className="mono">{named}</span>.
+        </p>
+      )}
     </>
   );
 }
@@ -50,9 +60,13 @@ function Changes({ before, now }: { before: string; now: string }) {
   if (changes.every((change) => change.kind === "same")) return <p className="muted">It would be sent the same again.</p>;
   return (
     <>
-      <p className="small muted">{plural(lines("gone"), "line")} gone, {plural(lines("new"), "line")} new.</p>
+      <p className="small muted">
+        {plural(lines("gone"), "line")} gone, {plural(lines("new"), "line")} new.
+      </p>
       <div className="code changed" tabIndex={0} role="group" aria-label="What differs">
-        {changes.map((change, at) => <Part key={at} change={change} first={at === 0} last={at === changes.length - 1} />)}
+        {changes.map((change, at) => (
+          <Part key={at} change={change} first={at === 0} last={at === changes.length - 1} />
+        ))}
       </div>
     </>
   );

@@ -20,16 +20,30 @@ export function PromptTab({ page }: { page: TaskPage }) {
       {(data) => (
         <>
           <Tokens prompt={data} />
-          {(data.warnings ?? []).map((warning) => <p key={warning} className="notice">{warning}</p>)}
-          {sent && <Suspense fallback={null}><PromptChanges task={id} sent={sent} now={data.prompt} entry={data.manifestId} entries={page.spawns.map((spawn) => spawn.manifestId)} /></Suspense>}
+          {(data.warnings ?? []).map((warning) => (
+            <p key={warning} className="notice">
+              {warning}
+            </p>
+          ))}
+          {sent && (
+            <Suspense fallback={null}>
+              <PromptChanges task={id} sent={sent} now={data.prompt} entry={data.manifestId} entries={page.spawns.map((spawn) => spawn.manifestId)} />
+            </Suspense>
+          )}
           <div className="section">
             <h3>
               Prompt <Digest value={data.promptDigest} />
-              <span className="aside"><Button small icon="copy" onClick={() => copy(data.prompt, "prompt")}>Copy</Button></span>
+              <span className="aside">
+                <Button small icon="copy" onClick={() => copy(data.prompt, "prompt")}>
+                  Copy
+                </Button>
+              </span>
             </h3>
             <Text text={data.prompt} />
           </div>
-          <div className="section"><Command line={`cleo spawn ${id}`} /></div>
+          <div className="section">
+            <Command line={`cleo spawn ${id}`} />
+          </div>
         </>
       )}
     </Loaded>
@@ -42,12 +56,23 @@ function Tokens({ prompt }: { prompt: Prompt }) {
   const { total, sections: parts, method } = prompt.tokenEstimate;
   return (
     <div className="section">
-      <h3>Tokens <span className="aside">about {count(total)}, as {method}</span></h3>
+      <h3>
+        Tokens{" "}
+        <span className="aside">
+          about {count(total)}, as {method}
+        </span>
+      </h3>
       <div className="parts" aria-hidden="true">
-        {parts.map((part, i) => <i key={part.name} style={{ flexGrow: part.tokens, background: SHADES[i % SHADES.length] }} />)}
+        {parts.map((part, i) => (
+          <i key={part.name} style={{ flexGrow: part.tokens, background: SHADES[i % SHADES.length] }} />
+        ))}
       </div>
       <ul className="row wrap small shares">
-        {parts.map((part) => <li key={part.name}><span className="muted">{part.name}</span> {count(part.tokens)}</li>)}
+        {parts.map((part) => (
+          <li key={part.name}>
+            <span className="muted">{part.name}</span> {count(part.tokens)}
+          </li>
+        ))}
       </ul>
       {!prompt.tokenResolution.fullyResolved && <p className="warn small">Without a value: {prompt.tokenResolution.unresolvedTokens.join(", ")}</p>}
     </div>
@@ -60,8 +85,14 @@ function Text({ text }: { text: string }) {
   const [whole, setWhole] = useState(text.length <= FIRST);
   return (
     <>
-      <pre className="code" tabIndex={0}>{whole ? text : text.slice(0, FIRST)}</pre>
-      {!whole && <Button small onClick={() => setWhole(true)}>Show all {count(text.length)} characters</Button>}
+      <pre className="code" tabIndex={0}>
+        {whole ? text : text.slice(0, FIRST)}
+      </pre>
+      {!whole && (
+        <Button small onClick={() => setWhole(true)}>
+          Show all {count(text.length)} characters
+        </Button>
+      )}
     </>
   );
 }

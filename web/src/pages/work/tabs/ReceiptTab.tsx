@@ -36,7 +36,9 @@ function Decision({ dispatch }: { dispatch: Dispatch }) {
   const decided = STRATEGIES.indexOf(dispatch.strategy);
   return (
     <div className="section">
-      <h3>Skill <span className="aside">decided by {dispatch.strategy}</span></h3>
+      <h3>
+        Skill <span className="aside">decided by {dispatch.strategy}</span>
+      </h3>
       <p className="strong mono">{dispatch.skill}</p>
       <p>{quoted(dispatch.reason)}</p>
       <ol className="strategies" aria-label="Strategies in the order in which they decide">
@@ -60,7 +62,9 @@ function Rejected({ list }: { list: { skill: string; reason: string }[] }) {
     const skills = list.filter((one) => one.reason === reason).map((one) => one.skill);
     return (
       <details key={reason} className="rejected">
-        <summary className="muted">{plural(skills.length, "skill")}: {quoted(reason)}</summary>
+        <summary className="muted">
+          {plural(skills.length, "skill")}: {quoted(reason)}
+        </summary>
         <p className="mono muted">{skills.join(", ")}</p>
       </details>
     );
@@ -76,7 +80,10 @@ function Candidates({ list }: { list: Candidate[] }) {
         {list.map((one) => (
           <li key={`${one.skill} ${one.strategy}`}>
             <span className="mono">{one.skill}</span>
-            <span className="muted">{one.strategy}{one.matched.length > 0 ? ` “${one.matched.join("”, “")}”` : ""}: {quoted(one.reason)}</span>
+            <span className="muted">
+              {one.strategy}
+              {one.matched.length > 0 ? ` “${one.matched.join("”, “")}”` : ""}: {quoted(one.reason)}
+            </span>
           </li>
         ))}
       </ul>
@@ -89,42 +96,71 @@ function Kept({ why }: { why: Why }) {
   return (
     <>
       <div className="section">
-        <h3>Last prompt <span className="aside">made <Ago at={why.at} /></span></h3>
+        <h3>
+          Last prompt{" "}
+          <span className="aside">
+            made <Ago at={why.at} />
+          </span>
+        </h3>
         <p className="row tight">
           <StatusGlyph state={why.reproduced ? "done" : "needsYou"} label="" />
           {why.reproduced ? "Made again now, it is the same byte for byte." : "Made again now, it would differ."}
         </p>
         {why.fault && <p className="bad">{why.fault}</p>}
         <dl className="facts">
-          <dt>Digest</dt><dd><Digest value={receipt.promptDigest} /></dd>
-          <dt>Skill file</dt><dd className="mono">{receipt.skillPath}</dd>
-          <dt>Entry</dt><dd className="mono">{receipt.manifestId}</dd>
-          <dt>Verified</dt><dd>{why.verifiedAt ? <Ago at={why.verifiedAt} /> : "not yet"}</dd>
-          {why.forced && <><dt>Forced</dt><dd className="warn">{why.forced}</dd></>}
+          <dt>Digest</dt>
+          <dd>
+            <Digest value={receipt.promptDigest} />
+          </dd>
+          <dt>Skill file</dt>
+          <dd className="mono">{receipt.skillPath}</dd>
+          <dt>Entry</dt>
+          <dd className="mono">{receipt.manifestId}</dd>
+          <dt>Verified</dt>
+          <dd>{why.verifiedAt ? <Ago at={why.verifiedAt} /> : "not yet"}</dd>
+          {why.forced && (
+            <>
+              <dt>Forced</dt>
+              <dd className="warn">{why.forced}</dd>
+            </>
+          )}
         </dl>
       </div>
       {why.changed.length > 0 && (
         <div className="section">
-          <h3>What changed since <span className="aside">{why.changed.length}</span></h3>
+          <h3>
+            What changed since <span className="aside">{why.changed.length}</span>
+          </h3>
           <ul className="changes">
             {why.changed.map((one) => (
               <li key={one.input}>
                 <span className="mono">{one.input}</span>
-                <span className="mono muted text">{one.then ?? "absent"} → {one.now ?? "absent"}</span>
+                <span className="mono muted text">
+                  {one.then ?? "absent"} → {one.now ?? "absent"}
+                </span>
               </li>
             ))}
           </ul>
         </div>
       )}
       <div className="section">
-        <h3>Protocols <span className="aside">{receipt.protocols.length}</span></h3>
+        <h3>
+          Protocols <span className="aside">{receipt.protocols.length}</span>
+        </h3>
         <ul className="candidates">
           {receipt.protocols.map((one) => (
-            <li key={one.name}><span className="mono">{one.name} {one.version}</span> <span className="muted">{one.why}</span> <Digest value={one.digest} /></li>
+            <li key={one.name}>
+              <span className="mono">
+                {one.name} {one.version}
+              </span>{" "}
+              <span className="muted">{one.why}</span> <Digest value={one.digest} />
+            </li>
           ))}
         </ul>
       </div>
-      <div className="section"><Command line={`cleo why ${why.taskId}`} /></div>
+      <div className="section">
+        <Command line={`cleo why ${why.taskId}`} />
+      </div>
     </>
   );
 }

@@ -20,13 +20,16 @@ export function difference(before: string, after: string): Change[] {
 }
 
 function between(a: string[], b: string[]): Change[] {
-  if (a.length * b.length > PAIRS_MAX) return [{ kind: "gone", lines: a }, { kind: "new", lines: b }];
+  if (a.length * b.length > PAIRS_MAX)
+    return [
+      { kind: "gone", lines: a },
+      { kind: "new", lines: b },
+    ];
   const width = b.length + 1;
   // How many lines the rests from here on have in common at most.
   const common = new Uint32Array((a.length + 1) * width);
   const at = (i: number, j: number) => common[i * width + j] ?? 0;
-  for (let i = a.length - 1; i >= 0; i--)
-    for (let j = b.length - 1; j >= 0; j--) common[i * width + j] = a[i] === b[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
+  for (let i = a.length - 1; i >= 0; i--) for (let j = b.length - 1; j >= 0; j--) common[i * width + j] = a[i] === b[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
   const changes: Change[] = [];
   let [i, j] = [0, 0];
   while (i < a.length || j < b.length) {
