@@ -228,6 +228,12 @@ fn details(screen: &mut Screen, report: &Report) {
             .line(Tone::Plain, &changed.reason);
     }
     more(screen, &report.changed);
+    for replaced in &report.replaced.shown {
+        screen
+            .say(Tone::Dim, format!("  {} updated: ", replaced.id))
+            .line(Tone::Plain, replaced.fields.join(", "));
+    }
+    more(screen, &report.replaced);
     for kept in &report.kept.shown {
         let fields = format!("  {} keeps its {}: ", kept.id, kept.fields.join(", "));
         screen

@@ -73,6 +73,16 @@ pub(crate) struct Kept {
     pub(crate) reason: &'static str,
 }
 
+/// A task of which the file replaced fields.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Replaced {
+    /// Its id here.
+    pub(crate) id: TaskId,
+    /// The fields that have the value of the file now.
+    pub(crate) fields: Vec<String>,
+}
+
 /// What became of the phases of the project.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -182,6 +192,8 @@ pub(crate) struct Report {
     pub(crate) unchanged: usize,
     /// Tasks that were changed here later than in the file, and stay as they are here.
     pub(crate) newer_here: Sample<String>,
+    /// Updated tasks, each with the fields that were replaced.
+    pub(crate) replaced: Sample<Replaced>,
     /// What stays as it is here although the file says otherwise.
     pub(crate) kept: Sample<Kept>,
     /// Tasks that were left out.

@@ -745,17 +745,99 @@ fn what_stays_here_and_what_comes_make_no_circle_together() {
 }
 
 #[test]
-fn who_holds_a_task_that_a_file_says_is_done_holds_it_no_more() {
-    let open = r#""status":"pending""#;
+fn an_import_closes_nothing_that_is_claimed_or_unproven_here() {
+    let (open, done) = (r#""status":"pending""#, r#""status":"completed""#);
     let workspace = TestWorkspace::new().with("t.json", two_of_taskwarrior(2026, open, open));
     workspace.ok("import t.json");
-    let held = workspace.shell("CLEO_AGENT=somebody cleo claim T1");
-    assert_eq!(held.exit, 0, "{held}");
-    let done = r#""status":"completed""#;
-    workspace.write("t.json", two_of_taskwarrior(2027, done, open));
-    workspace.ok("import t.json");
-    workspace.ok("reopen T1");
-    workspace.ok("claim T1");
+    let claim = workspace
+        .shell("CLEO_AGENT=ana cleo claim T1 --json")
+        .stdout;
+    workspace.ok("update T2 --require-gate tests-passed");
+    workspace.write("t.json", two_of_taskwarrior(2027, done, done));
+    let report = workspace.ok("import t.json").stdout;
+    for line in [
+        "T1 keeps its status: claimed here",
+        "T2 keeps its status: not verified here",
+    ] {
+        assert!(report.contains(line), "{report}");
+    }
+    assert!(claim.contains("\"epoch\":1"), "{claim}");
+    let heartbeat = workspace.shell("CLEO_AGENT=ana cleo heartbeat T1 --epoch 1");
+    assert_eq!(heartbeat.exit, 0, "{heartbeat}");
+    workspace.refused(&["complete", "T2"], "E_GATE_OPEN");
+}
+
+#[test]
+fn an_import_leaves_the_criteria_of_work_as_they_are() {
+    let (ana, ben) = two_copies();
+    ben.ok("spawn T2");
+    ben.ok("claim T5 --force");
+    for id in ["T2", "T4", "T5"] {
+        later(&ana, &["update", id, "--acceptance", "anything will do"]);
+    }
+    let report = hand_over(&ana, &ben);
+    for line in [
+        "T2 keeps its acceptance: spawned here",
+        "T5 keeps its acceptance: claimed here",
+        "T4 updated: acceptance",
+    ] {
+        assert!(report.contains(line), "{report}");
+    }
+    let criteria = serde_json::json!(["sources named"]);
+    assert_eq!(field(&ben, "T2", "acceptance"), criteria);
+    assert!(hand_over(&ana, &ben).contains("unchanged"));
+}
+
+#[test]
+fn a_key_that_both_copies_gave_stays_with_both_tasks() {
+    let (ana, ben) = two_copies();
+    for copy in [&ana, &ben] {
+        copy.write("more.jsonl", r#"{"key":"release","title":"Release it"}"#);
+        copy.ok("add --batch more.jsonl");
+    }
+    hand_over(&ana, &ben);
+    hand_over(&ben, &ana);
+    hand_over(&ana, &ben);
+    for copy in [&ana, &ben] {
+        assert_eq!(field(copy, "T6", "key"), "release");
+        assert_eq!(field(copy, "T7", "key"), Value::Null);
+    }
+}
+
+#[test]
+fn references_to_an_id_of_two_tasks_are_refused() {
+    let (ana, ben) = two_copies();
+    ana.ok("add 'Of ana'");
+    ana.ok("update T3 --depends T6");
+    ben.ok("add 'Of ben'");
+    let both = ben.ok("export").stdout + &ana.ok("export").stdout;
+    let workspace = TestWorkspace::new().with("both.jsonl", both);
+    let error = workspace.refused(&["import", "both.jsonl"], "E_IMPORT_INVALID");
+    let message = error["message"].as_str().unwrap();
+    assert!(
+        message.contains("it refers to T6, the id of two tasks in this file"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_reference_to_what_a_file_leaves_out_is_not_guessed() {
+    let (ana, ben) = two_copies();
+    ana.ok("add 'Of ana'");
+    later(&ana, &["update", "T3", "--depends", "T6"]);
+    ben.ok("add 'Of ben'");
+    let lines = ana.ok("export").stdout;
+    let part: Vec<&str> = lines
+        .lines()
+        .filter(|line| !line.contains("Of ana"))
+        .collect();
+    ben.write("part.jsonl", part.join("\n"));
+    ben.ok("import part.jsonl");
+    assert_eq!(field(&ben, "T3", "depends"), serde_json::json!(["T2"]));
+    assert_eq!(
+        field(&ben, "T3", "extra")["danglingDepends"],
+        serde_json::json!(["T6"])
+    );
 }
 
 #[test]

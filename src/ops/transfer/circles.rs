@@ -80,6 +80,8 @@ impl Plan {
             let at = self.places.get(id).copied();
             match at.map(|at| (at, &self.entries[at])) {
                 Some((at, entry)) if entry.has_new_reference(&group) => changed.push(at),
+                // What both copies have is no part of the conflict.
+                Some((_, entry)) if !entry.is_alone_in(&group) => {}
                 Some((at, entry)) => {
                     new.extend(Some(at).filter(|_| entry.before.is_none()));
                     let task = &entry.task;
@@ -91,13 +93,19 @@ impl Plan {
                 }
             }
         }
-        for at in &changed {
+        // In the other copy the same changes meet: the latest is refused for good, and an earlier one only
+        // until that refusal arrives, if it still closes a circle then.
+        let is_latest = |at: &usize| {
+            let entry = &self.entries[*at];
+            Some((entry.changed.clone(), entry.task.uid.clone())) > latest
+        };
+        let (last, earlier): (Vec<usize>, Vec<usize>) =
+            changed.iter().partition(|at| is_latest(at));
+        let refused = if last.is_empty() { &earlier } else { &last };
+        for at in refused {
             let entry = &mut self.entries[*at];
-            // In the other copy the same changes meet: there the earlier one is refused, and only
-            // until this refusal arrives.
-            let own = Some((entry.changed.clone(), entry.task.uid.clone()));
-            entry.is_partial |= own > latest;
-            entry.is_open |= own <= latest;
+            entry.is_partial |= !last.is_empty();
+            entry.is_open |= last.is_empty();
             let fields = entry.refuse_references(|id| !is_only_group || group.contains(&id));
             self.keep(*at, fields, "it would wait for itself");
         }
@@ -257,6 +265,21 @@ impl Entry {
         let is_new = |id: &TaskId| group.contains(id) && !before.depends.contains(id);
         let parent = self.task.parent.filter(|id| before.parent != Some(*id));
         parent.is_some_and(|id| group.contains(&id)) || self.task.depends.iter().any(is_new)
+    }
+
+    /// Returns `true` if the task is new, or has a reference to one of `group` here alone.
+    fn is_alone_in(&self, group: &Group) -> bool {
+        let Some(before) = &self.before else {
+            return true;
+        };
+        let is_given = |id: &TaskId| self.given.iter().any(|(given, _)| given == id);
+        let parent = before.parent.filter(|id| self.given_parent != Some(*id));
+        let mut here = before
+            .depends
+            .iter()
+            .filter(|id| !is_given(id))
+            .chain(&parent);
+        here.any(|id| group.contains(id))
     }
 
     /// Leaves references of a known task as they are here; returns the fields that this concerns.

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::phases;
 use super::plan::Plan;
 use super::source::{self, Extent};
+use super::versions::differing;
 use crate::clock::next_millisecond;
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::Context;
@@ -12,7 +13,7 @@ use crate::ops::claims::{self, Caller};
 use crate::ops::trust::{self, warn_of};
 use crate::store::Transaction;
 use crate::task::Task;
-use crate::transfer::report::Report;
+use crate::transfer::report::{Replaced, Report};
 use crate::transfer::{Format, Reading};
 
 /// What is to be imported, and how.
@@ -135,7 +136,6 @@ fn write(
         };
         if other.is_some() {
             entry.task.key = before.as_ref().and_then(|before| before.key.clone());
-            entry.task.updated_at = next_millisecond(&entry.task.updated_at);
             plan.keep(at, vec!["key".to_string()], "another task has the key");
         }
         let task = &plan.entries[at].task;
@@ -162,6 +162,12 @@ fn write(
             continue;
         }
         plan.report.updated += 1;
+        let (id, mut fields) = (task.id, differing(&before, task));
+        // Notes are merged, and the time of the change is no content.
+        fields.retain(|field| !["notes", "updatedAt"].contains(&field.as_str()));
+        if !fields.is_empty() {
+            plan.report.replaced.add(|| Replaced { id, fields });
+        }
         if task.is_closed() && !before.is_closed() {
             // Nobody holds what is over; else it could not be taken up again.
             claims::end(tasks, task.id, caller)?;

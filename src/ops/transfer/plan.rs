@@ -2,9 +2,10 @@
 //! two versions of a task the later one counts, the notes of both are kept. A task of another tool is
 //! matched by its id there, and what the file says nothing of stays. Nothing is ever deleted.
 //!
-//! What belongs to the work here stays: claims, proof, the status of a task that is done or claimed. A
-//! version of an export that was merged in part is later than both by the least step of time, so that
-//! the other copy takes it over and all copies become equal.
+//! What belongs to the work here stays: claims, proof, that a task is done, the status and criteria of
+//! one that is claimed or has to be verified. A version of an export that was merged in part for another
+//! reason is later than both by the least step of time, so that the other copy takes it over and all
+//! copies become equal.
 
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
@@ -34,6 +35,8 @@ pub(super) struct Plan {
     by_uid: HashMap<String, usize>,
     by_key: HashMap<String, usize>,
     aliases: HashMap<String, usize>,
+    /// Ids that stand for several tasks of an export: two exports in one file.
+    ambiguous: HashSet<String>,
     /// Tasks that were left out, by key: the uid, and whether it is done.
     left: HashMap<String, (String, bool)>,
 }
@@ -54,6 +57,8 @@ pub(super) struct Entry {
     pub(super) task: Task,
     /// When the file says that it was changed.
     pub(super) changed: String,
+    /// The parent in the file.
+    pub(super) given_parent: Option<TaskId>,
     /// Dependencies as the file writes them.
     pub(super) given: Vec<(TaskId, Reference)>,
     /// It was changed here later than the file says, and stays.
@@ -81,6 +86,7 @@ impl Plan {
             by_uid: HashMap::new(),
             by_key: HashMap::new(),
             aliases: HashMap::new(),
+            ambiguous: HashSet::new(),
             left: reading.left,
         };
         for record in reading.records {
@@ -129,6 +135,9 @@ impl Plan {
             let is_free = |name: &String| !self.by_key.contains_key(name);
             origin = names.into_iter().find(is_free).unwrap_or(origin);
             self.by_key.insert(origin.clone(), at);
+            if self.is_own() {
+                self.ambiguous.insert(record.key.clone());
+            }
         }
         self.by_key.entry(record.key.clone()).or_insert(at);
         if let Some(alias) = record.alias.take() {
@@ -153,6 +162,7 @@ impl Plan {
             before: None,
             changed: record.task.updated_at.clone(),
             task: record.task,
+            given_parent: None,
             given: Vec::new(),
             is_newer_here: false,
             is_partial: false,
@@ -252,6 +262,16 @@ impl Plan {
             id: id.clone(),
             on: on.given.clone(),
         };
+        let both = parents.iter().chain(&depends);
+        let mut given =
+            both.filter(|it| it.readings.iter().any(|key| self.ambiguous.contains(key)));
+        if let Some(reference) = given.next() {
+            let message = format!(
+                "it refers to {}, the id of two tasks in this file; import each export by itself",
+                reference.given
+            );
+            self.fault(at, message);
+        }
         let (mut parent, mut missing, mut related) = (None, Vec::new(), Vec::new());
         for reference in &parents {
             match self.find(at, reference, tasks)? {
@@ -303,6 +323,7 @@ impl Plan {
         self.report.edges.kept += given.len();
         let entry = &mut self.entries[at];
         entry.task.parent = parent;
+        entry.given_parent = parent;
         entry.task.depends = given.iter().map(|(id, _)| *id).collect();
         entry.given = given;
         add_to_list(&mut entry.task, DANGLING, missing);
@@ -312,6 +333,9 @@ impl Plan {
 
     fn find(&self, at: usize, reference: &Reference, tasks: &dyn Transaction) -> Result<Target> {
         for key in &reference.readings {
+            if self.ambiguous.contains(key) {
+                return Ok(Target::Missing);
+            }
             if let Some(place) = self.by_key.get(key).or_else(|| self.aliases.get(key)) {
                 return Ok(Target::Task(self.entries[*place].task.id));
             }
@@ -331,13 +355,14 @@ impl Plan {
             }
             return Ok(Target::Missing);
         }
-        // A part of an export of this very workspace: what it leaves out is still here.
-        let entry = &self.entries[at];
-        let is_ours = entry.before.is_some() && entry.id == entry.task.id.to_string();
-        match reference.given.parse::<TaskId>() {
-            Ok(id) if is_ours && tasks.status(id)?.is_some() => Ok(Target::Task(id)),
-            _ => Ok(Target::Missing),
-        }
+        // The file is a part of an export. What it leaves out has this id in the workspace that wrote it,
+        // which is the same task here only where the task here refers to it, too.
+        let before = self.entries[at].before.as_ref();
+        let is_known = |id: &TaskId| {
+            before.is_some_and(|it| it.parent == Some(*id) || it.depends.contains(id))
+        };
+        let id = reference.given.parse::<TaskId>().ok().filter(is_known);
+        Ok(id.map_or(Target::Missing, Target::Task))
     }
 
     /// Keeps the references of a known task that the file of another tool says nothing of.

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::{Request, Target, export, import_text};
 use crate::claim::Lease;
 use crate::clock::Clock;
+use crate::gate::Gate;
 use crate::id::TaskId;
 use crate::ops::tasks::{self, Patch};
 use crate::ops::{Context, Surroundings, claims, require};
@@ -26,6 +27,8 @@ enum Edit {
     Free,
     Part(usize),
     Claim,
+    RequireGate,
+    Criterion,
 }
 
 /// Which copy, what, on which task, how many seconds after the edit before it.
@@ -47,6 +50,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         Just(Edit::Free),
         (0..9usize).prop_map(Edit::Part),
         Just(Edit::Claim),
+        Just(Edit::RequireGate),
+        Just(Edit::Criterion),
     ];
     prop::collection::vec((any::<bool>(), edit, 0..9usize, 0..2u32), 0..24)
 }
@@ -99,6 +104,7 @@ fn edit(context: &mut Context, step: usize, edit: &Edit, at: usize) {
                 context,
                 vec![Draft {
                     title,
+                    key: Some(format!("key {}", at % 3)),
                     ..Draft::default()
                 }],
             )
@@ -142,6 +148,14 @@ fn edit(context: &mut Context, step: usize, edit: &Edit, at: usize) {
                 ..patch
             }
         }
+        Edit::RequireGate => Patch {
+            require_gates: vec![Gate::TestsPassed],
+            ..patch
+        },
+        Edit::Criterion => Patch {
+            add_acceptance: vec![format!("criterion of step {step}")],
+            ..patch
+        },
         Edit::Part(at) => Patch {
             parent: Some(Some(other(at)).filter(|other| *other != id)),
             ..patch
@@ -165,8 +179,55 @@ fn take(context: &mut Context, file: &str) -> bool {
     before != after
 }
 
-/// Tasks by uid, with references by uid: what copies have in common.
-fn common(file: &str) -> BTreeMap<String, Value> {
+/// What claims, proof and keys are to each copy alone.
+const LOCAL: [&str; 7] = [
+    "key",
+    "status",
+    "acceptance",
+    "startedAt",
+    "completedAt",
+    "cancelledAt",
+    "archivedAt",
+];
+
+/// Returns the uids of tasks that are claimed or have to pass gates.
+fn protected(context: &mut Context) -> BTreeSet<String> {
+    let mut uids = BTreeSet::new();
+    let now = context.now();
+    context
+        .read(|transaction| {
+            let mut all = Vec::new();
+            super::each_task(transaction, |task| {
+                all.push(task);
+                Ok(())
+            })?;
+            for task in all {
+                let claim = transaction.claim(task.id)?;
+                let is_claimed = claim.is_some_and(|claim| claim.live_holder(&now).is_some());
+                if is_claimed || !transaction.gates(task.id)?.required.is_empty() {
+                    uids.insert(task.uid);
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
+    uids
+}
+
+fn keys(file: &str) -> BTreeMap<String, String> {
+    let rows = file
+        .lines()
+        .skip(1)
+        .map(|line| serde_json::from_str(line).unwrap());
+    let keys = rows.filter_map(|row: Value| {
+        let text = |name: &str| row[name].as_str().map(str::to_string);
+        Some((text("uid")?, text("key")?))
+    });
+    keys.collect()
+}
+
+/// Tasks by uid, with references by uid, and without what the copies do not share.
+fn common(file: &str, protected: &BTreeSet<String>) -> BTreeMap<String, Value> {
     let rows: Vec<Value> = file
         .lines()
         .skip(1)
@@ -178,6 +239,10 @@ fn common(file: &str) -> BTreeMap<String, Value> {
         .collect();
     let common = rows.into_iter().map(|mut row| {
         row["id"] = Value::Null;
+        let is_protected = protected.contains(row["uid"].as_str().unwrap());
+        for name in &LOCAL[..if is_protected { LOCAL.len() } else { 1 }] {
+            row.as_object_mut().unwrap().remove(*name);
+        }
         if let Some(parent) = row.get_mut("parent") {
             *parent = uids[parent.as_str().unwrap()].clone();
         }
@@ -191,7 +256,7 @@ fn common(file: &str) -> BTreeMap<String, Value> {
 }
 
 fn notes(file: &str) -> BTreeSet<String> {
-    let rows = common(file).into_values();
+    let rows = common(file, &BTreeSet::new()).into_values();
     let notes = rows.flat_map(|row| row["notes"].as_array().cloned().unwrap_or_default());
     notes.map(|note| note["text"].to_string()).collect()
 }
@@ -232,10 +297,14 @@ proptest! {
             prop_assert!(round < 6, "no end");
         }
         let (of_ana, of_ben) = (text(ana), text(ben));
-        prop_assert_eq!(common(&of_ana), common(&of_ben));
-        for file in &files {
-            let tasks = common(&of_ana);
-            prop_assert!(common(file).keys().all(|uid| tasks.contains_key(uid)));
+        let mut apart = protected(ana);
+        apart.append(&mut protected(ben));
+        prop_assert_eq!(common(&of_ana, &apart), common(&of_ben, &apart));
+        for (file, now) in files.iter().zip([&of_ana, &of_ben]) {
+            let (before, after) = (keys(file), keys(now));
+            prop_assert!(before.iter().all(|(uid, key)| after.get(uid) == Some(key)));
+            let tasks = common(&of_ana, &apart);
+            prop_assert!(common(file, &apart).keys().all(|uid| tasks.contains_key(uid)));
             prop_assert!(notes(file).is_subset(&notes(&of_ana)));
         }
     }

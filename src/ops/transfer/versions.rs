@@ -46,6 +46,12 @@ impl Plan {
         if task.created_at.is_empty() {
             task.created_at.clone_from(&before.created_at);
         }
+        // A key is given once: where two copies gave the same one to different tasks, each keeps its own.
+        let file_key = task.key.take();
+        task.key = match (&before.key, file_key) {
+            (None, Some(key)) if tasks.task_by_key(&key)?.is_none() => Some(key),
+            (key, _) => key.clone(),
+        };
         let mut notes = merge_notes(&before.notes, mem::take(&mut task.notes));
         if notes == merge_notes(&before.notes, Vec::new()) {
             notes.clone_from(&before.notes);
@@ -57,7 +63,9 @@ impl Plan {
         };
         let is_later = match task.updated_at.cmp(&before.updated_at) {
             Ordering::Equal if same != task => {
-                self.canonical(&task, tasks)? > self.canonical(&same, tasks)?
+                let is_done = |task: &Task| task.status == Status::Done;
+                let here = (is_done(&same), self.canonical(&same, tasks)?);
+                (is_done(&task), self.canonical(&task, tasks)?) > here
             }
             order => order.is_gt(),
         };
@@ -90,7 +98,9 @@ impl Plan {
         Ok(value.to_string())
     }
 
-    /// Keeps the status of a known task that is done, or that somebody works on.
+    /// Keeps what an import cannot decide: that a task is done, the status of one that is claimed, that
+    /// one which must be proven here is open, and the criteria that work here is measured by. Only the
+    /// first is dated anew, for the other copy to take over: claims and proof are of this copy alone.
     pub(super) fn protect(&mut self, at: usize, tasks: &dyn Transaction, now: &str) -> Result<()> {
         let entry = &mut self.entries[at];
         let Some(before) = &entry.before else {
@@ -98,20 +108,42 @@ impl Plan {
         };
         let claim = tasks.claim(before.id)?;
         let is_claimed = claim.is_some_and(|claim| claim.live_holder(now).is_some());
+        let is_spawned = tasks.latest_spawn(before.id)?.is_some();
+        let is_done = before.status == Status::Done;
         let task = &mut entry.task;
-        let reason = match before.status {
-            status if status == task.status => return Ok(()),
-            Status::Done => "done here",
-            Status::Active if is_claimed && !task.is_closed() => "claimed here",
-            _ => return Ok(()),
+        let status_reason = match task.status {
+            status if status == before.status => None,
+            _ if is_done => Some("done here"),
+            _ if is_claimed => Some("claimed here"),
+            Status::Done if is_spawned || !tasks.gates(before.id)?.required.is_empty() => {
+                Some("not verified here")
+            }
+            _ => None,
         };
-        task.status = before.status;
-        task.started_at.clone_from(&before.started_at);
-        task.completed_at.clone_from(&before.completed_at);
-        task.cancelled_at.clone_from(&before.cancelled_at);
-        task.archived_at.clone_from(&before.archived_at);
-        entry.is_partial = true;
-        self.keep(at, vec!["status".to_string()], reason);
+        let keeps_criteria =
+            (is_claimed || is_spawned) && !is_done && task.acceptance != before.acceptance;
+        if status_reason.is_some() {
+            task.status = before.status;
+            task.started_at.clone_from(&before.started_at);
+            task.completed_at.clone_from(&before.completed_at);
+            task.cancelled_at.clone_from(&before.cancelled_at);
+            task.archived_at.clone_from(&before.archived_at);
+            entry.is_partial |= is_done && task.updated_at > before.updated_at;
+        }
+        if keeps_criteria {
+            task.acceptance.clone_from(&before.acceptance);
+        }
+        if let Some(reason) = status_reason {
+            self.keep(at, vec!["status".to_string()], reason);
+        }
+        if keeps_criteria {
+            let reason = if is_claimed {
+                "claimed here"
+            } else {
+                "spawned here"
+            };
+            self.keep(at, vec!["acceptance".to_string()], reason);
+        }
         Ok(())
     }
 }
@@ -221,7 +253,7 @@ fn join_notes(before: &[Note], after: Vec<Note>) -> Vec<Note> {
 }
 
 /// Returns the names of the fields in which two versions differ.
-fn differing(one: &Task, other: &Task) -> Vec<String> {
+pub(super) fn differing(one: &Task, other: &Task) -> Vec<String> {
     let (one, other) = (json!(one), json!(other));
     let fields = one.as_object().into_iter().chain(other.as_object());
     let names = fields.flat_map(|fields| fields.keys());
