@@ -11,7 +11,8 @@ use super::value::element;
 use super::vocabulary::{CREATE, DELETE, SET, SHOW, component_type, contains_word, field, kind_of};
 use super::{Call, Tool};
 
-const YES: &str = "yes|y|yeah|yep|ok|okay|sure|confirm|confirmed|proceed|go ahead|do it|please do|of course|sounds good";
+const YES: &str =
+    "yes|y|yeah|yep|ok|okay|sure|confirm|confirmed|proceed|go ahead|do|do it|of course|sounds good";
 const NO: &str = "no|n|nope|cancel|stop|abort|never mind|nevermind|forget it|don't|do not|don't do it|do not do it";
 
 #[derive(Clone, Debug)]
@@ -137,8 +138,7 @@ fn short(message: &str) -> Option<Short> {
     match (is_all(YES), is_all(NO)) {
         (true, _) => Some(Short::Yes),
         (_, true) => Some(Short::No),
-        // "Please do" without its "please".
-        _ => (text == "do" && message.len() < 20).then_some(Short::Yes),
+        _ => None,
     }
 }
 

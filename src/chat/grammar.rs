@@ -119,7 +119,7 @@ fn parts() -> Vec<(&'static str, String)> {
         .flat_map(|words| words.iter().copied())
         .collect();
     let states: Vec<&str> = STATES.iter().map(|(word, _, _)| *word).collect();
-    let numbered = r"(?:(?:my|the|our|this) )?(?:component|{kinds})(?:[ _-]?id)?(?: (?:number|no\.?|with id|is))?(?:\s*[:=#_]\s*|-| #?)(?P<id>[0-9]{1,15})(?:'s)?(?:\s*\x02+)?";
+    let numbered = r"(?:(?:my|the|our|this) )?component(?:[ _-]?id)?(?: (?:number|no\.?|with id|is))?(?:\s*[:=#_]\s*|-| #?)(?P<id>[0-9]{1,15})(?:'s)?(?:\s*\x02+)?";
     let described = r"(?:a |(?:my|the|our|this) (?:(?P<label>\x01+|[^\x01\x02]{1,60}?) )??)?(?P<kind>components?|{kinds})(?: component)?(?:(?: (?:with|whose|where)(?: the| a)? (?P<by>{field})(?: is| of| =|:)?| (?:called|named|titled)) (?P<what>\x01+|[^\x01\x02]+?))?(?:'s?)?(?:\s*\x02+)?";
     vec![
         ("target", format!("(?:{numbered}|{described})")),
@@ -331,16 +331,15 @@ pub(crate) fn doubt(sentence: &Sentence) -> Option<&'static str> {
         .plain
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| word.parse::<u64>().is_ok());
-    let is_doubtful = DOUBTFUL
-        .as_ref()
-        .is_some_and(|doubtful| doubtful.is_match(&sentence.plain));
+    let mut words = sentence.plain.split(|c: char| !c.is_alphanumeric());
+    let is_tangled = words.any(|word| contains_word(TANGLING, word));
     match sentence.clients.len() {
         _ if sentence.has_odd_client => Some("A client is named by its number, such as client 6."),
         2.. => Some("I work for one client at a time."),
         _ if sentence.plain.contains("component") && numbers.count() > 1 => {
             Some("I work on one component at a time.")
         }
-        _ if is_doubtful => Some(
+        _ if is_tangled => Some(
             "I do one thing at a time, and a text with \"and\", \"or\" or the like has to stand in quotes.",
         ),
         _ => None,
