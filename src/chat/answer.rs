@@ -1,355 +1,281 @@
-//! Short answers to what waits: yes, no, a choice from a list.
+//! What a message is in its conversation: an answer to what waits, a request, or neither.
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
-use super::message::unquoted;
-use super::record::{ID_MAX, canonical};
-use super::vocabulary::component_type;
+use super::grammar::{self, Meaning, elements, read_pairs, read_text};
+use super::model::Advice;
+use super::pending::{Chat, Choosable, Lack, Pending, PendingKind, Question};
+use super::record::{canonical, is_id};
+use super::sentence::{CLIENT, Sentence, strip_quotes};
+use super::value::element;
+use super::vocabulary::{CREATE, DELETE, SET, SHOW, component_type, contains_word, field, kind_of};
+use super::{Call, Tool};
 
-/// A short answer.
+const YES: &str =
+    "yes|y|yeah|yep|ok|okay|sure|confirm|confirmed|proceed|go ahead|do|do it|of course|sounds good";
+const NO: &str = "no|n|nope|cancel|stop|abort|never mind|nevermind|forget it|don't|do not|don't do it|do not do it";
+
+#[derive(Clone, Debug)]
+pub(crate) enum Heard {
+    Confirmed(Pending),
+    Cancelled(Pending),
+    Chosen(Pending, String),
+    /// A number that is none of the list.
+    Invalid(Pending),
+    /// No answer and no request, or (true) a call for help: what waits goes on waiting.
+    Kept(Pending, bool),
+    /// The question for what a request lacks is called off.
+    Dropped,
+    /// No answer to the question for what a request lacks.
+    Again(Question),
+    /// An answer, but nothing waits.
+    Nothing,
+    /// An answer that completes what was asked for.
+    Filled(Call),
+    /// A request, and whether a model read it.
+    Request(Meaning, bool),
+    /// No request, and what a model says instead of one.
+    Unknown(Option<Advice>),
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Short {
-    /// Go on.
+enum Short {
     Yes,
-    /// Leave it.
     No,
 }
 
-/// Words that mean a yes, as people say it.
-const YES: &[&str] = &[
-    "absolutely",
-    "agreed",
-    "approved",
-    "certainly",
-    "confirm",
-    "confirmed",
-    "correct",
-    "definitely",
-    "do it",
-    "do so",
-    "do that",
-    "fine",
-    "fine by me",
-    "fine with me",
-    "go ahead",
-    "go for it",
-    "go on",
-    "i agree",
-    "i confirm",
-    "i do",
-    "looks good",
-    "looks good to me",
-    "of course",
-    "ok",
-    "okay",
-    "please do",
-    "proceed",
-    "sounds good",
-    "sure",
-    "that is fine",
-    "that's fine",
-    "y",
-    "yeah",
-    "yep",
-    "yes",
-    "you can",
-    "you may",
-    "yup",
-];
-
-/// Words that mean a no.
-const NO: &[&str] = &[
-    "abort",
-    "better not",
-    "cancel",
-    "cancel it",
-    "cancel that",
-    "do not",
-    "do not do it",
-    "do not do that",
-    "don't",
-    "don't do it",
-    "don't do that",
-    "drop it",
-    "forget it",
-    "leave it",
-    "n",
-    "nah",
-    "never mind",
-    "nevermind",
-    "no",
-    "nope",
-    "not now",
-    "stop",
-];
-
-/// Words beside a yes or a no that change nothing about it.
-const POLITE: &[&str] = &["now", "please", "thank", "thanks", "then", "you"];
-
-/// Reads a yes or a no. Every word of the message must be part of one; a message that says both says
-/// neither.
-pub(super) fn short(message: &str) -> Option<Short> {
-    let bare = bare(message).replace('’', "'");
-    let words = bare.split([' ', ',', ';', '.', '!', '\t', '\n']);
-    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-    let (mut at, mut found) = (0, None);
-    while at < words.len() {
-        let (meaning, count) = phrase(&words[at..])?;
-        if meaning.is_some() && found.is_some() && meaning != found {
-            return None;
-        }
-        found = found.or(meaning);
-        at += count;
-    }
-    found
-}
-
-/// Reads the longest phrase that words begin with: what it means, and how many words it has.
-fn phrase(words: &[&str]) -> Option<(Option<Short>, usize)> {
-    let begins = |phrase: &str| {
-        let mut parts = phrase.split(' ').enumerate();
-        parts.all(|(at, part)| words.get(at) == Some(&part))
+/// Reads a message at a moment (RFC 3339 in UTC); times of one form are in the order of their bytes.
+pub(crate) fn hear(chat: &Chat, message: &str, now: &str, advice: Option<&Advice>) -> Heard {
+    let short = short(message);
+    let pending = chat
+        .pending
+        .as_ref()
+        .filter(|pending| now < pending.expires.as_str());
+    let question = chat
+        .question
+        .as_ref()
+        .filter(|question| now < question.expires.as_str());
+    let meaning = grammar::understand(message);
+    let call = match advice {
+        Some(Advice::Call(call)) => Some(Heard::Request(Meaning::Call(call.clone()), true)),
+        _ => None,
     };
-    let meaning = |phrases: &'static [&'static str], short| {
-        let fitting = phrases.iter().filter(|phrase| begins(phrase));
-        fitting.map(move |phrase| (short, phrase.split(' ').count()))
-    };
-    let all = meaning(YES, Some(Short::Yes)).chain(meaning(NO, Some(Short::No)));
-    all.chain(meaning(POLITE, None))
-        .max_by_key(|(_, count)| *count)
-}
-
-/// Says whether a message is a short answer or a number, which ask for nothing by themselves.
-pub(crate) fn is_short(message: &str) -> bool {
-    short(message).is_some() || choice(message, &[]) == Choice::Invalid
-}
-
-/// Writes a short answer in its one form. A long message is none.
-fn bare(message: &str) -> String {
-    let message = message.trim();
-    if message.len() > 200 {
-        return String::new();
-    }
-    message
-        .trim_end_matches(['.', '!', ')'])
-        .trim()
-        .to_lowercase()
-}
-
-/// What a choice comes to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Choice {
-    /// This component.
-    Component(String),
-    /// A number that is none of the list.
-    Invalid,
-    /// No choice by number; it may be a title.
-    Other,
-}
-
-/// Words for places in a list.
-const PLACES: &[&[&str]] = &[
-    &["first", "1st"],
-    &["second", "2nd"],
-    &["third", "3rd"],
-    &["fourth", "4th"],
-    &["fifth", "5th"],
-    &["sixth", "6th"],
-    &["seventh", "7th"],
-    &["eighth", "8th"],
-    &["ninth", "9th"],
-    &["tenth", "10th"],
-];
-
-/// Reads a word for a place in a list of so many, counted from 1.
-pub(super) fn place(word: &str, last: usize) -> Option<usize> {
-    let place = PLACES.iter().position(|names| names.contains(&word));
-    place.map(|at| at + 1).or((word == "last").then_some(last))
-}
-
-/// Takes the little words off a choice, and writes "the second one" as a number.
-fn spoken(word: &str, last: usize) -> String {
-    let little = ["the", "one", "take", "i", "choose", "pick", "mean"];
-    let words = word.split([' ', ',']);
-    let is_little = |word: &&str| {
-        little.contains(word) || POLITE.contains(word) || component_type(word).is_some()
-    };
-    let words = words.filter(|word| !word.is_empty() && !is_little(word));
-    let number =
-        |word: &str| place(word, last).map_or_else(|| word.to_string(), |place| place.to_string());
-    words.map(number).collect::<Vec<_>>().join(" ")
-}
-
-/// Reads the choice of a component by its place in the list or by its id.
-pub(super) fn choice(message: &str, candidates: &[String]) -> Choice {
-    let word = spoken(&bare(message), candidates.len());
-    let words = ["component", "number", "option", "no.", "id", "#"];
-    let digits = words.iter().fold(word.as_str(), |word, prefix| {
-        word.strip_prefix(prefix).unwrap_or(word).trim_start()
-    });
-    if digits.is_empty() || !digits.bytes().all(|c| c.is_ascii_digit()) {
-        // A number that no place and no id can be, such as -1.
-        let is_number =
-            digits.contains(|c: char| c.is_ascii_digit()) && digits.parse::<f64>().is_ok();
-        return match is_number {
-            true => Choice::Invalid,
-            false => Choice::Other,
+    if let Some(pending) = pending {
+        let kept = |asks_help| Heard::Kept(pending.clone(), asks_help);
+        return match (answer(pending, short, message), meaning) {
+            (Some(heard), _) => heard,
+            (None, Some(Meaning::Help)) => kept(true),
+            (None, Some(meaning)) => Heard::Request(meaning, false),
+            (None, None) => call.unwrap_or_else(|| kept(false)),
         };
     }
-    let place = digits
-        .parse::<usize>()
-        .ok()
-        .filter(|_| !word.starts_with("component"));
-    let by_place = place.and_then(|place| candidates.get(place.checked_sub(1)?));
-    let id = canonical(digits);
-    let by_id = || candidates.iter().find(|candidate| **candidate == id);
-    match by_place.or_else(by_id) {
-        Some(component) => Choice::Component(component.clone()),
-        None => Choice::Invalid,
+    if let Some(question) = question {
+        let again = || Heard::Again(question.clone());
+        return match (short, meaning) {
+            (Some(Short::No), _) => Heard::Dropped,
+            (_, Some(Meaning::Client(client))) if question.lacks == Lack::Client => {
+                let mut call = question.call.clone();
+                call.set("clientId", client);
+                Heard::Filled(call)
+            }
+            (_, Some(meaning)) => Heard::Request(meaning, false),
+            (Some(Short::Yes), None) => again(),
+            (None, None) => fill(question, message).map_or_else(again, Heard::Filled),
+        };
+    }
+    match meaning {
+        Some(meaning) => Heard::Request(meaning, false),
+        None if short.is_some() || choice(message, &[]).is_some() => Heard::Nothing,
+        None => call.unwrap_or_else(|| Heard::Unknown(advice.cloned())),
     }
 }
 
-/// Reads an answer that only names a component by its id: "component 101".
-pub(super) fn only_component(message: &str) -> Option<String> {
-    let word = spoken(&bare(message), 0);
-    let digits = word.trim_start_matches("component").trim_start();
-    let is_id = (1..=ID_MAX).contains(&digits.len()) && digits.bytes().all(|c| c.is_ascii_digit());
-    is_id.then(|| canonical(digits))
+/// Reads a yes, a no or a choice.
+fn answer(pending: &Pending, short: Option<Short>, message: &str) -> Option<Heard> {
+    let chosen = |id: &String| Heard::Chosen(pending.clone(), id.clone());
+    match (pending.kind, short) {
+        (_, Some(Short::No)) => Some(Heard::Cancelled(pending.clone())),
+        (PendingKind::Confirm, Some(Short::Yes)) => Some(Heard::Confirmed(pending.clone())),
+        (PendingKind::Confirm, None) => {
+            // A component named where only the list was offered.
+            let next = pending.next.clone()?;
+            let id = component_number(message)?;
+            let pending = Pending::new(PendingKind::Select, pending.agent, next);
+            Some(Heard::Chosen(pending, id))
+        }
+        (PendingKind::Select, Some(Short::Yes)) => match pending.candidates.as_slice() {
+            [one] => Some(chosen(one)),
+            _ => Some(Heard::Invalid(pending.clone())),
+        },
+        (PendingKind::Select, None) => match choice(message, &pending.options)? {
+            Some(id) => Some(chosen(&id)),
+            None => Some(Heard::Invalid(pending.clone())),
+        },
+    }
 }
 
-/// Takes the little words off a title: "the card called About" for "about".
-fn bare_title(message: &str) -> String {
-    let little = [
-        "called",
-        "titled",
-        "named",
-        "with",
-        "title",
-        "caption",
-        "component",
-    ];
-    let spoken = spoken(&bare(message), 0);
-    let words = spoken.split(' ').filter(|word| !little.contains(word));
-    unquoted(&words.collect::<Vec<_>>().join(" ")).to_string()
+/// Reads a yes or a no. Every word of the message must be part of one.
+fn short(message: &str) -> Option<Short> {
+    let text = message.to_lowercase().replace('’', "'");
+    let words = text.split([' ', ',', ';', '.', '!', '\t', '\n']);
+    let polite = ["", "please", "thanks", "thank", "you", "now"];
+    let words: Vec<&str> = words.filter(|word| !polite.contains(word)).collect();
+    let text = words.join(" ");
+    let is_all = |list: &str| {
+        let mut rest = text.as_str();
+        while !rest.is_empty() {
+            let fitting = list.split('|').filter_map(|phrase| {
+                let rest = rest.strip_prefix(phrase)?;
+                (rest.is_empty() || rest.starts_with(' ')).then_some(rest.trim_start())
+            });
+            match fitting.min_by_key(|rest| rest.len()) {
+                Some(shorter) => rest = shorter,
+                None => return false,
+            }
+        }
+        !text.is_empty()
+    };
+    match (is_all(YES), is_all(NO)) {
+        (true, _) => Some(Short::Yes),
+        (_, true) => Some(Short::No),
+        _ => None,
+    }
 }
 
-/// Finds the one candidate among found components that has this title, or caption without one.
-pub(super) fn titled(message: &str, found: &Value, candidates: &[String]) -> Option<String> {
-    let whole = unquoted(message.trim()).to_lowercase();
-    let one = titled_so(&whole, found, candidates);
-    one.or_else(|| titled_so(&bare_title(message), found, candidates))
-}
-
-fn titled_so(wanted: &str, found: &Value, candidates: &[String]) -> Option<String> {
-    let components = found.get("components")?.as_array()?;
-    let mut fitting = components.iter().filter_map(|component| {
-        let id = component.get("componentId")?.as_str()?;
-        let props = component.get("props")?;
-        let title = props
-            .get("title")
-            .or_else(|| props.get("caption"))?
-            .as_str()?;
-        let fits = title.to_lowercase() == wanted && candidates.iter().any(|one| one == id);
-        fits.then(|| id.to_string())
-    });
+/// Reads a choice by place, id or unique title: the component, or none where the number is none of the list.
+fn choice(message: &str, options: &[Choosable]) -> Option<Option<String>> {
+    let text = message.trim().trim_end_matches(['.', '!']).to_lowercase();
+    let text = text.trim_end_matches("please").trim_end_matches([' ', ',']);
+    let is_id_only = text.starts_with("component");
+    let leads = ["the ", "component", "number", "option", "no.", "#", " "];
+    let digits = leads
+        .iter()
+        .fold(text, |text, lead| text.strip_prefix(lead).unwrap_or(text));
+    let digits = digits.trim_start_matches([' ', '#']);
+    if digits.parse::<f64>().is_ok() && digits.contains(|c: char| c.is_ascii_digit()) {
+        let place = digits.parse::<usize>().ok().filter(|_| !is_id_only);
+        let by_place = place.and_then(|place| options.get(place.checked_sub(1)?));
+        let id = if is_id(digits) {
+            canonical(digits)
+        } else {
+            String::new()
+        };
+        let by_id = || options.iter().find(|one| one.id == id);
+        return Some(by_place.or_else(by_id).map(|one| one.id.clone()));
+    }
+    let bare = text.trim_start_matches("the ");
+    let bare = match bare.rsplit_once(' ') {
+        Some((title, kind)) if component_type(kind).is_some() || kind == "one" => title,
+        _ => bare,
+    };
+    let titles = [strip_quotes(text), strip_quotes(bare)];
+    let mut fitting = options
+        .iter()
+        .filter(|one| !one.title.is_empty() && titles.contains(&one.title.to_lowercase().as_str()));
     let one = fitting.next()?;
-    fitting.next().is_none().then_some(one)
+    fitting.next().is_none().then(|| Some(one.id.clone()))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+fn component_number(message: &str) -> Option<String> {
+    let text = message.trim().to_lowercase();
+    let digits = text
+        .trim_start_matches("component")
+        .trim_start_matches([' ', '#']);
+    is_id(digits).then(|| canonical(digits))
+}
 
-    #[test]
-    fn short_answers_are_read_in_every_form() {
-        for (message, expected) in [
-            ("yes", Some(Short::Yes)),
-            (" Yes! ", Some(Short::Yes)),
-            ("y", Some(Short::Yes)),
-            ("OK.", Some(Short::Yes)),
-            ("confirm", Some(Short::Yes)),
-            ("proceed", Some(Short::Yes)),
-            ("yes, please", Some(Short::Yes)),
-            ("sure", Some(Short::Yes)),
-            ("Go ahead!", Some(Short::Yes)),
-            ("ok do it", Some(Short::Yes)),
-            ("Yes, go ahead and thank you", None),
-            ("yes. do that now, thanks", Some(Short::Yes)),
-            ("sounds good", Some(Short::Yes)),
-            ("Of course, please proceed.", Some(Short::Yes)),
-            ("please do", Some(Short::Yes)),
-            ("please", None),
-            ("No, thank you", Some(Short::No)),
-            ("please don’t do it", Some(Short::No)),
-            ("never mind", Some(Short::No)),
-            ("no, go ahead", None),
-            ("ok cancel", None),
-            ("do it for client 7", None),
-            ("not sure", None),
-            ("sure, but delete component 102", None),
-            ("yes yes yes yes", Some(Short::Yes)),
-            ("no", Some(Short::No)),
-            ("Cancel", Some(Short::No)),
-            ("yes but to small", None),
-            ("not ok", None),
-            ("", None),
-        ] {
-            assert_eq!(short(message), expected, "{message}");
-        }
+/// Completes a call with an answer.
+fn fill(question: &Question, message: &str) -> Option<Call> {
+    let mut call = question.call.clone();
+    let sentence = Sentence::read(message);
+    if sentence
+        .client()
+        .is_some_and(|client| client != call.text("clientId"))
+    {
+        return None;
     }
+    let end = sentence.plain.trim_end_matches([CLIENT, ' ']).len();
+    let phrase = bare(&sentence.plain[..end]);
+    let mut updates = call.object("updates");
+    match &question.lacks {
+        Lack::Client => call.set(
+            "clientId",
+            canonical(Some(phrase).filter(|text| is_id(text))?),
+        ),
+        Lack::Type => {
+            updates.insert("component_type".to_string(), component_type(phrase)?.into());
+            call.set("updates", updates);
+        }
+        Lack::Group => {
+            let title = read_text(&sentence, 0..end)?;
+            let bare = bare(&title);
+            let bare = bare
+                .trim_end_matches(" one")
+                .trim_end_matches(" group")
+                .trim_end_matches(" security");
+            call.set("security_group_title", bare);
+        }
+        Lack::Element(name) => {
+            let mut updates = call.object("designUpdates");
+            let by_number = phrase
+                .parse::<usize>()
+                .ok()
+                .and_then(|place| question.options.get(place.checked_sub(1)?));
+            let named = elements(by_number.map_or(phrase, String::as_str));
+            let [one] = named.as_slice() else { return None };
+            let value = updates.remove(name).unwrap_or_default();
+            updates.insert(one.key.to_string(), value);
+            call.set("designUpdates", updates);
+        }
+        Lack::Field(value) => {
+            let one =
+                field(phrase).map(|field| Map::from_iter([(field.to_string(), json!(value))]));
+            call.set("updates", one.or_else(|| read_pairs(&sentence))?);
+        }
+        Lack::Value(key) if call.tool == Tool::UpdateDesign => {
+            let mut updates = call.object("designUpdates");
+            updates.insert(key.clone(), read_value(&sentence, end, element(key)?.kind)?);
+            call.set("designUpdates", updates);
+        }
+        Lack::Value(key) => match read_pairs(&sentence) {
+            Some(pairs) => call.set("updates", pairs),
+            None => {
+                updates.insert(key.clone(), read_value(&sentence, end, kind_of(key)?)?);
+                call.set("updates", updates);
+            }
+        },
+    }
+    Some(call)
+}
 
-    #[test]
-    fn a_choice_is_a_place_in_the_list_or_an_id() {
-        let candidates = ["101".to_string(), "2".to_string(), "7".to_string()];
-        for (message, expected) in [
-            ("1", Choice::Component("101".into())),
-            ("2.", Choice::Component("2".into())),
-            ("#3", Choice::Component("7".into())),
-            ("number 3", Choice::Component("7".into())),
-            ("101", Choice::Component("101".into())),
-            ("component 2", Choice::Component("2".into())),
-            ("component 7", Choice::Component("7".into())),
-            ("7", Choice::Component("7".into())),
-            ("0", Choice::Invalid),
-            ("9", Choice::Invalid),
-            ("99999999999999999999999", Choice::Invalid),
-            ("-1", Choice::Invalid),
-            ("1.5", Choice::Invalid),
-            ("-", Choice::Other),
-            ("nan", Choice::Other),
-            ("About", Choice::Other),
-            ("the second one", Choice::Component("2".into())),
-            ("2 please", Choice::Component("2".into())),
-            ("The 3rd, thanks", Choice::Component("7".into())),
-            ("the last one please", Choice::Component("7".into())),
-            ("the second card", Choice::Component("2".into())),
-            ("the About card", Choice::Other),
-            ("the fourth", Choice::Invalid),
-            ("the one", Choice::Other),
-        ] {
-            assert_eq!(choice(message, &candidates), expected, "{message}");
-        }
-    }
+/// Reads the value that was asked for. A text that may be a request or a question has to stand in quotes.
+fn read_value(sentence: &Sentence, end: usize, kind: super::kind::Kind) -> Option<Value> {
+    let leads = ["make it ", "set it to ", "it should be ", "use ", "to "];
+    let plain = &sentence.plain[..end];
+    let start = leads
+        .iter()
+        .find(|lead| plain.starts_with(**lead))
+        .map_or(0, |lead| lead.len());
+    let first = plain[start..].split(' ').next().unwrap_or_default();
+    let verbs = [
+        CREATE,
+        DELETE,
+        SHOW,
+        SET,
+        "what which why how who when where is are does",
+    ];
+    let is_request = verbs.iter().any(|list| contains_word(list, first)) || plain.ends_with('?');
+    let text = read_text(sentence, start..end).filter(|text| !is_request && !text.is_empty())?;
+    kind.read(&json!(text))
+        .or_else(|| kind.read(&json!(bare(&text))))
+}
 
-    #[test]
-    fn a_title_is_found_with_little_words_around_it() {
-        let about = serde_json::json!({"componentId": "102", "props": {"title": "About"}});
-        let the_one = serde_json::json!({"componentId": "103", "props": {"title": "The one"}});
-        let found = serde_json::json!({"components": [about, the_one]});
-        let candidates = ["102".to_string(), "103".to_string()];
-        for (message, expected) in [
-            ("About", Some("102")),
-            ("the About card", Some("102")),
-            ("About please", Some("102")),
-            ("the one called About", Some("102")),
-            ("the card with title \"About\"", Some("102")),
-            ("the one", Some("103")),
-            ("delete About", None),
-        ] {
-            let id = titled(message, &found, &candidates);
-            assert_eq!(id.as_deref(), expected, "{message}");
-        }
-        assert_eq!(only_component("component 101").as_deref(), Some("101"));
-        assert_eq!(only_component("delete component 101"), None);
-    }
+/// Takes off what may stand around an answer.
+fn bare(text: &str) -> &str {
+    let text = text.trim().trim_end_matches(['.', '!', ' ']);
+    let text = text.trim_end_matches("please").trim_end_matches([' ', ',']);
+    let leads = ["only ", "just ", "the ", "a ", "an ", "its "];
+    leads
+        .iter()
+        .fold(text, |text, lead| text.strip_prefix(lead).unwrap_or(text))
 }

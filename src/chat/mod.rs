@@ -1,30 +1,25 @@
-//! The chat about designs and components, without any IO: from a message, and what the conversation
-//! remembers, to the next call of a tool or to the reply. [`talk`] is the way through it, `router`
-//! chooses one of the three agents, and each agent is a function of the request and of what the tools
-//! returned so far. Rules: chat notes, sections 2.2 to 2.6.
+//! What a message to the chat means, without any IO. `answer` reads answers to what waits, `grammar` reads
+//! whole sentences, `model` reads what a language model makes of the rest, and `veto` refuses what neither
+//! may mean. Each of them makes a [`Call`], which `ops::chat` carries out. Rules: chat notes, 2.2 to 2.6.
 
-mod answer;
-mod clarifier;
-mod design;
-mod editor;
+pub(crate) mod answer;
+mod grammar;
 mod kind;
-mod message;
-mod pending;
+pub(crate) mod model;
+pub(crate) mod pending;
 pub(crate) mod record;
-mod request;
-mod router;
-pub(crate) mod talk;
+mod sentence;
 pub(crate) mod value;
-mod vocabulary;
+mod veto;
+pub(crate) mod vocabulary;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub(crate) use answer::is_short;
-pub(crate) use message::client_id;
-pub(crate) use pending::{Ask, Chat, Choosable, Difference, Pending, PendingKind, Settled};
-pub(crate) use router::{NO_RULE, route};
-pub(crate) use vocabulary::{ELEMENTS, component_type};
+pub(crate) use grammar::{Meaning, doubt, elements, is_about_design};
+pub(crate) use pending::{Chat, Choosable, Difference, Pending, PendingKind, Settled};
+pub(crate) use sentence::Sentence;
+pub(crate) use veto::{check_fields, check_model_call};
 
 /// One of the agents of the chat.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -47,13 +42,14 @@ macro_rules! tools {
         pub(crate) enum Tool { $(#[doc = $name] #[serde(rename = $name)] $variant,)+ }
 
         impl Tool {
-            /// Returns its name.
+            pub(crate) const ALL: &[Tool] = &[$(Tool::$variant,)+];
+
             pub(crate) fn name(self) -> &'static str {
                 match self { $(Tool::$variant => $name,)+ }
             }
 
-            /// Says whether it changes something, and so needs a yes.
-            pub(crate) fn writes(self) -> bool {
+            /// A tool that writes is called after a yes only.
+            pub(crate) fn can_write(self) -> bool {
                 match self { $(Tool::$variant => $writes,)+ }
             }
         }
@@ -73,13 +69,48 @@ tools! {
     SearchComponent = "searchComponent", false;
 }
 
-/// A call of a tool.
+impl Tool {
+    /// Works on one component, which may still have to be chosen.
+    pub(crate) fn is_on_component(self) -> bool {
+        matches!(
+            self,
+            Tool::UpdateComponent
+                | Tool::DeleteComponent
+                | Tool::AddSecurityGroup
+                | Tool::RemoveSecurityGroup
+        )
+    }
+}
+
+/// A call of a tool. Until it is complete, `criteria` may stand for `componentId`, and a value to be asked
+/// for is null.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Call {
-    /// The tool.
     pub(crate) tool: Tool,
     /// What it is given, spelled as in the specification.
     pub(crate) args: Map<String, Value>,
+}
+
+impl Call {
+    pub(crate) fn new<const N: usize>(tool: Tool, args: [(&str, Value); N]) -> Call {
+        let args = args.map(|(key, value)| (key.to_string(), value));
+        Call {
+            tool,
+            args: Map::from_iter(args),
+        }
+    }
+
+    pub(crate) fn text(&self, key: &str) -> &str {
+        text(&self.args, key)
+    }
+
+    pub(crate) fn object(&self, key: &str) -> Map<String, Value> {
+        object(&self.args, key)
+    }
+
+    pub(crate) fn set(&mut self, key: &str, value: impl Into<Value>) {
+        self.args.insert(key.to_string(), value.into());
+    }
 }
 
 /// A call of a tool that was made.
@@ -92,83 +123,6 @@ pub(crate) struct Called {
     pub(crate) args: Map<String, Value>,
     /// What it returned.
     pub(crate) result: Value,
-}
-
-/// What happens next.
-#[derive(Clone, Debug)]
-pub(crate) enum Step {
-    /// A tool is called.
-    Call(Call),
-    /// A tool that writes is tried without writing, to know what a yes would do.
-    Rehearse(Call),
-    /// The reply is there.
-    Say(Saying),
-}
-
-impl Step {
-    /// Adds to a reply what became of what waited, unless it says that already.
-    fn settling(self, settled: Option<Settled>) -> Step {
-        match self {
-            Step::Say(saying) => Step::Say(Saying {
-                settled: saying.settled.or(settled),
-                ..saying
-            }),
-            step => step,
-        }
-    }
-}
-
-/// A reply, and what waits after it.
-#[derive(Clone, Debug)]
-pub(crate) struct Saying {
-    /// Who replies.
-    pub(crate) agent: ChatAgent,
-    /// The reply.
-    pub(crate) text: String,
-    /// What waits.
-    pub(crate) wait: Wait,
-    /// What became of what waited before, if that is over.
-    pub(crate) settled: Option<Settled>,
-}
-
-/// What waits for the user's next message.
-#[derive(Clone, Debug)]
-pub(crate) enum Wait {
-    /// Nothing.
-    Nothing,
-    /// What waited before.
-    Kept,
-    /// A yes or a choice.
-    Pending(Box<Pending>),
-    /// What a request lacks.
-    Ask(Ask),
-}
-
-impl Saying {
-    /// A reply after which nothing waits.
-    fn new(agent: ChatAgent, text: impl Into<String>) -> Saying {
-        Saying {
-            agent,
-            text: text.into(),
-            wait: Wait::Nothing,
-            settled: None,
-        }
-    }
-
-    /// Adds a line to its text.
-    fn adding(mut self, line: &str) -> Saying {
-        if !line.is_empty() && !self.text.ends_with('\n') {
-            self.text.push('\n');
-        }
-        self.text += line;
-        self
-    }
-
-    /// Adds what waits.
-    fn waiting(mut self, wait: Wait) -> Saying {
-        self.wait = wait;
-        self
-    }
 }
 
 /// An answer of the chat to one message.
@@ -188,24 +142,17 @@ pub(crate) struct Turn {
     pub(crate) pending: Option<Pending>,
     /// What became of what waited before this message; none where nothing waited, and while it still does.
     pub(crate) settled: Option<Settled>,
-    /// The rule by which the agent was chosen.
+    /// How the message was understood.
     pub(crate) reason: String,
 }
 
-/// Makes the arguments of a tool.
-fn args<const N: usize>(pairs: [(&str, Value); N]) -> Map<String, Value> {
-    pairs
-        .into_iter()
-        .map(|(key, value)| (key.to_string(), value))
-        .collect()
+/// Returns the text under a key, or an empty one.
+pub(crate) fn text<'a>(args: &'a Map<String, Value>, key: &str) -> &'a str {
+    args.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Returns the text under a key, or nothing.
-fn text<'a>(object: &'a Map<String, Value>, key: &str) -> &'a str {
-    object.get(key).and_then(Value::as_str).unwrap_or_default()
-}
-
-/// Returns what is wrong, if a tool says so.
-fn fault(result: &Value) -> Option<&str> {
-    result.get("error").and_then(Value::as_str)
+/// Returns the object under a key, or an empty one.
+pub(crate) fn object(args: &Map<String, Value>, key: &str) -> Map<String, Value> {
+    let object = args.get(key).and_then(Value::as_object);
+    object.cloned().unwrap_or_default()
 }

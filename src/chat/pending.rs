@@ -5,17 +5,15 @@ use serde_json::{Map, Value};
 
 use super::{Call, ChatAgent, Tool};
 
-/// What is remembered of a conversation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Chat {
     /// The client that was named last.
     pub(crate) client: Option<String>,
-    /// What waits for a yes or a choice.
     pub(crate) pending: Option<Pending>,
-    /// A request that lacks something.
-    pub(crate) ask: Option<Ask>,
-    /// What is to be deleted, as it was when a yes was asked for: its digest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) question: Option<Question>,
+    /// Digest of what is to be deleted, as it was when a yes was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) shown: Option<String>,
     /// When something last ceased to wait, RFC 3339 in UTC: what began to wait until then is over, whoever
@@ -113,8 +111,8 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// Makes one for a call; the times come from who keeps it.
-    pub(super) fn new(kind: PendingKind, agent: ChatAgent, call: Call) -> Pending {
+    /// Makes one for a call; its times are set when it is kept.
+    pub(crate) fn new(kind: PendingKind, agent: ChatAgent, call: Call) -> Pending {
         Pending {
             kind,
             agent,
@@ -130,7 +128,6 @@ impl Pending {
         }
     }
 
-    /// Returns the call that waits.
     pub(crate) fn call(&self) -> Call {
         Call {
             tool: self.tool,
@@ -139,21 +136,28 @@ impl Pending {
     }
 }
 
-/// A request that lacks something; an answer without a verb of its own completes it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Ask {
-    /// The request.
-    pub(crate) message: String,
-    /// Whether it lacks the client, so that a bare number is one.
-    pub(crate) is_client: bool,
+/// A call that lacks something, which the user was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Question {
+    pub(crate) call: Call,
+    pub(crate) lacks: Lack,
     /// What can be chosen by its number.
     pub(crate) options: Vec<String>,
-    /// The field whose value is asked for, and who asks.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) field: Option<(ChatAgent, String)>,
-    /// Values of fields that are known already.
-    #[serde(default, skip_serializing_if = "Map::is_empty")]
-    pub(crate) given: Map<String, Value>,
-    /// When it is forgotten.
+    /// The question as it was put.
+    pub(crate) text: String,
     pub(crate) expires: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Lack {
+    Client,
+    /// The type of a new component.
+    Type,
+    Group,
+    /// Which part of the design has the value that is kept under this name.
+    Element(String),
+    /// The field of a component, and what it is to become where that is known.
+    Field(Option<String>),
+    /// The value of a field or of a part of the design.
+    Value(String),
 }

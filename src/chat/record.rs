@@ -7,11 +7,9 @@ use serde_json::{Map, Value};
 /// Most digits of an id.
 pub(crate) const ID_MAX: usize = 15;
 
-/// A client: whose design and components they are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Client {
-    /// Its id, digits.
     #[serde(deserialize_with = "id")]
     pub(crate) client_id: String,
     /// What kind of client it is: decides which questions it is asked.
@@ -22,7 +20,6 @@ pub(crate) struct Client {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Design {
-    /// Whose it is.
     #[serde(deserialize_with = "id")]
     pub(crate) client_id: String,
     /// Picture of the banner, in the media library.
@@ -31,25 +28,15 @@ pub(crate) struct Design {
     /// Picture of the background, in the media library.
     #[serde(deserialize_with = "maybe_id")]
     pub(crate) background_library_id: Option<String>,
-    /// Layout and icons.
     pub(crate) header_design: Map<String, Value>,
-    /// Colours; spelled as in the specification.
     pub(crate) color_palate: Map<String, Value>,
-    /// Background and its media.
     pub(crate) appearance: Map<String, Value>,
-    /// The page.
     pub(crate) page_props: Map<String, Value>,
-    /// Links.
     pub(crate) link_block: Map<String, Value>,
-    /// Colours of cards.
     pub(crate) card_block: Map<String, Value>,
-    /// Background on wide screens.
     pub(crate) desktop_background: Map<String, Value>,
-    /// Style and corners of cards.
     pub(crate) card_design: Map<String, Value>,
-    /// Style and corners of buttons.
     pub(crate) button_design: Map<String, Value>,
-    /// Fonts.
     pub(crate) text_props: Map<String, Value>,
 }
 
@@ -57,39 +44,24 @@ pub(crate) struct Design {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Component {
-    /// Its id, digits.
     #[serde(deserialize_with = "id")]
     pub(crate) component_id: String,
-    /// Whose it is.
     #[serde(deserialize_with = "id")]
     pub(crate) client_id: String,
-    /// What it is, such as `cards`.
     pub(crate) component_type: String,
-    /// Texts.
     pub(crate) props: Map<String, Value>,
-    /// Where it leads.
     pub(crate) link_props: Map<String, Value>,
-    /// How it is laid out.
     pub(crate) layout_props: Map<String, Value>,
-    /// Whether it stands behind a wall.
     pub(crate) sawall: bool,
-    /// What the wall says.
     pub(crate) sawall_content: Option<String>,
-    /// Its layout.
     pub(crate) layout: Option<String>,
-    /// Whether it is shown only for a time.
     pub(crate) schedule_enabled: bool,
-    /// From when.
     pub(crate) schedule_start: Option<String>,
-    /// Until when.
     pub(crate) schedule_end: Option<String>,
-    /// Whether it was styled by hand.
     pub(crate) manual_edit: bool,
     /// What was styled by hand, under `properties`.
     pub(crate) manual_edits: Map<String, Value>,
-    /// Whether it is blurred.
     pub(crate) is_blur: bool,
-    /// Whether a security group guards it.
     pub(crate) is_secured: bool,
     /// Its place among the client's.
     pub(crate) display_order: i64,
@@ -98,85 +70,62 @@ pub(crate) struct Component {
     pub(crate) library_id: Option<String>,
 }
 
-/// A group of people who may see what it guards.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SecurityGroup {
-    /// Its id, digits.
     #[serde(deserialize_with = "id")]
     pub(crate) security_group_id: String,
-    /// Whose it is.
     #[serde(deserialize_with = "id")]
     pub(crate) client_id: String,
     /// Its name, unique for a client in any letter case.
     pub(crate) security_group_title: String,
 }
 
-/// That a security group guards a component.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Guard {
-    /// Whose both are.
     #[serde(deserialize_with = "id")]
     pub(crate) client_id: String,
-    /// The component.
     #[serde(deserialize_with = "id")]
     pub(crate) component_id: String,
-    /// The group.
     #[serde(deserialize_with = "id")]
     pub(crate) security_group_id: String,
 }
 
-/// A question for clients of a type.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Question {
-    /// Its id, digits.
     #[serde(deserialize_with = "id")]
     pub(crate) question_id: String,
-    /// The question.
     pub(crate) question_text: String,
-    /// What can be chosen.
     #[serde(default)]
     pub(crate) options: Vec<String>,
-    /// Which clients are asked.
     pub(crate) client_type: String,
 }
 
-/// What a client answered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Answer {
-    /// Who.
     #[serde(deserialize_with = "id")]
     pub(crate) client_id: String,
-    /// To which question.
     #[serde(deserialize_with = "id")]
     pub(crate) question_id: String,
-    /// What was chosen.
     pub(crate) chosen_options: Vec<String>,
 }
 
-/// A file of a client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Media {
-    /// Its id, digits.
     #[serde(deserialize_with = "id")]
     pub(crate) library_id: String,
-    /// Whose it is.
     #[serde(deserialize_with = "id")]
     pub(crate) client_id: String,
-    /// Where it lies.
     pub(crate) s3_key: String,
 }
 
-/// A question with what a client chose.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Answered {
-    /// The question.
     pub(crate) question: String,
-    /// What was chosen.
     pub(crate) chosen_options: Vec<String>,
 }
 
@@ -189,6 +138,10 @@ pub(crate) fn canonical(digits: &str) -> String {
         "" => "0".to_string(),
         _ => digits[..end].to_string(),
     }
+}
+
+pub(crate) fn is_id(text: &str) -> bool {
+    (1..=ID_MAX).contains(&text.len()) && text.bytes().all(|c| c.is_ascii_digit())
 }
 
 /// Reads an id that is text or a number.
@@ -204,8 +157,7 @@ fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
         Ok(Either::Text(text)) => text,
         Err(_) => String::new(),
     };
-    let is_id = (1..=ID_MAX).contains(&text.len()) && text.bytes().all(|c| c.is_ascii_digit());
-    match is_id {
+    match is_id(&text) {
         true => Ok(canonical(&text)),
         false => Err(serde::de::Error::custom("an id is 1 to 15 digits")),
     }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::kind::Kind;
 use super::record::{Component, Design};
-use super::vocabulary::{ELEMENTS, Element, FIELDS, PROTECTED, TYPES, component_type};
+use super::vocabulary::{ELEMENTS, Element, FIELDS, PROTECTED, TYPES, component_type, kind_of};
 
 /// How alike two keys must be to be taken for one.
 const ALIKE: f64 = 0.85;
@@ -55,10 +55,10 @@ pub(crate) fn design_changes(updates: &Map<String, Value>) -> Changes {
 }
 
 fn fault(what: &str, value: &Value, kind: Kind) -> String {
-    let shown = value
-        .as_str()
-        .map_or_else(|| value.to_string(), String::from);
-    format!("{what} cannot be `{}`; allowed: {kind}", brief(&shown))
+    format!(
+        "{what} cannot be `{}`; allowed: {kind}",
+        brief(&plain(value))
+    )
 }
 
 /// Cuts a text that is to be quoted in a sentence.
@@ -177,7 +177,8 @@ pub(crate) fn changed_component(component: &Component, changes: &Changes) -> Opt
     serde_json::from_value(record).ok()
 }
 
-fn set(record: &mut Value, path: &[&str], value: Value) {
+/// Sets the value at a path, with the objects on the way to it.
+pub(crate) fn set(record: &mut Value, path: &[&str], value: Value) {
     let Some((key, rest)) = path.split_first() else {
         *record = value;
         return;
@@ -190,15 +191,9 @@ fn set(record: &mut Value, path: &[&str], value: Value) {
     }
 }
 
-/// Says whether the field at a path can be what a text says.
-pub(super) fn fits(path: &str, text: &str) -> bool {
-    let field = FIELDS.iter().find(|(known, _)| *known == path);
-    field.is_none_or(|(_, kind)| kind.read(&text.into()).is_some())
-}
-
 /// Returns what people call the field at a path; a path that there is not is its own name.
 pub(crate) fn label(path: &str) -> &str {
-    if FIELDS.iter().all(|(known, _)| *known != path) {
+    if kind_of(path).is_none() {
         return path;
     }
     match path {
@@ -212,7 +207,7 @@ pub(crate) fn label(path: &str) -> &str {
 }
 
 /// Writes a value as people do: a text without its quotes.
-pub(super) fn plain(value: &Value) -> String {
+pub(crate) fn plain(value: &Value) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_string(), String::from)

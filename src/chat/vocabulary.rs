@@ -14,15 +14,13 @@ const STYLES: &[&str] = &["solid", "stroked", "soft-shadow"];
 pub(crate) struct Element {
     /// The key under which tools take it.
     pub(crate) key: &'static str,
-    /// What people call it.
     pub(crate) label: &'static str,
     /// Column and key of the design.
     pub(crate) path: (&'static str, &'static str),
-    /// What it can be.
     pub(crate) kind: Kind,
     /// Groups of words, one of each of which names it.
     pub(crate) words: &'static [&'static [&'static str]],
-    /// Whether the chat offers it; tools take it all the same.
+    /// Whether the chat changes it; tools take all of them.
     pub(crate) offered: bool,
 }
 
@@ -44,7 +42,6 @@ macro_rules! elements {
     };
 }
 
-/// Every part of a design that can be changed.
 pub(crate) static ELEMENTS: &[Element] = elements! {
     "layout", "layout", "header_design"."Layout", Kind::Options(LAYOUTS), [&["layout"]], true;
     "social_icon_style", "social icon style", "header_design"."social-icon-style",
@@ -85,75 +82,14 @@ pub(crate) static ELEMENTS: &[Element] = elements! {
         [&["appearance"], &["media"]], false;
 };
 
-/// What of a design is never offered.
-pub(super) const NEVER: &[&str] = &[
-    "hover",
-    "animation",
-    "animations",
-    "spacing",
-    "size",
-    "padding",
-    "margin",
-    "margins",
-    "transition",
-    "transitions",
-    "css",
-];
+/// Further words of parts of a design, which no message changes.
+pub(super) const NEVER: &str = "hover animation animations effect effects spacing size padding margin \
+    margins transition transitions css color colour palette palate theme shadow";
 
 /// Words that speak of a design.
-pub(super) const DESIGN: &[&str] = &[
-    "design",
-    "designs",
-    "designing",
-    "layout",
-    "appearance",
-    "visual",
-    "style",
-    "styles",
-    "styling",
-    "button",
-    "buttons",
-    "card",
-    "cards",
-    "banner",
-    "background",
-    "color",
-    "colors",
-    "colour",
-    "colours",
-    "palette",
-    "theme",
-    "radius",
-    "shadow",
-    "font",
-    "fonts",
-    "gradient",
-    "solid",
-    "stroked",
-    "soft-shadow",
-    "hard-shadow",
-    "classic",
-    "compact",
-    "imaged",
-    "social",
-    "icon",
-    "icons",
-    "header",
-];
-
-/// Words in a row that speak of a design.
-pub(super) const DESIGN_PHRASES: &[&[&str]] = &[&["how", "would", "it", "look"]];
-
-/// Words that ask what a design is or should be rather than change it.
-pub(super) const ADVICE: &[&str] = &[
-    "recommendations",
-    "recommendation",
-    "recommend",
-    "evaluation",
-    "analysis",
-    "look",
-    "impact",
-];
+pub(super) const DESIGN: &str = "design designs designing layout appearance visual style styles styling \
+    button buttons card cards banner background color colors colour colours palette theme radius shadow \
+    font fonts gradient solid stroked soft-shadow hard-shadow classic compact imaged social icon icons header";
 
 /// Types of components, each with the words for it; the first is what is kept.
 pub(super) const TYPES: &[&[&str]] = &[
@@ -215,168 +151,123 @@ pub(super) const PROTECTED: &[&str] = &[
 ];
 
 /// What people call the fields of a component.
-pub(super) const PHRASES: &[(&[&str], &str)] = &[
-    (&["title"], "props.title"),
-    (&["heading"], "props.title"),
-    (&["header"], "props.title"),
-    (&["titled"], "props.title"),
-    (&["called"], "props.title"),
-    (&["named"], "props.title"),
-    (&["caption"], "props.caption"),
-    (&["subtitle"], "props.caption"),
-    (&["subheading"], "props.caption"),
-    (&["description"], "props.description"),
-    (&["desc"], "props.description"),
-    (&["content"], "props.description"),
-    (&["text"], "props.description"),
-    (&["body"], "props.text"),
-    (&["link"], "link_props.url"),
-    (&["url"], "link_props.url"),
-    (&["href"], "link_props.url"),
-    (&["website"], "link_props.url"),
-    (&["spacing"], "link_props.spacesize"),
-    (&["alignment"], "layout_props.textalignment"),
-    (&["text", "alignment"], "layout_props.textalignment"),
-    (&["filter"], "layout_props.filter"),
-    (&["aspect", "ratio"], "layout_props.aspectRatio"),
-    (&["aspectratio"], "layout_props.aspectRatio"),
-    (&["card", "type"], "layout_props.cardType"),
-    (&["cardtype"], "layout_props.cardType"),
-    (&["orientation"], "layout_props.orientation"),
-    (&["layout"], "layout"),
-    (&["template"], "layout"),
-    (&["order"], "display_order"),
-    (&["position"], "display_order"),
-    (&["blur"], "is_blur"),
-    (&["secure"], "is_secured"),
-    (&["radius"], "manual_edits.properties.radius"),
-    (&["card", "color"], "manual_edits.properties.cardcolor"),
-    (&["card", "colour"], "manual_edits.properties.cardcolor"),
-    (&["text", "color"], "manual_edits.properties.textcolor"),
-    (&["text", "colour"], "manual_edits.properties.textcolor"),
+pub(super) const PHRASES: &[(&str, &str)] = &[
+    ("title", "props.title"),
+    ("heading", "props.title"),
+    ("header", "props.title"),
+    ("titled", "props.title"),
+    ("called", "props.title"),
+    ("named", "props.title"),
+    ("caption", "props.caption"),
+    ("subtitle", "props.caption"),
+    ("subheading", "props.caption"),
+    ("description", "props.description"),
+    ("desc", "props.description"),
+    ("content", "props.description"),
+    ("text", "props.description"),
+    ("body", "props.text"),
+    ("link", "link_props.url"),
+    ("url", "link_props.url"),
+    ("href", "link_props.url"),
+    ("website", "link_props.url"),
+    ("spacing", "link_props.spacesize"),
+    ("alignment", "layout_props.textalignment"),
+    ("text alignment", "layout_props.textalignment"),
+    ("filter", "layout_props.filter"),
+    ("aspect ratio", "layout_props.aspectRatio"),
+    ("card type", "layout_props.cardType"),
+    ("orientation", "layout_props.orientation"),
+    ("layout", "layout"),
+    ("template", "layout"),
+    ("order", "display_order"),
+    ("display order", "display_order"),
+    ("position", "display_order"),
+    ("blur", "is_blur"),
+    ("secure", "is_secured"),
+    ("radius", "manual_edits.properties.radius"),
+    ("card color", "manual_edits.properties.cardcolor"),
+    ("card colour", "manual_edits.properties.cardcolor"),
+    ("text color", "manual_edits.properties.textcolor"),
+    ("text colour", "manual_edits.properties.textcolor"),
+    ("background", "manual_edits.properties.backgroundColor"),
     (
-        &["background", "color"],
+        "background color",
         "manual_edits.properties.backgroundColor",
     ),
     (
-        &["background", "colour"],
+        "background colour",
         "manual_edits.properties.backgroundColor",
     ),
-    (&["background"], "manual_edits.properties.backgroundColor"),
-    (&["font"], "manual_edits.properties.font"),
-    (&["style"], "manual_edits.properties.style"),
-    (&["component", "type"], "component_type"),
-    (&["type"], "component_type"),
-    (&["client", "id"], "clientId"),
-    (&["clientid"], "clientId"),
-    (&["component", "id"], "componentId"),
-    (&["componentid"], "componentId"),
-    (&["libraryid"], "library_id"),
+    ("font", "manual_edits.properties.font"),
+    ("style", "manual_edits.properties.style"),
+    ("type", "component_type"),
+    ("component type", "component_type"),
+    ("id", "componentId"),
+    ("client id", "clientId"),
+    ("component id", "componentId"),
+    ("library id", "library_id"),
 ];
 
 /// Words that set a field, and to what.
-pub(super) const STATUS: &[(&str, &str, bool)] = &[
+pub(super) const STATES: &[(&str, &str, bool)] = &[
     ("secured", "is_secured", true),
-    ("blurred", "is_blur", true),
-    ("scheduled", "schedule_enabled", true),
-    ("unsecured", "is_secured", false),
-    ("unblurred", "is_blur", false),
-    ("unscheduled", "schedule_enabled", false),
-];
-
-/// Verbs that set a field, and to what.
-pub(super) const STATUS_VERBS: &[(&str, &str, bool)] = &[
     ("secure", "is_secured", true),
+    ("blurred", "is_blur", true),
     ("blur", "is_blur", true),
+    ("scheduled", "schedule_enabled", true),
     ("schedule", "schedule_enabled", true),
+    ("unsecured", "is_secured", false),
     ("unsecure", "is_secured", false),
+    ("unblurred", "is_blur", false),
     ("unblur", "is_blur", false),
+    ("unscheduled", "schedule_enabled", false),
     ("unschedule", "schedule_enabled", false),
 ];
 
-/// Words in front of a noun that say nothing of it.
-pub(super) const ARTICLES: &[&str] = &["a", "an", "the", "my", "its", "our", "new", "this"];
+/// Words that a text is not written with unless it stands in quotes: they may begin another request or
+/// restrict this one.
+pub(super) const TANGLING: &str = "and then or but also plus unless except if instead because when while \
+    until before after without";
 
-/// Words that ask.
-pub(super) const QUESTIONS: &[&str] = &[
-    "what", "which", "why", "how", "who", "when", "where", "is", "are", "does", "huh", "pardon",
-];
+/// Verbs by what they ask for.
+pub(super) const CREATE: &str = "add create insert build attach assign grant put";
+pub(super) const DELETE: &str = "delete remove erase drop detach revoke unassign discard rid";
+pub(super) const SHOW: &str = "show list get view display find fetch see describe tell search";
+pub(super) const SET: &str = "set change update edit modify rename adjust alter switch replace turn use \
+    move make mark blur secure schedule unblur unsecure unschedule";
 
-/// Words that are said for politeness.
-pub(super) const POLITE: &[&str] = &[
-    "now", "please", "thank", "thanks", "then", "you", "hi", "hello", "hey", "ok", "okay", "too",
-    "also", "and",
-];
-
-/// Words before a reason.
-pub(super) const REASONS: &[&str] = &["because", "since"];
-
-/// What a message asks to be done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verb {
-    /// Make something.
-    Create,
-    /// Show something.
-    Read,
-    /// Change something.
-    Update,
-    /// Remove something.
-    Delete,
-}
-
-/// Words for what is to be done.
-pub(super) const VERBS: &[(&str, Verb)] = &[
-    ("add", Verb::Create),
-    ("create", Verb::Create),
-    ("insert", Verb::Create),
-    ("build", Verb::Create),
-    ("attach", Verb::Create),
-    ("assign", Verb::Create),
-    ("grant", Verb::Create),
-    ("show", Verb::Read),
-    ("list", Verb::Read),
-    ("get", Verb::Read),
-    ("view", Verb::Read),
-    ("display", Verb::Read),
-    ("find", Verb::Read),
-    ("fetch", Verb::Read),
-    ("search", Verb::Read),
-    ("see", Verb::Read),
-    ("give", Verb::Read),
-    ("tell", Verb::Read),
-    ("describe", Verb::Read),
-    ("update", Verb::Update),
-    ("change", Verb::Update),
-    ("edit", Verb::Update),
-    ("modify", Verb::Update),
-    ("set", Verb::Update),
-    ("make", Verb::Update),
-    ("mark", Verb::Update),
-    ("rename", Verb::Update),
-    ("switch", Verb::Update),
-    ("adjust", Verb::Update),
-    ("alter", Verb::Update),
-    ("convert", Verb::Update),
-    ("replace", Verb::Update),
-    ("turn", Verb::Update),
-    ("use", Verb::Update),
-    ("blur", Verb::Update),
-    ("secure", Verb::Update),
-    ("schedule", Verb::Update),
-    ("unblur", Verb::Update),
-    ("unsecure", Verb::Update),
-    ("unschedule", Verb::Update),
-    ("delete", Verb::Delete),
-    ("remove", Verb::Delete),
-    ("erase", Verb::Delete),
-    ("drop", Verb::Delete),
-    ("detach", Verb::Delete),
-    ("revoke", Verb::Delete),
-    ("unassign", Verb::Delete),
-];
+/// Words beside those that name something, which a request that a model reads may have.
+pub(super) const FILLERS: &str = "a an the my our this that its it of on in to into from for with as at by be is \
+    are has have having should please thanks thank you i i'd i'm am want need needs would like me us \
+    let's let so give take component components client group security field value id number called named \
+    titled title new whose which what";
 
 /// Finds the type of components that a word is for.
 pub(crate) fn component_type(word: &str) -> Option<&'static str> {
     let named = TYPES.iter().find(|words| words.contains(&word));
     named.and_then(|words| words.first().copied())
+}
+
+/// Finds the field that a phrase or a path names; protected ones too.
+pub(super) fn field(phrase: &str) -> Option<&'static str> {
+    let phrase = phrase.to_lowercase();
+    let joined = phrase.replace(['_', '-', ' '], "");
+    let by_phrase = PHRASES
+        .iter()
+        .find(|(words, _)| words.replace(' ', "") == joined);
+    let paths = FIELDS
+        .iter()
+        .map(|(path, _)| *path)
+        .chain(PROTECTED.iter().copied());
+    let mut by_path = paths.filter(|path| path.to_lowercase() == phrase);
+    by_path.next().or(by_phrase.map(|(_, path)| *path))
+}
+
+pub(super) fn kind_of(path: &str) -> Option<Kind> {
+    let field = FIELDS.iter().find(|(known, _)| *known == path);
+    field.map(|(_, kind)| *kind)
+}
+
+pub(super) fn contains_word(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|one| one == word)
 }

@@ -13,7 +13,7 @@ use crate::config::CHAT_PENDING_TTL;
 use crate::error::{Code, Error, Result};
 use crate::file::Lines;
 use crate::ops::answers::trusted_model;
-use crate::ops::chat::{self, Advice, DEFAULT, Said};
+use crate::ops::chat::{self, DEFAULT, Said};
 use crate::task::rules::TEXT_MAX;
 
 #[derive(Args)]
@@ -23,9 +23,20 @@ use crate::task::rules::TEXT_MAX;
 Nothing is written before a yes. What waits for an answer is kept with the conversation and forgotten
 after a time (setting chat.pendingTtl).
 
+Sentences that it understands; `help` shows them with your own ids and titles. A text with words
+such as `and` stands in quotes. A configured model is asked about all other sentences.
+
+  show my design for client 6
+  change button radius to full for client 6
+  list components for client 6
+  change the title of my card called \"Home\" to \"Something new\" for client 6
+  update component 101 description to \"Something new\" for client 6
+  add \"premium\" security group to component 101 for client 6
+  add a card with title \"News\" for client 6
+  delete component 103 for client 6
+
 Examples:
   cleo chat seed examples/chat/seed.json               something to talk about
-  cleo chat --message 'show me my design for client 6'
   cleo chat --message 'update component 101 title to Welcome for client 6'
   cleo chat --message yes
   cleo chat                                            talk, one message a line, until /quit"
@@ -72,13 +83,13 @@ fn say(face: &mut Face<'_>, message: &str, conversation: &str) -> Result<ExitCod
     };
     chat::check(&said)?;
     let surroundings = face.surroundings()?;
-    let advice = match trusted_model(face.settings, &surroundings)? {
-        Some(model) => chat::advice(&surroundings, conversation, message, &model)?,
-        None => Advice::default(),
+    let (advice, warnings) = match trusted_model(face.settings, &surroundings)? {
+        Some(model) => chat::advise(&surroundings, conversation, message, &model)?,
+        None => (None, Vec::new()),
     };
-    said.advice = advice.agent;
+    said.advice = advice.as_ref();
     let turn = chat::turn(&surroundings, &said)?;
-    face.reply(&turn, &advice.warnings, |screen| render(screen, &turn))
+    face.reply(&turn, &warnings, |screen| render(screen, &turn))
 }
 
 /// Answers line by line until there are no more. A faulty line does not end the talk; the first

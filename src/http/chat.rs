@@ -12,7 +12,7 @@ use crate::error::{Code, Error, Result};
 use crate::id;
 use crate::llm::Model;
 use crate::ops::answers::trusted_model;
-use crate::ops::chat::{self, Advice, DEFAULT, Held, Operation, Remark, Said};
+use crate::ops::chat::{self, DEFAULT, Held, Operation, Remark, Said};
 use crate::ops::conversations;
 
 /// How the id of a conversation begins that was begun as one.
@@ -106,10 +106,10 @@ fn say(call: &Call) -> Result<Answer> {
     chat::check(&said)?;
     let surroundings = call.surroundings("chat");
     let advice = match trusted_model(settings, &surroundings)? {
-        Some(model) => chat::advice(&surroundings, &conversation, &text, &model)?,
-        None => Advice::default(),
+        Some(model) => chat::advise(&surroundings, &conversation, &text, &model)?.0,
+        None => None,
     };
-    said.advice = advice.agent;
+    said.advice = advice.as_ref();
     let turn = chat::turn(&surroundings, &said)?;
     Answer::ok(&Replied {
         response: Response {

@@ -1,16 +1,101 @@
-//! The chat routes whatever people may say.
+//! The grammar of the chat: sentences with the calls that they mean, and any text at all.
 
 use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::chat::answer::{Heard, hear};
+use crate::chat::{Chat, Meaning};
+
+const SENTENCES: &str = include_str!("../../tests/it/chat/sentences.jsonl");
+
+/// Reads a message in a conversation in which nothing waits.
+fn read(message: &str) -> Value {
+    match hear(&Chat::default(), message, "2026-01-26T09:00:00.000Z", None) {
+        Heard::Request(Meaning::Call(call), _) => {
+            json!({"tool": call.tool.name(), "args": call.args})
+        }
+        _ => Value::Null,
+    }
+}
+
+#[test]
+fn sentences_mean_their_calls() {
+    let rows = SENTENCES
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut wrong = Vec::new();
+    for row in rows {
+        let message = row["say"].as_str().unwrap();
+        let found = read(message);
+        if found["tool"] != row["tool"] || found["args"] != row["args"] {
+            wrong.push(format!("{message}: {found}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn sentences_with_words_left_over_mean_nothing() {
+    for message in [
+        "do not delete component 103",
+        "don't delete component 103 for client 6",
+        "never remove component 102 for client 6",
+        "delete component 103 and 104",
+        "delete component 103, 104 for client 6",
+        "delete component 103 and component 104 for client 6",
+        "delete component 103?",
+        "delete component -103",
+        "delete component 103.5 for client 6",
+        "delete component 103 for client 6.1",
+        "delete component 103 for client -6",
+        "delete component 103 for client 6 or client 7",
+        "delete component 103 for clients 6 and 7",
+        "delete component 101 of client 7 for client 6",
+        "delete all components for client 6",
+        "delete component 101's description",
+        "the Home card should say Welcome instead",
+        "make the buttons rounder",
+        "set the title of component 101 to 'Yes' and then show my design",
+        "set the title of component 101 to Yes and then show my design",
+        "set the title of component 101 to Yes, delete component 102",
+        "what would happen if I deleted component 101?",
+        "set title of component 101 to Hello for client 6 or client 7",
+        "update component 101 title to Welcome for client 6 and notify Bob",
+        "update component 101 title to Welcome and notify Bob for client 6",
+        "update component 101 title to Fans of client 7",
+        "update component 101 title to We love client 7",
+        "update component 101 title to Hello for component 102",
+        "set title to X on component 101 and component 102",
+        "replace Home with House in the title of component 101",
+        "swap the titles of component 101 and component 102",
+        "change button radius to small instead of full for client 6",
+        "set button radius to huge, not full and card style to stroked for client 6 now or never",
+        "change everything but the button radius to full",
+        "change the logo",
+        "change the title to Hello for client 6",
+        "remove the title from component 101",
+        "component 101 should not be blurred",
+        "add premium or gold security group to component 101",
+        "update component 101 props.title'; DROP TABLE components;-- to X for client 6",
+        "update component 101 record to X",
+        "change button_radius'; DROP TABLE designs;-- to full for client 6",
+        "is the button radius full?",
+        "hello",
+        "",
+    ] {
+        assert_eq!(read(message), Value::Null, "{message}");
+    }
+}
 
 proptest! {
     #[test]
-    fn every_message_finds_an_agent(
+    fn any_text_is_read_without_a_panic(
         parts in prop::collection::vec(
             prop_oneof![
                 4 => prop::sample::select(vec![
                     "update", "add", "change", "component", "101", "component_id=", "client", "6", "title",
                     "to", "=", ":", "with", "titled", "security group", "'", "\"", "“", "”", ",", "and",
-                    "the", "card", "props.title", "header", "\u{2}", "from", "rename", "ä", "ß",
+                    "the", "card", "props.title", "header", "from", "rename", "ä", "ß", "please", "can you",
                 ]),
                 1 => Just("\u{130}"),
             ],
@@ -20,7 +105,10 @@ proptest! {
         other in "\\PC{0,5}",
     ) {
         let message = parts.join(&gap) + &other;
-        let routed = crate::chat::route(&message, Some("6"), None);
-        prop_assert!(!routed.reason.is_empty());
+        let answer = json!({"tool": "updateComponent", "ask": null, "args": {
+            "componentId": "101", "updates": [{"field": "title", "value": other}],
+        }});
+        read(&message);
+        let _ = crate::chat::model::read(&answer.to_string(), &message, Some("6"));
     }
 }

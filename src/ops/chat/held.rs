@@ -8,12 +8,11 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::offer;
-use super::tool::text;
 use super::tools::run;
 use crate::chat::record::ID_MAX;
 use crate::chat::value::brief;
 use crate::chat::{
-    Call, Chat, ChatAgent, Choosable, Difference, Pending, PendingKind, Tool, client_id,
+    Call, Chat, ChatAgent, Choosable, Difference, Pending, PendingKind, Sentence, Tool, text,
 };
 use crate::clock::parse_moment;
 use crate::error::{Code, Error, Result};
@@ -22,14 +21,6 @@ use crate::task::rules::TEXT_MAX;
 
 /// Most messages of a conversation that are taken.
 const REMARKS_MAX: usize = 1_000;
-
-/// Tools that work on one component, which may still have to be chosen.
-const ON_COMPONENT: [Tool; 4] = [
-    Tool::UpdateComponent,
-    Tool::DeleteComponent,
-    Tool::AddSecurityGroup,
-    Tool::RemoveSecurityGroup,
-];
 
 /// A message of a conversation, whoever said it.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -99,7 +90,7 @@ pub(super) fn join(
     if let Some(operation) = held.pending.as_ref().filter(|_| chat.pending.is_none())
         && !operation.is_settled(chat)?
     {
-        chat.pending = Some(operation.judged(transaction, now, expires)?);
+        chat.pending = Some(operation.judge(transaction, now, expires)?);
     }
     let waiting = chat.pending.as_ref();
     let waiting = waiting.map(|pending| text(&pending.args, "clientId").to_string());
@@ -124,20 +115,20 @@ fn client(conversation: &[Remark]) -> Result<Option<String>> {
         return Err(Error::new(Code::TextTooLong, message));
     }
     let mut latest = conversation.iter().rev();
-    Ok(latest.find_map(|remark| client_id(&remark.content)))
+    Ok(latest.find_map(|remark| Sentence::read(&remark.content).client().map(String::from)))
 }
 
 impl Operation {
-    /// Says whether it began to wait before something ceased to, so that it was answered or dropped.
+    /// Whether it began to wait before something ceased to, so that it was answered or dropped.
     fn is_settled(&self, chat: &Chat) -> Result<bool> {
-        let since = moment("created_at", self.created_at.as_deref())?;
+        let since = read_moment("created_at", self.created_at.as_deref())?;
         let settled = chat.settled.as_ref();
         // Times of one form are in the order of their bytes.
         Ok(since.is_some_and(|since| settled.is_some_and(|at| since <= *at)))
     }
 
     /// Makes what waits of it, if it can be so.
-    fn judged(
+    fn judge(
         &self,
         transaction: &mut dyn AgencyTransaction,
         now: &str,
@@ -152,10 +143,10 @@ impl Operation {
         self.next.as_ref().map(check_next).transpose()?;
         let candidates = match kind {
             PendingKind::Confirm => check_confirm(transaction, &call).map(|()| Vec::new())?,
-            PendingKind::Select => self.chosen_from(transaction)?,
+            PendingKind::Select => self.check_candidates(transaction)?,
         };
-        let until = moment("expires", self.expires.as_deref())?;
-        let since = moment("created_at", self.created_at.as_deref())?;
+        let until = read_moment("expires", self.expires.as_deref())?;
+        let since = read_moment("created_at", self.created_at.as_deref())?;
         let mut pending = Pending {
             kind,
             agent: self.agent.unwrap_or(owner(self.tool)),
@@ -174,10 +165,10 @@ impl Operation {
     }
 
     /// Returns the components that can be chosen, which must all be there, and the client's.
-    fn chosen_from(&self, transaction: &dyn AgencyTransaction) -> Result<Vec<String>> {
-        if !ON_COMPONENT.contains(&self.tool) {
+    fn check_candidates(&self, transaction: &dyn AgencyTransaction) -> Result<Vec<String>> {
+        if !self.tool.is_on_component() {
             let tool = self.tool.name();
-            return Err(refused(format!("no component is chosen for {tool}")));
+            return Err(refuse(format!("no component is chosen for {tool}")));
         }
         let there = transaction.components(text(&self.args, "clientId"))?;
         let there: HashSet<&str> = there.iter().map(|one| one.component_id.as_str()).collect();
@@ -187,17 +178,17 @@ impl Operation {
             .find(|id| !there.contains(id.as_str()))
         {
             let message = format!("there is no component {} to choose", brief(id));
-            return Err(refused(message));
+            return Err(refuse(message));
         }
         let different: HashSet<&String> = self.candidates.iter().collect();
         match self.candidates.is_empty() || different.len() < self.candidates.len() {
-            true => Err(refused("candidates must be components, none of them twice")),
+            true => Err(refuse("candidates must be components, none of them twice")),
             false => Ok(self.candidates.clone()),
         }
     }
 }
 
-/// Says who waits for an answer about a tool.
+/// Returns the agent that waits for an answer about a tool.
 fn owner(tool: Tool) -> ChatAgent {
     match tool {
         Tool::UpdateDesign => ChatAgent::Design,
@@ -208,22 +199,22 @@ fn owner(tool: Tool) -> ChatAgent {
 
 /// Refuses a call that no yes is asked for, or that would fail.
 fn check_confirm(transaction: &mut dyn AgencyTransaction, call: &Call) -> Result<()> {
-    if !call.tool.writes() && call.tool != Tool::SearchComponent {
+    if !call.tool.can_write() && call.tool != Tool::SearchComponent {
         let tool = call.tool.name();
-        return Err(refused(format!("{tool} waits for no yes")));
+        return Err(refuse(format!("{tool} waits for no yes")));
     }
     let result = run(transaction, call, false)?;
     match result.get("error").and_then(Value::as_str) {
-        Some(error) => Err(refused(error)),
+        Some(error) => Err(refuse(error)),
         None => Ok(()),
     }
 }
 
 /// Refuses what cannot follow the choice of a component.
 fn check_next(call: &Call) -> Result<()> {
-    if !ON_COMPONENT.contains(&call.tool) && call.tool != Tool::GetComponent {
+    if !call.tool.is_on_component() && call.tool != Tool::GetComponent {
         let tool = call.tool.name();
-        return Err(refused(format!("{tool} follows no choice of a component")));
+        return Err(refuse(format!("{tool} follows no choice of a component")));
     }
     check_args(call)
 }
@@ -233,11 +224,11 @@ fn check_args(call: &Call) -> Result<()> {
     let fits = |(name, value): &(&String, &Value)| has_form(call.tool, name, value);
     if let Some((name, _)) = call.args.iter().find(|argument| !fits(argument)) {
         let (name, tool) = (brief(name), call.tool.name());
-        return Err(refused(format!("{name} is not what {tool} is given")));
+        return Err(refuse(format!("{name} is not what {tool} is given")));
     }
     match call.args.contains_key("clientId") {
         true => Ok(()),
-        false => Err(refused("clientId is required")),
+        false => Err(refuse("clientId is required")),
     }
 }
 
@@ -246,12 +237,13 @@ fn has_form(tool: Tool, name: &str, value: &Value) -> bool {
     match name {
         "clientId" => is_id(value),
         "componentId" => {
-            let is_one = ON_COMPONENT.contains(&tool);
+            let is_one = tool.is_on_component();
             (is_one || matches!(tool, Tool::AddComponent | Tool::GetComponent)) && is_id(value)
         }
         "criteria" => tool == Tool::SearchComponent && value.is_object(),
         "designUpdates" => tool == Tool::UpdateDesign && value.is_object(),
         "security_group_title" => is_secured && value.is_string(),
+        "value" => tool == Tool::UpdateComponent && value.is_string(),
         "updates" => {
             matches!(tool, Tool::AddComponent | Tool::UpdateComponent) && value.is_object()
         }
@@ -259,19 +251,19 @@ fn has_form(tool: Tool, name: &str, value: &Value) -> bool {
     }
 }
 
-/// Says whether a value is an id, or one digit longer than any, as the chat writes those that are too long.
+/// Whether a value is an id, or one digit longer than any, as the chat writes those that are too long.
 fn is_id(value: &Value) -> bool {
     value.as_str().is_some_and(|id| {
         (1..=ID_MAX + 1).contains(&id.len()) && id.bytes().all(|c| c.is_ascii_digit())
     })
 }
 
-fn moment(field: &str, said: Option<&str>) -> Result<Option<String>> {
+fn read_moment(field: &str, said: Option<&str>) -> Result<Option<String>> {
     let read =
-        |said| parse_moment(said).ok_or_else(|| refused(format!("{field} is no time of RFC 3339")));
+        |said| parse_moment(said).ok_or_else(|| refuse(format!("{field} is no time of RFC 3339")));
     said.map(read).transpose()
 }
 
-fn refused(what: impl std::fmt::Display) -> Error {
+fn refuse(what: impl std::fmt::Display) -> Error {
     Error::new(Code::InputInvalid, format!("pendingOperation: {what}"))
 }

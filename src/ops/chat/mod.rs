@@ -2,46 +2,47 @@
 //! taken and done, in one transaction, so that nothing is done twice and nothing on half the way.
 
 mod advice;
+mod forms;
 mod held;
 mod offer;
+mod reply;
 pub(crate) mod seed;
-mod tool;
 mod tools;
+mod words;
 mod writes;
 
 use chrono::TimeDelta;
 use serde_json::{Value, json};
 
+use self::reply::Wait;
+use self::tools::Tools;
 use super::Surroundings;
 use super::conversations::keep_turn;
-use crate::chat::talk::Talk;
-use crate::chat::{Called, Chat, ChatAgent, Saying, Step, Turn, Wait};
+use crate::chat::answer::hear;
+use crate::chat::model::Advice;
+use crate::chat::{Chat, Turn};
 use crate::clock::timestamp;
 use crate::error::{Code, Error, Result};
 use crate::run::{Detail, Speaker};
 use crate::run::{ID_MAX, is_id};
 use crate::store::agency::AgencyTransaction;
 use crate::task::rules::check_text;
-pub(crate) use advice::{Advice, advice};
+pub(crate) use advice::advise;
 pub(crate) use held::{Held, Operation, Remark};
 pub(crate) use seed::seed;
 
 /// The conversation of those who name none.
 pub(crate) const DEFAULT: &str = "default";
-/// Most tools that one message calls.
-const STEPS_MAX: usize = 8;
 
 /// A message to the chat.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Said<'a> {
-    /// The message.
     pub(crate) message: &'a str,
-    /// The conversation that it belongs to.
     pub(crate) conversation: &'a str,
     /// How long a question waits for its answer, in seconds.
     pub(crate) pending_ttl: u64,
-    /// The agent that a model chose, where one was asked.
-    pub(crate) advice: Option<ChatAgent>,
+    /// What a model makes of the message, where one was asked.
+    pub(crate) advice: Option<&'a Advice>,
     /// What the caller holds of the conversation, where that is more than its name.
     pub(crate) held: Option<&'a Held>,
 }
@@ -68,37 +69,54 @@ pub(crate) fn turn(surroundings: &Surroundings, said: &Said<'_>) -> Result<Turn>
                 (now.as_str(), expires.as_str()),
             )?;
         }
-        let talk = Talk::begin(&chat, said.message, &now, said.advice);
-        let talk = still_so(transaction, talk, chat.shown.as_deref())?;
-        let (mut saying, tool_calls) = worked(transaction, &talk)?;
+        let heard = hear(&chat, said.message, &now, said.advice);
+        let is_over = is_over(&chat, &now);
+        let mut tools = Tools {
+            transaction: &mut *transaction,
+            calls: Vec::new(),
+        };
+        let mut reply = reply::reply(&mut tools, &chat, heard, said.message, is_over)?;
+        let tool_calls = tools.calls;
         let mut shown = None;
-        if let Wait::Pending(pending) = &mut saying.wait {
+        if let Wait::Pending(pending) = &mut reply.wait {
             offer::describe(transaction, pending)?;
             shown = offer::fingerprint(transaction, pending)?;
         }
-        let (agent, reply, settled) = (saying.agent, saying.text.clone(), saying.settled);
-        chat.client.clone_from(&talk.client);
-        if !matches!(saying.wait, Wait::Kept) {
+        chat.client = reply.client.take().or(chat.client);
+        if !matches!(reply.wait, Wait::Kept) {
             chat.shown = shown;
         }
-        remember(&mut chat, saying, &now, &expires);
+        remember(&mut chat, reply.wait, &now, &expires);
         transaction.put_chat(said.conversation, &chat, &now)?;
         let turn = Turn {
-            agent,
-            reply,
+            agent: reply.agent,
+            reply: reply.text,
             conversation_id: said.conversation.to_string(),
             tool_calls,
             pending: chat.pending,
-            settled,
-            reason: talk.reason.to_string(),
+            settled: reply.settled,
+            reason: reply.reason.to_string(),
         };
-        kept(transaction, said, &surroundings.actor, &now, &turn)?;
+        record_turn(transaction, said, &surroundings.actor, &now, &turn)?;
         Ok(turn)
     })
 }
 
+/// Whether something waited, but no longer does by its time.
+fn is_over(chat: &Chat, now: &str) -> bool {
+    let pending = chat
+        .pending
+        .as_ref()
+        .map(|pending| pending.expires.as_str());
+    let question = chat
+        .question
+        .as_ref()
+        .map(|question| question.expires.as_str());
+    pending.or(question).is_some_and(|expires| expires <= now)
+}
+
 /// Keeps what was said where a conversation was begun for it.
-fn kept(
+fn record_turn(
     transaction: &mut dyn AgencyTransaction,
     said: &Said<'_>,
     user: &str,
@@ -121,62 +139,23 @@ fn kept(
     keep_turn(transaction, said.conversation, user, now, both)
 }
 
-/// Has a yes ask once more where what it confirms is no longer as it was shown.
-fn still_so(
-    transaction: &mut dyn AgencyTransaction,
-    talk: Talk,
-    shown: Option<&str>,
-) -> Result<Talk> {
-    let changes = match talk.confirmed() {
-        Some(pending) => offer::outdated(transaction, pending, shown)?,
-        None => None,
-    };
-    Ok(match changes {
-        Some(changes) => talk.renewed(&changes),
-        None => talk,
-    })
-}
-
-/// Calls tools until the reply is there.
-fn worked(transaction: &mut dyn AgencyTransaction, talk: &Talk) -> Result<(Saying, Vec<Called>)> {
-    let (mut results, mut calls): (Vec<Value>, _) = (Vec::new(), Vec::new());
-    while results.len() < STEPS_MAX {
-        match talk.next(&results) {
-            Step::Say(saying) => return Ok((saying, calls)),
-            Step::Rehearse(call) => results.push(tools::run(transaction, &call, false)?),
-            // Whatever an agent asks for, nothing is written without a yes to this very call.
-            Step::Call(call) if call.tool.writes() && !talk.confirms(&call) => break,
-            Step::Call(call) => {
-                let result = tools::run(transaction, &call, true)?;
-                results.push(result.clone());
-                calls.push(Called {
-                    name: call.tool,
-                    args: call.args,
-                    result,
-                });
-            }
-        }
-    }
-    Err(Error::new(Code::Internal, "the chat came to no reply"))
-}
-
-fn remember(chat: &mut Chat, saying: Saying, now: &str, expires: &str) {
-    if matches!(saying.wait, Wait::Kept) {
+fn remember(chat: &mut Chat, wait: Wait, now: &str, expires: &str) {
+    if matches!(wait, Wait::Kept) {
         return;
     }
     if chat.pending.is_some() {
         chat.settled = Some(now.to_string());
     }
-    (chat.pending, chat.ask) = (None, None);
-    match saying.wait {
+    (chat.pending, chat.question) = (None, None);
+    match wait {
         Wait::Pending(mut pending) => {
             pending.created_at = now.to_string();
             pending.expires = expires.to_string();
             chat.pending = Some(*pending);
         }
-        Wait::Ask(mut ask) => {
-            ask.expires = expires.to_string();
-            chat.ask = Some(ask);
+        Wait::Question(mut question) => {
+            question.expires = expires.to_string();
+            chat.question = Some(question);
         }
         Wait::Nothing | Wait::Kept => {}
     }

@@ -2,10 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::tool::text;
 use super::tools::run;
 use crate::chat::record::Component;
-use crate::chat::{Call, Choosable, Difference, ELEMENTS, Pending, PendingKind, Tool};
+use crate::chat::value::plain;
+use crate::chat::vocabulary::ELEMENTS;
+use crate::chat::{Call, Choosable, Difference, Pending, PendingKind, Tool, text};
 use crate::error::Result;
 use crate::id::digest;
 use crate::store::agency::AgencyTransaction;
@@ -36,7 +37,7 @@ pub(super) fn describe(
 
 /// Says what a yes to a call would change now, where that is not what was shown of it. What can no longer
 /// be done says so itself.
-pub(super) fn outdated(
+pub(super) fn find_outdated(
     transaction: &mut dyn AgencyTransaction,
     pending: &Pending,
     shown: Option<&str>,
@@ -87,8 +88,8 @@ fn changes(transaction: &mut dyn AgencyTransaction, call: &Call) -> Result<Vec<D
         let was = path.iter().fold(&before, |part, name| &part[*name]);
         (was != value && !place(&path)).then(|| Difference {
             label: label(&path),
-            before: Some(was).filter(|was| !was.is_null()).map(shown),
-            after: shown(value),
+            before: Some(was).filter(|was| !was.is_null()).map(plain),
+            after: plain(value),
         })
     });
     Ok(changed.collect())
@@ -122,12 +123,6 @@ fn label(path: &[&str]) -> String {
         Some(element) => element.label.to_string(),
         None => path.last().copied().unwrap_or_default().replace('_', " "),
     }
-}
-
-fn shown(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), String::from)
 }
 
 /// Describes the components that can be chosen, in the order of the list.

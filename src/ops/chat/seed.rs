@@ -6,11 +6,11 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::chat::component_type;
 use crate::chat::record::{
     Answer, Client, Component, Design, Guard, Media, Question, SecurityGroup,
 };
 use crate::chat::value::{odd_component, odd_design};
+use crate::chat::vocabulary::component_type;
 use crate::document;
 use crate::error::{Code, Error, Result};
 use crate::file::read_input;

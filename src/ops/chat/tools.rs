@@ -1,15 +1,70 @@
 //! The tools of the chat's agents. Each takes and gives what the chat notes say in section 2.4, sees
 //! one client only, and says what is wrong in its result.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::tool::{Args, fault, no_client, no_design, object, text};
 use super::writes;
 use crate::chat::record::Component;
-use crate::chat::value::{brief, component_changes};
-use crate::chat::{Call, Tool};
+use crate::chat::value::{brief, component_changes, plain};
+use crate::chat::{Call, Called, Pending, Tool, object, text};
 use crate::error::Result;
+use crate::error::{Code, Error};
 use crate::store::agency::AgencyTransaction;
+
+/// The tools while one message is answered, and what was called of them.
+pub(super) struct Tools<'a> {
+    pub(super) transaction: &'a mut dyn AgencyTransaction,
+    pub(super) calls: Vec<Called>,
+}
+
+impl Tools<'_> {
+    /// Calls a tool that reads.
+    pub(super) fn call(&mut self, call: &Call) -> Result<Value> {
+        if call.tool.can_write() {
+            let message = format!("{} was called without a yes", call.tool.name());
+            return Err(Error::new(Code::Internal, message));
+        }
+        self.keep(call)
+    }
+
+    /// Tries what a call would write, without writing it.
+    pub(super) fn rehearse(&mut self, call: &Call) -> Result<Value> {
+        run(self.transaction, call, false)
+    }
+
+    /// Writes what was offered and confirmed.
+    pub(super) fn write(&mut self, confirmed: &Pending) -> Result<Value> {
+        self.keep(&confirmed.call())
+    }
+
+    fn keep(&mut self, call: &Call) -> Result<Value> {
+        let result = run(self.transaction, call, true)?;
+        self.calls.push(Called {
+            name: call.tool,
+            args: call.args.clone(),
+            result: result.clone(),
+        });
+        Ok(result)
+    }
+}
+
+/// Returns what is wrong, if a tool says so.
+pub(super) fn fault(result: &Value) -> Option<&str> {
+    result.get("error").and_then(Value::as_str)
+}
+
+/// Makes a result that says what is wrong.
+pub(super) fn refuse(error: impl Into<String>) -> Value {
+    json!({ "success": false, "error": error.into() })
+}
+
+pub(super) fn no_client(client: &str) -> Value {
+    refuse(format!("Client {} not found", brief(client)))
+}
+
+pub(super) fn no_design(client: &str) -> Value {
+    refuse(format!("No design found for client {}.", brief(client)))
+}
 
 /// Runs a tool. One that writes does all but the writing when `keep` is false.
 pub(super) fn run(
@@ -20,7 +75,7 @@ pub(super) fn run(
     let args = &call.args;
     let client = text(args, "clientId");
     if client.is_empty() {
-        return Ok(fault("clientId is required"));
+        return Ok(refuse("clientId is required"));
     }
     match call.tool {
         Tool::GetClientDesign => design(transaction, client),
@@ -35,7 +90,7 @@ pub(super) fn run(
         | Tool::RemoveSecurityGroup => {
             let id = text(args, "componentId");
             if id.is_empty() {
-                return Ok(fault("componentId is required"));
+                return Ok(refuse("componentId is required"));
             }
             let Some(component) = transaction.component(client, id)? else {
                 return Ok(not_found(client, id));
@@ -62,7 +117,7 @@ fn on_component(
 
 fn not_found(client: &str, id: &str) -> Value {
     let (id, client) = (brief(id), brief(client));
-    fault(format!(
+    refuse(format!(
         "Component with ID {id} not found for client {client}"
     ))
 }
@@ -101,7 +156,11 @@ fn components(transaction: &dyn AgencyTransaction, client: &str, id: &str) -> Re
 }
 
 /// Finds components: the type and `column.key` exactly, other columns in any letter case.
-fn search(transaction: &dyn AgencyTransaction, client: &str, args: &Args) -> Result<Value> {
+fn search(
+    transaction: &dyn AgencyTransaction,
+    client: &str,
+    args: &Map<String, Value>,
+) -> Result<Value> {
     if transaction.client(client)?.is_none() {
         return Ok(no_client(client));
     }
@@ -109,9 +168,9 @@ fn search(transaction: &dyn AgencyTransaction, client: &str, args: &Args) -> Res
     let kind = criteria.remove("component_type");
     let changes = component_changes(&criteria);
     if !changes.rejected.is_empty() {
-        let mut fault = fault(changes.faults.join("; "));
-        fault["rejectedFields"] = json!(changes.rejected);
-        return Ok(fault);
+        let mut refusal = refuse(changes.faults.join("; "));
+        refusal["rejectedFields"] = json!(changes.rejected);
+        return Ok(refusal);
     }
     let fits = |component: &Component| {
         let row = json!(component);
@@ -146,14 +205,9 @@ fn has(row: &Value, key: &str, wanted: &Value) -> bool {
     let Some(value) = value else {
         return false;
     };
-    let shown = |value: &Value| {
-        value
-            .as_str()
-            .map_or_else(|| value.to_string(), String::from)
-    };
     match key.contains('.') {
-        true => shown(value) == shown(wanted),
-        false => shown(value).to_lowercase() == shown(wanted).to_lowercase(),
+        true => plain(value) == plain(wanted),
+        false => plain(value).to_lowercase() == plain(wanted).to_lowercase(),
     }
 }
 

@@ -1,13 +1,14 @@
 //! The tools that write. Each checks all that it is given at the moment of writing, whatever was
 //! checked before: the yes may come late.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::tool::{Args, fault, no_client, no_design, object, text};
-use crate::chat::record::{Component, Guard, ID_MAX, canonical};
+use super::tools::{no_client, no_design, refuse};
+use crate::chat::record::{Component, Guard, ID_MAX, canonical, is_id};
 use crate::chat::value::{
     Changes, brief, changed_component, changed_design, component_changes, design_changes, new_type,
 };
+use crate::chat::{object, text};
 use crate::error::Result;
 use crate::store::agency::AgencyTransaction;
 
@@ -15,7 +16,7 @@ use crate::store::agency::AgencyTransaction;
 pub(super) fn update_design(
     transaction: &mut dyn AgencyTransaction,
     client: &str,
-    args: &Args,
+    args: &Map<String, Value>,
     keep: bool,
 ) -> Result<Value> {
     let Some(design) = transaction.design(client)? else {
@@ -23,11 +24,11 @@ pub(super) fn update_design(
     };
     let changes = design_changes(&object(args, "designUpdates"));
     if !changes.faults.is_empty() {
-        return Ok(fault(format!("{}.", changes.faults.join("; "))));
+        return Ok(refuse(format!("{}.", changes.faults.join("; "))));
     }
     let changed = changed_design(&design, &changes).filter(|_| !changes.taken.is_empty());
     let Some(changed) = changed else {
-        return Ok(fault("No valid design fields to update."));
+        return Ok(refuse("No valid design fields to update."));
     };
     if keep {
         transaction.put_design(&changed)?;
@@ -48,16 +49,16 @@ fn unusable(changes: &Changes) -> Option<Value> {
             false => format!("No valid fields to update: {error}"),
         };
     }
-    let mut fault = fault(error);
-    fault["rejectedFields"] = json!(changes.rejected);
-    Some(fault)
+    let mut refusal = refuse(error);
+    refusal["rejectedFields"] = json!(changes.rejected);
+    Some(refusal)
 }
 
 /// Changes a component: objects are merged.
 pub(super) fn update(
     transaction: &mut dyn AgencyTransaction,
     component: Component,
-    args: &Args,
+    args: &Map<String, Value>,
     keep: bool,
 ) -> Result<Value> {
     let changes = component_changes(&object(args, "updates"));
@@ -65,7 +66,7 @@ pub(super) fn update(
         return Ok(fault);
     }
     let Some(changed) = changed_component(&component, &changes) else {
-        return Ok(fault("No valid fields to update"));
+        return Ok(refuse("No valid fields to update"));
     };
     if keep {
         transaction.put_component(&changed)?;
@@ -82,13 +83,13 @@ pub(super) fn update(
 pub(super) fn add_component(
     transaction: &mut dyn AgencyTransaction,
     client: &str,
-    args: &Args,
+    args: &Map<String, Value>,
     keep: bool,
 ) -> Result<Value> {
     let mut updates = object(args, "updates");
     let kind = match new_type(&updates) {
         Ok(kind) => kind,
-        Err(error) => return Ok(fault(error)),
+        Err(error) => return Ok(refuse(error)),
     };
     updates.remove("component_type");
     let changes = component_changes(&updates);
@@ -103,14 +104,13 @@ pub(super) fn add_component(
         "" => next_id(&there, transaction.last_removed(client)?),
         id => canonical(id),
     };
-    let is_id = id.len() <= ID_MAX && id.bytes().all(|c| c.is_ascii_digit());
-    if !is_id || there.iter().any(|component| component.component_id == id) {
-        let why = if is_id {
+    if !is_id(&id) || there.iter().any(|component| component.component_id == id) {
+        let why = if is_id(&id) {
             "exists already"
         } else {
             "is no id of a component"
         };
-        return Ok(fault(format!("Component with ID {} {why}", brief(&id))));
+        return Ok(refuse(format!("Component with ID {} {why}", brief(&id))));
     }
     let last = there.iter().map(|component| component.display_order).max();
     let fresh = Component {
@@ -121,7 +121,7 @@ pub(super) fn add_component(
         ..Component::default()
     };
     let Some(added) = changed_component(&fresh, &changes) else {
-        return Ok(fault("No valid fields to insert"));
+        return Ok(refuse("No valid fields to insert"));
     };
     if keep {
         transaction.put_component(&added)?;
@@ -176,7 +176,7 @@ pub(super) fn secure(
         .find(|group| group.security_group_title.to_lowercase() == wanted);
     let Some(group) = group else {
         let title = brief(title.trim());
-        return Ok(fault(format!(
+        return Ok(refuse(format!(
             "Security group '{title}' not found for client {client}"
         )));
     };
@@ -185,12 +185,12 @@ pub(super) fn secure(
     let (is_on, others) = (guards.contains(&group.security_group_id), guards.len());
     match (add, is_on) {
         (true, true) => {
-            return Ok(fault(format!(
+            return Ok(refuse(format!(
                 "Security group '{title}' is already on component {id}"
             )));
         }
         (false, false) => {
-            return Ok(fault(format!(
+            return Ok(refuse(format!(
                 "Security group '{title}' is not on component {id}"
             )));
         }

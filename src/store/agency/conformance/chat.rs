@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
+use crate::chat::Chat;
 use crate::chat::record::{
     Answer, Client, Component, Design, Guard, Media, Question, SecurityGroup,
 };
-use crate::chat::{Ask, Chat};
 use crate::store::agency::{Agency, AgencyTransaction};
 
 fn write(agency: &mut dyn Agency, work: impl FnOnce(&mut dyn AgencyTransaction)) {
@@ -213,11 +213,7 @@ pub(super) fn answers_are_those_to_questions_of_the_type(agency: &mut dyn Agency
 pub(super) fn a_chat_is_remembered_under_its_conversation(agency: &mut dyn Agency) {
     let chat = Chat {
         client: Some("6".into()),
-        ask: Some(Ask {
-            message: "a\u{2} b".into(),
-            options: vec!["o".into()],
-            ..Ask::default()
-        }),
+        shown: Some("a\u{2} b".into()),
         ..Chat::default()
     };
     write(agency, |transaction| {

@@ -1,0 +1,154 @@
+//! A model in the chat: asked where no sentence fits, believed as far as the message goes.
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use super::{component, data, has, say, seeded};
+use crate::server::{Answer, Server};
+use crate::world::TestWorkspace;
+
+const MESSAGE: &str = "component 101 needs the title Fresh start, client 6";
+
+/// A model that says something, and a workspace that asks it.
+fn with_model(text: &str) -> (Server, TestWorkspace) {
+    let body = json!({"choices": [{"message": {"content": text}, "finish_reason": "stop"}]});
+    let server = Server::start(&[Answer::Whole(200, "", body.to_string())]);
+    let workspace = asking(&server);
+    (server, workspace)
+}
+
+fn asking(server: &Server) -> TestWorkspace {
+    seeded()
+        .env("CLEO_LLM_PROVIDER", "openai-chat")
+        .env("CLEO_LLM_BASE_URL", &server.url)
+        .env("CLEO_LLM_RETRIES", "0")
+        .env("CLEO_LLM_TIMEOUT", "1s")
+        .env("OPENAI_API_KEY", "sk-test-0123456789abcdef")
+}
+
+#[test]
+fn a_right_call_is_offered_and_written_after_a_yes() {
+    let updates = json!([{"field": "title", "value": "Fresh start"}]);
+    let args = json!({
+        "clientId": "6", "componentId": "101", "criteria": null, "updates": updates,
+        "security_group_title": null,
+    });
+    let answer = json!({"tool": "updateComponent", "args": args, "ask": null});
+    let (server, workspace) = with_model(&answer.to_string());
+    let turn = say(&workspace, MESSAGE);
+    assert_eq!(turn["reason"], "a model chose");
+    let args =
+        json!({"clientId": "6", "componentId": "101", "updates": {"props.title": "Fresh start"}});
+    assert_eq!(turn["pending"]["args"], args);
+    assert_eq!(component(&workspace, "6", "101")["props"]["title"], "Home");
+    say(&workspace, "yes");
+    assert_eq!(
+        component(&workspace, "6", "101")["props"]["title"],
+        "Fresh start"
+    );
+    let asked = server.asked();
+    assert_eq!(asked.len(), 1);
+    let format = &asked[0].body["response_format"]["json_schema"];
+    assert_eq!(format["strict"], true);
+    assert_eq!(format["schema"]["additionalProperties"], false);
+}
+
+/// A message, the call that a model makes of it, and why that is refused.
+const REFUSED: &str = r#"component 101 needs the title Fresh start > updateComponent {"componentId":"102","updates":{"title":"Fresh start"}} > component 102 is not in the message
+component 101 needs the title Fresh start > updateComponent {"componentId":"101","updates":{"title":"Stale start"}} > "Stale start" is not in the message
+component 101 needs the title Fresh start > updateComponent {"componentId":"101","updates":{"title":"Fresh"}} > I am not sure what "start" is to mean here
+component 101 needs the title Fresh start > updateComponent {"componentId":"101","updates":{"caption":"Fresh start"}} > the message does not name caption
+component 101 needs the title Fresh start > updateComponent {"componentId":"101","updates":{"type":"Fresh start"}} > component_type is protected
+component 101 needs the title Fresh start > updateComponent {"componentId":"101","updates":{"record":"Fresh start"}} > record is no field of a component
+component 101 needs the title Fresh start > updateComponent {"clientId":"7","componentId":"101","updates":{"title":"Fresh start"}} > names no such client
+component 101 needs the title Fresh start > dropTables {} > there is no tool dropTables
+component 101 needs the title Fresh start > deleteComponent {"sql":"DROP"} > sql is nothing that deleteComponent takes
+component 101 needs the title Fresh start > deleteComponent {"componentId":"101"} > something else
+do not delete component 103 > deleteComponent {"componentId":"103"} > "do"
+delete component 103 and 104 > deleteComponent {"componentId":"103"} > more than one
+what would happen if I deleted component 101? > deleteComponent {"componentId":"101"} > something else
+the Home card should say Welcome instead > updateComponent {"criteria":{"called":"Home"},"updates":{"title":"Welcome"}} > does not name title
+make the buttons rounder > updateDesign {"updates":{"button_radius":"full"}} > "full" is not in the message
+set the title of component 101 to 'Yes' and then show my design > updateComponent {"componentId":"101","updates":{"title":"Yes"}} > more than one
+set title of component 101 to Hello for client 6 or client 7 > updateComponent {"clientId":"6","componentId":"101","updates":{"title":"Hello"}} > more than one
+update component 101 title to Welcome for client 6 and notify Bob > updateComponent {"componentId":"101","updates":{"title":"Welcome"}} > more than one"#;
+
+#[test]
+fn what_the_message_does_not_say_is_refused() {
+    for line in REFUSED.lines() {
+        let [message, call, why] = line.split(" > ").collect::<Vec<_>>()[..] else {
+            panic!("{line}");
+        };
+        let (tool, args) = call.split_once(' ').unwrap();
+        let args: Value = serde_json::from_str(args).unwrap();
+        let answer = json!({"tool": tool, "args": args, "ask": null});
+        let (_server, workspace) = with_model(&answer.to_string());
+        let before = data(&workspace);
+        say(&workspace, "client 6");
+        let turn = say(&workspace, message);
+        has(&turn, &[why, "Say it like this", "called \"Home\""]);
+        assert_eq!(turn["pending"], Value::Null, "{line}: {turn:#}");
+        say(&workspace, "yes");
+        assert_eq!(data(&workspace), before);
+    }
+}
+
+#[test]
+fn a_model_may_ask_back() {
+    let (_server, workspace) = with_model(
+        &json!({"tool": null, "args": null, "ask": "Which field?\u{1b}[2J"}).to_string(),
+    );
+    let turn = say(&workspace, "rounder, please, client 6");
+    has(&turn, &["Which field?[2J", "Say it like this"]);
+    assert_eq!(turn["reason"], "what a model says is no call");
+}
+
+#[test]
+fn without_an_answer_that_can_be_used_the_forms_are_shown() {
+    let slow = Server::start(&[Answer::Hang]);
+    let (prose, prosaic) = with_model("Sure! I set the title.");
+    let keyless = seeded()
+        .env("CLEO_LLM_PROVIDER", "openai-chat")
+        .env("OPENAI_API_KEY", "");
+    let begun = Instant::now();
+    for (workspace, why) in [
+        (&prosaic, "no JSON"),
+        (&keyless, "OPENAI_API_KEY"),
+        (&asking(&slow), ""),
+    ] {
+        let before = data(workspace);
+        let reply = workspace.json(&["chat", "--message", MESSAGE]);
+        let warning = reply["warnings"][0].as_str().unwrap();
+        assert!(
+            warning.contains("gave no answer that can be used") && warning.contains(why),
+            "{warning}"
+        );
+        has(
+            &reply["result"],
+            &["I did not understand that", "Say it like this"],
+        );
+        assert_eq!(data(workspace), before);
+    }
+    assert!(begun.elapsed().as_secs() < 30);
+    assert_eq!(prose.asked().len(), 1);
+}
+
+#[test]
+fn a_model_is_asked_for_no_sentence_and_no_answer() {
+    let (server, workspace) = with_model("{}");
+    for message in [
+        "list components for client 6",
+        "yes",
+        "change button radius to full",
+        "no",
+        "update component 101 title",
+        "Fresh start",
+        "no",
+        "9",
+        "help",
+    ] {
+        say(&workspace, message);
+    }
+    assert_eq!(server.asked().len(), 0);
+}

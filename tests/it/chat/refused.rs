@@ -1,0 +1,143 @@
+//! What is refused: values that are none, components and clients that are not there, faulty seeds.
+
+use serde_json::{Value, json};
+
+use super::{component, data, has, say, seeded};
+
+const NEVER_MISREAD: &str = "\
+do not delete component 103
+delete component 103 and 104
+rename the Login button to Sign in
+the Home card should say Welcome instead
+make the buttons rounder
+set the title of component 101 to 'Yes' and then show my design
+what would happen if I deleted component 101?
+set title of component 101 to Hello for client 6 or client 7
+update component 101 title to Welcome for client 6 and notify Bob";
+
+#[test]
+fn what_is_never_to_be_misread_is_refused_or_asked() {
+    let workspace = seeded();
+    let before = data(&workspace);
+    say(&workspace, "client 6");
+    for message in NEVER_MISREAD.lines() {
+        let turn = say(&workspace, message);
+        assert_eq!(turn["pending"], Value::Null, "{message}: {turn:#}");
+        say(&workspace, "yes");
+        say(&workspace, "cancel");
+    }
+    assert_eq!(data(&workspace), before);
+}
+
+/// A change, and what the refusal says.
+const WRONG_VALUES: &str = "\
+set button style to hard-shadow > solid, stroked, soft-shadow
+change layout to grid > classic, compact, banner, imaged
+change link text color to #12 > a color such as #336699 or navy
+change link text color to banana > a color such as #336699 or navy
+update component 101 background to gradient > a color such as #336699 or navy
+update component 101 url to Contact page > an address without blanks
+update component 101 component_type to banner > protected
+update component 101 component_type to banner and title to New > protected
+update component 101 clientId to 7 > protected
+change hover to blue > I cannot change hover. You can change:
+change page filter to grayscale > is shown, but cannot be changed here
+change color palette > I cannot change color palette
+change button radius to 12px and card style to solid > no-radius, small, medium, full";
+
+#[test]
+fn an_impossible_value_is_refused_with_the_allowed_ones() {
+    let workspace = seeded();
+    let before = data(&workspace);
+    say(&workspace, "client 6");
+    for line in WRONG_VALUES.lines() {
+        let (message, said) = line.split_once(" > ").unwrap();
+        let turn = say(&workspace, message);
+        has(&turn, &[said]);
+        assert_eq!(turn["pending"], Value::Null, "{message}");
+        say(&workspace, "yes");
+    }
+    assert_eq!(data(&workspace), before);
+    let turn = say(
+        &workspace,
+        "change button radius to full and card style to stroked",
+    );
+    has(
+        &turn,
+        &["the Button Radius to full and the Card Style to stroked"],
+    );
+}
+
+#[test]
+fn what_is_not_there_is_not_found() {
+    let workspace = seeded();
+    for message in [
+        "list components for client 99",
+        "delete my card component for client 99",
+        "add a banner with title Hello for client 99",
+    ] {
+        let turn = say(&workspace, message);
+        has(&turn, &["Client 99 not found"]);
+        assert_eq!(turn["pending"], Value::Null, "{message}");
+    }
+    for message in [
+        "delete the Logout button for client 6",
+        "delete my card with title Imprint for client 6",
+        "update my footer component for client 6",
+    ] {
+        let turn = say(&workspace, message);
+        has(&turn, &["No components found matching", "show all"]);
+        assert_eq!(turn["pending"]["tool"], "searchComponent", "{message}");
+    }
+    let turn = say(&workspace, "delete the login button for client 6");
+    assert_eq!(turn["pending"]["args"]["componentId"], "103");
+    has(&turn, &["I found one: Component 103"]);
+}
+
+#[test]
+fn everything_that_is_set_of_a_component_is_shown() {
+    let workspace = seeded();
+    for message in [
+        "update component 101 radius to full and layout to grid for client 6",
+        "yes",
+    ] {
+        say(&workspace, message);
+    }
+    let turn = say(
+        &workspace,
+        "what is the order of component 101 for client 6",
+    );
+    has(
+        &turn,
+        &[
+            "Component 101 (cards): ",
+            "layout \"grid\"",
+            "radius \"full\"",
+            "order 1",
+        ],
+    );
+    say(&workspace, "blur component 102");
+    say(&workspace, "yes");
+    assert_eq!(component(&workspace, "6", "102")["is_blur"], json!(true));
+    let turn = say(&workspace, "list blurred components");
+    has(&turn, &["I found one: Component 102"]);
+}
+
+#[test]
+fn a_faulty_seed_is_refused_with_its_place_and_loads_nothing() {
+    let workspace = seeded();
+    for line in include_str!("seeds.jsonl").lines() {
+        let row: Value = serde_json::from_str(line).unwrap();
+        let (seed, said) = (row["seed"].as_str().unwrap(), row["said"].as_str().unwrap());
+        workspace.write("bad.json", seed);
+        let before = data(&workspace);
+        let reply = workspace.json(&["chat", "seed", "bad.json"]);
+        assert_eq!(reply["error"]["code"], "E_INPUT_INVALID", "{seed}: {reply}");
+        let message = reply["error"]["message"].as_str().unwrap();
+        assert!(message.contains(said), "{seed}: {message}");
+        assert!(message.starts_with("bad.json"), "{seed}: {message}");
+        assert_eq!(data(&workspace), before, "{seed}");
+    }
+    let again = workspace.json(&["chat", "seed", "seed.json"]);
+    assert_eq!(again["result"]["components"], 5);
+}
