@@ -1,4 +1,4 @@
-//! Markdown as agents write it: without comments, and by sections.
+//! Markdown as agents write it: without comments, and by sections; and text that is to be shown as it is.
 
 use std::ops::Range;
 
@@ -161,6 +161,42 @@ fn is_too_deep(line: &str) -> bool {
         word.contains('>') || matches!(word, "-" | "+" | "*") || word.ends_with(['.', ')'])
     };
     columns > MARKS_MAX && before.split([' ', '\t']).any(is_mark)
+}
+
+/// Writes text so that HTML and XML show it as it is.
+pub(crate) fn escape_html(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped += "&amp;",
+            '<' => escaped += "&lt;",
+            '>' => escaped += "&gt;",
+            '"' => escaped += "&quot;",
+            '\'' => escaped += "&#39;",
+            // XML cannot contain these.
+            '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+            c => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// Writes text so that Markdown shows it as it is, on one line, and GitHub finds no mention or formula in it.
+pub(crate) fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => escaped += "&amp;",
+            '<' => escaped += "&lt;",
+            '>' => escaped += "&gt;",
+            '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '|' | '~' | '$' | '@' => {
+                escaped.extend(['\\', c]);
+            }
+            c if c.is_control() => escaped.push(' '),
+            c => escaped.push(c),
+        }
+    }
+    escaped
 }
 
 #[cfg(test)]
