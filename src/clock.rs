@@ -91,7 +91,8 @@ pub(crate) fn parse_moment(text: &str) -> Option<String> {
 /// RFC 3339 in UTC.
 pub(crate) fn parse_past(text: &str, now: DateTime<Utc>) -> Option<String> {
     parse_moment(text).or_else(|| {
-        let then = now.checked_sub_signed(age(text)?)?;
+        let age = TimeDelta::try_seconds(duration(text)?.try_into().ok()?)?;
+        let then = now.checked_sub_signed(age)?;
         (0..=9999).contains(&then.year()).then(|| timestamp(then))
     })
 }
@@ -114,18 +115,20 @@ pub(crate) fn unix_ms(text: &str) -> Option<i64> {
     moment(text).map(|moment| moment.timestamp_millis())
 }
 
-/// Reads a whole number with the unit `s`, `m`, `h`, `d` or `w`.
-fn age(text: &str) -> Option<TimeDelta> {
-    let (unit, count) = (text.chars().last()?, text.get(..text.len() - 1)?);
-    let count = count.parse::<u32>().ok().map(i64::from)?;
-    match unit {
-        's' => TimeDelta::try_seconds(count),
-        'm' => TimeDelta::try_minutes(count),
-        'h' => TimeDelta::try_hours(count),
-        'd' => TimeDelta::try_days(count),
-        'w' => TimeDelta::try_weeks(count),
-        _ => None,
-    }
+/// Reads a duration such as `90s`, `10m`, `1h`, `30d` or `2w`, in seconds.
+pub(crate) fn duration(text: &str) -> Option<u64> {
+    const UNITS: [(char, u64); 5] = [
+        ('s', 1),
+        ('m', 60),
+        ('h', 3_600),
+        ('d', 86_400),
+        ('w', 604_800),
+    ];
+    let count = |(unit, seconds)| Some((text.strip_suffix(unit)?.trim_end(), seconds));
+    let (count, seconds) = UNITS.into_iter().find_map(count)?;
+    let is_whole = count.bytes().all(|byte| byte.is_ascii_digit());
+    let count: u64 = count.parse().ok().filter(|_| is_whole)?;
+    count.checked_mul(seconds)
 }
 
 /// Reads an RFC 3339 time. Its year must have four digits in UTC too, or it could not be written

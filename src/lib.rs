@@ -29,6 +29,7 @@ mod http;
 mod id;
 mod llm;
 mod manifest;
+mod markdown;
 #[cfg(not(fuzzing))]
 mod ops;
 mod phase;

@@ -10,6 +10,7 @@ use std::ops::Range;
 use crate::clock::is_date;
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
+use crate::markdown::{self, Section};
 use crate::score::normalize;
 use crate::skill::Skill;
 
@@ -288,40 +289,21 @@ pub(crate) fn exported(skill: &Skill) -> Result<String> {
 /// Splits a body around its task section: the last `## Task` whose text holds tokens of the task.
 /// A section without any is somebody's text, and so is what the next heading begins.
 fn around_task(body: &str) -> (&str, &str) {
-    let headings = headings(body);
-    let ends = headings.iter().skip(1).map(|(start, _)| *start);
-    let ends = ends.chain([body.len()]);
-    let sections = headings.iter().zip(ends);
+    let sections: Vec<Section<'_>> = markdown::sections(body)
+        .into_iter()
+        .filter(|section| section.level <= 2)
+        .collect();
+    let ends = sections.iter().skip(1).map(|section| section.start);
     let tasks = sections
-        .filter(|((_, title), _)| title.trim_end() == "## Task")
-        .map(|((start, _), end)| (*start, end))
+        .iter()
+        .zip(ends.chain([body.len()]))
+        .filter(|(section, _)| section.level == 2 && section.title == "Task")
+        .map(|(section, end)| (section.start, end))
         .filter(|(start, end)| !task_tokens(&body[*start..*end]).is_empty());
     match tasks.last() {
         Some((start, end)) => (&body[..start], &body[end..]),
         None => (body, ""),
     }
-}
-
-/// Finds the headings of the first two levels, each with where it starts. What looks like one
-/// inside a fence is none.
-fn headings(body: &str) -> Vec<(usize, &str)> {
-    let (mut found, mut start, mut fence) = (Vec::new(), 0, None);
-    for line in body.split_inclusive('\n') {
-        let text = line.trim_start();
-        let mark = ["```", "~~~"]
-            .into_iter()
-            .find(|mark| text.starts_with(mark));
-        match (fence, mark) {
-            (None, Some(_)) => fence = mark,
-            (Some(open), Some(mark)) if open == mark => fence = None,
-            (None, None) if line.starts_with("## ") || line.starts_with("# ") => {
-                found.push((start, line));
-            }
-            _ => {}
-        }
-        start += line.len();
-    }
-    found
 }
 
 fn task_tokens(text: &str) -> Vec<String> {

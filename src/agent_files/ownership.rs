@@ -2,6 +2,9 @@
 //! diff shows what would change.
 
 use std::ops::Range;
+use std::time::Duration;
+
+use similar::TextDiff;
 
 use crate::id::digest;
 
@@ -176,34 +179,20 @@ fn short(text: &str) -> String {
 }
 
 const AROUND: usize = 2;
+/// How long the shortest diff is looked for; after that, any diff will do.
+const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Returns a diff with `-` and `+` lines and some context. Everything between the first and last difference
-/// is one hunk, which is enough for files with one change.
+/// Returns a diff with `-` and `+` lines and some context.
 pub(crate) fn diff(old: &str, new: &str) -> String {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
-    let start = same(old.iter().zip(&new));
-    let rest = old.len().min(new.len()) - start;
-    let end = same(old.iter().rev().zip(new.iter().rev())).min(rest);
-    let before = &old[start.saturating_sub(AROUND)..start];
-    let after = &old[old.len() - end..][..end.min(AROUND)];
-    let mut shown = String::new();
-    for (sign, lines) in [
-        (' ', before),
-        ('-', &old[start..old.len() - end]),
-        ('+', &new[start..new.len() - end]),
-        (' ', after),
-    ] {
-        for line in lines {
-            shown.push(sign);
-            shown.push_str(line);
-            shown.push('\n');
-        }
-    }
-    shown
-}
-
-fn same<'a>(pairs: impl Iterator<Item = (&'a &'a str, &'a &'a str)>) -> usize {
-    pairs.take_while(|(a, b)| a == b).count()
+    let diff = TextDiff::configure()
+        .timeout(PATIENCE)
+        .diff_slices(&old, &new);
+    let groups = diff.grouped_ops(AROUND);
+    let changes = groups.iter().flatten().flat_map(|op| diff.iter_changes(op));
+    changes
+        .map(|change| format!("{}{}\n", change.tag(), change.value()))
+        .collect()
 }
 
 #[cfg(test)]
@@ -295,7 +284,12 @@ mod tests {
                 " 2\n 3\n-a\n+b\n 4\n 5\n",
             ),
             ("a\n", "a\na\n", " a\n+a\n"),
-            ("a\n", "a\n", " a\n"),
+            ("a\n", "a\n", ""),
+            (
+                "a\n1\n2\n3\n4\n5\n6\nb\n",
+                "1\n2\n3\n4\n5\n6\n",
+                "-a\n 1\n 2\n 5\n 6\n-b\n",
+            ),
         ] {
             assert_eq!(diff(old, new), shown);
         }

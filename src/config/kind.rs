@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::clock::duration;
 use crate::error::steers;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,11 +87,7 @@ fn whole(text: &str) -> Option<u64> {
 
 /// Reads a time such as `90`, `90s`, `10m` or `1h`, in seconds.
 pub(crate) fn seconds(text: &str) -> Option<u64> {
-    let units = [("s", 1), ("m", 60), ("h", 3_600), ("d", 86_400), ("", 1)];
-    let (number, unit) = units
-        .iter()
-        .find_map(|(unit, seconds)| text.strip_suffix(unit).map(|number| (number, *seconds)))?;
-    whole(number.trim_end()).and_then(|number| number.checked_mul(unit))
+    whole(text).or_else(|| duration(text))
 }
 
 /// Reads an amount that is written with digits and at most one point.

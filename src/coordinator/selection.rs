@@ -19,6 +19,7 @@ use crate::ops::{Context, Surroundings, claims, no_task, spawn, tasks};
 use crate::run::told::Planned;
 use crate::store::Transaction;
 use crate::task::graph::Node;
+use crate::task::graph::waves::longest;
 
 const TASKS_MAX: usize = 10_000;
 const HELD_MAX: u32 = 1_000;
@@ -125,37 +126,14 @@ fn ordered(
     nodes: &BTreeMap<TaskId, Node>,
     children: &BTreeMap<TaskId, Vec<TaskId>>,
 ) -> Vec<TaskId> {
-    let needs: BTreeMap<TaskId, Vec<TaskId>> = nodes
-        .values()
-        .map(|node| (node.id, needs(node, nodes, children)))
-        .collect();
-    let below = chains(&needs);
+    let edges = nodes.values().flat_map(|node| {
+        let needs = needs(node, nodes, children).into_iter();
+        needs.map(|need| (node.id.0, need.0))
+    });
+    let chains = longest(edges.collect());
     let mut ids: Vec<TaskId> = nodes.keys().copied().collect();
-    ids.sort_by_key(|id| (nodes[id].priority, Reverse(below[id]), *id));
+    ids.sort_by_key(|id| (nodes[id].priority, Reverse(chains.length(id.0)), *id));
     ids
-}
-
-/// Returns the length of the longest chain of tasks that waits for each task. Tasks in a cycle, which never
-/// start, count as far as known.
-fn chains(needs: &BTreeMap<TaskId, Vec<TaskId>>) -> BTreeMap<TaskId, usize> {
-    let mut waiters: BTreeMap<TaskId, usize> = needs.keys().map(|id| (*id, 0)).collect();
-    for need in needs.values().flatten() {
-        *waiters.entry(*need).or_default() += 1;
-    }
-    let mut below: BTreeMap<TaskId, usize> = needs.keys().map(|id| (*id, 0)).collect();
-    let free = waiters.iter().filter(|(_, waiters)| **waiters == 0);
-    let mut next: Vec<TaskId> = free.map(|(id, _)| *id).collect();
-    while let Some(id) = next.pop() {
-        for need in &needs[&id] {
-            let longest = below[need].max(below[&id] + 1);
-            below.insert(*need, longest);
-            if let Some(left) = waiters.get_mut(need) {
-                *left -= 1;
-                next.extend((*left == 0).then_some(*need));
-            }
-        }
-    }
-    below
 }
 
 pub(super) struct Team {
@@ -299,28 +277,4 @@ pub(crate) fn rehearse(
         total: tasks.len(),
         tasks,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_longest_chain_that_waits_is_counted() {
-        let needs = [(1, vec![]), (2, vec![1]), (3, vec![2]), (4, vec![1])];
-        let ids = |ids: Vec<u32>| ids.into_iter().map(TaskId).collect::<Vec<_>>();
-        let needs = needs
-            .into_iter()
-            .map(|(id, needs)| (TaskId(id), ids(needs)));
-        let below = chains(&needs.collect());
-        let below: Vec<usize> = below.into_values().collect();
-        assert_eq!(below, [2, 1, 0, 0]);
-    }
-
-    #[test]
-    fn a_circle_does_not_hold_up_the_count() {
-        let needs = [(1, vec![2]), (2, vec![1])];
-        let needs = needs.map(|(id, needs)| (TaskId(id), needs.into_iter().map(TaskId).collect()));
-        assert_eq!(chains(&BTreeMap::from(needs)).len(), 2);
-    }
 }

@@ -12,6 +12,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::answer::Answer;
 use crate::error::{Code, Error, Result};
+use crate::markdown::escape_html;
 
 #[derive(RustEmbed)]
 #[folder = "web/dist"]
@@ -90,7 +91,7 @@ impl Pages {
     }
 
     fn written(&self, index: &str, title: &str, content: &str) -> Answer {
-        let title = format!("<title>{} · cleo</title>", escaped(title));
+        let title = format!("<title>{} · cleo</title>", escape_html(title));
         let page = index.replacen(TITLE, &title, 1);
         let page = page.replacen(PLACE, content, 1);
         Answer::bytes("text/html; charset=utf-8", page)
@@ -239,22 +240,6 @@ fn base64(bytes: &[u8]) -> String {
         }
     }
     text
-}
-
-/// Writes text so that HTML shows it as it is.
-pub(super) fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            c => escaped.push(c),
-        }
-    }
-    escaped
 }
 
 /// Writes a path so that it can stand in a query.

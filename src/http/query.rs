@@ -8,9 +8,9 @@ use serde::Deserialize;
 use super::answer::Answer;
 use super::call::Call;
 use super::fault::{self, Shape};
-use super::pages::escaped;
 use super::route::Route;
 use crate::error::{Code, Error, Result};
+use crate::markdown::escape_html;
 use crate::ops::answers::Answerers;
 use crate::ops::ask::{self, Asked, Options, Query, QueryReply};
 use crate::ops::executions::Told;
@@ -111,7 +111,7 @@ struct Filled {
 fn page(call: &Call) -> Result<Answer> {
     match answered(call) {
         Err(error) if error.code == Code::InputInvalid && call.accepts("text/html") => {
-            let what = format!("<main><h1>Ask</h1><p>{}</p>", escaped(&error.shown()));
+            let what = format!("<main><h1>Ask</h1><p>{}</p>", escape_html(&error.shown()));
             let page = call.server.pages.still("Ask", &(what + AGAIN));
             Ok(page.under(fault::status(error.code)))
         }
@@ -130,16 +130,16 @@ fn answered(call: &Call) -> Result<Answer> {
     )?;
     let mut content = format!(
         "<main><h1>Ask</h1><p>{}</p><h2>Answer</h2><p>{}</p>",
-        escaped(&read.query),
-        escaped(&asked.reply.answer)
+        escape_html(&read.query),
+        escape_html(&asked.reply.answer)
     );
     if read.debug.is_some() {
         for used in &asked.reply.used_agents {
             let line = format!("{} {} {}", used.name, used.intent, used.status.word());
-            content += &format!("<p>{}</p>", escaped(&line));
+            content += &format!("<p>{}</p>", escape_html(&line));
         }
         let results = serde_json::to_string_pretty(&asked.reply.intermediate_results);
-        content += &format!("<pre>{}</pre>", escaped(&results.unwrap_or_default()));
+        content += &format!("<pre>{}</pre>", escape_html(&results.unwrap_or_default()));
     }
     content += AGAIN;
     Ok(call.server.pages.still("Ask", &content))

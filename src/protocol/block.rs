@@ -12,8 +12,9 @@ use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::{ProtocolFile, comments};
+use super::ProtocolFile;
 use crate::id::{TaskId, digest};
+use crate::markdown::remove_comments;
 use crate::template::{PROSE, has_token};
 use filled::is_filled_in;
 
@@ -114,7 +115,7 @@ pub(crate) fn check(prompt: &str) -> Vec<Violation> {
         Err(violation) => return vec![violation],
     };
     // What a reader does not see binds nobody.
-    let inner = comments::removed(block.inner).to_ascii_uppercase();
+    let inner = remove_comments(block.inner).to_ascii_uppercase();
     let mut violations = Vec::new();
     if !inner.contains(NAME) {
         violations.push(Violation::new(

@@ -3,8 +3,6 @@
 //! notes, section 4.
 
 pub(crate) mod block;
-pub(crate) mod comments;
-pub(crate) mod headings;
 pub(crate) mod message;
 
 use std::borrow::Cow;

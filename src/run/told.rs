@@ -1,13 +1,15 @@
 //! Events of a run: as stored, as lines of `events.jsonl` and of a stream; their kinds, and the payload of a
 //! run over tasks. Pure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use petgraph::graphmap::DiGraphMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Detail, Outcome, STEP, Usage};
 use crate::id::TaskId;
+use crate::task::graph::depths;
 
 pub(crate) mod kind {
     /// The run began; tells its tasks, in order.
@@ -134,26 +136,23 @@ pub(crate) struct Planned {
 /// Returns the wave of each task, from 0: the one after its last dependency. Epics, on which nobody works,
 /// have none, nor do tasks in a cycle.
 pub(crate) fn waves(tasks: &[Planned]) -> BTreeMap<TaskId, usize> {
-    let mut waves: BTreeMap<TaskId, usize> = BTreeMap::new();
-    // The first wave that what waits for a task can be in.
-    let mut after: BTreeMap<TaskId, usize> = BTreeMap::new();
-    let mut open: Vec<&Planned> = tasks.iter().collect();
-    loop {
-        let before = open.len();
-        open.retain(|task| {
-            let needs = task.needs.iter().map(|need| after.get(need).copied());
-            let Some(needs) = needs.collect::<Option<Vec<usize>>>() else {
-                return true;
-            };
-            let wave = needs.into_iter().max().unwrap_or(0);
-            waves.insert(task.task_id, wave.saturating_sub(usize::from(task.is_epic)));
-            after.insert(task.task_id, wave + usize::from(!task.is_epic));
-            false
-        });
-        if open.is_empty() || open.len() == before {
-            return waves;
+    let mut graph = DiGraphMap::new();
+    for task in tasks {
+        graph.add_node(task.task_id);
+        for need in &task.needs {
+            graph.add_edge(*need, task.task_id, ());
         }
     }
+    let epics: BTreeSet<TaskId> = tasks
+        .iter()
+        .filter(|task| task.is_epic)
+        .map(|task| task.task_id)
+        .collect();
+    let depths = depths(&graph, |id| usize::from(!epics.contains(&id)));
+    depths
+        .into_iter()
+        .map(|(id, depth)| (id, depth.saturating_sub(usize::from(epics.contains(&id)))))
+        .collect()
 }
 
 /// The event with which a run ends; nothing comes after it.

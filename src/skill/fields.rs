@@ -60,14 +60,11 @@ pub(crate) enum Value {
 /// with merge keys, as YAML.
 pub(super) fn read(block: &str) -> Result<Fields, Fault> {
     let strict = strict_yaml::read(block).map(|entries| entries.into_iter().map(field).collect());
-    match strict {
-        Ok(fields) if !block.contains("<<") => Ok(fields),
-        strict => lenient_fields(block).or_else(|fault| strict.map_err(|_| fault)),
-    }
+    strict.or_else(|_| lenient_fields(block))
 }
 
 fn field(entry: Entry) -> (String, Value) {
-    (entry.name().to_owned(), value_of_tree(entry.value))
+    (entry.name, value_of_tree(entry.value))
 }
 
 impl FromIterator<(String, Value)> for Fields {
@@ -83,7 +80,7 @@ fn value_of_tree(tree: Tree) -> Value {
         {
             Value::Null
         }
-        Tree::Text { text, .. } | Tree::Indicator(text) => Value::Text(text),
+        Tree::Text { text, .. } => Value::Text(text),
         Tree::Sequence(items) => Value::List(items.into_iter().map(value_of_tree).collect()),
         Tree::Mapping(entries) => Value::Mapping(entries.into_iter().map(field).collect()),
     }

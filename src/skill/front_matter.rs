@@ -77,8 +77,7 @@ fn begins(line: &str, key: &str) -> bool {
     rest.is_some_and(|rest| rest.trim_start_matches(['"', '\'', ' ']).starts_with(':'))
 }
 
-/// Reads a file: any YAML in the front matter, with or without byte order mark, LF or CRLF. What
-/// the reference validator takes is taken as well.
+/// Reads a file: any YAML in the front matter, with or without byte order mark, LF or CRLF.
 ///
 /// # Errors
 ///

@@ -6,7 +6,9 @@ use std::fmt::Write;
 
 use crate::error::steers;
 use crate::id::TaskId;
+use crate::markdown::escape_html;
 use crate::task::Status;
+use crate::task::graph::depths;
 use crate::task::layout::arrange;
 
 pub(crate) const DRAWN_MAX: usize = 2_000;
@@ -188,8 +190,8 @@ fn edge(text: &mut String, from: (usize, usize), to: (usize, usize), is_part: bo
 
 fn task(text: &mut String, shape: &Shape, (x, y): (usize, usize)) {
     let Look { word, line, ground } = shape.state;
-    let title = escape_xml(&shown(&shape.title, TITLE_MAX));
-    let name = escape_xml(&shown(&shape.name, TITLE_MAX));
+    let title = escape_html(&shown(&shape.title, TITLE_MAX));
+    let name = escape_html(&shown(&shape.name, TITLE_MAX));
     let thick = if shape.is_epic { 3 } else { 1 };
     let _ = writeln!(
         text,
@@ -198,7 +200,7 @@ fn task(text: &mut String, shape: &Shape, (x, y): (usize, usize)) {
          stroke=\"{line}\" stroke-width=\"{thick}\"/>\
          <text x=\"10\" y=\"18\" font-size=\"12\" font-weight=\"bold\" fill=\"{line}\">{name}</text>\
          <text x=\"10\" y=\"35\" font-size=\"12\" fill=\"#0f172a\">{title}</text></g>",
-        escape_xml(&shown(&shape.title, 500)),
+        escape_html(&shown(&shape.title, 500)),
     );
 }
 
@@ -216,21 +218,17 @@ fn legend(text: &mut String, key: &[Look], height: usize) {
     }
 }
 
-fn escape_xml(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
-        .replace('\'', "&#39;")
-}
-
 /// Most tasks side by side; a layer with more goes on in another row.
 const COLUMNS: usize = 6;
 
 /// Returns rows of places in `shapes`, from the top to the bottom.
 fn rows(shapes: &[Shape], edges: &[(usize, usize)]) -> Vec<Vec<usize>> {
     let mut layers: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for (place, depth) in depths(shapes.len(), edges).into_iter().enumerate() {
+    let graph = edges.iter().copied().collect();
+    let depths = depths(&graph, |_| 1);
+    for place in 0..shapes.len() {
+        // What is in a circle is at the top.
+        let depth = depths.get(&place).copied().unwrap_or(0);
         layers.entry(depth).or_default().push(place);
     }
     let mut layers: Vec<Vec<usize>> = layers.into_values().collect();
@@ -255,27 +253,6 @@ fn edges(shapes: &[Shape]) -> Vec<(usize, usize, bool)> {
     }
     edges.retain(|(from, to, _)| from != to);
     edges
-}
-
-/// Returns how many edges lead to each place at most. What is in a circle stands at the top.
-fn depths(n_shapes: usize, edges: &[(usize, usize)]) -> Vec<usize> {
-    let (mut depths, mut waits) = (vec![0; n_shapes], vec![0_usize; n_shapes]);
-    let mut followers = vec![Vec::new(); n_shapes];
-    for (from, to) in edges {
-        waits[*to] += 1;
-        followers[*from].push(*to);
-    }
-    let mut free: Vec<usize> = (0..n_shapes).filter(|place| waits[*place] == 0).collect();
-    while let Some(place) = free.pop() {
-        for follower in &followers[place] {
-            depths[*follower] = depths[*follower].max(depths[place] + 1);
-            waits[*follower] -= 1;
-            if waits[*follower] == 0 {
-                free.push(*follower);
-            }
-        }
-    }
-    depths
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Holds the verdicts of `skill::validate` equal to those of the reference validator, PyPI
-//! `skills-ref` 0.1.1. Each case is `tests/data/skills-corpus/<case>/<directory>/SKILL.md`;
-//! `verdicts.json` was written by the reference, never by hand. To add a case, add the file and
-//! run the tests with `CLEO_AGENTSKILLS=<program> CLEO_ACCEPT=1`.
+//! `skills-ref` 0.1.1, but for the cases of `differing.json`, each with its reason. Each case is
+//! `tests/data/skills-corpus/<case>/<directory>/SKILL.md`; `verdicts.json` was written by the
+//! reference, never by hand. To add a case, add the file and run the tests with
+//! `CLEO_AGENTSKILLS=<program> CLEO_ACCEPT=1`.
 
 #![allow(clippy::print_stderr, reason = "a test that is left out says so")]
 
@@ -53,6 +54,12 @@ fn recorded() -> Verdicts {
     serde_json::from_str(&text).unwrap()
 }
 
+/// The cases that the two judge differently, with the reason of each.
+fn differing() -> BTreeMap<String, String> {
+    let text = fs::read_to_string(corpus().join("differing.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
 fn verdict(valid: bool) -> String {
     if valid { VALID } else { INVALID }.to_owned()
 }
@@ -84,27 +91,32 @@ fn our_verdicts() -> Verdicts {
         .collect()
 }
 
-/// Fails with a list of all cases whose verdicts differ.
+/// Fails with a list of all cases whose verdicts differ without a reason, or have a reason and do
+/// not differ.
 fn assert_same(ours: &Verdicts, theirs: &Verdicts) {
+    let reasons = differing();
     let names = ours.keys().chain(theirs.keys()).collect::<BTreeSet<_>>();
-    let differing = names
-        .into_iter()
-        .filter(|name| ours.get(*name) != theirs.get(*name));
-    let lines: Vec<_> = differing
-        .map(|name| {
-            format!(
-                "{name}: ours {:?}, theirs {:?}",
-                ours.get(name),
-                theirs.get(name)
-            )
-        })
-        .collect();
-    assert!(
-        lines.is_empty(),
-        "{} verdicts differ:\n{}",
-        lines.len(),
-        lines.join("\n")
-    );
+    let wrong = names.into_iter().filter(|name| {
+        let differs = ours.get(*name) != theirs.get(*name);
+        differs != reasons.contains_key(*name)
+    });
+    let line = |name: &String| {
+        let (ours, theirs) = (ours.get(name), theirs.get(name));
+        format!("{name}: ours {ours:?}, theirs {theirs:?}")
+    };
+    let lines: Vec<_> = wrong.map(line).collect();
+    assert!(lines.is_empty(), "{}", lines.join("\n"));
+}
+
+#[test]
+fn few_verdicts_differ_and_each_has_a_reason() {
+    let reasons = differing();
+    let recorded = recorded();
+    assert!(reasons.len() <= 20, "{} cases differ", reasons.len());
+    for (case, reason) in reasons {
+        assert!(recorded.contains_key(&case), "there is no case {case}");
+        assert!(reason.ends_with('.'), "{case} has no reason");
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use crate::id::{self, TaskId};
+use crate::markdown::escape;
 use crate::task::{Priority, Status, Task};
 
 /// What the page shows of a task.
@@ -55,7 +56,7 @@ pub(crate) fn page(items: &[Item]) -> String {
     let (epics, single): (Vec<&Item>, Vec<&Item>) = top.into_iter().partition(|item| item.is_epic);
     for epic in epics {
         let parts = below.remove(&Some(epic.id)).unwrap_or_default();
-        let _ = write!(page, "\n## {} {}\n\n", epic.id, inline(&epic.title));
+        let _ = write!(page, "\n## {} {}\n\n", epic.id, escape(&epic.title));
         let _ = writeln!(page, "{}", state(epic, &parts));
         section(&mut page, parts, &mut below);
     }
@@ -103,8 +104,8 @@ fn line(page: &mut String, depth: usize, item: &Item) {
     let is_over = matches!(item.status, Status::Done | Status::Cancelled);
     let mark = if is_over { 'x' } else { ' ' };
     let title = match item.status {
-        Status::Cancelled => format!("~~{}~~", inline(&item.title)),
-        _ => inline(&item.title),
+        Status::Cancelled => format!("~~{}~~", escape(&item.title)),
+        _ => escape(&item.title),
     };
     let _ = write!(page, "{indent}- [{mark}] **{}** {title}", item.id);
     let mut facts = Vec::new();
@@ -118,27 +119,11 @@ fn line(page: &mut String, depth: usize, item: &Item) {
         facts.push(format!("needs {}", id::list(&item.depends)));
     }
     if !item.labels.is_empty() {
-        let labels: Vec<String> = item.labels.iter().map(|label| inline(label)).collect();
+        let labels: Vec<String> = item.labels.iter().map(|label| escape(label)).collect();
         facts.push(labels.join(", "));
     }
     if !facts.is_empty() {
         let _ = write!(page, " ({})", facts.join("; "));
     }
     page.push('\n');
-}
-
-/// Writes a text so that Markdown shows it as it is, on one line.
-fn inline(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '#' | '|' | '~' => {
-                shown.push('\\');
-                shown.push(c);
-            }
-            c if c.is_control() => shown.push(' '),
-            c => shown.push(c),
-        }
-    }
-    shown
 }

@@ -3,28 +3,28 @@
 //! - `*` stands for any run of characters within a name, `?` for one, also at the front of a name
 //!   that begins with a dot.
 //! - `**/` stands for any number of folders, none included; `/**` at the end for all below.
-//! - `[a-z]` and `[!a-z]` stand for one character, `{ts,tsx}` for one of several texts.
+//! - `[a-z]` and `[!a-z]` stand for one character, `{ts,tsx}` for one of several texts. Outside of ASCII, `?`
+//!   and `[…]` stand for a part of a character.
 //! - `\` takes the next character as it is.
 //! - What has no such sign in its last part also stands for all below it: `src/auth`.
 //!
 //! Paths count from the workspace root. One that is absolute or holds `..` stands for nothing.
 
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use regex::bytes::{Regex, RegexBuilder};
+use globset::{Glob, GlobBuilder, GlobSet};
 
 use crate::error::{Code, Error, Result};
 
 /// How long all patterns of a task may be together, in bytes.
 const LENGTH_MAX: usize = 256 << 10;
-/// How large they may become, in bytes of compiled regular expressions.
-const SIZE_MAX: usize = 8 << 20;
+/// Most groups `{…}` of a pattern.
+const GROUPS_MAX: usize = 100;
 /// Characters that make a pattern of a path.
 const SIGNS: [char; 5] = ['*', '?', '[', '{', '\\'];
 
 pub(super) struct Globs {
-    regex: Option<Regex>,
+    set: Option<GlobSet>,
     patterns: Vec<String>,
 }
 
@@ -39,29 +39,32 @@ impl Globs {
             return Err(refused());
         }
         let patterns: Vec<String> = patterns.iter().filter_map(|text| cleaned(text)).collect();
-        let all: Vec<String> = patterns.iter().map(|pattern| expression(pattern)).collect();
-        let built = RegexBuilder::new(&format!("^(?:{})$", all.join("|")))
-            .size_limit(SIZE_MAX)
-            .build();
-        let regex = built.map_err(|cause| refused().because(cause))?;
+        let mut set = GlobSet::builder();
+        for pattern in &patterns {
+            // Globset reads groups by recursion, one within another.
+            if pattern.matches('{').count() > GROUPS_MAX {
+                return Err(refused());
+            }
+            for glob in globs(pattern).map_err(|cause| refused().because(cause))? {
+                set.add(glob);
+            }
+        }
+        let set = set.build().map_err(|cause| refused().because(cause))?;
         Ok(Globs {
-            regex: Some(regex),
+            set: Some(set),
             patterns,
         })
     }
 
     pub(super) fn everything() -> Globs {
         Globs {
-            regex: None,
+            set: None,
             patterns: Vec::new(),
         }
     }
 
     pub(super) fn has(&self, path: &Path) -> bool {
-        let bytes = path.as_os_str().as_bytes();
-        self.regex
-            .as_ref()
-            .is_none_or(|regex| regex.is_match(bytes))
+        self.set.as_ref().is_none_or(|set| set.is_match(path))
     }
 
     pub(super) fn plain(&self) -> impl Iterator<Item = &str> {
@@ -70,7 +73,7 @@ impl Globs {
     }
 
     pub(super) fn folders(&self) -> Vec<PathBuf> {
-        if self.regex.is_none() {
+        if self.set.is_none() {
             return vec![PathBuf::new()];
         }
         let mut folders: Vec<PathBuf> = self.patterns.iter().map(|text| base(text)).collect();
@@ -97,91 +100,22 @@ fn cleaned(pattern: &str) -> Option<String> {
     (!leads_out).then(|| parts.join("/"))
 }
 
-/// Writes a pattern as a regular expression over bytes.
-fn expression(pattern: &str) -> String {
-    let mut written = String::new();
-    let mut open = 0;
-    let mut rest = pattern;
-    while let Some(first) = rest.chars().next() {
-        let at_start = written.is_empty() || written.ends_with('/');
-        let (text, length) = match first {
-            '*' if rest == "**" && at_start => ("(?s-u:.)*".to_string(), 2),
-            '*' if rest.starts_with("**/") && at_start => ("(?:(?-u:[^/])+/)*".to_string(), 3),
-            '*' => ("(?-u:[^/])*".to_string(), 1),
-            '?' => ("[^/]".to_string(), 1),
-            '[' => class(rest).unwrap_or((r"\[".to_string(), 1)),
-            '{' if closes(rest) => {
-                open += 1;
-                ("(?:".to_string(), 1)
-            }
-            ',' if open > 0 => ("|".to_string(), 1),
-            '}' if open > 0 => {
-                open -= 1;
-                (")".to_string(), 1)
-            }
-            '\\' if rest.len() > 1 => literal(&rest[1..], 1),
-            _ => literal(rest, 0),
-        };
-        written.push_str(&text);
-        rest = &rest[length..];
-    }
+/// Reads one pattern, with all that is below it if its last part has no sign. What globset cannot read stands for
+/// a file of that name.
+fn globs(pattern: &str) -> std::result::Result<Vec<Glob>, globset::Error> {
+    let glob = |text: &str, escapes| {
+        let mut builder = GlobBuilder::new(text);
+        builder.literal_separator(true).backslash_escape(escapes);
+        builder.build()
+    };
     let last = pattern.rsplit('/').next().unwrap_or_default();
-    if !last.contains(SIGNS) {
-        written.push_str("(?:/(?s-u:.)*)?");
-    }
-    written
-}
-
-/// Writes the first character of a text as it is; `before` bytes stand in front of it.
-fn literal(text: &str, before: usize) -> (String, usize) {
-    let Some(first) = text.chars().next() else {
-        return (String::new(), before);
+    let Ok(own) = glob(pattern, true) else {
+        return Ok(vec![glob(&globset::escape(pattern), false)?]);
     };
-    (
-        regex::escape(first.encode_utf8(&mut [0; 4])),
-        first.len_utf8() + before,
-    )
-}
-
-fn closes(text: &str) -> bool {
-    let mut depth = 0;
-    for c in text.chars() {
-        match c {
-            '{' => depth += 1,
-            '}' => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            return true;
-        }
+    match last.contains(SIGNS) {
+        true => Ok(vec![own]),
+        false => Ok(vec![own, glob(&format!("{pattern}/**"), true)?]),
     }
-    false
-}
-
-/// Reads `[…]`; none when it is no set of characters within a name.
-fn class(text: &str) -> Option<(String, usize)> {
-    let end = text[1..].find(']').map(|at| at + 1)?;
-    let inner = &text[1..end];
-    let (inner, not) = match inner.strip_prefix(['!', '^']) {
-        Some(rest) => (rest, "^/"),
-        None => (inner, ""),
-    };
-    let characters: Vec<char> = inner.chars().collect();
-    let has_wrong_order = characters
-        .windows(3)
-        .any(|three| three[1] == '-' && three[0] > three[2]);
-    if characters.is_empty() || characters.contains(&'/') || has_wrong_order {
-        return None;
-    }
-    let last = characters.len() - 1;
-    let mut set = String::new();
-    for (at, c) in characters.iter().enumerate() {
-        match c {
-            '-' if at > 0 && at < last => set.push('-'),
-            c => set.push_str(&format!("\\x{{{:x}}}", u32::from(*c))),
-        }
-    }
-    Some((format!("[{not}{set}]"), end + 1))
 }
 
 #[cfg(test)]
@@ -214,7 +148,7 @@ mod tests {
             ("a**b", vec!["axb"], vec!["a/b"]),
             (
                 "f?le.{ts,tsx}",
-                vec!["file.ts", "füle.tsx"],
+                vec!["file.ts", "fule.tsx"],
                 vec!["f/le.ts", "file.t"],
             ),
             (
@@ -259,7 +193,10 @@ mod tests {
     #[test]
     fn patterns_without_end_are_refused() {
         let many: Vec<String> = (0..1_000).map(|_| "{a,b}?".repeat(300)).collect();
-        let refused = Globs::new(&many).err().map(|error| error.code);
-        assert_eq!(refused, Some(Code::TaskInvalid));
+        let nested = "{".repeat(LENGTH_MAX / 2) + &"}".repeat(LENGTH_MAX / 2);
+        for patterns in [many, vec![nested]] {
+            let refused = Globs::new(&patterns).err().map(|error| error.code);
+            assert_eq!(refused, Some(Code::TaskInvalid));
+        }
     }
 }

@@ -10,13 +10,12 @@ use crate::error::{Code, Result};
 use crate::file::unreadable;
 use crate::id::digest;
 use crate::manifest::is_placeholder;
-use crate::protocol::comments;
-use crate::protocol::headings::{Section, sections};
+use crate::markdown::{Section, remove_comments, sections};
 use crate::store::SpawnRecord;
 use crate::workspace::Workspace;
 
-/// Largest output file that is read, in bytes.
-const FILE_MAX: u64 = 16 << 20;
+/// Largest output file that is read, in bytes. Its Markdown takes up to sixty times as much memory.
+const FILE_MAX: u64 = 4 << 20;
 /// What stands where something is still to be written.
 const PUT_OFF: [&str; 2] = ["tbd", "todo"];
 /// How much the time of a file may lag behind, in milliseconds: the longest tick of a system.
@@ -57,7 +56,7 @@ pub(super) fn check_file(
         fail(format!("{file} is empty"));
         return Ok(Some(digest(&bytes)));
     }
-    let visible = comments::removed(&text);
+    let visible = remove_comments(&text);
     faults(&sections(&visible), required)
         .into_iter()
         .for_each(|fault| fail(format!("{file} {fault}")));

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::{Record, clean, code, lacking, money, time, tokens, why};
+use crate::markdown::escape;
 use crate::run::board::{Summary, TaskRun, TaskState};
 use crate::run::{Run, RunStatus};
 
@@ -172,20 +173,7 @@ fn row(task: &TaskRun) -> String {
 fn cell(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let short: String = clean(&words.join(" ")).chars().take(300).collect();
-    let mut out = String::with_capacity(short.len());
-    for c in short.chars() {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '|' | '`' | '*' | '_' | '[' | ']' | '\\' | '!' | '#' | '~' | '$' | '@' => {
-                out.push('\\');
-                out.push(c);
-            }
-            c => out.push(c),
-        }
-    }
-    out
+    escape(&short)
 }
 
 pub(crate) fn outputs(record: &Record<'_>) -> String {

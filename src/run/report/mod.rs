@@ -14,6 +14,7 @@ use std::borrow::Cow;
 use super::board::{Summary, TaskRun};
 use super::{Event, Message, Outcome, Run, Step};
 use crate::error::{Code, shortened, steers};
+use crate::markdown::escape_html;
 use crate::run::Usage;
 
 /// Longest text that is shown of one thing, in characters.
@@ -78,20 +79,7 @@ fn bounded(text: &str) -> Cow<'_, str> {
 }
 
 fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in clean(text).chars() {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            '\'' => out += "&#39;",
-            // No XML can hold these.
-            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
-            c => out.push(c),
-        }
-    }
-    out
+    escape_html(&clean(text))
 }
 
 /// Writes a time for people: `340 ms`, `4.2 s`, `3m 05s`, `2h 10m`.

@@ -1,14 +1,14 @@
 //! The graph of tasks: waves, paths, circles and what stands in the way. Pure: it works on nodes
 //! that somebody has read.
 
+mod circles;
 mod paths;
 mod problems;
 #[cfg(test)]
 mod tests;
 pub(crate) mod waves;
 
-use std::collections::{HashMap, HashSet};
-use std::hash::Hash;
+use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use serde::Serialize;
@@ -16,6 +16,7 @@ use serde::Serialize;
 use super::{Priority, Status};
 use crate::id::{self, TaskId};
 
+pub(crate) use circles::{circle, depths, in_circles};
 pub(crate) use problems::{PROBLEMS_MAX, Problem};
 pub(crate) use waves::{Conflict, Waves};
 
@@ -226,42 +227,4 @@ impl Waiting {
             }
         }
     }
-}
-
-/// Finds a circle that can be reached from `roots` along `next`, if there is one: a way from a
-/// task back to itself. Each task is asked for once, and depth is no limit. What stands for a task
-/// is up to the caller: its id, or its place in a list.
-pub(crate) fn circle<T: Copy + Eq + Hash, E>(
-    roots: impl IntoIterator<Item = T>,
-    mut next: impl FnMut(T) -> Result<Vec<T>, E>,
-) -> Result<Option<Vec<T>>, E> {
-    let mut finished: HashSet<T> = HashSet::new();
-    for root in roots {
-        if finished.contains(&root) {
-            continue;
-        }
-        let mut way = vec![(root, next(root)?.into_iter())];
-        let mut on_way = HashSet::from([root]);
-        while let Some((id, steps)) = way.last_mut() {
-            let id = *id;
-            match steps.next() {
-                None => {
-                    way.pop();
-                    on_way.remove(&id);
-                    finished.insert(id);
-                }
-                Some(step) if on_way.contains(&step) => {
-                    let ids: Vec<T> = way.iter().map(|(id, _)| *id).collect();
-                    let start = ids.iter().position(|id| *id == step).unwrap_or(0);
-                    return Ok(Some(ids[start..].iter().copied().chain([step]).collect()));
-                }
-                Some(step) if finished.contains(&step) => {}
-                Some(step) => {
-                    on_way.insert(step);
-                    way.push((step, next(step)?.into_iter()));
-                }
-            }
-        }
-    }
-    Ok(None)
 }

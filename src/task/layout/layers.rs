@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::id::TaskId;
 use crate::task::Status;
-use crate::task::graph::{Node, TaskGraph};
+use crate::task::graph::{Node, TaskGraph, in_circles};
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Layers {
@@ -92,41 +92,22 @@ fn within(mut nodes: Vec<Node>) -> Vec<Node> {
     nodes
 }
 
-/// Finds among what is stuck the tasks that wait for each other, without those that only wait for
-/// them: nothing that waits is left out before all that waits for it is.
+/// Finds among what is stuck the tasks that wait for each other, without those that only wait for them.
 fn circle(nodes: &[Node], stuck: &[TaskId]) -> HashSet<TaskId> {
     // A whole is not among what is stuck, though it may be what closes the circle.
     let stuck: HashSet<TaskId> = stuck.iter().copied().collect();
     let is_held = |node: &&Node| stuck.contains(&node.id) || node.open_children > 0;
     let held: Vec<&Node> = nodes.iter().filter(is_held).collect();
     let ids: HashSet<TaskId> = held.iter().map(|node| node.id).collect();
-    let mut needs: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
-    let mut n_waiting: HashMap<TaskId, usize> = HashMap::new();
-    let mut tie = |from: TaskId, need: TaskId| {
-        if ids.contains(&from) && ids.contains(&need) {
-            needs.entry(from).or_default().push(need);
-            *n_waiting.entry(need).or_default() += 1;
-        }
-    };
-    for node in &held {
-        node.depends.iter().for_each(|need| tie(node.id, *need));
-        node.parent.iter().for_each(|parent| tie(*parent, node.id));
-    }
-    let is_last = |id: &TaskId| n_waiting.get(id).is_none_or(|n| *n == 0);
-    let mut free: Vec<TaskId> = ids.iter().copied().filter(is_last).collect();
-    let mut left = ids;
-    while let Some(id) = free.pop() {
-        left.remove(&id);
-        for need in needs.get(&id).into_iter().flatten() {
-            let waiting = n_waiting.entry(*need).or_default();
-            *waiting = waiting.saturating_sub(1);
-            if *waiting == 0 {
-                free.push(*need);
-            }
-        }
-    }
-    left.retain(|id| stuck.contains(id));
-    left
+    let needs = held.iter().flat_map(|node| {
+        let depends = node.depends.iter().map(|need| (node.id, *need));
+        depends.chain(node.parent.map(|parent| (parent, node.id)))
+    });
+    let graph = needs
+        .filter(|(from, need)| ids.contains(from) && ids.contains(need))
+        .collect();
+    let circles = in_circles(&graph).into_iter().flatten();
+    circles.filter(|id| stuck.contains(id)).collect()
 }
 
 /// Puts each whole into the layer of its last part, from the parts upwards.

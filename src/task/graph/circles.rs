@@ -1,0 +1,68 @@
+//! Tasks, or steps, that wait for each other, and how far the others are from the start.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
+use std::iter::once;
+
+use petgraph::Direction::Incoming;
+use petgraph::algo::{astar, kosaraju_scc};
+use petgraph::graphmap::{DiGraphMap, NodeTrait};
+
+/// Returns the groups of nodes that can all reach each other.
+pub(crate) fn in_circles<T: NodeTrait>(graph: &DiGraphMap<T, ()>) -> Vec<Vec<T>> {
+    // Not Tarjan's algorithm, which petgraph writes as a recursion: a chain of tasks may be long.
+    let parts = kosaraju_scc(graph).into_iter();
+    parts
+        .filter(|part| part.len() > 1 || graph.contains_edge(part[0], part[0]))
+        .collect()
+}
+
+/// Finds a circle that can be reached from `roots` along `next`, if there is one: a way from a task back to
+/// itself, the first root in a circle if there is any. Each task is asked for once.
+pub(crate) fn circle<T: NodeTrait + Hash, E>(
+    roots: impl IntoIterator<Item = T>,
+    mut next: impl FnMut(T) -> Result<Vec<T>, E>,
+) -> Result<Option<Vec<T>>, E> {
+    let roots: Vec<T> = roots.into_iter().collect();
+    let (mut graph, mut open, mut asked) = (DiGraphMap::new(), roots.clone(), HashSet::new());
+    while let Some(one) = open.pop() {
+        if asked.insert(one) {
+            for need in next(one)? {
+                graph.add_edge(one, need, ());
+                open.push(need);
+            }
+        }
+    }
+    let parts = in_circles(&graph);
+    let members = parts.iter().enumerate();
+    let part: HashMap<T, usize> = members
+        .flat_map(|(number, part)| part.iter().map(move |one| (*one, number)))
+        .collect();
+    let first = roots.into_iter().find(|root| part.contains_key(root));
+    let Some(start) = first.or_else(|| part.keys().min().copied()) else {
+        return Ok(None);
+    };
+    let mut steps = graph.neighbors(start);
+    let step = steps.find(|step| part.get(step) == part.get(&start));
+    let back = step.and_then(|step| astar(&graph, step, |one| one == start, |_| 1, |_| 0));
+    Ok(back.map(|(_, back)| once(start).chain(back).collect()))
+}
+
+/// Returns the weight of the heaviest chain before each node, along edges from what comes first. What is in a
+/// circle, or waits for one, has none.
+pub(crate) fn depths<T: NodeTrait + Hash>(
+    graph: &DiGraphMap<T, ()>,
+    weight: impl Fn(T) -> usize,
+) -> HashMap<T, usize> {
+    let mut depths: HashMap<T, usize> = HashMap::new();
+    // The parts come last first.
+    for part in kosaraju_scc(graph).into_iter().rev() {
+        let [one] = part[..] else { continue };
+        let depth = graph
+            .neighbors_directed(one, Incoming)
+            .map(|before| Some(depths.get(&before)? + weight(before)))
+            .try_fold(0, |most, depth| Some(most.max(depth?)));
+        depths.extend(depth.map(|depth| (one, depth)));
+    }
+    depths
+}
