@@ -20,16 +20,18 @@ mod dispatch;
 mod document;
 mod error;
 mod estimate;
-pub mod exchange;
 mod file;
 mod gate;
 mod hook;
-#[cfg(all(feature = "server", not(fuzzing)))]
+#[cfg(not(fuzzing))]
 mod http;
 mod id;
+#[cfg(not(fuzzing))]
 mod llm;
 mod manifest;
 mod markdown;
+#[cfg(not(fuzzing))]
+mod net;
 #[cfg(not(fuzzing))]
 mod ops;
 mod phase;
@@ -52,14 +54,13 @@ mod tests;
 mod transfer;
 mod tree;
 mod words;
+#[cfg(not(fuzzing))]
 mod worker;
 mod workspace;
 mod yaml;
 
-#[cfg(all(feature = "server", not(fuzzing)))]
-pub use cli::run_server;
 #[cfg(not(fuzzing))]
-pub use cli::{run, run_whole};
+pub use cli::run;
 
 #[cfg(fuzzing)]
 #[path = "../fuzz/checks.rs"]

@@ -61,11 +61,6 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     }
 }
 
-/// Returns the line that a script asks about, if one asks; else the command line itself.
-pub(super) fn line(arguments: &[OsString]) -> &[OsString] {
-    asked(arguments).unwrap_or(arguments)
-}
-
 fn asked(arguments: &[OsString]) -> Option<&[OsString]> {
     environment::variable(ASKING)?;
     let start = arguments.iter().position(|word| word == "--")? + 1;

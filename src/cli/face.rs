@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use serde::Serialize;
-use serde_json::Value;
 
 use super::arguments::Globals;
 use super::output::Output;
@@ -21,8 +20,6 @@ pub(super) struct Face<'a> {
     pub(super) globals: &'a Globals,
     pub(super) settings: &'a Settings,
     pub(super) arguments: &'a [OsString],
-    /// Finds the schema of what a command answers.
-    pub(super) schema: fn(&str) -> Option<Value>,
     pub(super) name: &'static str,
 }
 
@@ -34,7 +31,7 @@ impl Face<'_> {
         command: impl FnOnce(&mut Self, A) -> Result<ExitCode>,
     ) -> Result<ExitCode> {
         self.name = name;
-        self.output.check_fields(name, self.schema)?;
+        self.output.check_fields(name)?;
         command(self, arguments)
     }
 

@@ -1,7 +1,6 @@
 //! The command line. Each command has its file; this one has the list and the one `match`.
 
 mod arguments;
-mod beside;
 mod environment;
 mod face;
 mod fields;
@@ -182,46 +181,15 @@ enum Command {
     Util(Later<util::Command>),
 }
 
-impl Command {}
-
 /// The name of answers before a command begins.
 const NO_COMMAND: &str = "cleo";
 
-/// Runs the command of this process and returns its exit code. Some commands are handed over to the
-/// programs beside.
+/// Runs the command of this process and returns its exit code.
 pub fn run() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
-    // What a half-typed line may become is told by the program that would carry it out.
-    let line = completions::line(&arguments);
-    if let Some(program) = tree::first_word(line).and_then(beside::carries_out) {
-        // What went wrong with it is told when the command line has been read.
-        let _ = beside::hand_over(program, &arguments);
+    if let Some(code) = jq::serve(&arguments) {
+        return code;
     }
-    start::<EVERYDAY>(arguments)
-}
-
-pub fn run_whole() -> ExitCode {
-    let arguments: Vec<OsString> = std::env::args_os().collect();
-    if tree::first_word(&arguments).and_then(beside::carries_out) == Some(beside::SERVER) {
-        let _ = beside::hand_over(beside::SERVER, &arguments);
-    }
-    start::<WHOLE>(arguments)
-}
-
-#[cfg(feature = "server")]
-pub fn run_server() -> ExitCode {
-    start::<SERVER>(std::env::args_os().collect())
-}
-
-/// The program of every day: what only other commands stand on is not linked.
-const EVERYDAY: u8 = 0;
-/// The program with every command but the server.
-const WHOLE: u8 = 1;
-/// The program that serves.
-const SERVER: u8 = 2;
-
-/// Runs a command. What only the commands stand on that another program carries out is not linked.
-fn start<const PROGRAM: u8>(arguments: Vec<OsString>) -> ExitCode {
     crate::runner::signals::outlive_size_limit();
     if let Some(code) = completions::answer(&arguments) {
         return code;
@@ -254,15 +222,11 @@ fn start<const PROGRAM: u8>(arguments: Vec<OsString>) -> ExitCode {
         globals: &cli.globals,
         settings: &settings,
         arguments: &arguments,
-        schema: match PROGRAM {
-            EVERYDAY => |_| None,
-            _ => schema::of,
-        },
         name: NO_COMMAND,
     };
     let selected = face.output.select(&cli.globals);
     let ready = selected.and_then(|()| unset.map_or(Ok(()), Err));
-    let done = ready.and_then(|()| dispatch::<PROGRAM>(&mut face, cli.command));
+    let done = ready.and_then(|()| dispatch(&mut face, cli.command));
     // What is refused before a command begins is refused to that command all the same.
     let begun = Some(face.name).filter(|name| *name != NO_COMMAND);
     match done {
@@ -274,11 +238,7 @@ fn start<const PROGRAM: u8>(arguments: Vec<OsString>) -> ExitCode {
     }
 }
 
-fn dispatch<const PROGRAM: u8>(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
-    // Which fields there are is told by the shapes of answers, which only the others carry.
-    if PROGRAM == EVERYDAY && !face.globals.fields.is_empty() {
-        return Err(beside::hand_over(beside::FULL, face.arguments));
-    }
+fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
     match command {
         Command::Init(Later(arguments)) => face.run("init", arguments, init::run),
         Command::Add(Later(arguments)) => face.run("add", *arguments, add::run),
@@ -307,68 +267,36 @@ fn dispatch<const PROGRAM: u8>(face: &mut Face<'_>, command: Command) -> Result<
         Command::Session(Later(command)) => session::dispatch(face, command),
         Command::Focus(Later(arguments)) => face.run("focus", arguments, session::focus),
         Command::Phase(Later(arguments)) => phase::dispatch(face, arguments),
-        Command::Why(Later(arguments)) if !arguments.is_of_run() => {
-            face.run("why", arguments, why::run)
-        }
-        Command::Why(Later(arguments)) if PROGRAM == WHOLE => {
-            face.run("why", arguments, why::of_run)
-        }
+        Command::Why(Later(arguments)) => match arguments.is_of_run() {
+            true => face.run("why", arguments, why::of_run),
+            false => face.run("why", arguments, why::run),
+        },
         Command::Verify(Later(arguments)) => verify::dispatch(face, arguments),
         Command::Skills(Later(command)) => skills::dispatch(face, command),
         Command::Manifest(Later(command)) => manifest::dispatch(face, command),
         Command::Research(Later(command)) => research::dispatch(face, command),
-        Command::Agents(Later(command)) if PROGRAM == WHOLE => agents::dispatch(face, command),
-        Command::Conversations(Later(command)) if PROGRAM == WHOLE => {
-            conversations::dispatch(face, command)
-        }
-        Command::Run(Later(arguments)) if PROGRAM == WHOLE => match arguments.of_plan() {
+        Command::Agents(Later(command)) => agents::dispatch(face, command),
+        Command::Conversations(Later(command)) => conversations::dispatch(face, command),
+        Command::Run(Later(arguments)) => match arguments.of_plan() {
             Some((file, jobs)) => {
                 let arguments = plan::run::Arguments::of(file, jobs);
                 face.run("plan.run", arguments, plan::run::run)
             }
             None => face.run("run", *arguments, run::run),
         },
-        Command::Runs(Later(command)) if PROGRAM == WHOLE => runs::dispatch(face, command),
-        Command::Route(Later(arguments)) if PROGRAM == WHOLE => {
-            face.run("route", arguments, route::run)
-        }
-        Command::Plan(Later(arguments)) if PROGRAM == WHOLE => plan::dispatch(face, arguments),
-        Command::Ask(Later(arguments)) if PROGRAM == WHOLE => face.run("ask", arguments, ask::run),
-        Command::Chat(Later(arguments)) if PROGRAM == WHOLE => chat::dispatch(face, arguments),
-        Command::Import(Later(arguments)) if PROGRAM == WHOLE => {
-            face.run("import", arguments, import::run)
-        }
-        Command::Export(Later(arguments)) if PROGRAM == WHOLE => {
-            face.run("export", arguments, export::run)
-        }
-        Command::Trust(Later(arguments)) if PROGRAM == WHOLE => {
-            face.run("trust", arguments, trust::run)
-        }
-        Command::Hook(Later(command)) if PROGRAM == WHOLE => hook::dispatch(face, command),
-        Command::Man(Later(arguments)) if PROGRAM == WHOLE => face.run("man", arguments, man::run),
-        Command::Schema(Later(arguments)) if PROGRAM == WHOLE => {
-            face.run("schema", arguments, schema::run)
-        }
-        Command::Util(Later(command)) if PROGRAM == WHOLE => util::dispatch(face, command),
-        Command::Agents(_)
-        | Command::Conversations(_)
-        | Command::Run(_)
-        | Command::Runs(_)
-        | Command::Route(_)
-        | Command::Plan(_)
-        | Command::Ask(_)
-        | Command::Chat(_)
-        | Command::Import(_)
-        | Command::Export(_)
-        | Command::Trust(_)
-        | Command::Hook(_)
-        | Command::Man(_)
-        | Command::Schema(_)
-        | Command::Util(_)
-        | Command::Why(_) => Err(beside::hand_over(beside::FULL, face.arguments)),
-        Command::Serve(Later(arguments)) if PROGRAM == SERVER => serve::dispatch(face, *arguments),
-        Command::Serve(_) => Err(beside::hand_over(beside::SERVER, face.arguments)),
-        // It is shown with `cargo run`, which builds this program alone.
+        Command::Runs(Later(command)) => runs::dispatch(face, command),
+        Command::Route(Later(arguments)) => face.run("route", arguments, route::run),
+        Command::Plan(Later(arguments)) => plan::dispatch(face, arguments),
+        Command::Ask(Later(arguments)) => face.run("ask", arguments, ask::run),
+        Command::Chat(Later(arguments)) => chat::dispatch(face, arguments),
+        Command::Import(Later(arguments)) => face.run("import", arguments, import::run),
+        Command::Export(Later(arguments)) => face.run("export", arguments, export::run),
+        Command::Trust(Later(arguments)) => face.run("trust", arguments, trust::run),
+        Command::Hook(Later(command)) => hook::dispatch(face, command),
+        Command::Man(Later(arguments)) => face.run("man", arguments, man::run),
+        Command::Schema(Later(arguments)) => face.run("schema", arguments, schema::run),
+        Command::Util(Later(command)) => util::dispatch(face, command),
+        Command::Serve(Later(arguments)) => serve::dispatch(face, *arguments),
         Command::Demo(Later(arguments)) => face.run("demo", arguments, demo::run),
         Command::Explain(Later(arguments)) => face.run("explain", arguments, explain::run),
         Command::Doctor(Later(arguments)) => face.run("doctor", arguments, doctor::run),

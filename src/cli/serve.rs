@@ -1,17 +1,18 @@
 //! `cleo serve`, and the tokens of the server.
 
+use std::net::SocketAddr;
 use std::process::ExitCode;
+use std::sync::Mutex;
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
-#[cfg(any(test, feature = "server"))]
 use serde::Serialize;
 
-use super::Face;
 use super::screen::{Screen, Tone};
+use super::{Face, route};
 use crate::error::Result;
+use crate::http::{Options, Server, allowed_host, allowed_origin, listen};
 use crate::ops::tokens::{self, Scope, Token};
-#[cfg(feature = "server")]
-pub(in crate::cli) use serving::run;
 
 #[derive(Args)]
 #[command(
@@ -210,19 +211,13 @@ pub(in crate::cli) struct ServeArguments {
     grace: u16,
 }
 
-#[cfg(any(test, feature = "server"))]
 /// What is answered when the server is there.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
-#[cfg_attr(
-    not(feature = "server"),
-    expect(dead_code, reason = "cleo-server answers it")
-)]
 pub(in crate::cli) struct Served {
     server: Place,
 }
 
-#[cfg(any(test, feature = "server"))]
 /// Where the server is.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
@@ -238,91 +233,67 @@ struct Place {
     pid: u32,
 }
 
-/// Without the server there is only the program beside.
-#[cfg(not(feature = "server"))]
-pub(in crate::cli) fn run(
-    face: &mut crate::cli::Face<'_>,
-    _: ServeArguments,
-) -> crate::error::Result<std::process::ExitCode> {
-    let server = crate::cli::beside::SERVER;
-    Err(crate::cli::beside::hand_over(server, face.arguments))
+/// Calls a second that one caller from elsewhere may make for long, unless told.
+const RATE: u32 = 100;
+
+fn run(face: &mut Face<'_>, arguments: ServeArguments) -> Result<ExitCode> {
+    let arguments = let_in(arguments)?;
+    let address = SocketAddr::new(arguments.host, arguments.port);
+    let listening = listen(address, usize::from(arguments.jobs))?;
+    let address = listening.address();
+    let notes = Mutex::new(face.output.notes());
+    let say = move |text: &str| {
+        if let Ok(notes) = notes.lock() {
+            notes.line(Tone::Warn, text);
+        }
+    };
+    let options = options(face, arguments, address);
+    let settings = face.settings.clone();
+    let server = Server::open(face.surroundings()?, settings, options, address, say)?;
+    let place = Place {
+        url: format!("http://{address}"),
+        address: address.to_string(),
+        token_needed: server.asks_tokens(),
+        pid: std::process::id(),
+    };
+    let served = Served { server: place };
+    let code = face.reply(&served, &[], |screen| {
+        screen
+            .say(Tone::Good, "cleo is served at ")
+            .line(Tone::Accent, &served.server.url);
+        if served.server.token_needed {
+            let how = "callers need a token: cleo serve token create";
+            screen.line(Tone::Dim, how);
+        }
+    })?;
+    listening.serve(&server)?;
+    Ok(code)
 }
 
-#[cfg(feature = "server")]
-mod serving {
-    use std::net::SocketAddr;
-    use std::process::ExitCode;
-    use std::sync::Mutex;
-    use std::time::Duration;
+fn let_in(arguments: ServeArguments) -> Result<ServeArguments> {
+    let hosts = arguments.allow_host.iter().map(|name| allowed_host(name));
+    let origins = arguments.allow_origin.iter();
+    let origins = origins.map(|origin| allowed_origin(origin));
+    Ok(ServeArguments {
+        allow_host: hosts.collect::<Result<_>>()?,
+        allow_origin: origins.collect::<Result<_>>()?,
+        ..arguments
+    })
+}
 
-    use super::{Place, ServeArguments, Served};
-    use crate::cli::screen::Tone;
-    use crate::cli::{Face, route};
-    use crate::error::Result;
-    use crate::http::{Options, Server, allowed_host, allowed_origin, listen};
-
-    /// Calls a second that one caller from elsewhere may make for long, unless told.
-    const RATE: u32 = 100;
-
-    pub(in crate::cli) fn run(face: &mut Face<'_>, arguments: ServeArguments) -> Result<ExitCode> {
-        let arguments = let_in(arguments)?;
-        let address = SocketAddr::new(arguments.host, arguments.port);
-        let listening = listen(address, usize::from(arguments.jobs))?;
-        let address = listening.address();
-        let notes = Mutex::new(face.output.notes());
-        let say = move |text: &str| {
-            if let Ok(notes) = notes.lock() {
-                notes.line(Tone::Warn, text);
-            }
-        };
-        let options = options(face, arguments, address);
-        let settings = face.settings.clone();
-        let server = Server::open(face.surroundings()?, settings, options, address, say)?;
-        let place = Place {
-            url: format!("http://{address}"),
-            address: address.to_string(),
-            token_needed: server.asks_tokens(),
-            pid: std::process::id(),
-        };
-        let served = Served { server: place };
-        let code = face.reply(&served, &[], |screen| {
-            screen
-                .say(Tone::Good, "cleo is served at ")
-                .line(Tone::Accent, &served.server.url);
-            if served.server.token_needed {
-                let how = "callers need a token: cleo serve token create";
-                screen.line(Tone::Dim, how);
-            }
-        })?;
-        listening.serve(&server)?;
-        Ok(code)
-    }
-
-    fn let_in(arguments: ServeArguments) -> Result<ServeArguments> {
-        let hosts = arguments.allow_host.iter().map(|name| allowed_host(name));
-        let origins = arguments.allow_origin.iter();
-        let origins = origins.map(|origin| allowed_origin(origin));
-        Ok(ServeArguments {
-            allow_host: hosts.collect::<Result<_>>()?,
-            allow_origin: origins.collect::<Result<_>>()?,
-            ..arguments
-        })
-    }
-
-    fn options(face: &Face<'_>, arguments: ServeArguments, address: SocketAddr) -> Options {
-        let (by, min_margin) = route::set(face.settings);
-        let rate = (!address.ip().is_loopback()).then_some(RATE);
-        Options {
-            by,
-            min_margin,
-            max_body: arguments.max_body as usize,
-            jobs: usize::from(arguments.jobs),
-            rate: arguments.rate.or(rate),
-            grace: Duration::from_secs(arguments.grace.into()),
-            ask_tokens: arguments.ask_token,
-            hosts: arguments.allow_host,
-            origins: arguments.allow_origin,
-            ..Options::default()
-        }
+fn options(face: &Face<'_>, arguments: ServeArguments, address: SocketAddr) -> Options {
+    let (by, min_margin) = route::set(face.settings);
+    let rate = (!address.ip().is_loopback()).then_some(RATE);
+    Options {
+        by,
+        min_margin,
+        max_body: arguments.max_body as usize,
+        jobs: usize::from(arguments.jobs),
+        rate: arguments.rate.or(rate),
+        grace: Duration::from_secs(arguments.grace.into()),
+        ask_tokens: arguments.ask_token,
+        hosts: arguments.allow_host,
+        origins: arguments.allow_origin,
+        ..Options::default()
     }
 }

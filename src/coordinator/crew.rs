@@ -10,7 +10,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
 
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, catch_panic};
 use crate::file::{create_anew, unwritable};
 use crate::id::TaskId;
 use crate::ops::gates::{self, Renewal};
@@ -64,34 +64,36 @@ impl Crew {
     ) -> Result<Arc<AtomicBool>> {
         let stop = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stop);
-        self.spawn(step, attempt, move |sender| {
+        let end = |ended: Result<Ended>| Heard::Ended(Box::new(ended));
+        self.spawn(step, attempt, end, move |sender| {
             let mut tell = |sign| drop(sender.send((step, attempt, Heard::Sign(sign))));
             let path = &job.prompt_file;
             let kept = create_anew(path)
                 .and_then(|mut file| file.write_all(job.prompt.as_bytes()))
                 .map_err(|cause| unwritable(path, cause));
-            let ended = kept.and_then(|()| agent::drive(&*runner, &job, &flag, &mut tell));
-            Heard::Ended(Box::new(ended))
+            kept.and_then(|()| agent::drive(&*runner, &job, &flag, &mut tell))
         })?;
         Ok(stop)
     }
 
     pub(super) fn check(&self, step: usize, attempt: u32, checking: Checking) -> Result<()> {
-        self.spawn(step, attempt, move |_| Heard::Checked(checking.run()))
+        self.spawn(step, attempt, Heard::Checked, move |_| checking.run())
     }
 
-    fn spawn(
+    /// Starts a thread for an attempt. A panic in it is an error of this attempt only.
+    fn spawn<T>(
         &self,
         step: usize,
         attempt: u32,
-        work: impl FnOnce(&Sender<Message>) -> Heard + Send + 'static,
+        heard: impl FnOnce(Result<T>) -> Heard + Send + 'static,
+        work: impl FnOnce(&Sender<Message>) -> Result<T> + Send + 'static,
     ) -> Result<()> {
         let sender = self.sender.clone();
         let thread = Builder::new().stack_size(STACK);
         let spawned = thread.spawn(move || {
-            let heard = work(&sender);
+            let done = catch_panic(|| work(&sender)).flatten();
             // Nobody listens any more when the run is over.
-            let _ = sender.send((step, attempt, heard));
+            let _ = sender.send((step, attempt, heard(done)));
         });
         spawned.map(drop).map_err(|cause| {
             let message = format!("no thread can be started: {cause}");
@@ -143,4 +145,25 @@ impl Checking {
 pub(super) fn halt(stop: &AtomicBool) {
     stop.store(true, Ordering::Relaxed);
     agent::wake();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panic_in_a_thread_is_an_error_of_its_attempt() {
+        let crew = Crew::new();
+        let end = |ended: Result<Ended>| Heard::Ended(Box::new(ended));
+        crew.spawn(1, 2, end, |_| panic!("injected fault")).unwrap();
+        crew.spawn(3, 1, end, |_| Ok(Ended::default())).unwrap();
+        let mut failed = Vec::new();
+        while crew.busy.get() > 0 {
+            for (step, attempt, heard) in crew.hear(PATIENCE) {
+                let Heard::Ended(ended) = heard else { continue };
+                failed.extend(ended.err().map(|error| (step, attempt, error.code)));
+            }
+        }
+        assert_eq!(failed, [(1, 2, Code::Internal)]);
+    }
 }

@@ -17,7 +17,6 @@ use crate::runner::{self, child};
 
 pub(crate) use super::wish::{PlanWish, Wish};
 
-const PROGRAM: &str = "cleo-full";
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Longest line that is looked at, in bytes.
 const LINE_MAX: u64 = 16 << 20;
@@ -129,7 +128,7 @@ fn command(root: &Path, actor: &str, words: &[String], what: Told) -> Command {
         Told::Line => "ndjson",
         Told::Whole => "json",
     };
-    let mut command = child::own_command(runner::beside(PROGRAM), root);
+    let mut command = child::own_command(runner::own_program(), root);
     command
         .arg0("cleo")
         .args(words)
@@ -157,7 +156,7 @@ fn start(command: &mut Command, input: Option<String>) -> Result<Child> {
     let mut child = started.map_err(|cause| {
         let program = Path::new(command.get_program()).display();
         let message = format!("{program} cannot be started: {cause}");
-        Error::new(Code::ProgramMissing, message)
+        Error::new(Code::Internal, message).because(cause)
     })?;
     if let (Some(mut pipe), Some(input)) = (child.stdin.take(), input) {
         thread::spawn(move || pipe.write_all(input.as_bytes()));

@@ -5,6 +5,7 @@ mod code;
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde::Serialize;
 
@@ -15,6 +16,14 @@ const MESSAGE_MAX: usize = 2_000;
 
 /// Result of everything in cleo that can fail.
 pub(crate) type Result<T> = std::result::Result<T, Error>;
+
+/// Runs `work` and makes an error of a panic in it, which the panic hook has already reported.
+pub(crate) fn catch_panic<T>(work: impl FnOnce() -> T) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|_| {
+        let message = "cleo panicked; its messages on standard error say where";
+        Error::new(Code::Internal, message)
+    })
+}
 
 /// Another way out of an error.
 #[derive(Clone, Debug, Serialize, PartialEq, Eq)]

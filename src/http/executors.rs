@@ -13,7 +13,7 @@ use super::events::feed::Feed;
 use super::fault::busy;
 use super::keys::Note;
 use super::server::Say;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, catch_panic};
 use crate::ops::executions::{Begun, Executor, Request, Told};
 use crate::run::Event;
 
@@ -169,7 +169,7 @@ impl Ground {
             _place,
         } = open;
         let (id, user) = (begun.run().id.clone(), begun.run().user.clone());
-        let done = executor.finish(begun, &mut |told| {
+        let mut tell = |told: Told<'_>| {
             let heard = match told {
                 Told::Event(event) => Heard::Event(event.clone()),
                 Told::Piece(piece) => {
@@ -181,7 +181,8 @@ impl Ground {
                 }
             };
             let _ = caller.send(heard);
-        });
+        };
+        let done = catch_panic(|| executor.finish(begun, &mut tell)).flatten();
         if let Err(error) = &done {
             (self.say)(&format!("execution {id}: {error}"));
         }

@@ -16,6 +16,7 @@ use axum::http::{HeaderMap, Method, Response, StatusCode};
 use axum::routing::{MethodFilter, MethodRouter, on};
 use bytes::Bytes;
 use tokio::sync::OwnedSemaphorePermit;
+use tower_http::catch_panic::CatchPanicLayer;
 use tower_service::Service;
 
 use super::answer::Answer;
@@ -42,7 +43,7 @@ pub(super) fn router(server: &Arc<Server>) -> Router {
         router = router.route(route.path, method(server, route));
     }
     let pages = Arc::clone(server);
-    router
+    let router = router
         .method_not_allowed_fallback(|request: Request| {
             let message = "there is something under this path, but not with this method";
             let error = Error::new(Code::MethodRefused, message);
@@ -54,7 +55,18 @@ pub(super) fn router(server: &Arc<Server>) -> Router {
             let answer = super::pages::answer(&pages.pages, &request, is_in);
             let done = answer.unwrap_or_else(|error| fault::answer(&error, Shape::Ours));
             std::future::ready(done.response())
-        })
+        });
+    router.layer(CatchPanicLayer::custom(|_| {
+        let message = "the server panicked in this request; its own messages say where";
+        fault::answer(&Error::new(Code::Internal, message), Shape::Ours).response()
+    }))
+}
+
+/// Panics in the place that a request names, for tests.
+#[cfg(any(test, feature = "faults"))]
+fn inject_fault(headers: &HeaderMap, place: &str) {
+    let named = headers.get("cleo-fault");
+    assert!(named.is_none_or(|named| named != place), "injected fault");
 }
 
 fn method(server: &Arc<Server>, route: &'static Route) -> MethodRouter {
@@ -188,6 +200,8 @@ async fn answered(server: Arc<Server>, route: &'static Route, request: Request) 
     if !route.takes_query {
         call.refuse_query()?;
     }
+    #[cfg(any(test, feature = "faults"))]
+    inject_fault(&call.headers, "task");
     match route.work {
         Work::Quick(handler) => handler(&call),
         Work::Waiting(promise) => promise(call).await,
@@ -207,6 +221,8 @@ async fn worked(
     let worked = async move {
         let place = place(route, &call.server).await?;
         let begun = tokio::task::spawn_blocking(move || {
+            #[cfg(any(test, feature = "faults"))]
+            inject_fault(&call.headers, "thread");
             let before = left_out::times();
             let done = handler(&call).and_then(|answer| assigned::masked(&call, answer));
             drop((place, permit));

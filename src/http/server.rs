@@ -233,6 +233,10 @@ impl<T> DerefMut for Lent<'_, T> {
 
 impl<T> Drop for Lent<'_, T> {
     fn drop(&mut self) {
+        // What a panic has left half done is not used again.
+        if std::thread::panicking() {
+            return;
+        }
         let mut idle = self.pool.idle();
         if idle.len() < IDLE_MAX {
             idle.extend(self.thing.take());

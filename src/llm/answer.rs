@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use super::client::Client;
 use crate::error::{Code, Error};
-use crate::exchange::{Fault, FaultKind, Head};
 use crate::llm::reply::{Framing, Reader};
 use crate::llm::settings::{Key, Redactor};
 use crate::llm::{Delta, Model, client, reply};
+use crate::net::{Fault, FaultKind, Head};
 
 /// How much of a refusal is read, in bytes.
 const REFUSAL_MAX: usize = 64 << 10;

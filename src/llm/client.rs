@@ -1,7 +1,6 @@
-//! Asks the configured model through `cleo-net`, retries transient errors, streams the answer, and keeps the
-//! key out of everything.
+//! Asks the configured model, retries transient errors, streams the answer, and keeps the key out of
+//! everything.
 
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
@@ -10,39 +9,33 @@ use super::answer::{Answer, Missed, too_long};
 use super::settings::{Key, Redactor};
 use super::{Model, Reply, Request, Usage};
 use crate::error::{Code, Error, Result};
-use crate::exchange::{Call, Failure};
+use crate::net::{self, Call, Failure};
 use crate::runner::signals;
-use crate::{exchange, runner};
 
 /// Largest answer, in bytes: with everything around the text.
 const ANSWER_MAX: u64 = 16 << 20;
 const CONNECT: Duration = Duration::from_secs(10);
+/// Shortest timeout: none at all would mean no limit.
+const LEAST: Duration = Duration::from_millis(1);
 
 pub(crate) struct Client {
     pub(super) model: Model,
     pub(super) key: Option<Key>,
-    program: PathBuf,
 }
 
 impl Client {
-    /// Gets ready to ask the configured model: finds `cleo-net`, reads the key from its variable.
+    /// Gets ready to ask the configured model: reads the key from its variable.
     pub(crate) fn open(model: &Model) -> Result<Client> {
-        let program = runner::beside(exchange::PROGRAM);
-        exchange::check(&program)?;
         let key = match &model.key_variable {
             Some(variable) => read_key(model, variable)?,
             None => None,
         };
-        Ok(Client::new(model, key, program))
+        Ok(Client::new(model, key))
     }
 
-    pub(crate) fn new(model: &Model, key: Option<Key>, program: PathBuf) -> Client {
+    pub(crate) fn new(model: &Model, key: Option<Key>) -> Client {
         let model = model.clone();
-        Client {
-            model,
-            key,
-            program,
-        }
+        Client { model, key }
     }
 
     /// Asks the model and waits for the answer. `seen` gets the text as it arrives or at once, as configured.
@@ -101,7 +94,7 @@ impl Client {
         let call = self.call(request, left);
         let mut redactor = Redactor::new(self.key.as_ref());
         let mut answer = Answer::new(&self.model, self.key.as_ref(), seen);
-        let done = exchange::perform(&self.program, &call, &mut |head, text| {
+        let done = net::perform(&call, &mut |head, text| {
             answer.push(head, &redactor.push(text));
         });
         let head = match done {
@@ -141,12 +134,12 @@ impl Client {
             .as_ref()
             .map(|key| self.model.provider.key_header(key));
         Call {
-            method: "POST".to_string(),
+            method: "POST",
             url: draft.url,
             headers: headers.chain(key).collect(),
             body: Some(draft.body.to_string()),
-            connect_timeout_ms: millis(CONNECT.min(left)),
-            timeout_ms: millis(left),
+            connect_timeout: CONNECT.min(left).max(LEAST),
+            timeout: left.max(LEAST),
             max_bytes: ANSWER_MAX,
             public_only: false,
         }
@@ -174,10 +167,6 @@ pub(crate) fn no_key(model: &Model, variable: &str) -> Error {
     let message =
         format!("the model of {word} needs a key, and {variable} is not set; set it to the key");
     Error::new(Code::ConfigInvalid, message).fix("cleo config list --show-origin")
-}
-
-fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX).max(1)
 }
 
 /// The first pause; each next one is twice as long.

@@ -1,10 +1,8 @@
-//! Performs one request and passes on the answer as it comes.
+//! Performs one request with ureq and passes the response on as it comes.
 
 use std::fmt;
 use std::io::{self, Read};
-use std::time::Duration;
 
-use cleo::exchange::{Call, Fault, FaultKind, Head, Line, is_public};
 use ureq::config::Config;
 use ureq::http::{HeaderMap, Request, Response, Uri};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
@@ -12,23 +10,24 @@ use ureq::unversioned::resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver
 use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 use ureq::{Agent, Body, Error, Proxy, Timeout};
 
+use super::address::is_public;
+use super::proxy::choose_proxy;
+use super::{Call, Fault, FaultKind, Head, Part};
+
 const CHUNK: usize = 16 * 1024;
 /// Longest text of a fault that is passed on, in characters.
 const WORDS_MAX: usize = 300;
 
+/// Passes a part on; false when nobody reads it.
+type PassOn<'a> = dyn FnMut(Part) -> bool + 'a;
+
 /// Performs a request. Everything before the fault, if there is one, has been passed on.
-pub(crate) fn perform(
-    call: &Call,
-    pass_on: &mut dyn FnMut(&Line) -> Result<(), Fault>,
-) -> Result<(), Fault> {
-    let uri: Uri = call
-        .url
-        .parse()
-        .map_err(|_| Fault::new(FaultKind::Address, "the address is none"))?;
-    let agent = agent(call, &uri)?;
-    let response = send(&agent, call).map_err(fault)?;
+pub(super) fn perform(agent: &Agent, call: &Call, pass_on: &mut PassOn<'_>) -> Result<(), Fault> {
+    let response = send(agent, call).map_err(fault)?;
     let head = head(response.status().as_u16(), response.headers());
-    pass_on(&Line::Head(head))?;
+    if !pass_on(Part::Head(head)) {
+        return Ok(());
+    }
     let mut body = response
         .into_body()
         .into_with_config()
@@ -37,11 +36,7 @@ pub(crate) fn perform(
     stream(&mut body, call.max_bytes, pass_on)
 }
 
-fn stream(
-    body: &mut dyn Read,
-    max: u64,
-    pass_on: &mut dyn FnMut(&Line) -> Result<(), Fault>,
-) -> Result<(), Fault> {
+fn stream(body: &mut dyn Read, max: u64, pass_on: &mut PassOn<'_>) -> Result<(), Fault> {
     let (mut chunk, mut total, mut text) = (vec![0; CHUNK], 0, Text::default());
     loop {
         let read = match body.read(&mut chunk) {
@@ -57,16 +52,16 @@ fn stream(
             0 => std::mem::take(&mut text).finish(),
             _ => text.push(&chunk[..read]),
         };
-        if !piece.is_empty() {
-            pass_on(&Line::Chunk(piece))?;
-        }
-        if read == 0 {
+        let is_read = piece.is_empty() || pass_on(Part::Chunk(piece));
+        if read == 0 || !is_read {
             return Ok(());
         }
     }
 }
 
-fn agent(call: &Call, uri: &Uri) -> Result<Agent, Fault> {
+pub(super) fn agent(call: &Call) -> Result<Agent, Fault> {
+    let uri = call.url.parse::<Uri>();
+    let uri = uri.map_err(|_| Fault::new(FaultKind::Address, "the address is invalid"))?;
     let is_https = uri.scheme_str() == Some("https");
     // What looks names up in our place could look up anything, so there is no proxy then.
     let proxy = match call.public_only {
@@ -80,9 +75,8 @@ fn agent(call: &Call, uri: &Uri) -> Result<Agent, Fault> {
             proxy.transpose()?
         }
     };
-    // Where both end together, it is the whole that took too long.
-    let connect = call.connect_timeout_ms;
-    let connect = (connect < call.timeout_ms).then_some(Duration::from_millis(connect));
+    // Where both end together, the whole exchange took too long.
+    let connect = Some(call.connect_timeout).filter(|connect| *connect < call.timeout);
     let config = Agent::config_builder()
         .http_status_as_error(false)
         .max_redirects(0)
@@ -92,7 +86,7 @@ fn agent(call: &Call, uri: &Uri) -> Result<Agent, Fault> {
         .proxy(proxy)
         .tls_config(TlsConfig::builder().root_certs(roots(is_https)).build())
         .timeout_connect(connect)
-        .timeout_global(Some(Duration::from_millis(call.timeout_ms)));
+        .timeout_global(Some(call.timeout));
     let config = config.build();
     Ok(match call.public_only {
         true => Agent::with_parts(config, DefaultConnector::default(), PublicOnly::default()),
@@ -117,9 +111,7 @@ fn roots(is_https: bool) -> RootCerts {
 }
 
 fn send(agent: &Agent, call: &Call) -> Result<Response<Body>, Error> {
-    let mut request = Request::builder()
-        .method(call.method.as_str())
-        .uri(&call.url);
+    let mut request = Request::builder().method(call.method).uri(&call.url);
     for (name, value) in &call.headers {
         request = request.header(name, value);
     }
@@ -181,10 +173,10 @@ fn fault(error: Error) -> Fault {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct PublicOnly(DefaultResolver);
+struct PublicOnly(DefaultResolver);
 
 #[derive(Debug)]
-pub(crate) struct NotPublic;
+struct NotPublic;
 
 impl fmt::Display for NotPublic {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -211,12 +203,12 @@ impl Resolver for PublicOnly {
 
 /// Makes text of bytes; a character that is not whole yet waits for the next piece.
 #[derive(Default)]
-pub(crate) struct Text {
+struct Text {
     held: Vec<u8>,
 }
 
 impl Text {
-    pub(crate) fn push(&mut self, bytes: &[u8]) -> String {
+    fn push(&mut self, bytes: &[u8]) -> String {
         self.held.extend_from_slice(bytes);
         let whole = self.held.len() - open(&self.held);
         let text = String::from_utf8_lossy(&self.held[..whole]).into_owned();
@@ -224,7 +216,7 @@ impl Text {
         text
     }
 
-    pub(crate) fn finish(self) -> String {
+    fn finish(self) -> String {
         String::from_utf8_lossy(&self.held).into_owned()
     }
 }
@@ -239,49 +231,6 @@ fn open(bytes: &[u8]) -> usize {
         Err(fault) if fault.error_len().is_none() => last.len(),
         _ => 0,
     }
-}
-
-/// Chooses the proxy for a host. `variable` looks up the environment.
-pub(crate) fn choose_proxy(
-    is_https: bool,
-    host: &str,
-    variable: impl Fn(&str) -> Option<String>,
-) -> Option<String> {
-    let find = |names: &[&str]| {
-        let mut found = names.iter().filter_map(|name| variable(name));
-        found.find(|value| !value.trim().is_empty())
-    };
-    let excepted = find(&["no_proxy", "NO_PROXY"]).unwrap_or_default();
-    let host = host.trim_matches(['[', ']']).to_ascii_lowercase();
-    if is_here(&host) || excepted.split(',').any(|pattern| fits(pattern, &host)) {
-        return None;
-    }
-    let own = match is_https {
-        true => find(&["https_proxy", "HTTPS_PROXY"]),
-        false => find(&["http_proxy", "HTTP_PROXY"]),
-    };
-    own.or_else(|| find(&["all_proxy", "ALL_PROXY"]))
-}
-
-fn is_here(host: &str) -> bool {
-    let address = host.parse::<std::net::IpAddr>();
-    host == "localhost" || host.ends_with(".localhost") || address.is_ok_and(|it| it.is_loopback())
-}
-
-/// Returns whether a host is one of a pattern: `*`, a host, or a domain with or without a dot or `*.`
-/// before it. A port in the pattern does not count.
-fn fits(pattern: &str, host: &str) -> bool {
-    let pattern = pattern.trim().to_ascii_lowercase();
-    if pattern == "*" {
-        return true;
-    }
-    let domain = pattern.trim_start_matches('*').trim_start_matches('.');
-    let domain = match domain.rsplit_once(':') {
-        Some((domain, port)) if !domain.contains(':') && port.parse::<u16>().is_ok() => domain,
-        _ => domain,
-    };
-    let above = host.strip_suffix(domain);
-    !domain.is_empty() && above.is_some_and(|above| above.is_empty() || above.ends_with('.'))
 }
 
 #[cfg(test)]
@@ -330,51 +279,5 @@ mod tests {
         );
         assert_eq!(read.push(b"\xe2\x82"), "");
         assert_eq!(read.finish(), "\u{fffd}");
-    }
-
-    fn chosen(https: bool, host: &str, variables: &[(&str, &str)]) -> Option<String> {
-        choose_proxy(https, host, |name| {
-            let found = variables.iter().find(|(known, _)| *known == name);
-            found.map(|(_, value)| value.to_string())
-        })
-    }
-
-    #[test]
-    fn the_variable_for_the_scheme_counts_before_that_for_all() {
-        let all = [
-            ("HTTPS_PROXY", "s"),
-            ("HTTP_PROXY", "h"),
-            ("ALL_PROXY", "a"),
-        ];
-        assert_eq!(chosen(true, "x.org", &all).as_deref(), Some("s"));
-        assert_eq!(chosen(false, "x.org", &all).as_deref(), Some("h"));
-        assert_eq!(chosen(true, "x.org", &all[1..]).as_deref(), Some("a"));
-        let small = [("https_proxy", "small"), ("HTTPS_PROXY", "s")];
-        assert_eq!(chosen(true, "x.org", &small).as_deref(), Some("small"));
-        assert_eq!(chosen(true, "x.org", &[("HTTPS_PROXY", " ")]), None);
-    }
-
-    #[test]
-    fn excepted_hosts_and_this_machine_are_reached_directly() {
-        for (pattern, host, direct) in [
-            ("x.org", "x.org", true),
-            ("x.org", "api.x.org", true),
-            ("x.org", "notx.org", false),
-            (".x.org", "api.x.org", true),
-            ("*.x.org", "API.X.org", true),
-            ("a.net, x.org:443", "x.org", true),
-            ("*", "x.org", true),
-            ("", "x.org", false),
-            (",", "x.org", false),
-            ("10.0.0.7", "10.0.0.7", true),
-            ("fd00::7", "[fd00::7]", true),
-            ("other", "127.0.0.1", true),
-            ("other", "localhost", true),
-            ("other", "[::1]", true),
-        ] {
-            let variables = [("ALL_PROXY", "p"), ("NO_PROXY", pattern)];
-            let found = chosen(true, host, &variables);
-            assert_eq!(found.is_none(), direct, "{pattern} {host}");
-        }
     }
 }

@@ -1,8 +1,7 @@
 //! Calling workers: only those that this user trusts, and one that somebody registered over HTTP
 //! only at a public address. Everything that calls a worker does it here.
 
-#[cfg(test)]
-use std::path::Path;
+use std::path::PathBuf;
 use std::time::Instant;
 
 use serde::Serialize;
@@ -25,7 +24,7 @@ const AT_ONCE: usize = 16;
 #[derive(Clone, Debug)]
 pub(crate) struct Workers {
     trust: Trust,
-    reach: Reach,
+    folder: PathBuf,
     allow_private: bool,
     clock: Clock,
 }
@@ -52,7 +51,7 @@ impl Workers {
     ) -> Workers {
         Workers {
             trust: Trust::new(surroundings, workspace),
-            reach: Reach::from(workspace.root.clone()),
+            folder: workspace.root.clone(),
             allow_private,
             clock: surroundings.clock,
         }
@@ -73,13 +72,6 @@ impl Workers {
         worker::call(agent, &request, &reach)
     }
 
-    /// Takes the program that talks to servers from elsewhere than beside this one.
-    #[cfg(test)]
-    pub(crate) fn through(mut self, net: &Path) -> Workers {
-        self.reach.net = net.to_path_buf();
-        self
-    }
-
     pub(crate) fn may_call(&self, agent: &Agent) -> Result<()> {
         self.trust.require(&[Item::worker(agent)])
     }
@@ -90,8 +82,8 @@ impl Workers {
         self.trust.require(std::slice::from_ref(&item))?;
         let is_of_user = self.trust.registrant(&item) == Some(Registrant::User);
         Ok(Reach {
+            folder: self.folder.clone(),
             public_only: !is_of_user && !self.allow_private,
-            ..self.reach.clone()
         })
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
 
-use crate::error::{Code, Error, Result};
+use crate::error::{Result, catch_panic};
 use crate::run::schedule::Schedule;
 
 /// Does the same with each thing, at most `jobs` at a time, and returns the results in their order.
@@ -68,7 +68,7 @@ pub(crate) fn carry_out<C: Crew>(
                     Ok(job) => {
                         let sender = sender.clone();
                         // Nobody hears the end only when the caller is gone.
-                        scope.spawn(move || sender.send((step, work(step, job))));
+                        scope.spawn(move || sender.send((step, catch_panic(|| work(step, job)))));
                     }
                     Err(error) => {
                         schedule.failed(step);
@@ -79,12 +79,12 @@ pub(crate) fn carry_out<C: Crew>(
             if schedule.running() == 0 {
                 break;
             }
+            // This function holds a sender too, so that the channel stays open.
             let Ok((step, done)) = ended.recv() else {
-                let broken = Error::new(Code::Internal, "a thread broke off");
-                failed.get_or_insert(broken);
                 break;
             };
-            if let Err(error) = crew.end(schedule, step, done) {
+            let done = done.and_then(|done| crew.end(schedule, step, done));
+            if let Err(error) = done {
                 schedule.failed(step);
                 failed.get_or_insert(error);
             }
@@ -96,6 +96,7 @@ pub(crate) fn carry_out<C: Crew>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::{Code, Error};
     use std::sync::Barrier;
 
     #[derive(Default)]
@@ -149,6 +150,14 @@ mod tests {
         assert_eq!(noted.told[..2], ["begin 0", "end 0 0"]);
         assert_eq!(noted.told[2..4], ["begin 1", "begin 2"]);
         assert_eq!(noted.told[6..], ["begin 3", "end 3 30"]);
+    }
+
+    #[test]
+    fn panic_in_a_step_is_its_error() {
+        let mut schedule = Schedule::new(&[vec![]]);
+        let work = |_, _| panic!("injected fault");
+        let done = carry_out(&mut schedule, 1, &mut Noted::default(), work);
+        assert_eq!(done.unwrap_err().code, Code::Internal);
     }
 
     #[test]

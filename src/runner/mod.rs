@@ -13,7 +13,11 @@ mod strays;
 
 use std::path::PathBuf;
 
-pub(crate) fn beside(name: &str) -> PathBuf {
-    let own = std::env::current_exe().unwrap_or_default();
-    own.with_file_name(format!("{name}{}", std::env::consts::EXE_SUFFIX))
+/// Returns the path of this program, to start it again. Once its file has been replaced or removed, Linux
+/// still starts the version that runs.
+pub(crate) fn own_program() -> PathBuf {
+    match std::env::current_exe() {
+        Ok(program) if program.is_file() => program,
+        _ => PathBuf::from("/proc/self/exe"),
+    }
 }

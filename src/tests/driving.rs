@@ -514,3 +514,31 @@ fn a_flood_of_output_is_counted_and_left_out_at_the_end() {
     let steps = arrivals::read(stage.read("raw/T1-1.index").as_bytes());
     assert_eq!(steps.last().map(|step| step.to), Some(kept.len() as u64));
 }
+
+/// Cannot read the output of its agent.
+struct Broken(CommandLine);
+
+impl Runner for Broken {
+    fn name(&self) -> &'static str {
+        self.0.name()
+    }
+
+    fn invocation(&self, job: &Job) -> Invocation {
+        self.0.invocation(job)
+    }
+
+    fn hear(&self, _line: &str, _ended: &mut Ended) -> Vec<Sign> {
+        panic!("injected fault")
+    }
+}
+
+#[test]
+fn panic_over_output_fails_the_attempt_and_ends_the_agent() {
+    let stage = Stage::new();
+    let script = "mkfifo pipe; exec 3<>pipe; echo ready; sleep 60";
+    let runner = Broken(shell(script));
+    let stop = AtomicBool::new(false);
+    let error = drive(&runner, &stage.job("Do it."), &stop, &mut |_| {}).unwrap_err();
+    assert_eq!(error.code.name(), "E_INTERNAL");
+    assert!(is_soon_alone(&stage.path("pipe")));
+}

@@ -7,11 +7,8 @@ use crate::clock::Clock;
 use crate::ops::{Context, Surroundings};
 use crate::workspace::Workspace;
 
-/// The program and its helper, which cargo builds beside the tests.
+/// The program, which cargo builds beside the tests.
 pub(crate) const CLEO: &str = concat!(env!("OUT_DIR"), "/../../../cleo");
-
-/// What asks model servers.
-const NET: &str = concat!(env!("OUT_DIR"), "/../../../cleo-net");
 
 #[allow(dead_code, reason = "the tests of the program use the rest")]
 #[path = "../../tests/it/delivery.rs"]

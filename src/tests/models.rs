@@ -1,7 +1,6 @@
-//! Asking a configured model: through the program beside cleo, of a server that answers well, badly
-//! or not at all. No test leaves this machine.
+//! Asking a configured model, of a server that answers well, badly or not at all. No test leaves this
+//! machine.
 
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -9,9 +8,9 @@ use crate::error::{Code, Error};
 use crate::llm::client::Client;
 use crate::llm::settings::Key;
 use crate::llm::{Finish, Model, Provider, Reply, Request, Usage};
+use crate::runner::signals;
 use serde_json::{Value, json};
 
-use super::NET;
 use super::server::{Answer, Server, nobody};
 
 /// A key that opens nothing.
@@ -41,7 +40,7 @@ fn model(provider: Provider, url: &str) -> Model {
 
 fn client(model: &Model) -> Client {
     let key = Key::new("TEST_KEY", KEY).unwrap();
-    Client::new(model, Some(key), PathBuf::from(NET))
+    Client::new(model, Some(key))
 }
 
 /// Asks and returns the answer with the text as it was seen.
@@ -429,7 +428,7 @@ fn a_server_that_wants_a_key_is_named_with_the_settings() {
             is_of_project,
             ..model(Provider::Ollama, &server.url)
         };
-        let client = Client::new(&model, None, PathBuf::from(NET));
+        let client = Client::new(&model, None);
         let request = Request::once("m", "", "Hi");
         let error = client.ask(&request, &mut |_| {}).unwrap_err();
         assert!(error.message.contains(why), "{error}");
@@ -560,19 +559,6 @@ fn a_key_is_taken_out_however_a_server_writes_it() {
     assert!(error.message.ends_with(" [key]"), "{error}");
 }
 
-#[test]
-fn a_missing_program_is_named() {
-    let model = model(Provider::OpenAiChat, "http://127.0.0.1:9");
-    let client = Client::new(&model, None, PathBuf::from("/nowhere/cleo-net"));
-    let error = client
-        .ask(&Request::once("m", "", "Hi"), &mut |_| {})
-        .unwrap_err();
-    assert_eq!(
-        (error.code, error.fix.as_deref()),
-        (Code::ProgramMissing, None)
-    );
-}
-
 /// Not a test of its own: it is run as a process that somebody interrupts. See below.
 #[test]
 #[ignore = "it is run by the test below"]
@@ -621,48 +607,10 @@ fn a_cleo_that_is_asked_to_end_ends_its_question_and_leaves_nobody_behind() {
 }
 
 #[test]
-fn the_network_program_ends_when_cleo_is_gone() {
-    use std::io::Write;
+fn abandoned_question_closes_its_connection() {
     let server = Server::start(&[Answer::Hang]);
-    let call = json!({"method": "POST", "url": server.url, "headers": [], "body": "{}",
-        "connectTimeoutMs": 60_000, "timeoutMs": 60_000, "maxBytes": 1_000, "publicOnly": false});
-    let mut net = Command::new(NET)
-        .env_clear()
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .spawn()
-        .unwrap();
-    let mut input = net.stdin.take().unwrap();
-    writeln!(input, "{call}").unwrap();
-    while server.asked().is_empty() {
-        assert!(net.try_wait().unwrap().is_none(), "it has ended by itself");
-        std::thread::yield_now();
-    }
-    drop(input);
+    let model = model(Provider::OpenAiChat, &server.url);
+    let error = signals::until(|| true, || ask(&model).0.unwrap_err());
+    assert_eq!(error.code, Code::Interrupted, "{error}");
     server.left.recv_timeout(Duration::from_secs(20)).unwrap();
-    net.wait().unwrap();
-}
-
-#[test]
-fn the_network_program_says_what_is_wrong_with_a_request_without_repeating_it() {
-    for line in [
-        "",
-        "{}",
-        "sk-secret",
-        r#"{"method":"POST","url":"nonsense sk-secret","headers":[],"body":null,"connectTimeoutMs":1,"timeoutMs":1,"maxBytes":1,"publicOnly":false}"#,
-    ] {
-        let mut command = assert_cmd::Command::new(NET);
-        let output = command
-            .env_clear()
-            .write_stdin(format!("{line}\n"))
-            .output()
-            .unwrap();
-        let said = String::from_utf8(output.stdout).unwrap();
-        assert!(
-            !said.contains("sk-secret") && output.stderr.is_empty(),
-            "{said}"
-        );
-        // Its standard input is closed: it may be gone before it says anything.
-        assert!(said.is_empty() || said.contains("fault"), "{said}");
-    }
 }

@@ -12,7 +12,6 @@ use crate::ops::workers::{Asked, Workers};
 use crate::worker::{self, Context, Reach, Request};
 use serde_json::{Value, json};
 
-use super::NET;
 use super::open;
 use super::server::{Answer, Server};
 use super::world::TestWorkspace;
@@ -223,7 +222,6 @@ fn reaches(url: &str, public_only: bool) -> worker::WorkerReply {
         ..Agent::new("w", Kind::Http, "W")
     };
     let reach = Reach {
-        net: PathBuf::from(NET),
         folder: PathBuf::from("/"),
         public_only,
     };
@@ -302,9 +300,7 @@ fn workers_that_others_registered_run_no_program_and_stay_outside() {
             user: None,
             conversation: None,
         };
-        Workers::of(&surroundings, &workspace, allow)
-            .through(Path::new(NET))
-            .call(agent, &asked)
+        Workers::of(&surroundings, &workspace, allow).call(agent, &asked)
     };
     assert!(ask(&program.shown.agent, true).is_err());
     let refused = ask(&inside.shown.agent, false).unwrap().error.unwrap();

@@ -1,7 +1,7 @@
 //! Workers behind an address and workers that are programs: the same handshake, and what is said
 //! when one fails.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use crate::agent::{Agent, Kind};
@@ -9,7 +9,6 @@ use crate::worker::response::Status;
 use crate::worker::{self, Context, Fault, Reach, Request, WorkerReply};
 use serde_json::json;
 
-use super::NET;
 use super::server::{Answer, Server, nobody};
 
 const WELL: &str = r#"{"request_id":"ID","agent_name":"w","status":"success","output":{"result":"R1","confidence":0.9},"error":null}"#;
@@ -42,7 +41,6 @@ fn request(agent: &Agent, text: &str) -> Request {
 
 fn call_in(folder: &Path, agent: &Agent, text: &str) -> WorkerReply {
     let reach = Reach {
-        net: PathBuf::from(NET),
         folder: folder.to_path_buf(),
         public_only: false,
     };
@@ -188,16 +186,6 @@ fn an_agent_that_cannot_be_asked_is_not_set_up() {
     fails(&Agent::new("a", Kind::Http, "A"), "config_error");
     fails(&program(&[]), "config_error");
     fails(&program(&["no-such-program-at-all"]), "config_error");
-    let reach = Reach {
-        net: PathBuf::from("/nowhere/cleo-net"),
-        folder: PathBuf::from("/"),
-        public_only: false,
-    };
-    let agent = behind("http://127.0.0.1:9");
-    let reply = worker::call(&agent, &request(&agent, "x"), &reach).unwrap();
-    let fault = reply.error.unwrap();
-    assert_eq!(fault.kind, "config_error");
-    assert!(fault.message.contains("/nowhere/cleo-net"), "{fault:?}");
 }
 
 /// A program that keeps the request in a file and answers well.

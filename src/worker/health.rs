@@ -4,7 +4,7 @@
 use super::{ANSWER_MAX, Context, Fault, FaultKind, Reach, Request, response};
 use crate::agent::Agent;
 use crate::error::Result;
-use crate::exchange::Call;
+use crate::net::Call;
 use crate::words::closed;
 use crate::worker;
 
@@ -50,17 +50,17 @@ pub(crate) fn check(
 
 fn read(address: &str, agent: &Agent, reach: &Reach) -> Result<std::result::Result<(), Fault>> {
     let call = Call {
-        method: "GET".to_string(),
+        method: "GET",
         url: address.to_string(),
         headers: Vec::new(),
         body: None,
-        connect_timeout_ms: u64::from(agent.timeout_ms),
-        timeout_ms: u64::from(agent.timeout_ms),
+        connect_timeout: super::timeout(agent),
+        timeout: super::timeout(agent),
         max_bytes: ANSWER_MAX,
         public_only: reach.public_only,
     };
     Ok(
-        worker::perform(&call, agent, reach)?.and_then(|(status, _)| match status {
+        worker::perform(&call, agent)?.and_then(|(status, _)| match status {
             200..=299 => Ok(()),
             status => {
                 let message = format!("HTTP {status} calling {address}");

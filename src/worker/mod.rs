@@ -12,10 +12,10 @@ use serde_json::{Map, Value};
 
 use crate::agent::{Agent, Kind};
 use crate::error::{Code, Error, Result};
-use crate::exchange::{self, Call, Failure};
 use crate::id;
+use crate::net::{self, Call, Failure};
+use crate::runner::child;
 use crate::runner::process::{self, Captured};
-use crate::runner::{self, child};
 pub(crate) use response::{Fault, FaultKind, WorkerReply};
 
 /// Largest answer of a worker, in bytes.
@@ -58,8 +58,6 @@ pub(crate) struct Context {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Reach {
-    /// The program that talks to servers, `cleo-net`.
-    pub(crate) net: PathBuf,
     pub(crate) folder: PathBuf,
     /// Whether only addresses are called that anybody can reach: none on this machine, and none in a
     /// network around it.
@@ -87,17 +85,6 @@ impl Request {
                 },
             },
             context,
-        }
-    }
-}
-
-impl Reach {
-    /// Reaches workers with the program beside cleo, and runs programs in a folder.
-    pub(crate) fn from(folder: PathBuf) -> Reach {
-        Reach {
-            net: runner::beside(exchange::PROGRAM),
-            folder,
-            public_only: false,
         }
     }
 }
@@ -156,7 +143,7 @@ fn call_program(
     };
     let mut command = child::command(program, &reach.folder, child::answer_environment(&[]));
     command.args(arguments);
-    let limit = Duration::from_millis(u64::from(agent.timeout_ms));
+    let limit = timeout(agent);
     let input = serde_json::to_vec(request).unwrap_or_default();
     match process::converse(command, input, limit, ANSWER_MAX as usize) {
         Ok(captured) => Ok(read_printed(captured, program, agent)),
@@ -211,7 +198,7 @@ fn call_address(
     };
     let call = prepared(endpoint, agent, request, reach);
     Ok(
-        perform(&call, agent, reach)?.and_then(|(status, body)| match status {
+        perform(&call, agent)?.and_then(|(status, body)| match status {
             200 => Ok(body.into_bytes()),
             status => {
                 let message = format!("HTTP {status} calling {endpoint}");
@@ -222,19 +209,12 @@ fn call_address(
 }
 
 /// Performs a call for a worker; the inner result is status and body, or what went wrong.
-fn perform(
-    call: &Call,
-    agent: &Agent,
-    reach: &Reach,
-) -> Result<std::result::Result<(u16, String), Fault>> {
+fn perform(call: &Call, agent: &Agent) -> Result<std::result::Result<(u16, String), Fault>> {
     let mut body = String::new();
-    let done = exchange::perform(&reach.net, call, &mut |_, text| body += text);
+    let done = net::perform(call, &mut |_, text| body += text);
     Ok(match done {
         Ok(head) => Ok((head.status, body)),
         Err(Failure::Fault(fault)) => Err(describe_fault(&fault, &call.url, agent)),
-        Err(Failure::Own(error)) if error.code == Code::ProgramMissing => {
-            Err(Fault::new(FaultKind::ConfigError, error.message))
-        }
         Err(Failure::Own(error)) => return Err(error),
     })
 }
@@ -246,19 +226,23 @@ fn prepared(endpoint: &str, agent: &Agent, request: &Request, reach: &Reach) -> 
     ];
     let headers = headers.map(|(name, value)| (name.to_string(), value.to_string()));
     Call {
-        method: "POST".to_string(),
+        method: "POST",
         url: endpoint.to_string(),
         headers: headers.into(),
         body: serde_json::to_string(request).ok(),
-        connect_timeout_ms: u64::from(agent.timeout_ms),
-        timeout_ms: u64::from(agent.timeout_ms),
+        connect_timeout: timeout(agent),
+        timeout: timeout(agent),
         max_bytes: ANSWER_MAX,
         public_only: reach.public_only,
     }
 }
 
-fn describe_fault(fault: &exchange::Fault, address: &str, agent: &Agent) -> Fault {
-    use exchange::FaultKind::*;
+fn timeout(agent: &Agent) -> Duration {
+    Duration::from_millis(u64::from(agent.timeout_ms))
+}
+
+fn describe_fault(fault: &net::Fault, address: &str, agent: &Agent) -> Fault {
+    use net::FaultKind::*;
     let (kind, message) = match fault.kind {
         Timeout => {
             let message = format!("no answer within {} ms from {address}", agent.timeout_ms);

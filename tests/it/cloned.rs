@@ -196,15 +196,7 @@ fn add_files(stranger: &TestWorkspace, server: &Server) {
         &format!("endpoint: {url}/work\nhealthcheck: {url}/health\n"),
     );
     let script = "#!/bin/sh\nenv > pwned-script\n";
-    for program in [
-        "pwn.sh",
-        "git",
-        "claude",
-        "codex",
-        "sh",
-        "cleo-net",
-        "cleo-full",
-    ] {
+    for program in ["pwn.sh", "git", "claude", "codex", "sh", "cleo"] {
         stranger.write(program, script);
         let place = stranger.path(program);
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);

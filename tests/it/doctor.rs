@@ -166,25 +166,6 @@ fn a_project_that_names_a_server_for_what_is_said_is_found() {
 }
 
 #[test]
-fn without_the_network_program_the_model_cannot_be_asked() {
-    let workspace = workspace();
-    let alone = workspace.path("bin/cleo");
-    std::fs::create_dir(workspace.path("bin")).unwrap();
-    std::fs::copy(CLEO, &alone).unwrap();
-    let mut command = workspace.surround(std::process::Command::new(&alone));
-    command
-        .args(["doctor"])
-        .env("CLEO_LLM_PROVIDER", "openai-chat");
-    let reply = crate::world::document(&workspace.finish(command, ""));
-    assert_eq!(reply["error"]["code"], "E_DOCTOR_FOUND");
-    let message = reply["error"]["message"].as_str().unwrap();
-    assert!(
-        message.contains("needs the program cleo-net at"),
-        "{message}"
-    );
-}
-
-#[test]
 fn a_folder_that_is_missing_is_found_and_the_fix_makes_it() {
     let workspace = workspace();
     std::fs::remove_dir_all(workspace.path("claudedocs")).unwrap();

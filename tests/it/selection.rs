@@ -1,13 +1,8 @@
 //! `--fields` and `--jq`: parts of an answer, without another program.
 
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
-use std::process::Command;
-
 use serde_json::{Value, json};
 
-use crate::world::{CLEO, TestWorkspace};
+use crate::world::TestWorkspace;
 
 #[test]
 fn a_filter_prints_text_without_quotes_a_line_each() {
@@ -198,39 +193,4 @@ fn a_filter_without_end_is_ended() {
         assert!(reply.stderr.contains("error[E_USAGE]"), "{reply}");
         assert!(reply.stderr.contains(why), "{reply}");
     }
-}
-
-#[test]
-fn one_process_filters_a_whole_stream() {
-    let workspace = TestWorkspace::new();
-    let programs = workspace.path("programs");
-    fs::create_dir(&programs).unwrap();
-    let (cleo, real) = (
-        programs.join("cleo"),
-        Path::new(CLEO).with_file_name("cleo-jq"),
-    );
-    if fs::hard_link(CLEO, &cleo).is_err() {
-        fs::copy(CLEO, &cleo).unwrap();
-    }
-    let script = format!(
-        "#!/bin/sh\necho x >> started\nexec '{}' \"$@\"\n",
-        real.display()
-    );
-    workspace.write("programs/cleo-jq", script);
-    fs::set_permissions(programs.join("cleo-jq"), fs::Permissions::from_mode(0o755)).unwrap();
-    let input = "{\"title\":\"Research it\"}\n".repeat(20);
-    let mut command = workspace.surround(Command::new(&cleo));
-    command.args([
-        "skills",
-        "dispatch",
-        "--stdin",
-        "--format",
-        "ndjson",
-        "--jq",
-        ".result.skill",
-    ]);
-    command.env("PATH", "/usr/bin:/bin");
-    let reply = workspace.finish(command, &input);
-    assert_eq!(reply.stdout.lines().count(), 20, "{reply}");
-    assert_eq!(workspace.read("started"), "x\n");
 }

@@ -9,7 +9,6 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::process::ExitCode;
 
 use serde::Serialize;
-use serde_json::Value;
 
 pub(super) use self::notes::Notes;
 use self::notes::eprint_whole;
@@ -75,12 +74,8 @@ impl Output {
         self.view.filter_verdict();
     }
 
-    pub(super) fn check_fields(
-        &self,
-        command: &str,
-        schema: fn(&str) -> Option<Value>,
-    ) -> Result<(), Error> {
-        self.view.check(command, schema)
+    pub(super) fn check_fields(&self, command: &str) -> Result<(), Error> {
+        self.view.check(command)
     }
 
     pub(super) fn format(&self) -> Format {

@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write};
 
 use serde::Serialize;
-use serde_json::Value;
 
 use super::notes::eprint_whole;
 use crate::cli::arguments::{Format, Globals};
 use crate::cli::fields::Fields;
 use crate::cli::jq::{Ended, Jq};
+use crate::cli::schema;
 use crate::cli::screen::clean;
 use crate::error::{Code, Error, Result, steers};
 use crate::reply::Envelope;
@@ -42,12 +42,12 @@ impl View {
         self.filters_verdict = true;
     }
 
-    pub(super) fn check(&self, command: &str, schema: fn(&str) -> Option<Value>) -> Result<()> {
-        let fields = Some(&self.fields).filter(|fields| !fields.is_empty());
-        let schema = fields.and_then(|_| schema(command));
-        fields
-            .zip(schema)
-            .map_or(Ok(()), |(fields, schema)| fields.check(command, &schema))
+    pub(super) fn check(&self, command: &str) -> Result<()> {
+        if self.fields.is_empty() {
+            return Ok(());
+        }
+        let schema = schema::of(command);
+        schema.map_or(Ok(()), |schema| self.fields.check(command, &schema))
     }
 
     pub(super) fn selects(&self) -> bool {

@@ -14,6 +14,7 @@ mod guard;
 #[cfg(feature = "schemas")]
 mod hostile;
 mod keys;
+mod panics;
 mod plans;
 mod query;
 mod refused;

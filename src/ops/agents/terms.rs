@@ -3,7 +3,7 @@
 use super::Known;
 use crate::agent::{Agent, draft};
 use crate::error::{Code, Error, Result, quote};
-use crate::exchange::is_plainly_private;
+use crate::net::address::is_plainly_private;
 use crate::ops::trust::Registrant;
 use crate::route::{CLARIFY, FINALIZE};
 use crate::run::CHAT;

@@ -25,7 +25,6 @@ use crate::runner::agent::Runners;
 use crate::runner::probe::{self, Probed};
 use crate::tree;
 use crate::workspace::Workspace;
-use crate::{exchange, runner};
 
 /// How something was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -247,9 +246,6 @@ fn look_at_model(settings: &Settings, variable: fn(&str) -> Option<OsString>) ->
         }
         Ok(Some(model)) => model,
     };
-    if let Err(error) = exchange::check(&runner::beside(exchange::PROGRAM)) {
-        return Finding::of(MODEL, error);
-    }
     let key = model.key_variable.as_deref();
     let key = key.map(|name| (name, variable(name).is_some()));
     match key {

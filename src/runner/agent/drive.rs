@@ -15,7 +15,7 @@ use rustix::process::{Pid, Signal};
 use super::index::{Index, Raw};
 use super::pipes::{Ends, Pipes, Said};
 use super::{Ended, Invocation, Job, Limits, Runner, Sign};
-use crate::error::{Code, Error, Result, quote};
+use crate::error::{Code, Error, Result, catch_panic, quote};
 use crate::run::Outcome;
 use crate::runner::process::{self, GRACE, LINGER};
 use crate::runner::signals::{self, Guard};
@@ -72,12 +72,19 @@ pub(crate) fn drive(
         },
     };
     let wants_end = || stop.load(Ordering::Relaxed) || guard.caught().is_some();
-    let ending = attempt.follow(&child, &job.limits, &wants_end);
-    attempt.refused = attempt.ear.ended.refused;
-    let closed = attempt.close(&mut child, &ending);
+    let ending = catch_panic(|| {
+        let ending = attempt.follow(&child, &job.limits, &wants_end);
+        attempt.refused = attempt.ear.ended.refused;
+        let closed = attempt.close(&mut child, &ending);
+        ending.and_then(|ending| closed.map(|code| (ending, code)))
+    });
+    if ending.is_err() {
+        // No agent may go on unheard.
+        process::signal(&child, Signal::KILL);
+        let _ = child.wait();
+    }
     strays.end_all(Pid::from_child(&child));
-    let ending = ending.and_then(|ending| closed.map(|code| (ending, code)));
-    let (ending, exit_code) = ending?;
+    let (ending, exit_code) = ending??;
     attempt.judge(ending, exit_code)
 }
 

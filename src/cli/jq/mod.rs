@@ -1,29 +1,39 @@
-//! `--jq`: a filter over the answer. The filter itself is `cleo-jq`, a program beside this one: a
-//! language of its own is too large to be carried by every command. One process serves all answers of
-//! a stream; `src/jq/main.rs` says how the two talk.
+//! `--jq`: a filter over the answer. A plain path, such as `.result.tasks[].id`, is followed here. Every
+//! other filter may run for ever, so a process of its own applies it, to all answers of a stream, with 10
+//! seconds of the processor for each and 1 GB of memory ([`process`]).
+
+mod filter;
+mod frame;
+mod process;
 
 use std::cell::RefCell;
 use std::io::{self, BufReader, Read, Write};
 use std::os::unix::process::ExitStatusExt;
-use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 
+use jaq_core::Filter;
+use jaq_core::data::JustLut;
+use jaq_json::Val;
 use rustix::process::Signal;
+
+pub(super) use process::serve;
 
 use super::screen::clean;
 use crate::error::{Code, Error, Result};
 use crate::runner;
 
-/// Name of the program that filters.
-const PROGRAM: &str = "cleo-jq";
 /// How long a filter may work on one answer, in seconds of the processor.
 const SECONDS: u64 = 10;
 /// How much memory a filter may use, in bytes of address space.
 const MEMORY: u64 = 1 << 30;
 
 /// A filter that has been understood.
-pub(super) struct Jq {
-    program: PathBuf,
+pub(super) enum Jq {
+    Path(Filter<JustLut<Val>>),
+    Process(Process),
+}
+
+pub(super) struct Process {
     code: String,
     /// None once a filter was ended, until the next answer needs it again.
     running: RefCell<Option<Running>>,
@@ -40,22 +50,23 @@ pub(super) enum Ended {
 impl Jq {
     /// Reads a filter; one that is faulty is refused with the place.
     pub(super) fn read(code: &str) -> Result<Jq> {
-        let jq = Jq {
-            program: runner::beside(PROGRAM),
+        if let Some(path) = filter::compile_path(code) {
+            return Ok(Jq::Path(path));
+        }
+        let process = Process {
             code: code.to_string(),
             running: RefCell::new(None),
         };
-        let started = jq.start().map_err(|cause| {
-            let place = jq.program.display();
-            let message = format!("--jq needs the program {PROGRAM} at {place}: {cause}");
-            Error::new(Code::ProgramMissing, message)
+        let started = process.start().map_err(|cause| {
+            let message = format!("the process that filters cannot be started: {cause}");
+            Error::new(Code::Internal, message).because(cause)
         })?;
         let running = started.map_err(|fault| {
             let message = format!("the filter `{code}` is faulty {fault}");
             Error::new(Code::Usage, message)
         })?;
-        jq.running.replace(Some(running));
-        Ok(jq)
+        process.running.replace(Some(running));
+        Ok(Jq::Process(process))
     }
 
     /// Writes what the filter makes of a JSON document, a value a line; text as it is, without
@@ -66,6 +77,18 @@ impl Jq {
         out: &mut dyn Write,
         terminal: bool,
     ) -> io::Result<Ended> {
+        match self {
+            Jq::Path(path) => {
+                let done = filter::run(path, json.as_bytes(), |text| put(out, text, terminal));
+                Ok(done.map_or_else(Ended::Failed, |()| Ended::Whole))
+            }
+            Jq::Process(process) => process.write(json, out, terminal),
+        }
+    }
+}
+
+impl Process {
+    fn write(&self, json: &str, out: &mut dyn Write, terminal: bool) -> io::Result<Ended> {
         let running = match self.running.take() {
             Some(running) => Ok(running),
             None => self.start()?,
@@ -83,9 +106,10 @@ impl Jq {
         }
     }
 
-    /// Starts the program; it says what is wrong with the filter, if anything is.
+    /// Starts the process; it says what is wrong with the filter, if anything is.
     fn start(&self) -> io::Result<std::result::Result<Running, String>> {
-        let mut child = Command::new(&self.program)
+        let mut child = Command::new(runner::own_program())
+            .arg(process::ARGUMENT)
             .args([SECONDS.to_string(), MEMORY.to_string()])
             .arg(&self.code)
             .env_clear()
@@ -101,8 +125,8 @@ impl Jq {
             input,
             output,
         };
-        Ok(match running.receive()? {
-            Some((b'r', _)) => Ok(running),
+        Ok(match frame::receive(&mut running.output)? {
+            Some((frame::READY, _)) => Ok(running),
             Some((_, fault)) => Err(String::from_utf8_lossy(&fault).into_owned()),
             None => Err(running.cause()),
         })
@@ -120,7 +144,7 @@ fn put(out: &mut dyn Write, text: &[u8], terminal: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// The program while it runs.
+/// The process while it runs.
 struct Running {
     child: Child,
     input: ChildStdin,
@@ -128,21 +152,21 @@ struct Running {
 }
 
 impl Running {
-    /// Has one document filtered and hands out each value; none when the program has ended.
+    /// Has one document filtered and hands out each value; none when the process has ended.
     fn filter(
         &mut self,
         json: &str,
         mut take: impl FnMut(&[u8]) -> io::Result<()>,
     ) -> io::Result<Option<Ended>> {
-        match self.send(json.as_bytes()) {
+        match frame::send(&mut self.input, frame::DOCUMENT, json.as_bytes()) {
             // One that has ended says why below.
             Err(cause) if cause.kind() != io::ErrorKind::BrokenPipe => return Err(cause),
             _ => {}
         }
         loop {
-            match self.receive()? {
-                Some((b'o', text)) => take(&text)?,
-                Some((b'e', _)) => return Ok(Some(Ended::Whole)),
+            match frame::receive(&mut self.output)? {
+                Some((frame::VALUE, text)) => take(&text)?,
+                Some((frame::END, _)) => return Ok(Some(Ended::Whole)),
                 Some((_, message)) => {
                     let message = String::from_utf8_lossy(&message).into_owned();
                     return Ok(Some(Ended::Failed(message)));
@@ -150,28 +174,6 @@ impl Running {
                 None => return Ok(None),
             }
         }
-    }
-
-    fn send(&mut self, document: &[u8]) -> io::Result<()> {
-        let length = u32::try_from(document.len()).map_err(io::Error::other)?;
-        self.input.write_all(b"d")?;
-        self.input.write_all(&length.to_be_bytes())?;
-        self.input.write_all(document)?;
-        self.input.flush()
-    }
-
-    /// Reads a frame: its letter and what it holds; none when the program has ended.
-    fn receive(&mut self) -> io::Result<Option<(u8, Vec<u8>)>> {
-        let mut head = [0; 5];
-        match self.output.read_exact(&mut head) {
-            Err(cause) if cause.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
-            read => read?,
-        }
-        let length = u32::from_be_bytes([head[1], head[2], head[3], head[4]]);
-        let mut bytes = Vec::new();
-        let mut output = (&mut self.output).take(u64::from(length));
-        let read = output.read_to_end(&mut bytes)?;
-        Ok((read == length as usize).then_some((head[0], bytes)))
     }
 
     fn cause(mut self) -> String {
