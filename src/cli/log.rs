@@ -99,11 +99,11 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     let now = context.surroundings.clock.now();
     let since = arguments.since.map(|text| past(&text, now)).transpose()?;
     let filter = OperationFilter {
-        by: None,
         task: arguments.task,
         since,
         before: arguments.before,
         limit: Some(arguments.limit.unwrap_or(OPERATIONS)),
+        ..OperationFilter::default()
     };
     let logged = log::log(&mut context, &filter)?;
     face.reply(&logged, &[], |screen| render(screen, &logged))

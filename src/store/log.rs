@@ -97,6 +97,8 @@ pub(crate) struct Operation {
 pub(crate) struct OperationFilter {
     pub(crate) task: Option<TaskId>,
     pub(crate) by: Option<String>,
+    /// Only those that are neither an undo nor undone.
+    pub(crate) undoable: bool,
     /// At this moment or later, RFC 3339 in UTC.
     pub(crate) since: Option<String>,
     pub(crate) before: Option<u64>,

@@ -191,10 +191,10 @@ CREATE TABLE operations (
     at TEXT NOT NULL,
     by TEXT NOT NULL,
     command TEXT NOT NULL,
-    undoes INTEGER
+    undoes INTEGER,
+    -- The undo of it that holds.
+    undone_by INTEGER
 ) STRICT;
-
-CREATE INDEX operations_by_undone ON operations (undoes) WHERE undoes IS NOT NULL;
 
 CREATE TABLE changes (
     sequence INTEGER PRIMARY KEY,

@@ -14,7 +14,8 @@ const COLUMNS: &str = "c.sequence, c.operation, o.at, o.by, o.command, c.kind, c
 
 const FITTING: &str =
     "(:since IS NULL OR o.at >= :since) AND (:before IS NULL OR o.number < :before)
-     AND (:by IS NULL OR o.by = :by)";
+     AND (:by IS NULL OR o.by = :by)
+     AND (NOT :undoable OR o.undoes IS NULL AND o.undone_by IS NULL)";
 
 impl Log for SqliteTransaction<'_> {
     fn record(&mut self, change: &Change) -> Result<()> {
@@ -23,8 +24,18 @@ impl Log for SqliteTransaction<'_> {
 
     fn undoing(&mut self, operation: u64) -> Result<u64> {
         let own = self.current()?;
-        let sql = "UPDATE operations SET undoes = ?2 WHERE number = ?1";
-        self.execute(sql, (own, signed(operation)))?;
+        self.execute(
+            "UPDATE operations SET undoes = ?2 WHERE number = ?1",
+            (own, signed(operation)),
+        )?;
+        // An operation whose undo is undone holds again, and so on down the chain.
+        let (mut undo, mut undone) = (Some(own), Some(signed(operation)));
+        while let Some(number) = undone {
+            let sql = "UPDATE operations SET undone_by = ?2 WHERE number = ?1 RETURNING undoes";
+            let next = self.first(sql, (number, undo), |row| row.get::<_, Option<i64>>(0))?;
+            undo = undo.is_none().then_some(number);
+            undone = next.flatten();
+        }
         Ok(own.unsigned_abs())
     }
 
@@ -59,6 +70,7 @@ impl Log for SqliteTransaction<'_> {
         let (task, before) = (filter.task.map(|id| id.0), filter.before.map(signed));
         let fitting = named_params! {
             ":task": task, ":since": filter.since, ":before": before, ":by": filter.by,
+            ":undoable": filter.undoable,
         };
         let limit = filter.limit.map_or(-1, i64::from);
         let sql = format!(
@@ -75,28 +87,20 @@ impl Log for SqliteTransaction<'_> {
     }
 
     fn operation(&self, number: u64) -> Result<Option<Operation>> {
-        let sql = "SELECT at, by, command, undoes,
+        let sql = "SELECT at, by, command, undoes, undone_by,
                        (SELECT count(*) FROM changes WHERE operation = number)
                    FROM operations WHERE number = ?1";
-        let found = self.first(sql, [signed(number)], |row| {
+        self.first(sql, [signed(number)], |row| {
             Ok(Operation {
                 number,
                 at: row.get(0)?,
                 by: row.get(1)?,
                 command: row.get(2)?,
                 undoes: row.get::<_, Option<i64>>(3)?.map(i64::unsigned_abs),
-                undone_by: None,
-                changes: row.get::<_, i64>(4)?.unsigned_abs(),
+                undone_by: row.get::<_, Option<i64>>(4)?.map(i64::unsigned_abs),
+                changes: row.get::<_, i64>(5)?.unsigned_abs(),
             })
-        })?;
-        let Some(operation) = found else {
-            return Ok(None);
-        };
-        let undone_by = self.undone_by(number)?;
-        Ok(Some(Operation {
-            undone_by,
-            ..operation
-        }))
+        })
     }
 }
 
@@ -125,23 +129,6 @@ impl SqliteTransaction<'_> {
         let number = self.connection.last_insert_rowid();
         self.operation = Some(number);
         Ok(number)
-    }
-
-    /// Finds the operation that undid another one, if it still holds. Each link of the chain undoes the one
-    /// before: after an odd number the first is undone.
-    fn undone_by(&self, number: u64) -> Result<Option<u64>> {
-        let sql = "SELECT max(number) FROM operations WHERE undoes = ?1 AND number > ?1";
-        let undo_of = |number: u64| -> Result<Option<u64>> {
-            let undo = self.first(sql, [signed(number)], |row| row.get::<_, Option<i64>>(0))?;
-            Ok(undo.flatten().map(i64::unsigned_abs))
-        };
-        let first = undo_of(number)?;
-        let (mut next, mut links) = (first, 0);
-        while let Some(undo) = next {
-            links += 1;
-            next = undo_of(undo)?;
-        }
-        Ok(first.filter(|_| links % 2 == 1))
     }
 }
 
