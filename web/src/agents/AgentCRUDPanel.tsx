@@ -11,6 +11,7 @@ import { TagField } from "./TagField";
 import { TryOut } from "./TryOut";
 import type { Agent } from "./types";
 import "./crud.css";
+import { Section } from "../parts/Facts";
 
 interface Props {
   /** None makes a new one. */
@@ -59,7 +60,7 @@ export function AgentCRUDPanel({ agent, agents, onSaved, onClose }: Props) {
   };
   /** Puts what the server says at the field that it speaks of. */
   const refused = (fault: unknown, on: ReadonlySet<Field> | null) => {
-    const failure = fault instanceof Failure ? fault : new Failure(String(fault), 0);
+    const failure = Failure.from(fault);
     const field = fieldOf(failure.detail);
     if (field === null) return setFaults({ by: {}, other: on ? null : failure });
     if (on && !on.has(field)) return setFaults(NONE);
@@ -311,14 +312,13 @@ function number(value: number): number | "" {
 
 function Worker({ agent }: { agent: Agent }) {
   return (
-    <div className="section">
-      <h3>Worker</h3>
+    <Section title="Worker">
       <dl className="facts">
         <dt>Reached by</dt>
         <dd className="mono">{agent.endpoint ?? agent.command.join(" ")}</dd>
         <dt>Trust</dt>
         <dd>{agent.standing ?? "unknown"}</dd>
       </dl>
-    </div>
+    </Section>
   );
 }

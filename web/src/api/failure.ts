@@ -14,6 +14,10 @@ export class Failure extends Error {
     this.name = "Failure";
   }
 
+  static from(fault: unknown): Failure {
+    return fault instanceof Failure ? fault : new Failure(String(fault), 0);
+  }
+
   get gone() {
     return this.status === 0;
   }

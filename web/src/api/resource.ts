@@ -30,7 +30,7 @@ export function queryOf<T>(path: string) {
       try {
         return { data: await api.get<T>(path), failure: null };
       } catch (fault) {
-        const failure = fault instanceof Failure ? fault : new Failure(String(fault), 0);
+        const failure = Failure.from(fault);
         return { data: client.getQueryData<Entry<T>>([path])?.data, failure };
       }
     },

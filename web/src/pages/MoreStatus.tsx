@@ -1,6 +1,7 @@
 import { api } from "../api/request";
 import { useStatus } from "../api/status";
 import { Button } from "../parts/Button";
+import { Term } from "../parts/Facts";
 
 /** Who is asked and as whom. */
 export function Status() {
@@ -13,16 +14,17 @@ export function Status() {
   return (
     <div className="section">
       <dl className="facts">
-        <dt>Workspace</dt>
-        <dd className="mono">{status.workspace.root}</dd>
-        <dt>Server</dt>
-        <dd className="mono">{status.address}</dd>
-        <dt>Version</dt>
-        <dd className="mono">{status.version}</dd>
-        <dt>You are</dt>
-        <dd>{status.user}</dd>
-        <dt>May</dt>
-        <dd>{status.scopes.join(", ")}</dd>
+        <Term name="Workspace" className="mono">
+          {status.workspace.root}
+        </Term>
+        <Term name="Server" className="mono">
+          {status.address}
+        </Term>
+        <Term name="Version" className="mono">
+          {status.version}
+        </Term>
+        <Term name="You are">{status.user}</Term>
+        <Term name="May">{status.scopes.join(", ")}</Term>
       </dl>
       {!status.local && <Button onClick={() => void leave()}>Sign out</Button>}
     </div>

@@ -193,7 +193,7 @@ async function serveFresh(context: BrowserContext, dist: string, address: string
   await context.route(
     (url) => url.origin === address && !/^\/(api|assets|health|query)/.test(url.pathname) && !url.pathname.includes("."),
     async (route) => {
-      if (route.request().resourceType() !== "document") return route.fallback();
+      if (route.request().resourceType() !== "document" || route.request().method() !== "GET") return route.fallback();
       const response = await route.fetch({ maxRedirects: 0 });
       if (response.status() >= 300 && response.status() < 400) return route.continue();
       const html = readFileSync(join(dist, "index.html"), "utf8");

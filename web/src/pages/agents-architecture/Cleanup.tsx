@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { Failure } from "../../api/failure";
+import { useAct } from "../../api/act";
 import { api } from "../../api/request";
 import { touch } from "../../api/resource";
 import type { Agent } from "../../agents/types";
@@ -12,25 +12,20 @@ import { toast } from "../../parts/toasts";
 /** Removes the agents that were registered at run time; says which before. */
 export function Cleanup({ agents }: { agents: readonly Agent[] }) {
   const [asks, setAsks] = useState(false);
-  const [failure, setFailure] = useState<Failure | null>(null);
   const runtime = agents.filter((agent) => agent.isRuntime);
+  const { run: remove, failure } = useAct(async () => {
+    const { cleanedUp } = await api.post<{ cleanedUp: string[] }>("/api/agents/cleanup");
+    toast(`Removed ${plural(cleanedUp.length, "runtime agent")}.`);
+    setAsks(false);
+    touch("/api/agents/");
+  });
   if (runtime.length === 0) return null;
   const what = plural(runtime.length, "runtime agent");
-  const remove = async () => {
-    try {
-      const { cleanedUp } = await api.post<{ cleanedUp: string[] }>("/api/agents/cleanup");
-      toast(`Removed ${plural(cleanedUp.length, "runtime agent")}.`);
-      setAsks(false);
-      touch("/api/agents/");
-    } catch (fault) {
-      setFailure(fault instanceof Failure ? fault : new Failure(String(fault), 0));
-    }
-  };
   return (
     <>
       <Button onClick={() => setAsks(true)}>Remove {what}</Button>
       {asks && (
-        <Confirm title={`Remove ${what}?`} action="Remove" danger onConfirm={() => void remove()} onClose={() => setAsks(false)}>
+        <Confirm title={`Remove ${what}?`} action="Remove" danger onConfirm={remove} onClose={() => setAsks(false)}>
           <ul className="cleanup-list">
             {runtime.slice(0, 20).map((agent) => (
               <li key={agent.id} className="row">

@@ -1,5 +1,5 @@
-import { memo, useId, useState, type KeyboardEvent } from "react";
-import { Failure } from "../../api/failure";
+import { memo, useId, type KeyboardEvent } from "react";
+import { useAct } from "../../api/act";
 import { api } from "../../api/request";
 import { touch } from "../../api/resource";
 import { SUPERVISOR } from "../../agents/names";
@@ -22,26 +22,17 @@ interface Props {
 
 /** A message, where it would go, and the button that sends it there. */
 export function QuickExecute({ message, onMessage, target, onTarget, agents, preview, onRun }: Props) {
-  const [busy, setBusy] = useState(false);
-  const [failure, setFailure] = useState<Failure | null>(null);
   const [field, choice, hint] = [useId(), useId(), useId()];
-  const run = async () => {
+  const { run, busy, failure } = useAct(async () => {
     if (busy || message.trim() === "") return;
-    setBusy(true);
-    try {
-      const { execution } = await api.post<{ execution: Execution }>("/api/agents/execute", { input: message, ...(target === "" ? {} : { agentId: target }) });
-      setFailure(null);
-      touch("/api/agents/");
-      onRun(execution.id);
-    } catch (fault) {
-      setFailure(fault instanceof Failure ? fault : new Failure(String(fault), 0));
-    }
-    setBusy(false);
-  };
+    const { execution } = await api.post<{ execution: Execution }>("/api/agents/execute", { input: message, ...(target === "" ? {} : { agentId: target }) });
+    touch("/api/agents/");
+    onRun(execution.id);
+  });
   const keys = (event: KeyboardEvent) => {
     if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) {
       event.preventDefault();
-      void run();
+      run();
     }
   };
   return (
@@ -70,11 +61,11 @@ export function QuickExecute({ message, onMessage, target, onTarget, agents, pre
         <span className="small muted grow quick-reach" id={hint} role="status">
           {preview.failure ? preview.failure.message : preview.routed && message.trim() !== "" && <Reach decision={preview.routed.route} agents={agents} />}
         </span>
-        <Button look="primary" shortcut={isMac ? "⌘↵" : "Ctrl ↵"} disabled={busy || message.trim() === ""} onClick={() => void run()}>
+        <Button look="primary" shortcut={isMac ? "⌘↵" : "Ctrl ↵"} disabled={busy || message.trim() === ""} onClick={run}>
           Run
         </Button>
       </div>
-      {failure && <Trouble failure={failure} retry={() => void run()} />}
+      {failure && <Trouble failure={failure} retry={run} />}
     </section>
   );
 }

@@ -2,6 +2,7 @@ import type { Execution, Talk } from "../../agents/types";
 import { Cost, Id, Tokens } from "../../format";
 import { plural } from "../../format/numbers";
 import { Ago } from "../../format";
+import { Term } from "../../parts/Facts";
 
 /** What a conversation used, folded. Sums are of the answers that are known here, and say so. */
 export function Details({ talk, executions }: { talk: Talk; executions: readonly Execution[] }) {
@@ -12,28 +13,22 @@ export function Details({ talk, executions }: { talk: Talk; executions: readonly
     <details className="thread-details">
       <summary className="button ghost small">Details</summary>
       <dl className="facts">
-        <dt>Conversation</dt>
-        <dd>
+        <Term name="Conversation">
           <Id value={conversation.id} />
-        </dd>
-        <dt>Begun</dt>
-        <dd>
+        </Term>
+        <Term name="Begun">
           <Ago at={conversation.created_at} />
-        </dd>
-        <dt>Messages</dt>
-        <dd>{total}</dd>
-        <dt>Tools called</dt>
-        <dd>{plural(calls.length, "call")} in what is shown</dd>
+        </Term>
+        <Term name="Messages">{total}</Term>
+        <Term name="Tools called">{plural(calls.length, "call")} in what is shown</Term>
         {conversation.kind === "agent" && (
           <>
-            <dt>Tokens</dt>
-            <dd>
+            <Term name="Tokens">
               <Tokens n={sum(mine.map((one) => one.metrics.totalTokens))} /> <Source mine={mine} of={(one) => one.metrics.totalTokens} />
-            </dd>
-            <dt>Cost</dt>
-            <dd>
+            </Term>
+            <Term name="Cost">
               <Cost usd={sum(mine.map((one) => one.metrics.cost))} /> <Source mine={mine} of={(one) => one.metrics.cost} />
-            </dd>
+            </Term>
           </>
         )}
       </dl>

@@ -31,7 +31,7 @@ export function NewTalk({ agents, known }: { agents: readonly Agent[]; known: bo
       navigate(`/agents/chat/${encodeURIComponent(conversation.id)}`);
     } catch (fault) {
       restore("new", text);
-      setFailure(fault instanceof Failure ? fault : new Failure(String(fault), 0));
+      setFailure(Failure.from(fault));
       setBusy(false);
     }
   };

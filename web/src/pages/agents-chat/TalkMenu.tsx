@@ -1,5 +1,6 @@
 import { useId, useState, type FormEvent } from "react";
-import { Failure } from "../../api/failure";
+import { useAct } from "../../api/act";
+import type { Failure } from "../../api/failure";
 import { api } from "../../api/request";
 import { touch } from "../../api/resource";
 import type { Conversation } from "../../agents/types";
@@ -12,18 +13,12 @@ import { navigate } from "../../router/location";
 /** Renaming and archiving a conversation. */
 export function TalkMenu({ conversation }: { conversation: Conversation }) {
   const [asks, setAsks] = useState<"title" | "archive" | null>(null);
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const put = async (change: Record<string, string>) => {
-    try {
-      await api.put(`/api/conversations/${encodeURIComponent(conversation.id)}`, change);
-      touch("/api/conversations");
-      setAsks(null);
-      setFailure(null);
-      if (change["status"]) navigate("/agents/chat");
-    } catch (fault) {
-      setFailure(fault instanceof Failure ? fault : new Failure(String(fault), 0));
-    }
-  };
+  const { run: put, failure } = useAct(async (change: Record<string, string>) => {
+    await api.put(`/api/conversations/${encodeURIComponent(conversation.id)}`, change);
+    touch("/api/conversations");
+    setAsks(null);
+    if (change["status"]) navigate("/agents/chat");
+  });
   if (conversation.status === "archived") return null;
   return (
     <>
@@ -35,9 +30,9 @@ export function TalkMenu({ conversation }: { conversation: Conversation }) {
           { label: "Archive…", onSelect: () => setAsks("archive") },
         ]}
       />
-      {asks === "title" && <Title now={conversation.title ?? ""} failure={failure} onSave={(title) => void put({ title })} onClose={() => setAsks(null)} />}
+      {asks === "title" && <Title now={conversation.title ?? ""} failure={failure} onSave={(title) => put({ title })} onClose={() => setAsks(null)} />}
       {asks === "archive" && (
-        <Confirm title="Archive this conversation?" action="Archive" onConfirm={() => void put({ status: "archived" })} onClose={() => setAsks(null)}>
+        <Confirm title="Archive this conversation?" action="Archive" onConfirm={() => put({ status: "archived" })} onClose={() => setAsks(null)}>
           <p>It leaves the list. It can still be read at its address, and nothing can be added to it.</p>
           {failure && <Trouble failure={failure} />}
         </Confirm>

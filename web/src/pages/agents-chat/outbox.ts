@@ -38,7 +38,7 @@ export async function send(conversation: Pick<Conversation, "id" | "kind">, text
     if (conversation.kind === "chat") await said(conversation.id, text);
     else put(conversation.id, { ...outgoing, execution: await executed(conversation.id, text, key) });
   } catch (fault) {
-    put(conversation.id, { ...outgoing, failure: fault instanceof Failure ? fault : new Failure(String(fault), 0) });
+    put(conversation.id, { ...outgoing, failure: Failure.from(fault) });
   }
   touch("/api/conversations");
 }

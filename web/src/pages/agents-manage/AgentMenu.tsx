@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { useAct } from "../../api/act";
 import { Failure } from "../../api/failure";
 import { api } from "../../api/request";
 import { touch } from "../../api/resource";
@@ -17,21 +18,17 @@ const DONE: Record<AgentStatus, string> = { active: "gets messages again", pause
 /** Everything that can be done to an agent. What can be undone is done at once. */
 export function AgentMenu({ agent, onOpen }: { agent: Agent; onOpen: () => void }) {
   const [asks, setAsks] = useState(false);
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const [busy, setBusy] = useState(false);
   const where = `/api/agents/${encodeURIComponent(agent.id)}`;
-  const remove = async () => {
-    setBusy(true);
-    try {
-      const { restored } = await api.delete<{ restored: boolean }>(where);
-      toast(restored ? `${agent.name} is as it was built.` : `Deleted ${agent.name}.`);
-      setAsks(false);
-      touch("/api/agents/");
-    } catch (fault) {
-      setFailure(fault instanceof Failure ? fault : new Failure(String(fault), 0));
-    }
-    setBusy(false);
-  };
+  const {
+    run: remove,
+    busy,
+    failure,
+  } = useAct(async () => {
+    const { restored } = await api.delete<{ restored: boolean }>(where);
+    toast(restored ? `${agent.name} is as it was built.` : `Deleted ${agent.name}.`);
+    setAsks(false);
+    touch("/api/agents/");
+  });
   const restores = agent.isBuiltin && agent.updatedAt !== null;
   const stays = `${plural(agent.executions, "execution")} ${agent.executions === 1 ? "stays" : "stay"} in the history.`;
   return (
@@ -47,7 +44,7 @@ export function AgentMenu({ agent, onOpen }: { agent: Agent; onOpen: () => void 
           action={restores ? "Restore" : "Delete"}
           danger
           busy={busy}
-          onConfirm={() => void remove()}
+          onConfirm={remove}
           onClose={() => setAsks(false)}
         >
           <p>{restores ? `Your changes to it go. ${stays}` : stays}</p>
@@ -74,7 +71,7 @@ function entries(agent: Agent, onOpen: () => void, restores: boolean, onDelete: 
 /** Moves an agent to a status; the way back is in the toast. */
 async function move(agent: Agent, status: AgentStatus) {
   const put = (to: AgentStatus) => api.put(`/api/agents/${encodeURIComponent(agent.id)}`, { status: to }).then(() => touch("/api/agents/"));
-  const told = (fault: unknown) => toast(`Could not change ${agent.name}: ${fault instanceof Failure ? fault.message : String(fault)}`);
+  const told = (fault: unknown) => toast(`Could not change ${agent.name}: ${Failure.from(fault).message}`);
   try {
     await put(status);
     toast(`${agent.name} ${DONE[status]}.`, { label: "Undo", run: () => void put(agent.status).catch(told) });

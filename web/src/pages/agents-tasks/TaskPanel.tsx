@@ -1,4 +1,5 @@
 import { useEffect, useId, useRef, useState, type FormEvent } from "react";
+import { useAct } from "../../api/act";
 import { Failure } from "../../api/failure";
 import { api } from "../../api/request";
 import { touch, useResource } from "../../api/resource";
@@ -15,6 +16,7 @@ import { Link } from "wouter";
 import { Panel } from "../../shell/Panel";
 import { isOfTasks } from "./useTasks";
 import { dateOf, endOfDay, PRIORITIES, STATUS_WORDS, STATUSES } from "./words";
+import { Term } from "../../parts/Facts";
 
 interface Props {
   /** An id, or `new`. */
@@ -100,8 +102,6 @@ function Form({ task, part, agents, onMove, onClose, onCreated }: Props & { task
   const kept = task ? draftOf(task) : EMPTY;
   const [draft, setDraft] = useState(kept);
   const [base, setBase] = useState(kept);
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const [busy, setBusy] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   const dirty = JSON.stringify(draft) !== JSON.stringify(base);
   const now = JSON.stringify(kept);
@@ -116,26 +116,23 @@ function Form({ task, part, agents, onMove, onClose, onCreated }: Props & { task
     if (name) form.current?.querySelector<HTMLElement>(`[name="${name}"]`)?.focus();
   }, [part, task]);
   const put = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }));
-  const save = async (event: FormEvent) => {
+  const {
+    run: save,
+    busy,
+    failure,
+  } = useAct(async (event: FormEvent) => {
     event.preventDefault();
-    setBusy(true);
-    try {
-      const body = bodyOf(draft, base, task === null);
-      const where = task ? `/api/tasks/${encodeURIComponent(task.id)}` : "/api/tasks/create";
-      const { task: made } = await (task ? api.put<{ task: AgentTask }>(where, body) : api.post<{ task: AgentTask }>(where, body));
-      setFailure(null);
-      setBase(draftOf(made));
-      setDraft(draftOf(made));
-      touch("/api/tasks");
-      toast(task ? "Saved." : `Created ${made.id}.`);
-      if (!task) onCreated(made.id);
-    } catch (fault) {
-      setFailure(fault instanceof Failure ? fault : new Failure(String(fault), 0));
-    }
-    setBusy(false);
-  };
+    const body = bodyOf(draft, base, task === null);
+    const where = task ? `/api/tasks/${encodeURIComponent(task.id)}` : "/api/tasks/create";
+    const { task: made } = await (task ? api.put<{ task: AgentTask }>(where, body) : api.post<{ task: AgentTask }>(where, body));
+    setBase(draftOf(made));
+    setDraft(draftOf(made));
+    touch("/api/tasks");
+    toast(task ? "Saved." : `Created ${made.id}.`);
+    if (!task) onCreated(made.id);
+  });
   return (
-    <form className="task-form" ref={form} onSubmit={(event) => void save(event)} noValidate>
+    <form className="task-form" ref={form} onSubmit={save} noValidate>
       <div className="scroll task-scroll">
         {task && <Facts task={task} onMove={onMove} />}
         <div className="section task-fields">
@@ -189,32 +186,16 @@ function Facts({ task, onMove }: { task: AgentTask; onMove: Props["onMove"] }) {
           ))}
         </select>
       </dd>
-      <dt>Created</dt>
-      <dd>
+      <Term name="Created">
         <Ago at={task.created_at} />
-      </dd>
-      {task.started_at !== null && (
-        <>
-          <dt>Started</dt>
-          <dd>
-            <Ago at={task.started_at} />
-          </dd>
-        </>
-      )}
-      {task.completed_at !== null && (
-        <>
-          <dt>Done</dt>
-          <dd>
-            <Ago at={task.completed_at} />
-          </dd>
-        </>
-      )}
-      <dt>Evidence</dt>
-      <dd>
+      </Term>
+      <Term name="Started">{task.started_at !== null && <Ago at={task.started_at} />}</Term>
+      <Term name="Done">{task.completed_at !== null && <Ago at={task.completed_at} />}</Term>
+      <Term name="Evidence">
         <Link className="link" href={`/work/${task.id}`}>
           Gates, receipt and proof of {task.id}
         </Link>
-      </dd>
+      </Term>
     </dl>
   );
 }
@@ -285,7 +266,7 @@ function AgentField({ draft, agents, onChange }: { draft: Draft; agents: readonl
       setFound({ message, routed: answer });
       if (answer.route.decided === "matched") onChange(answer.route.agent);
     } catch (fault) {
-      setFound(fault instanceof Failure ? fault : new Failure(String(fault), 0));
+      setFound(Failure.from(fault));
     }
   };
   return (

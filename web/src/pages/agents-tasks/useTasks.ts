@@ -105,7 +105,7 @@ async function moveTo(task: AgentTask, to: TaskStatus, setMoved: Put<ReadonlyMap
     toast(`Moved to ${STATUS_WORDS[to].toLowerCase()}.`, { label: "Undo", run: () => void moveTo({ ...task, status: to }, task.status, setMoved, setRefused) });
   } catch (fault) {
     setMoved((now) => new Map([...now].filter(([id]) => id !== task.id)));
-    setRefused({ task, failure: fault instanceof Failure ? fault : new Failure(String(fault), 0) });
+    setRefused({ task, failure: Failure.from(fault) });
   }
   touch("/api/tasks");
 }

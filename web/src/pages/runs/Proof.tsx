@@ -7,6 +7,7 @@ import { Command } from "../../parts/Command";
 import { Loaded, sentence } from "../../parts/States";
 import { told } from "../../parts/told";
 import { StatusGlyph } from "../../parts/StatusGlyph";
+import { Section } from "../../parts/Facts";
 
 export function Proof({ run, task, attempt }: { run: string; task: string; attempt: number }) {
   const proof = useResource<Found>(path(`/api/runs/${encodeURIComponent(run)}/proof`, { task, attempt }), {
@@ -22,14 +23,15 @@ export function Proof({ run, task, attempt }: { run: string; task: string; attem
 function Shown({ proof }: { proof: Found }) {
   return (
     <>
-      <div className="section">
-        <h3>
-          What the agent said{" "}
-          <span className="aside">
+      <Section
+        title="What the agent said"
+        aside={
+          <>
             attempt {proof.attempt}
             {proof.said.exitCode !== null ? `, exit ${proof.said.exitCode}` : ""}
-          </span>
-        </h3>
+          </>
+        }
+      >
         {proof.said.message ? <p className="quote text">{proof.said.message}</p> : <p className="muted">Nothing yet.</p>}
         {proof.said.claims.length > 0 && (
           <ul className="quote">
@@ -40,9 +42,8 @@ function Shown({ proof }: { proof: Found }) {
             ))}
           </ul>
         )}
-      </div>
-      <div className="section">
-        <h3>What cleo found</h3>
+      </Section>
+      <Section title="What cleo found">
         {proof.found.length === 0 && <p className="muted">Nothing was checked yet.</p>}
         <ul className="found">
           {proof.found.map((one) => (
@@ -63,7 +64,7 @@ function Shown({ proof }: { proof: Found }) {
           {proof.next && <span className="muted"> Next: {proof.next}.</span>}
         </p>
         {told(proof.verdict).command && <Command line={told(proof.verdict).command ?? ""} />}
-      </div>
+      </Section>
     </>
   );
 }

@@ -1,5 +1,5 @@
 import { useEffect, useState } from "react";
-import { Failure } from "../../api/failure";
+import { useAct } from "../../api/act";
 import { api } from "../../api/request";
 import { touch } from "../../api/resource";
 import { isLive, type RunRow } from "../../api/runs";
@@ -18,20 +18,19 @@ import { STATUS_WORDS } from "./RunLine";
 export function RunActions({ run }: { run: RunRow }) {
   const [asking, setAsking] = useState(false);
   const [comparing, setComparing] = useState(false);
-  const [failure, setFailure] = useState<Failure | null>(null);
   const live = isLive(run.status);
   const overTasks = run.kind === "epic" || run.kind === "tasks" || run.kind === "plan";
   const resumable = overTasks && (run.status === "interrupted" || run.status === "failed" || run.status === "cancelled");
 
-  async function ask(what: "cancel" | "resume") {
+  const {
+    run: ask,
+    failure,
+    forgive,
+  } = useAct(async (what: "cancel" | "resume") => {
     setAsking(false);
-    try {
-      await api.post(`/api/runs/${encodeURIComponent(run.id)}/${what}`);
-      touch("/api/runs");
-    } catch (fault) {
-      if (fault instanceof Failure) setFailure(fault);
-    }
-  }
+    await api.post(`/api/runs/${encodeURIComponent(run.id)}/${what}`);
+    touch("/api/runs");
+  });
 
   const command = `cleo runs show ${run.id}`;
   useKeys("This run", [{ keys: "C", does: "Copy its command", run: () => copy(command, "command") }]);
@@ -54,7 +53,7 @@ export function RunActions({ run }: { run: RunRow }) {
         </span>
       )}
       {resumable && (
-        <Button icon="play" look="primary" onClick={() => void ask("resume")}>
+        <Button icon="play" look="primary" onClick={() => ask("resume")}>
           Resume
         </Button>
       )}
@@ -75,12 +74,12 @@ export function RunActions({ run }: { run: RunRow }) {
       />
       {comparing && <CompareDialog run={run} onClose={() => setComparing(false)} />}
       {asking && (
-        <Confirm title={`Cancel ${run.title}?`} action="Cancel the run" danger onConfirm={() => void ask("cancel")} onClose={() => setAsking(false)}>
+        <Confirm title={`Cancel ${run.title}?`} action="Cancel the run" danger onConfirm={() => ask("cancel")} onClose={() => setAsking(false)}>
           <p>Agents that are at work are ended. What is verified stays done, everything else stays open{run.steps ? `: ${run.steps.done} of ${run.steps.total} are done` : ""}.</p>
         </Confirm>
       )}
       {failure && (
-        <Dialog title="That was refused" onClose={() => setFailure(null)}>
+        <Dialog title="That was refused" onClose={forgive}>
           <Trouble failure={failure} />
         </Dialog>
       )}

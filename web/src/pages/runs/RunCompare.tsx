@@ -10,6 +10,7 @@ import { Link } from "wouter";
 import { useQuery, withQuery } from "../../router/location";
 import { compared, type Compared, type Side } from "./compared";
 import { RunGlyph, STATUS_WORDS } from "./RunLine";
+import { Term } from "../../parts/Facts";
 
 export default function RunCompare({ page, other }: { page: RunPage; other: string }) {
   const run = useResource<RunPage>(`/api/runs/${encodeURIComponent(other)}`, { on: touchesRun(other) });
@@ -63,25 +64,20 @@ function Whole({ page: { run, reported }, name }: { page: RunPage; name: string 
         </Link>
       </h2>
       <dl className="facts">
-        <dt>Outcome</dt>
-        <dd>
+        <Term name="Outcome">
           <RunGlyph run={run} /> {STATUS_WORDS[run.status]}
-        </dd>
-        <dt>Verified</dt>
-        <dd>{run.steps ? `${run.steps.done} of ${run.steps.total}` : "unknown"}</dd>
-        <dt>Attempts</dt>
-        <dd>
+        </Term>
+        <Term name="Verified">{run.steps ? `${run.steps.done} of ${run.steps.total}` : "unknown"}</Term>
+        <Term name="Attempts">
           {reported.attempts}
           {reported.failed > 0 ? `, ${reported.failed} failed` : ""}
-        </dd>
-        <dt>Time</dt>
-        <dd>
+        </Term>
+        <Term name="Time">
           <Duration {...(isLive(run.status) ? { since: run.startedAt } : { ms: run.durationMs })} />
-        </dd>
-        <dt>Cost</dt>
-        <dd>
+        </Term>
+        <Term name="Cost">
           <Cost usd={run.cost} />
-        </dd>
+        </Term>
       </dl>
     </section>
   );

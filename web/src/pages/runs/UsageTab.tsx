@@ -1,6 +1,7 @@
 import type { Attempt, RunTask } from "../../api/runs";
 import { Cost, Duration } from "../../format";
 import { count } from "../../format/numbers";
+import { Term } from "../../parts/Facts";
 
 /** What the attempt took, as its runner reported it; nothing is estimated. */
 export function UsageTab({ task, attempt }: { task: RunTask; attempt: Attempt }) {
@@ -8,41 +9,32 @@ export function UsageTab({ task, attempt }: { task: RunTask; attempt: Attempt })
   return (
     <div className="section">
       <dl className="facts">
-        <dt>Runner</dt>
-        <dd className="mono">{attempt.runner ?? "unknown"}</dd>
-        <dt>Time</dt>
-        <dd>
+        <Term name="Runner" className="mono">
+          {attempt.runner ?? "unknown"}
+        </Term>
+        <Term name="Time">
           <Duration {...(attempt.endedAt ? { ms: attempt.durationMs } : { since: attempt.startedAt })} />
-        </dd>
-        <dt>Turns</dt>
-        <dd>{attempt.turns ?? "unknown"}</dd>
-        <dt>Exit code</dt>
-        <dd>{attempt.exitCode ?? (attempt.endedAt ? "none, ended by a signal" : "still running")}</dd>
+        </Term>
+        <Term name="Turns">{attempt.turns ?? "unknown"}</Term>
+        <Term name="Exit code">{attempt.exitCode ?? (attempt.endedAt ? "none, ended by a signal" : "still running")}</Term>
         {figures.map(([name, n]) => (
-          <Figure key={name} name={name} n={n} />
+          <Term key={name} name={words(name)}>
+            {count(n)}
+          </Term>
         ))}
-        <dt>Cost</dt>
-        <dd>
+        <Term name="Cost">
           <Cost usd={attempt.cost} />
-        </dd>
-        {task.skill && (
-          <>
-            <dt>Skill</dt>
-            <dd className="mono">{task.skill}</dd>
-          </>
-        )}
+        </Term>
+        <Term name="Skill" className="mono">
+          {task.skill}
+        </Term>
       </dl>
       {figures.length === 0 && <p className="muted small">This runner reports no tokens.</p>}
     </div>
   );
 }
 
-function Figure({ name, n }: { name: string; n: number }) {
-  const words = name.replace(/([A-Z])/g, " $1").toLowerCase();
-  return (
-    <>
-      <dt>{words.charAt(0).toUpperCase() + words.slice(1)}</dt>
-      <dd>{count(n)}</dd>
-    </>
-  );
+function words(name: string) {
+  const all = name.replace(/([A-Z])/g, " $1").toLowerCase();
+  return all.charAt(0).toUpperCase() + all.slice(1);
 }

@@ -117,7 +117,7 @@ async function doneWith(ids: string[], deed: Deed) {
       const { operation } = await deed(id);
       if (operation !== null) operations.push(operation);
     } catch (fault) {
-      failed.push({ id, failure: fault instanceof Failure ? fault : new Failure(String(fault), 0) });
+      failed.push({ id, failure: Failure.from(fault) });
     }
   }
   return { operations, failed };

@@ -1,5 +1,5 @@
 import { useState, type FormEvent } from "react";
-import { Failure } from "../../api/failure";
+import { useAct } from "../../api/act";
 import { api, path } from "../../api/request";
 import { touch, useResource } from "../../api/resource";
 import { Button } from "../../parts/Button";
@@ -9,23 +9,18 @@ import { Trouble } from "../../parts/States";
 /** Makes a task wait for another one. The server refuses circles. */
 export default function DependencyDialog({ id, onClose }: { id: string; onClose: () => void }) {
   const [text, setText] = useState("");
-  const [failure, setFailure] = useState<Failure | null>(null);
   const found = useResource<{ items: { id: string; title: string }[] }>(path("/api/search", { q: text.trim(), kinds: "task", limit: 20 }), { keep: true });
 
-  async function submit(event: FormEvent) {
+  const { run, failure } = useAct(async (event: FormEvent) => {
     event.preventDefault();
-    try {
-      await api.patch(`/api/work/tasks/${encodeURIComponent(id)}`, { addDepends: [text.trim()] });
-      touch("/api/work/");
-      onClose();
-    } catch (fault) {
-      if (fault instanceof Failure) setFailure(fault);
-    }
-  }
+    await api.patch(`/api/work/tasks/${encodeURIComponent(id)}`, { addDepends: [text.trim()] });
+    touch("/api/work/");
+    onClose();
+  });
 
   return (
     <Dialog title={`What does ${id} wait for?`} onClose={onClose}>
-      <form className="filter-form" onSubmit={(event) => void submit(event)}>
+      <form className="filter-form" onSubmit={run}>
         <div className="field">
           <label htmlFor="dependency">Id of the task</label>
           <input

@@ -1,5 +1,5 @@
 import { useState, type FormEvent } from "react";
-import { Failure } from "../../api/failure";
+import { useAct } from "../../api/act";
 import { api } from "../../api/request";
 import { touch } from "../../api/resource";
 import { GATE_NAMES, type GateName } from "../../api/work";
@@ -22,26 +22,18 @@ export default function GateDialog({ id, onClose }: { id: string; onClose: () =>
   const [gate, setGate] = useState<GateName>("implemented");
   const [kind, setKind] = useState<Kind>("run");
   const [text, setText] = useState("");
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const [busy, setBusy] = useState(false);
   const chosen = KINDS.find((one) => one.id === kind);
 
-  async function submit(event: FormEvent) {
+  const { run, busy, failure } = useAct(async (event: FormEvent) => {
     event.preventDefault();
-    setBusy(true);
-    try {
-      await api.post(`/api/work/tasks/${encodeURIComponent(id)}/gates/${gate}`, { [kind]: valuesOf(kind, text) });
-      touch("/api/work/");
-      onClose();
-    } catch (fault) {
-      if (fault instanceof Failure) setFailure(fault);
-      setBusy(false);
-    }
-  }
+    await api.post(`/api/work/tasks/${encodeURIComponent(id)}/gates/${gate}`, { [kind]: valuesOf(kind, text) });
+    touch("/api/work/");
+    onClose();
+  });
 
   return (
     <Dialog title={`Prove a gate of ${id}`} onClose={onClose}>
-      <form className="filter-form" onSubmit={(event) => void submit(event)}>
+      <form className="filter-form" onSubmit={run}>
         <div className="field">
           <label htmlFor="gate">Gate</label>
           <select id="gate" className="input" value={gate} onChange={(event) => setGate(event.target.value as GateName)}>

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "react";
+import { useAct } from "../../api/act";
 import { Failure } from "../../api/failure";
 import { api } from "../../api/request";
 import type { RunRow } from "../../api/runs";
@@ -26,20 +27,11 @@ interface Props {
 /** Shows what would be run, by whom, before anything is started. */
 export default function RunDialog({ what, name, line, onClose }: Props) {
   const preview = usePreview(what);
-  const [failure, setFailure] = useState<Failure | null>(null);
-  const [busy, setBusy] = useState(false);
 
-  async function start() {
-    setBusy(true);
-    try {
-      const { run } = await api.post<{ run: RunRow }>("/api/runs", what);
-      navigate(`/runs/${run.id}`);
-    } catch (fault) {
-      if (fault instanceof Failure) setFailure(fault);
-      setBusy(false);
-    }
-  }
-
+  const { run, busy, failure } = useAct(async () => {
+    const { run } = await api.post<{ run: RunRow }>("/api/runs", what);
+    navigate(`/runs/${run.id}`);
+  });
   return (
     <Dialog title={`Run ${name}`} onClose={onClose} wide>
       {preview.failure && <Trouble failure={preview.failure} />}
@@ -49,7 +41,7 @@ export default function RunDialog({ what, name, line, onClose }: Props) {
       <Command line={line} />
       <footer>
         <Button onClick={onClose}>Close</Button>
-        <Button look="primary" icon="play" disabled={busy || !preview.data || preview.data.total === 0} onClick={() => void start()}>
+        <Button look="primary" icon="play" disabled={busy || !preview.data || preview.data.total === 0} onClick={run}>
           {preview.data ? `Run ${plural(preview.data.total, "task")}` : "Run"}
         </Button>
       </footer>

@@ -3,6 +3,7 @@ import { duration } from "../../../format/numbers";
 import { StatusGlyph } from "../../../parts/StatusGlyph";
 import type { State } from "../../../parts/state";
 import type { GateState } from "../../../parts/GateMeter";
+import { Section } from "../../../parts/Facts";
 
 const GLYPHS: Record<GateState, State> = { open: "waiting", optional: "skipped", passed: "done", forced: "done", failed: "failed" };
 const NAMES: Record<GateState, string> = { open: "open", optional: "not required", passed: "passed", forced: "passed by force", failed: "failed" };
@@ -13,19 +14,16 @@ export function GateList({ gates }: { gates: Gates }) {
   const required = states.filter((state) => state !== "optional").length;
   const passed = gates.required.filter((name) => gates.gates[name]?.passed === true).length;
   return (
-    <div className="section">
-      <h3>
-        Gates{" "}
-        <span className="aside">
-          {gates.states === null ? "none was tried" : required === 0 ? "none required" : `${passed} of ${required} required${gates.round > 0 ? `, round ${gates.round} of ${gates.roundsMax}` : ""}`}
-        </span>
-      </h3>
+    <Section
+      title="Gates"
+      aside={gates.states === null ? "none was tried" : required === 0 ? "none required" : `${passed} of ${required} required${gates.round > 0 ? `, round ${gates.round} of ${gates.roundsMax}` : ""}`}
+    >
       <ul className="gate-list">
         {GATE_NAMES.map((name, i) => (
           <GateLine key={name} name={name} gates={gates} state={states[i] ?? "open"} />
         ))}
       </ul>
-    </div>
+    </Section>
   );
 }
 

@@ -5,6 +5,7 @@ import { plural } from "../../../format/numbers";
 import { Command } from "../../../parts/Command";
 import { Empty, Loaded, sentence } from "../../../parts/States";
 import { StatusGlyph } from "../../../parts/StatusGlyph";
+import { Section, Term } from "../../../parts/Facts";
 
 /** The entry that the agent wrote, what cleo finds wrong with it, and the output file as text. */
 export function ManifestTab({ id, spawned }: { id: string; spawned: boolean }) {
@@ -31,44 +32,34 @@ function Shown({ part, id }: { part: ManifestPart; id: string }) {
           ))}
         </ul>
         <dl className="facts">
-          <dt>Entry</dt>
-          <dd className="mono">{part.manifestId ?? "unknown"}</dd>
-          <dt>Line</dt>
-          <dd>{part.line ?? "not in the manifest"}</dd>
-          <dt>File</dt>
-          <dd>
+          <Term name="Entry" className="mono">
+            {part.manifestId ?? "unknown"}
+          </Term>
+          <Term name="Line">{part.line ?? "not in the manifest"}</Term>
+          <Term name="File">
             <span className="mono">{part.outputFile ?? "unknown"}</span>
             {part.textBytes !== null && (
               <span className="muted">
                 <Bytes n={part.textBytes} />
               </span>
             )}
-          </dd>
-          {part.spawnedAt && (
-            <>
-              <dt>Asked for</dt>
-              <dd>
-                <Ago at={part.spawnedAt} />
-              </dd>
-            </>
-          )}
+          </Term>
+          <Term name="Asked for">{part.spawnedAt && <Ago at={part.spawnedAt} />}</Term>
         </dl>
       </div>
       {part.entry && (
-        <div className="section">
-          <h3>Entry</h3>
+        <Section title="Entry">
           <pre className="code" tabIndex={0}>
             {JSON.stringify(part.entry, null, 2)}
           </pre>
-        </div>
+        </Section>
       )}
       {part.text !== null && (
-        <div className="section">
-          <h3>Output file</h3>
+        <Section title="Output file">
           <pre className="code" tabIndex={0}>
             {part.text}
           </pre>
-        </div>
+        </Section>
       )}
       <div className="section">
         <Command line={`cleo verify output ${id}`} />

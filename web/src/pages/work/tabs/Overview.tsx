@@ -10,6 +10,7 @@ import { sentence } from "../../../parts/States";
 import { Link } from "wouter";
 import { usePlace, withQuery } from "../../../router/location";
 import { GateList } from "./GateList";
+import { Section, Term } from "../../../parts/Facts";
 
 export function Overview({ page }: { page: TaskPage }) {
   return (
@@ -35,90 +36,54 @@ function Facts({ page }: { page: TaskPage }) {
   return (
     <div className="section">
       <dl className="facts">
-        <dt>Status</dt>
-        <dd>
+        <Term name="Status">
           <Doing page={page} />
-        </dd>
+        </Term>
         {claim && (
-          <>
-            <dt>Claim</dt>
-            <dd>
-              <span className="mono">{claim.holder ?? "nobody"}</span>
-              <span className="muted">
-                epoch {claim.epoch}
-                {claim.expired ? ", expired" : ""}
-              </span>
-              <span className="muted">
-                since <Ago at={claim.since} />
-              </span>
-            </dd>
-          </>
+          <Term name="Claim">
+            <span className="mono">{claim.holder ?? "nobody"}</span>
+            <span className="muted">
+              epoch {claim.epoch}
+              {claim.expired ? ", expired" : ""}
+            </span>
+            <span className="muted">
+              since <Ago at={claim.since} />
+            </span>
+          </Term>
         )}
         {dispatch && (
-          <>
-            <dt>Skill</dt>
-            <dd>
-              <span className="mono">{dispatch.skill}</span>
-              <Link className="link small" href={withQuery({ task: task.id, tab: "receipt" })}>
-                {dispatch.strategy}
-                {dispatch.matched.length > 0 ? ` “${dispatch.matched.join("”, “")}”` : ""}
-              </Link>
-            </dd>
-          </>
+          <Term name="Skill">
+            <span className="mono">{dispatch.skill}</span>
+            <Link className="link small" href={withQuery({ task: task.id, tab: "receipt" })}>
+              {dispatch.strategy}
+              {dispatch.matched.length > 0 ? ` “${dispatch.matched.join("”, “")}”` : ""}
+            </Link>
+          </Term>
         )}
         <Neighbours name="Waits for" list={page.depends} missing={page.missing.map((one) => one.name)} />
         <Neighbours name="Unblocks" list={page.dependents} />
         <Neighbours name="Parts" list={page.children} />
-        {task.parent && (
-          <>
-            <dt>Part of</dt>
-            <dd>
-              <TaskLink id={task.parent} />
-            </dd>
-          </>
-        )}
-        {task.files.length > 0 && (
-          <>
-            <dt>Files</dt>
-            <dd className="mono">{task.files.join(", ")}</dd>
-          </>
-        )}
+        <Term name="Part of">{task.parent && <TaskLink id={task.parent} />}</Term>
+        <Term name="Files" className="mono">
+          {task.files.join(", ")}
+        </Term>
         {task.labels.length > 0 && (
-          <>
-            <dt>Labels</dt>
-            <dd>
-              {task.labels.map((label) => (
-                <span key={label} className="chip">
-                  {label}
-                </span>
-              ))}
-            </dd>
-          </>
+          <Term name="Labels">
+            {task.labels.map((label) => (
+              <span key={label} className="chip">
+                {label}
+              </span>
+            ))}
+          </Term>
         )}
-        {task.phase && (
-          <>
-            <dt>Phase</dt>
-            <dd>{task.phase}</dd>
-          </>
-        )}
-        {task.assignedAgent && (
-          <>
-            <dt>Agent</dt>
-            <dd className="mono">{task.assignedAgent}</dd>
-          </>
-        )}
-        {task.due && (
-          <>
-            <dt>Due</dt>
-            <dd>
-              <Ago at={task.due} />
-            </dd>
-          </>
-        )}
-        <dt>Added</dt>
-        <dd>
+        <Term name="Phase">{task.phase}</Term>
+        <Term name="Agent" className="mono">
+          {task.assignedAgent}
+        </Term>
+        <Term name="Due">{task.due && <Ago at={task.due} />}</Term>
+        <Term name="Added">
           <Ago at={task.createdAt} />
-        </dd>
+        </Term>
       </dl>
     </div>
   );
@@ -226,13 +191,14 @@ function Criteria({ page }: { page: TaskPage }) {
   if (criteria.length === 0) return null;
   const proven = criteria.filter((one) => one.state === "proven").length;
   return (
-    <div className="section">
-      <h3>
-        Accepted when{" "}
-        <span className="aside">
+    <Section
+      title="Accepted when"
+      aside={
+        <>
           {proven} of {criteria.length} proven
-        </span>
-      </h3>
+        </>
+      }
+    >
       <ol className="criteria">
         {criteria.map((one) => (
           <li key={one.number}>
@@ -245,20 +211,21 @@ function Criteria({ page }: { page: TaskPage }) {
           </li>
         ))}
       </ol>
-    </div>
+    </Section>
   );
 }
 
 function Attempts({ page }: { page: TaskPage }) {
   if (page.attempts.length === 0 && page.spawns.length === 0) return null;
   return (
-    <div className="section">
-      <h3>
-        Attempts{" "}
-        <span className="aside">
+    <Section
+      title="Attempts"
+      aside={
+        <>
           {plural(page.attempts.length, "by a run", "by runs")}, {plural(page.spawns.length, "prompt")} made
-        </span>
-      </h3>
+        </>
+      }
+    >
       <ul className="attempts">
         {page.attempts.map((one) => (
           <li key={`${one.run} ${one.attempt}`} className="row">
@@ -294,7 +261,7 @@ function Attempts({ page }: { page: TaskPage }) {
           </li>
         ))}
       </ul>
-    </div>
+    </Section>
   );
 }
 
@@ -307,8 +274,7 @@ function Notes({ page }: { page: TaskPage }) {
       {lists
         .filter(([, list]) => list.length > 0)
         .map(([name, list]) => (
-          <div key={name} className="section">
-            <h3>{name}</h3>
+          <Section key={name} title={name}>
             <ul className="plain">
               {list.map((line) => (
                 <li key={line} className="text">
@@ -316,11 +282,10 @@ function Notes({ page }: { page: TaskPage }) {
                 </li>
               ))}
             </ul>
-          </div>
+          </Section>
         ))}
       {notes.length > 0 && (
-        <div className="section">
-          <h3>Notes</h3>
+        <Section title="Notes">
           <dl className="notes">
             {notes.map((note, i) => (
               <Fragment key={i}>
@@ -331,7 +296,7 @@ function Notes({ page }: { page: TaskPage }) {
               </Fragment>
             ))}
           </dl>
-        </div>
+        </Section>
       )}
     </>
   );

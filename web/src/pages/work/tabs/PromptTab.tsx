@@ -7,6 +7,7 @@ import { Button } from "../../../parts/Button";
 import { Command } from "../../../parts/Command";
 import { copy } from "../../../parts/copy";
 import { Loaded } from "../../../parts/States";
+import { Section } from "../../../parts/Facts";
 
 const PromptChanges = lazy(() => import("./PromptChanges"));
 
@@ -55,13 +56,14 @@ const SHADES = ["var(--n9)", "var(--n8)", "var(--n7)"];
 function Tokens({ prompt }: { prompt: Prompt }) {
   const { total, sections: parts, method } = prompt.tokenEstimate;
   return (
-    <div className="section">
-      <h3>
-        Tokens{" "}
-        <span className="aside">
+    <Section
+      title="Tokens"
+      aside={
+        <>
           about {count(total)}, as {method}
-        </span>
-      </h3>
+        </>
+      }
+    >
       <div className="parts" aria-hidden="true">
         {parts.map((part, i) => (
           <i key={part.name} style={{ flexGrow: part.tokens, background: SHADES[i % SHADES.length] }} />
@@ -75,7 +77,7 @@ function Tokens({ prompt }: { prompt: Prompt }) {
         ))}
       </ul>
       {!prompt.tokenResolution.fullyResolved && <p className="warn small">Without a value: {prompt.tokenResolution.unresolvedTokens.join(", ")}</p>}
-    </div>
+    </Section>
   );
 }
 

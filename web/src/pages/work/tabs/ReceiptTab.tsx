@@ -6,6 +6,7 @@ import { Command } from "../../../parts/Command";
 import { Loaded } from "../../../parts/States";
 import { StatusGlyph } from "../../../parts/StatusGlyph";
 import { quoted } from "../../../parts/told";
+import { Section, Term } from "../../../parts/Facts";
 
 const STRATEGIES = ["override", "label", "type", "keyword", "default"];
 
@@ -24,21 +25,17 @@ export function ReceiptTab({ id, spawned }: { id: string; spawned: boolean }) {
 
 function NotSpawned({ id }: { id: string }) {
   return (
-    <div className="section">
-      <h3>Receipt</h3>
+    <Section title="Receipt">
       <p className="muted">{id} has no receipt yet: it gets one when its prompt is made.</p>
       <Command line={`cleo spawn ${id}`} />
-    </div>
+    </Section>
   );
 }
 
 function Decision({ dispatch }: { dispatch: Dispatch }) {
   const decided = STRATEGIES.indexOf(dispatch.strategy);
   return (
-    <div className="section">
-      <h3>
-        Skill <span className="aside">decided by {dispatch.strategy}</span>
-      </h3>
+    <Section title="Skill" aside={<>decided by {dispatch.strategy}</>}>
       <p className="strong mono">{dispatch.skill}</p>
       <p>{quoted(dispatch.reason)}</p>
       <ol className="strategies" aria-label="Strategies in the order in which they decide">
@@ -51,7 +48,7 @@ function Decision({ dispatch }: { dispatch: Dispatch }) {
       </ol>
       <Candidates list={dispatch.candidates.filter((one) => one.skill !== dispatch.skill)} />
       <Rejected list={dispatch.rejected ?? []} />
-    </div>
+    </Section>
   );
 }
 
@@ -95,42 +92,37 @@ function Kept({ why }: { why: Why }) {
   const { receipt } = why;
   return (
     <>
-      <div className="section">
-        <h3>
-          Last prompt{" "}
-          <span className="aside">
+      <Section
+        title="Last prompt"
+        aside={
+          <>
             made <Ago at={why.at} />
-          </span>
-        </h3>
+          </>
+        }
+      >
         <p className="row tight">
           <StatusGlyph state={why.reproduced ? "done" : "needsYou"} label="" />
           {why.reproduced ? "Made again now, it is the same byte for byte." : "Made again now, it would differ."}
         </p>
         {why.fault && <p className="bad">{why.fault}</p>}
         <dl className="facts">
-          <dt>Digest</dt>
-          <dd>
+          <Term name="Digest">
             <Digest value={receipt.promptDigest} />
-          </dd>
-          <dt>Skill file</dt>
-          <dd className="mono">{receipt.skillPath}</dd>
-          <dt>Entry</dt>
-          <dd className="mono">{receipt.manifestId}</dd>
-          <dt>Verified</dt>
-          <dd>{why.verifiedAt ? <Ago at={why.verifiedAt} /> : "not yet"}</dd>
-          {why.forced && (
-            <>
-              <dt>Forced</dt>
-              <dd className="warn">{why.forced}</dd>
-            </>
-          )}
+          </Term>
+          <Term name="Skill file" className="mono">
+            {receipt.skillPath}
+          </Term>
+          <Term name="Entry" className="mono">
+            {receipt.manifestId}
+          </Term>
+          <Term name="Verified">{why.verifiedAt ? <Ago at={why.verifiedAt} /> : "not yet"}</Term>
+          <Term name="Forced" className="warn">
+            {why.forced}
+          </Term>
         </dl>
-      </div>
+      </Section>
       {why.changed.length > 0 && (
-        <div className="section">
-          <h3>
-            What changed since <span className="aside">{why.changed.length}</span>
-          </h3>
+        <Section title="What changed since" aside={why.changed.length}>
           <ul className="changes">
             {why.changed.map((one) => (
               <li key={one.input}>
@@ -141,12 +133,9 @@ function Kept({ why }: { why: Why }) {
               </li>
             ))}
           </ul>
-        </div>
+        </Section>
       )}
-      <div className="section">
-        <h3>
-          Protocols <span className="aside">{receipt.protocols.length}</span>
-        </h3>
+      <Section title="Protocols" aside={receipt.protocols.length}>
         <ul className="candidates">
           {receipt.protocols.map((one) => (
             <li key={one.name}>
@@ -157,7 +146,7 @@ function Kept({ why }: { why: Why }) {
             </li>
           ))}
         </ul>
-      </div>
+      </Section>
       <div className="section">
         <Command line={`cleo why ${why.taskId}`} />
       </div>
