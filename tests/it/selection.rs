@@ -194,3 +194,17 @@ fn a_filter_without_end_is_ended() {
         assert!(reply.stderr.contains(why), "{reply}");
     }
 }
+
+#[test]
+fn selection_that_cannot_be_written_is_no_fault_of_the_filter() {
+    let workspace = TestWorkspace::new();
+    workspace.ok(&format!("add Long --description {}", "x".repeat(50_000)));
+    for filter in [".result.task.description", ".result.task | .description, 1"] {
+        let full = workspace.shell(&format!("cleo show T1 --jq '{filter}' >/dev/full"));
+        assert_eq!(full.exit, 3, "{full}");
+        assert!(full.stderr.contains("E_ANSWER_LOST"), "{full}");
+        let command = format!("{{ cleo show T1 --jq '{filter}'; echo $? >&2; }} | true");
+        let left = workspace.shell(&command);
+        assert_eq!(left.stderr, "0\n", "{left}");
+    }
+}

@@ -79,7 +79,15 @@ impl Jq {
     ) -> io::Result<Ended> {
         match self {
             Jq::Path(path) => {
-                let done = filter::run(path, json.as_bytes(), |text| put(out, text, terminal));
+                let mut lost = Ok(());
+                let done = filter::run(path, json.as_bytes(), |text| {
+                    put(out, text, terminal).map_err(|cause| {
+                        let kind = cause.kind();
+                        lost = Err(cause);
+                        kind.into()
+                    })
+                });
+                lost?;
                 Ok(done.map_or_else(Ended::Failed, |()| Ended::Whole))
             }
             Jq::Process(process) => process.write(json, out, terminal),
