@@ -1,17 +1,17 @@
-//! One entry of the manifest, its words and its faults. Start at `Fields::entry`; the rules are in
-//! [`super::rules`].
+//! One entry of the manifest, its words and its faults.
 
 use std::fmt;
 
 use indexmap::IndexMap;
 use serde::{Serialize, Serializer};
 use serde_json::error::Category;
+use serde_json::value::RawValue;
 
-use super::fields::{Fields, Slot};
+#[cfg(any(test, fuzzing))]
+use super::draft::Draft;
 use super::rules::{self, is_placeholder, line, shown};
 use crate::id::TaskId;
 
-pub(crate) use super::fields::Raw;
 pub(crate) use super::rules::LINE_MAX;
 
 /// What an agent reports about one piece of work. Spelled as in the manifest, also in replies.
@@ -57,8 +57,8 @@ impl Entry {
     /// Reads an entry from a JSON object, on one line or on several, and names every fault.
     #[cfg(any(test, fuzzing))]
     pub(crate) fn read(text: &str) -> Result<Entry, Vec<Fault>> {
-        let fields = Fields::read(text).map_err(|cause| vec![Fault::syntax(text, &cause)])?;
-        fields.entry()
+        let draft = Draft::read(text).map_err(|cause| vec![Fault::syntax(text, &cause)])?;
+        draft.entry()
     }
 
     /// Returns the tasks that the entry names: follow-ups, then those that it is linked to.
@@ -78,62 +78,6 @@ impl Entry {
             length if length > LINE_MAX => Err(rules::too_long(length)),
             _ => Ok(line),
         }
-    }
-}
-
-impl Fields<'_> {
-    /// Returns the tasks that are named, each with the field that names it.
-    pub(crate) fn tasks(&self) -> impl Iterator<Item = (&'static str, TaskId)> {
-        let named = |field| {
-            self.texts(field)
-                .filter_map(task)
-                .map(move |id| (field, id))
-        };
-        ["needs_followup", "linked_tasks"]
-            .into_iter()
-            .flat_map(named)
-    }
-
-    pub(crate) fn has_status(&self, status: Status) -> bool {
-        self.slot("status").text() == Some(status.word())
-    }
-
-    pub(crate) fn is_linked_to(&self, id: TaskId) -> bool {
-        self.texts("linked_tasks")
-            .any(|text| task(text) == Some(id))
-    }
-
-    pub(crate) fn entry(&self) -> Result<Entry, Vec<Fault>> {
-        let faults = self.faults();
-        if !faults.is_empty() {
-            return Err(faults);
-        }
-        let text = |name| self.slot(name).text().unwrap_or_default().to_string();
-        let optional = |name| self.slot(name).text().map(str::to_string);
-        let list = |name| self.texts(name).map(str::to_string).collect();
-        Ok(Entry {
-            id: text("id"),
-            file: text("file"),
-            title: text("title"),
-            date: text("date"),
-            status: text("status").parse().unwrap_or(Status::Archived),
-            topics: list("topics"),
-            key_findings: list("key_findings"),
-            actionable: *self.slot("actionable") == Slot::Flag(true),
-            needs_followup: self.texts("needs_followup").filter_map(followup).collect(),
-            linked_tasks: self.texts("linked_tasks").filter_map(task).collect(),
-            agent_type: optional("agent_type"),
-            created_by: optional("created_by"),
-            created_at: optional("created_at"),
-            skill: optional("skill"),
-            run: optional("run"),
-            output_digest: optional("output_digest"),
-            extra: self
-                .extra
-                .iter()
-                .map(|(name, raw)| (name.clone(), Raw::of(raw)))
-                .collect(),
-        })
     }
 }
 
@@ -315,4 +259,70 @@ fn placeholder(text: &str, cause: &serde_json::Error) -> Option<String> {
     let ends = |c: &char| ",}\n".contains(*c);
     let word = rest.chars().take_while(|c| !ends(c)).collect();
     rest.starts_with('<').then_some(word)
+}
+
+/// A value that is handed on and never read, so that it keeps every digit.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", schemars(with = "serde_json::Value"))]
+#[serde(transparent)]
+pub(crate) struct Raw(Box<RawValue>);
+
+impl Raw {
+    /// Keeps a value; blanks and line ends between its parts go.
+    pub(in crate::manifest) fn of(raw: &RawValue) -> Raw {
+        let there = raw.get();
+        if !there.contains(['\n', '\r']) {
+            return Raw(raw.to_owned());
+        }
+        // What was one value without its blanks still is.
+        let line = RawValue::from_string(on_one_line(there));
+        Raw(line.unwrap_or_else(|_| raw.to_owned()))
+    }
+
+    pub(crate) fn json(&self) -> &str {
+        self.0.get()
+    }
+}
+
+impl PartialEq for Raw {
+    fn eq(&self, other: &Raw) -> bool {
+        self.json() == other.json()
+    }
+}
+
+fn on_one_line(json: &str) -> String {
+    let (mut in_text, mut is_escaped) = (false, false);
+    let mut keep = |c: char| {
+        let keeps = in_text || !c.is_ascii_whitespace();
+        match c {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = in_text,
+            '"' => in_text = !in_text,
+            _ => {}
+        }
+        keeps
+    };
+    json.chars().filter(|c| keep(*c)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_keeps_its_digits_and_loses_its_line_ends() {
+        for (there, line) in [
+            ("18446744073709551617", "18446744073709551617"),
+            ("[1.10,  1E5]", "[1.10,  1E5]"),
+            ("[1.10,\n  2]", "[1.10,2]"),
+            (
+                "{\"a b\": \"c\\\" d\\n\",\r\n\"e\" : \"\\\\\" }",
+                "{\"a b\":\"c\\\" d\\n\",\"e\":\"\\\\\"}",
+            ),
+        ] {
+            let raw: &RawValue = serde_json::from_str(there).unwrap();
+            assert_eq!(Raw::of(raw).json(), line);
+        }
+    }
 }

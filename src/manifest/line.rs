@@ -5,8 +5,8 @@
 use memchr::memmem;
 use serde_json::error::Category;
 
+use super::draft::Draft;
 use super::entry::{Fault, LINE_MAX};
-use super::fields::Fields;
 use super::rules;
 use crate::error::Code;
 
@@ -52,33 +52,33 @@ impl std::fmt::Display for Faulty {
 
 /// What stands in a line.
 pub(super) enum Item<'a> {
-    /// Fields of a whole and valid entry.
-    Entry(&'a Fields<'a>),
+    /// A whole and valid entry.
+    Entry(&'a Draft<'a>),
     /// Something else.
     Faulty(Faulty),
 }
 
 /// Takes a line apart. A blank line holds nothing.
 pub(super) fn items(number: usize, bytes: &[u8], take: &mut dyn FnMut(Item<'_>)) {
-    let claimed = || claimed_id(bytes);
-    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-    let text = match std::str::from_utf8(bytes.trim_ascii()) {
+    let faulty =
+        |code, message| Item::Faulty(Faulty::new(number, code, message, claimed_id(bytes)));
+    let text = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+    let text = match std::str::from_utf8(text.trim_ascii()) {
         Ok("") => return,
         Ok(text) => text,
         Err(cause) => {
             let place = cause.valid_up_to() + 1;
             let message = format!("the line is no UTF-8 from byte {place}");
-            let faulty = Faulty::new(number, Code::LineForeign, message, claimed());
-            return take(Item::Faulty(faulty));
+            return take(faulty(Code::LineForeign, message));
         }
     };
-    match Fields::read(text) {
-        Ok(fields) => judge(number, &fields, take),
+    match Draft::read(text) {
+        Ok(draft) => take(judge(number, &draft)),
         Err(cause) => {
             let whole = salvage(text);
             let (code, message) = explain(text, &cause, whole.len());
-            take(Item::Faulty(Faulty::new(number, code, message, claimed())));
-            whole.iter().for_each(|fields| judge(number, fields, take));
+            take(faulty(code, message));
+            whole.iter().for_each(|draft| take(judge(number, draft)));
         }
     }
 }
@@ -88,15 +88,19 @@ pub(super) fn too_long(number: usize) -> Faulty {
     Faulty::new(number, Code::LineTooLong, message, None)
 }
 
-fn judge(number: usize, fields: &Fields<'_>, take: &mut dyn FnMut(Item<'_>)) {
-    let faults = fields.faults();
+fn judge<'a>(number: usize, draft: &'a Draft<'a>) -> Item<'a> {
+    let faults = draft.faults();
     if faults.is_empty() {
-        return take(Item::Entry(fields));
+        return Item::Entry(draft);
     }
     let faults: Vec<String> = faults.iter().map(Fault::to_string).collect();
-    let id = fields.id().map(str::to_string);
-    let faulty = Faulty::new(number, Code::EntryInvalid, faults.join("; "), id);
-    take(Item::Faulty(faulty));
+    let id = draft.id().map(str::to_string);
+    Item::Faulty(Faulty::new(
+        number,
+        Code::EntryInvalid,
+        faults.join("; "),
+        id,
+    ))
 }
 
 fn explain(text: &str, cause: &serde_json::Error, n_whole: usize) -> (Code, String) {
@@ -119,13 +123,13 @@ fn explain(text: &str, cause: &serde_json::Error, n_whole: usize) -> (Code, Stri
 
 /// Finds the objects with an id that stand whole in a line that is not one object: behind a torn
 /// one, or one behind the other.
-fn salvage(text: &str) -> Vec<Fields<'_>> {
+fn salvage(text: &str) -> Vec<Draft<'_>> {
     let mut found = Vec::new();
     let mut rest = text;
     for _ in 0..STARTS_TRIED {
-        let mut objects = serde_json::Deserializer::from_str(rest).into_iter::<Fields<'_>>();
+        let mut objects = serde_json::Deserializer::from_str(rest).into_iter::<Draft<'_>>();
         let whole = objects.by_ref().map_while(Result::ok);
-        let with_id = whole.filter(|fields| fields.id().is_some());
+        let with_id = whole.filter(|draft| draft.id().is_some());
         found.extend(with_id.take(ENTRIES_TAKEN - found.len()));
         rest = &rest[objects.byte_offset().min(rest.len())..];
         match next_start(rest) {

@@ -310,7 +310,7 @@ fn items(bytes: &[u8]) -> Vec<String> {
     let mut found = Vec::new();
     line::items(1, bytes, &mut |item| {
         found.push(match item {
-            Item::Entry(fields) => fields.id().unwrap().to_string(),
+            Item::Entry(draft) => draft.id().unwrap().to_string(),
             Item::Faulty(faulty) => {
                 format!("{} {}", faulty.code.name(), faulty.id.unwrap_or_default())
             }

@@ -254,15 +254,15 @@ fn lines(from: &Path, to: &Path, entry: Option<&str>) -> Result<()> {
     let (source, target) = (from.join(MANIFEST), to.join(MANIFEST));
     let mut known = HashSet::new();
     log::scan(&target, |line| {
-        if let Line::Entry(_, fields) = line {
-            known.extend(fields.id().map(str::to_string));
+        if let Line::Entry(_, draft) = line {
+            known.extend(draft.id().map(str::to_string));
         }
     })?;
     let mut missing = Vec::new();
     log::scan(&source, |line| {
-        let Line::Entry(_, fields) = line else { return };
+        let Line::Entry(_, draft) = line else { return };
         // A faulty one is told of where it lies.
-        let Ok(one) = fields.entry() else { return };
+        let Ok(one) = draft.entry() else { return };
         let is_wanted = entry.is_none_or(|id| id == one.id);
         if is_wanted && known.insert(one.id.clone()) {
             missing.push(one);

@@ -163,8 +163,8 @@ fn judge(number: usize, text: &[u8], seen: &mut HashMap<String, usize>) -> Verdi
         Item::Faulty(faulty) => {
             verdict.fault.get_or_insert(faulty);
         }
-        Item::Entry(fields) => {
-            let id = fields.id().unwrap_or_default();
+        Item::Entry(draft) => {
+            let id = draft.id().unwrap_or_default();
             if let Some(first) = seen.get(id) {
                 let again = duplicate(number, id, *first);
                 verdict.fault.get_or_insert(again);
@@ -175,7 +175,7 @@ fn judge(number: usize, text: &[u8], seen: &mut HashMap<String, usize>) -> Verdi
             let alone = verdict
                 .fault
                 .is_some()
-                .then(|| fields.entry().ok()?.line().ok());
+                .then(|| draft.entry().ok()?.line().ok());
             verdict.kept.push(alone.flatten().map(String::into_bytes));
         }
     });

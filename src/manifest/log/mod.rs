@@ -15,8 +15,8 @@ use std::path::Path;
 use crate::error::{Code, Result};
 use crate::file::{Lines, open_if_there, unreadable};
 use crate::id::TaskId;
+use crate::manifest::draft::Draft;
 use crate::manifest::entry::{Entry, LINE_MAX};
-use crate::manifest::fields::Fields;
 use crate::manifest::line::{self, Faulty, Item};
 
 pub(crate) use append::{append, refuse_duplicate};
@@ -48,7 +48,7 @@ type Seen = HashMap<String, usize, foldhash::fast::RandomState>;
 /// What [`scan`] found at one place.
 pub(crate) enum Line<'a> {
     /// An entry that counts, in the line of this number.
-    Entry(usize, &'a Fields<'a>),
+    Entry(usize, &'a Draft<'a>),
     /// A line, or a part of one, that is no entry or repeats one.
     Faulty(Faulty),
 }
@@ -62,20 +62,20 @@ pub(crate) fn scan(path: &Path, mut visit: impl FnMut(Line<'_>)) -> Result<()> {
         };
         line::items(number, bytes, &mut |item| {
             visit(match item {
-                Item::Entry(fields) => first(&mut seen, number, fields),
+                Item::Entry(draft) => first(&mut seen, number, draft),
                 Item::Faulty(faulty) => Line::Faulty(faulty),
             });
         });
     })
 }
 
-fn first<'a>(seen: &mut Seen, number: usize, fields: &'a Fields<'a>) -> Line<'a> {
-    let id = fields.id().unwrap_or_default();
+fn first<'a>(seen: &mut Seen, number: usize, draft: &'a Draft<'a>) -> Line<'a> {
+    let id = draft.id().unwrap_or_default();
     if let Some(first) = seen.get(id) {
         return Line::Faulty(duplicate(number, id, *first));
     }
     seen.insert(id.to_string(), number);
-    Line::Entry(number, fields)
+    Line::Entry(number, draft)
 }
 
 /// The fault of an entry whose id stands further up.
@@ -118,7 +118,7 @@ pub(crate) fn find_all(path: &Path, ids: &HashSet<&str>) -> Result<HashMap<Strin
 
 fn keep(all: &mut HashMap<String, Found>, ids: &HashSet<&str>, number: usize, item: Item<'_>) {
     let id = match &item {
-        Item::Entry(fields) => fields.id(),
+        Item::Entry(draft) => draft.id(),
         Item::Faulty(faulty) => faulty.id.as_deref(),
     };
     let Some(id) = id.filter(|id| ids.contains(id)).map(str::to_string) else {
@@ -130,7 +130,7 @@ fn keep(all: &mut HashMap<String, Found>, ids: &HashSet<&str>, number: usize, it
         (Item::Entry(_), Some((first, _))) => {
             found.faulty.push(duplicate(number, &id, *first));
         }
-        (Item::Entry(fields), None) => found.entry = fields.entry().ok().map(|e| (number, e)),
+        (Item::Entry(draft), None) => found.entry = draft.entry().ok().map(|e| (number, e)),
     }
 }
 
@@ -138,34 +138,29 @@ fn keep(all: &mut HashMap<String, Found>, ids: &HashSet<&str>, number: usize, it
 pub(crate) fn for_tasks(path: &Path, tasks: &[TaskId]) -> Result<Vec<Entry>> {
     let mut found = Vec::new();
     scan(path, |line| {
-        if let Line::Entry(_, fields) = line
-            && tasks.iter().any(|task| fields.is_linked_to(*task))
+        if let Line::Entry(_, draft) = line
+            && tasks.iter().any(|task| draft.is_linked_to(*task))
         {
-            found.extend(fields.entry().ok());
+            found.extend(draft.entry().ok());
         }
     })?;
     Ok(found)
 }
 
-/// Collects the ids in the manifest that start with `prefix`, also those of faulty lines, so that
-/// a new id can be chosen that meets none of them.
-pub(crate) fn ids_in_use(path: &Path, prefix: &str) -> Result<BTreeSet<String>> {
+/// Collects the ids in the manifest, also those of faulty lines.
+pub(crate) fn ids_in_use(path: &Path) -> Result<BTreeSet<String>> {
     let mut ids = BTreeSet::new();
-    let mut keep = |id: &str| {
-        if id.starts_with(prefix) {
-            ids.insert(id.to_string());
-        }
-    };
     each_line(path, |number, bytes| {
         let Some(bytes) = bytes else { return };
         if let Some(id) = line::plain_id(bytes) {
-            return keep(id);
+            ids.insert(id.to_string());
+            return;
         }
         line::items(number, bytes, &mut |item| {
-            match item {
-                Item::Entry(fields) => fields.id().map(&mut keep),
-                Item::Faulty(faulty) => faulty.id.as_deref().map(&mut keep),
-            };
+            ids.extend(match item {
+                Item::Entry(draft) => draft.id().map(str::to_string),
+                Item::Faulty(faulty) => faulty.id,
+            });
         });
     })?;
     Ok(ids)
@@ -185,17 +180,17 @@ pub(crate) struct Newest {
 pub(crate) fn newest(
     path: &Path,
     limit: usize,
-    mut passes: impl FnMut(&Fields<'_>) -> Result<bool>,
+    mut passes: impl FnMut(&Draft<'_>) -> Result<bool>,
 ) -> Result<Newest> {
     let (mut ids, mut total, mut faulty) = (VecDeque::new(), 0, Vec::new());
     let mut failed = None;
     scan(path, |line| match line {
         Line::Faulty(fault) => faulty.push(fault),
-        Line::Entry(_, fields) if failed.is_none() => match passes(fields) {
+        Line::Entry(_, draft) if failed.is_none() => match passes(draft) {
             Ok(false) => {}
             Ok(true) => {
                 total += 1;
-                ids.extend(fields.id().map(str::to_string));
+                ids.extend(draft.id().map(str::to_string));
                 ids.drain(..ids.len().saturating_sub(limit));
             }
             Err(error) => failed = Some(error),

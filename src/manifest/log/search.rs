@@ -3,32 +3,25 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use memchr::memmem;
+use memchr::memmem::{self, Finder};
 
 use super::{Line, each_line, scan};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::manifest::entry::{Entry, Status};
-use crate::manifest::line::Item;
-use crate::manifest::{line, rules};
+use crate::manifest::line::{self, Item};
+use crate::manifest::rules::is_id;
 
 /// Says whether a title or finding of an entry passes `is_wanted`.
 pub(crate) fn any_text(path: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<bool> {
     let mut found = false;
     scan(path, |line| {
-        if let Line::Entry(_, fields) = line {
-            let mut texts = fields
-                .texts("key_findings")
-                .chain(fields.slot("title").text());
+        if let Line::Entry(_, draft) = line {
+            let mut texts = draft.texts("key_findings").chain(draft.text("title"));
             found = found || texts.any(&is_wanted);
         }
     })?;
     Ok(found)
-}
-
-/// An escape can spell any character.
-fn may_be_escaped(bytes: &[u8]) -> bool {
-    memmem::find(bytes, b"\\u").is_some()
 }
 
 /// Finds the last entry of each of these tasks that passes `counts`; the others, which may be many,
@@ -41,11 +34,11 @@ pub(crate) fn latest_for(
     let wanted: HashSet<TaskId> = tasks.iter().copied().collect();
     let mut latest = Latest::default();
     scan(path, |line| {
-        if let Line::Entry(_, fields) = line
-            && fields.tasks().any(|(_, task)| wanted.contains(&task))
-            && let Ok(entry) = fields.entry()
+        if let Line::Entry(_, draft) = line
+            && draft.tasks().any(|(_, task)| wanted.contains(&task))
+            && let Ok(entry) = draft.entry()
         {
-            latest.take(entry, &wanted, &counts);
+            latest.take(&entry, &wanted, &counts);
         }
     })?;
     Ok(latest)
@@ -78,12 +71,12 @@ impl Latest {
 
     fn take(
         &mut self,
-        entry: Entry,
+        entry: &Entry,
         wanted: &HashSet<TaskId>,
         counts: &impl Fn(TaskId, &Entry) -> bool,
     ) {
         let linked = entry.linked_tasks.iter().copied();
-        for task in linked.filter(|task| wanted.contains(task) && counts(*task, &entry)) {
+        for task in linked.filter(|task| wanted.contains(task) && counts(*task, entry)) {
             if entry.status == Status::Archived {
                 self.archived.insert(task, entry.id.clone());
             } else {
@@ -112,67 +105,42 @@ impl Taken {
         self.files.contains(&name.to_lowercase())
     }
 
-    fn take(
-        &mut self,
-        number: usize,
-        bytes: Option<&[u8]>,
-        mark: &memmem::Finder<'_>,
-        start: &memmem::Finder<'_>,
-    ) {
-        let Some(bytes) = bytes else { return };
-        self.take_files(bytes, start);
-        let is_escaped = may_be_escaped(bytes);
-        if let Some(id) = line::plain_id(bytes).filter(|_| !is_escaped) {
-            return self.take_id(id, mark);
-        }
-        line::items(number, bytes, &mut |item| match item {
-            Item::Entry(fields) => {
-                fields
-                    .id()
-                    .into_iter()
-                    .for_each(|id| self.take_id(id, mark));
-                let file = fields.slot("file").text();
-                let file = file.and_then(|file| file.rsplit('/').next());
-                file.into_iter().for_each(|name| self.take_file(name));
+    /// Takes each word between quotes and slashes that is a name of this date.
+    fn take(&mut self, bytes: &[u8], id: &Finder<'_>, file: &Finder<'_>) {
+        for word in bytes.split(|byte| matches!(byte, b'"' | b'/')) {
+            let Some(word) = std::str::from_utf8(word).ok().filter(|word| is_id(word)) else {
+                continue;
+            };
+            if id.find(word.as_bytes()).is_some() {
+                self.ids.insert(word.to_string());
             }
-            Item::Faulty(faulty) => faulty.id.iter().for_each(|id| self.take_id(id, mark)),
-        });
-    }
-
-    fn take_id(&mut self, id: &str, mark: &memmem::Finder<'_>) {
-        if mark.find(id.as_bytes()).is_some() && !self.ids.contains(id) {
-            self.ids.insert(id.to_string());
-        }
-    }
-
-    /// Takes the names in a line that stand as a whole text, or last in a path, and begin so.
-    fn take_files(&mut self, bytes: &[u8], start: &memmem::Finder<'_>) {
-        for at in start.find_iter(bytes) {
-            let is_start = at > 0 && matches!(bytes[at - 1], b'"' | b'/');
-            let name = memchr::memchr(b'"', &bytes[at..]).map(|end| &bytes[at..at + end]);
-            let name = name.and_then(|name| std::str::from_utf8(name).ok());
-            if let Some(name) = name.filter(|name| is_start && rules::is_id(name)) {
-                self.take_file(name);
+            if file.find(word.as_bytes()) == Some(0) {
+                self.files.insert(word.to_lowercase());
             }
-        }
-    }
-
-    fn take_file(&mut self, name: &str) {
-        let name = name.to_lowercase();
-        if !self.files.contains(&name) {
-            self.files.insert(name);
         }
     }
 }
 
-/// Collects the ids that hold `-<date>` and the names of output files that begin with `<date>_`.
+/// Collects the ids that hold `-<date>` and the names of output files that begin with `<date>_`. Lines are not taken
+/// apart for that: a name too many does no harm.
 pub(crate) fn taken(path: &Path, date: &str) -> Result<Taken> {
     let mut taken = Taken::default();
-    let (mark, start) = (format!("-{date}"), format!("{date}_"));
-    let mark = memmem::Finder::new(mark.as_bytes());
-    let start = memmem::Finder::new(start.as_bytes());
+    let [id, file] = [format!("-{date}"), format!("{date}_")];
+    let [id, file] = [&id, &file].map(|name| Finder::new(name.as_bytes()));
     each_line(path, |number, bytes| {
-        taken.take(number, bytes, &mark, &start)
+        let Some(bytes) = bytes else { return };
+        if memmem::find(bytes, date.as_bytes()).is_some() {
+            taken.take(bytes, &id, &file);
+        }
+        // An escape can spell any character.
+        if memmem::find(bytes, b"\\u").is_some() {
+            line::items(number, bytes, &mut |item| {
+                if let Item::Entry(draft) = item {
+                    let names = ["id", "file"].map(|name| draft.text(name).unwrap_or_default());
+                    taken.take(names.join("/").as_bytes(), &id, &file);
+                }
+            });
+        }
     })?;
     Ok(taken)
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::manifest::{Entry, Fault, Fields, log};
+use crate::manifest::{Draft, Entry, Fault, log};
 use crate::ops::claims::{Caller, check_epoch};
 use crate::ops::{Context, require};
 use crate::store::Tasks;
@@ -32,12 +32,13 @@ pub(crate) fn append(
     epoch: Option<u32>,
     dry_run: bool,
 ) -> Result<Appended> {
-    let fields = Fields::read(text).map_err(|cause| refused(&[Fault::syntax(text, &cause)]))?;
-    let (faults, epics) = context.read(|tasks| check(tasks, &fields))?;
+    let draft = Draft::read(text).map_err(|cause| refused(&[Fault::syntax(text, &cause)]))?;
+    let (faults, epics) = context.read(|tasks| check(tasks, &draft))?;
     if !faults.is_empty() {
         return Err(refused(&faults));
     }
-    let mut entry = fields.entry().map_err(|faults| refused(&faults))?;
+    let mut entry = draft.entry().map_err(|faults| refused(&faults))?;
+    let linked = entry.linked_tasks.clone();
     complete(&mut entry, epics, context);
     entry.line().map_err(|fault| refused(&[fault]))?;
     let path = context.workspace.manifest()?;
@@ -45,7 +46,7 @@ pub(crate) fn append(
         true => log::refuse_duplicate(&path, &entry.id),
         false => log::append(&path, &entry),
     };
-    let warnings = match claimed_task(context, &fields, epoch)? {
+    let warnings = match claimed_task(context, &linked, epoch)? {
         None => write()?,
         Some(id) => {
             let caller = Caller::of(context, id, epoch);
@@ -67,13 +68,10 @@ pub(crate) fn append(
 /// the only one that the entry is linked to, not counting epics.
 fn claimed_task(
     context: &mut Context,
-    fields: &Fields<'_>,
+    linked: &[TaskId],
     epoch: Option<u32>,
 ) -> Result<Option<TaskId>> {
     let assigned = &context.surroundings.assignment;
-    let linked = fields.tasks();
-    let linked = linked.filter(|(field, _)| *field == "linked_tasks");
-    let linked: Vec<TaskId> = linked.map(|(_, id)| id).collect();
     match assigned.task {
         _ if epoch.or(assigned.epoch).is_none() => return Ok(None),
         Some(task) if linked.contains(&task) => return Ok(Some(task)),
@@ -82,14 +80,14 @@ fn claimed_task(
     }
     let mut work = Vec::new();
     context.read(|transaction| {
-        for id in &linked {
+        for id in linked {
             if !require(transaction, *id)?.kind.is_epic() && !work.contains(id) {
                 work.push(*id);
             }
         }
         Ok(())
     })?;
-    match (work.as_slice(), linked.as_slice()) {
+    match (work.as_slice(), linked) {
         ([one], _) | ([], [one]) => Ok(Some(*one)),
         _ => {
             let n = linked.len();
@@ -102,9 +100,9 @@ fn claimed_task(
 }
 
 /// Finds all faults, and the epics of the linked tasks.
-fn check(tasks: &dyn Tasks, fields: &Fields<'_>) -> Result<(Vec<Fault>, Vec<TaskId>)> {
-    let (mut faults, mut epics) = (fields.faults(), Vec::new());
-    for (field, id) in fields.tasks() {
+fn check(tasks: &dyn Tasks, draft: &Draft<'_>) -> Result<(Vec<Fault>, Vec<TaskId>)> {
+    let (mut faults, mut epics) = (draft.faults(), Vec::new());
+    for (field, id) in draft.tasks() {
         if tasks.status(id)?.is_none() {
             faults.push(Fault::new(field, format!("holds {id}, which is no task")));
         } else if field == "linked_tasks" {

@@ -9,7 +9,7 @@ use crate::error::{Code, Error, Result, nearest};
 use crate::file;
 use crate::id::TaskId;
 use crate::manifest::log::{self, Found};
-use crate::manifest::{Entry, Faulty, Fields, Status};
+use crate::manifest::{Draft, Entry, Faulty, Status};
 use crate::ops::Context;
 use crate::score::normalize;
 use crate::workspace::OUTPUT_DIR;
@@ -67,7 +67,7 @@ pub(crate) fn list(context: &mut Context, filter: &Filter) -> Result<Listed> {
     };
     let path = context.workspace.manifest()?;
     let limit = filter.limit.unwrap_or(usize::MAX);
-    let newest = log::newest(&path, limit, |fields| Ok(filter.fits(fields, &linked)))?;
+    let newest = log::newest(&path, limit, |draft| Ok(filter.fits(draft, &linked)))?;
     Ok(Listed {
         entries: newest.entries,
         total: newest.total,
@@ -76,16 +76,16 @@ pub(crate) fn list(context: &mut Context, filter: &Filter) -> Result<Listed> {
 }
 
 impl Filter {
-    fn fits(&self, fields: &Fields<'_>, linked: &HashSet<String>) -> bool {
+    fn fits(&self, draft: &Draft<'_>, linked: &HashSet<String>) -> bool {
         let topic = |wanted: &String| {
             let wanted = normalize(wanted.trim());
-            let mut topics = fields.texts("topics");
+            let mut topics = draft.texts("topics");
             topics.any(|topic| normalize(topic.trim()) == wanted)
         };
-        let is_linked_later = || fields.id().is_some_and(|id| linked.contains(id));
-        let is_linked = |task| fields.is_linked_to(task) || is_linked_later();
+        let is_linked_later = || draft.id().is_some_and(|id| linked.contains(id));
+        let is_linked = |task| draft.is_linked_to(task) || is_linked_later();
         self.task.is_none_or(is_linked)
-            && (self.status).is_none_or(|status| fields.has_status(status))
+            && (self.status).is_none_or(|status| draft.has_status(status))
             && self.topic.as_ref().is_none_or(topic)
     }
 }
@@ -119,7 +119,7 @@ pub(in crate::ops) fn require_entry(
 }
 
 fn no_entry(path: &Path, id: &str) -> Result<Error> {
-    let known = log::ids_in_use(path, "")?;
+    let known = log::ids_in_use(path)?;
     let message = format!("the manifest has no entry `{id}`");
     let error = Error::new(Code::EntryNotFound, message).fix("cleo manifest list");
     Ok(match nearest(id, known.iter().map(String::as_str)) {

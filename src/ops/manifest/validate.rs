@@ -37,9 +37,9 @@ pub(crate) fn validate(context: &mut Context) -> Result<Validated> {
     let (mut entries, mut faults, mut named) = (0, Vec::new(), Vec::new());
     log::scan(&path, |line| match line {
         Line::Faulty(faulty) => faults.push(faulty),
-        Line::Entry(_, fields) => {
+        Line::Entry(_, draft) => {
             entries += 1;
-            named.extend(fields.tasks().map(|(_, task)| task));
+            named.extend(draft.tasks().map(|(_, task)| task));
         }
     })?;
     let named: BTreeSet<TaskId> = named.into_iter().collect();
@@ -61,17 +61,17 @@ pub(crate) fn validate(context: &mut Context) -> Result<Validated> {
 fn unknown_tasks(path: &Path, missing: &BTreeSet<TaskId>) -> Result<Vec<Faulty>> {
     let mut faults = Vec::new();
     log::scan(path, |line| {
-        let Line::Entry(number, fields) = line else {
+        let Line::Entry(number, draft) = line else {
             return;
         };
         let mut unknown: Vec<TaskId> = Vec::new();
-        for (_, task) in fields.tasks().filter(|(_, task)| missing.contains(task)) {
+        for (_, task) in draft.tasks().filter(|(_, task)| missing.contains(task)) {
             if !unknown.contains(&task) {
                 unknown.push(task);
             }
         }
         if !unknown.is_empty() {
-            let id = fields.id().unwrap_or_default().to_string();
+            let id = draft.id().unwrap_or_default().to_string();
             let message = match unknown.as_slice() {
                 [one] => format!("{id} names {one}, which is no task"),
                 all => format!("{id} names {}, which are no tasks", id::list(all)),

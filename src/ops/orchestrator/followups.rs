@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::few::Size;
 use super::scope::Scope;
 use crate::error::Result;
-use crate::manifest::{Entry, Fields, Status, log};
+use crate::manifest::{Draft, Entry, Status, log};
 
 /// Most entries that are kept.
 const KEPT: usize = 12;
@@ -32,7 +32,7 @@ pub(super) struct Open {
 
 /// Reads the open follow-ups of a scope, the newest first.
 pub(super) fn open(manifest: &Path, scope: &Scope<'_>) -> Result<Open> {
-    let mut newest = log::newest(manifest, KEPT, |fields| is_open(scope, fields))?;
+    let mut newest = log::newest(manifest, KEPT, |draft| is_open(scope, draft))?;
     newest.entries.reverse();
     Ok(Open {
         entries: newest.entries,
@@ -41,12 +41,12 @@ pub(super) fn open(manifest: &Path, scope: &Scope<'_>) -> Result<Open> {
 }
 
 /// A follow-up is open while its task is; a reason while a task that the entry is linked to is.
-fn is_open(scope: &Scope<'_>, fields: &Fields<'_>) -> Result<bool> {
-    let has_any = fields.texts("needs_followup").next().is_some();
-    if !has_any || fields.has_status(Status::Archived) || !scope.holds_entry(fields)? {
+fn is_open(scope: &Scope<'_>, draft: &Draft<'_>) -> Result<bool> {
+    let has_any = draft.texts("needs_followup").next().is_some();
+    if !has_any || draft.has_status(Status::Archived) || !scope.holds_entry(draft)? {
         return Ok(false);
     }
-    let is_blocked = fields
+    let is_blocked = draft
         .texts("needs_followup")
         .any(|need| need.starts_with("BLOCKED:"));
     let asked = if is_blocked {
@@ -54,7 +54,7 @@ fn is_open(scope: &Scope<'_>, fields: &Fields<'_>) -> Result<bool> {
     } else {
         "needs_followup"
     };
-    for (field, task) in fields.tasks() {
+    for (field, task) in draft.tasks() {
         if (field == "needs_followup" || field == asked) && scope.is_open(task)? {
             return Ok(true);
         }

@@ -10,7 +10,7 @@ use crate::claim::Claim;
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::manifest::log::{self, Latest};
-use crate::manifest::{Fields, Status as EntryStatus};
+use crate::manifest::{Draft, Status as EntryStatus};
 use crate::ops::runs::alive;
 use crate::ops::tasks::{Ready, is_within};
 use crate::ops::{Context, Surroundings, require};
@@ -63,8 +63,8 @@ impl<'a> Scope<'a> {
     }
 
     /// Says whether an entry is linked to a task of the scope.
-    pub(super) fn holds_entry(&self, fields: &Fields<'_>) -> Result<bool> {
-        let mut linked = fields.tasks().filter(|(field, _)| *field == "linked_tasks");
+    pub(super) fn holds_entry(&self, draft: &Draft<'_>) -> Result<bool> {
+        let mut linked = draft.tasks().filter(|(field, _)| *field == "linked_tasks");
         linked.try_fold(self.epic.is_none(), |holds, (_, id)| {
             Ok(holds || self.holds(id)?)
         })

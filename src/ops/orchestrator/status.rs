@@ -83,7 +83,7 @@ pub(crate) fn status(context: &mut Context, epic: Option<TaskId>) -> Result<Over
             .map(|id| progress(transaction, id))
             .collect();
         let scope = Scope::new(transaction, epic);
-        let newest = log::newest(&manifest, ENTRIES_MAX, |fields| scope.holds_entry(fields))?;
+        let newest = log::newest(&manifest, ENTRIES_MAX, |draft| scope.holds_entry(draft))?;
         Ok(Overall {
             epic: facts.epic.as_ref().map(|epic| SIZE.line(epic)),
             state: facts.counts.clone(),

@@ -1,0 +1,240 @@
+//! What somebody wrote as an entry, right or wrong: one JSON object, its faults, and the entry that it makes.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use indexmap::IndexMap;
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::entry::{Entry, Fault, Raw, Status, followup, task};
+use super::rules::{self, Rule, shown, unfilled};
+use crate::id::TaskId;
+
+enum Kind {
+    Text(Rule),
+    List(Rule),
+    Flag,
+}
+
+/// How many of [`FIELDS`] an entry must have: the first ones.
+const REQUIRED: usize = 10;
+/// Most faults of one field that are named.
+const NAMED_MAX: usize = 20;
+
+/// The fields that cleo knows, in the document's order.
+static FIELDS: [(&str, Kind); 16] = [
+    ("id", Kind::Text(rules::id)),
+    ("file", Kind::Text(rules::file)),
+    ("title", Kind::Text(rules::title)),
+    ("date", Kind::Text(rules::date)),
+    ("status", Kind::Text(rules::status)),
+    ("topics", Kind::List(rules::line)),
+    ("key_findings", Kind::List(rules::paragraph)),
+    ("actionable", Kind::Flag),
+    ("needs_followup", Kind::List(rules::followup_item)),
+    ("linked_tasks", Kind::List(rules::task_item)),
+    ("agent_type", Kind::Text(rules::line)),
+    ("created_by", Kind::Text(rules::line)),
+    ("created_at", Kind::Text(rules::moment)),
+    ("skill", Kind::Text(rules::line)),
+    ("run", Kind::Text(rules::line)),
+    ("output_digest", Kind::Text(rules::line)),
+];
+
+#[derive(Default)]
+pub(crate) struct Draft<'a> {
+    known: [Option<Value>; FIELDS.len()],
+    /// What cleo does not know, as it was written: a number may be longer than any of ours.
+    extra: IndexMap<Cow<'a, str>, &'a RawValue>,
+    /// Names that stand more than once.
+    twice: Vec<String>,
+}
+
+impl<'a> Draft<'a> {
+    /// Reads an object and nothing after it. The error is the parser's.
+    pub(crate) fn read(text: &'a str) -> serde_json::Result<Draft<'a>> {
+        serde_json::from_str(text)
+    }
+
+    fn value(&self, name: &str) -> Option<&Value> {
+        self.known[position(name, 0)?].as_ref()
+    }
+
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
+        self.value(name)?.as_str()
+    }
+
+    /// Returns the texts of a list such as `topics` or `linked_tasks`.
+    pub(crate) fn texts(&self, name: &str) -> impl Iterator<Item = &str> {
+        let items = self.value(name).and_then(Value::as_array);
+        items.into_iter().flatten().filter_map(Value::as_str)
+    }
+
+    /// Returns the id, if there is one that is a text.
+    pub(crate) fn id(&self) -> Option<&str> {
+        self.text("id")
+    }
+
+    /// Returns the tasks that are named, each with the field that names it.
+    pub(crate) fn tasks(&self) -> impl Iterator<Item = (&'static str, TaskId)> {
+        ["needs_followup", "linked_tasks"]
+            .into_iter()
+            .flat_map(|name| self.texts(name).filter_map(task).map(move |id| (name, id)))
+    }
+
+    pub(crate) fn has_status(&self, status: Status) -> bool {
+        self.text("status") == Some(status.word())
+    }
+
+    pub(crate) fn is_linked_to(&self, id: TaskId) -> bool {
+        self.texts("linked_tasks")
+            .any(|text| task(text) == Some(id))
+    }
+
+    /// Names everything that is wrong; nothing is, if the list is empty.
+    pub(crate) fn faults(&self) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        for (at, (value, (name, kind))) in self.known.iter().zip(&FIELDS).enumerate() {
+            let mut report = |message| faults.push(Fault::new(*name, message));
+            match value {
+                None | Some(Value::Null) if at < REQUIRED => report("is missing".into()),
+                None | Some(Value::Null) => {}
+                Some(value) => check(value, kind, &mut report),
+            }
+        }
+        faults.extend(self.count_findings());
+        let twice = self.twice.iter().take(NAMED_MAX);
+        faults.extend(twice.map(|name| Fault::new(shown(name), "stands twice")));
+        faults
+    }
+
+    fn count_findings(&self) -> Option<Fault> {
+        let findings = self.value("key_findings")?.as_array()?.len();
+        let fits = !self.has_status(Status::Complete) || (3..=7).contains(&findings);
+        let message = || format!("has {findings}; a complete entry has 3 to 7");
+        (!fits).then(|| Fault::new("key_findings", message()))
+    }
+
+    pub(crate) fn entry(&self) -> Result<Entry, Vec<Fault>> {
+        let faults = self.faults();
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let optional = |name| self.text(name).map(str::to_string);
+        let text = |name| optional(name).unwrap_or_default();
+        let list = |name| self.texts(name).map(str::to_string).collect();
+        let extra = self.extra.iter();
+        Ok(Entry {
+            id: text("id"),
+            file: text("file"),
+            title: text("title"),
+            date: text("date"),
+            status: text("status").parse().unwrap_or(Status::Archived),
+            topics: list("topics"),
+            key_findings: list("key_findings"),
+            actionable: self.value("actionable") == Some(&Value::Bool(true)),
+            needs_followup: self.texts("needs_followup").filter_map(followup).collect(),
+            linked_tasks: self.texts("linked_tasks").filter_map(task).collect(),
+            agent_type: optional("agent_type"),
+            created_by: optional("created_by"),
+            created_at: optional("created_at"),
+            skill: optional("skill"),
+            run: optional("run"),
+            output_digest: optional("output_digest"),
+            extra: extra
+                .map(|(name, raw)| (name.to_string(), Raw::of(raw)))
+                .collect(),
+        })
+    }
+}
+
+/// Finds a field by its name. Most writers keep the document's order, so the field that is `next` in it is
+/// tried first.
+fn position(name: &str, next: usize) -> Option<usize> {
+    match FIELDS.get(next) {
+        Some((known, _)) if *known == name => Some(next),
+        _ => FIELDS.iter().position(|(known, _)| *known == name),
+    }
+}
+
+fn check(value: &Value, kind: &Kind, report: &mut dyn FnMut(String)) {
+    let faulty = |text: &str, rule: &Rule| unfilled(text).or_else(|| rule(text));
+    match (kind, value) {
+        (Kind::Flag, Value::Bool(_)) => {}
+        (Kind::Flag, other) => report(format!("is {}, not true or false", word(other))),
+        (Kind::Text(rule), Value::String(text)) => {
+            let message = faulty(text, rule);
+            let fault = message.map(|message| format!("is {}, {message}", shown(text)));
+            fault.into_iter().for_each(report);
+        }
+        (Kind::Text(_), other) => report(format!("is {}, not a text", word(other))),
+        (Kind::List(rule), Value::Array(items)) => {
+            let fault = |item: &Value| match item {
+                Value::String(text) => {
+                    let message = faulty(text, rule)?;
+                    Some(format!("holds {}, {message}", shown(text)))
+                }
+                other => Some(format!("holds {}, not only texts", word(other))),
+            };
+            let faults = items.iter().filter_map(fault);
+            faults.take(NAMED_MAX).for_each(report);
+        }
+        (Kind::List(_), other) => report(format!("is {}, not a list of texts", word(other))),
+    }
+}
+
+fn word(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
+/// The name of a field, borrowed where it holds no escapes.
+#[derive(serde::Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl<'de> Deserialize<'de> for Draft<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(DraftVisitor)
+    }
+}
+
+struct DraftVisitor;
+
+impl<'de> Visitor<'de> for DraftVisitor {
+    type Value = Draft<'de>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    /// A map of serde_json would hide names that stand twice, and lose digits of unknown numbers.
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Draft<'de>, A::Error> {
+        let (mut draft, mut next) = (Draft::default(), 0);
+        while let Some(Name(name)) = map.next_key()? {
+            let is_twice = match position(&name, next) {
+                Some(at) => {
+                    next = at + 1;
+                    draft.known[at].replace(map.next_value()?).is_some()
+                }
+                None => {
+                    let value: &RawValue = map.next_value()?;
+                    // The parser has skipped it without a look at escapes and depth.
+                    serde_json::from_str::<Value>(value.get()).map_err(A::Error::custom)?;
+                    draft.extra.insert(name.clone(), value).is_some()
+                }
+            };
+            if is_twice {
+                draft.twice.push(name.into_owned());
+            }
+        }
+        Ok(draft)
+    }
+}
