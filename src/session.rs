@@ -49,7 +49,7 @@ closed! {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Default, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(crate) struct Start {
+pub(crate) struct StartSession {
     /// The acting agent, which leads the session
     #[arg(skip)]
     pub(crate) agent: Option<String>,
@@ -70,7 +70,7 @@ pub(crate) struct Start {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Default, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(crate) struct End {
+pub(crate) struct EndSession {
     /// The acting agent
     #[arg(skip)]
     pub(crate) agent: Option<String>,
@@ -91,7 +91,7 @@ pub(crate) struct End {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Default, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(crate) struct Resume {
+pub(crate) struct ResumeSession {
     /// The acting agent, which leads the session from now on
     #[arg(skip)]
     pub(crate) agent: Option<String>,

@@ -11,7 +11,7 @@ use super::show::task_line;
 use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::ops::sessions::{self, Moved, Standing};
-use crate::session::{End, Resume, Session, SessionId, SessionStatus, Start};
+use crate::session::{EndSession, ResumeSession, Session, SessionId, SessionStatus, StartSession};
 
 #[derive(Subcommand)]
 pub(super) enum Command {
@@ -24,7 +24,7 @@ Examples:
 Prompts for tasks in its scope tell the agent that it works inside the session. A scope that
 overlaps that of somebody else's session is refused (exit 32). A session about everything stands
 beside all others: a task belongs to the open session with the nearest scope.")]
-    Start(Start),
+    Start(StartSession),
     /// Show a session with its notes, tasks, focus, claims and next task
     #[command(after_help = "Examples:\n  cleo session status\n  cleo session status --session S1")]
     Status(SessionOption),
@@ -33,10 +33,10 @@ beside all others: a task belongs to the open session with the nearest scope.")]
 Examples:
   cleo session end --note 'T4 waits for the certificate'
   cleo session end S1")]
-    End(End),
+    End(EndSession),
     /// Open an ended session again, with you in the lead
     #[command(after_help = "Examples:\n  cleo session resume S1")]
-    Resume(Resume),
+    Resume(ResumeSession),
     /// List sessions
     #[command(after_help = "Examples:\n  cleo session list\n  cleo session list --status open")]
     List {

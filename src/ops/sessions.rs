@@ -10,7 +10,7 @@ use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
 use crate::phase::Counts;
-use crate::session::{End, Resume, Session, SessionId, SessionStatus, Start};
+use crate::session::{EndSession, ResumeSession, Session, SessionId, SessionStatus, StartSession};
 use crate::store::{Change, Transaction};
 use crate::task::rules::{ITEMS_MAX, check_note, check_word};
 use crate::task::{Note, Task};
@@ -115,8 +115,8 @@ fn claims_of_leader(transaction: &dyn Transaction, session: &Session) -> Result<
 
 /// Opens a session. Nobody leads two at once, and the scope of somebody else's open session is shared
 /// only by `force`.
-pub(crate) fn start(context: &mut Context, request: Start) -> Result<Moved> {
-    let Start {
+pub(crate) fn start(context: &mut Context, request: StartSession) -> Result<Moved> {
+    let StartSession {
         scope, name, force, ..
     } = request;
     check_word("name", name.as_deref())?;
@@ -204,7 +204,7 @@ pub(crate) fn status(context: &mut Context, id: Option<SessionId>) -> Result<Sta
 
 /// Ends a session, or the caller's. One of another leader, and one whose leader holds tasks of its
 /// scope, ends only by `force`.
-pub(crate) fn end(context: &mut Context, request: End) -> Result<Moved> {
+pub(crate) fn end(context: &mut Context, request: EndSession) -> Result<Moved> {
     let around = context.surroundings.clone();
     let caller = Caller::unbound(context);
     context.write(|transaction| {
@@ -253,7 +253,7 @@ fn refuse_end(transaction: &dyn Transaction, session: &Session, caller: &Caller)
 
 /// Opens an ended session again, led by the caller. The scope of somebody else's open session is
 /// shared only by `force`.
-pub(crate) fn resume(context: &mut Context, request: &Resume) -> Result<Moved> {
+pub(crate) fn resume(context: &mut Context, request: &ResumeSession) -> Result<Moved> {
     let id = request.session;
     let caller = Caller::unbound(context);
     context.write(|transaction| {

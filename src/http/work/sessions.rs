@@ -9,7 +9,7 @@ use super::{context_as, optional};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::sessions::{self, Focus, Moved, Sessions, Standing};
-use crate::session::{End, Resume, SessionId, SessionStatus, Start};
+use crate::session::{EndSession, ResumeSession, SessionId, SessionStatus, StartSession};
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -19,18 +19,18 @@ pub(super) fn routes() -> Vec<Route> {
             .answers::<Sessions>(200),
         Route::post("/api/work/sessions", start)
             .about("Opens a session")
-            .may_take::<Start>()
+            .may_take::<StartSession>()
             .answers::<Moved>(201),
         Route::get("/api/work/sessions/{id}", show)
             .about("Shows a session with its notes, and how the work of it stands")
             .answers::<Standing>(200),
         Route::post("/api/work/sessions/{id}/end", end)
             .about("Ends a session")
-            .may_take::<End>()
+            .may_take::<EndSession>()
             .answers::<Moved>(200),
         Route::post("/api/work/sessions/{id}/resume", resume)
             .about("Opens an ended session again, led by the caller")
-            .may_take::<Resume>()
+            .may_take::<ResumeSession>()
             .answers::<Moved>(200),
         Route::get("/api/work/focus", focus)
             .about("Shows the session that the caller leads, or another, and the task in its focus")
@@ -83,7 +83,7 @@ fn list(call: &Call) -> Result<Answer> {
 }
 
 fn start(call: &Call) -> Result<Answer> {
-    let request: Start = optional(call)?;
+    let request: StartSession = optional(call)?;
     let context = &mut *context_as(call, "session.start", request.agent.as_deref())?;
     Answer::created(&sessions::start(context, request)?)
 }
@@ -96,7 +96,7 @@ fn show(call: &Call) -> Result<Answer> {
 
 fn end(call: &Call) -> Result<Answer> {
     let session = Some(call.id("id")?);
-    let request = End {
+    let request = EndSession {
         session,
         ..optional(call)?
     };
@@ -106,7 +106,7 @@ fn end(call: &Call) -> Result<Answer> {
 
 fn resume(call: &Call) -> Result<Answer> {
     let session = call.id("id")?;
-    let request = Resume {
+    let request = ResumeSession {
         session,
         ..optional(call)?
     };
