@@ -1,5 +1,6 @@
 //! Sessions: which part of the graph somebody works on, with focus and notes. Nobody needs one.
 
+use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use crate::id::{TaskId, numbered_id};
@@ -43,6 +44,65 @@ closed! {
     Open = "open",
     /// It is over, and can be resumed.
     Ended = "ended",
+}
+
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Default, Args, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(crate) struct StartSession {
+    /// The acting agent, which leads the session
+    #[arg(skip)]
+    pub(crate) agent: Option<String>,
+
+    /// The task that it is about, with all below it; by default everything
+    #[arg(long, value_name = "TASK")]
+    pub(crate) scope: Option<TaskId>,
+
+    /// What it is for, in a few words
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) name: Option<String>,
+
+    /// Open it although somebody else's session is about the same tasks
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Default, Args, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(crate) struct EndSession {
+    /// The acting agent
+    #[arg(skip)]
+    pub(crate) agent: Option<String>,
+
+    /// The session; by default yours (or CLEO_SESSION)
+    #[serde(skip)]
+    pub(crate) session: Option<SessionId>,
+
+    /// Note for whoever resumes it
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) note: Option<String>,
+
+    /// End it although somebody else leads it, or its leader holds tasks of its scope
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Default, Args, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(crate) struct ResumeSession {
+    /// The acting agent, which leads the session from now on
+    #[arg(skip)]
+    pub(crate) agent: Option<String>,
+
+    /// The session
+    #[serde(skip)]
+    pub(crate) session: SessionId,
+
+    /// Open it although somebody else's session is about the same tasks by now
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::Face;
 use super::arguments::Format;
@@ -24,28 +24,16 @@ lines back, also into another copy of the workspace.")]
 pub(super) struct Arguments {
     /// What to write
     #[arg(long, value_name = "KIND", default_value = "jsonl")]
-    to: To,
+    to: Target,
 
     /// File to write; without it the text is the answer
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum To {
-    /// cleo's own JSON lines
-    Jsonl,
-    /// A page for people
-    Markdown,
-}
-
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let target = match arguments.to {
-        To::Jsonl => Target::Jsonl,
-        To::Markdown => Target::Markdown,
-    };
     let mut context = face.context()?;
-    let exported = transfer::export(&mut context, target, arguments.output.as_deref())?;
+    let exported = transfer::export(&mut context, arguments.to, arguments.output.as_deref())?;
     // Into a pipe the lines go as they are; a terminal could obey what stands in them.
     let as_it_is = face.output.format() == Format::Text && !std::io::stdout().is_terminal();
     let missing = exported.missing();

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::Face;
 use super::screen::{Screen, Tone, count};
@@ -37,7 +37,7 @@ pub(super) struct Arguments {
 
     /// What the file is, instead of finding out
     #[arg(long, value_name = "FORMAT")]
-    from: Option<From>,
+    from: Option<Format>,
 
     /// Report what would be taken over, and write nothing
     #[arg(long)]
@@ -60,39 +60,9 @@ pub(super) struct Arguments {
     drop_faults: bool,
 }
 
-/// Kinds of files, by name.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum From {
-    /// cleo's own JSON lines
-    Cleo,
-    /// CLEO todo.json, its archive, packages and exports
-    Todo,
-    /// beads issues.jsonl
-    Beads,
-    /// Task Master tasks.json
-    Taskmaster,
-    /// Folder of Backlog.md
-    Backlog,
-    /// Taskwarrior `task export`
-    Taskwarrior,
-}
-
-impl From {
-    fn format(self) -> Format {
-        match self {
-            From::Cleo => Format::Cleo,
-            From::Todo => Format::Todo,
-            From::Beads => Format::Beads,
-            From::Taskmaster => Format::Taskmaster,
-            From::Backlog => Format::Backlog,
-            From::Taskwarrior => Format::Taskwarrior,
-        }
-    }
-}
-
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let request = Request {
-        from: arguments.from.map(From::format),
+        from: arguments.from,
         dry_run: arguments.dry_run,
         open_only: arguments.open_only,
         no_archive: arguments.no_archive,

@@ -56,11 +56,11 @@ pub(super) fn dispatch(face: &mut Face<'_>, arguments: Arguments) -> Result<Exit
     match arguments.command.unwrap_or(Command::List) {
         Command::List => face.run("phase.list", (), list),
         Command::Set(arguments) => face.run("phase.set", arguments, |face, arguments| {
-            let moved = phases::set(&mut face.context()?, &arguments.phase)?;
+            let moved = phases::start(&mut face.context()?, &arguments.phase, true)?;
             reply(face, "Set", &moved)
         }),
         Command::Start(arguments) => face.run("phase.start", arguments, |face, arguments| {
-            let moved = phases::start(&mut face.context()?, &arguments.phase)?;
+            let moved = phases::start(&mut face.context()?, &arguments.phase, false)?;
             reply(face, "Started", &moved)
         }),
         Command::Complete { phase, force } => face.run("phase.complete", (), |face, ()| {

@@ -6,25 +6,17 @@ use clap::{Args, Subcommand};
 
 use super::Face;
 use super::phase::counts_text;
-use super::screen::{Cell, Screen, Tone};
+use super::screen::{Screen, Tone};
 use super::show::task_line;
 use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::ops::sessions::{self, Moved, Standing};
-use crate::session::{Session, SessionId, SessionStatus};
+use crate::session::{EndSession, ResumeSession, Session, SessionId, SessionStatus, StartSession};
 
 #[derive(Subcommand)]
 pub(super) enum Command {
-    Start(StartArguments),
-    Status(StatusArguments),
-    End(EndArguments),
-    Resume(ResumeArguments),
-    List(ListArguments),
-}
-
-/// Open a session
-#[derive(Args)]
-#[command(after_help = "\
+    /// Open a session
+    #[command(after_help = "\
 Examples:
   cleo session start --scope T1 --name 'Login'
   cleo session start
@@ -32,66 +24,26 @@ Examples:
 Prompts for tasks in its scope tell the agent that it works inside the session. A scope that
 overlaps that of somebody else's session is refused (exit 32). A session about everything stands
 beside all others: a task belongs to the open session with the nearest scope.")]
-pub(super) struct StartArguments {
-    /// The task that it is about, with all below it; by default everything
-    #[arg(long, value_name = "TASK")]
-    scope: Option<TaskId>,
-
-    /// What it is for, in a few words
-    #[arg(long, value_name = "TEXT")]
-    name: Option<String>,
-
-    /// Open it although somebody else's session is about the same tasks
-    #[arg(long)]
-    force: bool,
-}
-
-/// Show a session with its notes, tasks, focus, claims and next task
-#[derive(Args)]
-#[command(after_help = "Examples:\n  cleo session status\n  cleo session status --session S1")]
-pub(super) struct StatusArguments {
-    #[command(flatten)]
-    which: SessionOption,
-}
-
-/// End a session
-#[derive(Args)]
-#[command(after_help = "\
+    Start(StartSession),
+    /// Show a session with its notes, tasks, focus, claims and next task
+    #[command(after_help = "Examples:\n  cleo session status\n  cleo session status --session S1")]
+    Status(SessionOption),
+    /// End a session
+    #[command(after_help = "\
 Examples:
   cleo session end --note 'T4 waits for the certificate'
   cleo session end S1")]
-pub(super) struct EndArguments {
-    /// The session; by default yours (or CLEO_SESSION)
-    session: Option<SessionId>,
-
-    /// Note for whoever resumes it
-    #[arg(long, value_name = "TEXT")]
-    note: Option<String>,
-
-    /// End it although somebody else leads it, or its leader holds tasks of its scope
-    #[arg(long)]
-    force: bool,
-}
-
-/// Open an ended session again, with you in the lead
-#[derive(Args)]
-#[command(after_help = "Examples:\n  cleo session resume S1")]
-pub(super) struct ResumeArguments {
-    /// The session
-    session: SessionId,
-
-    /// Open it although somebody else's session is about the same tasks by now
-    #[arg(long)]
-    force: bool,
-}
-
-/// List sessions
-#[derive(Args)]
-#[command(after_help = "Examples:\n  cleo session list\n  cleo session list --status open")]
-pub(super) struct ListArguments {
-    /// Only sessions with this status: open or ended
-    #[arg(long, short, value_name = "STATUS")]
-    status: Option<SessionStatus>,
+    End(EndSession),
+    /// Open an ended session again, with you in the lead
+    #[command(after_help = "Examples:\n  cleo session resume S1")]
+    Resume(ResumeSession),
+    /// List sessions
+    #[command(after_help = "Examples:\n  cleo session list\n  cleo session list --status open")]
+    List {
+        /// Only sessions with this status: open or ended
+        #[arg(long, short, value_name = "STATUS")]
+        status: Option<SessionStatus>,
+    },
 }
 
 #[derive(Args)]
@@ -111,7 +63,7 @@ pub(super) struct FocusArguments {
 
 // Which session. A doc comment would become the help of `focus`.
 #[derive(Args)]
-struct SessionOption {
+pub(super) struct SessionOption {
     /// Session to use (or CLEO_SESSION); by default the open one that you lead
     #[arg(long, value_name = "SESSION")]
     session: Option<SessionId>,
@@ -119,30 +71,23 @@ struct SessionOption {
 
 pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
     match command {
-        Command::Start(arguments) => face.run("session.start", arguments, |face, arguments| {
-            let StartArguments { scope, name, force } = arguments;
-            let moved = sessions::start(&mut face.context()?, scope, name, force)?;
+        Command::Start(request) => face.run("session.start", request, |face, request| {
+            let moved = sessions::start(&mut face.context()?, request)?;
             reply(face, "Started", &moved)
         }),
-        Command::End(arguments) => face.run("session.end", arguments, |face, arguments| {
-            let EndArguments {
-                session,
-                note,
-                force,
-            } = arguments;
-            let moved = sessions::end(&mut face.context()?, session, note, force)?;
+        Command::End(request) => face.run("session.end", request, |face, request| {
+            let moved = sessions::end(&mut face.context()?, request)?;
             reply(face, "Ended", &moved)
         }),
-        Command::Resume(arguments) => face.run("session.resume", arguments, |face, arguments| {
-            let ResumeArguments { session, force } = arguments;
-            let moved = sessions::resume(&mut face.context()?, session, force)?;
+        Command::Resume(request) => face.run("session.resume", request, |face, request| {
+            let moved = sessions::resume(&mut face.context()?, &request)?;
             reply(face, "Resumed", &moved)
         }),
-        Command::Status(arguments) => face.run("session.status", arguments, |face, arguments| {
-            let standing = sessions::status(&mut face.context()?, arguments.which.session)?;
+        Command::Status(which) => face.run("session.status", which, |face, which| {
+            let standing = sessions::status(&mut face.context()?, which.session)?;
             face.reply(&standing, &[], |screen| show_status(screen, &standing))
         }),
-        Command::List(arguments) => face.run("session.list", arguments, list),
+        Command::List { status } => face.run("session.list", status, list),
     }
 }
 
@@ -160,27 +105,26 @@ pub(super) fn focus(face: &mut Face<'_>, arguments: FocusArguments) -> Result<Ex
     })
 }
 
-fn list(face: &mut Face<'_>, arguments: ListArguments) -> Result<ExitCode> {
-    let listed = sessions::list(&mut face.context()?, arguments.status)?;
+fn list(face: &mut Face<'_>, status: Option<SessionStatus>) -> Result<ExitCode> {
+    let listed = sessions::list(&mut face.context()?, status)?;
     face.reply(&listed, &[], |screen| {
         if listed.sessions.is_empty() {
             screen.line(Tone::Dim, "no sessions");
             return;
         }
         let head = ["ID", "STATUS", "SCOPE", "LED BY", "STARTED", "NAME"];
-        screen.table(&head, listed.sessions.iter().map(row).collect());
+        let rows = listed.sessions.iter().map(|session| {
+            vec![
+                (Tone::Strong, session.id.to_string()),
+                (Tone::Plain, session.status.to_string()),
+                (Tone::Plain, scope_text(session)),
+                (Tone::Plain, session.holder.clone()),
+                (Tone::Dim, session.started_at.clone()),
+                (Tone::Plain, session.name.clone()),
+            ]
+        });
+        screen.table(&head, rows.collect());
     })
-}
-
-fn row(session: &Session) -> Vec<Cell> {
-    vec![
-        (Tone::Strong, session.id.to_string()),
-        (Tone::Plain, session.status.to_string()),
-        (Tone::Plain, scope_text(session)),
-        (Tone::Plain, session.holder.clone()),
-        (Tone::Dim, session.started_at.clone()),
-        (Tone::Plain, session.name.clone()),
-    ]
 }
 
 fn scope_text(session: &Session) -> String {

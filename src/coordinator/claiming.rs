@@ -65,7 +65,7 @@ impl Engine<'_> {
                 if is_awaited && !std::mem::replace(&mut self.slots[step].is_awaited, true) {
                     let told = Told {
                         reason: Some(error.message.clone()),
-                        ..self.of(step)
+                        ..self.event_for(step)
                     };
                     self.tell(kind::TASK_WAITING, told);
                 }
@@ -80,7 +80,7 @@ impl Engine<'_> {
     pub(super) fn tell_done_elsewhere(&mut self, step: usize) {
         let told = Told {
             reason: Some("somebody else has done it".to_string()),
-            ..self.of(step)
+            ..self.event_for(step)
         };
         self.tell(kind::TASK_COMPLETED, told);
     }

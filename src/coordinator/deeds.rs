@@ -25,10 +25,7 @@ use crate::store::agency::AgencyTransaction;
 /// Returns true if the error means that another worker now owns the task.
 pub(super) fn is_loss(error: &Error) -> bool {
     use Code::{ClaimLost, Claimed, StatusRefused, TaskNotFound};
-    matches!(
-        error.code,
-        ClaimLost | Claimed | TaskNotFound | StatusRefused
-    )
+    [ClaimLost, Claimed, TaskNotFound, StatusRefused].contains(&error.code)
 }
 
 impl Engine<'_> {
@@ -46,10 +43,8 @@ impl Engine<'_> {
             }
             Deed::Fail(step, ..) => self.release(step),
             Deed::Halt(_) => {
-                self.slots
-                    .iter()
-                    .filter_map(|slot| slot.stop.as_deref())
-                    .for_each(halt);
+                let stops = self.slots.iter().filter_map(|slot| slot.stop.as_deref());
+                stops.for_each(halt);
                 Ok(())
             }
             Deed::Wait(..) | Deed::Skip(..) => Ok(()),
@@ -57,9 +52,8 @@ impl Engine<'_> {
     }
 
     pub(super) fn announce_start(&mut self, step: usize) {
-        let runner = self
-            .worker(step)
-            .map(|worker| worker.runner.name().to_string());
+        let worker = self.worker(step);
+        let runner = worker.map(|worker| worker.runner.name().to_string());
         let slot = &mut self.slots[step];
         // The conversation was about a folder that its agent has removed.
         if slot.tree.as_ref().is_some_and(|tree| !tree.is_there()) {
@@ -76,7 +70,7 @@ impl Engine<'_> {
             output_file: Some(spawned.output_file.clone()),
             resumes: Some(slot.resume.is_some()).filter(|resumes| *resumes),
             acceptance: fixed.get(&self.tasks[step]).cloned().unwrap_or_default(),
-            ..self.of(step)
+            ..self.event_for(step)
         };
         self.tell(kind::TASK_STARTED, told);
     }
@@ -162,11 +156,10 @@ impl Engine<'_> {
         let (run, task) = (&self.run.id, self.tasks[step]);
         let output = root.join(&spawned.output_file);
         let worktree = slot.tree.as_ref().map(|tree| tree.root.to_string_lossy());
+        let traceparent = prompt::traceparent(above, run, task, slot.attempt);
+        let workspace = self.context.workspace.root.to_string_lossy();
         let own = [
-            (
-                "CLEO_ROOT",
-                self.context.workspace.root.to_string_lossy().into_owned(),
-            ),
+            ("CLEO_ROOT", workspace.into_owned()),
             // An empty one is none: that of an agent above is not this one's.
             ("CLEO_WORKTREE", worktree.unwrap_or_default().into_owned()),
             ("CLEO_TASK_ID", task.to_string()),
@@ -176,10 +169,7 @@ impl Engine<'_> {
             ("CLEO_OUTPUT_FILE", output.to_string_lossy().into_owned()),
             ("CLEO_DEPTH", (self.ambience.depth + 1).to_string()),
             ("CLEO_AGENT", self.context.surroundings.actor.clone()),
-            (
-                "TRACEPARENT",
-                prompt::traceparent(above, run, task, slot.attempt),
-            ),
+            ("TRACEPARENT", traceparent),
         ];
         let own = own
             .into_iter()
@@ -319,7 +309,7 @@ impl Engine<'_> {
             Deed::Wait(step, wait) => {
                 let told = Told {
                     wait_ms: u64::try_from(wait.as_millis()).ok(),
-                    ..self.of(*step)
+                    ..self.event_for(*step)
                 };
                 self.tell(kind::TASK_WAITING, told);
             }
@@ -327,7 +317,7 @@ impl Engine<'_> {
                 let told = Told {
                     outcome: Some(*outcome),
                     reason: Some(why.clone()),
-                    ..self.of(*step)
+                    ..self.event_for(*step)
                 };
                 self.tell(kind::TASK_FAILED, told);
             }
@@ -355,7 +345,7 @@ impl Engine<'_> {
     }
 
     /// Begins an event of a step and its attempt.
-    pub(in crate::coordinator) fn of(&self, step: usize) -> Told {
+    pub(in crate::coordinator) fn event_for(&self, step: usize) -> Told {
         Told {
             attempt: Some(self.slots[step].attempt).filter(|attempt| *attempt > 0),
             ..Told::of(self.tasks[step])

@@ -170,7 +170,7 @@ impl<'a> Engine<'a> {
             Trees::open(&workspace, &folder, &run.id)?.require_unused()?;
         }
         let told = serde_json::to_value(&options).ok();
-        own(&context.surroundings, &trust, &run.id, told.as_ref());
+        record_owner(&context.surroundings, &trust, &run.id, told.as_ref());
         let started = Told {
             options: told,
             tasks: planned.clone(),
@@ -275,10 +275,8 @@ impl<'a> Engine<'a> {
                 let _ = claims::release(&mut self.context, self.tasks[step], epoch, false);
             }
         }
-        error.or(
-            "go on with the run",
-            format!("cleo runs resume {}", quote(&self.run.id)),
-        )
+        let resume = format!("cleo runs resume {}", quote(&self.run.id));
+        error.or("go on with the run", resume)
     }
 
     /// Runs until nothing is left to do. Each turn lets the machine decide on the new events, commits both in
@@ -394,12 +392,9 @@ impl<'a> Engine<'a> {
 
 /// Records that this user began the run, so that it can be resumed. Without a place for the record the run
 /// goes ahead, and resuming it is refused later.
-fn own(surroundings: &Surroundings, trust: &Trust, id: &str, options: Option<&Value>) {
+fn record_owner(surroundings: &Surroundings, trust: &Trust, id: &str, options: Option<&Value>) {
     if let Some(options) = options.filter(|_| !surroundings.assignment.is_agent()) {
-        let _ = trust.give(
-            &Item::run(id, options),
-            Registrant::User,
-            &surroundings.clock,
-        );
+        let item = Item::run(id, options);
+        let _ = trust.give(&item, Registrant::User, &surroundings.clock);
     }
 }

@@ -40,14 +40,14 @@ impl Engine<'_> {
                 let told = Told {
                     group: Some(group),
                     born,
-                    ..self.of(step)
+                    ..self.event_for(step)
                 };
                 self.tell(kind::AGENT_STARTED, told);
             }
             Sign::Conversation(name) => {
                 let told = Told {
                     conversation: Some(bounded(name)),
-                    ..self.of(step)
+                    ..self.event_for(step)
                 };
                 self.tell(kind::AGENT_CONVERSATION, told);
             }
@@ -64,7 +64,7 @@ impl Engine<'_> {
         self.slots[step].told = Some(Instant::now());
         let told = Told {
             doing: Some(bounded(what)),
-            ..self.of(step)
+            ..self.event_for(step)
         };
         self.tell(kind::AGENT_DOING, told);
     }
@@ -99,7 +99,7 @@ impl Engine<'_> {
                 .cloned()
                 .map(bounded)
                 .collect(),
-            ..self.of(step)
+            ..self.event_for(step)
         };
         self.tell(kind::AGENT_ENDED, told);
         self.facts.push(Fact::Ended(
@@ -136,12 +136,12 @@ impl Engine<'_> {
         let told = match ran {
             Ok(ran) => Told {
                 complaints: ran.into_iter().map(bounded).collect(),
-                ..self.of(step)
+                ..self.event_for(step)
             },
             // Completing says what is wrong.
             Err(error) => Told {
                 reason: Some(bounded(error.message)),
-                ..self.of(step)
+                ..self.event_for(step)
             },
         };
         self.slots[step].stop = None;

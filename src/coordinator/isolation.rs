@@ -78,7 +78,7 @@ impl Engine<'_> {
         }
         let told = Told {
             commit,
-            ..self.of(step)
+            ..self.event_for(step)
         };
         self.tell(kind::TASK_MERGED, told);
     }
@@ -234,7 +234,7 @@ impl Engine<'_> {
             outcome: Some(Outcome::Blocked),
             missing: vec![why.clone()],
             branch,
-            ..self.of(step)
+            ..self.event_for(step)
         };
         self.tell(kind::TASK_LACKING, told);
         self.facts.push(Fact::Lacking(step, Outcome::Blocked, why));
@@ -283,7 +283,7 @@ impl Engine<'_> {
     fn tell_left(&mut self, step: usize, branch: Option<String>) {
         self.slots[step].tree = None;
         if let (Some(branch), Some(trees)) = (branch, &self.trees) {
-            let told = kept_on(trees, branch, self.of(step));
+            let told = kept_on(trees, branch, self.event_for(step));
             self.tell(kind::TASK_KEPT, told);
         }
     }
@@ -292,7 +292,7 @@ impl Engine<'_> {
         for error in aside {
             let told = Told {
                 reason: Some(prompt::told(error)),
-                ..self.of(step)
+                ..self.event_for(step)
             };
             self.tell(kind::TASK_KEPT, told);
         }
@@ -313,7 +313,7 @@ impl Engine<'_> {
             branch: self.trees.as_ref().and_then(|trees| trees.keep(&tree)),
             worktree: Some(tree.place()),
             reason: Some(reason),
-            ..self.of(step)
+            ..self.event_for(step)
         };
         self.tell(kind::TASK_KEPT, told);
     }

@@ -20,7 +20,7 @@ impl Engine<'_> {
             return self.not_completed(step, lacking);
         }
         (self.slots[step].said, self.slots[step].given) = (None, None);
-        self.tell(kind::TASK_COMPLETED, self.of(step));
+        self.tell(kind::TASK_COMPLETED, self.event_for(step));
         self.facts.push(Fact::Completed(step));
         Ok(())
     }
@@ -50,7 +50,7 @@ impl Engine<'_> {
         let told = Told {
             outcome: Some(outcome),
             missing,
-            ..self.of(step)
+            ..self.event_for(step)
         };
         self.tell(kind::TASK_LACKING, told);
         Ok(match is_overruled {
@@ -140,7 +140,7 @@ impl Engine<'_> {
             let told = Told {
                 outcome: Some(outcome),
                 reason: Some(format!("it was done, and was undone later: {why}")),
-                ..self.of(self.places[&id])
+                ..self.event_for(self.places[&id])
             };
             let missing = vec![why];
             self.tell(

@@ -60,7 +60,7 @@ impl Engine<'_> {
         let is_of_try = epoch.is_some() && epoch == task.epoch;
         if status == Some(Status::Done) && !(is_of_try && task.is_held) {
             match task.is_epic {
-                true => self.tell(kind::TASK_COMPLETED, self.of(step)),
+                true => self.tell(kind::TASK_COMPLETED, self.event_for(step)),
                 false => self.tell_done_elsewhere(step),
             }
             return Ok(true);
@@ -74,7 +74,7 @@ impl Engine<'_> {
         }
         let is_shown = status == Some(Status::Done) && !is_unearned;
         if is_of_try && self.is_completed(step, is_shown)? {
-            self.tell(kind::TASK_COMPLETED, self.of(step));
+            self.tell(kind::TASK_COMPLETED, self.event_for(step));
             return Ok(true);
         }
         self.give_back(step)?;

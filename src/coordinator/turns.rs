@@ -100,7 +100,7 @@ impl Engine<'_> {
     fn tell_waiting(&mut self, step: usize) {
         let told = Told {
             reason: Some("another run is changing the files of this repository".to_string()),
-            ..self.of(step)
+            ..self.event_for(step)
         };
         self.tell(kind::TASK_WAITING, told);
     }

@@ -8,7 +8,7 @@ use super::answer::Answer;
 use super::call::Call;
 use super::route::Route;
 use super::runs::{self, Started};
-use super::work::{Warned, judged};
+use super::work::{Warned, answer_verdict};
 use crate::coordinator::detached::{self, PlanWish};
 use crate::error::{Code, Error, Result};
 use crate::ops::agents::{self, Known};
@@ -118,7 +118,7 @@ fn check(call: &Call) -> Result<Answer> {
 fn verdict(mut result: Checked) -> Result<Answer> {
     let warnings = std::mem::take(&mut result.warnings);
     let error = result.error(NAME);
-    judged(&Warned { result, warnings }, error)
+    answer_verdict(&Warned { result, warnings }, error)
 }
 
 fn draw(call: &Call) -> Result<Answer> {

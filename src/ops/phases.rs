@@ -13,12 +13,10 @@ use crate::task::Status;
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Counted {
-    /// The phase.
     #[serde(flatten)]
     pub(crate) phase: Phase,
     /// Number of its tasks by status.
     pub(crate) counts: Counts,
-    /// Number of its tasks.
     pub(crate) total: u64,
 }
 
@@ -26,9 +24,7 @@ pub(crate) struct Counted {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Phases {
-    /// The phases.
     pub(crate) phases: Vec<Counted>,
-    /// How many there are.
     pub(crate) total: usize,
     /// The one that the project is in.
     pub(crate) current: Option<String>,
@@ -38,11 +34,9 @@ pub(crate) struct Phases {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Moved {
-    /// The phase.
     pub(crate) phase: Counted,
     /// False when nothing had to be done.
     pub(crate) changed: bool,
-    /// What the caller should know.
     #[serde(skip)]
     pub(crate) warnings: Vec<String>,
 }
@@ -50,10 +44,10 @@ pub(crate) struct Moved {
 /// Reads all phases: those that have begun or were imported, and those that tasks name.
 pub(crate) fn list(context: &mut Context) -> Result<Phases> {
     let phases = context.read(|transaction| read_all(transaction))?;
-    let is_current = |phase: &&Counted| phase.phase.status == PhaseStatus::Active;
-    let current = phases.iter().find(is_current);
+    let mut slugs = phases.iter().map(|counted| &counted.phase);
+    let current = slugs.find(|phase| phase.status == PhaseStatus::Active);
     Ok(Phases {
-        current: current.map(|phase| phase.phase.slug.clone()),
+        current: current.map(|phase| phase.slug.clone()),
         total: phases.len(),
         phases,
     })
@@ -98,60 +92,41 @@ fn find(transaction: &dyn Transaction, slug: Option<&str>) -> Result<Counted> {
         let message = "the project is in no phase";
         return Err(Error::new(Code::PhaseNotFound, message).fix("cleo phase list"));
     };
-    let error = Error::new(Code::PhaseNotFound, format!("there is no phase {slug}"));
+    let message = format!("there is no phase {slug}");
+    let error = Error::new(Code::PhaseNotFound, message).fix("cleo phase list");
     let names = phases.iter().map(|phase| phase.phase.slug.as_str());
-    let error = error.fix("cleo phase list");
     Err(match nearest(slug, names) {
         Some(name) => error.did_you_mean(name),
         None => error,
     })
 }
 
-/// Makes a phase the one that the project is in; the one before is pending again.
-pub(crate) fn set(context: &mut Context, slug: &str) -> Result<Moved> {
-    begin(context, slug, |transaction, _, now| {
+/// Makes a phase the one that the project is in. If `leaves`, the one before is pending again; else there
+/// must be none, and the phase must not be completed.
+pub(crate) fn start(context: &mut Context, slug: &str, leaves: bool) -> Result<Moved> {
+    let now = context.now();
+    context.write(|transaction| {
+        let mut phase = match find(transaction, Some(slug))? {
+            found if found.phase.status == PhaseStatus::Active => return Ok(unchanged(found)),
+            found => found.phase,
+        };
+        if phase.status == PhaseStatus::Completed && !leaves {
+            let error = Error::new(Code::StatusRefused, format!("{slug} is completed"));
+            return Err(error.fix(format!("cleo phase set -- {}", quote(slug))));
+        }
         for mut other in transaction.phases()? {
             if other.status == PhaseStatus::Active {
-                other.move_to(PhaseStatus::Pending, now);
+                if !leaves {
+                    let message = format!("the project is in phase {}", other.slug);
+                    let complete = format!("cleo phase complete -- {}", quote(&other.slug));
+                    let set = format!("cleo phase set -- {}", quote(slug));
+                    let error = Error::new(Code::StatusRefused, message).fix(complete);
+                    return Err(error.or("leave it as it is", set));
+                }
+                other.move_to(PhaseStatus::Pending, &now);
                 put(transaction, &other, "phase-left")?;
             }
         }
-        Ok(())
-    })
-}
-
-/// Begins a phase that is not completed, if the project is in no other.
-pub(crate) fn start(context: &mut Context, slug: &str) -> Result<Moved> {
-    begin(context, slug, |transaction, phase, _| {
-        let set = format!("cleo phase set -- {}", quote(slug));
-        if phase.status == PhaseStatus::Completed {
-            let message = format!("{slug} is completed");
-            return Err(Error::new(Code::StatusRefused, message).fix(set));
-        }
-        let mut others = transaction.phases()?.into_iter();
-        let Some(other) = others.find(|phase| phase.status == PhaseStatus::Active) else {
-            return Ok(());
-        };
-        let message = format!("the project is in phase {}", other.slug);
-        let complete = format!("cleo phase complete -- {}", quote(&other.slug));
-        let error = Error::new(Code::StatusRefused, message).fix(complete);
-        Err(error.or("leave it as it is", set))
-    })
-}
-
-fn begin(
-    context: &mut Context,
-    slug: &str,
-    prepare: impl FnOnce(&mut dyn Transaction, &Phase, &str) -> Result<()>,
-) -> Result<Moved> {
-    let now = context.now();
-    context.write(|transaction| {
-        let found = find(transaction, Some(slug))?;
-        if found.phase.status == PhaseStatus::Active {
-            return Ok(unchanged(found));
-        }
-        prepare(transaction, &found.phase, &now)?;
-        let mut phase = found.phase;
         phase.move_to(PhaseStatus::Active, &now);
         put(transaction, &phase, "phase-started")
     })
@@ -165,20 +140,17 @@ pub(crate) fn complete(context: &mut Context, slug: Option<&str>, force: bool) -
         if found.phase.status == PhaseStatus::Completed {
             return Ok(unchanged(found));
         }
-        let is_closed = |status: &Status| matches!(status, Status::Done | Status::Cancelled);
-        let counts = found.counts.iter();
-        let open = counts
-            .filter(|(status, _)| !is_closed(status))
-            .map(|(_, n)| n);
-        let open: u64 = open.sum();
+        let is_open = |status: &Status| !matches!(status, Status::Done | Status::Cancelled);
+        let open = found.counts.iter().filter(|(status, _)| is_open(status));
+        let open: u64 = open.map(|(_, count)| count).sum();
         let mut phase = found.phase;
-        let slug = quote(&phase.slug);
         let warning = format!("{} has open tasks: {open}", phase.slug);
         if open > 0 && !force {
-            let error = Error::new(Code::StatusRefused, warning);
-            let error = error.fix(format!("cleo list --phase={slug}"));
+            let slug = quote(&phase.slug);
             let anyway = format!("cleo phase complete --force -- {slug}");
-            return Err(error.or("complete it anyway", anyway));
+            return Err(Error::new(Code::StatusRefused, warning)
+                .fix(format!("cleo list --phase={slug}"))
+                .or("complete it anyway", anyway));
         }
         phase.move_to(PhaseStatus::Completed, &now);
         let mut moved = put(transaction, &phase, "phase-completed")?;

@@ -10,7 +10,7 @@ use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
 use crate::phase::Counts;
-use crate::session::{Session, SessionId, SessionStatus};
+use crate::session::{EndSession, ResumeSession, Session, SessionId, SessionStatus, StartSession};
 use crate::store::{Change, Transaction};
 use crate::task::rules::{ITEMS_MAX, check_note, check_word};
 use crate::task::{Note, Task};
@@ -19,7 +19,6 @@ use crate::task::{Note, Task};
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Moved {
-    /// The session.
     pub(crate) session: Session,
     /// False when nothing had to be done.
     pub(crate) changed: bool,
@@ -29,9 +28,7 @@ pub(crate) struct Moved {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Sessions {
-    /// The sessions.
     pub(crate) sessions: Vec<Session>,
-    /// How many there are.
     pub(crate) total: usize,
 }
 
@@ -39,11 +36,9 @@ pub(crate) struct Sessions {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Standing {
-    /// The session.
     pub(crate) session: Session,
     /// Number of tasks in its scope by status.
     pub(crate) counts: Counts,
-    /// The task in focus.
     pub(crate) focus: Option<Task>,
     /// Claims of its leader in its scope.
     pub(crate) claims: Vec<Claim>,
@@ -55,9 +50,7 @@ pub(crate) struct Standing {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Focus {
-    /// The task.
     pub(crate) focus: Option<Task>,
-    /// The session.
     pub(crate) session: Session,
 }
 
@@ -78,21 +71,6 @@ fn choose_session(
     })
 }
 
-/// Reads the same, which must be open.
-fn choose_open(
-    transaction: &dyn Transaction,
-    given: Option<SessionId>,
-    around: &Surroundings,
-) -> Result<Session> {
-    let session = choose_session(transaction, given, around)?;
-    if session.status == SessionStatus::Open {
-        return Ok(session);
-    }
-    let id = session.id;
-    let error = Error::new(Code::SessionRequired, format!("{id} has ended"));
-    Err(error.fix(format!("cleo session resume {id}")))
-}
-
 fn find(transaction: &dyn Transaction, id: SessionId) -> Result<Session> {
     transaction.session(id)?.ok_or_else(|| {
         let message = format!("there is no session {id}");
@@ -103,13 +81,6 @@ fn find(transaction: &dyn Transaction, id: SessionId) -> Result<Session> {
 fn find_led_by(transaction: &dyn Transaction, holder: &str) -> Result<Option<Session>> {
     let open = transaction.sessions(Some(SessionStatus::Open))?;
     Ok(open.into_iter().find(|session| session.holder == holder))
-}
-
-fn covers(transaction: &dyn Transaction, session: &Session, task: TaskId) -> Result<bool> {
-    match session.scope {
-        Some(scope) => is_within(transaction, task, scope),
-        None => Ok(true),
-    }
 }
 
 /// Finds the open session that a task belongs to: of those that cover it the one with the nearest
@@ -130,30 +101,24 @@ pub(in crate::ops) fn covering(
     Ok(everywhere.map(|session| session.id))
 }
 
-/// Reads the claims of a session's leader in its scope.
-fn claims_in(transaction: &dyn Transaction, session: &Session) -> Result<Vec<Claim>> {
+fn claims_of_leader(transaction: &dyn Transaction, session: &Session) -> Result<Vec<Claim>> {
     let mut claims = Vec::new();
     for claim in transaction.claims_of(&session.holder)? {
-        if covers(transaction, session, claim.task)? {
-            claims.push(claim);
-        }
+        let is_covered = match session.scope {
+            Some(scope) => is_within(transaction, claim.task, scope)?,
+            None => true,
+        };
+        claims.extend(is_covered.then_some(claim));
     }
     Ok(claims)
 }
 
-fn task_in_focus(transaction: &dyn Transaction, session: &Session) -> Result<Option<Task>> {
-    let focus = session.focus.map(|id| require(transaction, id));
-    focus.transpose()
-}
-
 /// Opens a session. Nobody leads two at once, and the scope of somebody else's open session is shared
 /// only by `force`.
-pub(crate) fn start(
-    context: &mut Context,
-    scope: Option<TaskId>,
-    name: Option<String>,
-    force: bool,
-) -> Result<Moved> {
+pub(crate) fn start(context: &mut Context, request: StartSession) -> Result<Moved> {
+    let StartSession {
+        scope, name, force, ..
+    } = request;
     check_word("name", name.as_deref())?;
     let caller = Caller::unbound(context);
     context.write(|transaction| {
@@ -183,10 +148,9 @@ pub(crate) fn start(
 }
 
 fn refuse_second(transaction: &dyn Transaction, caller: &Caller) -> Result<()> {
-    let Some(open) = find_led_by(transaction, &caller.name)? else {
+    let Some(Session { id, started_at, .. }) = find_led_by(transaction, &caller.name)? else {
         return Ok(());
     };
-    let Session { id, started_at, .. } = open;
     let message = format!("{} leads {id} already, since {started_at}", caller.name);
     Err(Error::new(Code::SessionExists, message)
         .fix("cleo session status")
@@ -213,7 +177,6 @@ fn refuse_overlap(transaction: &dyn Transaction, scope: TaskId, force: bool) -> 
     Ok(())
 }
 
-/// Reads the sessions with a status, or all.
 pub(crate) fn list(context: &mut Context, status: Option<SessionStatus>) -> Result<Sessions> {
     let sessions = context.read(|transaction| transaction.sessions(status))?;
     Ok(Sessions {
@@ -227,12 +190,13 @@ pub(crate) fn status(context: &mut Context, id: Option<SessionId>) -> Result<Sta
     let (around, now) = (context.surroundings.clone(), context.now());
     context.read(|transaction| {
         let session = choose_session(transaction, id, &around)?;
+        let focus = session.focus.map(|id| require(transaction, id));
         let next = choose(transaction, session.scope, &now)?.task;
         Ok(Standing {
             counts: transaction.counts(session.scope)?,
-            claims: claims_in(transaction, &session)?,
+            claims: claims_of_leader(transaction, &session)?,
             next: next.map(|task| task.id),
-            focus: task_in_focus(transaction, &session)?,
+            focus: focus.transpose()?,
             session,
         })
     })
@@ -240,24 +204,26 @@ pub(crate) fn status(context: &mut Context, id: Option<SessionId>) -> Result<Sta
 
 /// Ends a session, or the caller's. One of another leader, and one whose leader holds tasks of its
 /// scope, ends only by `force`.
-pub(crate) fn end(
-    context: &mut Context,
-    id: Option<SessionId>,
-    note: Option<String>,
-    force: bool,
-) -> Result<Moved> {
+pub(crate) fn end(context: &mut Context, request: EndSession) -> Result<Moved> {
     let around = context.surroundings.clone();
     let caller = Caller::unbound(context);
     context.write(|transaction| {
-        let mut session = choose_session(transaction, id, &around)?;
+        let mut session = choose_session(transaction, request.session, &around)?;
         if session.status == SessionStatus::Ended {
             return Ok(unchanged(session));
         }
-        if !force {
+        if !request.force {
             refuse_end(transaction, &session, &caller)?;
         }
-        if let Some(text) = note {
-            add_note(&mut session, text, &caller)?;
+        if let Some(text) = request.note {
+            check_note(&text)?;
+            if session.notes.len() >= ITEMS_MAX {
+                let message = format!("{} has {ITEMS_MAX} notes, the maximum", session.id);
+                let fix = format!("cleo session status --session {}", session.id);
+                return Err(Error::new(Code::TextTooLong, message).fix(fix));
+            }
+            let (at, by) = (caller.now.clone(), caller.name.clone());
+            session.notes.push(Note { at, by, text });
         }
         session.status = SessionStatus::Ended;
         session.ended_at = Some(caller.now.clone());
@@ -268,27 +234,27 @@ pub(crate) fn end(
 fn refuse_end(transaction: &dyn Transaction, session: &Session, caller: &Caller) -> Result<()> {
     let Session { id, holder, .. } = session;
     let (message, fix) = if *holder == caller.name {
-        let mut held = claims_in(transaction, session)?;
+        let mut held = claims_of_leader(transaction, session)?;
         held.retain(|claim| !claim.is_expired(&caller.now));
-        let Some(first) = held.first() else {
+        let Some(Claim { task, epoch, .. }) = held.first() else {
             return Ok(());
         };
         let ids: Vec<TaskId> = held.iter().map(|claim| claim.task).collect();
         let message = format!("{holder} still holds {} in {id}", id::list(&ids));
-        let (task, epoch) = (first.task, first.epoch);
         (message, format!("cleo release {task} --epoch {epoch}"))
     } else {
         let message = format!("{holder} leads {id}, not {}", caller.name);
         (message, format!("cleo session status --session {id}"))
     };
-    let anyway = format!("cleo session end {id} --force");
-    let error = Error::new(Code::SessionBlocked, message).fix(fix);
-    Err(error.or("end it anyway", anyway))
+    Err(Error::new(Code::SessionBlocked, message)
+        .fix(fix)
+        .or("end it anyway", format!("cleo session end {id} --force")))
 }
 
 /// Opens an ended session again, led by the caller. The scope of somebody else's open session is
 /// shared only by `force`.
-pub(crate) fn resume(context: &mut Context, id: SessionId, force: bool) -> Result<Moved> {
+pub(crate) fn resume(context: &mut Context, request: &ResumeSession) -> Result<Moved> {
+    let id = request.session;
     let caller = Caller::unbound(context);
     context.write(|transaction| {
         let mut session = find(transaction, id)?;
@@ -303,7 +269,7 @@ pub(crate) fn resume(context: &mut Context, id: SessionId, force: bool) -> Resul
         }
         refuse_second(transaction, &caller)?;
         if let Some(scope) = session.scope {
-            refuse_overlap(transaction, scope, force)?;
+            refuse_overlap(transaction, scope, request.force)?;
         }
         session.status = SessionStatus::Open;
         session.ended_at = None;
@@ -316,8 +282,10 @@ pub(crate) fn resume(context: &mut Context, id: SessionId, force: bool) -> Resul
 pub(crate) fn focus(context: &mut Context, id: Option<SessionId>) -> Result<Focus> {
     let around = context.surroundings.clone();
     context.read(|transaction| {
-        let session = choose_open(transaction, id, &around)?;
-        let focus = task_in_focus(transaction, &session)?;
+        let session = choose_session(transaction, id, &around)?;
+        refuse_ended(&session)?;
+        let focus = session.focus.map(|id| require(transaction, id));
+        let focus = focus.transpose()?;
         Ok(Focus { focus, session })
     })
 }
@@ -330,22 +298,31 @@ pub(crate) fn set_focus(
 ) -> Result<Focus> {
     let around = context.surroundings.clone();
     context.write(|transaction| {
-        let mut session = choose_open(transaction, id, &around)?;
-        session.focus = focus;
-        let focus = task_in_focus(transaction, &session)?;
+        let mut session = choose_session(transaction, id, &around)?;
+        refuse_ended(&session)?;
+        let focus = focus.map(|id| require(transaction, id)).transpose()?;
         if let Some(task) = &focus {
             check_focus(transaction, &session, task)?;
         }
+        session.focus = focus.as_ref().map(|task| task.id);
         let session = put(transaction, session, "session-focused")?.session;
         Ok(Focus { focus, session })
     })
 }
 
+fn refuse_ended(session: &Session) -> Result<()> {
+    if session.status == SessionStatus::Open {
+        return Ok(());
+    }
+    let error = Error::new(Code::SessionRequired, format!("{} has ended", session.id));
+    Err(error.fix(format!("cleo session resume {}", session.id)))
+}
+
 fn check_focus(transaction: &dyn Transaction, session: &Session, task: &Task) -> Result<()> {
     let id = task.id;
-    if !covers(transaction, session, id)? {
-        let scope = session.scope.map(|scope| scope.to_string());
-        let scope = scope.unwrap_or_default();
+    if let Some(scope) = session.scope
+        && !is_within(transaction, id, scope)?
+    {
         let message = format!(
             "{id} is not in the scope of {}, which is {scope}",
             session.id
@@ -357,21 +334,6 @@ fn check_focus(transaction: &dyn Transaction, session: &Session, task: &Task) ->
         let message = format!("{id} is {}: there is nothing to focus on", task.status);
         return Err(Error::new(Code::StatusRefused, message).fix(format!("cleo reopen {id}")));
     }
-    Ok(())
-}
-
-fn add_note(session: &mut Session, text: String, caller: &Caller) -> Result<()> {
-    check_note(&text)?;
-    if session.notes.len() >= ITEMS_MAX {
-        let message = format!("{} has {ITEMS_MAX} notes, and no room for more", session.id);
-        return Err(Error::new(Code::TextTooLong, message)
-            .fix(format!("cleo session status --session {}", session.id)));
-    }
-    session.notes.push(Note {
-        at: caller.now.clone(),
-        by: caller.name.clone(),
-        text,
-    });
     Ok(())
 }
 

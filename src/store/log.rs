@@ -122,14 +122,14 @@ pub(super) struct Added<'a> {
 }
 
 impl Added<'_> {
-    pub(super) fn of(task: &Task) -> Added<'_> {
+    pub(super) fn new(task: &Task) -> Added<'_> {
         Added { title: &task.title }
     }
 }
 
 pub(super) fn put(before: Option<&Task>, after: &Task) -> Option<Change> {
     let (kind, detail) = match before {
-        None => (ADDED, json!(Added::of(after))),
+        None => (ADDED, json!(Added::new(after))),
         Some(before) => (CHANGED, Value::Object(difference(before, after))),
     };
     let is_change = before.is_none() || detail.as_object().is_some_and(|fields| !fields.is_empty());

@@ -5,110 +5,50 @@ use std::collections::HashMap;
 use crate::error::Result;
 use crate::id::TaskId;
 
-/// What is known of a task on the way.
-struct Seen {
-    order: usize,
-    low: usize,
-    open: bool,
-}
-
 /// Finds all groups of tasks of which each waits for each, also a task that waits for itself. Every
-/// task is asked once (Tarjan's algorithm), and depth is no limit.
+/// task is asked once (Kosaraju's algorithm), and depth is no limit.
 pub(crate) fn groups(
     roots: impl IntoIterator<Item = TaskId>,
     mut next: impl FnMut(TaskId) -> Result<Vec<TaskId>>,
 ) -> Result<Vec<Vec<TaskId>>> {
-    let mut seen: HashMap<TaskId, Seen> = HashMap::new();
-    let mut open: Vec<TaskId> = Vec::new();
-    let mut groups = Vec::new();
+    let mut waits: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
+    let mut left = Vec::new();
     for root in roots {
-        if seen.contains_key(&root) {
-            continue;
-        }
-        let mut way = vec![enter(root, &mut seen, &mut open, &mut next)?];
-        while let Some((id, steps, on_itself)) = way.last_mut() {
-            let id = *id;
-            let Some(step) = steps.pop() else {
-                let on_itself = *on_itself;
-                way.pop();
-                leave(id, on_itself, &mut seen, &mut open, &mut groups);
-                if let Some((above, ..)) = way.last() {
-                    lower(*above, id, &mut seen);
-                }
-                continue;
-            };
-            *on_itself |= step == id;
-            match seen.get(&step) {
-                None => {
-                    let entered = enter(step, &mut seen, &mut open, &mut next)?;
-                    way.push(entered);
-                }
-                Some(there) if there.open => {
-                    let order = there.order;
-                    if let Some(own) = seen.get_mut(&id) {
-                        own.low = own.low.min(order);
-                    }
-                }
-                Some(_) => {}
+        let mut way = vec![(root, false)];
+        while let Some((id, is_left)) = way.pop() {
+            if is_left {
+                left.push(id);
+            } else if !waits.contains_key(&id) {
+                let steps = next(id)?;
+                way.push((id, true));
+                way.extend(steps.iter().map(|step| (*step, false)));
+                waits.insert(id, steps);
             }
         }
     }
-    Ok(groups)
-}
-
-/// A task, where it still leads, and whether it waits for itself.
-type Step = (TaskId, Vec<TaskId>, bool);
-
-fn enter(
-    id: TaskId,
-    seen: &mut HashMap<TaskId, Seen>,
-    open: &mut Vec<TaskId>,
-    next: &mut impl FnMut(TaskId) -> Result<Vec<TaskId>>,
-) -> Result<Step> {
-    let order = seen.len();
-    let low = order;
-    seen.insert(
-        id,
-        Seen {
-            order,
-            low,
-            open: true,
-        },
-    );
-    open.push(id);
-    Ok((id, next(id)?, false))
-}
-
-fn lower(above: TaskId, below: TaskId, seen: &mut HashMap<TaskId, Seen>) {
-    let low = seen.get(&below).map_or(usize::MAX, |below| below.low);
-    if let Some(above) = seen.get_mut(&above) {
-        above.low = above.low.min(low);
-    }
-}
-
-fn leave(
-    id: TaskId,
-    on_itself: bool,
-    seen: &mut HashMap<TaskId, Seen>,
-    open: &mut Vec<TaskId>,
-    groups: &mut Vec<Vec<TaskId>>,
-) {
-    let is_first = seen.get(&id).is_some_and(|own| own.low == own.order);
-    if !is_first {
-        return;
-    }
-    let start = open.iter().rposition(|other| *other == id).unwrap_or(0);
-    let mut group = open.split_off(start);
-    for member in &group {
-        if let Some(member) = seen.get_mut(member) {
-            // What lies above has a low of its own; a closed task lowers nobody.
-            (member.open, member.low) = (false, usize::MAX);
+    let mut waiters: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
+    for (id, steps) in &waits {
+        for step in steps {
+            waiters.entry(*step).or_default().push(*id);
         }
     }
-    if group.len() > 1 || on_itself {
-        group.sort_unstable();
-        groups.push(group);
+    let mut groups = Vec::new();
+    // The last task that was left is in a group that no other group leads back to.
+    for root in left.into_iter().rev() {
+        let (mut group, mut way, mut on_itself) = (Vec::new(), vec![root], false);
+        while let Some(id) = way.pop() {
+            if let Some(steps) = waits.remove(&id) {
+                on_itself |= steps.contains(&id);
+                way.extend(waiters.get(&id).into_iter().flatten());
+                group.push(id);
+            }
+        }
+        if group.len() > 1 || on_itself {
+            group.sort_unstable();
+            groups.push(group);
+        }
     }
+    Ok(groups)
 }
 
 #[cfg(test)]

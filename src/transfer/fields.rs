@@ -36,7 +36,7 @@ impl Fields {
     }
 
     /// Returns the parts of a task for which there is a field; `parts` holds pairs of both.
-    pub(super) fn told(&self, parts: &[(&'static str, &str)]) -> Vec<&'static str> {
+    pub(super) fn find_parts(&self, parts: &[(&'static str, &str)]) -> Vec<&'static str> {
         let there = parts.iter().filter(|(_, field)| self.get(field).is_some());
         there.map(|(part, _)| *part).collect()
     }

@@ -20,7 +20,7 @@ pub(super) fn is_conflict(line: &[u8]) -> bool {
 }
 
 /// Removes the byte order mark that some editors put in front.
-pub(super) fn unmarked(bytes: &[u8]) -> &[u8] {
+pub(super) fn strip_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes)
 }
 
@@ -28,20 +28,40 @@ pub(super) fn unmarked(bytes: &[u8]) -> &[u8] {
 pub(super) fn read_lines(
     bytes: &[u8],
     reading: &mut Reading,
+    take: impl FnMut(&mut Reading, usize, Fields),
+) {
+    let lines = strip_mark(bytes).split(|byte| *byte == b'\n');
+    read_objects((1..).zip(lines), reading, take);
+}
+
+/// Reads the objects of a list in a document.
+pub(super) fn read_list(
+    document: &[u8],
+    list: &[&RawValue],
+    reading: &mut Reading,
+    take: impl FnMut(&mut Reading, usize, Fields),
+) {
+    read_objects(with_lines(document, list), reading, take);
+}
+
+/// Reads JSON objects with their line numbers. What is none becomes a fault.
+pub(super) fn read_objects<'a>(
+    objects: impl IntoIterator<Item = (usize, &'a [u8])>,
+    reading: &mut Reading,
     mut take: impl FnMut(&mut Reading, usize, Fields),
 ) {
-    for (number, line) in (1..).zip(unmarked(bytes).split(|byte| *byte == b'\n')) {
-        match parse(line) {
+    for (line, object) in objects {
+        match parse(object) {
             Ok(None) => {}
-            Ok(Some(fields)) => take(reading, number, fields),
-            Err(message) => reading.fault(number, id_in(line).as_deref(), message),
+            Ok(Some(fields)) => take(reading, line, fields),
+            Err(message) => reading.fault(line, find_id(object).as_deref(), message),
         }
     }
 }
 
 /// Reads the object on a line; an empty line has none. A duplicate field, however deep, is a fault: one of
 /// the two values would be lost.
-pub(super) fn parse(line: &[u8]) -> Result<Option<Fields>, String> {
+fn parse(line: &[u8]) -> Result<Option<Fields>, String> {
     if line.len() > LINE_MAX {
         return Err(format!("the line has more than {LINE_MAX} bytes"));
     }
@@ -73,7 +93,7 @@ fn describe(cause: &serde_json::Error) -> String {
 }
 
 /// Finds the id in a line that is no JSON, to name the task that it was.
-fn id_in(line: &[u8]) -> Option<String> {
+fn find_id(line: &[u8]) -> Option<String> {
     let head = String::from_utf8_lossy(&line[..line.len().min(200)]).into_owned();
     let (_, rest) = head.split_once("\"id\":")?;
     let (id, _) = rest.trim_start().strip_prefix('"')?.split_once('"')?;

@@ -22,7 +22,7 @@ pub(crate) struct Item {
 
 impl Item {
     /// Takes from a task what the page shows.
-    pub(crate) fn of(task: Task) -> Item {
+    pub(crate) fn new(task: Task) -> Item {
         Item {
             is_epic: task.kind.is_epic(),
             id: task.id,

@@ -14,56 +14,33 @@ mod tests;
 
 use std::collections::HashMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use self::report::{Changed, Report};
 use crate::phase::Phase;
 use crate::task::Task;
+use crate::words::closed;
 
 /// Largest input, in bytes.
 pub(crate) const FILE_MAX: u64 = 256 << 20;
 
-/// A kind of file that tasks come from.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Format {
+closed! {
+    /// A kind of file that tasks come from.
+    #[derive(Default, clap::ValueEnum)]
+    Format, "kind of file":
     /// cleo's own JSON lines
     #[default]
-    Cleo,
-    /// CLEO `todo.json`, its archive, packages and exports
-    Todo,
-    /// beads JSON lines (`issues.jsonl`)
-    Beads,
-    /// Task Master `tasks.json`
-    Taskmaster,
-    /// Backlog.md folder
-    Backlog,
+    Cleo = "cleo",
+    /// CLEO todo.json, its archive, packages and exports
+    Todo = "todo",
+    /// beads issues.jsonl
+    Beads = "beads",
+    /// Task Master tasks.json
+    Taskmaster = "taskmaster",
+    /// Folder of Backlog.md
+    Backlog = "backlog",
     /// Taskwarrior `task export`
-    Taskwarrior,
-}
-
-impl Format {
-    pub(crate) const ALL: [Format; 6] = [
-        Format::Cleo,
-        Format::Todo,
-        Format::Beads,
-        Format::Taskmaster,
-        Format::Backlog,
-        Format::Taskwarrior,
-    ];
-
-    /// Returns the word for it, as in `--from` and in `extra.origin.format`.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Format::Cleo => "cleo",
-            Format::Todo => "todo",
-            Format::Beads => "beads",
-            Format::Taskmaster => "taskmaster",
-            Format::Backlog => "backlog",
-            Format::Taskwarrior => "taskwarrior",
-        }
-    }
+    Taskwarrior = "taskwarrior",
 }
 
 /// A place in a file.

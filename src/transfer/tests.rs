@@ -271,7 +271,7 @@ fn sections_of_backlog_end_where_the_tool_ends_them() {
 
 #[test]
 fn what_a_file_is_stands_in_it() {
-    use detect::{Verdict, of_document, of_lines};
+    use detect::{Verdict, look_at_document, look_at_lines};
     for (text, format) in [
         (
             "\u{feff}{\"cleo\":\"tasks\",\"version\":1}\r\n",
@@ -314,7 +314,7 @@ fn what_a_file_is_stands_in_it() {
         ),
     ] {
         let bytes = text.as_bytes();
-        let verdict = of_lines(bytes).unwrap_or_else(|| of_document(bytes));
+        let verdict = look_at_lines(bytes).unwrap_or_else(|| look_at_document(bytes));
         assert_eq!(verdict, Verdict::One(format), "{text}");
     }
     let foreign = "{\"tasks\":[{\"id\":\"Tx\"}],\"_meta\":{\"schemaVersion\":\"2\"}}";
@@ -329,7 +329,7 @@ fn what_a_file_is_stands_in_it() {
         foreign,
     ] {
         let bytes = text.as_bytes();
-        let verdict = of_lines(bytes).unwrap_or_else(|| of_document(bytes));
+        let verdict = look_at_lines(bytes).unwrap_or_else(|| look_at_document(bytes));
         assert_eq!(verdict, Verdict::None, "{text}");
     }
 }
@@ -352,7 +352,7 @@ fn no_bytes_make_a_reader_panic() {
     ];
     for bytes in samples {
         for format in Format::ALL {
-            Reading::new(format, NOW).read(bytes);
+            Reading::new(*format, NOW).read(bytes);
         }
         let mut reading = Reading::new(Format::Backlog, NOW);
         backlog::read(bytes, Area::Tasks, &Config::read(bytes), &mut reading);

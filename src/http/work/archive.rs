@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::super::answer::Answer;
 use super::super::call::Call;
 use super::super::route::Route;
-use super::{Done, acting, last_operation};
+use super::{Done, context_as, last_operation};
 use crate::clock::{Clock, parse_past};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
@@ -16,12 +16,10 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::post("/api/work/archive", archive)
             .about("Puts closed tasks away: those named, or all that were closed before a moment")
-            .tag("work")
             .takes::<ToArchive>()
             .answers::<Done<Archival>>(200),
         Route::post("/api/work/unarchive", unarchive)
             .about("Takes tasks out of the archive, each with everything below it")
-            .tag("work")
             .takes::<ToUnarchive>()
             .answers::<Done<Archival>>(200),
     ]
@@ -92,7 +90,7 @@ fn refused(message: &str) -> Error {
 
 fn archive(call: &Call) -> Result<Answer> {
     let wanted: ToArchive = call.body()?;
-    let context = &mut *acting(call, "archive", wanted.agent.as_deref())?;
+    let context = &mut *context_as(call, "archive", wanted.agent.as_deref())?;
     let selection = wanted.selection(context.surroundings.clock)?;
     let archival = tasks::archive(context, &selection, wanted.dry_run)?;
     answered(context, archival)
@@ -104,7 +102,7 @@ fn unarchive(call: &Call) -> Result<Answer> {
         let message = "say what to take out of the archive: `tasks`";
         return Err(refused(message));
     }
-    let context = &mut *acting(call, "unarchive", wanted.agent.as_deref())?;
+    let context = &mut *context_as(call, "unarchive", wanted.agent.as_deref())?;
     let archival = tasks::unarchive(context, &wanted.tasks, wanted.dry_run)?;
     answered(context, archival)
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::super::answer::Answer;
 use super::super::call::Call;
 use super::super::route::Route;
-use super::{Warned, judged, optional};
+use super::{Warned, answer_verdict, optional};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::manifest::{self, Compaction};
@@ -15,7 +15,7 @@ use crate::ops::verify::{self, ManifestVerdict, MessageVerdict, Verdict};
 
 pub(super) fn routes() -> Vec<Route> {
     let check = |path, handler, about| {
-        let route = Route::post(path, handler).about(about).tag("work");
+        let route = Route::post(path, handler).about(about);
         route.scope(Scope::Read)
     };
     vec![
@@ -49,13 +49,11 @@ pub(super) fn routes() -> Vec<Route> {
         .answers::<Validated>(200),
         Route::get("/api/work/manifest/validate", lines)
             .about("Checks every line of the manifest")
-            .tag("work")
             .answers::<manifest::Validated>(200),
         Route::post("/api/work/manifest/compact", compact)
             .about(
                 "Moves torn, foreign and repeated lines out of the manifest, into a file beside it",
             )
-            .tag("work")
             .may_take::<Compacting>()
             .answers::<Compaction>(200),
     ]
@@ -119,14 +117,14 @@ fn prompt(call: &Call) -> Result<Answer> {
     let mut result = verify::prompt(&surroundings, &sent.text, sent.task, sent.strict)?;
     let warnings = std::mem::take(&mut result.warnings);
     let error = result.error("the prompt");
-    judged(&Warned { result, warnings }, error)
+    answer_verdict(&Warned { result, warnings }, error)
 }
 
 fn message(call: &Call) -> Result<Answer> {
     let sent: MessageSent = call.body()?;
     let result = verify::message(&sent.message);
     let error = result.verdict.error("the message");
-    judged(&result, error)
+    answer_verdict(&result, error)
 }
 
 fn entries(call: &Call) -> Result<Answer> {
@@ -137,7 +135,7 @@ fn entries(call: &Call) -> Result<Answer> {
         None => verify::manifest(context)?,
     };
     let error = result.error.take();
-    judged(&result, error)
+    answer_verdict(&result, error)
 }
 
 fn skill(call: &Call) -> Result<Answer> {
@@ -147,13 +145,13 @@ fn skill(call: &Call) -> Result<Answer> {
         let message = format!("{}:{}: {}", fault.line, fault.column, fault.message);
         Error::new(Code::SkillInvalid, message)
     });
-    judged(&result, error)
+    answer_verdict(&result, error)
 }
 
 fn lines(call: &Call) -> Result<Answer> {
     let mut result = manifest::validate(&mut *call.context("manifest.validate")?)?;
     let error = result.error.take();
-    judged(&result, error)
+    answer_verdict(&result, error)
 }
 
 fn compact(call: &Call) -> Result<Answer> {

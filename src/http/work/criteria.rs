@@ -6,7 +6,7 @@ use super::super::answer::Answer;
 use super::super::call::Call;
 use super::super::route::Route;
 use super::proofs::time_limit;
-use super::{Done, acting, noted, optional, task};
+use super::{Done, context_as, note_operation, optional, task};
 use crate::error::{Code, Error, Result};
 use crate::ops::gates::{self, Given, Renewal, Renewed, TaskGates};
 use crate::ops::tokens::Scope;
@@ -17,12 +17,10 @@ pub(super) fn routes() -> Vec<Route> {
             .about(
                 "Takes somebody's word, and what else is given, for a criterion without a command",
             )
-            .tag("work")
             .takes::<Accepting>()
             .answers::<Done<TaskGates>>(200),
         Route::post("/api/work/tasks/{id}/renew", renew)
             .about("Runs the commands of all criteria that are not proven, and again what is stale")
-            .tag("work")
             .scope(Scope::Admin)
             .may_take::<Renewing>()
             .answers::<Done<Renewed>>(200),
@@ -85,9 +83,9 @@ fn accept(call: &Call) -> Result<Answer> {
         return Err(Error::new(Code::InputInvalid, message));
     }
     let (number, epoch) = (body.criterion, body.epoch);
-    let context = &mut *acting(call, "verify", body.agent.as_deref())?;
+    let context = &mut *context_as(call, "verify", body.agent.as_deref())?;
     let work = |context: &mut _| gates::accept(context, id, number, &given, epoch);
-    let (mut result, operation) = noted(context, id, work)?;
+    let (mut result, operation) = note_operation(context, id, work)?;
     let warnings = std::mem::take(&mut result.warnings);
     Done::answer(result, warnings, operation)
 }
@@ -100,9 +98,9 @@ fn renew(call: &Call) -> Result<Answer> {
         bounds: time_limit(call, body.time_limit)?.into(),
         epoch: body.epoch,
     };
-    let context = &mut *acting(call, "verify", body.agent.as_deref())?;
+    let context = &mut *context_as(call, "verify", body.agent.as_deref())?;
     let work = |context: &mut _| gates::renew(context, id, &renewal, &mut |_| {});
-    let (mut result, operation) = noted(context, id, work)?;
+    let (mut result, operation) = note_operation(context, id, work)?;
     let warnings = std::mem::take(&mut result.standing.warnings);
     Done::answer(result, warnings, operation)
 }

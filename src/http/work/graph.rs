@@ -19,13 +19,11 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/work/graph", graph)
             .about("Draws the graph of an epic, or of everything: waves from left to right")
-            .tag("work")
             .query::<GraphQuery>()
             .answers::<GraphShown>(200)
             .sends(304, ""),
         Route::get("/api/work/rows", rows)
             .about("Lists tasks as they stand, counted, filtered and sorted")
-            .tag("work")
             .query::<RowsQuery>()
             .answers::<RowsShown>(200),
     ]

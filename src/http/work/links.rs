@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::super::answer::Answer;
 use super::super::call::Call;
 use super::super::route::Route;
-use super::{acting, task};
+use super::{context_as, task};
 use crate::error::Result;
 use crate::ops::research::{self, Linked, Links};
 use crate::ops::spawn;
@@ -15,21 +15,17 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get(links, list)
             .about("Lists the entries that a task is linked to, and where each link stands")
-            .tag("work")
             .answers::<Links>(200),
         Route::post(links, link)
             .about("Links a task and an entry of the manifest; doing it again changes nothing")
-            .tag("work")
             .takes::<ToLink>()
             .answers::<Linked>(200)
             .answers::<Linked>(201),
         Route::get("/api/work/tasks/{id}/block", block_for)
             .about("Writes the protocol block for a task, to be appended to a prompt")
-            .tag("work")
             .answers::<ProtocolBlock>(200),
         Route::get("/api/work/block", block)
             .about("Writes the protocol block with its tokens as they are")
-            .tag("work")
             .answers::<ProtocolBlock>(200),
     ]
 }
@@ -59,7 +55,7 @@ fn list(call: &Call) -> Result<Answer> {
 
 fn link(call: &Call) -> Result<Answer> {
     let (id, wanted): (_, ToLink) = (task(call)?, call.body()?);
-    let context = &mut *acting(call, "research.link", wanted.agent.as_deref())?;
+    let context = &mut *context_as(call, "research.link", wanted.agent.as_deref())?;
     let linked = research::link(context, id, &wanted.entry)?;
     match linked.created {
         true => Answer::created(&linked),

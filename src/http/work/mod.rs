@@ -49,6 +49,7 @@ pub(super) fn routes() -> Vec<Route> {
     ]
     .into_iter()
     .flatten()
+    .map(|route| route.tag("work"))
     .collect()
 }
 
@@ -108,7 +109,7 @@ pub(super) fn optional<T: DeserializeOwned + Default>(call: &Call) -> Result<T> 
 
 /// Lends the workspace to whoever the caller says acts. Who calls with a token acts under its user's
 /// name, so that nobody acts as somebody else.
-pub(super) fn acting<'a>(
+pub(super) fn context_as<'a>(
     call: &'a Call,
     command: &'static str,
     agent: Option<&str>,
@@ -134,7 +135,7 @@ fn name(agent: &str) -> Result<&str> {
 }
 
 /// Does something to a task and returns the number of the operation, for undo.
-pub(super) fn noted<T>(
+pub(super) fn note_operation<T>(
     context: &mut Context,
     task: TaskId,
     work: impl FnOnce(&mut Context) -> Result<T>,
@@ -157,7 +158,9 @@ fn last_operation(context: &mut Context, task: TaskId) -> Result<Option<u64>> {
 }
 
 /// Takes what is given apart from what is left out, also when it is null.
-pub(super) fn given<'de, T, D>(deserializer: D) -> std::result::Result<Option<Option<T>>, D::Error>
+pub(super) fn deserialize_given<'de, T, D>(
+    deserializer: D,
+) -> std::result::Result<Option<Option<T>>, D::Error>
 where
     T: Deserialize<'de>,
     D: serde::Deserializer<'de>,
@@ -165,7 +168,7 @@ where
     Option::<T>::deserialize(deserializer).map(Some)
 }
 
-pub(super) fn judged<T: Serialize>(found: &T, error: Option<Error>) -> Result<Answer> {
+pub(super) fn answer_verdict<T: Serialize>(found: &T, error: Option<Error>) -> Result<Answer> {
     match error {
         Some(error) => fault::verdict(found, &error),
         None => Answer::ok(found),

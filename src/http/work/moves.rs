@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::super::answer::Answer;
 use super::super::call::Call;
 use super::super::route::Route;
-use super::{Done, Warned, acting, noted, optional, task};
+use super::{Done, Warned, context_as, note_operation, optional, task};
 use crate::claim::Lease;
 use crate::config::CLAIMS_LEASE;
 use crate::error::{Code, Error, Result};
@@ -19,11 +19,10 @@ pub(super) fn routes() -> Vec<Route> {
     let moved = |path, handler, about| {
         Route::post(path, handler)
             .about(about)
-            .tag("work")
             .answers::<Done<Moved>>(200)
     };
     let claimed = |path, handler, about| {
-        let route = Route::post(path, handler).about(about).tag("work");
+        let route = Route::post(path, handler).about(about);
         route.answers::<Done<Claimed>>(200)
     };
     vec![
@@ -62,7 +61,6 @@ pub(super) fn routes() -> Vec<Route> {
         .may_take::<NextWanted>(),
         Route::post("/api/work/undo", undo_operation)
             .about("Undoes an operation on tasks")
-            .tag("work")
             .takes::<Undo>()
             .answers::<Warned<Undone>>(200),
     ]
@@ -146,30 +144,32 @@ fn claimed((mut claimed, operation): (Claimed, Option<u64>)) -> Result<Answer> {
 fn start(call: &Call) -> Result<Answer> {
     let (id, work): (_, Work) = (task(call)?, optional(call)?);
     let lease = lease(call, work.lease)?;
-    let context = &mut *acting(call, "start", work.agent.as_deref())?;
-    moved(noted(context, id, |context| {
+    let context = &mut *context_as(call, "start", work.agent.as_deref())?;
+    moved(note_operation(context, id, |context| {
         tasks::start(context, id, lease, work.epoch)
     })?)
 }
 
 fn complete(call: &Call) -> Result<Answer> {
     let (id, work): (_, Work) = (task(call)?, optional(call)?);
-    let context = &mut *acting(call, "complete", work.agent.as_deref())?;
-    moved(noted(context, id, |context| {
+    let context = &mut *context_as(call, "complete", work.agent.as_deref())?;
+    moved(note_operation(context, id, |context| {
         complete_task(context, id, work.epoch, work.force)
     })?)
 }
 
 fn reopen(call: &Call) -> Result<Answer> {
     let (id, work): (_, Work) = (task(call)?, optional(call)?);
-    let context = &mut *acting(call, "reopen", work.agent.as_deref())?;
-    moved(noted(context, id, |context| tasks::reopen(context, id))?)
+    let context = &mut *context_as(call, "reopen", work.agent.as_deref())?;
+    moved(note_operation(context, id, |context| {
+        tasks::reopen(context, id)
+    })?)
 }
 
 fn cancel(call: &Call) -> Result<Answer> {
     let (id, how): (_, Cancel) = (task(call)?, optional(call)?);
-    let context = &mut *acting(call, "cancel", how.agent.as_deref())?;
-    moved(noted(context, id, |context| {
+    let context = &mut *context_as(call, "cancel", how.agent.as_deref())?;
+    moved(note_operation(context, id, |context| {
         tasks::cancel(context, id, how.reason, how.force)
     })?)
 }
@@ -177,8 +177,8 @@ fn cancel(call: &Call) -> Result<Answer> {
 fn claim(call: &Call) -> Result<Answer> {
     let (id, work): (_, Work) = (task(call)?, optional(call)?);
     let lease = lease(call, work.lease)?;
-    let context = &mut *acting(call, "claim", work.agent.as_deref())?;
-    claimed(noted(context, id, |context| {
+    let context = &mut *context_as(call, "claim", work.agent.as_deref())?;
+    claimed(note_operation(context, id, |context| {
         claims::claim(context, id, lease, work.force)
     })?)
 }
@@ -186,15 +186,15 @@ fn claim(call: &Call) -> Result<Answer> {
 fn heartbeat(call: &Call) -> Result<Answer> {
     let (id, work): (_, Work) = (task(call)?, optional(call)?);
     let lease = lease(call, work.lease)?;
-    let context = &mut *acting(call, "heartbeat", work.agent.as_deref())?;
+    let context = &mut *context_as(call, "heartbeat", work.agent.as_deref())?;
     let renew = |context: &mut _| claims::heartbeat(context, id, lease, work.epoch, work.force);
-    claimed(noted(context, id, renew)?)
+    claimed(note_operation(context, id, renew)?)
 }
 
 fn release(call: &Call) -> Result<Answer> {
     let (id, work): (_, Work) = (task(call)?, optional(call)?);
-    let context = &mut *acting(call, "release", work.agent.as_deref())?;
-    claimed(noted(context, id, |context| {
+    let context = &mut *context_as(call, "release", work.agent.as_deref())?;
+    claimed(note_operation(context, id, |context| {
         claims::release(context, id, work.epoch, work.force)
     })?)
 }
@@ -202,7 +202,7 @@ fn release(call: &Call) -> Result<Answer> {
 fn claim_next(call: &Call) -> Result<Answer> {
     let next: NextWanted = optional(call)?;
     let lease = lease(call, next.lease)?;
-    let context = &mut *acting(call, "claim", next.agent.as_deref())?;
+    let context = &mut *context_as(call, "claim", next.agent.as_deref())?;
     let taken = claims::claim_next(context, next.epic, lease)?;
     let operation = super::last_operation(context, taken.task.id)?;
     claimed((taken, operation))

@@ -7,7 +7,7 @@ use super::super::answer::Answer;
 use super::super::call::Call;
 use super::super::route::Route;
 use super::reading::Below;
-use super::{Warned, judged, optional};
+use super::{Warned, answer_verdict, optional};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::Context;
@@ -20,7 +20,7 @@ const SOURCES_MAX: usize = 100;
 
 pub(super) fn routes() -> Vec<Route> {
     let below = |path, handler, about| {
-        let route = Route::get(path, handler).about(about).tag("work");
+        let route = Route::get(path, handler).about(about);
         route.query::<Below>()
     };
     vec![
@@ -51,7 +51,6 @@ pub(super) fn routes() -> Vec<Route> {
         .refuses(422),
         Route::post("/api/work/context", measured)
             .about("Says how much an orchestrator has used of its tokens")
-            .tag("work")
             .scope(Scope::Read)
             .may_take::<ToCount>()
             .answers::<Warned<Measured>>(200),
@@ -115,7 +114,7 @@ fn validate(call: &Call) -> Result<Answer> {
     let context = &mut *call.context("orchestrator.validate")?;
     let mut found = compliance::validate(context, part.epic)?;
     let error = found.error.take();
-    judged(&found, error)
+    answer_verdict(&found, error)
 }
 
 fn measured(call: &Call) -> Result<Answer> {
@@ -125,5 +124,5 @@ fn measured(call: &Call) -> Result<Answer> {
     let open = || Context::open(call.surroundings("orchestrator.context"));
     let mut result = orchestrator::measure(wanted.sources()?, epic, limit, open)?;
     let (error, warnings) = (result.error.take(), std::mem::take(&mut result.warnings));
-    judged(&Warned { result, warnings }, error)
+    answer_verdict(&Warned { result, warnings }, error)
 }

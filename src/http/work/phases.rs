@@ -5,8 +5,9 @@ use serde::Deserialize;
 use super::super::answer::Answer;
 use super::super::call::Call;
 use super::super::route::Route;
-use super::{Warned, acting, optional};
+use super::{Warned, context_as, optional};
 use crate::error::{Code, Error, Result, steers};
+use crate::ops::Context;
 use crate::ops::phases::{self, Moved, Phases};
 
 /// Longest name that a phase can have, in characters.
@@ -14,13 +15,12 @@ const NAME_MAX: usize = 100;
 
 pub(super) fn routes() -> Vec<Route> {
     let moved = |path, handler, about| {
-        let route = Route::post(path, handler).about(about).tag("work");
+        let route = Route::post(path, handler).about(about);
         route.answers::<Warned<Moved>>(200)
     };
     vec![
         Route::get("/api/work/phases", list)
             .about("Lists phases in their order, with the number of tasks by status")
-            .tag("work")
             .answers::<Phases>(200),
         moved(
             "/api/work/phases/{name}/set",
@@ -48,7 +48,7 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct PhaseMove {
-    /// Who acts.
+    /// The acting agent.
     agent: Option<String>,
 }
 
@@ -57,20 +57,10 @@ struct PhaseMove {
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 struct PhaseEnd {
-    /// Who acts.
+    /// The acting agent.
     agent: Option<String>,
     /// Although tasks of it are open.
     force: bool,
-}
-
-/// Reads the path's phase. What can be no name is no phase's.
-fn named(call: &Call) -> Result<&str> {
-    let name = call.part("name");
-    if name.chars().count() <= NAME_MAX && !name.contains(steers) {
-        return Ok(name);
-    }
-    let message = "there is no phase of this name";
-    Err(Error::new(Code::PhaseNotFound, message).fix("cleo phase list"))
 }
 
 fn list(call: &Call) -> Result<Answer> {
@@ -78,24 +68,38 @@ fn list(call: &Call) -> Result<Answer> {
 }
 
 fn set(call: &Call) -> Result<Answer> {
-    let (name, who): (_, PhaseMove) = (named(call)?, optional(call)?);
-    let context = &mut *acting(call, "phase.set", who.agent.as_deref())?;
-    answer(phases::set(context, name)?)
+    let who: PhaseMove = optional(call)?;
+    move_phase(call, "phase.set", who.agent, |context, name| {
+        phases::start(context, name, true)
+    })
 }
 
 fn start(call: &Call) -> Result<Answer> {
-    let (name, who): (_, PhaseMove) = (named(call)?, optional(call)?);
-    let context = &mut *acting(call, "phase.start", who.agent.as_deref())?;
-    answer(phases::start(context, name)?)
+    let who: PhaseMove = optional(call)?;
+    move_phase(call, "phase.start", who.agent, |context, name| {
+        phases::start(context, name, false)
+    })
 }
 
 fn complete(call: &Call) -> Result<Answer> {
-    let (name, how): (_, PhaseEnd) = (named(call)?, optional(call)?);
-    let context = &mut *acting(call, "phase.complete", how.agent.as_deref())?;
-    answer(phases::complete(context, Some(name), how.force)?)
+    let how: PhaseEnd = optional(call)?;
+    move_phase(call, "phase.complete", how.agent, |context, name| {
+        phases::complete(context, Some(name), how.force)
+    })
 }
 
-fn answer(mut result: Moved) -> Result<Answer> {
+fn move_phase(
+    call: &Call,
+    command: &'static str,
+    agent: Option<String>,
+    work: impl FnOnce(&mut Context, &str) -> Result<Moved>,
+) -> Result<Answer> {
+    let name = call.part("name");
+    if name.chars().count() > NAME_MAX || name.contains(steers) {
+        let message = "there is no phase of this name";
+        return Err(Error::new(Code::PhaseNotFound, message).fix("cleo phase list"));
+    }
+    let mut result = work(&mut *context_as(call, command, agent.as_deref())?, name)?;
     let warnings = std::mem::take(&mut result.warnings);
     Answer::ok(&Warned { result, warnings })
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::super::answer::Answer;
 use super::super::call::Call;
 use super::super::route::Route;
-use super::{Done, Warned, acting, judged, noted, optional, task};
+use super::{Done, Warned, answer_verdict, context_as, note_operation, optional, task};
 use crate::config::GATES_TIME_LIMIT;
 use crate::dispatch::Decision;
 use crate::error::{Code, Error, Result};
@@ -27,41 +27,33 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/work/tasks/{id}/dispatch", dispatch)
             .about("Shows which skill a task gets, and why no other")
-            .tag("work")
             .query::<Template>()
             .answers::<Warned<Decision>>(200),
         Route::get("/api/work/tasks/{id}/prompt", prompt)
             .about("Shows the prompt that a task would get; records nothing")
-            .tag("work")
             .query::<Template>()
             .answers::<Warned<Spawned>>(200),
         Route::post("/api/work/tasks/{id}/spawn", spawned)
             .about("Prepares the prompt of a task and records its receipt")
-            .tag("work")
             .may_take::<How>()
             .answers::<Done<Spawned>>(200),
         Route::get("/api/work/tasks/{id}/why", why)
             .about("Replays the receipt of a task and says what differs")
-            .tag("work")
             .answers::<Why>(200),
         Route::get("/api/work/tasks/{id}/manifest", manifest)
             .about(
                 "Shows what the agent of a task left, and what is wrong with it; records nothing",
             )
-            .tag("work")
             .answers::<Left>(200),
         Route::get("/api/work/tasks/{id}/gates", standing)
             .about("Shows gates, evidence and criteria of a task")
-            .tag("work")
             .answers::<TaskGates>(200),
         Route::post("/api/work/tasks/{id}/gates/{gate}", set)
             .about("Sets a gate; a command, which only admins may give, decides by how it ends")
-            .tag("work")
             .takes::<GateBody>()
             .answers::<Done<TaskGates>>(200),
         Route::post("/api/work/tasks/{id}/verify", checked)
             .about("Checks what the agent of a task left, and records what was found")
-            .tag("work")
             .may_take::<Epoch>()
             .answers::<OutputVerdict>(200)
             .answers::<Refused>(422),
@@ -177,9 +169,9 @@ fn spawned(call: &Call) -> Result<Answer> {
         date: None,
         dry_run: how.dry_run,
     };
-    let context = &mut *acting(call, "spawn", how.agent.as_deref())?;
+    let context = &mut *context_as(call, "spawn", how.agent.as_deref())?;
     let prepare = |context: &mut _| spawn::spawn(context, id, &options);
-    let (mut result, operation) = noted(context, id, prepare)?;
+    let (mut result, operation) = note_operation(context, id, prepare)?;
     let warnings = std::mem::take(&mut result.warnings);
     Done::answer(result, warnings, operation)
 }
@@ -233,8 +225,9 @@ fn set(call: &Call) -> Result<Answer> {
         force: body.force,
         epoch: body.epoch,
     };
-    let context = &mut *acting(call, "verify", body.agent.as_deref())?;
-    let (mut result, operation) = noted(context, id, |context| gates::set(context, id, &setting))?;
+    let context = &mut *context_as(call, "verify", body.agent.as_deref())?;
+    let (mut result, operation) =
+        note_operation(context, id, |context| gates::set(context, id, &setting))?;
     let items = result.commands(gate);
     let told = vouch(&context.surroundings, &context.workspace, &items);
     result.warnings.extend(told);
@@ -244,7 +237,7 @@ fn set(call: &Call) -> Result<Answer> {
 
 fn checked(call: &Call) -> Result<Answer> {
     let (id, body): (_, Epoch) = (task(call)?, optional(call)?);
-    let context = &mut *acting(call, "verify.output", body.agent.as_deref())?;
+    let context = &mut *context_as(call, "verify.output", body.agent.as_deref())?;
     let verdict = verify::output(context, id, body.epoch)?;
-    judged(&verdict, verdict.verdict.error(&id.to_string()))
+    answer_verdict(&verdict, verdict.verdict.error(&id.to_string()))
 }

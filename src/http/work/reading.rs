@@ -18,31 +18,25 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/work/tasks/{id}/deps", deps)
             .about("Shows what a task depends on and what depends on it")
-            .tag("work")
             .answers::<Dependencies>(200),
         Route::get("/api/work/ready", ready)
             .about("Lists what can start now, most urgent first")
-            .tag("work")
             .query::<Part>()
             .answers::<Ready>(200),
         Route::get("/api/work/next", next)
             .about("Shows the task to take next, and why")
-            .tag("work")
             .query::<Below>()
             .answers::<Next>(200),
         Route::get("/api/work/waves", waves)
             .about("Shows open tasks in waves, from 0, as a run would take them")
-            .tag("work")
             .query::<Part>()
             .answers::<Waves>(200),
         Route::get("/api/work/analysis", analysis)
             .about("Shows how a graph is doing: totals, the longest way, where it is narrow")
-            .tag("work")
             .query::<Part>()
             .answers::<Analysis>(200),
         Route::get("/api/work/log", logged)
             .about("Lists what was done to tasks, newest first")
-            .tag("work")
             .query::<LogQuery>()
             .answers::<Logged>(200),
     ]

@@ -6,7 +6,7 @@ use super::super::answer::Answer;
 use super::super::assigned;
 use super::super::call::Call;
 use super::super::route::Route;
-use super::{Done, acting, given, noted, task, words};
+use super::{Done, context_as, deserialize_given, note_operation, task, words};
 use crate::error::{Code, Error, Result};
 use crate::gate::Gate;
 use crate::http::call::bounded;
@@ -25,27 +25,22 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/work/tasks", list)
             .about("Lists tasks by id")
-            .tag("work")
             .query::<ListQuery>()
             .answers::<Listed>(200),
         Route::post("/api/work/tasks", add)
             .about("Adds a task; one whose key is known adds nothing")
-            .tag("work")
             .takes::<Draft>()
             .answers::<Done<Added>>(200)
             .answers::<Done<Added>>(201),
         Route::get(one, show)
             .about("Shows a task with all that is known of it")
-            .tag("work")
             .answers::<TaskPage>(200),
         Route::patch(one, change)
             .about("Changes fields of a task; what is left out stays")
-            .tag("work")
             .takes::<TaskChange>()
             .answers::<Done<Kept>>(200),
         Route::delete(one, delete)
             .about("Deletes a task")
-            .tag("work")
             .query::<DeleteQuery>()
             .answers::<Done<Deleted>>(200),
     ]
@@ -182,7 +177,7 @@ struct TaskChange {
     r#type: Option<TaskType>,
     status: Option<Status>,
     /// Null makes it stand at the top.
-    #[serde(deserialize_with = "given")]
+    #[serde(deserialize_with = "deserialize_given")]
     parent: Option<Option<TaskId>>,
     add_depends: Vec<TaskId>,
     /// Ids, or names that an import knew and nobody else does.
@@ -253,11 +248,11 @@ fn change(call: &Call) -> Result<Answer> {
         let message = format!("nothing to change in {id}: no field was given");
         return Err(Error::new(Code::InputInvalid, message));
     }
-    let context = &mut *acting(call, "update", agent.as_deref())?;
+    let context = &mut *context_as(call, "update", agent.as_deref())?;
     assigned::check(call, context, patch.assigned_agent.as_deref())?;
     let commands = given_commands(call, context, &patch.add_acceptance)?;
     let update = |context: &mut _| tasks::update(context, id, patch);
-    let ((task, mut warnings), operation) = noted(context, id, update)?;
+    let ((task, mut warnings), operation) = note_operation(context, id, update)?;
     warnings.extend(vouch(&context.surroundings, &context.workspace, &commands));
     Answer::ok(&Done {
         result: Kept { task },
@@ -298,6 +293,6 @@ fn delete(call: &Call) -> Result<Answer> {
     let (cascade, force, dry_run) = (is(query.cascade), is(query.force), is(query.dry_run));
     let context = &mut *call.context("delete")?;
     let delete = |context: &mut _| tasks::delete(context, id, cascade, force, dry_run);
-    let (result, operation) = noted(context, id, delete)?;
+    let (result, operation) = note_operation(context, id, delete)?;
     Done::answer(result, Vec::new(), operation)
 }

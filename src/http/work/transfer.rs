@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::super::answer::Answer;
 use super::super::call::Call;
 use super::super::route::Route;
-use super::{acting, judged};
+use super::{answer_verdict, context_as};
 use crate::error::Result;
 use crate::ops::tokens::Scope;
 use crate::ops::transfer::{self, Request, Target};
@@ -22,13 +22,11 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::post("/api/work/import", import)
             .about("Takes over the tasks of a text of cleo's or another tool's, all or none")
-            .tag("work")
             .scope(Scope::Admin)
             .takes::<ToImport>()
             .answers::<Report>(200),
         Route::get("/api/work/export", export)
             .about("Writes all tasks as JSON lines, which can be imported, or as Markdown")
-            .tag("work")
             .scope(Scope::Admin)
             .query::<ExportQuery>()
             .sends(200, LINES)
@@ -85,9 +83,9 @@ fn import(call: &Call) -> Result<Answer> {
         drop_faults: wanted.drop_faults,
         ..Request::default()
     };
-    let context = &mut *acting(call, "import", wanted.agent.as_deref())?;
+    let context = &mut *context_as(call, "import", wanted.agent.as_deref())?;
     let imported = transfer::import_text(context, wanted.text, request)?;
-    judged(&imported.report, imported.error)
+    answer_verdict(&imported.report, imported.error)
 }
 
 fn export(call: &Call) -> Result<Answer> {

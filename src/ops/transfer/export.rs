@@ -16,7 +16,7 @@ use crate::transfer::markdown;
 const PIECE: u32 = 1_000;
 
 /// What the tasks are written as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Target {
     /// cleo's own lines
     Jsonl,
@@ -61,13 +61,12 @@ pub(crate) fn export(
 ) -> Result<Exported> {
     let file = output.map(|output| context.surroundings.directory.join(output));
     if let Some(file) = &file {
-        let instead = |error: Error| error;
-        context.workspace.refuse_own(file).map_err(instead)?;
+        context.workspace.refuse_own(file)?;
     }
     let (text, total, left_out) = context.read(|tasks| {
         let (text, total) = match target {
-            Target::Jsonl => lines(tasks),
-            Target::Markdown => page(tasks),
+            Target::Jsonl => write_lines(tasks),
+            Target::Markdown => write_page(tasks),
         }?;
         let all = tasks.list(&Filter {
             limit: Some(0),
@@ -79,26 +78,15 @@ pub(crate) fn export(
             .saturating_sub(total);
         Ok((text, total, left_out))
     })?;
-    let Some(file) = file else {
-        return Ok(Exported {
-            text: Some(text),
-            file: None,
-            total,
-            left_out,
-        });
-    };
-    crate::file::write_whole(&file, &text)?;
+    if let Some(file) = &file {
+        crate::file::write_whole(file, &text)?;
+    }
     Ok(Exported {
-        text: None,
-        file: Some(shown(output)),
+        text: file.is_none().then_some(text),
+        file: output.map(|output| output.to_string_lossy().into_owned()),
         total,
         left_out,
     })
-}
-
-fn shown(output: Option<&Path>) -> String {
-    let output = output.unwrap_or(Path::new(""));
-    output.to_string_lossy().into_owned()
 }
 
 /// Hands out every task, by id.
@@ -119,7 +107,7 @@ pub(crate) fn each(
     }
 }
 
-fn lines(tasks: &dyn Transaction) -> Result<(String, usize)> {
+fn write_lines(tasks: &dyn Transaction) -> Result<(String, usize)> {
     let mut text = format!("{}\n", cleo::HEADER);
     let total = each(tasks, |task| {
         text.push_str(&cleo::line(task));
@@ -129,10 +117,10 @@ fn lines(tasks: &dyn Transaction) -> Result<(String, usize)> {
     Ok((text, total))
 }
 
-fn page(tasks: &dyn Transaction) -> Result<(String, usize)> {
+fn write_page(tasks: &dyn Transaction) -> Result<(String, usize)> {
     let mut all = Vec::new();
     let total = each(tasks, |task| {
-        all.push(markdown::Item::of(task));
+        all.push(markdown::Item::new(task));
         Ok(())
     })?;
     Ok((markdown::page(&all), total))

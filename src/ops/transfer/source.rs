@@ -40,17 +40,17 @@ pub(super) fn read(path: &Path, extent: Extent<'_>) -> Result<Reading> {
 
 /// Reads a text; `path` names it.
 pub(super) fn read_text(path: &Path, bytes: Vec<u8>, extent: Extent<'_>) -> Result<Reading> {
-    let bytes = exported(&bytes).unwrap_or(bytes);
+    let bytes = find_exported_text(&bytes).unwrap_or(bytes);
     let verdict = match extent.from {
         Some(format) => Verdict::One(format),
-        None => detect::of_lines(&bytes).unwrap_or_else(|| detect::of_document(&bytes)),
+        None => detect::look_at_lines(&bytes).unwrap_or_else(|| detect::look_at_document(&bytes)),
     };
     if verdict == Verdict::None {
         refuse_torn(path, &bytes)?;
     }
     let format = choose(path, verdict)?;
     if format == Format::Backlog {
-        let named = named(path);
+        let named = display_name(path);
         let message = format!("{named} is a file; Backlog.md keeps tasks in a folder");
         return Err(Error::new(Code::InputInvalid, message).fix("cleo import --help"));
     }
@@ -67,7 +67,7 @@ pub(super) fn read_text(path: &Path, bytes: Vec<u8>, extent: Extent<'_>) -> Resu
 }
 
 /// Returns the lines that `cleo export > FILE` has put into its answer, if that is what it is.
-fn exported(bytes: &[u8]) -> Option<Vec<u8>> {
+fn find_exported_text(bytes: &[u8]) -> Option<Vec<u8>> {
     #[derive(Deserialize)]
     struct Answer {
         command: String,
@@ -96,7 +96,7 @@ fn read_folder(path: &Path, extent: Extent<'_>) -> Result<Reading> {
     }
     found.retain(|(format, _)| extent.from.is_none_or(|from| from == *format));
     let formats = found.iter().map(|(format, _)| *format).collect();
-    let format = choose(path, Verdict::of(formats))?;
+    let format = choose(path, Verdict::new(formats))?;
     let place = found.into_iter().next().map(|(_, place)| place);
     let place = place.unwrap_or_default();
     if format == Format::Backlog {
@@ -169,7 +169,7 @@ fn list(root: &Path, folder: &str, reading: &mut Reading) -> Result<Vec<(String,
 
 /// Returns the one kind that it is.
 fn choose(path: &Path, verdict: Verdict) -> Result<Format> {
-    let named = named(path);
+    let named = display_name(path);
     let import = |format: &Format| {
         let path = quote(&path.to_string_lossy());
         format!("cleo import {path} --from {}", format.word())
@@ -198,7 +198,7 @@ fn choose(path: &Path, verdict: Verdict) -> Result<Format> {
 }
 
 /// Returns how messages name what is read. What was sent, or written to the standard input, has no path.
-fn named(path: &Path) -> Cow<'_, str> {
+fn display_name(path: &Path) -> Cow<'_, str> {
     match path.as_os_str() == "-" {
         true => Cow::Borrowed("the text"),
         false => path.to_string_lossy(),
@@ -213,7 +213,7 @@ fn refuse_torn(path: &Path, bytes: &[u8]) -> Result<()> {
     if !cause.is_eof() || bytes.trim_ascii().is_empty() {
         return Ok(());
     }
-    let (named, line) = (named(path), cause.line());
+    let (named, line) = (display_name(path), cause.line());
     let message = format!("{named} ends in the middle of a JSON document, in line {line}");
     let look = match path.as_os_str() == "-" {
         true => "cleo import --help".to_string(),

@@ -2,7 +2,7 @@
 
 use rusqlite::Row;
 
-use super::tasks::{from_json, read_id, word};
+use super::columns::{from_json, read_id, word};
 use super::{SqliteTransaction, nodes};
 use crate::error::Result;
 use crate::id::{self, TaskId};

@@ -8,7 +8,8 @@ use rusqlite::types::Value;
 use unicode_normalization::UnicodeNormalization;
 
 use super::SqliteTransaction;
-use super::tasks::{COLUMNS, read_id, read_task, word};
+use super::columns::{read_id, word};
+use super::tasks::{COLUMNS, read_task};
 use crate::error::{Code, Result};
 use crate::id::TaskId;
 use crate::score::{Term, normalize, terms};
@@ -22,7 +23,7 @@ struct Conditions {
 }
 
 impl Conditions {
-    fn of(filter: &Filter) -> Conditions {
+    fn new(filter: &Filter) -> Conditions {
         let mut conditions = Conditions::default();
         conditions.one_of(
             "t.status",
@@ -126,7 +127,7 @@ impl Conditions {
 }
 
 pub(super) fn list(transaction: &SqliteTransaction<'_>, filter: &Filter) -> Result<Page> {
-    let conditions = Conditions::of(filter);
+    let conditions = Conditions::new(filter);
     let limit = filter.limit.map_or(-1, i64::from);
     let sql = format!(
         "SELECT {COLUMNS} FROM tasks t WHERE {} ORDER BY t.number LIMIT {limit} OFFSET {}",
@@ -146,7 +147,7 @@ pub(super) fn tally(
     filter: &Filter,
     now: &str,
 ) -> Result<Vec<TaskTally>> {
-    let conditions = Conditions::of(filter);
+    let conditions = Conditions::new(filter);
     let sql = format!(
         "SELECT t.status, t.priority, count(*), ifnull(sum(t.due < ? AND t.status NOT IN
              ('done', 'cancelled')), 0) FROM tasks t WHERE {} GROUP BY t.status, t.priority",
@@ -254,7 +255,7 @@ fn find_literally(
     let sql = format!(
         "SELECT t.number, t.title, t.description FROM tasks t WHERE {holds} AND {}
          ORDER BY {in_title} DESC, t.number",
-        shown(archived)
+        archived_condition(archived)
     );
     let patterns = parts.iter().map(|part| {
         let escaped = part
@@ -280,7 +281,7 @@ fn find_literally(
     })
 }
 
-fn shown(archived: Archived) -> &'static str {
+fn archived_condition(archived: Archived) -> &'static str {
     match archived {
         Archived::Hidden => "+t.archived_at IS NULL",
         Archived::Only => "+t.archived_at IS NOT NULL",
@@ -305,7 +306,7 @@ fn find_words(
         return Ok(Page::default());
     }
     transaction.read_words()?;
-    let shown = shown(archived);
+    let shown = archived_condition(archived);
     let sql = format!(
         "SELECT {COLUMNS} FROM task_text f JOIN tasks t ON t.number = f.rowid
          WHERE task_text MATCH ?1 AND {shown} ORDER BY bm25(task_text, 4.0, 1.0), t.number LIMIT ?2"
@@ -366,7 +367,7 @@ impl SqliteTransaction<'_> {
             let sql = "INSERT INTO task_text (rowid, title, description)
                        SELECT t.number, t.title, t.description
                        FROM json_each(?1) u CROSS JOIN tasks t ON t.number = u.value";
-            self.execute(sql, [super::tasks::json(&unread)])?;
+            self.execute(sql, [super::columns::json(&unread)])?;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use rusqlite::{Row, named_params};
 
 use super::SqliteTransaction;
-use super::tasks::{from_json, json, refuse_deep};
+use super::columns::{from_json, json, refuse_deep};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::store::{Change, Log, Operation, OperationFilter, Recorded};

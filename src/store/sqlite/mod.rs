@@ -2,6 +2,7 @@
 
 mod agency;
 mod chains;
+mod columns;
 mod faults;
 mod graph;
 mod health;

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 
 use rusqlite::Row;
 
-use super::tasks::{read_id, word};
+use super::columns::{read_id, word};
 use super::{SqliteTransaction, list};
 use crate::error::Result;
 use crate::id::TaskId;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use rusqlite::{Row, named_params};
 
 use super::SqliteTransaction;
-use super::tasks::{checked_id, from_json, read_id, unless_damaged, word};
+use super::columns::{checked_id, from_json, read_id, unless_damaged, word};
 use crate::claim::Claim;
 use crate::error::Result;
 use crate::gate::Gates;
@@ -270,23 +270,16 @@ impl Sessions for SqliteTransaction<'_> {
     }
 
     fn put_session(&mut self, session: &Session) -> Result<()> {
-        let sql = "INSERT INTO sessions VALUES (:number, :name, :status, :scope, :focus, :holder,
-                       :notes, :started_at, :ended_at)
-                   ON CONFLICT (number) DO UPDATE SET name = excluded.name,
-                       status = excluded.status, scope = excluded.scope, focus = excluded.focus,
-                       holder = excluded.holder, notes = excluded.notes,
-                       started_at = excluded.started_at, ended_at = excluded.ended_at";
         let notes = serde_json::to_string(&session.notes).unwrap_or_else(|_| "[]".to_string());
-        self.execute(
-            sql,
-            named_params! {
-                ":number": session.id.0, ":name": session.name, ":status": session.status.word(),
-                ":scope": session.scope.map(|id| id.0), ":focus": session.focus.map(|id| id.0),
-                ":holder": session.holder, ":notes": notes, ":started_at": session.started_at,
-                ":ended_at": session.ended_at,
-            },
-        )?;
-        Ok(())
+        let sql = "INSERT OR REPLACE INTO sessions VALUES (:number, :name, :status, :scope,
+                       :focus, :holder, :notes, :started_at, :ended_at)";
+        let row = named_params! {
+            ":number": session.id.0, ":name": session.name, ":status": session.status.word(),
+            ":scope": session.scope.map(|id| id.0), ":focus": session.focus.map(|id| id.0),
+            ":holder": session.holder, ":notes": notes, ":started_at": session.started_at,
+            ":ended_at": session.ended_at,
+        };
+        self.execute(sql, row).map(drop)
     }
 }
 
@@ -322,21 +315,14 @@ impl Phases for SqliteTransaction<'_> {
     }
 
     fn put_phase(&mut self, phase: &Phase) -> Result<()> {
-        let sql = "INSERT INTO phases VALUES (:slug, :position, :name, :description, :status,
-                       :started_at, :completed_at)
-                   ON CONFLICT (slug) DO UPDATE SET position = excluded.position,
-                       name = excluded.name, description = excluded.description,
-                       status = excluded.status, started_at = excluded.started_at,
-                       completed_at = excluded.completed_at";
-        self.execute(
-            sql,
-            named_params! {
-                ":slug": phase.slug, ":position": phase.position, ":name": phase.name,
-                ":description": phase.description, ":status": phase.status.word(),
-                ":started_at": phase.started_at, ":completed_at": phase.completed_at,
-            },
-        )?;
-        Ok(())
+        let sql = "INSERT OR REPLACE INTO phases VALUES (:slug, :position, :name, :description,
+                       :status, :started_at, :completed_at)";
+        let row = named_params! {
+            ":slug": phase.slug, ":position": phase.position, ":name": phase.name,
+            ":description": phase.description, ":status": phase.status.word(),
+            ":started_at": phase.started_at, ":completed_at": phase.completed_at,
+        };
+        self.execute(sql, row).map(drop)
     }
 
     fn phase_counts(&self) -> Result<BTreeMap<String, Counts>> {

@@ -1,13 +1,12 @@
 //! SQL of tasks.
 
-use std::borrow::Cow;
-
 use rusqlite::{Row, params};
-use serde_json::{Map, Value};
 
-use super::{SqliteTransaction, graph, list};
-use crate::document;
-use crate::error::{Code, Error, Result};
+use super::columns::{
+    checked_id, from_json, json, list, object, read_id, refuse_deep, unless_damaged, word,
+};
+use super::{SqliteTransaction, graph};
+use crate::error::{Code, Result};
 use crate::gate::Gates;
 use crate::id::{self, TaskId};
 use crate::score::normalize;
@@ -67,19 +66,13 @@ impl Tasks for SqliteTransaction<'_> {
     }
 
     fn status(&self, id: TaskId) -> Result<Option<Status>> {
-        self.first(
-            "SELECT status FROM tasks WHERE number = ?1",
-            [id.0],
-            |row| word(row, 0),
-        )
+        let sql = "SELECT status FROM tasks WHERE number = ?1";
+        self.first(sql, [id.0], |row| word(row, 0))
     }
 
     fn parent(&self, id: TaskId) -> Result<Option<TaskId>> {
-        let parent = self.first(
-            "SELECT parent FROM tasks WHERE number = ?1",
-            [id.0],
-            |row| row.get::<_, Option<u32>>(0),
-        )?;
+        let sql = "SELECT parent FROM tasks WHERE number = ?1";
+        let parent = self.first(sql, [id.0], |row| row.get::<_, Option<u32>>(0))?;
         Ok(parent.flatten().map(TaskId))
     }
 
@@ -89,19 +82,13 @@ impl Tasks for SqliteTransaction<'_> {
     }
 
     fn dependents(&self, id: TaskId) -> Result<Vec<TaskId>> {
-        self.all(
-            "SELECT task FROM task_depends WHERE needs = ?1 ORDER BY task",
-            [id.0],
-            read_id,
-        )
+        let sql = "SELECT task FROM task_depends WHERE needs = ?1 ORDER BY task";
+        self.all(sql, [id.0], read_id)
     }
 
     fn children(&self, id: TaskId) -> Result<Vec<TaskId>> {
-        self.all(
-            "SELECT number FROM tasks WHERE parent = ?1 ORDER BY number",
-            [id.0],
-            read_id,
-        )
+        let sql = "SELECT number FROM tasks WHERE parent = ?1 ORDER BY number";
+        self.all(sql, [id.0], read_id)
     }
 
     fn task_by_uid(&self, uid: &str) -> Result<Option<TaskId>> {
@@ -113,11 +100,11 @@ impl Tasks for SqliteTransaction<'_> {
     }
 
     fn list(&self, filter: &Filter) -> Result<Page> {
-        list::list(self, filter)
+        super::list::list(self, filter)
     }
 
     fn find(&self, words: &str, archived: Archived, limit: u32) -> Result<Page> {
-        list::find(self, words, archived, limit)
+        super::list::find(self, words, archived, limit)
     }
 
     fn nodes(&self, root: Option<TaskId>) -> Result<Vec<Node>> {
@@ -157,7 +144,7 @@ impl Tasks for SqliteTransaction<'_> {
 
     fn insert(&mut self, task: &Task) -> Result<()> {
         self.write(None, task)?;
-        let added = log::Added::of(task);
+        let added = log::Added::new(task);
         self.tell(log::ADDED, Some(task.id), &json(&added))
     }
 
@@ -334,42 +321,6 @@ impl SqliteTransaction<'_> {
     }
 }
 
-/// How deep the JSON of a column may be nested: readers stop at 128 levels.
-const STORED_NESTING_MAX: usize = 100;
-
-pub(super) fn refuse_deep(json: &str) -> Result<()> {
-    if document::nesting(json) <= STORED_NESTING_MAX {
-        return Ok(());
-    }
-    let message = format!(
-        "a value is nested more than {STORED_NESTING_MAX} levels deep, so it could not be read again"
-    );
-    Err(Error::new(Code::InputInvalid, message))
-}
-
-pub(super) fn json(value: &impl serde::Serialize) -> String {
-    serde_json::to_string(value).unwrap_or_else(|_| "null".to_string())
-}
-
-/// Writes a list as the JSON of a column; most are empty.
-fn list(list: &[impl serde::Serialize]) -> Cow<'static, str> {
-    match list.is_empty() {
-        true => "[]".into(),
-        false => json(&list).into(),
-    }
-}
-
-fn object(fields: &Map<String, Value>) -> Cow<'static, str> {
-    match fields.is_empty() {
-        true => "{}".into(),
-        false => json(fields).into(),
-    }
-}
-
-pub(super) fn read_id(row: &Row<'_>) -> rusqlite::Result<TaskId> {
-    row.get(0).map(TaskId)
-}
-
 pub(super) fn read_task(row: &Row<'_>) -> rusqlite::Result<Task> {
     Ok(Task {
         id: TaskId(row.get(0)?),
@@ -438,51 +389,4 @@ fn salvage_task(row: &Row<'_>) -> rusqlite::Result<Task> {
         labels: from_json(row, 26).unwrap_or_default(),
         ..Task::new(id, &text(1), &text(19))
     })
-}
-
-pub(super) fn unless_damaged<T: Default>(read: Result<T>) -> Result<T> {
-    match read {
-        Err(error) if error.code == Code::RowDamaged => Ok(T::default()),
-        read => read,
-    }
-}
-
-/// Reads a word of a closed set; a word that nobody knows is a broken database.
-pub(super) fn word<T: std::str::FromStr<Err = String>>(
-    row: &Row<'_>,
-    column: usize,
-) -> rusqlite::Result<T> {
-    let text: String = row.get(column)?;
-    text.parse()
-        .map_err(|message: String| foreign(column, message.into()))
-}
-
-/// Reads a column that holds an id; a text of any other form could be a path or a command.
-pub(super) fn plain_id(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
-    checked_id(row, column, id::is_plain)
-}
-
-/// Reads a column that holds an id of the form that `has_form` knows.
-pub(super) fn checked_id(
-    row: &Row<'_>,
-    column: usize,
-    has_form: impl Fn(&str) -> bool,
-) -> rusqlite::Result<String> {
-    let text: String = row.get(column)?;
-    match has_form(&text) {
-        true => Ok(text),
-        false => Err(foreign(column, "it has not the form of an id".into())),
-    }
-}
-
-pub(super) fn from_json<T: serde::de::DeserializeOwned>(
-    row: &Row<'_>,
-    column: usize,
-) -> rusqlite::Result<T> {
-    let text = row.get_ref(column)?.as_str()?;
-    serde_json::from_str(text).map_err(|cause| foreign(column, cause.into()))
-}
-
-fn foreign(column: usize, cause: Box<dyn std::error::Error + Send + Sync>) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, cause)
 }

@@ -1,20 +1,26 @@
 //! Backlog.md: one Markdown file a task, with YAML front matter and known sections.
 
-mod front;
-mod sections;
-
 use serde::Deserialize;
 use serde_json::Value;
 
-use self::front::{read_front, split};
-use self::sections::Sections;
+use super::{front, join_paragraphs, note_block, read_items, too_much};
 use crate::task::rules::check_word;
-use crate::task::{Status, Task};
+use crate::task::{Note, Status, Task};
 use crate::transfer::fields::{Fields, note, text_of, unique};
-use crate::transfer::{Reading, Record, Reference, lines};
+use crate::transfer::{Reading, Record, Reference, lines, moment};
 
-/// Largest front matter, in bytes.
-const FRONT_MAX: usize = 256 << 10;
+/// Headings of sections and what they mean.
+const HEADINGS: [(&str, &str); 9] = [
+    ("description", "description"),
+    ("acceptance criteria", "acceptance"),
+    ("definition of done", "deliverables"),
+    ("implementation plan", "plan"),
+    ("implementation notes", "notes"),
+    ("notes", "notes"),
+    ("comments", "comments"),
+    ("final summary", "summary"),
+    ("references", "references"),
+];
 
 /// The folder of a task decides what its status means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +65,7 @@ impl Default for Config {
 impl Config {
     /// Reads `config.yml`. What cannot be read counts as missing.
     pub(crate) fn read(bytes: &[u8]) -> Config {
-        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(FRONT_MAX)]);
+        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(front::SIZE_MAX)]);
         let mut config: Config = crate::yaml::from_str(&text).unwrap_or_default();
         if config.statuses.is_empty() {
             config.statuses = Config::default().statuses;
@@ -90,7 +96,7 @@ impl Config {
 
 /// Reads the file of one task.
 pub(crate) fn read(bytes: &[u8], area: Area, config: &Config, reading: &mut Reading) {
-    let Ok(text) = std::str::from_utf8(lines::unmarked(bytes)) else {
+    let Ok(text) = std::str::from_utf8(lines::strip_mark(bytes)) else {
         return reading.fault(0, None, "the file is no UTF-8 text");
     };
     // A row of `=` alone is a heading in Markdown; only both ends make a conflict.
@@ -99,12 +105,8 @@ pub(crate) fn read(bytes: &[u8], area: Area, config: &Config, reading: &mut Read
     if let Some(at) = text.lines().position(is_conflict) {
         return reading.fault(at + 1, None, "git left a conflict here");
     }
-    let (front, body) = match split(text) {
-        Ok(parts) => parts,
-        Err(message) => return reading.fault(1, None, message),
-    };
-    match read_front(front) {
-        Ok(fields) => read_task(fields, body, area, config, reading),
+    match front::read(text) {
+        Ok((fields, body)) => read_task(fields, body, area, config, reading),
         Err((line, message)) => reading.fault(line, None, message),
     }
 }
@@ -152,7 +154,7 @@ fn read_task(mut fields: Fields, body: &str, area: Area, config: &Config, readin
     let (key, alias) = normalize(&id);
     let mut record = Record::new(reading, 1, id);
     (record.key, record.alias) = (key, alias);
-    record.told = fields.told(&[
+    record.told = fields.find_parts(&[
         ("priority", "priority"),
         ("labels", "labels"),
         ("files", "modified_files"),
@@ -162,9 +164,14 @@ fn read_task(mut fields: Fields, body: &str, area: Area, config: &Config, readin
     record.parents = parent.iter().map(|id| reference(id)).collect();
     record.depends = depends.iter().map(|id| reference(id)).collect();
     fill(&mut record.task, &mut fields);
-    let sections = Sections::read(body);
-    record.told.extend(sections.told());
-    sections.fill(&mut record.task, &mut fields);
+    for (name, text) in split_sections(body) {
+        record.told.extend(match name {
+            "plan" => Some("description"),
+            "description" | "acceptance" | "deliverables" => Some(name),
+            _ => None,
+        });
+        fill_section(&mut record.task, &mut fields, name, text);
+    }
     set_status(&mut record.task, &mut fields, area, config);
     if is_part {
         record.task.kind = "subtask".parse().unwrap_or_default();
@@ -203,12 +210,114 @@ fn set_status(task: &mut Task, fields: &mut Fields, area: Area, config: &Config)
         Area::Archive => Status::Cancelled,
     };
     if area == Area::Drafts {
-        task.notes
-            .extend(note(&task.updated_at, "backlog", "Blocked: a draft"));
+        note_block(task, "backlog", Some("a draft"));
     }
     if area == Area::Archive {
         task.archived_at = Some(task.updated_at.clone()).filter(|at| !at.is_empty());
     }
     let completed = fields.time("completed_date");
     task.completed_at = completed.filter(|_| task.status == Status::Done);
+}
+
+/// Splits a body into its known sections, with what their headings mean. What tools put between marks
+/// (`<!-- …:BEGIN -->`) holds no heading.
+fn split_sections(body: &str) -> Vec<(&'static str, String)> {
+    let is_mark = |line: &str, end: &str| {
+        let line = line.trim();
+        line.starts_with("<!-- ") && line.ends_with(&format!("{end} -->"))
+    };
+    let mut sections = vec![("description", String::new())];
+    let (mut marked, mut fenced) = (false, false);
+    for line in body.split_inclusive('\n') {
+        if !marked && is_mark(line, "BEGIN") {
+            marked = true;
+        } else if marked && is_mark(line, "END") {
+            (marked, fenced) = (false, false);
+        } else if let Some(meaning) = find_heading(line).filter(|_| !marked && !fenced) {
+            sections.push((meaning, String::new()));
+        } else if let Some((_, text)) = sections.last_mut() {
+            fenced ^= line.trim_start().starts_with("```");
+            text.push_str(line);
+        }
+    }
+    sections.retain(|(_, text)| !text.trim().is_empty());
+    sections
+}
+
+fn find_heading(line: &str) -> Option<&'static str> {
+    let title = line.strip_prefix("## ")?.trim().to_lowercase();
+    let title = title.strip_suffix(" (optional)").unwrap_or(&title);
+    let mut headings = HEADINGS.iter().filter(|(name, _)| *name == title);
+    headings.next().map(|(_, meaning)| *meaning)
+}
+
+/// Puts what a section says into a task; what fits nowhere stays among its fields.
+fn fill_section(task: &mut Task, fields: &mut Fields, name: &str, text: String) {
+    let text = text.trim_matches(['\n', '\r']);
+    let mut describe = |text: String| {
+        let before = std::mem::take(&mut task.description);
+        task.description = join_paragraphs([Some(before), Some(text)]);
+    };
+    match name {
+        "description" => describe(text.to_string()),
+        "plan" => describe(format!("## Implementation Plan\n\n{text}")),
+        "acceptance" => task.acceptance = take_criteria("acceptance_checked", text, fields),
+        "deliverables" => task.deliverables = take_criteria("done_checked", text, fields),
+        "comments" => task.notes.extend(read_comments(text, &task.updated_at)),
+        "notes" => task.notes.extend(note(&task.updated_at, "backlog", text)),
+        "summary" => {
+            let text = format!("Final Summary\n\n{text}");
+            task.notes.extend(note(&task.updated_at, "backlog", text));
+        }
+        other => fields.keep(&format!("section_{other}"), text),
+    }
+}
+
+/// Reads `- [x] #1 text`, with or without box and number; which are checked is kept apart.
+fn take_criteria(name: &str, text: &str, fields: &mut Fields) -> Vec<String> {
+    let (all, checked): (Vec<String>, Vec<bool>) = read_items(text).into_iter().unzip();
+    if checked.contains(&true) {
+        fields.keep(name, checked);
+    }
+    let is_number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
+    let all = all.iter().map(|item| {
+        let parts = item.strip_prefix('#').and_then(|rest| rest.split_once(' '));
+        let rest = parts
+            .filter(|(digits, _)| is_number(digits))
+            .map(|(_, rest)| rest.trim());
+        rest.unwrap_or(item).to_string()
+    });
+    let all = unique(all.collect());
+    if too_much(name, &all).is_some() {
+        fields.keep(&format!("{name}_text"), text);
+        return Vec::new();
+    }
+    all
+}
+
+/// Reads comments: `author:` and `created:`, a line of dashes, the text, a line of dashes.
+fn read_comments(text: &str, at: &str) -> Vec<Note> {
+    let mut parts = vec![String::new()];
+    for line in text.lines() {
+        match parts.last_mut() {
+            Some(part) if line.trim_end() != "---" => *part += &format!("{line}\n"),
+            _ => parts.push(String::new()),
+        }
+    }
+    let notes = parts.chunks_exact(2).filter_map(|parts| {
+        let find = |name: &str| {
+            parts[0]
+                .lines()
+                .rev()
+                .find_map(|line| line.strip_prefix(name))
+        };
+        let author = find("author:").map_or("backlog", str::trim);
+        let created = find("created:").map(|time| moment::read(time).unwrap_or_default());
+        note(
+            created.as_deref().unwrap_or(at),
+            author,
+            parts[1].trim_end(),
+        )
+    });
+    notes.collect()
 }

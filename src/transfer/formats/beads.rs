@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{keep_relations, too_much};
+use super::{join_paragraphs, keep_relations, note_block, read_items, too_much};
 use crate::task::rules::{check_estimate, inside};
 use crate::task::{Note, Priority, Status, Task};
 use crate::transfer::fields::{Fields, id as id_of, note, text_of, unique};
@@ -42,7 +42,7 @@ fn read_issue(reading: &mut Reading, line: usize, mut fields: Fields) {
     }
     let mut record = Record::new(reading, line, id);
     record.repeats = true;
-    record.told = fields.told(&[
+    record.told = fields.find_parts(&[
         ("parent", "dependencies"),
         ("description", "description"),
         ("description", "design"),
@@ -107,15 +107,10 @@ fn take_references(record: &mut Record, fields: &mut Fields) -> Vec<Value> {
 
 fn fill(task: &mut Task, fields: &mut Fields, now: &str) {
     task.title = fields.text("title").unwrap_or_default();
-    task.description = fields.text("description").unwrap_or_default();
-    if let Some(design) = fields.word("design").filter(|design| !design.is_empty()) {
-        let gap = if task.description.is_empty() {
-            ""
-        } else {
-            "\n\n"
-        };
-        task.description += &format!("{gap}## Design\n\n{design}");
-    }
+    let description = fields.text("description").unwrap_or_default();
+    let design = fields.word("design").filter(|design| !design.is_empty());
+    let design = design.map(|design| format!("## Design\n\n{design}"));
+    task.description = join_paragraphs([Some(description), design]);
     fields.take_times(task, "created_at", "updated_at");
     task.started_at = fields.time("started_at");
     task.due = fields.time("due_at");
@@ -147,22 +142,12 @@ fn fill(task: &mut Task, fields: &mut Fields, now: &str) {
     set_status(task, fields, now);
 }
 
-/// Splits a text into criteria where it is a list; a line that begins no item goes on with the one
-/// before.
+/// Splits a text into criteria where it is a list.
 fn split_criteria(text: &str) -> Vec<String> {
-    let mut items: Vec<String> = Vec::new();
-    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        match (line.strip_prefix("- "), items.last_mut()) {
-            (Some(item), _) => {
-                let boxes = ["[ ]", "[x]", "[X]"];
-                let text = boxes.iter().find_map(|mark| item.strip_prefix(mark));
-                items.push(text.unwrap_or(item).trim_start().to_string());
-            }
-            (None, Some(last)) => *last = format!("{last} {line}"),
-            (None, None) => return unique(vec![text.to_string()]),
-        }
+    match text.trim_start().starts_with("- ") {
+        true => unique(read_items(text).into_iter().map(|(item, _)| item).collect()),
+        false => unique(vec![text.to_string()]),
     }
-    unique(items)
 }
 
 fn take_notes(fields: &mut Fields, task: &Task) -> Vec<Note> {
@@ -200,9 +185,7 @@ fn set_status(task: &mut Task, fields: &mut Fields, now: &str) {
         _ => (Status::Pending, None),
     };
     task.status = status;
-    let reason = reason.map(|reason| format!("Blocked: {reason}"));
-    task.notes
-        .extend(reason.and_then(|text| note(&task.updated_at, "beads", text)));
+    note_block(task, "beads", reason.as_deref());
     let closed = fields.time("closed_at");
     task.completed_at = closed.filter(|_| status == Status::Done);
     if matches!(word.as_str(), "open" | "in_progress" | "blocked" | "closed") {

@@ -5,13 +5,14 @@ pub(crate) mod backlog;
 pub(crate) mod beads;
 mod cleaned;
 pub(crate) mod cleo;
+mod front;
 pub(crate) mod taskmaster;
 pub(crate) mod taskwarrior;
 pub(crate) mod todo;
 
 use serde_json::Value;
 
-use super::fields::Fields;
+use super::fields::{Fields, note};
 use super::{Reading, Record};
 use crate::document::{NESTING_MAX, depth_of};
 use crate::id::TaskId;
@@ -49,7 +50,7 @@ impl Reading {
             record.task.extra.insert(name, Value::Object(rest));
         }
         let originals = cleaned::clean(&mut record.task);
-        fault = fault.or_else(|| unfit(&record.task));
+        fault = fault.or_else(|| find_fault(&record.task));
         if let Some(message) = fault {
             return self.fault(line, Some(&record.id), message);
         }
@@ -75,8 +76,39 @@ fn keep_relations(task: &mut Task, relations: Vec<Value>) {
     }
 }
 
+/// Notes why a task is blocked.
+fn note_block(task: &mut Task, by: &str, reason: Option<&str>) {
+    let text = reason.map(|reason| format!("Blocked: {reason}"));
+    let note = text.and_then(|text| note(&task.updated_at, by, text));
+    task.notes.extend(note);
+}
+
+fn join_paragraphs(texts: [Option<String>; 2]) -> String {
+    let texts = texts.into_iter().flatten().filter(|text| !text.is_empty());
+    texts.collect::<Vec<_>>().join("\n\n")
+}
+
+/// Reads the items of a list, `- text` with or without a box, and which boxes are checked. A line that
+/// begins no item goes on with the one before.
+fn read_items(text: &str) -> Vec<(String, bool)> {
+    let mut items: Vec<(String, bool)> = Vec::new();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        match (line.strip_prefix("- "), items.last_mut()) {
+            (Some(item), _) => {
+                let boxes = ["[ ]", "[x]", "[X]"];
+                let mark = boxes.into_iter().find(|mark| item.starts_with(mark));
+                let text = item[mark.map_or(0, str::len)..].trim_start();
+                items.push((text.to_string(), mark.is_some_and(|mark| mark != "[ ]")));
+            }
+            (None, Some((last, _))) => *last += &format!(" {line}"),
+            (None, None) => items.push((line.to_string(), false)),
+        }
+    }
+    items
+}
+
 /// Explains what makes a task unfit: limits only ever refuse, nothing is cut.
-fn unfit(task: &Task) -> Option<String> {
+fn find_fault(task: &Task) -> Option<String> {
     if task.title.trim().is_empty() {
         return Some("it has no title".to_string());
     }

@@ -7,11 +7,11 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::too_much;
+use super::{join_paragraphs, note_block, too_much};
 use crate::document::Parts;
 use crate::task::rules::inside;
 use crate::task::{Priority, Status, Task};
-use crate::transfer::fields::{Fields, id as id_of, note, unique};
+use crate::transfer::fields::{Fields, id as id_of, unique};
 use crate::transfer::{Reading, Record, Reference, lines};
 
 /// The tag of a file without tags.
@@ -30,7 +30,7 @@ struct Named {
 
 /// Reads a document, with tags or without.
 pub(crate) fn read(bytes: &[u8], reading: &mut Reading) {
-    let bytes = lines::unmarked(bytes);
+    let bytes = lines::strip_mark(bytes);
     let Some(Parts(parts)) = lines::parse_document::<Parts<'_>>(bytes, reading) else {
         return;
     };
@@ -58,9 +58,19 @@ pub(crate) fn read(bytes: &[u8], reading: &mut Reading) {
     }
 }
 
+fn read_tag(name: &str, tag: &Tag<'_>, bytes: &[u8], reading: &mut Reading) {
+    let named = tag.tasks.iter();
+    let named = named.filter_map(|raw| serde_json::from_str::<Named>(raw.get()).ok());
+    let ids: HashSet<String> = named.filter_map(|named| id_of(&named.id)).collect();
+    lines::read_list(bytes, &tag.tasks, reading, |reading, line, fields| {
+        read_with_parts(name, &ids, line, fields, reading);
+    });
+}
+
 /// What is known around a task while it is read.
 struct Around<'a> {
     tag: &'a str,
+    line: usize,
     /// Ids of the tasks of the tag.
     tasks: &'a HashSet<String>,
     /// For a subtask its task, and the ids of all subtasks of it.
@@ -69,21 +79,7 @@ struct Around<'a> {
     is_repeated: bool,
 }
 
-fn read_tag(name: &str, tag: &Tag<'_>, bytes: &[u8], reading: &mut Reading) {
-    let named = tag.tasks.iter();
-    let named = named.filter_map(|raw| serde_json::from_str::<Named>(raw.get()).ok());
-    let ids: HashSet<String> = named.filter_map(|named| id_of(&named.id)).collect();
-    for (line, raw) in lines::with_lines(bytes, &tag.tasks) {
-        match lines::parse(raw) {
-            Ok(Some(fields)) => read_whole(name, &ids, line, fields, reading),
-            Ok(None) => {}
-            Err(message) => reading.fault(line, None, message),
-        }
-    }
-}
-
-/// Reads a task with its subtasks.
-fn read_whole(
+fn read_with_parts(
     tag: &str,
     tasks: &HashSet<String>,
     line: usize,
@@ -100,11 +96,12 @@ fn read_whole(
     }
     let mut around = Around {
         tag,
+        line,
         tasks,
         above: None,
         is_repeated: false,
     };
-    let priority = read_task(&around, &own, Priority::Medium, line, fields, reading);
+    let priority = read_task(&around, &own, Priority::Medium, fields, reading);
     let ids = parts.iter().filter_map(|part| id_of(part.get("id")?));
     let siblings: Vec<String> = ids.collect();
     around.above = Some((&own, &siblings));
@@ -116,7 +113,7 @@ fn read_whole(
             continue;
         };
         around.is_repeated = !seen.insert(own.clone());
-        read_task(&around, &own, priority, line, fields, reading);
+        read_task(&around, &own, priority, fields, reading);
     }
 }
 
@@ -125,16 +122,16 @@ fn read_task(
     around: &Around<'_>,
     own: &str,
     priority: Priority,
-    line: usize,
     mut fields: Fields,
     reading: &mut Reading,
 ) -> Priority {
+    let tag = around.tag;
     let id = match around.above {
-        Some((task, _)) => format!("{}/{task}.{own}", around.tag),
-        None => format!("{}/{own}", around.tag),
+        Some((task, _)) => format!("{tag}/{task}.{own}"),
+        None => format!("{tag}/{own}"),
     };
-    let mut record = Record::new(reading, line, id);
-    record.told = fields.told(&[
+    let mut record = Record::new(reading, around.line, id);
+    record.told = fields.find_parts(&[
         ("description", "description"),
         ("description", "details"),
         ("priority", "priority"),
@@ -143,20 +140,33 @@ fn read_task(
         ("acceptance", "acceptanceCriteria"),
         ("acceptance", "testStrategy"),
     ]);
-    record.task.priority = priority;
-    if let Some((task, _)) = around.above {
+    let task = &mut record.task;
+    if let Some((above, _)) = around.above {
         // A task alone can be an epic here, or a part of one; what is below a task cannot.
         record.told.extend(["type", "parent"]);
-        record.task.kind = "subtask".parse().unwrap_or_default();
+        task.kind = "subtask".parse().unwrap_or_default();
         record.parents.push(Reference {
-            given: task.to_string(),
-            readings: vec![format!("{}/{task}", around.tag)],
+            given: above.to_string(),
+            readings: vec![format!("{tag}/{above}")],
         });
         fields.drop(&["parentId", "parentTaskId"]);
     }
     record.depends = take_depends(around, own, &mut fields);
-    fill(&mut record.task, &mut fields, around.tag);
-    let priority = record.task.priority;
+    task.title = fields.text("title").unwrap_or_default();
+    task.description = join_paragraphs([fields.text("description"), fields.text("details")]);
+    task.priority = fields.parsed("priority").unwrap_or(priority);
+    let priority = task.priority;
+    let labels = std::iter::once(format!("tag:{tag}"));
+    task.labels = unique(labels.chain(fields.texts("tags")).collect());
+    task.assigned_agent = fields.name("assignee");
+    task.created_at = fields.time("createdAt").unwrap_or_default();
+    task.updated_at = fields.time("updatedAt").unwrap_or_default();
+    task.acceptance = take_acceptance(&mut fields);
+    let files = fields.get("relevantFiles").and_then(Value::as_array);
+    let files = files.into_iter().flatten();
+    let files = files.filter_map(|file| inside(file["path"].as_str()?));
+    task.files = unique(files.collect());
+    set_status(task, &mut fields);
     reading.add(record, fields);
     priority
 }
@@ -210,29 +220,6 @@ fn take_depends(around: &Around<'_>, own: &str, fields: &mut Fields) -> Vec<Refe
     found
 }
 
-fn fill(task: &mut Task, fields: &mut Fields, tag: &str) {
-    task.title = fields.text("title").unwrap_or_default();
-    let parts = [fields.text("description"), fields.text("details")];
-    let parts = parts.into_iter().flatten().filter(|part| !part.is_empty());
-    task.description = parts.collect::<Vec<_>>().join("\n\n");
-    task.priority = fields.parsed("priority").unwrap_or(task.priority);
-    let mut labels = vec![format!("tag:{tag}")];
-    labels.extend(fields.texts("tags"));
-    task.labels = unique(labels);
-    task.assigned_agent = fields.name("assignee");
-    task.created_at = fields.time("createdAt").unwrap_or_default();
-    task.updated_at = fields.time("updatedAt").unwrap_or_default();
-    task.acceptance = take_acceptance(fields);
-    let files = fields.get("relevantFiles").and_then(Value::as_array);
-    let files = files.into_iter().flatten();
-    task.files = unique(
-        files
-            .filter_map(|file| inside(file["path"].as_str()?))
-            .collect(),
-    );
-    set_status(task, fields);
-}
-
 /// Takes the criteria; what is too long for one stays whole in `extra`.
 fn take_acceptance(fields: &mut Fields) -> Vec<String> {
     let mut criteria = fields.texts("acceptanceCriteria");
@@ -261,9 +248,7 @@ fn set_status(task: &mut Task, fields: &mut Fields) {
         word => word.parse().unwrap_or(Status::Pending),
     };
     if word.eq_ignore_ascii_case("deferred") {
-        let text = "Blocked: deferred";
-        task.notes
-            .extend(note(&task.updated_at, "taskmaster", text));
+        note_block(task, "taskmaster", Some("deferred"));
     }
     if word == task.status.word() {
         fields.drop(&["status"]);

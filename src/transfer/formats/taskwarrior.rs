@@ -5,40 +5,27 @@ use std::collections::HashMap;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::note_block;
 use crate::task::{Priority, Status, Task};
 use crate::transfer::fields::{Fields, note, text_of, unique};
 use crate::transfer::{Reading, Record, Reference, lines, moment};
 
 /// Reads an export. Of objects with the same uuid, later fields win.
 pub(crate) fn read(bytes: &[u8], reading: &mut Reading) {
-    let bytes = lines::unmarked(bytes);
+    let bytes = lines::strip_mark(bytes);
     let mut found: Vec<(usize, Fields)> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
-    for (line, object) in objects(bytes, reading) {
-        // Old exports end each line with a comma.
-        let fields = match lines::parse(object.strip_suffix(b",").unwrap_or(object)) {
-            Ok(Some(fields)) => fields,
-            Ok(None) => continue,
-            Err(message) => {
-                reading.fault(line, None, message);
-                continue;
-            }
-        };
-        let uuid = fields.word("uuid").map(str::to_lowercase);
-        let place = uuid.as_ref().and_then(|uuid| places.get(uuid)).copied();
-        match place {
-            Some(place) => {
-                let id = fields.word("uuid").unwrap_or_default();
-                let reason = "the same task once more; its later fields count";
-                reading.leave_out(id, reason);
-                found[place].1.extend(fields);
-            }
-            None => {
-                places.extend(uuid.map(|uuid| (uuid, found.len())));
-                found.push((line, fields));
-            }
+    lines::read_objects(objects(bytes, reading), reading, |reading, line, fields| {
+        let id = fields.word("uuid").unwrap_or_default().to_string();
+        let uuid = id.to_lowercase();
+        if let Some(place) = places.get(&uuid).filter(|_| !uuid.is_empty()) {
+            let reason = "the same task once more; its later fields count";
+            reading.leave_out(&id, reason);
+            return found[*place].1.extend(fields);
         }
-    }
+        places.insert(uuid, found.len());
+        found.push((line, fields));
+    });
     for (line, fields) in found {
         read_task(reading, line, fields);
     }
@@ -54,6 +41,8 @@ fn objects<'a>(bytes: &'a [u8], reading: &mut Reading) -> Vec<(usize, &'a [u8])>
         return vec![(1, bytes)];
     }
     let lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    // Old exports end each line with a comma.
+    let lines = lines.map(|line| line.strip_suffix(b",").unwrap_or(line));
     (1..).zip(lines).collect()
 }
 
@@ -64,7 +53,7 @@ fn read_task(reading: &mut Reading, line: usize, mut fields: Fields) {
     fields.drop(&["id", "urgency"]);
     let mut record = Record::new(reading, line, uuid);
     record.key = record.id.to_lowercase();
-    record.told = fields.told(&[("priority", "priority"), ("labels", "tags")]);
+    record.told = fields.find_parts(&[("priority", "priority"), ("labels", "tags")]);
     record.depends = take_depends(&mut fields);
     fill(&mut record.task, &mut fields);
     set_status(&mut record.task, &mut fields, &reading.now);
@@ -150,7 +139,5 @@ fn set_status(task: &mut Task, fields: &mut Fields, now: &str) {
         Status::Cancelled => task.cancelled_at = ended,
         _ => {}
     }
-    let reason = reason.map(|reason| format!("Blocked: {reason}"));
-    task.notes
-        .extend(reason.and_then(|text| note(&task.updated_at, "taskwarrior", text)));
+    note_block(task, "taskwarrior", reason.as_deref());
 }

@@ -13,9 +13,7 @@ use crate::task::{Note, Status, Task};
 use crate::transfer::fields::{Fields, note, text_of, unique};
 use crate::transfer::{Reading, Record, Reference, lines, moment};
 
-/// Most phases that a project has.
 const PHASES_MAX: usize = 1_000;
-/// Last place that a phase can ask for.
 const POSITION_MAX: u32 = 1_000_000;
 
 #[derive(Deserialize)]
@@ -34,21 +32,18 @@ struct Named {
     id: String,
 }
 
-/// Reads a document.
 pub(crate) fn read(bytes: &[u8], reading: &mut Reading) {
-    let bytes = lines::unmarked(bytes);
+    let bytes = lines::strip_mark(bytes);
     let Some(document) = lines::parse_document::<Document<'_>>(bytes, reading) else {
         return;
     };
-    if let Some(project) = document.project {
-        match read_phases(project) {
-            Ok(phases) => reading.phases.extend(phases),
-            Err(message) => {
-                let line = lines::with_lines(bytes, &[project])[0].0;
-                reading.fault(line, None, message);
-            }
-        }
-    }
+    // In an archive the project is a text.
+    let project = document
+        .project
+        .filter(|project| project.get().starts_with('{'));
+    lines::read_list(bytes, project.as_slice(), reading, |reading, _, fields| {
+        reading.phases.extend(read_phases(&fields));
+    });
     // Criteria that repeat a child are dropped only when the child is in the document.
     let all = document.tasks.iter().chain(&document.archived_tasks);
     let named = all.filter_map(|raw| serde_json::from_str::<Named>(raw.get()).ok());
@@ -56,32 +51,23 @@ pub(crate) fn read(bytes: &[u8], reading: &mut Reading) {
     let is_archive = reading.is_archive;
     for (list, is_archived) in [(&document.tasks, false), (&document.archived_tasks, true)] {
         reading.is_archive = is_archive || is_archived;
-        for (line, raw) in lines::with_lines(bytes, list) {
-            match lines::parse(raw) {
-                Ok(Some(fields)) => read_task(reading, line, fields, &ids),
-                Ok(None) => {}
-                Err(message) => reading.fault(line, None, message),
-            }
-        }
+        lines::read_list(bytes, list, reading, |reading, line, fields| {
+            read_task(reading, line, fields, &ids);
+        });
     }
     reading.is_archive = is_archive;
 }
 
 /// Reads the phases of the project, in their order. One that cannot be a phase here is left out: the
-/// tasks in it keep its name among what cleo has no field for. In an archive the project is a text.
-fn read_phases(project: &RawValue) -> Result<Vec<Phase>, String> {
-    if !project.get().starts_with('{') {
-        return Ok(Vec::new());
-    }
-    let project = lines::parse(project.get().as_bytes())?;
-    let phases = project.as_ref().and_then(|project| project.get("phases"));
-    let all = phases.and_then(Value::as_object);
-    let named = all.into_iter().flatten().take(PHASES_MAX);
+/// tasks in it keep its name among what cleo has no field for.
+fn read_phases(project: &Fields) -> Vec<Phase> {
+    let phases = project.get("phases").and_then(Value::as_object);
+    let named = phases.into_iter().flatten().take(PHASES_MAX);
     let mut phases: Vec<Phase> = named
         .filter_map(|(slug, each)| read_phase(slug, each))
         .collect();
     phases.sort_by(|a, b| (a.position, &a.slug).cmp(&(b.position, &b.slug)));
-    Ok(phases)
+    phases
 }
 
 fn read_phase(slug: &str, each: &Value) -> Option<Phase> {
@@ -107,24 +93,44 @@ fn read_task(reading: &mut Reading, line: usize, mut fields: Fields, ids: &HashS
         return reading.no_id(line, &fields);
     };
     let mut record = Record::new(reading, line, id);
-    record.told = fields.told(&[
-        ("description", "description"),
-        ("type", "type"),
-        ("priority", "priority"),
-        ("labels", "labels"),
-        ("files", "files"),
-        ("acceptance", "acceptance"),
-    ]);
+    let same = [
+        "description",
+        "type",
+        "priority",
+        "labels",
+        "files",
+        "acceptance",
+    ];
+    record.told = fields.find_parts(&same.map(|name| (name, name)));
     if fields.contains("parentId") {
         record.told.push("parent");
     }
     let parent = fields.text("parentId");
     record.parents = parent.iter().map(|id| Reference::to(id)).collect();
-    let depends = fields.ids("depends");
-    record.depends = depends.iter().map(|id| Reference::to(id)).collect();
-    fill(&mut record.task, &mut fields, ids);
-    set_status(&mut record.task, &mut fields, reading.is_archive);
-    record.task.notes = take_notes(&mut fields, &record.task);
+    record.depends = fields
+        .ids("depends")
+        .iter()
+        .map(|id| Reference::to(id))
+        .collect();
+    let task = &mut record.task;
+    task.title = fields.text("title").unwrap_or_default();
+    task.description = fields.text("description").unwrap_or_default();
+    match fields.text("type").as_deref() {
+        Some("saga") => {
+            fields.keep("type", "saga");
+            task.kind = "epic".parse().unwrap_or_default();
+        }
+        kind => task.kind = kind.unwrap_or("task").parse().unwrap_or_default(),
+    }
+    task.labels = fields.set("labels");
+    task.files = fields.files("files");
+    task.phase = fields.slug("phase");
+    task.size = fields.parsed("size");
+    task.priority = fields.parsed("priority").unwrap_or(task.priority);
+    fields.take_times(task, "createdAt", "updatedAt");
+    task.acceptance = take_acceptance(&mut fields, ids);
+    set_status(task, &mut fields, reading.is_archive);
+    task.notes = take_notes(&mut fields, task);
     let relations = fields.items("relates", |each| {
         let mut relation = json!({"type": each.get("type")?, "id": each.get("taskId")?});
         if let Some(reason) = each["reason"].as_str() {
@@ -132,56 +138,42 @@ fn read_task(reading: &mut Reading, line: usize, mut fields: Fields, ids: &HashS
         }
         Some(relation)
     });
-    keep_relations(&mut record.task, relations);
+    keep_relations(task, relations);
     reading.add(record, fields);
 }
 
-fn fill(task: &mut Task, fields: &mut Fields, ids: &HashSet<String>) {
-    task.title = fields.text("title").unwrap_or_default();
-    task.description = fields.text("description").unwrap_or_default();
-    let kind = fields.text("type").unwrap_or_else(|| "task".to_string());
-    if kind == "saga" {
-        fields.keep("type", kind.as_str());
-    }
-    let word = if kind == "saga" { "epic" } else { &kind };
-    task.kind = word.parse().unwrap_or_default();
-    task.labels = fields.set("labels");
-    task.files = fields.files("files");
-    task.phase = fields.slug("phase");
-    task.size = fields.parsed("size");
-    task.priority = fields.parsed("priority").unwrap_or(task.priority);
-    fields.take_times(task, "createdAt", "updatedAt");
-    task.acceptance = take_acceptance(fields, ids);
+/// Reads a text, or the first of some texts in an object.
+fn text_in(value: &Value, names: &[&str]) -> Option<String> {
+    let mut texts = names.iter().filter_map(|name| value.get(name)?.as_str());
+    text_of(value).or_else(|| texts.next().map(str::to_string))
 }
 
 /// Takes the criteria. An object gives its text; what the tool adds for each child by itself goes.
 fn take_acceptance(fields: &mut Fields, ids: &HashSet<String>) -> Vec<String> {
     let whole = fields.get("acceptance").cloned();
-    let all = fields.items("acceptance", |criterion| {
-        let mut names = ["text", "description", "criterion"].iter();
-        let named = || names.find_map(|name| criterion.get(name)?.as_str().map(str::to_string));
-        text_of(criterion).or_else(named)
+    let mut all = fields.items("acceptance", |criterion| {
+        text_in(criterion, &["text", "description", "criterion"])
     });
     // An object says more than its text.
     let mut criteria = whole.iter().filter_map(Value::as_array).flatten();
     if criteria.any(Value::is_object) {
         fields.keep("acceptance", whole.unwrap_or_default());
     }
-    let is_derived = |text: &String| {
+    all.retain(|text| {
         let rest = text.strip_prefix("Complete child ");
         let child = rest.and_then(|rest| rest.split_once(':'));
-        child.is_some_and(|(id, _)| ids.contains(id))
-    };
-    unique(all.into_iter().filter(|text| !is_derived(text)).collect())
+        child.is_none_or(|(id, _)| !ids.contains(id))
+    });
+    unique(all)
 }
 
 /// Sets the status, with the times that belong to it.
 fn set_status(task: &mut Task, fields: &mut Fields, is_archive: bool) {
     let word = fields.text("status").unwrap_or_default();
-    task.status = word.parse().unwrap_or(match word.as_str() {
+    task.status = match word.as_str() {
         "archived" => Status::Done,
-        _ => Status::Pending,
-    });
+        word => word.parse().unwrap_or(Status::Pending),
+    };
     if task.status.word() != word {
         fields.keep("status", word.as_str());
     }
@@ -209,10 +201,8 @@ fn set_status(task: &mut Task, fields: &mut Fields, is_archive: bool) {
 fn take_notes(fields: &mut Fields, task: &Task) -> Vec<Note> {
     let updated = task.updated_at.as_str();
     let mut notes = fields.items("notes", |each| {
-        let mut names = ["content", "note", "text"].iter();
-        let named = || names.find_map(|name| each.get(name)?.as_str().map(str::to_string));
         let at = each["timestamp"].as_str().and_then(moment::read);
-        let text = text_of(each).or_else(named)?;
+        let text = text_in(each, &["content", "note", "text"])?;
         note(at.as_deref().unwrap_or(updated), "todo", text)
     });
     for (name, head) in [

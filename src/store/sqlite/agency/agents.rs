@@ -6,8 +6,8 @@ use crate::agent::Agent;
 use crate::agent::draft::is_plain_id;
 use crate::error::Result;
 use crate::store::agency::Agents;
+use crate::store::sqlite::columns::{checked_id, from_json, word};
 use crate::store::sqlite::open::Open;
-use crate::store::sqlite::tasks::{checked_id, from_json, word};
 
 const COLUMNS: &str = "id, kind, user_id, name, description, role, objective, prompt, model,
     temperature, max_tokens, color, icon, tags, tools, intents, capability, skills, endpoint,

@@ -10,8 +10,8 @@ use crate::chat::record::{
 };
 use crate::error::{Code, Error, Result};
 use crate::store::agency::{Chats, Components};
+use crate::store::sqlite::columns::{from_json, refuse_deep};
 use crate::store::sqlite::open::Open;
-use crate::store::sqlite::tasks::{from_json, refuse_deep};
 
 impl Open<'_> {
     fn records<T: DeserializeOwned>(&self, sql: &str, parameters: impl Params) -> Result<Vec<T>> {

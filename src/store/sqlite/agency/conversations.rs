@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::run::is_id;
 use crate::run::{Conversation, Message};
 use crate::store::agency::{ConversationFilter, ConversationPage, Conversations};
+use crate::store::sqlite::columns::{checked_id, from_json, refuse_deep, word};
 use crate::store::sqlite::open::Open;
-use crate::store::sqlite::tasks::{checked_id, from_json, refuse_deep, word};
 
 pub(super) const COLUMNS: &str =
     "id, user_id, agent, title, status, created_at, updated_at, last_message_at";

@@ -7,8 +7,8 @@ use crate::error::Result;
 use crate::id;
 use crate::run::{DELEGATION, Detail, Event, Run};
 use crate::store::agency::{Glimpse, RunFilter, RunPage, Runs, Tally};
+use crate::store::sqlite::columns::{checked_id, from_json, plain_id, refuse_deep, word};
 use crate::store::sqlite::open::Open;
-use crate::store::sqlite::tasks::{checked_id, from_json, plain_id, refuse_deep, word};
 
 pub(super) const COLUMNS: &str =
     "id, kind, status, user_id, agent, requested_agent, supervisor, input, output,

@@ -1,0 +1,93 @@
+//! Columns of rows: JSON, ids and words, written and read.
+
+use std::borrow::Cow;
+
+use rusqlite::Row;
+use serde_json::{Map, Value};
+
+use crate::document;
+use crate::error::{Code, Error, Result};
+use crate::id::{self, TaskId};
+
+/// How deep the JSON of a column may be nested: readers stop at 128 levels.
+const STORED_NESTING_MAX: usize = 100;
+
+pub(super) fn refuse_deep(json: &str) -> Result<()> {
+    if document::nesting(json) <= STORED_NESTING_MAX {
+        return Ok(());
+    }
+    let message = format!(
+        "a value is nested more than {STORED_NESTING_MAX} levels deep, so it could not be read again"
+    );
+    Err(Error::new(Code::InputInvalid, message))
+}
+
+pub(super) fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_else(|_| "null".to_string())
+}
+
+/// Writes a list as the JSON of a column; most are empty.
+pub(super) fn list(list: &[impl serde::Serialize]) -> Cow<'static, str> {
+    match list.is_empty() {
+        true => "[]".into(),
+        false => json(&list).into(),
+    }
+}
+
+pub(super) fn object(fields: &Map<String, Value>) -> Cow<'static, str> {
+    match fields.is_empty() {
+        true => "{}".into(),
+        false => json(fields).into(),
+    }
+}
+
+pub(super) fn read_id(row: &Row<'_>) -> rusqlite::Result<TaskId> {
+    row.get(0).map(TaskId)
+}
+
+pub(super) fn unless_damaged<T: Default>(read: Result<T>) -> Result<T> {
+    match read {
+        Err(error) if error.code == Code::RowDamaged => Ok(T::default()),
+        read => read,
+    }
+}
+
+/// Reads a word of a closed set; a word that nobody knows is a broken database.
+pub(super) fn word<T: std::str::FromStr<Err = String>>(
+    row: &Row<'_>,
+    column: usize,
+) -> rusqlite::Result<T> {
+    let text: String = row.get(column)?;
+    text.parse()
+        .map_err(|message: String| foreign(column, message.into()))
+}
+
+/// Reads a column that holds an id; a text of any other form could be a path or a command.
+pub(super) fn plain_id(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
+    checked_id(row, column, id::is_plain)
+}
+
+/// Reads a column that holds an id of the form that `has_form` knows.
+pub(super) fn checked_id(
+    row: &Row<'_>,
+    column: usize,
+    has_form: impl Fn(&str) -> bool,
+) -> rusqlite::Result<String> {
+    let text: String = row.get(column)?;
+    match has_form(&text) {
+        true => Ok(text),
+        false => Err(foreign(column, "it has not the form of an id".into())),
+    }
+}
+
+pub(super) fn from_json<T: serde::de::DeserializeOwned>(
+    row: &Row<'_>,
+    column: usize,
+) -> rusqlite::Result<T> {
+    let text = row.get_ref(column)?.as_str()?;
+    serde_json::from_str(text).map_err(|cause| foreign(column, cause.into()))
+}
+
+fn foreign(column: usize, cause: Box<dyn std::error::Error + Send + Sync>) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, cause)
+}

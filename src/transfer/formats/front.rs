@@ -1,0 +1,100 @@
+//! Front matter of a Markdown file: fields in YAML between two lines of dashes.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::transfer::fields::Fields;
+
+/// Largest front matter, in bytes.
+pub(super) const SIZE_MAX: usize = 256 << 10;
+
+/// Reads the front matter of a file; returns its fields and the body. An error comes with its line.
+pub(super) fn read(text: &str) -> Parsed<(Fields, &str)> {
+    let (front, body) = split(text)?;
+    Ok((read_front(front)?, body))
+}
+
+type Parsed<T> = Result<T, (usize, String)>;
+
+fn split(text: &str) -> Parsed<(&str, &str)> {
+    let mut lines = text.split_inclusive('\n');
+    let refuse = |what: &str| Err((1, what.to_string()));
+    let start = match lines.next() {
+        None => return refuse("the file is empty"),
+        Some(line) if line.trim_end() == "---" => line.len(),
+        Some(_) => return refuse("the file does not begin with front matter (---)"),
+    };
+    let mut place = start;
+    for line in lines {
+        if line.trim_end() == "---" {
+            return Ok((&text[start..place], &text[place + line.len()..]));
+        }
+        place += line.len();
+        if place - start > SIZE_MAX {
+            break;
+        }
+    }
+    refuse("the front matter has no end (---)")
+}
+
+/// Lists whose items are texts, however they look.
+#[derive(Deserialize)]
+struct Written {
+    labels: Option<Vec<String>>,
+}
+
+fn read_front(text: &str) -> Parsed<Fields> {
+    let quoted = quote_names(text);
+    let read = || -> Result<Map<String, Value>, serde_yaml::Error> {
+        let document: serde_yaml::Value = crate::yaml::from_str(&quoted)?;
+        refuse_infinite(&document)?;
+        let mut map: Map<String, Value> = serde_yaml::from_value(document)?;
+        let written = crate::yaml::from_str::<Written>(&quoted);
+        if let Some(labels) = written.ok().and_then(|written| written.labels) {
+            map.insert("labels".to_string(), labels.into());
+        }
+        Ok(map)
+    };
+    read().map(Fields::new).map_err(|cause| {
+        let line = cause.location().map_or(0, |place| place.line() + 1);
+        let what = cause.to_string();
+        let what = what.split(" at line ").next().unwrap_or_default();
+        (line, format!("the front matter is no YAML: {what}"))
+    })
+}
+
+/// Refuses numbers that JSON cannot hold.
+fn refuse_infinite(value: &serde_yaml::Value) -> Result<(), serde_yaml::Error> {
+    match value {
+        serde_yaml::Value::Number(number) if number.as_f64().is_some_and(|it| !it.is_finite()) => {
+            let what = format!("{number} is no number that can be kept; write it in quotes");
+            Err(serde::de::Error::custom(what))
+        }
+        serde_yaml::Value::Sequence(items) => items.iter().try_for_each(refuse_infinite),
+        serde_yaml::Value::Mapping(fields) => fields.values().try_for_each(refuse_infinite),
+        _ => Ok(()),
+    }
+}
+
+/// Puts quotes around names such as `@dana`, which the tool itself writes without.
+fn quote_names(text: &str) -> String {
+    let quote = |word: &str| {
+        if !word.starts_with('@') {
+            return word.to_string();
+        }
+        let end = word.find([',', ']', ' ', '\t', '\r', '\n', '\'', '#']);
+        let (name, rest) = word.split_at(end.unwrap_or(word.len()));
+        format!("'{name}'{rest}")
+    };
+    let lines = text.split_inclusive('\n').map(|line| {
+        let heads = ["assignee:", "reporter:", "- @"];
+        match heads.iter().any(|head| line.trim_start().starts_with(head)) {
+            true => line
+                .split_inclusive([' ', '[', ',', '\t'])
+                .map(quote)
+                .collect(),
+            false => line.to_string(),
+        }
+    });
+    lines.collect()
+}
