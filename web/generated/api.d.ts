@@ -2541,10 +2541,7 @@ export interface components {
             startedAt: string | null;
             /** @description Where it stands. */
             status: components["schemas"]["PhaseStatus"];
-            /**
-             * Format: uint64
-             * @description Number of its tasks.
-             */
+            /** Format: uint64 */
             total: number;
         };
         /** @description Numbers, in the form of the specification. */
@@ -3106,19 +3103,19 @@ export interface components {
         /** @description What became of references that hold tasks up. */
         Edges: {
             /** @description Onto something that is not there: kept in `extra.danglingDepends`, so the task is not ready. */
-            dangling: components["schemas"]["Sample5"];
+            dangling: components["schemas"]["Sample6"];
             /**
              * Format: uint
              * @description Taken over.
              */
             kept: number;
             /** @description Onto something deleted or given up that was left out: kept in the same place. */
-            onDeleted: components["schemas"]["Sample5"];
+            onDeleted: components["schemas"]["Sample6"];
             /**
              * @description From a part onto its whole, which cannot be done before its parts: kept as a relation, and
              *     for an open task also among those that are not there.
              */
-            onWhole: components["schemas"]["Sample5"];
+            onWhole: components["schemas"]["Sample6"];
             /**
              * Format: uint
              * @description Said twice.
@@ -3132,6 +3129,23 @@ export interface components {
         };
         /** @description What stands at the end of a line. */
         End: ("node" | "stack") | "missing";
+        EndSession: {
+            /**
+             * @description The acting agent
+             * @default null
+             */
+            agent: string | null;
+            /**
+             * @description End it although somebody else leads it, or its leader holds tasks of its scope
+             * @default false
+             */
+            force: boolean;
+            /**
+             * @description Note for whoever resumes it
+             * @default null
+             */
+            note: string | null;
+        };
         /** @description Entries and lines that are none. */
         Entries: {
             entries: components["schemas"]["Entry2"][];
@@ -3759,9 +3773,7 @@ export interface components {
         };
         /** @description A session with the task in its focus. */
         Focus2: {
-            /** @description The task. */
             focus: components["schemas"]["Task2"] | null;
-            /** @description The session. */
             session: components["schemas"]["Session2"];
         };
         /** @description What to work on now. */
@@ -4543,7 +4555,6 @@ export interface components {
         Moved: {
             /** @description False when nothing had to be done. */
             changed: boolean;
-            /** @description The session. */
             session: components["schemas"]["Session2"];
         };
         /** @description A neighbor in the graph. */
@@ -4554,29 +4565,6 @@ export interface components {
             status: components["schemas"]["Status6"];
             /** @description Its title. */
             title: string;
-        };
-        /** @description A session to open. */
-        NewSession: {
-            /**
-             * @description Who acts, and leads it.
-             * @default null
-             */
-            agent: string | null;
-            /**
-             * @description Although somebody else's session is about the same tasks.
-             * @default false
-             */
-            force: boolean;
-            /**
-             * @description What it is for, in a few words.
-             * @default null
-             */
-            name: string | null;
-            /**
-             * @description The task that it is about, with all below it; everything unless told.
-             * @default null
-             */
-            scope: string | null;
         };
         /** @description The task to take next. */
         Next: {
@@ -4918,7 +4906,7 @@ export interface components {
         /** @description What became of parents. */
         Parents: {
             /** @description Not there: the task is no part of anything now. */
-            dangling: components["schemas"]["Sample5"];
+            dangling: components["schemas"]["Sample6"];
             /** @description A task that named itself. */
             itself: components["schemas"]["Sample"];
             /**
@@ -4927,7 +4915,7 @@ export interface components {
              */
             kept: number;
             /** @description A second parent, kept as a relation. */
-            second: components["schemas"]["Sample5"];
+            second: components["schemas"]["Sample6"];
         };
         /** @description A part of what was counted. */
         Part: {
@@ -5012,7 +5000,7 @@ export interface components {
         /** @description How to complete a phase. */
         PhaseEnd: {
             /**
-             * @description Who acts.
+             * @description The acting agent.
              * @default null
              */
             agent: string | null;
@@ -5025,7 +5013,7 @@ export interface components {
         /** @description Who moves a phase. */
         PhaseMove: {
             /**
-             * @description Who acts.
+             * @description The acting agent.
              * @default null
              */
             agent: string | null;
@@ -5036,12 +5024,8 @@ export interface components {
         Phases: {
             /** @description The one that the project is in. */
             current: string | null;
-            /** @description The phases. */
             phases: components["schemas"]["Counted3"][];
-            /**
-             * Format: uint
-             * @description How many there are.
-             */
+            /** Format: uint */
             total: number;
         };
         /** @description What became of the phases of the project. */
@@ -5411,6 +5395,13 @@ export interface components {
             /** @description What was done about it. */
             outcome: string;
         };
+        /** @description A task of which the file replaced fields. */
+        Replaced: {
+            /** @description The fields that have the value of the file now. */
+            fields: string[];
+            /** @description Its id here. */
+            id: string;
+        };
         /** @description The reply, in the form of the specification. */
         Replied: {
             response: components["schemas"]["Response"];
@@ -5427,9 +5418,9 @@ export interface components {
                 [key: string]: number;
             };
             /** @description Tasks that were taken over with a change of their texts. */
-            changed: components["schemas"]["Sample4"];
+            changed: components["schemas"]["Sample5"];
             /** @description Tasks that wait for each other. */
-            cycles: components["schemas"]["Sample6"];
+            cycles: components["schemas"]["Sample7"];
             /** @description True when nothing was written. */
             dryRun: boolean;
             /** @description Dependencies. */
@@ -5439,13 +5430,13 @@ export interface components {
                 [key: string]: number;
             };
             /** @description What cannot be taken over as it stands. */
-            faults: components["schemas"]["Sample9"];
+            faults: components["schemas"]["Sample10"];
             /** @description What kind of file it was. */
             format: components["schemas"]["Format"];
             /** @description What stays as it is here although the file says otherwise. */
-            kept: components["schemas"]["Sample2"];
+            kept: components["schemas"]["Sample3"];
             /** @description Tasks that were left out. */
-            leftOut: components["schemas"]["Sample3"];
+            leftOut: components["schemas"]["Sample4"];
             /** @description Tasks that were changed here later than in the file, and stay as they are here. */
             newerHere: components["schemas"]["Sample"];
             /** @description Parents. */
@@ -5458,9 +5449,11 @@ export interface components {
              */
             read: number;
             /** @description Tasks that could not keep their id. */
-            renamed: components["schemas"]["Sample7"];
+            renamed: components["schemas"]["Sample8"];
             /** @description Ids that stand twice. */
-            repeatedIds: components["schemas"]["Sample8"];
+            repeatedIds: components["schemas"]["Sample9"];
+            /** @description Updated tasks, each with the fields that were replaced. */
+            replaced: components["schemas"]["Sample2"];
             /**
              * Format: uint
              * @description Tasks that were here already and are the same.
@@ -5510,6 +5503,18 @@ export interface components {
         Response: {
             data: components["schemas"]["Data"];
             status: string;
+        };
+        ResumeSession: {
+            /**
+             * @description The acting agent, which leads the session from now on
+             * @default null
+             */
+            agent: string | null;
+            /**
+             * @description Open it although somebody else's session is about the same tasks by now
+             * @default false
+             */
+            force: boolean;
         };
         /** @description What an agent does among the others. */
         Role: "supervisor" | "specialist" | "custom";
@@ -5866,9 +5871,19 @@ export interface components {
             total: number;
         };
         /** @description Things of one kind: how many there are, and the first of them. */
+        Sample10: {
+            /** @description The first hundred. */
+            shown: components["schemas"]["Fault5"][];
+            /**
+             * Format: uint
+             * @description How many.
+             */
+            total: number;
+        };
+        /** @description Things of one kind: how many there are, and the first of them. */
         Sample2: {
             /** @description The first hundred. */
-            shown: components["schemas"]["Kept4"][];
+            shown: components["schemas"]["Replaced"][];
             /**
              * Format: uint
              * @description How many.
@@ -5878,7 +5893,7 @@ export interface components {
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample3: {
             /** @description The first hundred. */
-            shown: components["schemas"]["LeftOut"][];
+            shown: components["schemas"]["Kept4"][];
             /**
              * Format: uint
              * @description How many.
@@ -5888,7 +5903,7 @@ export interface components {
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample4: {
             /** @description The first hundred. */
-            shown: components["schemas"]["Changed2"][];
+            shown: components["schemas"]["LeftOut"][];
             /**
              * Format: uint
              * @description How many.
@@ -5898,7 +5913,7 @@ export interface components {
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample5: {
             /** @description The first hundred. */
-            shown: components["schemas"]["Loose"][];
+            shown: components["schemas"]["Changed2"][];
             /**
              * Format: uint
              * @description How many.
@@ -5908,7 +5923,7 @@ export interface components {
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample6: {
             /** @description The first hundred. */
-            shown: components["schemas"]["Circle"][];
+            shown: components["schemas"]["Loose"][];
             /**
              * Format: uint
              * @description How many.
@@ -5918,7 +5933,7 @@ export interface components {
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample7: {
             /** @description The first hundred. */
-            shown: components["schemas"]["Renamed"][];
+            shown: components["schemas"]["Circle"][];
             /**
              * Format: uint
              * @description How many.
@@ -5928,7 +5943,7 @@ export interface components {
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample8: {
             /** @description The first hundred. */
-            shown: components["schemas"]["Repeated"][];
+            shown: components["schemas"]["Renamed"][];
             /**
              * Format: uint
              * @description How many.
@@ -5938,7 +5953,7 @@ export interface components {
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample9: {
             /** @description The first hundred. */
-            shown: components["schemas"]["Fault5"][];
+            shown: components["schemas"]["Repeated"][];
             /**
              * Format: uint
              * @description How many.
@@ -6007,47 +6022,12 @@ export interface components {
             /** @description Where it stands. */
             status: components["schemas"]["SessionStatus"];
         };
-        /** @description How to open a session again. */
-        SessionAgain: {
-            /**
-             * @description Who acts, and leads it from now on.
-             * @default null
-             */
-            agent: string | null;
-            /**
-             * @description Although somebody else's session is about the same tasks by now.
-             * @default false
-             */
-            force: boolean;
-        };
-        /** @description How to end a session. */
-        SessionEnd: {
-            /**
-             * @description Who acts.
-             * @default null
-             */
-            agent: string | null;
-            /**
-             * @description Although somebody else leads it, or who leads it holds tasks of its scope.
-             * @default false
-             */
-            force: boolean;
-            /**
-             * @description What whoever resumes it should know.
-             * @default null
-             */
-            note: string | null;
-        };
         /** @description Status of a session. */
         SessionStatus: "open" | "ended";
         /** @description Sessions and how many there are. */
         Sessions: {
-            /** @description The sessions. */
             sessions: components["schemas"]["Session2"][];
-            /**
-             * Format: uint
-             * @description How many there are.
-             */
+            /** Format: uint */
             total: number;
         };
         /** @description What became of what waited. */
@@ -6260,11 +6240,9 @@ export interface components {
                 /** Format: uint64 */
                 review?: number;
             };
-            /** @description The task in focus. */
             focus: components["schemas"]["Task2"] | null;
             /** @description The most urgent ready task of its scope. */
             next: string | null;
-            /** @description The session. */
             session: components["schemas"]["Session2"];
         };
         /** @description Where the work stands and what comes next. */
@@ -6309,6 +6287,28 @@ export interface components {
                 /** Format: uint64 */
                 review?: number;
             };
+        };
+        StartSession: {
+            /**
+             * @description The acting agent, which leads the session
+             * @default null
+             */
+            agent: string | null;
+            /**
+             * @description Open it although somebody else's session is about the same tasks
+             * @default false
+             */
+            force: boolean;
+            /**
+             * @description What it is for, in a few words
+             * @default null
+             */
+            name: string | null;
+            /**
+             * @description The task that it is about, with all below it; by default everything
+             * @default null
+             */
+            scope: string | null;
         };
         /** @description A run that was begun, or goes on. */
         Started: {
@@ -7228,7 +7228,6 @@ export interface components {
         Warned6: {
             /** @description False when nothing had to be done. */
             changed: boolean;
-            /** @description The phase. */
             phase: components["schemas"]["Counted3"];
             /** @description What the caller should know. */
             warnings: string[];
