@@ -1,6 +1,6 @@
 //! Groups of tasks that wait for each other.
 
-use std::collections::HashMap;
+use std::collections::hash_map::{Entry, HashMap};
 
 use crate::error::Result;
 use crate::id::TaskId;
@@ -18,11 +18,11 @@ pub(crate) fn groups(
         while let Some((id, is_left)) = way.pop() {
             if is_left {
                 left.push(id);
-            } else if !waits.contains_key(&id) {
+            } else if let Entry::Vacant(place) = waits.entry(id) {
                 let steps = next(id)?;
                 way.push((id, true));
                 way.extend(steps.iter().map(|step| (*step, false)));
-                waits.insert(id, steps);
+                place.insert(steps);
             }
         }
     }
