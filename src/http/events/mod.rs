@@ -74,7 +74,9 @@ fn listen(call: Call) -> Promise {
             Error::new(Code::Internal, "the events cannot be read").because(cause)
         })??;
         let pass = Pass::of(&call.server, &call.headers);
-        Ok(streamed(Stream::new(missed.into(), comes, pass)))
+        // Browsers wait for seconds before they connect again unless a server says otherwise.
+        let first = std::iter::once(Bytes::from_static(b"retry: 500\n")).chain(missed);
+        Ok(streamed(Stream::new(first.collect(), comes, pass)))
     })
 }
 
