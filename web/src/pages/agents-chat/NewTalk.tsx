@@ -9,7 +9,8 @@ import { begin, send } from "./outbox";
 
 const WITH: Record<string, string> = {
   [SUPERVISOR]: "Each message goes to the agent whose words and tags it names. The reasons stand between the messages.",
-  [CHAT]: "Shows and changes the design and the components of a client. Every change is shown and asked for before it is made. Say \"help\" to see the sentences that it understands, with your own ids and titles.",
+  [CHAT]:
+    'Shows and changes the design and the components of a client. Every change is shown and asked for before it is made. Say "help" to see the sentences that it understands, with your own ids and titles.',
 };
 
 /** The beginning of a conversation: with whom, and the first message. */
