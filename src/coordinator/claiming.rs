@@ -9,6 +9,7 @@ use crate::clock::is_date;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::claims;
+use crate::ops::complete::is_unearned;
 use crate::ops::runs::alive;
 use crate::ops::spawn::{self, Stock};
 use crate::run::told::{Told, kind};
@@ -24,8 +25,7 @@ impl Engine<'_> {
             match claim {
                 Ok(claim) => {
                     self.slots[*step].epoch = Some(claim.epoch);
-                    let task = self.context.read(|transaction| transaction.task(id))?;
-                    self.fix_criteria(id, task.map(|task| task.acceptance).unwrap_or_default());
+                    self.fix_current_criteria(id)?;
                     ready.push(id);
                 }
                 Err(error) => {
@@ -43,10 +43,25 @@ impl Engine<'_> {
         Arc::make_mut(fixed).insert(id, criteria);
     }
 
+    /// Pins the criteria that a task has now, and keeps those that it had when the run began: an agent of the
+    /// run may have taken them away.
+    pub(super) fn fix_current_criteria(&mut self, id: TaskId) -> Result<()> {
+        let task = self.context.read(|transaction| transaction.task(id))?;
+        let mut criteria = task.map(|task| task.acceptance).unwrap_or_default();
+        let fixed = self.context.surroundings.assignment.criteria.get(&id);
+        for line in fixed.into_iter().flatten() {
+            if !criteria.contains(line) {
+                criteria.push(line.clone());
+            }
+        }
+        self.fix_criteria(id, criteria);
+        Ok(())
+    }
+
     fn not_claimed(&mut self, step: usize, error: Error) -> Result<Fact> {
         Ok(match error.code {
             Code::StatusRefused if self.is_done(self.tasks[step])? => {
-                self.tell_done_elsewhere(step);
+                self.tell_done_elsewhere(step)?;
                 Fact::DoneAlready(step)
             }
             Code::StatusRefused | Code::TaskNotFound => Fact::Dropped(step, error.message),
@@ -77,12 +92,21 @@ impl Engine<'_> {
         })
     }
 
-    pub(super) fn tell_done_elsewhere(&mut self, step: usize) {
+    pub(super) fn tell_done_elsewhere(&mut self, step: usize) -> Result<()> {
+        let id = self.tasks[step];
+        let reason = match self
+            .context
+            .read(|transaction| is_unearned(transaction, id))?
+        {
+            true => "somebody else completed it without proof",
+            false => "somebody else has done it",
+        };
         let told = Told {
-            reason: Some("somebody else has done it".to_string()),
+            reason: Some(reason.to_string()),
             ..self.event_for(step)
         };
         self.tell(kind::TASK_COMPLETED, told);
+        Ok(())
     }
 
     fn holding_run(&mut self, step: usize) -> Result<Option<Run>> {

@@ -189,6 +189,9 @@ impl<'a> Engine<'a> {
             base,
         };
         let mut engine = Engine::open(outset, agency, listener)?;
+        for id in engine.tasks.clone() {
+            engine.fix_current_criteria(id)?;
+        }
         engine.tell(kind::RUN_STARTED, started);
         engine.keep_run()?;
         Ok(engine)

@@ -61,7 +61,7 @@ impl Engine<'_> {
         if status == Some(Status::Done) && !(is_of_try && task.is_held) {
             match task.is_epic {
                 true => self.tell(kind::TASK_COMPLETED, self.event_for(step)),
-                false => self.tell_done_elsewhere(step),
+                false => self.tell_done_elsewhere(step)?,
             }
             return Ok(true);
         }

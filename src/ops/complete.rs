@@ -14,7 +14,7 @@ use super::verify::{
 };
 use super::{Context, require};
 use crate::error::{Error, Result};
-use crate::gate::Forced;
+use crate::gate::{Criterion, Forced};
 use crate::id::TaskId;
 use crate::manifest::entry::Status;
 use crate::manifest::log;
@@ -359,6 +359,14 @@ impl Check {
             .map(|reason| format!("completed by force: {reason}"));
         Ok(found.warnings.into_iter().chain(forced).collect())
     }
+}
+
+/// Returns true if a task is closed by [`complete`] alone, because it has to be shown first that it is done.
+pub(crate) fn needs_proof(transaction: &dyn Transaction, task: &Task) -> Result<bool> {
+    let has_command = |line: &String| Criterion::read(line).command.is_some();
+    Ok(task.acceptance.iter().any(has_command)
+        || transaction.latest_spawn(task.id)?.is_some()
+        || transaction.gates(task.id)?.are_used())
 }
 
 /// Says whether a task that is done was never shown to be: it was completed by force, or what its agent

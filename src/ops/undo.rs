@@ -9,14 +9,15 @@ use serde_json::{Value, json};
 
 use super::Context;
 use super::claims::Caller;
+use super::complete::needs_proof;
 use super::log::{Entry, describe, entry, require_operation};
 use super::tasks::{DEPTH_MAX, depth, height, waits_for};
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
 use crate::store::log::{ADDED, CHANGED, DELETED, LINKED, RESTORED, UNLINKED};
 use crate::store::{Change, Link, Operation, OperationFilter, Recorded, Removed, Transaction};
-use crate::task::Task;
 use crate::task::graph::circle;
+use crate::task::{Status, Task};
 
 /// Kinds of change of the row of a task.
 const ROWS: [&str; 4] = [ADDED, CHANGED, DELETED, RESTORED];
@@ -169,6 +170,7 @@ impl Undo<'_> {
             }
             CHANGED => {
                 let task = self.transaction.task(id)?.ok_or_else(|| damaged(id))?;
+                let was_done = task.status == Status::Done;
                 let mut row = json!(task);
                 for (name, step) in detail.as_object().into_iter().flatten() {
                     // Of a list that grew, the log holds the new part only.
@@ -182,6 +184,10 @@ impl Undo<'_> {
                 let mut task: Task = read(id, row)?;
                 task.touch(now);
                 self.check_row(id, &task)?;
+                if task.status == Status::Done && !was_done && needs_proof(self.transaction, &task)?
+                {
+                    return self.refuse_proof(id);
+                }
                 self.transaction.put(&task)
             }
             _ => {
@@ -216,6 +222,15 @@ impl Undo<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Refuses to make a task done that has to be proven: files may have changed since it was.
+    fn refuse_proof(&self, id: TaskId) -> Result<()> {
+        let number = self.number;
+        let message = format!(
+            "operation {number} cannot be undone: {id} would be done again, which has to be verified"
+        );
+        Err(Error::new(Code::UndoConflict, message).fix(format!("cleo complete {id}")))
     }
 
     /// Refuses a row whose uid or key another task has by now.

@@ -11,13 +11,17 @@ pub(crate) mod process;
 pub(crate) mod signals;
 mod strays;
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 /// Returns the path of this program, to start it again. Once its file has been replaced or removed, Linux
 /// still starts the version that runs.
 pub(crate) fn own_program() -> PathBuf {
+    let running = PathBuf::from("/proc/self/exe");
     match std::env::current_exe() {
+        // The name of a removed file, for which another file could be put there.
+        Ok(program) if program.as_os_str().as_bytes().ends_with(b" (deleted)") => running,
         Ok(program) if program.is_file() => program,
-        _ => PathBuf::from("/proc/self/exe"),
+        _ => running,
     }
 }

@@ -69,6 +69,11 @@ lightens)
     cleo update T3 --clear required-gates >>"$here/lightened" 2>&1
     work && say complete
     ;;
+# Has each agent take the criteria of T3 away as if a user had.
+lightens-later)
+    env -u CLEO_RUN_ID -u CLEO_TASK_ID -u CLEO_EPOCH CLEO_AGENT=alice cleo update T3 --clear acceptance >"$here/lightened" 2>&1
+    work && say complete
+    ;;
 # Has the first agent put something else in the place of the outputs.
 obstructs)
     if [ "$CLEO_TASK_ID" = T1 ]; then

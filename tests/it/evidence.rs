@@ -57,6 +57,18 @@ fn passed(workspace: &TestWorkspace) {
     workspace.ok("verify T1 --gate implemented --run 'sh -c \"echo x >> .cleo/runs\"'");
 }
 
+#[test]
+fn a_command_during_which_files_change_proves_nothing() {
+    let workspace = repository();
+    let swaps = r#"sh -c "cp src/a.rs old; echo b > src/a.rs; cp old src/a.rs.new""#;
+    workspace.ok(&format!("update T1 --acceptance 'holds :: {swaps}'"));
+    workspace.ok("verify T1 --run-all");
+    // The files are again what they were before the command.
+    fs::remove_file(workspace.path("src/a.rs.new")).unwrap();
+    workspace.write("src/a.rs", "a\n");
+    refused(&workspace, "complete T1", "E_EVIDENCE_STALE");
+}
+
 /// Counts how often the commands of a test have run.
 fn runs(workspace: &TestWorkspace) -> usize {
     let marks = fs::read_to_string(workspace.path(".cleo/runs"));

@@ -114,6 +114,19 @@ fn every_kind_of_change_can_be_taken_back_and_brought_back() {
 }
 
 #[test]
+fn undo_makes_nothing_done_that_has_to_be_proven() {
+    let workspace = TestWorkspace::planned().with("code", "good");
+    workspace.ok("update T2 --acceptance 'good :: grep -q good code'");
+    workspace.ok("verify T2 --run-all");
+    workspace.ok("complete T2");
+    workspace.ok("reopen T2");
+    workspace.write("code", "bad");
+    let error = workspace.refused(&["undo"], "E_UNDO_CONFLICT");
+    assert_eq!(error["fix"], "cleo complete T2");
+    workspace.refused(&["complete", "T2"], "E_EVIDENCE_STALE");
+}
+
+#[test]
 fn undo_after_undo_walks_back_to_the_beginning() {
     let workspace = TestWorkspace::new();
     let mut states = vec![all(&workspace)];

@@ -409,6 +409,17 @@ fn an_agent_takes_nothing_away_that_tasks_have_to_pass() {
 }
 
 #[test]
+fn criteria_count_as_they_were_when_the_run_began() {
+    let workspace = planned();
+    workspace.ok("update T3 --acceptance 'It holds :: false'");
+    let (exit, result) = run(&workspace, "T2 T3 --jobs 1 --repair 0", "lightens-later");
+    assert_eq!(exit, 81, "{result}");
+    let missing = task(&result, "T3")["missing"].to_string();
+    assert!(missing.contains("E_CRITERION_OPEN"), "{result}");
+    assert!(statuses(&workspace).contains("T2 done"), "{result}");
+}
+
+#[test]
 fn what_somebody_else_completes_by_force_stays_so_and_proves_nothing() {
     let workspace = planned();
     let (exit, result) = run(&workspace, "T2", "is-overruled");

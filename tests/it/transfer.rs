@@ -768,6 +768,36 @@ fn an_import_closes_nothing_that_is_claimed_or_unproven_here() {
 }
 
 #[test]
+fn an_import_closes_nothing_that_complete_would_refuse() {
+    let (ana, ben) = two_copies();
+    for copy in [&ana, &ben] {
+        copy.ok("update T2 --acceptance 'holds :: false'");
+    }
+    ana.ok("complete T2 --force");
+    ana.ok("complete T1 --force");
+    let report = hand_over(&ana, &ben);
+    for line in [
+        "T2 keeps its status: not verified here",
+        "T1 keeps its status: it has open parts",
+    ] {
+        assert!(report.contains(line), "{report}");
+    }
+    assert_eq!(field(&ben, "T2", "status"), "pending");
+    ben.refused(&["complete", "T2"], "E_CRITERION_OPEN");
+}
+
+#[test]
+fn a_version_from_the_future_is_refused() {
+    let (ana, ben) = two_copies();
+    let text = ana.ok("export").stdout;
+    let text = text.replace("\"updatedAt\":\"2026-", "\"updatedAt\":\"9999-");
+    ben.write("tasks.jsonl", text);
+    let error = ben.refused(&["import", "tasks.jsonl"], "E_IMPORT_INVALID");
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("lies in the future"), "{message}");
+}
+
+#[test]
 fn an_import_leaves_the_criteria_of_work_as_they_are() {
     let (ana, ben) = two_copies();
     ben.ok("spawn T2");

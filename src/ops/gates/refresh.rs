@@ -8,7 +8,7 @@ use super::standing::{CriterionStanding, CriterionState, TaskGates, gates};
 use super::take::{self, Given, Scene, command};
 use super::{Setting, set_in};
 use crate::error::{Code, Error, Result};
-use crate::gate::{Evidence, Gate, Proof, Record};
+use crate::gate::{Evidence, Gate, Origin, Proof, Record};
 use crate::id::{self, TaskId};
 use crate::ops::claims::{Caller, check_epoch};
 use crate::ops::trust::{Item, Trust};
@@ -283,7 +283,7 @@ fn run(
     let scene = scene(context, task, (&tree, "."), renewal.epoch)?;
     let mut evidence = Evidence {
         proof: Proof::Claim,
-        origin: Some(scene.origin),
+        origin: None,
     };
     begin(&format!("running criterion {}: {}", one.number, one.line));
     evidence.proof = match one.half() {
@@ -293,6 +293,11 @@ fn run(
             run => run?,
         },
     };
+    let tree = scene.tree_after()?;
+    evidence.origin = Some(Origin {
+        tree,
+        ..scene.origin
+    });
     let passed = evidence.outcome() == Some(true);
     let commands = command(&evidence).into_iter().collect();
     keep(context, task, renewal.epoch, one, passed, vec![evidence])?;

@@ -7,7 +7,7 @@ use super::{TaskGates, folder};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::nearest;
 use crate::gate::{Evidence, Origin, Proof, check_url};
-use crate::id::TaskId;
+use crate::id::{self, TaskId};
 use crate::ops::Context;
 use crate::runner::child;
 use crate::runner::process::{self, Bounds};
@@ -97,6 +97,18 @@ impl Scene {
         })
     }
 
+    /// Returns the digest of the files that commands which have run speak for. If files changed meanwhile it
+    /// matches no state of them, because nobody can tell which files the commands saw.
+    pub(super) fn tree_after(&self) -> Result<Option<String>> {
+        let after = tree::digest(&self.place.root, &self.patterns)?.digest;
+        Ok(match (&self.tree.digest, after) {
+            (Some(before), Some(after)) if *before != after => {
+                Some(id::digest(format!("{before} {after}")))
+            }
+            (before, _) => before.clone(),
+        })
+    }
+
     pub(super) fn warnings(&self, now: &TaskGates) -> Vec<String> {
         let id = now.task_id;
         let after = now.tree.as_ref().and_then(|tree| tree.digest.as_ref());
@@ -168,7 +180,11 @@ pub(super) fn evidence(
     if taken.is_empty() {
         taken.push(Proof::Claim);
     }
-    let origin = Some(scene.origin.clone());
+    let mut origin = scene.origin.clone();
+    if !given.commands.is_empty() {
+        origin.tree = scene.tree_after()?;
+    }
+    let origin = Some(origin);
     let with_origin = |proof| Evidence {
         proof,
         origin: origin.clone(),

@@ -14,6 +14,7 @@ use std::mem;
 use serde_json::{Value, json};
 
 use super::versions::date;
+use crate::clock::between_ms;
 use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::ops::require;
@@ -25,6 +26,8 @@ use crate::transfer::{Fault, Format, Place, Reading, Record, Reference};
 
 /// Largest number that a task may keep: one near the end of the range would use up all ids.
 const NUMBER_MAX: u32 = 99_999_999;
+/// How far in the future a change may lie, in milliseconds: ten years, because clocks are sometimes wrong.
+const FUTURE_MAX_MS: u64 = 10 * 365 * 24 * 60 * 60 * 1000;
 
 /// A file, and what becomes of its tasks.
 pub(super) struct Plan {
@@ -183,6 +186,7 @@ impl Plan {
         self.give_ids(tasks, now)?;
         for at in 0..self.entries.len() {
             self.resolve(at, tasks)?;
+            self.limit_date(at, now);
         }
         for at in 0..self.entries.len() {
             match self.entries[at].before.clone() {
@@ -191,7 +195,10 @@ impl Plan {
                 Some(before) => self.update(at, &before, now),
             }
             self.protect(at, tasks, now)?;
-            let word = self.entries[at].task.status.word();
+        }
+        self.keep_wholes_open(tasks)?;
+        for entry in &self.entries {
+            let word = entry.task.status.word();
             *self.report.by_status.entry(word).or_insert(0) += 1;
         }
         if self.is_own() {
@@ -203,6 +210,18 @@ impl Plan {
         }
         self.refuse_circles(tasks)?;
         self.part_from_whole(tasks)
+    }
+
+    /// Refuses a version from the future: no later change could ever replace it.
+    fn limit_date(&mut self, at: usize, now: &str) {
+        let changed = &self.entries[at].changed;
+        if self.is_own() && between_ms(now, changed).is_some_and(|ms| ms > FUTURE_MAX_MS) {
+            let message = format!("its updatedAt {changed} lies in the future; it counts as now");
+            self.fault(at, message);
+            let entry = &mut self.entries[at];
+            entry.changed = now.to_string();
+            entry.task.updated_at = now.to_string();
+        }
     }
 
     /// Finds the tasks that are here already. A new one keeps its id when it is free.

@@ -190,7 +190,7 @@ const LOCAL: [&str; 7] = [
     "archivedAt",
 ];
 
-/// Returns the uids of tasks that are claimed or have to pass gates.
+/// Returns the uids of tasks that are claimed, have to pass gates or have parts.
 fn protected(context: &mut Context) -> BTreeSet<String> {
     let mut uids = BTreeSet::new();
     let now = context.now();
@@ -204,7 +204,8 @@ fn protected(context: &mut Context) -> BTreeSet<String> {
             for task in all {
                 let claim = transaction.claim(task.id)?;
                 let is_claimed = claim.is_some_and(|claim| claim.live_holder(&now).is_some());
-                if is_claimed || !transaction.gates(task.id)?.required.is_empty() {
+                let has_parts = !transaction.children(task.id)?.is_empty();
+                if is_claimed || has_parts || transaction.gates(task.id)?.are_used() {
                     uids.insert(task.uid);
                 }
             }

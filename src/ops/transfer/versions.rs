@@ -1,6 +1,7 @@
 //! Two versions of a task: the one here, and the one of a file.
 
 use std::cmp::Ordering;
+use std::collections::HashMap;
 use std::mem;
 
 use serde_json::{Value, json};
@@ -8,6 +9,7 @@ use serde_json::{Value, json};
 use super::plan::Plan;
 use crate::error::Result;
 use crate::id::TaskId;
+use crate::ops::complete::needs_proof;
 use crate::ops::require;
 use crate::store::{CIRCULAR, DANGLING, Transaction};
 use crate::task::{Note, Status, Task};
@@ -99,52 +101,104 @@ impl Plan {
     }
 
     /// Keeps what an import cannot decide: that a task is done, the status of one that is claimed, that
-    /// one which must be proven here is open, and the criteria that work here is measured by. Only the
-    /// first is dated anew, for the other copy to take over: claims and proof are of this copy alone.
+    /// one which must be proven here is open, and what work here is measured by. Only the first is dated
+    /// anew, for the other copy to take over: claims and proof are of this copy alone.
     pub(super) fn protect(&mut self, at: usize, tasks: &dyn Transaction, now: &str) -> Result<()> {
-        let entry = &mut self.entries[at];
-        let Some(before) = &entry.before else {
+        let task = &mut self.entries[at].task;
+        // What is open is not archived.
+        if !task.is_closed() {
+            task.archived_at = None;
+        }
+        let Some(before) = self.entries[at].before.clone() else {
             return Ok(());
         };
+        let task = &self.entries[at].task;
         let claim = tasks.claim(before.id)?;
         let is_claimed = claim.is_some_and(|claim| claim.live_holder(now).is_some());
         let is_spawned = tasks.latest_spawn(before.id)?.is_some();
         let is_done = before.status == Status::Done;
-        let task = &mut entry.task;
-        let status_reason = match task.status {
+        let reason = match task.status {
             status if status == before.status => None,
             _ if is_done => Some("done here"),
             _ if is_claimed => Some("claimed here"),
-            Status::Done if is_spawned || !tasks.gates(before.id)?.required.is_empty() => {
+            Status::Done if needs_proof(tasks, &before)? || needs_proof(tasks, task)? => {
                 Some("not verified here")
             }
             _ => None,
         };
-        let keeps_criteria =
-            (is_claimed || is_spawned) && !is_done && task.acceptance != before.acceptance;
-        if status_reason.is_some() {
-            task.status = before.status;
-            task.started_at.clone_from(&before.started_at);
-            task.completed_at.clone_from(&before.completed_at);
-            task.cancelled_at.clone_from(&before.cancelled_at);
-            task.archived_at.clone_from(&before.archived_at);
-            entry.is_partial |= is_done && task.updated_at > before.updated_at;
+        if let Some(reason) = reason {
+            let entry = &mut self.entries[at];
+            entry.is_partial |= is_done && entry.task.updated_at > before.updated_at;
+            self.keep_status(at, &before, reason);
         }
-        if keeps_criteria {
-            task.acceptance.clone_from(&before.acceptance);
+        let reason = match (is_done, is_claimed, is_spawned) {
+            (false, true, _) => "claimed here",
+            (false, false, true) => "spawned here",
+            _ => return Ok(()),
+        };
+        let task = &mut self.entries[at].task;
+        let mut fields = Vec::new();
+        for (name, value, own) in [
+            ("acceptance", &mut task.acceptance, &before.acceptance),
+            ("files", &mut task.files, &before.files),
+        ] {
+            if value != own {
+                value.clone_from(own);
+                fields.push(name.to_string());
+            }
         }
-        if let Some(reason) = status_reason {
-            self.keep(at, vec!["status".to_string()], reason);
-        }
-        if keeps_criteria {
-            let reason = if is_claimed {
-                "claimed here"
-            } else {
-                "spawned here"
-            };
-            self.keep(at, vec!["acceptance".to_string()], reason);
+        if !fields.is_empty() {
+            self.keep(at, fields, reason);
         }
         Ok(())
+    }
+
+    /// Keeps tasks open that have open parts here, which `complete` would refuse.
+    pub(super) fn keep_wholes_open(&mut self, tasks: &dyn Transaction) -> Result<()> {
+        let mut parts: HashMap<TaskId, Vec<usize>> = HashMap::new();
+        for (at, entry) in self.entries.iter().enumerate() {
+            if let Some(whole) = entry.task.parent {
+                parts.entry(whole).or_default().push(at);
+            }
+        }
+        loop {
+            let mut open = Vec::new();
+            for (at, entry) in self.entries.iter().enumerate() {
+                let Some(before) = entry.before.as_ref().filter(|it| it.status != Status::Done)
+                else {
+                    continue;
+                };
+                if entry.task.status != Status::Done {
+                    continue;
+                }
+                let mut within = parts.get(&before.id).into_iter().flatten();
+                let mut is_open = within.any(|part| !self.entries[*part].task.is_closed());
+                for part in tasks.children(before.id)? {
+                    let is_closed =
+                        matches!(tasks.status(part)?, Some(Status::Done | Status::Cancelled));
+                    is_open |= !is_closed && !self.places.contains_key(&part);
+                }
+                if is_open {
+                    open.push((at, before.clone()));
+                }
+            }
+            if open.is_empty() {
+                return Ok(());
+            }
+            for (at, before) in open {
+                self.keep_status(at, &before, "it has open parts");
+            }
+        }
+    }
+
+    fn keep_status(&mut self, at: usize, before: &Task, reason: &'static str) {
+        let task = &mut self.entries[at].task;
+        task.status = before.status;
+        task.started_at.clone_from(&before.started_at);
+        task.completed_at.clone_from(&before.completed_at);
+        task.cancelled_at.clone_from(&before.cancelled_at);
+        task.archived_at.clone_from(&before.archived_at);
+        self.keep(at, vec!["status".to_string()], reason);
     }
 }
 
