@@ -13,7 +13,7 @@ use super::{Call, Tool};
 
 const YES: &str =
     "yes|y|yeah|yep|ok|okay|sure|confirm|confirmed|proceed|go ahead|do|do it|of course|sounds good";
-const NO: &str = "no|n|nope|cancel|stop|abort|never mind|nevermind|forget it|don't|do not|don't do it|do not do it";
+const NO: &str = "no|n|nope|cancel|stop|abort|never mind|nevermind|forget it|forget about it|keep it|leave it|don't|do not|don't do it|do not do it";
 
 #[derive(Clone, Debug)]
 pub(crate) enum Heard {
@@ -22,8 +22,6 @@ pub(crate) enum Heard {
     Chosen(Pending, String),
     /// A number that is none of the list.
     Invalid(Pending),
-    /// No answer and no request, or (true) a call for help: what waits goes on waiting.
-    Kept(Pending, bool),
     /// The question for what a request lacks is called off.
     Dropped,
     /// No answer to the question for what a request lacks.
@@ -60,14 +58,8 @@ pub(crate) fn hear(chat: &Chat, message: &str, now: &str, advice: Option<&Advice
         Some(Advice::Call(call)) => Some(Heard::Request(Meaning::Call(call.clone()), true)),
         _ => None,
     };
-    if let Some(pending) = pending {
-        let kept = |asks_help| Heard::Kept(pending.clone(), asks_help);
-        return match (answer(pending, short, message), meaning) {
-            (Some(heard), _) => heard,
-            (None, Some(Meaning::Help)) => kept(true),
-            (None, Some(meaning)) => Heard::Request(meaning, false),
-            (None, None) => call.unwrap_or_else(|| kept(false)),
-        };
+    if let Some(heard) = pending.and_then(|pending| answer(pending, short, message)) {
+        return heard;
     }
     if let Some(question) = question {
         let again = || Heard::Again(question.clone());
@@ -207,7 +199,7 @@ fn fill(question: &Question, message: &str) -> Option<Call> {
             call.set("updates", updates);
         }
         Lack::Group => {
-            let title = read_text(&sentence, 0..end)?;
+            let title = read_text(&sentence, 0..end, None)?;
             let bare = bare(&title);
             let bare = bare
                 .trim_end_matches(" one")
@@ -256,16 +248,22 @@ fn read_value(sentence: &Sentence, end: usize, kind: super::kind::Kind) -> Optio
         .iter()
         .find(|lead| plain.starts_with(**lead))
         .map_or(0, |lead| lead.len());
-    let first = plain[start..].split(' ').next().unwrap_or_default();
+    let first = plain[start..]
+        .trim_start_matches("the ")
+        .split([' ', ',', '.', '!'])
+        .next();
+    let first = first.unwrap_or_default();
     let verbs = [
         CREATE,
         DELETE,
         SHOW,
         SET,
-        "what which why how who when where is are does",
+        "what which why how who when where is are does no not none nothing keep leave wait forget hold skip \
+         same old whatever anything something maybe i idk dunno",
     ];
     let is_request = verbs.iter().any(|list| contains_word(list, first)) || plain.ends_with('?');
-    let text = read_text(sentence, start..end).filter(|text| !is_request && !text.is_empty())?;
+    let text = read_text(sentence, start..end, Some(kind))
+        .filter(|text| !is_request && !text.is_empty())?;
     kind.read(&json!(text))
         .or_else(|| kind.read(&json!(bare(&text))))
 }

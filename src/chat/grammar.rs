@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use regex::{Captures, Regex};
 use serde_json::{Map, Value, json};
 
+use super::kind::Kind;
 use super::record::canonical;
 use super::sentence::{CLIENT, QUOTED, Sentence};
 use super::vocabulary::{
@@ -31,20 +32,23 @@ pub(crate) enum Meaning {
 const FORMS: &str = r"show_design (?:{show}(?: me)? )?(?:my |the |our )?(?:current )?designs?(?: configuration| analysis| evaluation| recommendations?)?(?:\s*\x02+)?{end?}
 show_design (?:how would (?:it|my design|the design) look|what does (?:my|the) design look like|(?:what is|show me) the visual impact){end?}
 show_element (?:{show}(?: me)?|what is|what's) (?P<element>[^\x01\x02]+?){end?}
-change_design {set} (?P<pairs>[^\x01\x02]+?(?:\s*\x02+)?(?: from [^\x02]+?)?{to}[^\x02]+?){endv}
+change_design {set} (?P<pairs>[^\x01\x02]+?(?:\s*\x02+)?{to}[^\x02]+?){endv}
 make_element (?:make|set|turn) (?P<element>[^\x01\x02]+?) (?P<value>no radius|soft shadow|hard shadow|[a-z0-9#-]+){endv}
 ask_element {set} (?P<element>[^\x01\x02]+?){end}
 list (?:{show}(?: me)?|what|which)(?: are)?(?: all)?(?: of)?(?: my| the| our)?(?: (?P<state>{state}))? (?P<kind>components|{kinds})(?: do i have| are there| does\s*\x02+ have)?{end?}
 show {show}(?: me)? (?:the )?(?:{field} of )?{target}{end?}
 show (?:what is|what's) (?:the )?{field} of {target}{end?}
+show {show}(?: me)? {numbered} {field}{end?}
 secure (?:add|assign|attach|grant|put) (?:the |a )?(?:(?P<group>[^\x02]+?) )??(?:security )?group (?:to|on) {target}{end}
 secure (?:add|put) {target} (?:to|in|into) (?:the )?(?P<group>[^\x02]+?) (?:security )?group{end}
+secure (?:add|assign|attach|grant|put) (?:the )?(?:security )?group (?P<group>[^\x02]+?) (?:to|on) {target}{end}
 unsecure (?:remove|detach|revoke|delete) (?:the )?(?:(?P<group>[^\x02]+?) )??(?:security )?group from {target}{end}
 unsecure (?:remove|take) {target} (?:from|out of) (?:the )?(?P<group>[^\x02]+?) (?:security )?group{end}
 delete (?:delete|remove|erase) {target}{end}
-update {set} (?:the |its )?(?P<field>{field}) (?:of|on|for|in) {target}(?: from [^\x02]+?)?{to}(?P<pairs>[^\x02]+?){endv}
-update {set} {target},? (?:the |its )?(?P<pairs>{field}(?: from [^\x02]+?)?{to}[^\x02]+?){endv}
+update {set} (?:the |its )?(?P<field>{field}) (?:of|on|for|in) {target}{to}(?P<pairs>[^\x02]+?){endv}
+update {set} {target},? (?:the |its )?(?P<pairs>{field}{to}[^\x02]+?){endv}
 update {set} (?:the )?(?P<field>{field}){to}(?P<pairs>[^\x02]+?) (?:of|on|for|in) {numbered}{end}
+update move {numbered} to (?P<field>position) (?P<pairs>[0-9]{1,9}){end}
 ask_value {set} (?:the |its )?(?P<field>{field}) (?:of|on|for|in) {target}{end}
 ask_value {set} {target} (?P<field>{field}){end}
 ask_field {set} {target}(?:{to}(?P<value>[^\x02]+?))?{endv}
@@ -67,7 +71,7 @@ static READERS: LazyLock<Vec<(&'static str, Regex)>> = LazyLock::new(|| {
 
 /// A field and its value: "the caption to B".
 static CHANGED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let name = r"(?:(?:the|its|my) )?(?P<name>[^\x01\x02]+?)(?:\s*\x02+)?(?: from [^\x02]+?)?";
+    let name = r"(?:(?:the|its|my) )?(?P<name>[^\x01\x02]+?)(?:\s*\x02+)?";
     Regex::new(&format!(
         r"^{name}(?: (?:to be|to|into|as) |\s*[=:]\s*)(?P<value>.+)$"
     ))
@@ -86,18 +90,44 @@ static DESCRIBED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 static BETWEEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r",? and |, ").ok());
 
-/// What makes an unquoted text doubtful: another request may begin in it.
+/// What makes an unquoted value doubtful: another request may begin in it.
 static DOUBTFUL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     let words = |list: &str| list.split_ascii_whitespace().collect::<Vec<_>>().join("|");
     let verbs = [CREATE, DELETE, SHOW, SET].map(words).join("|");
     Regex::new(&format!(
-        r"\b(?:{})\b|[;&\x01]|[,.!?:]\s*(?:{verbs})\b|\bcomponents?[ #-]*[0-9]",
+        r"\b(?:{})\b|\bas (?:long|soon)\b|[;\x01]|[,.!?:]\s*(?:{verbs})\b|\bcomponents?[ #-]*[0-9]",
         words(TANGLING)
     ))
     .ok()
 });
 
-fn fields() -> String {
+/// What makes an unquoted text doubtful that may be anything: it may say more than its field becomes.
+static AMBIGUOUS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let types: Vec<&str> = TYPES
+        .iter()
+        .flat_map(|words| words.iter().copied())
+        .collect();
+    Regex::new(&format!(
+        r"\b(?:{}|{}|components?|with|please|thanks?|twice)\b",
+        fields(),
+        types.join("|")
+    ))
+    .ok()
+});
+
+/// The only form of an unquoted text: words, and at most one mark at the end.
+static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    let word = r"[\w--_]+(?:['’&:-][\w--_]+)*";
+    Regex::new(&format!("^{word}(?::? {word})*[.!?]?$")).ok()
+});
+
+/// A name such as that of a font: at most three words, none of which begins where or how it counts.
+static NAME: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"^[\w--_]+(?: [\w--_]+){0,2}[.!]?$").ok());
+static NO_NAME: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"\b(?:on|for|in|at|to|of|from|the|same|as|no|none)\b").ok());
+
+pub(super) fn fields() -> String {
     let phrases = PHRASES
         .iter()
         .map(|(phrase, _)| phrase.replace(' ', "[ _-]?"));
@@ -173,7 +203,7 @@ pub(crate) fn understand(message: &str) -> Option<Meaning> {
         .iter()
         .filter_map(|(name, form)| read(name, &sentence, &form.captures(&sentence.plain)?));
     let mut call = calls.next()?;
-    if sentence.is_client_bare && ends_in_text(&sentence, &call) {
+    if (sentence.is_client_bare || sentence.has_loose_end) && ends_in_text(&sentence, &call) {
         return None;
     }
     if let Some(client) = client {
@@ -182,7 +212,7 @@ pub(crate) fn understand(message: &str) -> Option<Meaning> {
     Some(Meaning::Call(call))
 }
 
-/// Whether an unquoted text stands right before the client, which may belong to it.
+/// Whether an unquoted text stands right before the client or the end, and may go on there.
 fn ends_in_text(sentence: &Sentence, call: &Call) -> bool {
     let before = sentence.plain.split(CLIENT).next().unwrap_or_default();
     let before = sentence.text[..before.len()].trim_end().to_lowercase();
@@ -193,9 +223,17 @@ fn ends_in_text(sentence: &Sentence, call: &Call) -> bool {
     ];
     let mut values = all
         .iter()
-        .flat_map(|object| object.values())
-        .filter_map(Value::as_str);
+        .flat_map(|object| object.iter())
+        .filter(|(key, _)| !is_closed(key))
+        .filter_map(|(_, value)| value.as_str());
     values.any(|value| before.ends_with(&value.to_lowercase()))
+}
+
+/// Whether only few values are possible, so that none can be too long.
+fn is_closed(key: &str) -> bool {
+    let element = ELEMENTS.iter().find(|one| one.key == key);
+    let kind = element.map(|one| one.kind).or_else(|| kind_of(key));
+    kind.is_some_and(|kind| !matches!(kind, Kind::Text | Kind::Name))
 }
 
 /// Reads fields and values from an answer: "title to A and caption to B".
@@ -206,16 +244,30 @@ pub(super) fn read_pairs(sentence: &Sentence) -> Option<Map<String, Value>> {
     })
 }
 
-/// Reads one text or other value. Without quotes it may not hold what could begin another request.
-pub(super) fn read_text(sentence: &Sentence, place: Range<usize>) -> Option<String> {
+/// Reads one value. Without quotes it may not hold what could begin another request, and a text only words.
+pub(super) fn read_text(
+    sentence: &Sentence,
+    place: Range<usize>,
+    kind: Option<Kind>,
+) -> Option<String> {
     let plain = sentence.plain.get(place.clone())?.trim();
-    let is_quoted = !plain.is_empty() && plain.chars().all(|c| c == QUOTED);
-    let is_doubtful = || {
-        DOUBTFUL
-            .as_ref()
-            .is_none_or(|doubtful| doubtful.is_match(plain))
+    let text = sentence.text_at(place);
+    let has = |regex: &Option<Regex>| regex.as_ref().is_some_and(|regex| regex.is_match(plain));
+    let is_sure = match kind {
+        _ if plain.is_empty() => false,
+        _ if plain.chars().all(|c| c == QUOTED) => !text.contains('"'),
+        Some(Kind::Address) if !plain.contains(' ') => {
+            !plain.contains(['"', '\'', '(', ')', '<', '>', QUOTED])
+                && !plain.ends_with(['.', ',', ';', '!', '?'])
+        }
+        Some(Kind::Name) => !has(&DOUBTFUL) && !has(&AMBIGUOUS) && has(&NAME) && !has(&NO_NAME),
+        None | Some(Kind::Text | Kind::Address) => {
+            !has(&DOUBTFUL) && !has(&AMBIGUOUS) && has(&WORDS)
+        }
+        // What is none of the few values that these can be is refused later.
+        Some(_) => !has(&DOUBTFUL),
     };
-    (is_quoted || !plain.is_empty() && !is_doubtful()).then(|| sentence.text_at(place).to_string())
+    is_sure.then(|| text.to_string())
 }
 
 /// Reads "X to V and Y to W" at a place. What stands behind `and` and names no field belongs to the value
@@ -259,8 +311,15 @@ fn pairs(
     }
     let mut values = Map::new();
     for (name, place) in found {
-        let value = read_text(sentence, place)?;
-        let value = kind_of(&name)
+        let kind = kind_of(&name);
+        // What is protected is refused whatever it is to become.
+        let is_protected = PROTECTED.contains(&name.as_str());
+        let other = || match is_protected {
+            true => Some(Kind::Flag),
+            false => elements(&name).first().map(|one| one.kind),
+        };
+        let value = read_text(sentence, place, kind.or_else(other))?;
+        let value = kind
             .and_then(|kind| kind.read(&json!(value)))
             .unwrap_or(value.into());
         if values.insert(name, value).is_some() {
@@ -333,6 +392,13 @@ pub(crate) fn doubt(sentence: &Sentence) -> Option<&'static str> {
         .filter(|word| word.parse::<u64>().is_ok());
     let mut words = sentence.plain.split(|c: char| !c.is_alphanumeric());
     let is_tangled = words.any(|word| contains_word(TANGLING, word));
+    let first = sentence.plain.split(' ').next().unwrap_or_default();
+    let is_change = contains_word(SET, first) || contains_word(CREATE, first);
+    let has_text = [
+        " to ", " as ", " with ", " titled ", " called ", " named ", "=", ": ",
+    ]
+    .iter()
+    .any(|word| sentence.plain.contains(word));
     match sentence.clients.len() {
         _ if sentence.has_odd_client => Some("A client is named by its number, such as client 6."),
         2.. => Some("I work for one client at a time."),
@@ -341,6 +407,9 @@ pub(crate) fn doubt(sentence: &Sentence) -> Option<&'static str> {
         }
         _ if is_tangled => Some(
             "I do one thing at a time, and a text with \"and\", \"or\" or the like has to stand in quotes.",
+        ),
+        _ if is_change && has_text => Some(
+            "Put the text in quotes if it is more than words, or holds the name of a field or of a component.",
         ),
         _ => None,
     }
@@ -422,7 +491,10 @@ fn read(name: &str, sentence: &Sentence, captures: &Captures<'_>) -> Option<Call
                 .name("group")
                 .filter(|group| group.as_str() != "security")
             {
-                call.set("security_group_title", read_text(sentence, group.range())?);
+                call.set(
+                    "security_group_title",
+                    read_text(sentence, group.range(), None)?,
+                );
             }
             Some(call)
         }
@@ -434,7 +506,7 @@ fn read(name: &str, sentence: &Sentence, captures: &Captures<'_>) -> Option<Call
         "ask_field" => {
             let mut call = updating(json!({}))?;
             if let Some(value) = place("value") {
-                call.set("value", read_text(sentence, value)?);
+                call.set("value", read_text(sentence, value, None)?);
             }
             Some(call)
         }
@@ -443,8 +515,12 @@ fn read(name: &str, sentence: &Sentence, captures: &Captures<'_>) -> Option<Call
             let pairs =
                 place("pairs").map(|place| pairs(sentence, place, &DESCRIBED, None, &named));
             let mut updates = pairs.unwrap_or_else(|| Some(Map::new()))?;
-            if let Some(kind) = component_type(&captures["kind"]) {
-                updates.insert("component_type".to_string(), kind.into());
+            if let Some(kind) = component_type(&captures["kind"])
+                && updates
+                    .insert("component_type".to_string(), kind.into())
+                    .is_some()
+            {
+                return None;
             }
             let mut call = Call::new(Tool::AddComponent, [("updates", updates.into())]);
             if let Some(id) = captures.name("id") {
@@ -505,14 +581,17 @@ fn on_target(tool: Tool, sentence: &Sentence, captures: &Captures<'_>) -> Option
         }
         criteria.insert(
             "called".to_string(),
-            read_text(sentence, label.range())?.into(),
+            read_text(sentence, label.range(), None)?.into(),
         );
     }
     if let Some(what) = captures.name("what") {
         let by = captures
             .name("by")
             .map_or(Some("called"), |by| field(by.as_str()))?;
-        criteria.insert(by.to_string(), read_text(sentence, what.range())?.into());
+        criteria.insert(
+            by.to_string(),
+            read_text(sentence, what.range(), None)?.into(),
+        );
     }
     Some(Call::new(tool, [("criteria", criteria.into())]))
 }

@@ -33,7 +33,7 @@ pub(crate) enum Kind {
     Options(&'static [&'static str]),
     /// `#RRGGBB`, `#RGB` or the name of a colour.
     Color,
-    /// Text.
+    /// A line of text.
     Text,
     /// A line of text, such as the name of a font.
     Name,
@@ -55,6 +55,9 @@ impl Kind {
             Value::Bool(_) | Value::Number(_) => value.to_string(),
             _ => return None,
         };
+        if text.contains(is_hidden) || !text.is_empty() && text.chars().all(is_blank) {
+            return None;
+        }
         let word = text.to_lowercase();
         match self {
             Kind::Options(options) => option(&word, options).map(Value::from),
@@ -74,11 +77,11 @@ impl std::fmt::Display for Kind {
         match self {
             Kind::Options(options) => formatter.write_str(&options.join(", ")),
             Kind::Color => formatter.write_str("a color such as #336699 or navy"),
-            Kind::Text => write!(formatter, "a text of at most {TEXT_MAX} characters"),
+            Kind::Text => write!(formatter, "a line of text of at most {TEXT_MAX} characters"),
             Kind::Name => formatter.write_str("a name of at most 100 characters"),
             Kind::Address => write!(
                 formatter,
-                "an address without blanks of at most {ADDRESS_MAX} characters"
+                "an address without blanks (http, https, mailto or a path) of at most {ADDRESS_MAX} characters"
             ),
             Kind::Flag => formatter.write_str("true or false"),
             Kind::Number => formatter.write_str("a whole number"),
@@ -93,13 +96,32 @@ fn option(word: &str, options: &[&'static str]) -> Option<&'static str> {
     options.iter().copied().find(|option| *option == joined)
 }
 
-fn is_name(text: &str) -> bool {
-    (1..=100).contains(&text.chars().count()) && !text.contains(char::is_control)
+/// Whether a character is not seen itself, but changes how others are: a control or a direction.
+pub(super) fn is_hidden(c: char) -> bool {
+    let directions = ['\u{61c}', '\u{200b}', '\u{200e}', '\u{200f}', '\u{feff}'];
+    let is_direction = matches!(c, '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}');
+    c.is_control() || is_direction || directions.contains(&c)
 }
 
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '\u{ad}' | '\u{34f}' | '\u{200c}' | '\u{200d}')
+}
+
+fn is_name(text: &str) -> bool {
+    (1..=100).contains(&text.chars().count())
+}
+
+/// Whether a text is an address of the web or of a mailbox, or a path.
 fn is_address(text: &str) -> bool {
-    let is_odd = |c: char| c.is_whitespace() || c.is_control();
-    text.chars().count() <= ADDRESS_MAX && !text.contains(is_odd)
+    let scheme = text.split(['/', '?', '#']).next().unwrap_or_default();
+    let scheme = scheme
+        .split_once(':')
+        .map(|(scheme, _)| scheme.to_lowercase());
+    let is_known = |scheme: String| ["http", "https", "mailto"].contains(&scheme.as_str());
+    text.chars().count() <= ADDRESS_MAX
+        && !text.contains(char::is_whitespace)
+        && !text.contains('\\')
+        && scheme.is_none_or(is_known)
 }
 
 fn is_color(word: &str) -> bool {
@@ -143,6 +165,19 @@ mod tests {
             (Kind::Number, json!("3"), Some(json!(3))),
             (Kind::Number, json!("3.5"), None),
             (Kind::Name, json!("a\nb"), None),
+            (Kind::Text, json!("a\nb"), None),
+            (Kind::Text, json!("a\u{1b}[31m"), None),
+            (Kind::Text, json!("\u{202e}evil"), None),
+            (Kind::Text, json!("\u{200b}"), None),
+            (Kind::Text, json!("\u{200d}"), None),
+            (Kind::Address, json!("javascript:alert(1)"), None),
+            (Kind::Address, json!("JavaScript:alert(1)//x"), None),
+            (Kind::Address, json!("/a?b=c:d"), Some(json!("/a?b=c:d"))),
+            (
+                Kind::Address,
+                json!("mailto:a@b.c"),
+                Some(json!("mailto:a@b.c")),
+            ),
             (Kind::Text, json!("x".repeat(TEXT_MAX + 1)), None),
             (Kind::Text, json!(null), None),
         ] {

@@ -3,8 +3,9 @@
 
 use serde_json::{Map, Value, json};
 
+use super::kind::is_hidden;
 use super::vocabulary::{ELEMENTS, PHRASES, TYPES, component_type, field};
-use super::{Call, Tool, check_model_call, value};
+use super::{Call, Sentence, Tool, check_model_call, value};
 use crate::plan::message::unfenced;
 
 /// What came of asking a model.
@@ -89,17 +90,14 @@ pub(crate) fn read(answer: &str, message: &str, client: Option<&str>) -> Result<
         Some(name) => name,
         None if ask.is_empty() => return Err("it named no tool".to_string()),
         None => {
-            let plain = |c: &char| !c.is_control();
-            return Ok(Advice::Ask(
-                ask.chars().filter(plain).take(ASK_MAX).collect(),
-            ));
+            return Ok(Advice::Ask(visible(ask).chars().take(ASK_MAX).collect()));
         }
     };
     let tool = Tool::ALL.iter().find(|tool| tool.name() == name);
     let Some(&tool) = tool else {
         return Ok(Advice::Refused(format!(
             "there is no tool {}",
-            value::brief(name)
+            visible(&value::brief(name))
         )));
     };
     let mut call = Call::new(tool, []);
@@ -123,7 +121,7 @@ pub(crate) fn read(answer: &str, message: &str, client: Option<&str>) -> Result<
             (key, _) => {
                 return Ok(Advice::Refused(format!(
                     "{} is nothing that {name} takes",
-                    value::brief(key)
+                    visible(&value::brief(key))
                 )));
             }
         }
@@ -134,10 +132,23 @@ pub(crate) fn read(answer: &str, message: &str, client: Option<&str>) -> Result<
     {
         call.set("criteria", json!({}));
     }
-    Ok(match check_model_call(&call, message, client) {
-        Ok(()) => Advice::Call(call),
-        Err(why) => Advice::Refused(why),
-    })
+    if let Err(why) = check_model_call(&call, message, client) {
+        return Ok(Advice::Refused(visible(&why)));
+    }
+    // The conversation may be about another client by the time at which the call is carried out.
+    let sentence = Sentence::read(message);
+    if let (false, Some(client)) = (
+        call.args.contains_key("clientId"),
+        sentence.client().or(client),
+    ) {
+        call.set("clientId", client);
+    }
+    Ok(Advice::Call(call))
+}
+
+/// Leaves out what is not seen.
+fn visible(text: &str) -> String {
+    text.chars().filter(|c| !is_hidden(*c)).collect()
 }
 
 /// Reads `[{"field", "value"}]` or an object, with the fields under their paths.

@@ -32,7 +32,7 @@ static ODD: LazyLock<Option<Regex>> =
 /// Politeness, and the client, at the beginning.
 static BEFORE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
-        r"^(?:\x02+(?:'s)?[\s,:;-]*|(?:please|ok|okay|now|then|so)\b[,.!]*\s+|(?:hi|hello|hey)[,.!]+\s+|(?P<asks>(?:can|could|would|will) you )|i(?:'d| would) like(?: you)? to |i (?:want|need)(?: you)? to |(?:let's|let us|go ahead and) )",
+        r"^(?:\x02+(?:'s)?[\s,:;-]*|(?:please|ok|okay|now|then|so)\b[,.!]*\s+|(?:hi|hello|hey)[,.!]+\s+|(?P<asks>(?:can|could|would) you )|i(?:'d| would) like(?: you)? to |i (?:want|need)(?: you)? to |(?:let's|let us|go ahead and) )",
     )
     .ok()
 });
@@ -50,6 +50,8 @@ pub(crate) struct Sentence {
     pub(super) clients: Vec<String>,
     /// Whether nothing tells the client from the end of a text before it: "title to Fans of client 7".
     pub(super) is_client_bare: bool,
+    /// Whether politeness was cut off behind a comma, which may belong to a text.
+    pub(super) has_loose_end: bool,
     /// Whether something looks like a client and is none.
     pub(super) has_odd_client: bool,
 }
@@ -64,6 +66,7 @@ impl Sentence {
             plain,
             clients: Vec::new(),
             is_client_bare: false,
+            has_loose_end: false,
             has_odd_client: is_long,
         };
         sentence.hide_clients();
@@ -126,9 +129,11 @@ impl Sentence {
                 break;
             };
             let is_apart = place.as_str().trim_start().starts_with(',');
-            if !is_apart && !self.plain[..place.start()].ends_with([QUOTED, CLIENT]) {
+            let is_closed = self.plain[..place.start()].ends_with([QUOTED, CLIENT]);
+            if !is_apart && !is_closed {
                 break;
             }
+            self.has_loose_end |= !is_closed;
             self.cut_to(place.start());
         }
         if asks {

@@ -3,9 +3,10 @@
 
 use std::ops::Range;
 
+use regex::Regex;
 use serde_json::Value;
 
-use super::grammar::read_text;
+use super::grammar::{fields, read_text};
 use super::kind::Kind;
 use super::record::{canonical, is_id};
 use super::sentence::{QUOTED, Sentence};
@@ -55,7 +56,7 @@ pub(crate) fn check_model_call(
         return Err("the message names no such client, or more than one".to_string());
     }
     let mut rest = sentence.plain.clone();
-    let (mut keys, mut described) = (Vec::new(), 0);
+    let (mut found, mut described) = (Vec::new(), 0);
     for (part, key, value) in values(call) {
         let place = find_value(&sentence, &rest, &key, &value);
         // What is looked for stands before what it becomes, so that neither is taken for the other.
@@ -72,7 +73,12 @@ pub(crate) fn check_model_call(
         if !is_name && part == "criteria" {
             described = place.end;
         }
-        keys.push(key);
+        found.push(Found {
+            part,
+            key,
+            value,
+            place,
+        });
     }
     let is_part = |c: char| c.is_alphanumeric() || ['-', '\'', '_', '.'].contains(&c);
     let words = rest
@@ -88,12 +94,173 @@ pub(crate) fn check_model_call(
         return Err(format!("component {} is not in the message", brief(id)));
     }
     let is_update = call.tool == Tool::UpdateComponent;
-    if let Some(key) = keys.iter().find(|key| !is_named(key, &words, is_update)) {
-        return Err(format!("the message does not name {}", label(key)));
+    if let Some(one) = found
+        .iter()
+        .find(|one| !is_named(&one.key, &words, is_update))
+    {
+        return Err(format!("the message does not name {}", label(&one.key)));
     }
-    match call.tool.can_write() {
-        true => check_rest(call, &rest, &words, keys.len()),
-        false => Ok(()),
+    if !call.tool.can_write() {
+        return Ok(());
+    }
+    check_rest(call, &rest, &words, found.len())?;
+    check_words(call, &rest, &words, &found)?;
+    match found.iter().find(|one| !one.is_in_place(call, &sentence)) {
+        Some(one) => {
+            let value = brief(&plain(&one.value));
+            Err(format!(
+                "I am not sure what \"{value}\" is to be; say it in quotes, right behind its field"
+            ))
+        }
+        None => Ok(()),
+    }
+}
+
+/// A value of a call, and where the message says it.
+struct Found {
+    part: &'static str,
+    key: String,
+    value: Value,
+    place: Range<usize>,
+}
+
+impl Found {
+    fn is_text(&self) -> bool {
+        !self.value.is_boolean() && self.key != "component_type"
+    }
+
+    /// Whether a value stands where it can be nothing else and nothing more: behind its own field and in
+    /// quotes, or up to the end or the next field.
+    fn is_in_place(&self, call: &Call, sentence: &Sentence) -> bool {
+        let before = &sentence.plain[..self.place.start];
+        let behind = &sentence.plain[self.place.end..];
+        let is_quoted = sentence.plain[self.place.clone()]
+            .chars()
+            .all(|c| c == QUOTED);
+        let is_group = || {
+            let before = before.trim_end().ends_with("group");
+            before
+                || [" group", " security group"]
+                    .iter()
+                    .any(|word| behind.starts_with(word))
+        };
+        match self.part {
+            _ if !self.is_text() => true,
+            "criteria" => is_quoted,
+            "group" => is_quoted || is_group(),
+            _ => {
+                ends_in_field(before, &self.key, call.tool)
+                    && (is_quoted || begins_with_field(behind))
+            }
+        }
+    }
+}
+
+/// Whether a text ends in the words for a field, such as "and the title of component 101 to".
+fn ends_in_field(text: &str, key: &str, tool: Tool) -> bool {
+    let element = ELEMENTS
+        .iter()
+        .find(|one| one.key == key && tool == Tool::UpdateDesign);
+    let own = match element {
+        Some(one) => {
+            let groups = one
+                .words
+                .iter()
+                .map(|words| format!("(?:{})", words.join("|")));
+            groups.collect::<Vec<_>>().join("[ _-]")
+        }
+        None => {
+            let phrases = PHRASES.iter().filter(|(_, path)| *path == key);
+            let phrases = phrases.map(|(phrase, _)| phrase.to_string());
+            let path = regex::escape(&key.to_lowercase());
+            phrases.chain([path]).collect::<Vec<_>>().join("|")
+        }
+    };
+    let verbs = format!("{SET} {CREATE}").replace(' ', "|");
+    let leads = format!("the|its|a|an|and|with|have|give|let|{verbs}");
+    let whole = format!(
+        r"(?:\b(?:{leads})|\b[0-9]+(?:'s)?|[,\x02])\s+(?:{own})(?: of component #?[0-9]+)?(?:\s*[:=]\s*|\s+(?:(?:to be|to|as|into|of|be|is)\s+)?)$"
+    );
+    Regex::new(&whole).is_ok_and(|whole| whole.is_match(text))
+}
+
+/// Whether nothing but the client, or another field, follows.
+fn begins_with_field(text: &str) -> bool {
+    let words: Vec<&str> = ELEMENTS
+        .iter()
+        .flat_map(|one| one.words.iter().flat_map(|group| group.iter().copied()))
+        .collect();
+    let whole = format!(
+        r"^[\s.!]*(?:\x02+[\s.!]*)?$|^\s*\x02*(?:,? and |, )(?:(?:the|its|a|an|with) )*(?:{}|{})\b",
+        fields(),
+        words.join("|")
+    );
+    Regex::new(&whole).is_ok_and(|whole| whole.is_match(text))
+}
+
+/// Refuses a write whose message does not begin with a verb for it, or has another number than that of the
+/// component behind its name, another type, or, where nothing may be left over, another word.
+fn check_words(call: &Call, rest: &str, words: &[&str], found: &[Found]) -> Result<(), String> {
+    let (verbs, others) = match call.tool {
+        Tool::AddComponent => (format!("{CREATE} make"), None),
+        Tool::DeleteComponent => (DELETE.to_string(), Some("called named titled with")),
+        Tool::AddSecurityGroup => (CREATE.to_string(), Some("to on group security")),
+        Tool::RemoveSecurityGroup => (format!("{DELETE} take"), Some("from of off group security")),
+        _ => {
+            let is_state = found.iter().any(|one| one.value.is_boolean());
+            (format!("{SET} give let"), is_state.then_some("as be"))
+        }
+    };
+    if !words
+        .first()
+        .is_some_and(|word| contains_word(&verbs, word))
+    {
+        return Err("the message does not begin with what is to be done".to_string());
+    }
+    let id = call.text("componentId");
+    let kinds: Vec<&str> = TYPES
+        .iter()
+        .flat_map(|words| words.iter().copied())
+        .collect();
+    let numbered = format!(
+        r"(?:\b(?:component(?:[ _-]?id)?|{})(?: (?:number|no\.?|with id|id))?[ :=#_-]{{1,3}}|#)0*{id}\b",
+        kinds.join("|")
+    );
+    if !id.is_empty() && !Regex::new(&numbered).is_ok_and(|numbered| numbered.is_match(rest)) {
+        return Err(format!("{} is not said to be a component", brief(id)));
+    }
+    let kind = found.iter().find(|one| one.key == "component_type");
+    let is_kind = |word: &str| super::vocabulary::component_type(word);
+    if let Some(kind) = kind
+        && words
+            .iter()
+            .any(|word| is_kind(word).is_some_and(|kept| kind.value != kept))
+    {
+        return Err("the message names more than one type".to_string());
+    }
+    let Some(others) = others else { return Ok(()) };
+    let is_own = |word: &str| {
+        let list = format!("{verbs} {others} a an the my our component components please");
+        let names = |key: &str| {
+            let is_state = STATES
+                .iter()
+                .any(|(state, path, _)| *path == key && *state == word);
+            is_state
+                || PHRASES
+                    .iter()
+                    .any(|(phrase, path)| *path == key && *phrase == word)
+        };
+        contains_word(&list, word)
+            || canonical(word) == id && is_id(word)
+            || is_kind(word).is_some()
+            || found.iter().any(|one| names(&one.key))
+    };
+    match words.iter().find(|word| !is_own(word)) {
+        Some(word) => Err(format!(
+            "I am not sure what \"{}\" is to mean here",
+            brief(word)
+        )),
+        None => Ok(()),
     }
 }
 
@@ -159,7 +326,7 @@ fn find_value(sentence: &Sentence, rest: &str, key: &str, value: &Value) -> Opti
     let (before, behind) = (&sentence.plain[..place.start], &sentence.plain[place.end..]);
     let is_whole = !before.ends_with(QUOTED) && !behind.starts_with(QUOTED);
     let is_left = rest.get(place.clone()) == sentence.plain.get(place.clone());
-    let read = read_text(sentence, place.clone());
+    let read = read_text(sentence, place.clone(), kind);
     (is_whole && is_left && read.is_some_and(|read| read == text)).then_some(place)
 }
 

@@ -227,7 +227,8 @@ pub(super) const STATES: &[(&str, &str, bool)] = &[
 /// Words that a text is not written with unless it stands in quotes: they may begin another request or
 /// restrict this one.
 pub(super) const TANGLING: &str = "and then or but also plus unless except if instead because when while \
-    until before after without";
+    until before after without provided providing once otherwise not nor only given assuming till whenever \
+    though although";
 
 /// Verbs by what they ask for.
 pub(super) const CREATE: &str = "add create insert build attach assign grant put";

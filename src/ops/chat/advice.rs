@@ -23,10 +23,7 @@ pub(crate) fn advise(
     let workspace = surroundings.workspace()?;
     let chat = crate::ops::agents::write(&workspace, |transaction| transaction.chat(conversation))?;
     let now = timestamp(surroundings.clock.now());
-    if !matches!(
-        hear(&chat, message, &now, None),
-        Heard::Unknown(_) | Heard::Kept(_, false)
-    ) {
+    if !matches!(hear(&chat, message, &now, None), Heard::Unknown(_)) {
         return Ok((None, Vec::new()));
     }
     let sentence = Sentence::read(message);

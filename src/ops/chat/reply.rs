@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::tools::{Tools, fault};
 use super::words::{
     describe_answers, describe_call, describe_component, describe_criteria, describe_design,
-    describe_pending, id_of, menu, name_of, nest, remind, restate,
+    describe_pending, id_of, menu, name_of, nest, restate,
 };
 use super::{forms, offer};
 use crate::chat::answer::Heard;
@@ -84,12 +84,25 @@ pub(super) fn reply(
         Heard::Chosen(_, _) => (ANSWERED, Some(Settled::Chosen)),
         Heard::Request(_, false) => (UNDERSTOOD, live.map(|_| Settled::Dropped)),
         Heard::Request(_, true) => ("a model chose", live.map(|_| Settled::Dropped)),
-        Heard::Kept(_, _) | Heard::Again(_) | Heard::Unknown(None) => ("not understood", None),
-        Heard::Unknown(Some(_)) => ("what a model says is no call", None),
+        Heard::Again(_) => ("not understood", None),
+        Heard::Unknown(None) => ("not understood", live.map(|_| Settled::Dropped)),
+        Heard::Unknown(Some(_)) => (
+            "what a model says is no call",
+            live.map(|_| Settled::Dropped),
+        ),
+        Heard::Nothing => (ANSWERED, live.map(|_| Settled::Dropped)),
         _ => (ANSWERED, None),
     };
     let said = brief(message.trim());
-    let late = if over { LATE } else { "" };
+    let note = match (live, &chat.question) {
+        (Some(pending), _) => {
+            let what = describe_pending(pending);
+            format!("I dropped what was waiting: {what}. Nothing was changed.\n")
+        }
+        (None, Some(_)) if !over => "I no longer wait for an answer.\n".to_string(),
+        _ if over => LATE.to_string(),
+        _ => String::new(),
+    };
     let clarify = |text: &str| Ok(Reply::new(ChatAgent::Clarifier, text));
     let reply = match heard {
         Heard::Confirmed(pending) => write_confirmed(tools, chat, &pending),
@@ -110,14 +123,6 @@ pub(super) fn reply(
             let text = "Invalid selection. Please choose a valid number from the list.";
             Ok(Reply::new(pending.agent, text).with_wait(Wait::Kept))
         }
-        Heard::Kept(pending, asks_help) => {
-            let text = match asks_help {
-                true => forms::help(tools.transaction, chat.client.as_deref())?,
-                false => format!("I did not understand \"{said}\"."),
-            };
-            let text = format!("{text}\n{}", remind(&pending));
-            Ok(Reply::new(pending.agent, text).with_wait(Wait::Kept))
-        }
         Heard::Dropped => {
             clarify("Cancelled: I no longer wait for an answer. Nothing was changed.")
         }
@@ -131,17 +136,11 @@ pub(super) fn reply(
             Ok(Reply::new(agent, text).with_wait(Wait::Question(question)))
         }
         Heard::Nothing if over => clarify(LATE.trim_end()),
-        Heard::Nothing => clarify("Nothing is waiting for an answer, and nothing was changed."),
+        Heard::Nothing => clarify(&format!(
+            "{note}Nothing is waiting for that answer, and nothing was changed."
+        )),
         Heard::Filled(call) => carry_out(tools, chat, call),
         Heard::Request(meaning, _) => {
-            let note = match (live, &chat.question) {
-                (Some(pending), _) => {
-                    let what = describe_pending(pending);
-                    format!("I dropped what was waiting: {what}. Nothing was changed.\n")
-                }
-                (None, Some(_)) if !over => "I no longer wait for an answer.\n".to_string(),
-                _ => late.to_string(),
-            };
             let reply = match meaning {
                 Meaning::Call(call) => carry_out(tools, chat, call),
                 Meaning::Help => clarify(&forms::help(tools.transaction, chat.client.as_deref())?),
@@ -156,7 +155,7 @@ pub(super) fn reply(
         }
         Heard::Unknown(advice) => {
             let why = match advice {
-                Some(Advice::Ask(question)) => format!("{question}\n"),
+                Some(Advice::Ask(question)) => format!("The model asks: {question}\n"),
                 Some(Advice::Refused(why)) => format!("I did not understand that: {why}. "),
                 _ => "I did not understand that. ".to_string(),
             };
@@ -167,7 +166,7 @@ pub(super) fn reply(
             } else {
                 ChatAgent::Clarifier
             };
-            Ok(Reply::new(agent, format!("{late}{why}{forms}")))
+            Ok(Reply::new(agent, format!("{note}{why}{forms}")))
         }
     }?;
     let expired = (over && chat.pending.is_some()).then_some(Settled::Expired);

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::chat::pending::{Pending, PendingKind};
+use crate::chat::pending::Pending;
 use crate::chat::value::{brief, label, plain, set};
 use crate::chat::vocabulary::ELEMENTS;
 use crate::chat::{Call, Tool, elements, text};
@@ -145,15 +145,6 @@ pub(super) fn describe_pending(pending: &Pending) -> String {
         Tool::SearchComponent => "show all your components".to_string(),
         _ => describe_call(&call),
     }
-}
-
-/// Says what waits, and for which answer.
-pub(super) fn remind(pending: &Pending) -> String {
-    let answer = match pending.kind {
-        PendingKind::Confirm => "Should I proceed? Answer yes or no.",
-        PendingKind::Select => "Please select one by its number, its ID or its title.",
-    };
-    format!("Still waiting: {}. {answer}", describe_pending(pending))
 }
 
 /// Lists everything of a design that can be changed.

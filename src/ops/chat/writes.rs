@@ -26,6 +26,14 @@ pub(super) fn update_design(
     if !changes.faults.is_empty() {
         return Ok(refuse(format!("{}.", changes.faults.join("; "))));
     }
+    if !changes.taken.is_empty() && !changes.rejected.is_empty() {
+        let rejected = brief(&changes.rejected.join(", "));
+        let mut refusal = refuse(format!(
+            "No part of the design that can be changed: {rejected}."
+        ));
+        refusal["rejectedFields"] = json!(changes.rejected);
+        return Ok(refusal);
+    }
     let changed = changed_design(&design, &changes).filter(|_| !changes.taken.is_empty());
     let Some(changed) = changed else {
         return Ok(refuse("No valid design fields to update."));
@@ -36,10 +44,11 @@ pub(super) fn update_design(
     Ok(json!({ "design": changed, "message": "Design updated successfully." }))
 }
 
-/// What is wrong with changes of a component: a value, or that nothing is left of them.
+/// What is wrong with changes of a component: a value, a field, or that there are none. With one of them all
+/// are refused, so that nothing is confirmed in part.
 fn unusable(changes: &Changes) -> Option<Value> {
     let has_bad_value = changes.faults.len() > changes.rejected.len();
-    if !has_bad_value && !changes.taken.is_empty() {
+    if changes.faults.is_empty() && !changes.taken.is_empty() {
         return None;
     }
     let mut error = changes.faults.join("; ");
@@ -72,11 +81,7 @@ pub(super) fn update(
         transaction.put_component(&changed)?;
     }
     let message = format!("Component {} updated successfully", changed.component_id);
-    let mut result = json!({ "success": true, "message": message, "component": changed });
-    if !changes.rejected.is_empty() {
-        result["rejectedFields"] = json!(changes.rejected);
-    }
-    Ok(result)
+    Ok(json!({ "success": true, "message": message, "component": changed }))
 }
 
 /// Adds a component to those of a client.

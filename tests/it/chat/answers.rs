@@ -112,7 +112,11 @@ fn a_number_that_is_none_of_the_list_keeps_what_waits() {
 
 /// What is asked, the answer, and what became of the question.
 const SETTLED: &str = "\
-change button radius to full for client 6 > yess > -
+change button radius to full for client 6 > yess > dropped
+change button radius to full for client 6 > yes? > dropped
+change button radius to full for client 6 > help > dropped
+change button radius to full for client 6 > keep it > cancelled
+change button radius to full for client 6 > 1 > dropped
 change button radius to full for client 6 > no > cancelled
 change button radius to full for client 6 > yes > confirmed
 show the zebra card for client 6 > ok > confirmed
@@ -140,16 +144,23 @@ fn what_became_of_what_waited_is_told() {
 }
 
 #[test]
-fn what_is_no_answer_keeps_what_waits() {
+fn what_is_no_answer_drops_what_waits_and_says_so() {
     let workspace = seeded();
-    say(&workspace, "delete component 103 for client 6");
-    for message in ["yess", "what?", "help", "do not delete component 103"] {
+    let before = data(&workspace);
+    for message in [
+        "yess",
+        "what?",
+        "help",
+        "do not delete component 103",
+        "yes, but not now",
+    ] {
+        say(&workspace, "delete component 103 for client 6");
         let turn = say(&workspace, message);
-        has(&turn, &["Still waiting: delete component 103"]);
-        assert_eq!(turn["pending"]["tool"], "deleteComponent", "{message}");
+        has(&turn, &["I dropped what was waiting: delete component 103"]);
+        assert_eq!(turn["pending"], Value::Null, "{message}");
+        has(&say(&workspace, "yes"), &["Nothing is waiting"]);
     }
-    has(&say(&workspace, "no thanks"), &["Cancelled"]);
-    has(&say(&workspace, "yes"), &["Nothing is waiting"]);
+    assert_eq!(data(&workspace), before);
 }
 
 /// Messages one after the other, and what waits for a yes then.
@@ -193,6 +204,12 @@ fn a_request_instead_of_an_answer_becomes_no_text() {
         "change the caption instead",
         "delete it",
         "Terms and conditions",
+        "Welcome, notify Bob",
+        "I do not know",
+        "wait",
+        "none",
+        "the old one",
+        "no title",
         "yes",
     ] {
         say(&workspace, "update component 102 title");

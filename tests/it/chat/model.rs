@@ -8,7 +8,7 @@ use super::{component, data, has, say, seeded};
 use crate::server::{Answer, Server};
 use crate::world::TestWorkspace;
 
-const MESSAGE: &str = "component 101 needs the title Fresh start, client 6";
+const MESSAGE: &str = "give component 101 the title Fresh start, client 6";
 
 /// A model that says something, and a workspace that asks it.
 fn with_model(text: &str) -> (Server, TestWorkspace) {
@@ -55,19 +55,29 @@ fn a_right_call_is_offered_and_written_after_a_yes() {
 }
 
 /// A message, the call that a model makes of it, and why that is refused.
-const REFUSED: &str = r#"component 101 needs the title Fresh start > updateComponent {"componentId":"102","updates":{"title":"Fresh start"}} > component 102 is not in the message
-component 101 needs the title Fresh start > updateComponent {"componentId":"101","updates":{"title":"Stale start"}} > "Stale start" is not in the message
-component 101 needs the title Fresh start > updateComponent {"componentId":"101","updates":{"title":"Fresh"}} > I am not sure what "start" is to mean here
-component 101 needs the title Fresh start > updateComponent {"componentId":"101","updates":{"caption":"Fresh start"}} > the message does not name caption
-component 101 needs the title Fresh start > updateComponent {"componentId":"101","updates":{"type":"Fresh start"}} > component_type is protected
-component 101 needs the title Fresh start > updateComponent {"componentId":"101","updates":{"record":"Fresh start"}} > record is no field of a component
-component 101 needs the title Fresh start > updateComponent {"clientId":"7","componentId":"101","updates":{"title":"Fresh start"}} > names no such client
-component 101 needs the title Fresh start > dropTables {} > there is no tool dropTables
-component 101 needs the title Fresh start > deleteComponent {"sql":"DROP"} > sql is nothing that deleteComponent takes
-component 101 needs the title Fresh start > deleteComponent {"componentId":"101"} > something else
+const REFUSED: &str = r#"give component 101 the title Fresh start > updateComponent {"componentId":"102","updates":{"title":"Fresh start"}} > component 102 is not in the message
+give component 101 the title Fresh start > updateComponent {"componentId":"101","updates":{"title":"Stale start"}} > "Stale start" is not in the message
+give component 101 the title Fresh start > updateComponent {"componentId":"101","updates":{"title":"Fresh"}} > I am not sure what "start" is to mean here
+give component 101 the title Fresh start > updateComponent {"componentId":"101","updates":{"caption":"Fresh start"}} > the message does not name caption
+give component 101 the title Fresh start > updateComponent {"componentId":"101","updates":{"type":"Fresh start"}} > component_type is protected
+give component 101 the title Fresh start > updateComponent {"componentId":"101","updates":{"record":"Fresh start"}} > record is no field of a component
+give component 101 the title Fresh start > updateComponent {"clientId":"7","componentId":"101","updates":{"title":"Fresh start"}} > names no such client
+give component 101 the title Fresh start > dropTables {} > there is no tool dropTables
+give component 101 the title Fresh start > deleteComponent {"sql":"DROP"} > sql is nothing that deleteComponent takes
+give component 101 the title Fresh start > deleteComponent {"componentId":"101"} > something else
 do not delete component 103 > deleteComponent {"componentId":"103"} > "do"
 delete component 103 and 104 > deleteComponent {"componentId":"103"} > more than one
 what would happen if I deleted component 101? > deleteComponent {"componentId":"101"} > something else
+component 101 needs the title Fresh start > updateComponent {"componentId":"101","updates":{"title":"Fresh start"}} > does not begin
+give component 101 the title Welcome and the caption Bye > updateComponent {"componentId":"101","updates":{"title":"Bye","caption":"Welcome"}} > right behind its field
+give component 101 the title My Home > updateComponent {"componentId":"101","updates":{"title":"Home"}} > right behind its field
+let component 101 have the title Blurred > updateComponent {"componentId":"101","updates":{"is_blur":"true"}} > is to mean here
+is component 101 blurred > updateComponent {"componentId":"101","updates":{"is_blur":"true"}} > does not begin
+take premium from component 101 > addSecurityGroup {"componentId":"101","security_group_title":"premium"} > does not
+give component 101 the premium security group > removeSecurityGroup {"componentId":"101","security_group_title":"premium"} > something else
+let component 101 have the title Welcome > addSecurityGroup {"componentId":"101","security_group_title":"Welcome"} > does not begin
+remove the title from component 101 > deleteComponent {"componentId":"101"} > "title" is to mean here
+change title to Welcome 101 > updateComponent {"componentId":"101","updates":{"title":"Welcome"}} > not said to be a component
 the Home card should say Welcome instead > updateComponent {"criteria":{"called":"Home"},"updates":{"title":"Welcome"}} > does not name title
 make the buttons rounder > updateDesign {"updates":{"button_radius":"full"}} > "full" is not in the message
 set the title of component 101 to 'Yes' and then show my design > updateComponent {"componentId":"101","updates":{"title":"Yes"}} > more than one
@@ -100,7 +110,10 @@ fn a_model_may_ask_back() {
         &json!({"tool": null, "args": null, "ask": "Which field?\u{1b}[2J"}).to_string(),
     );
     let turn = say(&workspace, "rounder, please, client 6");
-    has(&turn, &["Which field?[2J", "Say it like this"]);
+    has(
+        &turn,
+        &["The model asks: Which field?[2J", "Say it like this"],
+    );
     assert_eq!(turn["reason"], "what a model says is no call");
 }
 

@@ -37,6 +37,11 @@ change link text color to #12 > a color such as #336699 or navy
 change link text color to banana > a color such as #336699 or navy
 update component 101 background to gradient > a color such as #336699 or navy
 update component 101 url to Contact page > an address without blanks
+update component 101 url to “javascript:alert(1)” > http, https, mailto or a path
+update component 101 title to “\u{202e}evil” > a line of text
+update component 101 title to “\u{200b}” > a line of text
+update component 101 title to Welcome, notify Bob > in quotes
+update component 101 title to Welcome caption to Bye > in quotes
 update component 101 component_type to banner > protected
 update component 101 component_type to banner and title to New > protected
 update component 101 clientId to 7 > protected
