@@ -11,6 +11,8 @@ mod queue;
 mod source;
 mod stream;
 
+use std::collections::VecDeque;
+
 use axum::body::Body;
 use axum::http::header::{CACHE_CONTROL, HeaderName};
 use bytes::Bytes;
@@ -75,8 +77,11 @@ fn listen(call: Call) -> Promise {
         })??;
         let pass = Pass::of(&call.server, &call.headers);
         // Browsers wait for seconds before they connect again unless a server says otherwise.
-        let first = std::iter::once(Bytes::from_static(b"retry: 500\n")).chain(missed);
-        Ok(streamed(Stream::new(first.collect(), comes, pass)))
+        let mut missed = VecDeque::from(missed);
+        if let Some(first) = missed.front_mut() {
+            *first = [b"retry: 500\n", &first[..]].concat().into();
+        }
+        Ok(streamed(Stream::new(missed, comes, pass)))
     })
 }
 
