@@ -3,6 +3,7 @@
 //! Start at [`ops`] for what cleo can do, at [`task`] and [`skill`] for what it works on, and at
 //! `cli` for the command line. ARCHITECTURE.md has the map and the rules between the layers.
 
+#![cfg_attr(not(any(test, fuzzing)), warn(unused_crate_dependencies))]
 #![cfg_attr(fuzzing, allow(dead_code, reason = "fuzzing needs the readers only"))]
 
 mod agent;
