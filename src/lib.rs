@@ -19,6 +19,8 @@ mod config;
 mod coordinator;
 mod dispatch;
 mod document;
+#[cfg(not(fuzzing))]
+mod embedded;
 mod error;
 mod estimate;
 mod file;

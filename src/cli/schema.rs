@@ -7,17 +7,15 @@ mod made;
 use std::process::ExitCode;
 
 use clap::Args;
-use rust_embed::RustEmbed;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::Face;
 use super::screen::Tone;
+use crate::embedded;
 use crate::error::{Code, Error, Result, nearest};
 
-#[derive(RustEmbed)]
-#[folder = "docs/schemas"]
-struct Files;
+const FOLDER: &str = "docs/schemas/";
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -74,13 +72,12 @@ pub(super) fn of(command: &str) -> Option<Value> {
 }
 
 fn text(command: &str) -> Option<String> {
-    let file = Files::get(&format!("{command}.json"))?;
-    String::from_utf8(file.data.into_owned()).ok()
+    embedded::text(&format!("{FOLDER}{command}.json"))
 }
 
 fn names() -> Vec<String> {
-    let names = Files::iter().filter_map(|name| Some(name.strip_suffix(".json")?.to_string()));
-    let mut names: Vec<String> = names.collect();
+    let names = embedded::names(FOLDER).filter_map(|name| name.strip_suffix(".json"));
+    let mut names: Vec<String> = names.map(str::to_string).collect();
     names.sort();
     names
 }

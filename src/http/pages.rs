@@ -1,23 +1,22 @@
 //! The web application: its files, which are embedded, and its pages, each with a title and a first
 //! content of its own, so that something is to be read before any script runs.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use axum::extract::Request;
-use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, ETAG, IF_NONE_MATCH, LOCATION};
-use axum::http::{Method, StatusCode, Uri};
-use rust_embed::RustEmbed;
+use axum::http::header::{
+    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, ETAG, IF_NONE_MATCH,
+    LOCATION, VARY,
+};
+use axum::http::{HeaderMap, Method, StatusCode, Uri};
 use sha2::{Digest as _, Sha256};
 
 use super::answer::Answer;
+use crate::embedded;
 use crate::error::{Code, Error, Result};
 use crate::markdown::escape_html;
 
-#[derive(RustEmbed)]
-#[folder = "web/dist"]
-#[allow_missing = true]
-struct Dist;
+const FOLDER: &str = "web/dist";
 
 /// Where each page is, and what it is called. `{}` is any one part.
 const PAGES: [(&str, &str); 13] = [
@@ -61,8 +60,7 @@ pub(super) struct Pages {
 
 impl Pages {
     pub(super) fn embedded() -> Pages {
-        let index = Dist::get("index.html");
-        let index = index.and_then(|file| String::from_utf8(file.data.into_owned()).ok());
+        let index = embedded::text(&format!("{FOLDER}/index.html"));
         Pages::of(index.unwrap_or_else(|| BARE.to_string()))
     }
 
@@ -107,8 +105,9 @@ pub(super) fn answer(pages: &Pages, request: &Request, is_in: bool) -> Result<An
     if !matches!(*request.method(), Method::GET | Method::HEAD) || path.starts_with("/api/") {
         return Err(nothing(path));
     }
-    if let Some(file) = Dist::get(path.trim_start_matches('/')).filter(|_| path != "/index.html") {
-        return Ok(sent(path, &file, request));
+    let file = embedded::find(&format!("{FOLDER}{path}"));
+    if let Some(gzip) = file.filter(|_| path != "/index.html") {
+        return Ok(send_file(path, gzip, request));
     }
     page(pages, request.uri(), is_in)
 }
@@ -139,11 +138,6 @@ pub(super) fn page(pages: &Pages, place: &Uri, is_in: bool) -> Result<Answer> {
     })
 }
 
-#[cfg(test)]
-pub(super) fn files() -> impl Iterator<Item = Cow<'static, str>> {
-    Dist::iter()
-}
-
 fn nothing(path: &str) -> Error {
     let shown: String = path.chars().take(200).collect();
     Error::new(Code::PathNotFound, format!("{shown} does not exist here"))
@@ -161,22 +155,53 @@ fn is_at(page: &str, path: &str) -> bool {
     }
 }
 
-fn sent(path: &str, file: &rust_embed::EmbeddedFile, request: &Request) -> Answer {
-    let digest = crate::id::hex(&file.metadata.sha256_hash());
-    let tag = format!("\"{}\"", digest.trim_start_matches("sha256:"));
-    let known = request.headers().get(IF_NONE_MATCH);
-    let is_known = known.is_some_and(|known| known.as_bytes() == tag.as_bytes());
-    // The names of these hold digests of what is in them.
+fn send_file(path: &str, gzip: &'static [u8], request: &Request) -> Answer {
+    let headers = request.headers();
+    // gzip ends with the checksum and the length of the content.
+    let end: String = gzip[gzip.len().saturating_sub(8)..]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    // A weak tag: the content is the same in each encoding.
+    let tag = format!("W/\"{end}\"");
+    let is_known = headers
+        .get(IF_NONE_MATCH)
+        .is_some_and(|known| known.as_bytes() == tag.as_bytes());
+    // The names of these hold digests of their contents.
     let cache = match path.starts_with("/assets/") {
         true => "public, max-age=31536000, immutable",
         false => "no-cache",
     };
-    let answer = match (is_known, &file.data) {
-        (true, _) => Answer::bytes(mime(path), "").under(StatusCode::NOT_MODIFIED),
-        (false, Cow::Borrowed(bytes)) => Answer::bytes(mime(path), *bytes),
-        (false, Cow::Owned(bytes)) => Answer::bytes(mime(path), bytes.clone()),
+    let answer = match is_known {
+        true => Answer::bytes(mime(path), "").under(StatusCode::NOT_MODIFIED),
+        false => embedded_answer(mime(path), gzip, headers),
     };
     answer.header(CACHE_CONTROL, cache).header(ETAG, &tag)
+}
+
+/// Answers with an embedded file, compressed where the client accepts it.
+pub(super) fn embedded_answer(
+    mime: &'static str,
+    gzip: &'static [u8],
+    headers: &HeaderMap,
+) -> Answer {
+    let answer = match accepts_gzip(headers) {
+        true => Answer::bytes(mime, gzip).header(CONTENT_ENCODING, "gzip"),
+        false => Answer::bytes(mime, embedded::decompress(gzip)),
+    };
+    answer.header(VARY, "accept-encoding")
+}
+
+fn accepts_gzip(headers: &HeaderMap) -> bool {
+    let accepted = headers
+        .get_all(ACCEPT_ENCODING)
+        .iter()
+        .filter_map(|value| value.to_str().ok());
+    accepted.flat_map(|value| value.split(',')).any(|coding| {
+        let (name, weight) = coding.split_once(';').unwrap_or((coding, ""));
+        let weight = weight.trim().trim_start_matches("q=");
+        name.trim().eq_ignore_ascii_case("gzip") && weight.parse() != Ok(0.0)
+    })
 }
 
 fn mime(path: &str) -> &'static str {

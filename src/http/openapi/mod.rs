@@ -6,13 +6,17 @@ mod made;
 mod names;
 
 use super::answer::{Answer, JSON};
+use super::call::Call;
+use super::pages::embedded_answer;
 use super::route::Route;
+use crate::embedded;
+use crate::error::Result;
 
-const DESCRIPTION: &str = include_str!("../../../docs/openapi.json");
+const DESCRIPTION: &str = "docs/openapi.json";
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::get("/openapi.json", |_| Ok(Answer::bytes(JSON, DESCRIPTION)))
+        Route::get("/openapi.json", send_description)
             .about("Describes the API, in the form of OpenAPI 3.1")
             .tag("server")
             .answers::<serde_json::Value>(200)
@@ -20,4 +24,9 @@ pub(super) fn routes() -> Vec<Route> {
             .page()
             .open(),
     ]
+}
+
+fn send_description(call: &Call) -> Result<Answer> {
+    let gzip = embedded::find(DESCRIPTION).unwrap_or_default();
+    Ok(embedded_answer(JSON, gzip, &call.headers))
 }

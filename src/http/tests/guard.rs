@@ -363,17 +363,41 @@ fn every_page_says_what_it_is_before_any_script_runs() {
 #[test]
 fn files_of_the_application_are_kept_by_browsers_as_long_as_they_are_the_same() {
     let world = World::new();
-    let Some(path) = crate::http::pages::files().find(|path| path.starts_with("assets/")) else {
+    let Some(name) = crate::embedded::names("web/dist/assets/").next() else {
         return;
     };
-    let told = world.get(&format!("/{path}"));
+    let path = format!("/assets/{name}");
+    let told = world.get(&path);
     assert_eq!(told.status, 200);
     assert!(told.header("cache-control").contains("immutable"));
     let tag = told.header("etag").to_string();
-    let request = world
-        .request("GET", &format!("/{path}"))
-        .header("if-none-match", tag);
+    let request = world.request("GET", &path).header("if-none-match", tag);
     assert_eq!(world.send(request.body(Body::empty()).unwrap()).status, 304);
+}
+
+#[test]
+fn files_are_compressed_for_clients_that_accept_it() {
+    let world = World::new();
+    let plain = world.get("/openapi.json");
+    assert!(!plain.headers.contains_key("content-encoding"));
+    for (accepted, is_compressed) in [("br, gzip;q=0.5", true), ("gzip;q=0", false), ("br", false)]
+    {
+        let request = world
+            .request("GET", "/openapi.json")
+            .header("accept-encoding", accepted);
+        let told = world.send(request.body(Body::empty()).unwrap());
+        assert_eq!(told.header("vary"), "accept-encoding");
+        let content = match is_compressed {
+            true => crate::embedded::decompress(&told.bytes),
+            false => told.bytes.clone(),
+        };
+        assert_eq!(
+            told.headers.contains_key("content-encoding"),
+            is_compressed,
+            "{accepted}"
+        );
+        assert_eq!(content, plain.bytes, "{accepted}");
+    }
 }
 
 #[test]
