@@ -13,7 +13,7 @@ use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::complete::{Checks, check_all, complete_checked};
-use crate::ops::gates::Renewal;
+use crate::ops::gates::{Extent, Renewal};
 use crate::ops::runs::journal::{self, Journal};
 use crate::ops::{claims, spawn};
 use crate::run::Outcome;
@@ -188,7 +188,7 @@ impl Engine<'_> {
             folder: self.slots[step].tree.as_ref().map(|tree| tree.root.clone()),
             task: self.tasks[step],
             renewal: Renewal {
-                stale_only: false,
+                extent: Extent::Open,
                 only: None,
                 bounds: Bounds {
                     time: Duration::from_secs(self.options.gate_time_limit),

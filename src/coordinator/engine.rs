@@ -31,7 +31,7 @@ use crate::run::told::{Planned, Told, kind};
 use crate::run::{RUN_FINISHED, Run, RunKind};
 use crate::runner::signals::Guard;
 use crate::store::agency::Agency;
-use crate::store::sqlite::SqliteAgency;
+use crate::store::sqlite::{DatabaseFiles, SqliteAgency};
 
 const COORDINATOR: &str = "cleo";
 
@@ -89,6 +89,7 @@ pub(super) struct Engine<'a> {
     pub(super) begun: Instant,
     pub(super) looked: Instant,
     pub(super) renewed: Instant,
+    files: [DatabaseFiles; 2],
     _alive: Alive,
 }
 
@@ -113,6 +114,17 @@ pub(super) fn check_depth(ambience: &Ambience) -> Result<()> {
     Err(Error::new(Code::RunNested, message).fix("cleo runs list --status running"))
 }
 
+/// Notes the criteria that each task has now, which count in the run and in whatever goes on with it.
+fn pin_criteria(context: &mut Context, planned: &mut [Planned]) -> Result<()> {
+    context.read(|transaction| {
+        for one in planned {
+            let task = transaction.task(one.task_id)?;
+            one.acceptance = task.map(|task| task.acceptance).unwrap_or_default();
+        }
+        Ok(())
+    })
+}
+
 pub(super) struct Outset {
     pub(super) context: Context,
     pub(super) team: Team,
@@ -134,7 +146,8 @@ impl<'a> Engine<'a> {
         let clock = surroundings.clock;
         let user = surroundings.actor.clone();
         let mut context = Context::open(surroundings)?;
-        let planned = selection::plan(&mut context, &options.selection)?;
+        let mut planned = selection::plan(&mut context, &options.selection)?;
+        pin_criteria(&mut context, &mut planned)?;
         let team = selection::team(&mut context, &planned, &options, &ambience)?;
         let workspace = context.workspace.clone();
         let trust = Trust::new(&context.surroundings, &workspace);
@@ -176,6 +189,7 @@ impl<'a> Engine<'a> {
             tasks: planned.clone(),
             branch: base.as_ref().and_then(|base| base.branch.clone()),
             commit: base.as_ref().map(|base| base.commit.clone()),
+            conversion: base.as_ref().and_then(|base| base.conversion.clone()),
             ..Told::default()
         };
         let outset = Outset {
@@ -189,9 +203,6 @@ impl<'a> Engine<'a> {
             base,
         };
         let mut engine = Engine::open(outset, agency, listener)?;
-        for id in engine.tasks.clone() {
-            engine.fix_current_criteria(id)?;
-        }
         engine.tell(kind::RUN_STARTED, started);
         engine.keep_run()?;
         Ok(engine)
@@ -209,6 +220,10 @@ impl<'a> Engine<'a> {
             planned,
             ..
         } = outset;
+        let criteria = planned
+            .iter()
+            .map(|task| (task.task_id, task.acceptance.clone()));
+        context.surroundings.assignment.criteria = Arc::new(criteria.collect());
         // Who holds the tasks of a run: nobody else has this name.
         context.surroundings.actor.clone_from(&run.id);
         context.surroundings.judges_workspace = true;
@@ -227,6 +242,7 @@ impl<'a> Engine<'a> {
             }
             None => None,
         };
+        let databases = [context.workspace.database(), context.workspace.agency()];
         let tasks: Vec<TaskId> = planned.iter().map(|task| task.task_id).collect();
         let places = tasks.iter().enumerate();
         Ok(Engine {
@@ -255,6 +271,7 @@ impl<'a> Engine<'a> {
             begun: Instant::now(),
             looked: Instant::now(),
             renewed: Instant::now(),
+            files: databases.map(|database| DatabaseFiles::new(&database)),
             _alive: outset.alive,
         })
     }
@@ -366,6 +383,9 @@ impl<'a> Engine<'a> {
         }
         let looked = self.look_again();
         self.keep()?;
+        for files in &self.files {
+            files.require_unchanged()?;
+        }
         self.run.status = report::status(&self.board, stop);
         self.run.completed_at = Some(self.context.now());
         report::total(&mut self.run, &self.board, self.begun.elapsed());

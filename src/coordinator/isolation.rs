@@ -8,10 +8,10 @@ use super::machine::Fact;
 use super::prompt;
 use super::trees::{Declared, Merge, Tree, Trees};
 use crate::claim::Claim;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 use crate::ops::complete::{Completion, Lacking, complete_all, lacking};
-use crate::ops::gates::{self, Renewal};
+use crate::ops::gates::{self, Extent, Renewal};
 use crate::ops::{Context, claims, require};
 use crate::run::Outcome;
 use crate::run::told::{Told, kind};
@@ -55,7 +55,7 @@ impl Engine<'_> {
     pub(super) fn bring_home(&mut self, (id, epoch): (TaskId, Option<u32>)) -> Result<()> {
         let step = self.places[&id];
         let Some(tree) = self.slots[step].tree.clone() else {
-            let done = self.done_at_home(id, epoch)?;
+            let done = self.done_at_home(id, epoch, false)?;
             return self.completed(done);
         };
         match self.brought_home(&tree, id, epoch)? {
@@ -96,8 +96,7 @@ impl Engine<'_> {
     pub(super) fn completed_from_before(&mut self, step: usize) -> Result<Completion> {
         let (id, epoch) = (self.tasks[step], self.slots[step].epoch);
         let Some(tree) = self.slots[step].tree.clone() else {
-            let mut done = complete_all(&mut self.context, &[(id, epoch)], &mut self.required)?;
-            return Ok(done.remove(0));
+            return self.complete_one(id, epoch);
         };
         Ok(match self.brought_home(&tree, id, epoch)? {
             Brought::Lacking(lacking) => (id, Err(lacking)),
@@ -123,9 +122,11 @@ impl Engine<'_> {
             return Ok(Brought::Lacking(lacking));
         };
         let saved = trees.commit(tree, &message);
-        if let Err(error) = saved.and_then(|()| trees.require_reportable(tree)) {
-            return Ok(Brought::Stuck(None, prompt::told(&error)));
-        }
+        let saved = saved.and_then(|()| trees.require_reportable(tree));
+        let ignored = match saved.and_then(|()| trees.ignored_file(tree)) {
+            Ok(ignored) => ignored,
+            Err(error) => return Ok(Brought::Stuck(None, prompt::told(&error))),
+        };
         let why = match trees.merge(tree, &message) {
             Ok(Merge::Done(commit)) => Ok(commit),
             Ok(Merge::Conflict(why)) => Err(why),
@@ -143,11 +144,15 @@ impl Engine<'_> {
         };
         let mut aside = Vec::new();
         let reported = trees.report(tree, &mut aside);
+        let is_seen_whole = ignored.is_none() && trees.is_merged_alone(tree).unwrap_or(false);
         self.tell_aside(self.places[&id], &aside);
         if let Err(error) = reported {
             return self.not_home(commit.as_deref(), &error);
         }
-        let mut done = self.done_at_home(id, epoch)?;
+        let mut done = self.done_at_home(id, epoch, !is_seen_whole)?;
+        if let (Some(name), Err(lacking)) = (ignored, &mut done.1) {
+            lacking.faults.push(not_merged(&name));
+        }
         if let (Some(trees), Some(commit), Err(lacking)) = (&self.trees, &commit, &mut done.1) {
             // It verified alone and does not beside what was merged before: nobody gets it so.
             if !take_back_merge(trees, commit)? {
@@ -194,22 +199,29 @@ impl Engine<'_> {
         lacking.or_else(of_the_place)
     }
 
-    /// Completes a step in the workspace. Commands that passed in the worktree must pass here too.
-    fn done_at_home(&mut self, id: TaskId, epoch: Option<u32>) -> Result<Completion> {
-        let mut once = || -> Result<Completion> {
-            let mut done = complete_all(&mut self.context, &[(id, epoch)], &mut self.required)?;
-            Ok(done.remove(0))
-        };
-        let done = once()?;
-        let is_old = |lacking: &Lacking| {
-            let mut faults = lacking.faults.iter();
-            faults.all(|fault| matches!(fault.code, Code::EvidenceStale | Code::CriterionOpen))
-        };
-        if !done.1.as_ref().is_err_and(is_old) {
-            return Ok(done);
+    /// Completes a step in the workspace. Commands that passed in the worktree must pass here too: those that
+    /// are stale are run, with `runs_all` all of them.
+    fn done_at_home(
+        &mut self,
+        id: TaskId,
+        epoch: Option<u32>,
+        runs_all: bool,
+    ) -> Result<Completion> {
+        if !runs_all {
+            let done = self.complete_one(id, epoch)?;
+            let is_old = |lacking: &Lacking| {
+                let mut faults = lacking.faults.iter();
+                faults.all(|fault| matches!(fault.code, Code::EvidenceStale | Code::CriterionOpen))
+            };
+            if !done.1.as_ref().is_err_and(is_old) {
+                return Ok(done);
+            }
         }
         let renewal = Renewal {
-            stale_only: false,
+            extent: match runs_all {
+                true => Extent::All,
+                false => Extent::Open,
+            },
             only: None,
             bounds: Duration::from_secs(self.options.gate_time_limit).into(),
             epoch,
@@ -219,6 +231,10 @@ impl Engine<'_> {
             Err(error) if error.code == Code::Untrusted => return Ok((id, Err(error.into()))),
             renewed => drop(renewed?),
         }
+        self.complete_one(id, epoch)
+    }
+
+    fn complete_one(&mut self, id: TaskId, epoch: Option<u32>) -> Result<Completion> {
         let mut done = complete_all(&mut self.context, &[(id, epoch)], &mut self.required)?;
         Ok(done.remove(0))
     }
@@ -355,6 +371,13 @@ pub(super) fn kept_on(trees: &Trees, branch: String, told: Told) -> Told {
 
 fn declared(context: &mut Context, task: TaskId) -> Result<Declared> {
     context.read(|transaction| Ok(Declared::of(&require(transaction, task)?)))
+}
+
+fn not_merged(name: &str) -> Error {
+    let message = format!(
+        "its commands passed in the worktree, where git ignores {name}: what git ignores is not merged"
+    );
+    Error::new(Code::NotVerified, message).fix(format!("git check-ignore -v {}", quote(name)))
 }
 
 fn not_taken_back(commit: &str) -> Error {

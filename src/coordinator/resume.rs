@@ -141,6 +141,7 @@ pub(super) fn recorded_base(events: &[Event]) -> Option<Base> {
     Some(Base {
         branch: started.branch,
         commit: made.next_back().or(started.commit)?,
+        conversion: started.conversion,
     })
 }
 

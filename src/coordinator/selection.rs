@@ -59,6 +59,7 @@ pub(super) fn plan(context: &mut Context, selection: &Selection) -> Result<Vec<P
                 .map(|outline| outline.title.clone())
                 .unwrap_or_default(),
             needs: needs(node, &nodes, &children),
+            acceptance: Vec::new(),
             is_epic: node.is_epic,
         }
     });

@@ -11,6 +11,7 @@
 mod base;
 mod checkout;
 mod conflicts;
+mod conversion;
 mod copying;
 mod git;
 mod merging;

@@ -127,11 +127,10 @@ impl Evidence {
         {
             return Freshness::Stale;
         }
-        match self
-            .origin
-            .as_ref()
-            .and_then(|origin| origin.tree.as_deref())
-        {
+        let then = self.origin.as_ref().map(|origin| origin.tree.as_deref());
+        match then.unwrap_or_default() {
+            // Taken of files that could not be read, it proves nothing of files that can.
+            None if self.is_proof() && present.tree.is_some() => Freshness::Stale,
             None => Freshness::Unknown,
             then if then == present.tree => Freshness::Fresh,
             Some(_) => Freshness::Stale,
@@ -226,6 +225,7 @@ mod tests {
             (vec![taken(note(), Some("now"))], Fresh),
             (vec![taken(note(), Some("then"))], Stale),
             (vec![taken(note(), None)], Unknown),
+            (vec![taken(file("f"), None)], Stale),
             (vec![taken(file("f"), Some("now"))], Fresh),
             (vec![taken(file("g"), Some("now"))], Stale),
             (
@@ -257,10 +257,9 @@ mod tests {
             tree: None,
             file: &|_| None,
         };
-        assert_eq!(
-            freshness(&[taken(note(), Some("then"))], &unreadable),
-            Stale
-        );
+        for (then, expected) in [(Some("then"), Stale), (None, Unknown)] {
+            assert_eq!(freshness(&[taken(note(), then)], &unreadable), expected);
+        }
     }
 
     #[test]

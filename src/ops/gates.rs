@@ -20,7 +20,7 @@ use crate::workspace::Workspace;
 use take::Scene;
 
 pub(super) use lacks::{lacks, through_trust};
-pub(crate) use refresh::{Outcome, Ran, Renewal, Renewed, accept, renew};
+pub(crate) use refresh::{Extent, Outcome, Ran, Renewal, Renewed, accept, renew};
 pub(crate) use standing::{
     CriterionStanding, CriterionState, GateState, Seen, Summary, TaskGates, gates,
 };

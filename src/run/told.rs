@@ -88,6 +88,8 @@ pub(crate) struct Told {
     /// The commit that brought the work into the workspace; at the start of a run with worktrees the one that was
     /// checked out.
     pub(crate) commit: Option<String>,
+    /// Digest of the settings by which git converts content, at the start of a run with worktrees.
+    pub(crate) conversion: Option<String>,
     /// The tasks of the run, in order.
     pub(crate) tasks: Vec<Planned>,
     pub(crate) options: Option<Value>,
@@ -120,7 +122,7 @@ impl Told {
 }
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Planned {
     pub(crate) task_id: TaskId,
@@ -128,6 +130,9 @@ pub(crate) struct Planned {
     /// The tasks of the run that come before it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) needs: Vec<TaskId>,
+    /// Its criteria when the run began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) acceptance: Vec<String>,
     /// True for an epic, which is done once its parts are.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_epic: bool,
@@ -233,9 +238,9 @@ mod tests {
     fn a_task_is_in_the_wave_after_the_last_that_it_needs() {
         let planned = |id, needs: &[u32], is_epic| Planned {
             task_id: TaskId(id),
-            title: String::new(),
             needs: needs.iter().copied().map(TaskId).collect(),
             is_epic,
+            ..Planned::default()
         };
         let tasks = [
             planned(1, &[2, 3], true),

@@ -74,6 +74,17 @@ lightens-later)
     env -u CLEO_RUN_ID -u CLEO_TASK_ID -u CLEO_EPOCH CLEO_AGENT=alice cleo update T3 --clear acceptance >"$here/lightened" 2>&1
     work && say complete
     ;;
+# The same, and the first agent hangs.
+lightens-later-and-hangs)
+    env -u CLEO_RUN_ID -u CLEO_TASK_ID -u CLEO_EPOCH CLEO_AGENT=alice cleo update T3 --clear acceptance >"$here/lightened" 2>&1
+    [ -e "$here/hangs" ] || { : >"$here/hangs" && exec sleep 600; }
+    work && say complete
+    ;;
+# Has the agent of T2 complete T3 by force.
+forces-later)
+    [ "$CLEO_TASK_ID" != T2 ] || cleo complete T3 --force >"$here/forced" 2>&1
+    work && say complete
+    ;;
 # Has the first agent put something else in the place of the outputs.
 obstructs)
     if [ "$CLEO_TASK_ID" = T1 ]; then

@@ -420,6 +420,33 @@ fn criteria_count_as_they_were_when_the_run_began() {
 }
 
 #[test]
+fn criteria_of_later_tasks_count_when_a_killed_run_is_resumed() {
+    let workspace = planned();
+    workspace.ok("update T3 --acceptance 'It holds :: false'");
+    let how = "lightens-later-and-hangs";
+    let resumed = killed_and_resumed(
+        &workspace,
+        "T2 T3 --jobs 1 --repair 0",
+        how,
+        ".played/hangs",
+    );
+    let missing = task(&resumed["result"], "T3")["missing"].to_string();
+    assert!(missing.contains("E_CRITERION_OPEN"), "{resumed}");
+    assert!(!statuses(&workspace).contains("T3 done"), "{resumed}");
+}
+
+#[test]
+fn a_later_task_that_an_agent_forces_is_not_done() {
+    let workspace = planned();
+    workspace.ok("update T3 --acceptance 'It holds :: false'");
+    let (exit, result) = run(&workspace, "T2 T3 --jobs 1 --repair 0", "forces-later");
+    assert_eq!(exit, 81, "{result}");
+    let later = task(&result, "T3");
+    assert_eq!(later["attempts"], 1, "{later}");
+    assert!(!statuses(&workspace).contains("T3 done"), "{result}");
+}
+
+#[test]
 fn what_somebody_else_completes_by_force_stays_so_and_proves_nothing() {
     let workspace = planned();
     let (exit, result) = run(&workspace, "T2", "is-overruled");
@@ -1028,7 +1055,7 @@ fn a_run_is_given_up_from_another_process() {
 #[test]
 fn a_run_is_given_up_while_the_commands_of_a_task_are_run() {
     let workspace = planned();
-    workspace.ok("update T2 --acceptance 'It holds :: sh -c \"echo $$ >checking; sleep 600\"'");
+    workspace.ok("update T2 --acceptance 'It holds :: sh -c \"[ -e go ] || { echo $$ >checking; sleep 600; }\"'");
     let mut child = begun(&workspace, "T2", "works", "checking");
     let id = id_of_the_run(&workspace);
     let cancelled = workspace.json(&["runs", "cancel", &id]);
@@ -1040,7 +1067,7 @@ fn a_run_is_given_up_while_the_commands_of_a_task_are_run() {
     let command = workspace.read("checking");
     assert!(!Path::new(&format!("/proc/{}", command.trim())).exists());
     assert!(statuses(&workspace).contains("T2 pending"), "given back");
-    workspace.ok("update T2 --clear acceptance");
+    workspace.write("go", "");
     let resumed = workspace.json(&["runs", "resume", &id]);
     assert_eq!(resumed["success"], true, "{resumed}");
 }

@@ -4,6 +4,7 @@ mod branches;
 mod conflicts;
 mod locks;
 mod outputs;
+mod proof;
 mod start;
 
 use std::fs::{self, File};

@@ -32,6 +32,28 @@ fn without_a_workspace_every_command_says_how_to_make_one() {
 }
 
 #[test]
+fn pipes_beside_the_database_are_refused_and_not_waited_for() {
+    let workspace = TestWorkspace::planned();
+    for name in ["cleo.db-journal", "cleo.db-wal", "cleo.db-shm"] {
+        let path = workspace.path(&format!(".cleo/{name}"));
+        let aside = path.with_extension("aside");
+        let was_there = fs::rename(&path, &aside).is_ok();
+        assert_eq!(workspace.shell(&format!("mkfifo .cleo/{name}")).exit, 0);
+        let error = workspace.refused(&["list"], "E_STORE_CORRUPT");
+        let message = error["message"].as_str().unwrap();
+        assert!(
+            message.contains(name) && message.contains("no regular file"),
+            "{message}"
+        );
+        fs::remove_file(&path).unwrap();
+        if was_there {
+            fs::rename(&aside, &path).unwrap();
+        }
+    }
+    workspace.ok("list");
+}
+
+#[test]
 fn a_workspace_is_found_from_below() {
     let workspace = TestWorkspace::planned().with("src/deep/down/file", "");
     let mut command = workspace.command(&["show", "T1"]);

@@ -58,9 +58,9 @@ impl<'a> Progress<'a> {
             kind::RUN_STARTED | kind::RUN_RESUMED => {
                 let tasks = board.tasks().iter().map(|task| Planned {
                     task_id: task.task_id,
-                    title: String::new(),
                     needs: task.needs.clone(),
                     is_epic: task.is_epic,
+                    ..Planned::default()
                 });
                 self.waves = waves(&tasks.collect::<Vec<_>>());
             }

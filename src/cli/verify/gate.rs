@@ -12,7 +12,7 @@ use crate::config::GATES_TIME_LIMIT;
 use crate::error::{Code, Error, Result, quote};
 use crate::gate::{Evidence, Gate, Proof, ROUNDS_MAX, for_shells, in_shell, obeyed, words};
 use crate::id::TaskId;
-use crate::ops::gates::{self, Given, Outcome, Renewal, Renewed, Setting, TaskGates};
+use crate::ops::gates::{self, Extent, Given, Outcome, Renewal, Renewed, Setting, TaskGates};
 use crate::ops::trust::vouch;
 
 // Options of `cleo verify TASK`. A doc comment here would become the help of the command.
@@ -262,7 +262,10 @@ fn ending(proof: &Proof) -> String {
 
 fn renew(face: &mut Face<'_>, task: TaskId, arguments: &GateArguments) -> Result<ExitCode> {
     let renewal = Renewal {
-        stale_only: arguments.refresh,
+        extent: match arguments.refresh {
+            true => Extent::Stale,
+            false => Extent::Open,
+        },
         only: arguments.only,
         bounds: arguments.time_limit(face).into(),
         epoch: arguments.claim.epoch,

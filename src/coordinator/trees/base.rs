@@ -23,6 +23,8 @@ const SHORT: usize = 10;
 pub(in crate::coordinator) struct Base {
     pub(in crate::coordinator) branch: Option<String>,
     pub(in crate::coordinator) commit: String,
+    /// Digest of the settings by which git converts content, when a run began.
+    pub(in crate::coordinator) conversion: Option<String>,
 }
 
 impl Base {
@@ -74,6 +76,7 @@ impl Trees {
         Ok(Base {
             branch,
             commit: commit.to_string(),
+            conversion: None,
         })
     }
 

@@ -109,7 +109,8 @@ impl Trees {
         }
         if let Some(path) = self.find_obstacle(step)? {
             return Ok(Some(format!(
-                "{path} is there in the workspace, and git does not track it"
+                "{path} is there in the workspace, and git does not track it; move it away before a merge, which \
+                 may overwrite it"
             )));
         }
         let try_out = ["read-tree", "--dry-run", "-m", "-u", &step.old, &step.new];
@@ -212,6 +213,7 @@ impl Trees {
         let base = Base {
             branch: step.branch.clone(),
             commit: step.old.clone(),
+            conversion: None,
         };
         let name = base.reference();
         let words = ["update-ref", "-m", "cleo: merge", &name, commit, &step.old];

@@ -29,6 +29,7 @@ impl Trees {
         self.require_own(tree)?;
         self.require_settled(tree)?;
         self.require_finished(tree)?;
+        self.require_conversion()?;
         self.stage(tree)?;
         let staged = ["diff", "--cached", "--quiet", "--no-ext-diff"];
         let staged = staged.into_iter().chain(["--ignore-submodules=none"]);
@@ -116,6 +117,28 @@ impl Trees {
         Err(Error::new(Code::InputInvalid, message).fix(look))
     }
 
+    /// Returns a file of a worktree that git ignores, so that no branch holds it. Reports and cleo's own files
+    /// do not count.
+    pub(in crate::coordinator) fn ignored_file(&self, tree: &Tree) -> Result<Option<String>> {
+        let listed = self.listed(&tree.top, IGNORED)?;
+        let places = self.own_places();
+        let is_work = |name: &&str| {
+            !places
+                .iter()
+                .any(|place| Path::new(name).starts_with(place))
+        };
+        let mut names = listed.split('\0').filter(|name| !name.is_empty());
+        Ok(names.find(is_work).map(str::to_string))
+    }
+
+    /// Returns true if the workspace has no commit that the worktree lacked: nothing else was merged meanwhile.
+    pub(in crate::coordinator) fn is_merged_alone(&self, tree: &Tree) -> Result<bool> {
+        let branch = format!("refs/heads/{}^{{tree}}", tree.branch);
+        let trees = self.done(&self.top, ["rev-parse", "HEAD^{tree}", &branch])?;
+        let mut trees = trees.lines();
+        Ok(trees.next() == trees.next())
+    }
+
     fn fork(&self, tree: &Tree) -> Result<String> {
         let target = self.target()?;
         let target = self.done(&self.top, ["rev-parse", "--verify", &target])?;
@@ -185,12 +208,13 @@ impl Trees {
                 );
                 return Err(Error::new(Code::InputInvalid, message));
             }
-            if let Some((why, look)) = self.only_there(tree, &nested)? {
+            if let Some(why) = self.only_there(tree, &nested)? {
                 let message = format!(
                     "the repository {} {why}, which no branch of the workspace can hold",
                     nested.folder.display()
                 );
-                let fix = format!("git -C {} {look}", quote(&nested.folder.to_string_lossy()));
+                // Its settings are its agent's, so no command of git is suggested there.
+                let fix = format!("ls -la {}", quote(&nested.folder.to_string_lossy()));
                 return Err(Error::new(Code::InputInvalid, message).fix(fix));
             }
             left.extend(self.repositories(&nested.folder, false)?);
@@ -227,21 +251,17 @@ impl Trees {
         Ok(found)
     }
 
-    /// Returns what a nested repository holds that exists nowhere else, with the git command that shows it.
+    /// Returns what a nested repository holds that exists nowhere else.
     /// Ignored repositories may be build copies of a remote, and so may those within another.
-    fn only_there(
-        &self,
-        tree: &Tree,
-        nested: &Nested,
-    ) -> Result<Option<(&'static str, &'static str)>> {
+    fn only_there(&self, tree: &Tree, nested: &Nested) -> Result<Option<&'static str>> {
         let (folder, path) = (&nested.folder, &nested.path);
         // A setting of its own may lead git to other files.
         let mut status = vec!["--work-tree".into(), folder.clone().into_os_string()];
         status.extend(STATUS.map(OsString::from));
         match self.git(folder, status)? {
-            Err(_) => return Ok(Some(("cannot be read", "status"))),
+            Err(_) => return Ok(Some("cannot be read")),
             Ok(changed) if !changed.is_empty() => {
-                return Ok(Some(("has changes that are not committed", "status")));
+                return Ok(Some("has changes that are not committed"));
             }
             Ok(_) => {}
         }
@@ -255,7 +275,7 @@ impl Trees {
         };
         let may_be_new = nested.is_ignored || !nested.is_first;
         if before.is_none() && !may_be_new && !self.is_submodule(tree, path)? {
-            return Ok(Some(("is no submodule", "log --oneline")));
+            return Ok(Some("is no submodule"));
         }
         let mut words = vec!["rev-list", "--ignore-missing", "--max-count=1", "HEAD"];
         words.extend(["--branches", "--not", "--remotes"]);
@@ -263,8 +283,7 @@ impl Trees {
         let is_elsewhere = self
             .git(folder, words)?
             .is_ok_and(|commits| commits.is_empty());
-        let own = ("has commits that no remote has", "log --oneline");
-        Ok((!is_elsewhere).then_some(own))
+        Ok((!is_elsewhere).then_some("has commits that no remote has"))
     }
 
     fn is_submodule(&self, tree: &Tree, path: &str) -> Result<bool> {

@@ -56,7 +56,10 @@ impl Trees {
                 );
                 refuse(message, "worktree list")
             }
-            None => Ok(head),
+            None => Ok(Base {
+                conversion: Some(trees.conversion()?),
+                ..head
+            }),
         }
     }
 

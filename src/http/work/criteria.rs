@@ -8,7 +8,7 @@ use super::super::route::Route;
 use super::proofs::time_limit;
 use super::{Done, context_as, note_operation, optional, task};
 use crate::error::{Code, Error, Result};
-use crate::ops::gates::{self, Given, Renewal, Renewed, TaskGates};
+use crate::ops::gates::{self, Extent, Given, Renewal, Renewed, TaskGates};
 use crate::ops::tokens::Scope;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -93,7 +93,10 @@ fn accept(call: &Call) -> Result<Answer> {
 fn renew(call: &Call) -> Result<Answer> {
     let (id, body): (_, Renewing) = (task(call)?, optional(call)?);
     let renewal = Renewal {
-        stale_only: body.stale_only,
+        extent: match body.stale_only {
+            true => Extent::Stale,
+            false => Extent::Open,
+        },
         only: body.only,
         bounds: time_limit(call, body.time_limit)?.into(),
         epoch: body.epoch,

@@ -16,10 +16,20 @@ use crate::ops::{Context, require};
 use crate::runner::process::Bounds;
 use crate::workspace::Workspace;
 
+/// Which gates and criteria are proven again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// Those that are stale.
+    Stale,
+    /// Also criteria that do not hold.
+    Open,
+    /// Also those that hold.
+    All,
+}
+
 #[derive(Clone, Debug)]
 pub(crate) struct Renewal {
-    /// Leave out criteria that were never shown to hold: only what is stale.
-    pub(crate) stale_only: bool,
+    pub(crate) extent: Extent,
     /// Only the criterion with this number, whatever is known of it.
     pub(crate) only: Option<usize>,
     pub(crate) bounds: Bounds,
@@ -123,8 +133,8 @@ fn require_trust(context: &Context, standing: &TaskGates, renewal: &Renewal) -> 
     let id = standing.task_id;
     let mut items = Vec::new();
     if renewal.only.is_none() {
-        let stale = standing.stale.iter();
-        let records = stale.filter_map(|gate| Some((*gate, standing.gates.get(gate)?)));
+        let gates = chosen_gates(standing, renewal).into_iter();
+        let records = gates.filter_map(|gate| Some((gate, standing.gates.get(&gate)?)));
         for (gate, record) in records {
             items.extend(Item::gate(id, gate, record));
         }
@@ -165,7 +175,7 @@ fn renew_gates(
     begin: &mut dyn FnMut(&str),
 ) -> Result<()> {
     let task = renewed.standing.task_id;
-    for gate in renewed.standing.stale.clone() {
+    for gate in chosen_gates(&renewed.standing, renewal) {
         let Some(record) = renewed.standing.gates.get(&gate).cloned() else {
             continue;
         };
@@ -235,12 +245,25 @@ fn renew_gate(
     set_in(context, task, &setting, (&tree, &directory))
 }
 
+fn chosen_gates(standing: &TaskGates, renewal: &Renewal) -> Vec<Gate> {
+    let has_proof =
+        |record: &Record| record.passed && record.evidence.iter().any(Evidence::is_proof);
+    let is_chosen = |gate: Gate, record: &Record| {
+        standing.stale.contains(&gate) || (renewal.extent == Extent::All && has_proof(record))
+    };
+    let gates = standing.gates.iter();
+    gates
+        .filter(|(gate, record)| is_chosen(**gate, record))
+        .map(|(gate, _)| *gate)
+        .collect()
+}
+
 fn chosen(standing: &TaskGates, renewal: &Renewal) -> Vec<CriterionStanding> {
     let is_wanted = |one: &&CriterionStanding| match (renewal.only, one.state) {
         _ if one.command.is_none() => false,
         (Some(number), _) => one.number == number,
-        (None, CriterionState::Proven) => false,
-        (None, state) => state == CriterionState::Stale || !renewal.stale_only,
+        (None, CriterionState::Proven) => renewal.extent == Extent::All,
+        (None, state) => state == CriterionState::Stale || renewal.extent != Extent::Stale,
     };
     standing
         .criteria

@@ -293,9 +293,9 @@ pub(super) fn ordered(track: &Track) -> Vec<&TaskRun> {
 pub(super) fn waves_of(track: &Track) -> BTreeMap<TaskId, usize> {
     let planned = track.board.tasks().iter().map(|task| Planned {
         task_id: task.task_id,
-        title: String::new(),
         needs: task.needs.clone(),
         is_epic: task.is_epic,
+        ..Planned::default()
     });
     waves(&planned.collect::<Vec<_>>())
 }

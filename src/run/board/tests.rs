@@ -8,8 +8,7 @@ fn board() -> Board {
     let planned = |id| Planned {
         task_id: TaskId(id),
         title: format!("Task {id}"),
-        needs: Vec::new(),
-        is_epic: false,
+        ..Planned::default()
     };
     let mut board = Board::default();
     let tasks = vec![planned(1), planned(2)];

@@ -33,7 +33,7 @@ use faults::Faults;
 use nodes::Unwritten;
 use open::{Open, PATIENCE, turn};
 pub(crate) use opening::log_of;
-pub(crate) use place::{check_place, open_to_others};
+pub(crate) use place::{DatabaseFiles, check_place, open_to_others};
 
 /// Begins a write transaction with 24 MiB of page cache, so that a long one seldom writes pages out in
 /// between.

@@ -7,11 +7,12 @@ use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use super::faults::corrupt;
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{PRIVATE_FILE, is_own, restrict, unwritable};
 
 /// Endings of the files that SQLite keeps beside a database.
-const BESIDE: [&str; 2] = ["-wal", "-shm"];
+const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
 const SAFE_DIRECTORY: &str = "CLEO_SAFE_DIRECTORY";
 
 /// Refuses a database of another account, or behind a link that leads out of the workspace. Removes
@@ -31,19 +32,51 @@ pub(crate) fn check_place(database: &Path) -> Result<()> {
         check_owner(place, &there, root)?;
         // Where this fails, `doctor` tells it.
         let _ = restrict(place, &there);
-        if place == database && there.mode() & 0o077 != 0 {
-            for path in beside(database) {
-                let there = fs::symlink_metadata(&path).ok();
-                if let Some(there) = there.filter(Metadata::is_file) {
-                    let _ = restrict(&path, &there);
+        let is_open = there.mode() & 0o077 != 0;
+        for path in beside(database).iter().filter(|_| place == database) {
+            match fs::symlink_metadata(path) {
+                // SQLite would wait at a pipe for ever.
+                Ok(there) if !there.is_file() => {
+                    return Err(corrupt(path, "it is no regular file"));
                 }
+                Ok(there) if is_open => _ = restrict(path, &there),
+                _ => {}
             }
         }
     }
     Ok(())
 }
 
-fn beside(database: &Path) -> [PathBuf; 2] {
+/// The files of a database: what is written to files that were removed meanwhile is lost.
+#[derive(Debug)]
+pub(crate) struct DatabaseFiles {
+    database: PathBuf,
+    ids: [Option<(u64, u64)>; 2],
+}
+
+impl DatabaseFiles {
+    pub(crate) fn new(database: &Path) -> DatabaseFiles {
+        let [log, ..] = beside(database);
+        let ids = [database, &log].map(|path| {
+            let there = fs::symlink_metadata(path).ok()?;
+            Some((there.dev(), there.ino()))
+        });
+        DatabaseFiles {
+            database: database.to_path_buf(),
+            ids,
+        }
+    }
+
+    pub(crate) fn require_unchanged(&self) -> Result<()> {
+        if DatabaseFiles::new(&self.database).ids == self.ids {
+            return Ok(());
+        }
+        let why = "it or its log was removed or replaced while it was in use, and what was written since is lost";
+        Err(corrupt(&self.database, why))
+    }
+}
+
+fn beside(database: &Path) -> [PathBuf; 3] {
     BESIDE.map(|ending| {
         let mut name = database.as_os_str().to_os_string();
         name.push(ending);
