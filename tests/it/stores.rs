@@ -39,8 +39,9 @@ fn pipes_beside_the_database_are_refused_and_not_waited_for() {
         let aside = path.with_extension("aside");
         let was_there = fs::rename(&path, &aside).is_ok();
         assert_eq!(workspace.shell(&format!("mkfifo .cleo/{name}")).exit, 0);
-        let error = workspace.refused(&["list"], "E_STORE_CORRUPT");
-        let message = error["message"].as_str().unwrap();
+        let refused = workspace.json(&["list"]);
+        assert_eq!(refused["error"]["code"], "E_STORE_CORRUPT", "{refused}");
+        let message = refused["error"]["message"].as_str().unwrap();
         assert!(
             message.contains(name) && message.contains("no regular file"),
             "{message}"
