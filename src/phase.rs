@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use crate::task::Status;
@@ -62,4 +63,34 @@ closed! {
     Active = "active",
     /// Over.
     Completed = "completed",
+}
+
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Default, Args, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(crate) struct StartPhase {
+    /// The acting agent
+    #[arg(skip)]
+    pub(crate) agent: Option<String>,
+
+    /// The phase
+    #[serde(skip)]
+    pub(crate) phase: String,
+}
+
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Default, Args, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(crate) struct CompletePhase {
+    /// The acting agent
+    #[arg(skip)]
+    pub(crate) agent: Option<String>,
+
+    /// The phase; by default the one that the project is in
+    #[serde(skip)]
+    pub(crate) phase: Option<String>,
+
+    /// Complete it although tasks of it are open
+    #[arg(long)]
+    pub(crate) force: bool,
 }

@@ -57,10 +57,6 @@ impl<'a, T: Serialize> Envelope<'a, T> {
 }
 
 impl<T: Serialize> Envelope<'_, T> {
-    pub(crate) fn command(&self) -> &str {
-        self.command
-    }
-
     pub(crate) fn success(&self) -> Option<&T> {
         self.result.filter(|_| self.success)
     }

@@ -35,11 +35,13 @@ pub(super) fn settings(globals: &Globals) -> Result<Settings> {
 
 /// Adds where the model server is as the provider's own programs are told of it, below all that is set.
 fn add_server(settings: &mut Settings) -> Result<()> {
-    let provider = Provider::of(settings).filter(|_| settings.origin(LLM_BASE_URL).is_none());
-    let Some(provider) = provider else {
+    let provider = Provider::from_settings(settings);
+    let provider = provider.filter(|_| settings.origin(LLM_BASE_URL).is_none());
+    let named = provider.and_then(|provider| Some((provider, provider.address_variable()?)));
+    let Some((provider, name)) = named else {
         return Ok(());
     };
-    let (key, name) = (Key::named(LLM_BASE_URL)?, provider.address_variable());
+    let key = Key::named(LLM_BASE_URL)?;
     if let Some(text) = variable(name) {
         let address = provider.address(&text.to_string_lossy());
         let value = key.read_variable(&address);

@@ -1,4 +1,5 @@
-//! `--fields`: the parts of a result that somebody asks for. In a list, the parts of each item.
+//! `--fields`: the parts of a result that the user names. Of a list that the result holds, the parts of each
+//! item.
 
 use serde_json::{Map, Value};
 
@@ -7,44 +8,29 @@ use crate::error::{Code, Error, Result, nearest};
 /// How deep a schema is followed. No reply is deeper, and a schema may refer to itself.
 const DEPTH_MAX: usize = 12;
 
-/// Commands that answer with more than a list, although their answer has lists and a `total`.
-const NO_LIST: [&str; 6] = [
-    "next",
-    "orchestrator.next",
-    "orchestrator.status",
-    "plan.check",
-    "plan.show",
-    "route",
-];
-
-/// Lists that stand beside the one that `total` counts.
-const BESIDE: [&str; 9] = [
-    "conflicts",
-    "failed",
-    "forced",
-    "outputs",
-    "outside",
-    "problems",
-    "rules",
-    "shadowed",
-    "stuck",
-];
-
 /// Paths of fields, such as `id` and `task.title`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fields {
-    paths: Vec<Vec<String>>,
+    paths: Vec<Path>,
+}
+
+#[derive(Clone, Debug)]
+struct Path {
+    words: Vec<String>,
+    /// The list of the result whose items have it, in results that do not have it themselves.
+    list: Option<String>,
 }
 
 impl Fields {
     pub(super) fn read(paths: &[String]) -> Fields {
-        let words = |path: &String| path.trim().split('.').map(String::from).collect();
+        let paths = paths.iter().map(|path| path.trim());
+        let paths = paths.filter(|path| !path.is_empty());
+        let path = |path: &str| Path {
+            words: path.split('.').map(String::from).collect(),
+            list: None,
+        };
         Fields {
-            paths: paths
-                .iter()
-                .filter(|path| !path.trim().is_empty())
-                .map(words)
-                .collect(),
+            paths: paths.map(path).collect(),
         }
     }
 
@@ -52,41 +38,47 @@ impl Fields {
         self.paths.is_empty()
     }
 
-    pub(super) fn check(&self, command: &str, schema: &Value) -> Result<()> {
-        for path in &self.paths {
-            let mut at = start(command, schema);
-            for (depth, word) in path.iter().enumerate() {
-                match step(schema, &at, word) {
-                    Some(below) => at = below,
-                    None => {
-                        let holder = holder(schema, &at, word);
-                        return Err(unknown(path, depth, &names(&at), holder));
-                    }
-                }
+    /// Finds each path in the schema of a command's reply.
+    ///
+    /// # Errors
+    ///
+    /// `E_USAGE` for a path that no result has, with those that it has.
+    pub(super) fn resolve(&mut self, schema: &Value) -> Result<()> {
+        let results = shapes(schema, &schema["properties"]["result"], 0);
+        for Path { words, list } in &mut self.paths {
+            let without = results
+                .iter()
+                .filter(|result| follow(schema, &[result], words).is_err());
+            let lists = without.flat_map(|result| find_lists(schema, result));
+            let lists = lists.filter(|(_, items)| follow(schema, items, words).is_ok());
+            // Lists of faults and the like, beside the one that the command is about, have fewer fields.
+            let main = lists.max_by_key(|(_, items)| names(items).len());
+            *list = main.map(|(name, _)| name.to_string());
+            if list.is_none() {
+                let items = results.iter().flat_map(|result| find_lists(schema, result));
+                let items = items.flat_map(|(_, items)| items);
+                let all: Vec<&Value> = results.iter().copied().chain(items).collect();
+                follow(schema, &all, words)?;
             }
         }
         Ok(())
     }
 
-    pub(super) fn of(&self, command: &str, result: &Value) -> Value {
-        let list = result
-            .as_object()
-            .and_then(|fields| counted(command, fields, Value::is_array));
-        let Some(name) = list else {
-            return self.pick(result);
-        };
-        let items = result[name].as_array().into_iter().flatten();
-        let items: Vec<Value> = items.map(|item| self.pick(item)).collect();
-        let mut picked = Map::new();
-        picked.insert(name.to_string(), Value::Array(items));
-        picked.insert("total".to_string(), result["total"].clone());
-        Value::Object(picked)
-    }
-
-    pub(super) fn pick(&self, from: &Value) -> Value {
+    /// Returns the parts of a result, with the `total` of a list.
+    pub(super) fn pick(&self, result: &Value) -> Value {
         let mut picked = Value::Object(Map::new());
-        for path in &self.paths {
-            copy(from, path, &mut picked);
+        for Path { words, list } in &self.paths {
+            let list = list
+                .as_ref()
+                .filter(|list| result.get(list.as_str()).is_some());
+            match list.filter(|_| result.get(&words[0]).is_none()) {
+                None => copy(result, words, &mut picked),
+                Some(list) => {
+                    let words = [std::slice::from_ref(list), words].concat();
+                    copy(result, &words, &mut picked);
+                    copy(result, &["total".to_string()], &mut picked);
+                }
+            }
         }
         picked
     }
@@ -117,38 +109,34 @@ fn copy(from: &Value, path: &[String], to: &mut Value) {
     }
 }
 
-/// Finds the list of a result that is a list: the one that the `total` beside it counts.
-fn counted<'a>(
-    command: &str,
-    fields: &'a Map<String, Value>,
-    is_list: fn(&Value) -> bool,
-) -> Option<&'a str> {
-    let is_one = fields.contains_key("total") && !NO_LIST.contains(&command);
-    let mut lists = fields.iter().filter(|(_, field)| is_one && is_list(field));
-    let main = lists.find(|(name, _)| !BESIDE.contains(&name.as_str()));
-    main.map(|(name, _)| name.as_str())
+/// Finds the lists of a result with a `total`, and what their items look like.
+fn find_lists<'a>(root: &'a Value, result: &'a Value) -> Vec<(&'a str, Vec<&'a Value>)> {
+    let is_list = |field: &Value| {
+        let kinds = &field["type"];
+        let mut among = kinds.as_array().into_iter().flatten();
+        kinds == "array" || among.any(|kind| kind == "array")
+    };
+    let fields = result["properties"].as_object();
+    let fields = fields.filter(|fields| fields.contains_key("total"));
+    let lists = fields
+        .into_iter()
+        .flatten()
+        .filter(|(_, field)| is_list(field));
+    lists
+        .map(|(name, field)| (name.as_str(), shapes(root, &field["items"], 0)))
+        .collect()
 }
 
-fn may_be_list(field: &Value) -> bool {
-    let kinds = &field["type"];
-    let mut among = kinds.as_array().into_iter().flatten();
-    kinds == "array" || among.any(|kind| kind == "array")
-}
-
-/// Where paths begin: at the result, or at an item of its list.
-fn start<'a>(command: &str, root: &'a Value) -> Vec<&'a Value> {
-    let mut starts = Vec::new();
-    for shape in shapes(root, &root["properties"]["result"], 0) {
-        let fields = shape["properties"].as_object();
-        match fields.and_then(|fields| counted(command, fields, may_be_list)) {
-            Some(list) => {
-                let items = &shape["properties"][list]["items"];
-                starts.extend(shapes(root, items, 0));
-            }
-            None => starts.push(shape),
+/// Follows a path from some schemas.
+fn follow(root: &Value, start: &[&Value], words: &[String]) -> Result<()> {
+    let mut at = start.to_vec();
+    for (depth, word) in words.iter().enumerate() {
+        match step(root, &at, word) {
+            Some(below) => at = below,
+            None => return Err(unknown(root, &at, words, depth)),
         }
     }
-    starts
+    Ok(())
 }
 
 fn shapes<'a>(root: &'a Value, schema: &'a Value, depth: usize) -> Vec<&'a Value> {
@@ -218,32 +206,29 @@ fn names(at: &[&Value]) -> Vec<String> {
     names
 }
 
-fn holder(root: &Value, at: &[&Value], word: &str) -> Option<String> {
-    let has = |shape: &&Value| shape["properties"].get(word).is_some();
-    let holds = |name: &String| {
-        let below = step(root, at, name).unwrap_or_default();
-        below.iter().any(has)
-    };
-    names(at).into_iter().find(holds)
-}
-
-fn unknown(path: &[String], depth: usize, known: &[String], holder: Option<String>) -> Error {
+/// The error for a word of a path that none of the schemas `at` has.
+fn unknown(root: &Value, at: &[&Value], path: &[String], depth: usize) -> Error {
     let word = &path[depth];
-    let above = path[..depth].join(".");
-    let place = if above.is_empty() {
-        "the result".to_string()
-    } else {
-        format!("`{above}`")
+    let place = match depth {
+        0 => "the result".to_string(),
+        _ => format!("`{}`", path[..depth].join(".")),
     };
-    let have = match known {
+    let known = names(at);
+    let have = match known.as_slice() {
         [] => "nothing".to_string(),
         known => known.join(", "),
     };
     let message = format!("{place} has no field `{word}`; it has {have}");
     let error = Error::new(Code::Usage, message);
+    let holds = |name: &&String| {
+        let below = step(root, at, name).unwrap_or_default();
+        below
+            .iter()
+            .any(|shape| shape["properties"].get(word).is_some())
+    };
     let mut right = path.to_vec();
-    if let Some(holder) = holder {
-        right.insert(depth, holder);
+    if let Some(holder) = known.iter().find(holds) {
+        right.insert(depth, holder.clone());
     } else if let Some(near) = nearest(word, known.iter().map(String::as_str)) {
         right[depth] = near.to_string();
     } else {
@@ -258,42 +243,53 @@ mod tests {
 
     use super::*;
 
-    fn of(paths: &[&str], result: &Value) -> Value {
+    fn pick(paths: &[&str], result: &Value) -> Value {
         let paths: Vec<String> = paths.iter().map(|path| path.to_string()).collect();
-        Fields::read(&paths).of("list", result)
+        let mut fields = Fields::read(&paths);
+        fields.resolve(&schema()).unwrap();
+        fields.pick(result)
+    }
+
+    fn schema() -> Value {
+        json!({
+            "properties": {"result": {"anyOf": [{"$ref": "#/$defs/List"}, {"$ref": "#/$defs/One"}]}},
+            "$defs": {
+                "List": {"properties": {
+                    "faults": {"type": "array", "items": {"properties": {"id": {"type": "string"}}}},
+                    "tasks": {"type": "array", "items": {"$ref": "#/$defs/Task"}},
+                    "total": {"type": "integer"},
+                }},
+                "One": {"properties": {"task": {"$ref": "#/$defs/Task"}}},
+                "Task": {"properties": {
+                    "id": {"type": "string"},
+                    "title": {"type": "string"},
+                    "notes": {"type": "array", "items": {"properties": {"at": true, "by": true}}},
+                    "extra": true,
+                }},
+            },
+        })
     }
 
     #[test]
     fn paths_lead_into_objects_and_into_each_item_of_a_list() {
         let one =
             json!({"task": {"id": "T1", "title": "x", "notes": [{"at": 1, "by": 2}, {"at": 3}]}});
-        assert_eq!(of(&["task.id"], &one), json!({"task": {"id": "T1"}}));
+        assert_eq!(pick(&["task.id"], &one), json!({"task": {"id": "T1"}}));
         let notes =
             json!({"task": {"notes": [{"at": 1, "by": 2}, {"at": 3, "by": null}], "id": "T1"}});
         assert_eq!(
-            of(&["task.notes.at", "task.notes.by", "task.id"], &one),
+            pick(&["task.notes.at", "task.notes.by", "task.id"], &one),
             notes
         );
         let list = json!({"tasks": [{"id": "T1", "title": "x"}, {"id": "T2"}], "total": 7});
         let ids =
             json!({"tasks": [{"id": "T1", "title": "x"}, {"id": "T2", "title": null}], "total": 7});
-        assert_eq!(of(&["id", "title"], &list), ids);
+        assert_eq!(pick(&["id", "title"], &list), ids);
     }
 
     #[test]
     fn a_field_that_no_result_has_is_refused_with_those_that_it_has() {
-        let schema = json!({
-            "properties": {"result": {"anyOf": [{"$ref": "#/$defs/List"}, {"$ref": "#/$defs/One"}]}},
-            "$defs": {
-                "List": {"properties": {
-                    "tasks": {"type": "array", "items": {"$ref": "#/$defs/Task"}},
-                    "total": {"type": "integer"},
-                }},
-                "One": {"properties": {"task": {"$ref": "#/$defs/Task"}}},
-                "Task": {"properties": {"id": {"type": "string"}, "title": {"type": "string"}, "extra": true}},
-            },
-        });
-        let check = |path: &str| Fields::read(&[path.to_string()]).check("list", &schema);
+        let check = |path: &str| Fields::read(&[path.to_string()]).resolve(&schema());
         for known in ["id", "title", "task.id", "extra.what.ever"] {
             assert!(check(known).is_ok(), "{known}");
         }
@@ -307,26 +303,5 @@ mod tests {
         );
         assert!(refused.message.ends_with("; did you mean `task.title`?"));
         assert!(check("id.more").is_err());
-    }
-
-    #[test]
-    fn no_answer_has_two_lists_that_its_total_could_count() {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/schemas");
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            let command = path.file_stem().unwrap().to_str().unwrap();
-            let schema: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
-            for shape in shapes(&schema, &schema["properties"]["result"], 0) {
-                let fields = shape["properties"].as_object().cloned();
-                let mut fields = fields.unwrap_or_default();
-                let first = counted(command, &fields, may_be_list).map(String::from);
-                fields.retain(|name, _| Some(name) != first.as_ref());
-                let second = counted(command, &fields, may_be_list);
-                assert!(
-                    first.is_none() || second.is_none(),
-                    "{command}: {first:?} {second:?}"
-                );
-            }
-        }
     }
 }

@@ -10,7 +10,7 @@ use super::screen::{Screen, Tone, count};
 use crate::error::Result;
 use crate::ops::transfer::{self, Request};
 use crate::transfer::Format;
-use crate::transfer::report::{Loose, Report, Sample};
+use crate::transfer::report::{Report, Sample};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -35,41 +35,13 @@ pub(super) struct Arguments {
     #[arg(value_name = "FILE|FOLDER")]
     file: PathBuf,
 
-    /// What the file is, instead of finding out
-    #[arg(long, value_name = "FORMAT")]
-    from: Option<Format>,
-
-    /// Report what would be taken over, and write nothing
-    #[arg(long)]
-    dry_run: bool,
-
-    /// Leave out what is done or cancelled
-    #[arg(long)]
-    open_only: bool,
-
-    /// Leave out the archive beside a CLEO todo.json
-    #[arg(long)]
-    no_archive: bool,
-
-    /// Take the archive of a Backlog.md folder along
-    #[arg(long, conflicts_with = "no_archive")]
-    archive: bool,
-
-    /// Go on without lines, references and edges that cannot be taken over; all are reported
-    #[arg(long)]
-    drop_faults: bool,
+    #[command(flatten)]
+    request: Request,
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let request = Request {
-        from: arguments.from,
-        dry_run: arguments.dry_run,
-        open_only: arguments.open_only,
-        no_archive: arguments.no_archive,
-        archive: arguments.archive,
-        drop_faults: arguments.drop_faults,
-    };
-    let imported = transfer::import(&mut face.context()?, &arguments.file, request)?;
+    let mut context = face.context()?;
+    let imported = transfer::import(&mut context, &arguments.file, arguments.request)?;
     let refused = imported.error.is_some();
     let (report, warnings) = (&imported.report, &imported.warnings);
     face.outcome(report, imported.error, warnings, |screen| {
@@ -168,22 +140,15 @@ fn left_out(report: &Report) -> String {
 }
 
 fn details(screen: &mut Screen, report: &Report) {
-    for fault in &report.faults.shown {
-        let file = fault.place.file.as_deref().unwrap_or_default();
+    list(screen, Tone::Bad, &report.faults, |fault| {
         let line = match fault.place.line {
-            0 => String::new(),
-            line => format!("line {line}"),
+            0 => None,
+            line => Some(format!("line {line}")),
         };
-        let id = fault.id.as_deref().unwrap_or_default();
-        let place: Vec<&str> = [file, &line, id]
-            .into_iter()
-            .filter(|part| !part.is_empty())
-            .collect();
-        screen
-            .say(Tone::Bad, format!("  {}: ", place.join(" ")))
-            .line(Tone::Plain, &fault.message);
-    }
-    more(screen, &report.faults);
+        let place = [fault.place.file.clone(), line, fault.id.clone()];
+        let place: Vec<String> = place.into_iter().flatten().collect();
+        (format!("{}: ", place.join(" ")), fault.message.clone())
+    });
     for circle in &report.cycles.shown {
         screen
             .say(Tone::Bad, "  wait for each other: ")
@@ -192,68 +157,53 @@ fn details(screen: &mut Screen, report: &Report) {
             screen.line(Tone::Dim, format!("    {reading}"));
         }
     }
-    for changed in &report.changed.shown {
-        screen
-            .say(Tone::Warn, format!("  {}: ", changed.id))
-            .line(Tone::Plain, &changed.reason);
+    list(screen, Tone::Warn, &report.changed, |changed| {
+        (format!("{}: ", changed.id), changed.reason.clone())
+    });
+    list(screen, Tone::Dim, &report.replaced, |replaced| {
+        (
+            format!("{} updated: ", replaced.id),
+            replaced.fields.join(", "),
+        )
+    });
+    list(screen, Tone::Warn, &report.kept, |kept| {
+        let fields = format!("{} keeps its {}: ", kept.id, kept.fields.join(", "));
+        (fields, kept.reason.to_string())
+    });
+    list(screen, Tone::Warn, &report.repeated_ids, |repeated| {
+        let place = format!("{} again in line {}: ", repeated.id, repeated.place.line);
+        (place, repeated.outcome.clone())
+    });
+    let (edges, parents) = (&report.edges, &report.parents);
+    for (relation, why, edges) in [
+        ("depends on", "which is not there", &edges.dangling),
+        ("depends on", "which was deleted", &edges.on_deleted),
+        ("depends on", "which it is a part of", &edges.on_whole),
+        ("is part of", "which is not there", &parents.dangling),
+        ("is part of", "too", &parents.second),
+    ] {
+        list(screen, Tone::Warn, edges, |edge| {
+            (
+                format!("{} ", edge.id),
+                format!("{relation} {}, {why}", edge.on),
+            )
+        });
     }
-    more(screen, &report.changed);
-    for replaced in &report.replaced.shown {
-        screen
-            .say(Tone::Dim, format!("  {} updated: ", replaced.id))
-            .line(Tone::Plain, replaced.fields.join(", "));
-    }
-    more(screen, &report.replaced);
-    for kept in &report.kept.shown {
-        let fields = format!("  {} keeps its {}: ", kept.id, kept.fields.join(", "));
-        screen
-            .say(Tone::Warn, fields)
-            .line(Tone::Plain, kept.reason);
-    }
-    more(screen, &report.kept);
-    for repeated in &report.repeated_ids.shown {
-        let at = format!("  {} again in line {}: ", repeated.id, repeated.place.line);
-        screen
-            .say(Tone::Warn, at)
-            .line(Tone::Plain, &repeated.outcome);
-    }
-    loose(
-        screen,
-        "depends on",
-        "which is not there",
-        &report.edges.dangling,
-    );
-    loose(
-        screen,
-        "depends on",
-        "which was deleted",
-        &report.edges.on_deleted,
-    );
-    loose(
-        screen,
-        "depends on",
-        "which it is a part of",
-        &report.edges.on_whole,
-    );
-    loose(
-        screen,
-        "is part of",
-        "which is not there",
-        &report.parents.dangling,
-    );
-    loose(screen, "is part of", "too", &report.parents.second);
 }
 
-fn loose(screen: &mut Screen, relation: &str, why: &str, edges: &Sample<Loose>) {
-    for edge in &edges.shown {
+/// Writes a line for each shown item, its head in `tone`, and how many more there are.
+fn list<T>(
+    screen: &mut Screen,
+    tone: Tone,
+    sample: &Sample<T>,
+    line: impl Fn(&T) -> (String, String),
+) {
+    for item in &sample.shown {
+        let (head, text) = line(item);
         screen
-            .say(Tone::Warn, format!("  {} ", edge.id))
-            .line(Tone::Plain, format!("{relation} {}, {why}", edge.on));
+            .say(tone, format!("  {head}"))
+            .line(Tone::Plain, text);
     }
-    more(screen, edges);
-}
-
-fn more<T>(screen: &mut Screen, sample: &Sample<T>) {
     let hidden = sample.total - sample.shown.len();
     if hidden > 0 {
         screen.line(Tone::Dim, format!("  and {hidden} more"));

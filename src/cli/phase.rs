@@ -8,7 +8,7 @@ use super::Face;
 use super::screen::Tone;
 use crate::error::Result;
 use crate::ops::phases::{self, Moved};
-use crate::phase::{Counts, PhaseStatus};
+use crate::phase::{CompletePhase, Counts, PhaseStatus, StartPhase};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -30,26 +30,13 @@ enum Command {
     List,
     /// Make a phase the one that the project is in, whatever phase it was in before
     #[command(after_help = "Examples:\n  cleo phase set build")]
-    Set(PhaseArgument),
+    Set(StartPhase),
     /// Begin a phase; the one that the project is in must be completed first
     #[command(after_help = "Examples:\n  cleo phase start build")]
-    Start(PhaseArgument),
+    Start(StartPhase),
     /// Complete a phase whose tasks are done or cancelled
     #[command(after_help = "Examples:\n  cleo phase complete\n  cleo phase complete build --force")]
-    Complete {
-        /// The phase; by default the one that the project is in
-        phase: Option<String>,
-
-        /// Complete it although tasks of it are open
-        #[arg(long)]
-        force: bool,
-    },
-}
-
-#[derive(Args)]
-struct PhaseArgument {
-    /// The phase
-    phase: String,
+    Complete(CompletePhase),
 }
 
 pub(super) fn dispatch(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
@@ -63,8 +50,9 @@ pub(super) fn dispatch(face: &mut Face<'_>, arguments: Arguments) -> Result<Exit
             let moved = phases::start(&mut face.context()?, &arguments.phase, false)?;
             reply(face, "Started", &moved)
         }),
-        Command::Complete { phase, force } => face.run("phase.complete", (), |face, ()| {
-            let moved = phases::complete(&mut face.context()?, phase.as_deref(), force)?;
+        Command::Complete(request) => face.run("phase.complete", request, |face, request| {
+            let phase = request.phase.as_deref();
+            let moved = phases::complete(&mut face.context()?, phase, request.force)?;
             reply(face, "Completed", &moved)
         }),
     }

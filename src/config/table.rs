@@ -69,14 +69,14 @@ settings! {
         "How long an agent may work on a task.";
     RUN_IDLE_LIMIT = "run.idleLimit", "CLEO_RUN_IDLE_LIMIT", Kind::Duration(1, 30 * 86_400), Some("15m"),
         "How long an agent may be silent before it is ended.";
-    LLM_PROVIDER = "llm.provider", "CLEO_LLM_PROVIDER", Kind::Choice(&["openai-chat", "openai-responses", "anthropic", "ollama"]), None,
+    LLM_PROVIDER = "llm.provider", "CLEO_LLM_PROVIDER", Kind::Choice(&["openai-chat", "anthropic", "ollama", "gemini"]), None,
         "Which kind of model server answers for agents; without it they answer offline.";
     LLM_MODEL = "llm.model", "CLEO_LLM_MODEL", Kind::Text(200), None,
         "Which model answers; each agent's own unless set (of OpenAI only).";
     LLM_BASE_URL = "llm.baseUrl", "CLEO_LLM_BASE_URL", Kind::Text(1_000), None,
         "Where the model server is; OPENAI_BASE_URL, ANTHROPIC_BASE_URL or OLLAMA_HOST unless set, else the provider's own address. With a key, not from a project's file.";
     LLM_API_KEY_ENV = "llm.apiKeyEnv", "CLEO_LLM_API_KEY_ENV", Kind::Variable, None,
-        "Name of the variable that holds the key; OPENAI_API_KEY or ANTHROPIC_API_KEY unless set. Not from a project's file.";
+        "Name of the variable that holds the key; OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY unless set. Not from a project's file.";
     LLM_TIMEOUT = "llm.timeout", "CLEO_LLM_TIMEOUT", Kind::Duration(1, 3_600), Some("2m"),
         "How long an answer of the model may take, with everything that is tried again.";
     LLM_RETRIES = "llm.retries", "CLEO_LLM_RETRIES", Kind::Number(0, 10), Some("2"),

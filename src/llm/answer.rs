@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::client::Client;
 use crate::error::{Code, Error};
-use crate::llm::reply::{Framing, Reader};
+use crate::llm::reply::Reader;
 use crate::llm::settings::{Key, Redactor};
 use crate::llm::{Delta, Model, client, reply};
 use crate::net::{Fault, FaultKind, Head};
@@ -59,7 +59,8 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// Returns whether the answer comes piece by piece: some servers send it whole all the same.
+    /// Returns `true` if the answer comes piece by piece: some servers send it whole although they were asked to
+    /// stream.
     fn comes_in_pieces(&self, head: &Head) -> bool {
         let kind = head
             .content_type
@@ -67,12 +68,11 @@ impl<'a> Answer<'a> {
             .unwrap_or_default()
             .to_ascii_lowercase();
         let is_whole = kind.starts_with("application/json");
-        self.model.stream && !(is_whole && self.model.provider.framing() == Framing::Events)
+        self.model.stream && !is_whole
     }
 
     fn pieces(&mut self, text: &str) {
-        let framing = self.model.provider.framing();
-        let reader = self.reader.get_or_insert_with(|| Reader::new(framing));
+        let reader = self.reader.get_or_insert_default();
         match reader.push(text) {
             Ok(events) => events.iter().for_each(|event| self.event(event)),
             Err(_) => {
@@ -197,7 +197,7 @@ impl Client {
     pub(super) fn refused(&self, head: &Head, body: &str) -> Missed {
         let (server, status) = (&self.model.base_url, head.status);
         let again = client::is_passing(status);
-        let said = said(body, self.key.as_ref());
+        let said = read_message(body, self.key.as_ref());
         let (code, message, fix) = match status {
             401 | 403 => (
                 Code::ModelRefused,
@@ -230,7 +230,7 @@ impl Client {
         Missed {
             error: self.error(code, &message).fix(fix).passing(again),
             again,
-            after: after.and_then(|text| client::retry_after(text, Utc::now())),
+            after: after.and_then(|text| client::read_retry_after(text, Utc::now())),
         }
     }
 
@@ -277,7 +277,7 @@ pub(super) fn too_long(error: Error, pause: Duration) -> Error {
     Error { message, ..error }
 }
 
-fn said(body: &str, key: Option<&Key>) -> Option<String> {
+fn read_message(body: &str, key: Option<&Key>) -> Option<String> {
     let json = json(body, key).ok();
     let text = match json.as_ref().and_then(reply::error) {
         Some(said) => said,

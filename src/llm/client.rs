@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 use chrono::{DateTime, Utc};
 
 use super::answer::{Answer, Missed, too_long};
@@ -61,8 +62,9 @@ impl Client {
         seen: &mut dyn FnMut(&str),
     ) -> Result<Reply> {
         let begun = Instant::now();
+        let mut pauses = pauses(self.model.retries);
         let mut any = false;
-        for attempt in 0.. {
+        loop {
             let left = self.model.timeout.saturating_sub(begun.elapsed());
             let mut shown = |text: &str| {
                 any = true;
@@ -72,16 +74,16 @@ impl Client {
                 Ok(reply) => return Ok(reply),
                 Err(missed) => missed,
             };
-            if any || !missed.again || attempt >= self.model.retries {
+            let Some(pause) = pauses.next().filter(|_| missed.again && !any) else {
                 return Err(missed.error);
-            }
-            let pause = pause(attempt, missed.after, getrandom::u32().unwrap_or(0));
+            };
+            // Not sooner than the server asks.
+            let pause = missed.after.map_or(pause, |after| after.max(pause));
             if begun.elapsed().saturating_add(pause) >= self.model.timeout {
                 return Err(too_long(missed.error, pause));
             }
             signals::sleep(pause, "cleo waited to ask the model again")?;
         }
-        Err(Error::new(Code::Internal, "the model was not asked"))
     }
 
     fn attempt(
@@ -169,33 +171,23 @@ pub(crate) fn no_key(model: &Model, variable: &str) -> Error {
     Error::new(Code::ConfigInvalid, message).fix("cleo config list --show-origin")
 }
 
-/// The first pause; each next one is twice as long.
-const FIRST: Duration = Duration::from_millis(500);
-/// Longest pause that nobody asked for.
-const LONGEST: Duration = Duration::from_secs(20);
+/// Returns the pauses before retries: they double, with jitter, so that clients that failed together do not return
+/// together.
+fn pauses(retries: u32) -> ExponentialBackoff {
+    ExponentialBuilder::new()
+        .with_min_delay(Duration::from_millis(500))
+        .with_max_delay(Duration::from_secs(20))
+        .with_max_times(retries as usize)
+        .with_jitter()
+        .build()
+}
 
-pub(crate) fn is_passing(status: u16) -> bool {
+pub(super) fn is_passing(status: u16) -> bool {
     matches!(status, 408 | 409 | 429) || (500..=599).contains(&status)
 }
 
-/// Returns the pause before a retry. Pauses grow, with jitter from `chance`, so that clients that failed
-/// together do not return together.
-pub(crate) fn pause(attempt: u32, asked: Option<Duration>, chance: u32) -> Duration {
-    let share = f64::from(chance) / f64::from(u32::MAX);
-    match asked {
-        // Not sooner than the server asks.
-        Some(asked) => asked.saturating_add(FIRST.mul_f64(share / 5.0)),
-        None => {
-            let full = FIRST
-                .saturating_mul(2_u32.saturating_pow(attempt))
-                .min(LONGEST);
-            full.mul_f64(0.5 + share / 2.0)
-        }
-    }
-}
-
 /// Parses a Retry-After: seconds or a date, `None` if invalid; huge values are the maximum.
-pub(crate) fn retry_after(text: &str, now: DateTime<Utc>) -> Option<Duration> {
+pub(super) fn read_retry_after(text: &str, now: DateTime<Utc>) -> Option<Duration> {
     let text = text.trim();
     if let Ok(seconds) = text.parse::<f64>() {
         let asked = Duration::try_from_secs_f64(seconds.max(0.0));
@@ -210,23 +202,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pauses_grow_to_a_bound_and_never_undercut_the_server() {
-        let chances = [0, 1, u32::MAX / 2, u32::MAX];
-        for (attempt, most) in [(0, 500), (1, 1_000), (2, 2_000), (9, 20_000), (99, 20_000)] {
-            for chance in chances {
-                let pause = pause(attempt, None, chance).as_millis() as u64;
-                assert!(
-                    (most / 2..=most).contains(&pause),
-                    "{attempt} {chance}: {pause}"
-                );
+    fn pauses_grow_to_a_bound() {
+        for _ in 0..100 {
+            let pauses: Vec<u128> = pauses(9).map(|pause| pause.as_millis()).collect();
+            assert_eq!(pauses.len(), 9);
+            let full = [
+                500, 1_000, 2_000, 4_000, 8_000, 16_000, 20_000, 20_000, 20_000,
+            ];
+            for (pause, full) in pauses.into_iter().zip(full) {
+                assert!((full..=2 * full).contains(&pause), "{full}: {pause}");
             }
         }
-        for chance in chances {
-            let asked = Duration::from_secs(7);
-            let pause = pause(3, Some(asked), chance);
-            assert!(pause >= asked && pause <= asked + Duration::from_millis(100));
-        }
-        assert_eq!(pause(0, Some(Duration::MAX), u32::MAX), Duration::MAX);
     }
 
     #[test]
@@ -256,10 +242,10 @@ mod tests {
             ("NaN", Some(0)),
             ("1e999", None),
         ] {
-            let found = retry_after(text, now).map(|time| time.as_millis() as u64);
+            let found = read_retry_after(text, now).map(|time| time.as_millis() as u64);
             assert_eq!(found, expected, "{text}");
         }
-        let longest = retry_after("99999999999999999999", now);
+        let longest = read_retry_after("99999999999999999999", now);
         assert_eq!(longest, Some(Duration::MAX));
     }
 }

@@ -1,5 +1,5 @@
-//! Language models: requests and answers in four wire formats. Each format is a file of pure functions;
-//! [`client`] talks to servers. Start at [`Model`], which comes from the settings, and at
+//! Language models: requests and answers in two wire formats, OpenAI's Chat Completions and Anthropic's
+//! Messages ([`formats`], pure). [`client`] talks to servers. Start at [`Model`], which comes from the settings, and at
 //! [`client::Client::ask`].
 
 mod answer;
@@ -18,12 +18,14 @@ mod tests;
 
 pub(crate) use reply::{Delta, Finish, Reply, Usage};
 
+/// Who serves the model. All but Anthropic speak Chat Completions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Provider {
+    /// OpenAI, and whatever else speaks its Chat Completions.
     OpenAiChat,
-    OpenAiResponses,
     Anthropic,
     Ollama,
+    Gemini,
 }
 
 /// The configured model: which server answers, and how long cleo waits for it. Holds no key.
@@ -130,36 +132,23 @@ impl Model {
 impl Provider {
     pub(crate) fn draft(self, model: &Model, request: &Request, stream: bool) -> Draft {
         match self {
-            Provider::OpenAiChat => formats::draft_openai_chat(model, request, stream),
-            Provider::OpenAiResponses => formats::draft_openai_responses(model, request, stream),
             Provider::Anthropic => formats::draft_anthropic(model, request, stream),
-            Provider::Ollama => formats::draft_ollama(model, request, stream),
+            _ => formats::draft_openai_chat(model, request, stream),
         }
     }
 
     /// Reads a whole answer: a delta that is everything.
     pub(crate) fn whole(self, body: &Value) -> Delta {
         match self {
-            Provider::OpenAiChat => formats::read_openai_chat(body, "/choices/0/message"),
-            Provider::OpenAiResponses => formats::whole_openai_responses(body),
             Provider::Anthropic => formats::whole_anthropic(body),
-            Provider::Ollama => formats::delta_ollama(body),
+            _ => formats::read_openai_chat(body, "/choices/0/message"),
         }
     }
 
     pub(crate) fn delta(self, event: &Value) -> Delta {
         match self {
-            Provider::OpenAiChat => formats::read_openai_chat(event, "/choices/0/delta"),
-            Provider::OpenAiResponses => formats::delta_openai_responses(event),
             Provider::Anthropic => formats::delta_anthropic(event),
-            Provider::Ollama => formats::delta_ollama(event),
-        }
-    }
-
-    pub(crate) fn framing(self) -> reply::Framing {
-        match self {
-            Provider::Ollama => reply::Framing::Lines,
-            _ => reply::Framing::Events,
+            _ => formats::read_openai_chat(event, "/choices/0/delta"),
         }
     }
 
@@ -176,9 +165,9 @@ impl Provider {
     pub(crate) fn word(self) -> &'static str {
         match self {
             Provider::OpenAiChat => "openai-chat",
-            Provider::OpenAiResponses => "openai-responses",
             Provider::Anthropic => "anthropic",
             Provider::Ollama => "ollama",
+            Provider::Gemini => "gemini",
         }
     }
 }

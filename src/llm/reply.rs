@@ -1,4 +1,4 @@
-//! Answers of a model, whole or streamed as server-sent events or JSON lines. Pure.
+//! Answers of a model, whole or streamed as server-sent events. Pure.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -108,8 +108,8 @@ impl Finish {
     /// Reads the word of a server; the formats use different ones.
     pub(super) fn read(word: &str) -> Finish {
         match word {
-            "stop" | "end_turn" | "stop_sequence" | "completed" => Finish::Stop,
-            "length" | "max_tokens" | "max_output_tokens" => Finish::Length,
+            "stop" | "end_turn" | "stop_sequence" => Finish::Stop,
+            "length" | "max_tokens" => Finish::Length,
             "content_filter" | "refusal" => Finish::Refused,
             other => Finish::Other(other.chars().take(100).collect()),
         }
@@ -131,7 +131,7 @@ pub(super) fn text(value: &Value, place: &str) -> String {
 
 fn part(part: &Value) -> Option<&str> {
     let kind = part["type"].as_str().unwrap_or("text");
-    let is_text = matches!(kind, "text" | "output_text" | "refusal");
+    let is_text = matches!(kind, "text" | "refusal");
     let text = part["text"].as_str().or(part["refusal"].as_str());
     text.filter(|_| is_text)
 }
@@ -161,16 +161,9 @@ pub(super) fn fault(value: &Value) -> Option<String> {
 /// Longest event, in bytes.
 pub(crate) const EVENT_MAX: usize = 1 << 20;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Framing {
-    Events,
-    Lines,
-}
-
 /// Reads events out of text that arrives in any pieces.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Reader {
-    framing: Framing,
     line: String,
     data: Option<String>,
     /// True after a carriage return, with which a line feed belongs.
@@ -182,15 +175,6 @@ pub(crate) struct Reader {
 pub(crate) struct TooLong;
 
 impl Reader {
-    pub(crate) fn new(framing: Framing) -> Reader {
-        Reader {
-            framing,
-            line: String::new(),
-            data: None,
-            after_return: false,
-        }
-    }
-
     pub(crate) fn push(&mut self, text: &str) -> Result<Vec<String>, TooLong> {
         let mut events = Vec::new();
         for part in text.split_inclusive(['\n', '\r']) {
@@ -225,18 +209,15 @@ impl Reader {
     fn end_line(&mut self) -> Option<String> {
         let line = std::mem::take(&mut self.line);
         let line = line.trim_start_matches('\u{feff}');
-        match self.framing {
-            Framing::Lines => Some(line.trim().to_string()).filter(|line| !line.is_empty()),
-            Framing::Events if line.is_empty() => self.data.take(),
-            Framing::Events => {
-                self.field(line);
-                None
-            }
+        if line.is_empty() {
+            return self.data.take();
         }
+        self.take_field(line);
+        None
     }
 
     /// Takes a field of an event. Names, ids, comments and unknown fields say nothing here.
-    fn field(&mut self, line: &str) {
+    fn take_field(&mut self, line: &str) {
         let (name, value) = line.split_once(':').unwrap_or((line, ""));
         if name != "data" {
             return;
@@ -256,8 +237,8 @@ impl Reader {
 mod tests {
     use super::*;
 
-    fn read(framing: Framing, text: &str, size: usize) -> Vec<String> {
-        let mut reader = Reader::new(framing);
+    fn read(text: &str, size: usize) -> Vec<String> {
+        let mut reader = Reader::default();
         let letters: Vec<char> = text.chars().collect();
         let pieces = letters
             .chunks(size)
@@ -285,30 +266,18 @@ mod tests {
             ("", vec![]),
         ] {
             for size in 1..8 {
-                assert_eq!(
-                    read(Framing::Events, text, size),
-                    events,
-                    "{text:?} by {size}"
-                );
+                assert_eq!(read(text, size), events, "{text:?} by {size}");
             }
         }
     }
 
     #[test]
-    fn lines_are_events_and_empty_ones_are_none() {
-        for size in 1..5 {
-            let events = read(Framing::Lines, "{1}\r\n\n {2} \n{3}", size);
-            assert_eq!(events, ["{1}", "{2}", "{3}"]);
-        }
-    }
-
-    #[test]
     fn an_event_without_end_is_refused_before_it_fills_the_memory() {
-        let mut reader = Reader::new(Framing::Events);
+        let mut reader = Reader::default();
         let line = format!("data: {}\n", "x".repeat(1_000));
         let refused = (0..2_000).find_map(|_| reader.push(&line).err());
         assert_eq!(refused, Some(TooLong));
-        let mut reader = Reader::new(Framing::Lines);
+        let mut reader = Reader::default();
         assert_eq!(reader.push(&"x".repeat(EVENT_MAX + 1)), Err(TooLong));
     }
 }

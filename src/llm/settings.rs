@@ -23,34 +23,37 @@ use crate::error::{Code, Error, Result};
 
 const PROVIDERS: [Provider; 4] = [
     Provider::OpenAiChat,
-    Provider::OpenAiResponses,
     Provider::Anthropic,
     Provider::Ollama,
+    Provider::Gemini,
 ];
+
+/// Gemini's endpoint for Chat Completions.
+const GEMINI: &str = "https://generativelanguage.googleapis.com/v1beta/openai";
 
 impl Provider {
     fn defaults(self) -> (&'static str, Option<&'static str>) {
         match self {
-            Provider::OpenAiChat | Provider::OpenAiResponses => {
-                ("https://api.openai.com/v1", Some("OPENAI_API_KEY"))
-            }
+            Provider::OpenAiChat => ("https://api.openai.com/v1", Some("OPENAI_API_KEY")),
             Provider::Anthropic => ("https://api.anthropic.com", Some("ANTHROPIC_API_KEY")),
-            Provider::Ollama => ("http://127.0.0.1:11434", None),
+            Provider::Ollama => ("http://127.0.0.1:11434/v1", None),
+            Provider::Gemini => (GEMINI, Some("GEMINI_API_KEY")),
         }
     }
 
-    pub(crate) fn of(settings: &Settings) -> Option<Provider> {
+    pub(crate) fn from_settings(settings: &Settings) -> Option<Provider> {
         let word = settings.text(LLM_PROVIDER)?;
         let named = PROVIDERS.into_iter().find(|one| one.word() == word);
         Some(named.unwrap_or(Provider::OpenAiChat))
     }
 
     /// Returns the variable of the server address, which the provider's own programs use too.
-    pub(crate) fn address_variable(self) -> &'static str {
+    pub(crate) fn address_variable(self) -> Option<&'static str> {
         match self {
-            Provider::OpenAiChat | Provider::OpenAiResponses => "OPENAI_BASE_URL",
-            Provider::Anthropic => "ANTHROPIC_BASE_URL",
-            Provider::Ollama => "OLLAMA_HOST",
+            Provider::OpenAiChat => Some("OPENAI_BASE_URL"),
+            Provider::Anthropic => Some("ANTHROPIC_BASE_URL"),
+            Provider::Ollama => Some("OLLAMA_HOST"),
+            Provider::Gemini => None,
         }
     }
 
@@ -80,13 +83,12 @@ impl Provider {
 
 impl Model {
     pub(crate) fn from(settings: &Settings) -> Result<Option<Model>> {
-        let Some(provider) = Provider::of(settings) else {
+        let Some(provider) = Provider::from_settings(settings) else {
             return Ok(None);
         };
         let name = settings.text(LLM_MODEL);
-        let knows_models_of_agents =
-            matches!(provider, Provider::OpenAiChat | Provider::OpenAiResponses);
-        if name.is_none() && !knows_models_of_agents {
+        // Agents name models of OpenAI.
+        if name.is_none() && provider != Provider::OpenAiChat {
             let message = format!(
                 "{LLM_PROVIDER} is {}, and {LLM_MODEL} does not say which model answers",
                 provider.word()
@@ -158,12 +160,13 @@ fn base_url(settings: &Settings, provider: Provider) -> Result<String> {
         // The address may be a stranger's: it is shown, and no command that takes it over is proposed.
         return Err(invalid(message).fix("cleo config list --show-origin"));
     }
-    // Others write the version into the address, this format has it in the path.
-    let url = match provider {
-        Provider::Anthropic => url.strip_suffix("/v1").unwrap_or(url),
-        _ => url,
-    };
-    Ok(url.to_string())
+    Ok(match provider {
+        // Others write the version into the address, this format has it in the path.
+        Provider::Anthropic => url.strip_suffix("/v1").unwrap_or(url).to_string(),
+        // Its own programs name the server without a path.
+        Provider::Ollama if !url.ends_with("/v1") => format!("{url}/v1"),
+        _ => url.to_string(),
+    })
 }
 
 fn invalid(message: String) -> Error {

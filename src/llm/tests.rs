@@ -1,4 +1,4 @@
-//! The four wire formats: what is sent, what is read, and that nothing a server says breaks them.
+//! The two wire formats: what is sent, what is read, and that nothing a server says breaks them.
 
 use std::time::Duration;
 
@@ -8,12 +8,7 @@ use serde_json::{Value, json};
 use super::reply::Reader;
 use super::*;
 
-const ALL: [Provider; 4] = [
-    Provider::OpenAiChat,
-    Provider::OpenAiResponses,
-    Provider::Anthropic,
-    Provider::Ollama,
-];
+const ALL: [Provider; 2] = [Provider::OpenAiChat, Provider::Anthropic];
 
 fn model(provider: Provider) -> Model {
     Model {
@@ -60,22 +55,10 @@ fn a_request_has_the_form_of_its_server() {
                 "stream": true, "stream_options": {"include_usage": true}}),
         ),
         (
-            Provider::OpenAiResponses,
-            "http://h/v1/responses",
-            json!({"model": "m", "input": said, "instructions": "Be brief.", "store": false,
-                "max_output_tokens": 7, "temperature": 1.5, "stream": true}),
-        ),
-        (
             Provider::Anthropic,
             "http://h/v1/v1/messages",
             json!({"model": "m", "messages": said, "system": "Be brief.", "max_tokens": 7,
                 "temperature": 1.0, "stream": true}),
-        ),
-        (
-            Provider::Ollama,
-            "http://h/v1/api/chat",
-            json!({"model": "m", "messages": with_system, "stream": true,
-                "options": {"num_predict": 7, "temperature": 1.5}}),
         ),
     ] {
         let draft = provider.draft(&model(provider), &request(), true);
@@ -118,7 +101,7 @@ fn what_is_not_said_is_not_sent_and_the_agents_model_answers_where_none_is_confi
 /// What a server answers to "Hi" in each format: whole, then in pieces.
 fn answers(provider: Provider) -> (Value, &'static str) {
     match provider {
-        Provider::OpenAiChat => (
+        Provider::OpenAiChat | Provider::Ollama | Provider::Gemini => (
             json!({"id": "x", "model": "m-1", "choices": [{"message": {"role": "assistant", "content": "Hello"},
                 "finish_reason": "stop"}], "usage": {"prompt_tokens": 9, "completion_tokens": 2,
                 "prompt_tokens_details": {"cached_tokens": 4}}}),
@@ -129,20 +112,6 @@ fn answers(provider: Provider) -> (Value, &'static str) {
                 "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n",
                 "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":2,\"prompt_tokens_details\":{\"cached_tokens\":4}}}\n\n",
                 "data: [DONE]\n\n",
-            ),
-        ),
-        Provider::OpenAiResponses => (
-            json!({"model": "m-1", "status": "completed", "error": null, "output": [{"type": "reasoning", "summary": []},
-                {"type": "message", "content": [{"type": "output_text", "text": "Hel"}, {"type": "output_text", "text": "lo"}]}],
-                "usage": {"input_tokens": 9, "output_tokens": 2, "input_tokens_details": {"cached_tokens": 4}}}),
-            concat!(
-                "event: response.created\ndata: {\"type\":\"response.created\",\"response\":{\"status\":\"in_progress\",\"error\":null}}\n\n",
-                "event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"delta\":\"Hel\"}\n\n",
-                "data: {\"type\":\"response.output_text.delta\",\"delta\":\"lo\"}\n\n",
-                "data: {\"type\":\"response.output_text.done\",\"text\":\"Hello\"}\n\n",
-                "data: {\"type\":\"response.completed\",\"response\":{\"model\":\"m-1\",\"status\":\"completed\",\"output\":[{\"type\":\"message\",",
-                "\"content\":[{\"type\":\"output_text\",\"text\":\"Hello\"}]}],\"usage\":{\"input_tokens\":9,\"output_tokens\":2,",
-                "\"input_tokens_details\":{\"cached_tokens\":4}}}}\n\n",
             ),
         ),
         Provider::Anthropic => (
@@ -160,21 +129,12 @@ fn answers(provider: Provider) -> (Value, &'static str) {
                 "data: {\"type\":\"message_stop\"}\n\n",
             ),
         ),
-        Provider::Ollama => (
-            json!({"model": "m-1", "message": {"role": "assistant", "content": "Hello"}, "done": true,
-                "done_reason": "stop", "prompt_eval_count": 9, "eval_count": 2}),
-            concat!(
-                "{\"model\":\"m-1\",\"message\":{\"content\":\"Hel\"},\"done\":false}\n",
-                "{\"model\":\"m-1\",\"message\":{\"content\":\"lo\"},\"done\":false}\n",
-                "{\"model\":\"m-1\",\"message\":{\"content\":\"\"},\"done\":true,\"done_reason\":\"stop\",\"prompt_eval_count\":9,\"eval_count\":2}\n",
-            ),
-        ),
     }
 }
 
 /// Reads an answer that comes piece by piece.
 fn streamed(provider: Provider, text: &str) -> Delta {
-    let mut reader = Reader::new(provider.framing());
+    let mut reader = Reader::default();
     let mut events = reader.push(text).unwrap_or_default();
     events.extend(reader.finish());
     let mut found = Delta::default();
@@ -189,14 +149,13 @@ fn streamed(provider: Provider, text: &str) -> Delta {
 fn an_answer_is_the_same_whole_and_in_pieces() {
     for provider in ALL {
         let (whole, pieces) = answers(provider);
-        let cached = Some(4).filter(|_| provider != Provider::Ollama);
         let expected = Reply {
             text: "Hello".to_string(),
             finish: Finish::Stop,
             usage: Usage {
                 input: Some(9),
                 output: Some(2),
-                cached,
+                cached: Some(4),
             },
             model: "m-1".to_string(),
         };
@@ -237,18 +196,6 @@ fn the_end_of_an_answer_is_told_in_one_word_for_all_servers() {
             Finish::Other("odd".into()),
         ),
         (
-            Provider::OpenAiResponses,
-            json!({"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"},
-            "output": [{"type": "message", "content": [{"type": "output_text", "text": "x"}]}]}),
-            Finish::Length,
-        ),
-        (
-            Provider::OpenAiResponses,
-            json!({"status": "completed",
-            "output": [{"type": "message", "content": [{"type": "refusal", "refusal": "no"}]}]}),
-            Finish::Refused,
-        ),
-        (
             Provider::Anthropic,
             json!({"content": [{"type": "text", "text": "x"}], "stop_reason": "max_tokens"}),
             Finish::Length,
@@ -257,16 +204,6 @@ fn the_end_of_an_answer_is_told_in_one_word_for_all_servers() {
             Provider::Anthropic,
             json!({"content": [], "stop_reason": "refusal"}),
             Finish::Refused,
-        ),
-        (
-            Provider::Ollama,
-            json!({"message": {"content": "x"}, "done": true, "done_reason": "length"}),
-            Finish::Length,
-        ),
-        (
-            Provider::Ollama,
-            json!({"message": {"content": "x"}, "done": true}),
-            Finish::Stop,
         ),
     ] {
         let reply = provider.whole(&body).finished("asked").unwrap();
@@ -286,13 +223,10 @@ fn an_answer_that_is_none_is_not_taken_for_one() {
             json!([]),
             json!("x"),
             json!(null),
-            json!({"choices": 1, "output": 1, "content": 1, "message": 1}),
-            // All formats at once, with nothing but blanks in them.
+            json!({"choices": 1, "content": 1}),
+            // Both formats at once, with nothing but blanks in them.
             json!({"choices": [{"message": {"content": " \n"}, "finish_reason": "stop"}],
-                "output": [{"type": "message", "content": [{"type": "output_text", "text": " "}]}],
-                "status": "completed", "content": [{"type": "text", "text": " "}],
-                "stop_reason": "end_turn", "message": {"content": "\t"}, "done": true,
-                "done_reason": "stop"}),
+                "content": [{"type": "text", "text": " "}], "stop_reason": "end_turn"}),
         ] {
             assert!(
                 provider.whole(&body).finished("m").is_err(),
@@ -316,18 +250,10 @@ fn what_a_server_says_went_wrong_is_found() {
             json!({"error": {"message": "busy", "type": "t"}}),
         ),
         (
-            Provider::OpenAiResponses,
-            json!({"type": "error", "message": "busy"}),
-        ),
-        (
-            Provider::OpenAiResponses,
-            json!({"type": "response.failed", "response": {"status": "failed", "error": {"message": "busy"}}}),
-        ),
-        (
             Provider::Anthropic,
             json!({"type": "error", "error": {"type": "overloaded_error", "message": "busy"}}),
         ),
-        (Provider::Ollama, json!({"error": "busy"})),
+        (Provider::OpenAiChat, json!({"error": "busy"})),
     ] {
         assert_eq!(
             provider.delta(&event).error.as_deref(),
@@ -418,16 +344,14 @@ proptest! {
 
     #[test]
     fn how_events_arrive_makes_no_difference(text in "(data: ?|x|é|\r|\n|:){0,40}", cut in 0_usize..40) {
-        for provider in ALL {
-            let mut reader = Reader::new(provider.framing());
-            let at = text.char_indices().nth(cut).map_or(text.len(), |(at, _)| at);
-            let mut events = reader.push(&text[..at]).unwrap();
-            events.extend(reader.push(&text[at..]).unwrap());
-            events.extend(reader.finish());
-            let mut whole = Reader::new(provider.framing());
-            let mut expected = whole.push(&text).unwrap();
-            expected.extend(whole.finish());
-            prop_assert_eq!(events, expected);
-        }
+        let mut reader = Reader::default();
+        let at = text.char_indices().nth(cut).map_or(text.len(), |(at, _)| at);
+        let mut events = reader.push(&text[..at]).unwrap();
+        events.extend(reader.push(&text[at..]).unwrap());
+        events.extend(reader.finish());
+        let mut whole = Reader::default();
+        let mut expected = whole.push(&text).unwrap();
+        expected.extend(whole.finish());
+        prop_assert_eq!(events, expected);
     }
 }

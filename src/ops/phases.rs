@@ -8,6 +8,7 @@ use crate::error::{Code, Error, Result, nearest, quote};
 use crate::phase::{Counts, Phase, PhaseStatus};
 use crate::store::{Change, Transaction};
 use crate::task::Status;
+use crate::task::rules::is_slug;
 
 /// A phase with its tasks counted.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -92,7 +93,10 @@ fn find(transaction: &dyn Transaction, slug: Option<&str>) -> Result<Counted> {
         let message = "the project is in no phase";
         return Err(Error::new(Code::PhaseNotFound, message).fix("cleo phase list"));
     };
-    let message = format!("there is no phase {slug}");
+    let message = match is_slug(slug) {
+        true => format!("there is no phase {slug}"),
+        false => "there is no phase of this name".to_string(),
+    };
     let error = Error::new(Code::PhaseNotFound, message).fix("cleo phase list");
     let names = phases.iter().map(|phase| phase.phase.slug.as_str());
     Err(match nearest(slug, names) {

@@ -18,7 +18,8 @@ use crate::id::{self, TaskId};
 pub(crate) use words::{InRun, State, state};
 pub(crate) use words::{Priority, Size, Status, TaskType};
 
-/// A unit of work. Field names in JSON are camelCase; `type` is [`Task::kind`].
+/// A unit of work. Field names in JSON are camelCase; `type` is [`Task::kind`]. Exported lines have the fields in
+/// this order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -29,25 +30,25 @@ pub(crate) struct Task {
     pub(crate) uid: String,
     /// One line that leads with its verb.
     pub(crate) title: String,
-    /// Full text; may be empty.
-    pub(crate) description: String,
     /// What kind of work it is; an open set.
     #[serde(rename = "type")]
     pub(crate) kind: TaskType,
     pub(crate) status: Status,
+    pub(crate) priority: Priority,
     pub(crate) parent: Option<TaskId>,
     /// Tasks that must be done first, in the order given.
     pub(crate) depends: Vec<TaskId>,
     /// Free labels, in the order given.
     pub(crate) labels: Vec<String>,
-    pub(crate) priority: Priority,
     /// Slug of the phase that it belongs to.
     pub(crate) phase: Option<String>,
     /// Scope of the work; never time.
     pub(crate) size: Option<Size>,
+    /// Full text; may be empty.
+    pub(crate) description: String,
+    pub(crate) acceptance: Vec<String>,
     /// Files that the work touches (paths or globs below the workspace root).
     pub(crate) files: Vec<String>,
-    pub(crate) acceptance: Vec<String>,
     pub(crate) deliverables: Vec<String>,
     /// Notes in order; only ever added to.
     pub(crate) notes: Vec<Note>,
@@ -59,8 +60,6 @@ pub(crate) struct Task {
     pub(crate) feature: Option<String>,
     /// Key by which `add` recognizes a task that it has added before.
     pub(crate) key: Option<String>,
-    /// What other tools know of the task and cleo has no field for.
-    pub(crate) extra: serde_json::Map<String, serde_json::Value>,
     /// Created, RFC 3339 in UTC, like all times of a task.
     pub(crate) created_at: String,
     pub(crate) updated_at: String,
@@ -71,6 +70,8 @@ pub(crate) struct Task {
     /// Put away: out of lists and of the graph's open work, and still counted as what it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) archived_at: Option<String>,
+    /// What other tools know of the task and cleo has no field for.
+    pub(crate) extra: serde_json::Map<String, serde_json::Value>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -28,6 +28,7 @@ mod claim_properties;
 mod driving;
 mod isolated;
 mod model;
+mod model_faults;
 mod models;
 mod properties;
 mod protocol_texts;

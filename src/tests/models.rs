@@ -11,19 +11,14 @@ use crate::llm::{Finish, Model, Provider, Reply, Request, Usage};
 use crate::runner::signals;
 use serde_json::{Value, json};
 
-use super::server::{Answer, Server, nobody};
+use super::server::{Answer, Server};
 
 /// A key that opens nothing.
-const KEY: &str = "sk-test-0123456789abcdef";
+pub(super) const KEY: &str = "sk-test-0123456789abcdef";
 
-const ALL: [Provider; 4] = [
-    Provider::OpenAiChat,
-    Provider::OpenAiResponses,
-    Provider::Anthropic,
-    Provider::Ollama,
-];
+const ALL: [Provider; 2] = [Provider::OpenAiChat, Provider::Anthropic];
 
-fn model(provider: Provider, url: &str) -> Model {
+pub(super) fn model(provider: Provider, url: &str) -> Model {
     Model {
         provider,
         name: None,
@@ -44,7 +39,7 @@ fn client(model: &Model) -> Client {
 }
 
 /// Asks and returns the answer with the text as it was seen.
-fn ask(model: &Model) -> (Result<Reply, Error>, Vec<String>) {
+pub(super) fn ask(model: &Model) -> (Result<Reply, Error>, Vec<String>) {
     let mut seen = Vec::new();
     let request = Request::once("m", "Be brief.", "Hi");
     let reply = client(model).ask(&request, &mut |text| seen.push(text.to_string()));
@@ -53,7 +48,7 @@ fn ask(model: &Model) -> (Result<Reply, Error>, Vec<String>) {
 
 /// Asks a server that must be refused, and returns the error, in which nobody finds the key.
 #[track_caller]
-fn fails(model: &Model, code: Code) -> Error {
+pub(super) fn fails(model: &Model, code: Code) -> Error {
     let (reply, _) = ask(model);
     let error = reply.unwrap_err();
     assert_eq!(error.code, code, "{error}");
@@ -65,48 +60,33 @@ fn fails(model: &Model, code: Code) -> Error {
 /// A good answer of a server.
 fn good(provider: Provider, text: &str) -> Value {
     match provider {
-        Provider::OpenAiChat => {
+        Provider::OpenAiChat | Provider::Ollama | Provider::Gemini => {
             json!({"model": "m-1", "choices": [{"message": {"content": text}, "finish_reason": "stop"}],
                 "usage": {"prompt_tokens": 9, "completion_tokens": 2}})
         }
-        Provider::OpenAiResponses => json!({"model": "m-1", "status": "completed",
-            "output": [{"type": "message", "content": [{"type": "output_text", "text": text}]}],
-            "usage": {"input_tokens": 9, "output_tokens": 2}}),
         Provider::Anthropic => {
             json!({"model": "m-1", "content": [{"type": "text", "text": text}], "stop_reason": "end_turn",
                 "usage": {"input_tokens": 9, "output_tokens": 2}})
         }
-        Provider::Ollama => json!({"model": "m-1", "message": {"content": text}, "done": true,
-            "prompt_eval_count": 9, "eval_count": 2}),
     }
 }
 
-fn chat(text: &str) -> String {
+pub(super) fn chat(text: &str) -> String {
     good(Provider::OpenAiChat, text).to_string()
 }
 
 /// An answer that comes in two pieces, the first of which is text.
-fn pieces(provider: Provider) -> Answer {
+pub(super) fn pieces(provider: Provider) -> Answer {
     let event = |value: Value| format!("data: {value}\n\n");
-    let (kind, first, rest) = match provider {
-        Provider::OpenAiChat => (
-            "Content-Type: text/event-stream\r\n",
+    let (first, rest) = match provider {
+        Provider::OpenAiChat | Provider::Ollama | Provider::Gemini => (
             event(json!({"model": "m-1", "choices": [{"delta": {"content": "Hel"}}]})),
             event(
                 json!({"choices": [{"delta": {"content": "lo"}, "finish_reason": "stop"}],
                 "usage": {"prompt_tokens": 9, "completion_tokens": 2}}),
             ) + "data: [DONE]\n\n",
         ),
-        Provider::OpenAiResponses => (
-            "Content-Type: text/event-stream\r\n",
-            event(json!({"type": "response.output_text.delta", "delta": "Hel"})),
-            event(json!({"type": "response.output_text.delta", "delta": "lo"}))
-                + &event(
-                    json!({"type": "response.completed", "response": good(provider, "Hello")}),
-                ),
-        ),
         Provider::Anthropic => (
-            "Content-Type: text/event-stream\r\n",
             event(
                 json!({"type": "message_start", "message": {"model": "m-1", "usage": {"input_tokens": 9}}}),
             ) + &event(json!({"type": "content_block_delta", "delta": {"text": "Hel"}})),
@@ -115,15 +95,8 @@ fn pieces(provider: Provider) -> Answer {
                     json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 2}}),
                 ),
         ),
-        Provider::Ollama => (
-            "Content-Type: application/x-ndjson\r\n",
-            format!(
-                "{}\n",
-                json!({"model": "m-1", "message": {"content": "Hel"}, "done": false})
-            ),
-            format!("{}\n", good(provider, "lo")),
-        ),
     };
+    let kind = "Content-Type: text/event-stream\r\n";
     Answer::Pieces(kind, vec![first, rest])
 }
 
@@ -146,15 +119,11 @@ fn every_kind_of_server_is_asked_with_its_key_where_it_wants_it() {
         assert_eq!(seen, ["Hello"]);
         let asked = server.asked().remove(0);
         let (line, header) = match provider {
-            Provider::OpenAiChat => (
+            Provider::Anthropic => ("POST /v1/messages", format!("x-api-key: {KEY}")),
+            _ => (
                 "POST /chat/completions",
                 format!("authorization: bearer {KEY}"),
             ),
-            Provider::OpenAiResponses => {
-                ("POST /responses", format!("authorization: bearer {KEY}"))
-            }
-            Provider::Anthropic => ("POST /v1/messages", format!("x-api-key: {KEY}")),
-            Provider::Ollama => ("POST /api/chat", format!("authorization: bearer {KEY}")),
         };
         assert_eq!(asked.line, line);
         assert!(asked.headers.contains(&header), "{}", asked.headers);
@@ -282,119 +251,18 @@ fn a_server_that_asks_to_wait_longer_than_an_answer_may_take_is_not_waited_for()
 }
 
 #[test]
-fn a_server_that_hangs_is_left_in_time() {
-    for first in [Answer::Hang, pieces(Provider::OpenAiChat)] {
-        let server = Server::start(&[first]);
-        let model = Model {
-            timeout: Duration::from_millis(700),
-            stream: true,
-            ..model(Provider::OpenAiChat, &server.url)
-        };
-        let error = fails(&model, Code::ModelTimeout);
-        assert!(error.retryable(), "{error}");
-        assert_eq!(server.asked().len(), 1);
-    }
-}
-
-#[test]
-fn nobody_is_left_behind_when_time_is_up() {
-    let server = Server::start(&[Answer::Hang]);
-    let timeout = Duration::from_millis(500);
-    fails(
-        &Model {
-            timeout,
-            ..model(Provider::Ollama, &server.url)
-        },
-        Code::ModelTimeout,
-    );
-    // The server hears it when the process that asked is gone.
-    server.left.recv_timeout(Duration::from_secs(20)).unwrap();
-}
-
-#[test]
-fn nobody_there_is_an_error_of_its_own() {
-    let model = Model {
-        retries: 0,
-        ..model(Provider::OpenAiChat, &format!("http://{}", nobody()))
-    };
-    let error = fails(&model, Code::ModelUnreachable);
-    assert!(
-        error.retryable() && error.message.contains("could not be reached"),
-        "{error}"
-    );
-}
-
-#[test]
-fn a_server_that_speaks_no_tls_is_no_safe_one() {
-    let server = Server::start(&[Answer::Whole(200, "", chat("Hello"))]);
-    let url = server.url.replace("http://", "https://");
-    let error = fails(&model(Provider::OpenAiChat, &url), Code::ModelUnreachable);
-    assert!(server.asked().is_empty(), "{error}");
-}
-
-#[test]
-fn an_answer_that_is_none_is_said_to_be_none() {
-    let text = |text: &str| Answer::Whole(200, "", text.to_string());
-    let events =
-        |text: &str| Answer::Whole(200, "Content-Type: text/event-stream\r\n", text.to_string());
-    for (answer, stream, word) in [
-        (text("hello"), false, "no JSON"),
-        (text(""), false, "no JSON"),
-        (text("{}"), false, "before its end"),
-        (text("[[[["), false, "no JSON"),
-        (text(&chat("")), false, "no text"),
-        (
-            text(r#"{"error":{"message":"overloaded"}}"#),
-            false,
-            "the server says: overloaded",
-        ),
-        (events("data: hello\n\n"), true, "no JSON"),
-        (events(""), true, "before its end"),
-        (
-            events("data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\n"),
-            true,
-            "before its end",
-        ),
-        (
-            events("data: {\"error\":{\"message\":\"overloaded\"}}\n\n"),
-            true,
-            "the server says: overloaded",
-        ),
-        (
-            events(&format!("data: {}", "x".repeat(2 << 20))),
-            true,
-            "too long",
-        ),
-        (Answer::Garbage, false, "cannot be used"),
-    ] {
-        let server = Server::start(&[answer]);
-        let model = Model {
-            stream,
-            ..model(Provider::OpenAiChat, &server.url)
-        };
-        let error = fails(&model, Code::ModelAnswer);
-        assert!(error.message.contains(word), "{word}: {error}");
-        assert_eq!(server.asked().len(), 1, "{error}");
-    }
-}
-
-#[test]
 fn what_an_answer_took_is_counted_also_when_it_cannot_be_used() {
     let request = Request::once("m", "Be brief.", "Hi");
     for (provider, stream) in ALL.into_iter().flat_map(|it| [(it, false), (it, true)]) {
         let answer = match (provider, stream) {
-            (_, false) | (Provider::Ollama, _) => good(provider, " ").to_string(),
-            (Provider::OpenAiResponses, _) => format!(
-                "data: {}\n\n",
-                json!({"type": "response.completed", "response": good(provider, " ")})
-            ),
-            (Provider::OpenAiChat, _) => format!("data: {}\n\n", good(provider, " ")),
-            (Provider::Anthropic, _) => format!(
+            (_, false) => good(provider, " ").to_string(),
+            (Provider::Anthropic, true) => format!(
                 "data: {}\n\ndata: {}\n\n",
                 json!({"type": "message_start", "message": {"usage": {"input_tokens": 9}}}),
                 json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"},
                     "usage": {"output_tokens": 2}})
             ),
+            (_, true) => format!("data: {}\n\n", good(provider, " ")),
         };
         let kind = match stream {
             true => "Content-Type: text/event-stream\r\n",
@@ -435,128 +303,6 @@ fn a_server_that_wants_a_key_is_named_with_the_settings() {
         let fix = error.fix.as_deref();
         assert_eq!(fix, Some("cleo config list --show-origin"));
     }
-}
-
-#[test]
-fn an_answer_without_end_does_not_fill_the_memory() {
-    let server = Server::start(&[Answer::Endless]);
-    let error = fails(&model(Provider::OpenAiChat, &server.url), Code::ModelAnswer);
-    assert!(error.message.contains("larger than"), "{error}");
-}
-
-#[test]
-fn an_answer_that_breaks_off_after_text_was_seen_is_not_asked_for_again() {
-    let server = Server::start(&[Answer::Cut(
-        "data: {\"choices\":[{\"delta\":{\"content\":\"Hel\"}}]}\n\n".to_string(),
-    )]);
-    let model = Model {
-        stream: true,
-        ..model(Provider::OpenAiChat, &server.url)
-    };
-    let (reply, seen) = ask(&model);
-    assert_eq!(reply.unwrap_err().code, Code::ModelUnreachable);
-    assert_eq!((seen, server.asked().len()), (vec!["Hel".to_string()], 1));
-}
-
-#[test]
-fn redirects_are_not_followed_so_a_key_goes_nowhere_else() {
-    let other = Server::start(&[Answer::Whole(200, "", chat("Hello"))]);
-    let location: &'static str = format!("Location: {}/x\r\n", other.url).leak();
-    for status in [301, 302, 303, 307, 308] {
-        let server = Server::start(&[Answer::Whole(status, location, String::new())]);
-        let error = fails(
-            &model(Provider::OpenAiChat, &server.url),
-            Code::ModelRefused,
-        );
-        assert!(error.message.contains("redirect"), "{error}");
-    }
-    assert!(other.asked().is_empty());
-}
-
-#[test]
-fn a_key_that_a_server_repeats_is_taken_out() {
-    for status in [200, 400, 401, 500] {
-        let server = Server::start(&[Answer::Echo(status)]);
-        let model = Model {
-            retries: 0,
-            ..model(Provider::OpenAiChat, &server.url)
-        };
-        let (reply, _) = ask(&model);
-        let error = reply.unwrap_err();
-        assert!(!format!("{error:?}").contains(KEY), "{error:?}");
-        assert!(error.message.contains("[key]"), "{error}");
-    }
-    let server = Server::start(&[Answer::Whole(200, "", chat(&format!("it is {KEY}!")))]);
-    let (reply, seen) = ask(&model(Provider::OpenAiChat, &server.url));
-    assert_eq!(
-        (reply.unwrap().text.as_str(), seen[0].as_str()),
-        ("it is [key]!", "it is [key]!")
-    );
-}
-
-/// The key as JSON may also write it.
-fn escaped(text: &str) -> String {
-    let letters = KEY.bytes().map(|byte| format!("\\u{byte:04x}"));
-    text.replace(KEY, &letters.collect::<String>())
-}
-
-#[test]
-fn a_key_is_taken_out_however_a_server_writes_it() {
-    let json = "Content-Type: application/json\r\n";
-    let whole = escaped(
-        &serde_json::json!({
-            "model": format!("m {KEY}"),
-            "choices": [{"message": {"content": format!("it is {KEY}!")}, "finish_reason": KEY}],
-        })
-        .to_string(),
-    );
-    let parts = serde_json::json!({
-        "choices": [{"message": {"content": [{"text": "it is "}, {"text": &KEY[..9]}, {"text": &KEY[9..]}, {"text": "!"}]},
-            "finish_reason": "stop"}],
-    });
-    let piece = |text: &str, end: Option<&str>| {
-        let choice = serde_json::json!({"delta": {"content": text}, "finish_reason": end});
-        format!("data: {}\n\n", serde_json::json!({"choices": [choice]}))
-    };
-    let letters = KEY.chars().map(|letter| piece(&letter.to_string(), None));
-    let spread = piece("it is ", None) + &letters.collect::<String>() + &piece("!", Some("stop"));
-    let half = piece("it is ", None) + &piece(KEY, None) + &piece(&KEY[..9], Some("stop"));
-    for (kind, body, stream, text) in [
-        (json, whole, false, "it is [key]!"),
-        (json, parts.to_string(), false, "it is [key]!"),
-        (
-            "Content-Type: text/event-stream\r\n",
-            spread,
-            true,
-            "it is [key]!",
-        ),
-        (
-            "Content-Type: text/event-stream\r\n",
-            half,
-            true,
-            "it is [key]sk-test-0",
-        ),
-    ] {
-        let server = Server::start(&[Answer::Whole(200, kind, body)]);
-        let model = Model {
-            stream,
-            ..model(Provider::OpenAiChat, &server.url)
-        };
-        let (reply, seen) = ask(&model);
-        let reply = reply.unwrap();
-        assert_eq!((reply.text.as_str(), seen.concat().as_str()), (text, text));
-        assert!(!format!("{reply:?}").contains(KEY), "{reply:?}");
-    }
-    let refusal = escaped(&format!(
-        r#"{{"error": {{"message": "{} {KEY}"}}}}"#,
-        "x".repeat(480)
-    ));
-    let server = Server::start(&[Answer::Whole(400, json, refusal)]);
-    let error = fails(
-        &model(Provider::OpenAiChat, &server.url),
-        Code::ModelRefused,
-    );
-    assert!(error.message.ends_with(" [key]"), "{error}");
 }
 
 /// Not a test of its own: it is run as a process that somebody interrupts. See below.

@@ -707,7 +707,8 @@ fn a_run_is_resumed_by_who_began_it() {
 
 #[test]
 fn a_model_of_the_project_is_asked_after_trust_only() {
-    let reply = json!({"message": {"role": "assistant", "content": "hello"}, "done": true});
+    let message = json!({"role": "assistant", "content": "hello"});
+    let reply = json!({"choices": [{"message": message, "finish_reason": "stop"}]});
     let server = Server::start(&[Answer::Whole(200, "", reply.to_string())]);
     let text = format!(
         "llm.provider: ollama\nllm.model: m\nllm.baseUrl: {}\nllm.retries: 0\n",

@@ -1,97 +1,36 @@
-//! What kind of file it is, by what stands in it and never by its name.
+//! Detects the format of a file by its content, never by its name.
 
 use indexmap::IndexMap;
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use super::Format;
 use super::fields::id;
 use super::lines::{is_conflict, strip_mark};
 use crate::id::TaskId;
 
-/// What a look at a file gave.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    /// One kind fits.
-    One(Format),
-    /// Several kinds fit; nobody guesses.
-    Several(Vec<Format>),
-    /// None fits.
-    None,
-}
+type Parts<'a> = IndexMap<String, &'a RawValue>;
 
-impl Verdict {
-    /// Makes a verdict of all kinds that fit.
-    pub(crate) fn new(mut formats: Vec<Format>) -> Verdict {
-        formats.sort_unstable();
-        formats.dedup();
-        match formats.as_slice() {
-            [] => Verdict::None,
-            [one] => Verdict::One(*one),
-            _ => Verdict::Several(formats),
-        }
-    }
-}
-
-/// Looks at the first line of a file that is an object by itself, as in JSON lines; none when the
-/// file is no such, and all of it has to be looked at.
-pub(crate) fn look_at_lines(start: &[u8]) -> Option<Verdict> {
-    let lines = strip_mark(start)
-        .split(|byte| *byte == b'\n')
-        .map(<[u8]>::trim_ascii);
-    let mut lines = lines.filter(|line| !line.is_empty() && !is_conflict(line));
-    let fields: Map<String, Value> = serde_json::from_slice(lines.next()?).ok()?;
-    let is_document = fields.values().any(|value| value.get("tasks").is_some())
-        || fields.contains_key("tasks")
-        || fields.contains_key("archivedTasks");
-    (!is_document).then(|| Verdict::new(look_at_object(&fields)))
-}
-
-/// Looks at one object that stands for one task.
-fn look_at_object(fields: &Map<String, Value>) -> Vec<Format> {
-    let has = |name: &str| fields.contains_key(name);
-    let text = |name: &str| fields.get(name).and_then(Value::as_str).unwrap_or_default();
-    let has_task_id = text("id").starts_with('T') && text("id").parse::<TaskId>().is_ok();
-    let is_issue = has("issue_type") || has("_type") || has("_schema");
-    let is_bare_issue = has("title") && has("created_at") && has("id") && !has_task_id;
-    let signs = [
-        (Format::Beads, is_issue || is_bare_issue),
-        (
-            Format::Cleo,
-            text("cleo") == "tasks" || (has_task_id && !is_issue),
-        ),
-        (
-            Format::Taskwarrior,
-            has("uuid") && has("entry") && has("description"),
-        ),
-    ];
-    collect(&signs)
-}
-
-fn collect(signs: &[(Format, bool)]) -> Vec<Format> {
-    let fitting = signs.iter().filter(|(_, fits)| *fits);
-    fitting.map(|(format, _)| *format).collect()
-}
-
-/// Looks at a whole document.
-pub(crate) fn look_at_document(bytes: &[u8]) -> Verdict {
+/// Returns the formats that a file fits, by its first object: that of its first line, or of its list, or all
+/// of it.
+pub(crate) fn detect(bytes: &[u8]) -> Vec<Format> {
     let bytes = strip_mark(bytes);
-    if let Ok(all) = serde_json::from_slice::<Vec<&RawValue>>(bytes) {
-        let first = all
-            .first()
-            .and_then(|raw| serde_json::from_str(raw.get()).ok());
-        return Verdict::new(
-            first
-                .map(|fields| look_at_object(&fields))
-                .unwrap_or_default(),
-        );
-    }
-    let parts = serde_json::from_slice::<IndexMap<String, &RawValue>>(bytes);
-    parts.map_or(Verdict::None, |parts| Verdict::new(look_at_parts(&parts)))
+    let lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let mut lines = lines.filter(|line| !line.is_empty() && !is_conflict(line));
+    let line = lines
+        .next()
+        .and_then(|line| serde_json::from_slice::<Parts<'_>>(line).ok());
+    let first = || {
+        let list = serde_json::from_slice::<Vec<&RawValue>>(bytes).ok()?;
+        list.first().and_then(|raw| read(raw))
+    };
+    let whole = || serde_json::from_slice(bytes).ok();
+    let parts = line.or_else(first).or_else(whole);
+    parts.map(|parts| find_fitting(&parts)).unwrap_or_default()
 }
 
-fn look_at_parts(parts: &IndexMap<String, &RawValue>) -> Vec<Format> {
+fn find_fitting(parts: &Parts<'_>) -> Vec<Format> {
     let has = |name: &str| parts.contains_key(name);
     let is_list = |name: &str| {
         parts
@@ -104,7 +43,7 @@ fn look_at_parts(parts: &IndexMap<String, &RawValue>) -> Vec<Format> {
             .and_then(|raw| read(raw))
             .unwrap_or_default()
     };
-    if is_list("tasks") || is_list("archivedTasks") {
+    let signs = if is_list("tasks") || is_list("archivedTasks") {
         let ids = parts
             .get("tasks")
             .map(|raw| read_ids(raw))
@@ -118,37 +57,33 @@ fn look_at_parts(parts: &IndexMap<String, &RawValue>) -> Vec<Format> {
             || meta["format"] == "cleo-export"
             || (has("exportedAt") && has("projectName") && has("taskCount"));
         let has_todo_tasks = is_todo && ids.iter().all(is_todo_id);
-        return collect(&[
+        let has_numbers = ids.iter().all(|id| is_number(id));
+        vec![
             (Format::Todo, is_list("archivedTasks") || has_todo_tasks),
-            (
-                Format::Taskmaster,
-                has("metadata") && ids.iter().all(|id| is_number(id)),
-            ),
-        ]);
-    }
-    let is_tag = |raw: &&RawValue| {
-        let tag: Option<IndexMap<String, &RawValue>> = read(raw);
-        tag.is_some_and(|tag| {
-            tag.get("tasks")
-                .is_some_and(|tasks| tasks.get().starts_with('['))
-        })
+            (Format::Taskmaster, has("metadata") && has_numbers),
+        ]
+    } else {
+        let id = value("id");
+        let id = id.as_str().unwrap_or_default();
+        let has_task_id = id.starts_with('T') && id.parse::<TaskId>().is_ok();
+        let is_issue = has("issue_type") || has("_type") || has("_schema");
+        let is_bare_issue = has("title") && has("created_at") && has("id") && !has_task_id;
+        let is_tag = |raw: &&RawValue| {
+            let tag: Option<Parts<'_>> = read(raw);
+            tag.is_some_and(|tag| tag.get("tasks").is_some_and(|it| it.get().starts_with('[')))
+        };
+        let has_tags = !parts.is_empty() && parts.values().all(is_tag);
+        let is_own = value("cleo") == "tasks" || (has_task_id && !is_issue);
+        let is_taskwarrior = has("uuid") && has("entry") && has("description");
+        vec![
+            (Format::Cleo, is_own),
+            (Format::Beads, is_issue || is_bare_issue),
+            (Format::Taskmaster, has_tags),
+            (Format::Taskwarrior, is_taskwarrior),
+        ]
     };
-    let has_tags = !parts.is_empty() && parts.values().all(is_tag);
-    let mut found = collect(&[(Format::Taskmaster, has_tags)]);
-    let signs = [
-        "uuid",
-        "entry",
-        "description",
-        "id",
-        "issue_type",
-        "title",
-        "created_at",
-    ];
-    let fields = signs.into_iter().filter(|name| has(name));
-    found.extend(look_at_object(
-        &fields.map(|name| (name.to_string(), value(name))).collect(),
-    ));
-    found
+    let fitting = signs.into_iter().filter(|(_, fits)| *fits);
+    fitting.map(|(format, _)| format).collect()
 }
 
 fn read<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {

@@ -1,7 +1,6 @@
 //! Tasks of other tools, and of other copies of cleo: [`formats`] reads each kind of file into a
 //! [`Reading`]. Pure: bytes come in, and what was found goes out.
 
-pub(crate) mod circles;
 pub(crate) mod detect;
 mod fields;
 pub(crate) mod formats;
@@ -16,7 +15,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use self::report::{Changed, Report};
+use self::report::Report;
 use crate::phase::Phase;
 use crate::task::Task;
 use crate::words::closed;
@@ -164,14 +163,8 @@ impl Reading {
         });
     }
 
-    /// Leaves a task out that nobody will do.
     pub(crate) fn leave_out(&mut self, id: &str, reason: &str) {
         self.left.insert(id.to_string(), (String::new(), false));
         self.report.leave_out(id, reason);
-    }
-
-    fn note_change(&mut self, id: &str, reason: String) {
-        let id = id.to_string();
-        self.report.changed.add(|| Changed { id, reason });
     }
 }

@@ -41,23 +41,13 @@ impl<T> Sample<T> {
     }
 }
 
-/// A task that was left out.
+/// What an import did with a task, and why.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct LeftOut {
+pub(crate) struct Remark {
     /// Its id in the file.
     pub(crate) id: String,
     /// Why.
-    pub(crate) reason: String,
-}
-
-/// A task that was taken over otherwise than it stands in the file.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Changed {
-    /// Its id in the file.
-    pub(crate) id: String,
-    /// What was changed.
     pub(crate) reason: String,
 }
 
@@ -197,9 +187,9 @@ pub(crate) struct Report {
     /// What stays as it is here although the file says otherwise.
     pub(crate) kept: Sample<Kept>,
     /// Tasks that were left out.
-    pub(crate) left_out: Sample<LeftOut>,
+    pub(crate) left_out: Sample<Remark>,
     /// Tasks that were taken over with a change of their texts.
-    pub(crate) changed: Sample<Changed>,
+    pub(crate) changed: Sample<Remark>,
     /// Phases of the project.
     pub(crate) phases: Phases,
     /// Tasks that were taken over, by status.
@@ -233,7 +223,7 @@ impl Report {
     }
 
     pub(crate) fn leave_out(&mut self, id: &str, reason: &str) {
-        self.left_out.add(|| LeftOut {
+        self.left_out.add(|| Remark {
             id: id.to_string(),
             reason: reason.to_string(),
         });

@@ -271,7 +271,6 @@ fn sections_of_backlog_end_where_the_tool_ends_them() {
 
 #[test]
 fn what_a_file_is_stands_in_it() {
-    use detect::{Verdict, look_at_document, look_at_lines};
     for (text, format) in [
         (
             "\u{feff}{\"cleo\":\"tasks\",\"version\":1}\r\n",
@@ -313,9 +312,7 @@ fn what_a_file_is_stands_in_it() {
             Format::Taskmaster,
         ),
     ] {
-        let bytes = text.as_bytes();
-        let verdict = look_at_lines(bytes).unwrap_or_else(|| look_at_document(bytes));
-        assert_eq!(verdict, Verdict::One(format), "{text}");
+        assert_eq!(detect::detect(text.as_bytes()), [format], "{text}");
     }
     let foreign = "{\"tasks\":[{\"id\":\"Tx\"}],\"_meta\":{\"schemaVersion\":\"2\"}}";
     for text in [
@@ -328,9 +325,7 @@ fn what_a_file_is_stands_in_it() {
         "\0\0\0",
         foreign,
     ] {
-        let bytes = text.as_bytes();
-        let verdict = look_at_lines(bytes).unwrap_or_else(|| look_at_document(bytes));
-        assert_eq!(verdict, Verdict::None, "{text}");
+        assert_eq!(detect::detect(text.as_bytes()), [], "{text}");
     }
 }
 

@@ -64,7 +64,7 @@ fn the_variable_of_a_provider_is_the_default_of_its_address() {
         assert!(found.1.contains(origin), "{found:?}");
     };
     is(serde_json::Value::Null, "default");
-    workspace.ok("config set llm.provider openai-responses");
+    workspace.ok("config set llm.provider openai-chat");
     is("http://10.0.0.7:8000/v1".into(), "OPENAI_BASE_URL");
     workspace.ok("config set llm.provider ollama");
     is("http://127.0.0.1:11500".into(), "OLLAMA_HOST");

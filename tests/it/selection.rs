@@ -94,8 +94,8 @@ fn the_fields_are_those_of_the_list_that_is_counted() {
         (&["orchestrator", "waves"], "id", "/waves/1/0/id"),
         (
             &["add", "--batch", "more.jsonl"],
-            "created",
-            "/tasks/0/created",
+            "task.id",
+            "/tasks/0/task/id",
         ),
     ] {
         workspace.write("more.jsonl", "{\"title\":\"x\",\"key\":\"x\"}\n");

@@ -42,12 +42,13 @@ impl View {
         self.filters_verdict = true;
     }
 
-    pub(super) fn check(&self, command: &str) -> Result<()> {
+    /// Refuses fields that no result of a command has.
+    pub(super) fn check(&mut self, command: &str) -> Result<()> {
         if self.fields.is_empty() {
             return Ok(());
         }
         let schema = schema::of(command);
-        schema.map_or(Ok(()), |schema| self.fields.check(command, &schema))
+        schema.map_or(Ok(()), |schema| self.fields.resolve(&schema))
     }
 
     pub(super) fn selects(&self) -> bool {
@@ -73,7 +74,7 @@ impl View {
             return self.filtered(out, envelope, format);
         }
         let result = serde_json::to_value(result).map_err(io::Error::other)?;
-        let picked = self.fields.of(envelope.command(), &result);
+        let picked = self.fields.pick(&result);
         self.filtered(out, &envelope.with(&picked), format)
     }
 

@@ -1,17 +1,12 @@
 //! Phases: listed, set, begun, completed.
 
-use serde::Deserialize;
-
 use super::super::answer::Answer;
 use super::super::call::Call;
 use super::super::route::Route;
 use super::{Warned, context_as, optional};
-use crate::error::{Code, Error, Result, steers};
-use crate::ops::Context;
+use crate::error::Result;
 use crate::ops::phases::{self, Moved, Phases};
-
-/// Longest name that a phase can have, in characters.
-const NAME_MAX: usize = 100;
+use crate::phase::{CompletePhase, StartPhase};
 
 pub(super) fn routes() -> Vec<Route> {
     let moved = |path, handler, about| {
@@ -27,40 +22,20 @@ pub(super) fn routes() -> Vec<Route> {
             set,
             "Makes a phase the one that the project is in, whatever phase it was in before",
         )
-        .may_take::<PhaseMove>(),
+        .may_take::<StartPhase>(),
         moved(
             "/api/work/phases/{name}/start",
             start,
             "Begins a phase; the one before must be completed",
         )
-        .may_take::<PhaseMove>(),
+        .may_take::<StartPhase>(),
         moved(
             "/api/work/phases/{name}/complete",
             complete,
             "Completes a phase whose tasks are done or cancelled",
         )
-        .may_take::<PhaseEnd>(),
+        .may_take::<CompletePhase>(),
     ]
-}
-
-/// Who moves a phase.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-struct PhaseMove {
-    /// The acting agent.
-    agent: Option<String>,
-}
-
-/// How to complete a phase.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-struct PhaseEnd {
-    /// The acting agent.
-    agent: Option<String>,
-    /// Although tasks of it are open.
-    force: bool,
 }
 
 fn list(call: &Call) -> Result<Answer> {
@@ -68,38 +43,27 @@ fn list(call: &Call) -> Result<Answer> {
 }
 
 fn set(call: &Call) -> Result<Answer> {
-    let who: PhaseMove = optional(call)?;
-    move_phase(call, "phase.set", who.agent, |context, name| {
-        phases::start(context, name, true)
-    })
+    begin(call, "phase.set", true)
 }
 
 fn start(call: &Call) -> Result<Answer> {
-    let who: PhaseMove = optional(call)?;
-    move_phase(call, "phase.start", who.agent, |context, name| {
-        phases::start(context, name, false)
-    })
+    begin(call, "phase.start", false)
+}
+
+fn begin(call: &Call, command: &'static str, leaves: bool) -> Result<Answer> {
+    let request: StartPhase = optional(call)?;
+    let context = &mut *context_as(call, command, request.agent.as_deref())?;
+    answer(phases::start(context, call.part("name"), leaves)?)
 }
 
 fn complete(call: &Call) -> Result<Answer> {
-    let how: PhaseEnd = optional(call)?;
-    move_phase(call, "phase.complete", how.agent, |context, name| {
-        phases::complete(context, Some(name), how.force)
-    })
+    let request: CompletePhase = optional(call)?;
+    let context = &mut *context_as(call, "phase.complete", request.agent.as_deref())?;
+    let name = Some(call.part("name"));
+    answer(phases::complete(context, name, request.force)?)
 }
 
-fn move_phase(
-    call: &Call,
-    command: &'static str,
-    agent: Option<String>,
-    work: impl FnOnce(&mut Context, &str) -> Result<Moved>,
-) -> Result<Answer> {
-    let name = call.part("name");
-    if name.chars().count() > NAME_MAX || name.contains(steers) {
-        let message = "there is no phase of this name";
-        return Err(Error::new(Code::PhaseNotFound, message).fix("cleo phase list"));
-    }
-    let mut result = work(&mut *context_as(call, command, agent.as_deref())?, name)?;
+fn answer(mut result: Moved) -> Result<Answer> {
     let warnings = std::mem::take(&mut result.warnings);
     Answer::ok(&Warned { result, warnings })
 }

@@ -62,16 +62,7 @@ struct ToImport {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ExportQuery {
     /// JSON lines unless told.
-    format: Option<ExportFormat>,
-}
-
-/// What tasks are written as.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "camelCase")]
-enum ExportFormat {
-    Jsonl,
-    Markdown,
+    format: Option<Target>,
 }
 
 fn import(call: &Call) -> Result<Answer> {
@@ -90,9 +81,10 @@ fn import(call: &Call) -> Result<Answer> {
 
 fn export(call: &Call) -> Result<Answer> {
     let query: ExportQuery = call.query()?;
-    let (target, mime) = match query.format {
-        Some(ExportFormat::Markdown) => (Target::Markdown, PAGE),
-        Some(ExportFormat::Jsonl) | None => (Target::Jsonl, LINES),
+    let target = query.format.unwrap_or(Target::Jsonl);
+    let mime = match target {
+        Target::Markdown => PAGE,
+        Target::Jsonl => LINES,
     };
     let exported = transfer::export(&mut *call.context("export")?, target, None)?;
     Ok(Answer::bytes(mime, exported.text.unwrap_or_default()))

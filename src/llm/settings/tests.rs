@@ -36,18 +36,18 @@ fn each_provider_has_its_own_address_and_key() {
             true,
         ),
         (
-            "openai-responses",
-            "https://api.openai.com/v1",
-            Some("OPENAI_API_KEY"),
-            true,
-        ),
-        (
             "anthropic",
             "https://api.anthropic.com",
             Some("ANTHROPIC_API_KEY"),
             true,
         ),
-        ("ollama", "http://127.0.0.1:11434", None, false),
+        ("ollama", "http://127.0.0.1:11434/v1", None, false),
+        (
+            "gemini",
+            "https://generativelanguage.googleapis.com/v1beta/openai",
+            Some("GEMINI_API_KEY"),
+            true,
+        ),
     ] {
         let model = model(&[("llm.provider", word), ("llm.model", "m")]);
         assert_eq!(
@@ -81,6 +81,22 @@ fn the_variable_of_ollama_may_be_a_host_or_a_port_alone() {
         assert_eq!(Provider::Ollama.address(text), url);
     }
     assert_eq!(Provider::OpenAiChat.address("https://x/v1"), "https://x/v1");
+}
+
+#[test]
+fn the_address_of_ollama_leads_to_its_chat_completions() {
+    for url in [
+        "http://box:11434",
+        "http://box:11434/",
+        "http://box:11434/v1/",
+    ] {
+        let settings = [
+            ("llm.provider", "ollama"),
+            ("llm.model", "m"),
+            ("llm.baseUrl", url),
+        ];
+        assert_eq!(model(&settings).base_url, "http://box:11434/v1", "{url}");
+    }
 }
 
 #[test]
@@ -142,6 +158,7 @@ fn settings_that_fit_nothing_are_refused() {
     for (more, word) in [
         (("llm.provider", "anthropic"), "which model"),
         (("llm.provider", "ollama"), "which model"),
+        (("llm.provider", "gemini"), "which model"),
         (("llm.baseUrl", "ftp://x"), "must be an address"),
         (("llm.baseUrl", "https://"), "must be an address"),
         (("llm.baseUrl", "https:///v1"), "must be an address"),

@@ -1,35 +1,35 @@
-//! What could never be done: tasks that wait for each other, and nesting without end. A change of a
-//! known task by an export is left as it was; any other file is refused, or goes on without the
-//! references.
+//! What could never be done: tasks that wait for each other, and nesting without end. An export never makes a
+//! task that is here wait for itself: references are left as they are here. Any other file is refused, or goes
+//! on without the references.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Value, json};
 
-use super::plan::{Entry, Plan, add_to_list};
+use super::plan::{Entry, Plan};
+use super::references::add_to_list;
 use crate::error::Result;
 use crate::id::TaskId;
-use crate::ops::require;
 use crate::ops::tasks::DEPTH_MAX;
 use crate::store::{CIRCULAR, DANGLING, Transaction};
-use crate::transfer::circles::groups;
+use crate::task::graph::{in_circles, reachable};
 use crate::transfer::report::{Circle, Loose};
 use crate::transfer::{Format, Reference};
 
-/// After so many rounds no reference of a known task is changed any more: only a file that was made
-/// for it needs that many.
+/// After so many rounds a task in a circle keeps all its references: only a file that was made for it needs
+/// that many.
 const ROUNDS_MAX: usize = 16;
 /// Most references of a circle that are explained.
 const READINGS_MAX: usize = 20;
 
-type Group = HashSet<TaskId>;
+type Group = BTreeSet<TaskId>;
 
 impl Plan {
     /// Finds the groups of tasks that wait for each other: for what they depend on and, if `parts`,
     /// for their parts.
-    fn find_circles(&self, parts: bool, tasks: &dyn Transaction) -> Result<Vec<Vec<TaskId>>> {
+    fn find_circles(&self, parts: bool, tasks: &dyn Transaction) -> Result<Vec<Group>> {
         let mut below: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
-        for task in self.entries.iter().map(|entry| &entry.task) {
+        for task in self.entries.iter().map(|entry| &entry.record.task) {
             if let Some(parent) = task.parent.filter(|_| parts) {
                 below.entry(parent).or_default().push(task.id);
             }
@@ -37,7 +37,7 @@ impl Plan {
         let waits = |id: TaskId| -> Result<Vec<TaskId>> {
             let entry = self.places.get(&id).map(|at| &self.entries[*at]);
             let mut waits = match entry {
-                Some(entry) => entry.task.depends.clone(),
+                Some(entry) => entry.record.task.depends.clone(),
                 None => tasks.depends(id)?,
             };
             waits.extend(below.get(&id).into_iter().flatten());
@@ -47,17 +47,19 @@ impl Plan {
             }
             Ok(waits)
         };
-        let mut found = groups(self.places.keys().copied(), waits)?;
-        found.sort();
-        Ok(found)
+        let graph = reachable(self.places.keys().copied(), waits)?;
+        let groups = in_circles(&graph).into_iter();
+        let mut groups: Vec<Group> = groups.map(Group::from_iter).collect();
+        groups.sort();
+        Ok(groups)
     }
 
     /// Refuses changes of references by which tasks would wait for each other.
     pub(super) fn break_circles(&mut self, tasks: &dyn Transaction) -> Result<()> {
-        for round in 1.. {
+        for round in 0.. {
             let mut is_broken = false;
             for group in self.find_circles(true, tasks)? {
-                is_broken |= self.break_circle(&group, round < ROUNDS_MAX, tasks)?;
+                is_broken |= self.break_circle(&group, round > ROUNDS_MAX);
             }
             if !is_broken {
                 break;
@@ -66,74 +68,39 @@ impl Plan {
         Ok(())
     }
 
-    /// Breaks a circle; returns `false` for one that consists of new tasks, or that was here before.
-    /// Unless `is_only_group`, the known tasks in it keep all their references.
-    fn break_circle(
-        &mut self,
-        members: &[TaskId],
-        is_only_group: bool,
-        tasks: &dyn Transaction,
-    ) -> Result<bool> {
-        let group: Group = members.iter().copied().collect();
-        let (mut changed, mut new, mut latest) = (Vec::new(), Vec::new(), None);
-        for id in members {
-            let at = self.places.get(id).copied();
-            match at.map(|at| (at, &self.entries[at])) {
-                Some((at, entry)) if entry.has_new_reference(&group) => changed.push(at),
-                // What both copies have is no part of the conflict.
-                Some((_, entry)) if !entry.is_alone_in(&group) => {}
-                Some((at, entry)) => {
-                    new.extend(Some(at).filter(|_| entry.before.is_none()));
-                    let task = &entry.task;
-                    latest = latest.max(Some((task.updated_at.clone(), task.uid.clone())));
-                }
-                None => {
-                    let task = require(tasks, *id)?;
-                    latest = latest.max(Some((task.updated_at, task.uid)));
+    /// Breaks a circle; returns `false` for one that consists of new tasks, or that was here before. Known
+    /// tasks keep what they refer to here, all of it if `keeps_all`; if they did not change, new tasks come
+    /// without their references.
+    fn break_circle(&mut self, group: &Group, keeps_all: bool) -> bool {
+        let places = self.places_of(group);
+        let is_new = |at: &usize| self.entries[*at].before.is_none();
+        let (new, known): (Vec<usize>, Vec<usize>) = places.iter().partition(|at| is_new(at));
+        if new.len() == group.len() {
+            return false;
+        }
+        for places in [known, new] {
+            let mut is_broken = false;
+            for at in places {
+                let entry = &mut self.entries[at];
+                let fields = entry.refuse_references(|id| keeps_all || group.contains(&id));
+                if !fields.is_empty() {
+                    entry.is_partial = true;
+                    is_broken = true;
+                    self.keep(at, fields, "it would wait for itself");
                 }
             }
+            if is_broken {
+                return true;
+            }
         }
-        // In the other copy the same changes meet: the latest is refused for good, and an earlier one only
-        // until that refusal arrives, if it still closes a circle then.
-        let is_latest = |at: &usize| {
-            let entry = &self.entries[*at];
-            Some((entry.changed.clone(), entry.task.uid.clone())) > latest
-        };
-        let (last, earlier): (Vec<usize>, Vec<usize>) =
-            changed.iter().partition(|at| is_latest(at));
-        let refused = if last.is_empty() { &earlier } else { &last };
-        for at in refused {
-            let entry = &mut self.entries[*at];
-            entry.is_partial |= !last.is_empty();
-            entry.is_open |= last.is_empty();
-            let fields = entry.refuse_references(|id| !is_only_group || group.contains(&id));
-            self.keep(*at, fields, "it would wait for itself");
-        }
-        if !changed.is_empty() || new.is_empty() || new.len() == members.len() {
-            return Ok(!changed.is_empty());
-        }
-        // New tasks do not fit what was changed here: they come without these references.
-        for at in new {
-            let entry = &mut self.entries[at];
-            entry.is_partial = true;
-            let cut = entry.cut(|id| group.contains(&id));
-            self.report.edges.kept = self.report.edges.kept.saturating_sub(cut.len());
-            let mut fields = Vec::from_iter((!cut.is_empty()).then(|| "depends".to_string()));
-            let parent = self.entries[at]
-                .task
-                .parent
-                .take_if(|id| group.contains(id));
-            fields.extend(parent.map(|_| "parent".to_string()));
-            self.keep(at, fields, "it would wait for itself");
-        }
-        Ok(true)
+        false
     }
 
     /// Refuses parents by which tasks would be nested too deep, or be parts of themselves.
     pub(super) fn limit_depth(&mut self, tasks: &dyn Transaction) -> Result<()> {
         let mut deep = Vec::new();
         for at in 0..self.entries.len() {
-            let above = self.above(self.entries[at].task.parent, tasks)?;
+            let above = self.above(self.entries[at].record.task.parent, tasks)?;
             if above.len() >= DEPTH_MAX {
                 deep.push(at);
             }
@@ -141,20 +108,25 @@ impl Plan {
         for at in deep {
             let entry = &mut self.entries[at];
             let before = entry.before.as_ref().map(|before| before.parent);
-            if self.report.format == Format::Cleo && before.is_some() {
-                if before != Some(entry.task.parent) {
-                    entry.task.parent = before.flatten();
+            let parent = &mut entry.record.task.parent;
+            match before.filter(|_| self.report.format == Format::Cleo) {
+                Some(before) if before == *parent => {}
+                Some(before) => {
+                    *parent = before;
                     entry.is_partial = true;
-                    let fields = vec!["parent".to_string()];
-                    self.keep(at, fields, "it would be nested too deep");
+                    self.keep(
+                        at,
+                        vec!["parent".to_string()],
+                        "it would be nested too deep",
+                    );
                 }
-                continue;
+                None => {
+                    *parent = None;
+                    let message =
+                        format!("it is nested deeper than {DEPTH_MAX} levels, or a part of itself");
+                    self.fault(at, message);
+                }
             }
-            entry.task.parent = None;
-            let message =
-                format!("it is nested deeper than {DEPTH_MAX} levels, or a part of itself");
-            self.fault(at, message);
-            self.report.parents.kept = self.report.parents.kept.saturating_sub(1);
         }
         Ok(())
     }
@@ -166,7 +138,7 @@ impl Plan {
         while let Some(id) = next.filter(|_| above.len() < DEPTH_MAX) {
             above.push(id);
             next = match self.places.get(&id) {
-                Some(at) => self.entries[*at].task.parent,
+                Some(at) => self.entries[*at].record.task.parent,
                 None => tasks.parent(id)?,
             };
         }
@@ -176,18 +148,18 @@ impl Plan {
     /// Looks for tasks that depend on each other. Their references are kept as missing, so that none
     /// of them is ready by accident; whether to go on is decided later.
     pub(super) fn refuse_circles(&mut self, tasks: &dyn Transaction) -> Result<()> {
-        for members in self.find_circles(false, tasks)? {
-            let mut readings = self.explain(&members);
-            readings.truncate(READINGS_MAX);
-            let names = members.iter().map(|id| self.name(*id)).collect();
-            let group: Group = members.iter().copied().collect();
-            for at in self.places_of(&members) {
-                let cut = self.entries[at].cut(|id| group.contains(&id));
-                self.report.edges.kept = self.report.edges.kept.saturating_sub(cut.len());
+        for group in self.find_circles(false, tasks)? {
+            let readings = self.explain(&group);
+            for at in self.places_of(&group) {
+                let cut = self.entries[at].cut(&group);
                 self.entries[at].note_circular(&cut);
             }
+            let name = |id: &TaskId| match self.places.get(id) {
+                Some(at) => self.entries[*at].record.id.clone(),
+                None => id.to_string(),
+            };
             self.report.cycles.add(|| Circle {
-                members: names,
+                members: group.iter().map(name).collect(),
                 readings,
             });
         }
@@ -197,131 +169,101 @@ impl Plan {
     /// Cuts what makes a part wait for its whole, straight or by way of others.
     pub(super) fn part_from_whole(&mut self, tasks: &dyn Transaction) -> Result<()> {
         for at in 0..self.entries.len() {
-            if !self.entries[at].task.depends.is_empty() {
-                let above = self.above(self.entries[at].task.parent, tasks)?;
+            if !self.entries[at].record.task.depends.is_empty() {
+                let above = self.above(self.entries[at].record.task.parent, tasks)?;
                 self.relate(at, &above.into_iter().collect());
             }
         }
-        for members in self.find_circles(true, tasks)? {
-            let group: Group = members.iter().copied().collect();
-            for at in self.places_of(&members) {
+        for group in self.find_circles(true, tasks)? {
+            for at in self.places_of(&group) {
                 self.relate(at, &group);
             }
         }
         Ok(())
     }
 
-    fn places_of(&self, members: &[TaskId]) -> Vec<usize> {
-        let places = members.iter().filter_map(|id| self.places.get(id));
+    fn places_of(&self, group: &Group) -> Vec<usize> {
+        let places = group.iter().filter_map(|id| self.places.get(id));
         places.copied().collect()
     }
 
     /// Turns dependencies into relations. An open task waits until somebody looks at it.
     fn relate(&mut self, at: usize, group: &Group) {
-        let cut = self.entries[at].cut(|id| group.contains(&id));
-        self.report.edges.kept = self.report.edges.kept.saturating_sub(cut.len());
         let entry = &mut self.entries[at];
+        let cut = entry.cut(group);
         for reference in &cut {
             self.report.edges.on_whole.add(|| Loose {
-                id: entry.id.clone(),
+                id: entry.record.id.clone(),
                 on: reference.given.clone(),
             });
         }
-        if !entry.task.is_closed() {
+        if !entry.record.task.is_closed() {
             entry.note_circular(&cut);
         }
         let relation = |it: &Reference| json!({"type": "depends", "id": it.given});
         let relations = cut.iter().map(relation).collect();
-        add_to_list(&mut entry.task, "relations", relations);
+        add_to_list(&mut entry.record.task, "relations", relations);
     }
 
     /// Names the references of a circle that could mean another task.
-    fn explain(&self, members: &[TaskId]) -> Vec<String> {
+    fn explain(&self, group: &Group) -> Vec<String> {
         let mut readings = Vec::new();
-        for at in self.places_of(members) {
+        for at in self.places_of(group) {
             let entry = &self.entries[at];
             for (id, reference) in &entry.given {
                 if let [first, other] = reference.readings.as_slice()
-                    && members.binary_search(id).is_ok()
-                    && self.has_key(other)
+                    && group.contains(id)
+                    && self.by_key.contains_key(other)
                 {
                     readings.push(format!(
                         "{} depends on `{}`, read as {first}; it could mean {other}",
-                        entry.id, reference.given
+                        entry.record.id, reference.given
                     ));
                 }
             }
         }
+        readings.truncate(READINGS_MAX);
         readings
     }
 }
 
 impl Entry {
-    /// Returns `true` if a known task gets a reference to one of `group` that it has not here.
-    fn has_new_reference(&self, group: &Group) -> bool {
-        let Some(before) = &self.before else {
-            return false;
-        };
-        let is_new = |id: &TaskId| group.contains(id) && !before.depends.contains(id);
-        let parent = self.task.parent.filter(|id| before.parent != Some(*id));
-        parent.is_some_and(|id| group.contains(&id)) || self.task.depends.iter().any(is_new)
-    }
-
-    /// Returns `true` if the task is new, or has a reference to one of `group` here alone.
-    fn is_alone_in(&self, group: &Group) -> bool {
-        let Some(before) = &self.before else {
-            return true;
-        };
-        let is_given = |id: &TaskId| self.given.iter().any(|(given, _)| given == id);
-        let parent = before.parent.filter(|id| self.given_parent != Some(*id));
-        let mut here = before
-            .depends
-            .iter()
-            .filter(|id| !is_given(id))
-            .chain(&parent);
-        here.any(|id| group.contains(id))
-    }
-
-    /// Leaves references of a known task as they are here; returns the fields that this concerns.
+    /// Leaves references as they are here, where a new task has none; returns the fields that this changed.
     fn refuse_references(&mut self, is_refused: impl Fn(TaskId) -> bool) -> Vec<String> {
         let mut fields = Vec::new();
-        let Some(before) = &self.before else {
-            return fields;
-        };
-        if self.task.parent != before.parent && self.task.parent.is_some_and(&is_refused) {
-            self.task.parent = before.parent;
+        let task = &mut self.record.task;
+        let parent = self.before.as_ref().and_then(|before| before.parent);
+        if task.parent != parent && task.parent.is_some_and(&is_refused) {
+            task.parent = parent;
             fields.push("parent".to_string());
         }
-        let count = self.task.depends.len();
-        let depends = &mut self.task.depends;
-        depends.retain(|id| !is_refused(*id) || before.depends.contains(id));
-        if depends.len() < count {
+        let before = self.before.as_ref().map(|before| &before.depends);
+        let is_here = |id: &TaskId| before.is_some_and(|depends| depends.contains(id));
+        let count = task.depends.len();
+        task.depends.retain(|id| !is_refused(*id) || is_here(id));
+        if task.depends.len() < count {
             fields.push("depends".to_string());
         }
         fields
     }
 
     /// Takes dependencies away and returns how the file writes them.
-    fn cut(&mut self, is_cut: impl Fn(TaskId) -> bool) -> Vec<Reference> {
-        let needs = std::mem::take(&mut self.task.depends);
-        let (cut, needs): (Vec<_>, Vec<_>) = needs.into_iter().partition(|id| is_cut(*id));
-        self.task.depends = needs;
-        let given: HashMap<&TaskId, &Reference> = self
-            .given
-            .iter()
-            .map(|(id, reference)| (id, reference))
-            .collect();
-        let name = |id: &TaskId| match given.get(id) {
+    fn cut(&mut self, group: &Group) -> Vec<Reference> {
+        let given: HashMap<TaskId, &Reference> =
+            self.given.iter().map(|(id, it)| (*id, it)).collect();
+        let depends = &mut self.record.task.depends;
+        let cut = depends.extract_if(.., |id| group.contains(id));
+        cut.map(|id| match given.get(&id) {
             Some(reference) => (*reference).clone(),
             None => Reference::to(&id.to_string()),
-        };
-        cut.iter().map(name).collect()
+        })
+        .collect()
     }
 
     /// Notes dependencies that closed a circle as missing.
     fn note_circular(&mut self, cut: &[Reference]) {
         let names: Vec<Value> = cut.iter().map(|it| it.given.as_str().into()).collect();
-        add_to_list(&mut self.task, DANGLING, names.clone());
-        add_to_list(&mut self.task, CIRCULAR, names);
+        add_to_list(&mut self.record.task, DANGLING, names.clone());
+        add_to_list(&mut self.record.task, CIRCULAR, names);
     }
 }

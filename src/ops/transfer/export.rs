@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
@@ -16,7 +16,9 @@ use crate::transfer::markdown;
 const PIECE: u32 = 1_000;
 
 /// What the tasks are written as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "camelCase")]
 pub(crate) enum Target {
     /// cleo's own lines
     Jsonl,
@@ -110,7 +112,10 @@ pub(crate) fn each(
 fn write_lines(tasks: &dyn Transaction) -> Result<(String, usize)> {
     let mut text = format!("{}\n", cleo::HEADER);
     let total = each(tasks, |task| {
-        text.push_str(&cleo::line(task));
+        let line = cleo::line(task).map_err(|cause| {
+            Error::new(Code::Internal, "a task cannot be written").because(cause)
+        })?;
+        text.push_str(&line);
         text.push('\n');
         Ok(())
     })?;

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use super::phases;
+use clap::Args;
+use serde_json::json;
+
 use super::plan::Plan;
 use super::source::{self, Extent};
 use super::versions::differing;
@@ -11,25 +13,36 @@ use crate::error::{Code, Error, Result, quote};
 use crate::ops::Context;
 use crate::ops::claims::{self, Caller};
 use crate::ops::trust::{self, warn_of};
-use crate::store::Transaction;
-use crate::task::Task;
+use crate::phase::{Phase, PhaseStatus};
+use crate::store::{Change, Transaction};
 use crate::transfer::report::{Replaced, Report};
 use crate::transfer::{Format, Reading};
 
-/// What is to be imported, and how.
-#[derive(Clone, Copy, Debug, Default)]
+// How to import. A doc comment would become the help of the command.
+#[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct Request {
-    /// What kind of file it is; none finds out.
+    /// What the file is, instead of finding out
+    #[arg(long, value_name = "FORMAT")]
     pub(crate) from: Option<Format>,
-    /// Report and write nothing.
+
+    /// Report what would be taken over, and write nothing
+    #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Leave out what is done or cancelled.
+
+    /// Leave out what is done or cancelled
+    #[arg(long)]
     pub(crate) open_only: bool,
-    /// Leave out the archive beside a CLEO todo.json.
+
+    /// Leave out the archive beside a CLEO todo.json
+    #[arg(long)]
     pub(crate) no_archive: bool,
-    /// Take the archive of a Backlog.md folder along.
+
+    /// Take the archive of a Backlog.md folder along
+    #[arg(long, conflicts_with = "no_archive")]
     pub(crate) archive: bool,
-    /// Go on without what cannot be taken over.
+
+    /// Go on without lines, references and edges that cannot be taken over; all are reported
+    #[arg(long)]
     pub(crate) drop_faults: bool,
 }
 
@@ -99,7 +112,7 @@ fn take_over(
             return Ok(((error, Vec::new()), false));
         }
         for phase in phases {
-            phases::put(transaction, phase, &mut plan.report)?;
+            add_phase(transaction, phase, &mut plan.report)?;
         }
         let commands = write(&mut plan, transaction, &caller)?;
         Ok(((None, commands), !request.dry_run))
@@ -122,60 +135,81 @@ fn write(
     let is_own = plan.report.format == Format::Cleo;
     for at in 0..plan.entries.len() {
         let entry = &mut plan.entries[at];
-        let before = entry.before.take();
-        match &before {
-            Some(before) if entry.is_open => entry.task.updated_at.clone_from(&before.updated_at),
-            _ if entry.is_partial && is_own => {
-                entry.task.updated_at = next_millisecond(&entry.task.updated_at);
-            }
-            _ => {}
+        let (task, before) = (&mut entry.record.task, entry.before.take());
+        if entry.is_partial && is_own {
+            task.updated_at = next_millisecond(&task.updated_at);
         }
-        let other = match &entry.task.key {
-            Some(key) => tasks.task_by_key(key)?.filter(|id| *id != entry.task.id),
+        let other = match &task.key {
+            Some(key) => tasks.task_by_key(key)?.filter(|id| *id != task.id),
             None => None,
         };
         if other.is_some() {
-            entry.task.key = before.as_ref().and_then(|before| before.key.clone());
+            task.key = before.as_ref().and_then(|before| before.key.clone());
             plan.keep(at, vec!["key".to_string()], "another task has the key");
         }
-        let task = &plan.entries[at].task;
+        let task = &plan.entries[at].record.task;
         let Some(before) = before else {
             plan.report.added += 1;
             tasks.insert(task)?;
             commands.extend(trust::Item::criteria(task.id, &task.acceptance));
             continue;
         };
-        // When another tool changed a task says nothing by itself.
+        // Notes are merged, and the time of a change is no content.
+        let mut fields = differing(&before, task);
         let is_same = match is_own {
-            true => before == *task,
-            false => {
-                let updated_at = before.updated_at.clone();
-                before
-                    == Task {
-                        updated_at,
-                        ..task.clone()
-                    }
-            }
+            true => fields.is_empty(),
+            false => fields.iter().all(|field| field == "updatedAt"),
         };
         if is_same {
             plan.report.unchanged += usize::from(!plan.entries[at].is_newer_here);
             continue;
         }
-        plan.report.updated += 1;
-        let (id, mut fields) = (task.id, differing(&before, task));
-        // Notes are merged, and the time of the change is no content.
         fields.retain(|field| !["notes", "updatedAt"].contains(&field.as_str()));
+        plan.report.updated += 1;
         if !fields.is_empty() {
-            plan.report.replaced.add(|| Replaced { id, fields });
+            plan.report.replaced.add(|| Replaced {
+                id: task.id,
+                fields,
+            });
         }
         if task.is_closed() && !before.is_closed() {
-            // Nobody holds what is over; else it could not be taken up again.
+            // A task that is over has no holder; else it could not be taken up again.
             claims::end(tasks, task.id, caller)?;
         }
         tasks.put(task)?;
         commands.extend(trust::Item::criteria(task.id, &task.acceptance));
     }
     Ok(commands)
+}
+
+/// Adds a phase at the place that it asks for, or the next free one. One that is here stays as it is
+/// here, and the project stays in the phase that it is in.
+fn add_phase(
+    transaction: &mut dyn Transaction,
+    mut phase: Phase,
+    report: &mut Report,
+) -> Result<()> {
+    let here = transaction.phases()?;
+    if here.iter().any(|other| other.slug == phase.slug) {
+        report.phases.unchanged.push(phase.slug);
+        return Ok(());
+    }
+    let is_taken = |place: u32| here.iter().any(|other| other.position == place);
+    let free = (phase.position..u32::MAX).find(|place| !is_taken(*place));
+    phase.position = free.unwrap_or(phase.position);
+    let is_in_another = here.iter().any(|other| other.status == PhaseStatus::Active);
+    if phase.status == PhaseStatus::Active && is_in_another {
+        phase.status = PhaseStatus::Pending;
+        report.phases.not_begun.push(phase.slug.clone());
+    }
+    transaction.put_phase(&phase)?;
+    transaction.record(&Change {
+        kind: "phase-added".to_string(),
+        task: None,
+        detail: json!({"phase": phase.slug}),
+    })?;
+    report.phases.added.push(phase.slug);
+    Ok(())
 }
 
 /// Returns the error for what cannot be taken over.

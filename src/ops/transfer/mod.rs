@@ -3,8 +3,8 @@
 mod circles;
 pub(crate) mod export;
 mod import;
-mod phases;
 mod plan;
+mod references;
 mod source;
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::error::{Code, Error, Result, quote};
 use crate::file::unreadable;
-use crate::transfer::detect::{self, Verdict};
+use crate::transfer::detect::detect;
 use crate::transfer::formats::backlog::{self, Area, Config};
 use crate::transfer::{FILE_MAX, Format, Reading};
 
@@ -41,14 +41,14 @@ pub(super) fn read(path: &Path, extent: Extent<'_>) -> Result<Reading> {
 /// Reads a text; `path` names it.
 pub(super) fn read_text(path: &Path, bytes: Vec<u8>, extent: Extent<'_>) -> Result<Reading> {
     let bytes = find_exported_text(&bytes).unwrap_or(bytes);
-    let verdict = match extent.from {
-        Some(format) => Verdict::One(format),
-        None => detect::look_at_lines(&bytes).unwrap_or_else(|| detect::look_at_document(&bytes)),
+    let formats = match extent.from {
+        Some(format) => vec![format],
+        None => detect(&bytes),
     };
-    if verdict == Verdict::None {
+    if formats.is_empty() {
         refuse_torn(path, &bytes)?;
     }
-    let format = choose(path, verdict)?;
+    let format = choose(path, &formats)?;
     if format == Format::Backlog {
         let named = display_name(path);
         let message = format!("{named} is a file; Backlog.md keeps tasks in a folder");
@@ -95,8 +95,9 @@ fn read_folder(path: &Path, extent: Extent<'_>) -> Result<Reading> {
         }
     }
     found.retain(|(format, _)| extent.from.is_none_or(|from| from == *format));
-    let formats = found.iter().map(|(format, _)| *format).collect();
-    let format = choose(path, Verdict::new(formats))?;
+    found.sort_by_key(|(format, _)| *format);
+    let formats: Vec<Format> = found.iter().map(|(format, _)| *format).collect();
+    let format = choose(path, &formats)?;
     let place = found.into_iter().next().map(|(_, place)| place);
     let place = place.unwrap_or_default();
     if format == Format::Backlog {
@@ -167,34 +168,35 @@ fn list(root: &Path, folder: &str, reading: &mut Reading) -> Result<Vec<(String,
     Ok(files)
 }
 
-/// Returns the one kind that it is.
-fn choose(path: &Path, verdict: Verdict) -> Result<Format> {
-    let named = display_name(path);
+/// Returns the one format that a file fits.
+fn choose(path: &Path, formats: &[Format]) -> Result<Format> {
+    let (first, others) = match formats {
+        [one] => return Ok(*one),
+        [first, others @ ..] => (first, others),
+        [] => {
+            let words: Vec<&str> = Format::ALL.iter().map(|format| format.word()).collect();
+            let words = words.join(", ");
+            let message = format!(
+                "{} fits no format that can be read: {words}",
+                display_name(path)
+            );
+            return Err(Error::new(Code::InputInvalid, message).fix("cleo import --help"));
+        }
+    };
     let import = |format: &Format| {
         let path = quote(&path.to_string_lossy());
         format!("cleo import {path} --from {}", format.word())
     };
-    match verdict {
-        Verdict::One(format) => Ok(format),
-        Verdict::Several(formats) => {
-            let words: Vec<&str> = formats.iter().map(|format| format.word()).collect();
-            let message = format!("{named} can be read as {}", words.join(" and as "));
-            let mut error = Error::new(Code::InputInvalid, message);
-            error.fix = formats.first().map(import);
-            let others = formats.iter().skip(1);
-            Err(others.fold(error, |error, format| {
-                error.or(format!("read it as {}", format.word()), import(format))
-            }))
-        }
-        Verdict::None => {
-            let words: Vec<&str> = Format::ALL.iter().map(|format| format.word()).collect();
-            let message = format!(
-                "{named} is none of the files that can be read: {}",
-                words.join(", ")
-            );
-            Err(Error::new(Code::InputInvalid, message).fix("cleo import --help"))
-        }
-    }
+    let words: Vec<&str> = formats.iter().map(|format| format.word()).collect();
+    let message = format!(
+        "{} can be read as {}",
+        display_name(path),
+        words.join(" and as ")
+    );
+    let error = Error::new(Code::InputInvalid, message).fix(import(first));
+    Err(others.iter().fold(error, |error, format| {
+        error.or(format!("read it as {}", format.word()), import(format))
+    }))
 }
 
 /// Returns how messages name what is read. What was sent, or written to the standard input, has no path.

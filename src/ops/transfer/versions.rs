@@ -13,6 +13,7 @@ use crate::ops::complete::needs_proof;
 use crate::ops::require;
 use crate::store::{CIRCULAR, DANGLING, Transaction};
 use crate::task::{Note, Status, Task};
+use crate::transfer::formats::ORIGINAL;
 use crate::transfer::formats::cleo::merge_notes;
 
 /// Labels that a file tells by fields of their own; a task has one of each kind.
@@ -22,19 +23,19 @@ impl Plan {
     /// Updates a known task from the file of another tool.
     pub(super) fn update(&mut self, at: usize, before: &Task, now: &str) {
         let entry = &mut self.entries[at];
-        let mut task = entry.task.clone();
+        let mut task = entry.record.task.clone();
         // Without a time in the file, what was changed here since the import stays.
         if task.updated_at.is_empty() {
             task.updated_at.clone_from(&before.created_at);
         }
         date(&mut task, now);
         if before.updated_at > task.updated_at {
-            entry.task = before.clone();
+            entry.record.task = before.clone();
             entry.is_newer_here = true;
             return self.report.newer_here.add(|| before.id.to_string());
         }
         let format = self.report.format.word();
-        entry.task = join(before, task, format, &entry.told);
+        entry.record.task = join(before, task, format, &entry.record.told);
     }
 
     /// Merges a known task with its version in an export.
@@ -44,7 +45,7 @@ impl Plan {
         before: &Task,
         tasks: &dyn Transaction,
     ) -> Result<()> {
-        let mut task = self.entries[at].task.clone();
+        let mut task = self.entries[at].record.task.clone();
         if task.created_at.is_empty() {
             task.created_at.clone_from(&before.created_at);
         }
@@ -80,7 +81,7 @@ impl Plan {
             task = before.clone();
         }
         task.notes = notes;
-        self.entries[at].task = task;
+        self.entries[at].record.task = task;
         Ok(())
     }
 
@@ -88,7 +89,7 @@ impl Plan {
     fn canonical(&self, task: &Task, tasks: &dyn Transaction) -> Result<String> {
         let uid = |id: &TaskId| -> Result<Value> {
             let uid = match self.places.get(id) {
-                Some(at) => self.entries[*at].task.uid.clone(),
+                Some(at) => self.entries[*at].record.task.uid.clone(),
                 None => require(tasks, *id)?.uid,
             };
             Ok(uid.into())
@@ -104,7 +105,7 @@ impl Plan {
     /// one which must be proven here is open, and what work here is measured by. Only the first is dated
     /// anew, for the other copy to take over: claims and proof are of this copy alone.
     pub(super) fn protect(&mut self, at: usize, tasks: &dyn Transaction, now: &str) -> Result<()> {
-        let task = &mut self.entries[at].task;
+        let task = &mut self.entries[at].record.task;
         // What is open is not archived.
         if !task.is_closed() {
             task.archived_at = None;
@@ -112,7 +113,7 @@ impl Plan {
         let Some(before) = self.entries[at].before.clone() else {
             return Ok(());
         };
-        let task = &self.entries[at].task;
+        let task = &self.entries[at].record.task;
         let claim = tasks.claim(before.id)?;
         let is_claimed = claim.is_some_and(|claim| claim.live_holder(now).is_some());
         let is_spawned = tasks.latest_spawn(before.id)?.is_some();
@@ -128,7 +129,7 @@ impl Plan {
         };
         if let Some(reason) = reason {
             let entry = &mut self.entries[at];
-            entry.is_partial |= is_done && entry.task.updated_at > before.updated_at;
+            entry.is_partial |= is_done && entry.record.task.updated_at > before.updated_at;
             self.keep_status(at, &before, reason);
         }
         let reason = match (is_done, is_claimed, is_spawned) {
@@ -136,7 +137,7 @@ impl Plan {
             (false, false, true) => "spawned here",
             _ => return Ok(()),
         };
-        let task = &mut self.entries[at].task;
+        let task = &mut self.entries[at].record.task;
         let mut fields = Vec::new();
         for (name, value, own) in [
             ("acceptance", &mut task.acceptance, &before.acceptance),
@@ -157,7 +158,7 @@ impl Plan {
     pub(super) fn keep_wholes_open(&mut self, tasks: &dyn Transaction) -> Result<()> {
         let mut parts: HashMap<TaskId, Vec<usize>> = HashMap::new();
         for (at, entry) in self.entries.iter().enumerate() {
-            if let Some(whole) = entry.task.parent {
+            if let Some(whole) = entry.record.task.parent {
                 parts.entry(whole).or_default().push(at);
             }
         }
@@ -168,11 +169,11 @@ impl Plan {
                 else {
                     continue;
                 };
-                if entry.task.status != Status::Done {
+                if entry.record.task.status != Status::Done {
                     continue;
                 }
                 let mut within = parts.get(&before.id).into_iter().flatten();
-                let mut is_open = within.any(|part| !self.entries[*part].task.is_closed());
+                let mut is_open = within.any(|part| !self.entries[*part].record.task.is_closed());
                 for part in tasks.children(before.id)? {
                     let is_closed =
                         matches!(tasks.status(part)?, Some(Status::Done | Status::Cancelled));
@@ -192,7 +193,7 @@ impl Plan {
     }
 
     fn keep_status(&mut self, at: usize, before: &Task, reason: &'static str) {
-        let task = &mut self.entries[at].task;
+        let task = &mut self.entries[at].record.task;
         task.status = before.status;
         task.started_at.clone_from(&before.started_at);
         task.completed_at.clone_from(&before.completed_at);
@@ -219,44 +220,25 @@ pub(super) fn date(task: &mut Task, now: &str) {
 /// Joins what a task is here with what the file says now. `told` names the fields that the file says
 /// something of; others stay, and so does every note. Parent and dependencies were settled before.
 fn join(before: &Task, mut task: Task, format: &str, told: &[&str]) -> Task {
+    let is_told = |name: &str| told.contains(&name);
     task.notes = join_notes(&before.notes, task.notes);
     task.uid.clone_from(&before.uid);
     task.created_at.clone_from(&before.created_at);
     task.key.clone_from(&before.key);
     task.feature.clone_from(&before.feature);
-    or(&mut task.estimate, &before.estimate);
-    or(&mut task.phase, &before.phase);
-    or(&mut task.size, &before.size);
-    or(&mut task.assigned_agent, &before.assigned_agent);
-    or(&mut task.due, &before.due);
-    or(&mut task.started_at, &before.started_at);
+    task.estimate = task.estimate.or(before.estimate);
+    task.size = task.size.or(before.size);
+    fill(&mut task.phase, &before.phase);
+    fill(&mut task.assigned_agent, &before.assigned_agent);
+    fill(&mut task.due, &before.due);
+    fill(&mut task.started_at, &before.started_at);
     if task.status == before.status {
-        or(&mut task.completed_at, &before.completed_at);
-        or(&mut task.cancelled_at, &before.cancelled_at);
+        fill(&mut task.completed_at, &before.completed_at);
+        fill(&mut task.cancelled_at, &before.cancelled_at);
     }
     if task.is_closed() {
-        or(&mut task.archived_at, &before.archived_at);
+        fill(&mut task.archived_at, &before.archived_at);
     }
-    keep_untold(before, &mut task, told);
-    for (name, value) in &before.extra {
-        // What waits for something that is not there is for a user to clear, not for a file.
-        let is_missing = [DANGLING, CIRCULAR].contains(&name.as_str());
-        if !is_missing && name != "relations" && name != format {
-            task.extra.entry(name).or_insert_with(|| value.clone());
-        }
-    }
-    task
-}
-
-/// Fills a value that the file lacks.
-fn or<T: Clone>(value: &mut Option<T>, before: &Option<T>) {
-    if value.is_none() {
-        value.clone_from(before);
-    }
-}
-
-fn keep_untold(before: &Task, task: &mut Task, told: &[&str]) {
-    let is_told = |name: &str| told.contains(&name);
     if !is_told("description") {
         task.description.clone_from(&before.description);
     }
@@ -269,14 +251,30 @@ fn keep_untold(before: &Task, task: &mut Task, told: &[&str]) {
     if !is_told("labels") {
         task.labels = join_labels(&before.labels, mem::take(&mut task.labels));
     }
-    if !is_told("files") {
-        task.files.clone_from(&before.files);
+    for (name, list, own) in [
+        ("files", &mut task.files, &before.files),
+        ("acceptance", &mut task.acceptance, &before.acceptance),
+        ("deliverables", &mut task.deliverables, &before.deliverables),
+    ] {
+        if !is_told(name) {
+            list.clone_from(own);
+        }
     }
-    if !is_told("acceptance") {
-        task.acceptance.clone_from(&before.acceptance);
+    for (name, value) in &before.extra {
+        // What waits for something that is not there is for a user to clear, not for a file.
+        let is_replaced =
+            [DANGLING, CIRCULAR, "relations", ORIGINAL, format].contains(&name.as_str());
+        if !is_replaced {
+            task.extra.entry(name).or_insert_with(|| value.clone());
+        }
     }
-    if !is_told("deliverables") {
-        task.deliverables.clone_from(&before.deliverables);
+    task
+}
+
+/// Fills a value that the file lacks.
+fn fill(value: &mut Option<String>, before: &Option<String>) {
+    if value.is_none() {
+        value.clone_from(before);
     }
 }
 
@@ -308,6 +306,9 @@ fn join_notes(before: &[Note], after: Vec<Note>) -> Vec<Note> {
 
 /// Returns the names of the fields in which two versions differ.
 pub(super) fn differing(one: &Task, other: &Task) -> Vec<String> {
+    if one == other {
+        return Vec::new();
+    }
     let (one, other) = (json!(one), json!(other));
     let fields = one.as_object().into_iter().chain(other.as_object());
     let names = fields.flat_map(|fields| fields.keys());

@@ -17,14 +17,13 @@ pub(crate) fn in_circles<T: NodeTrait>(graph: &DiGraphMap<T, ()>) -> Vec<Vec<T>>
         .collect()
 }
 
-/// Finds a circle that can be reached from `roots` along `next`, if there is one: a way from a task back to
-/// itself, the first root in a circle if there is any. Each task is asked for once.
-pub(crate) fn circle<T: NodeTrait + Hash, E>(
+/// Returns what can be reached from `roots` along `next`. Each task is asked for once, and depth is no limit.
+pub(crate) fn reachable<T: NodeTrait + Hash, E>(
     roots: impl IntoIterator<Item = T>,
     mut next: impl FnMut(T) -> Result<Vec<T>, E>,
-) -> Result<Option<Vec<T>>, E> {
-    let roots: Vec<T> = roots.into_iter().collect();
-    let (mut graph, mut open, mut asked) = (DiGraphMap::new(), roots.clone(), HashSet::new());
+) -> Result<DiGraphMap<T, ()>, E> {
+    let (mut graph, mut open) = (DiGraphMap::new(), Vec::from_iter(roots));
+    let mut asked = HashSet::new();
     while let Some(one) = open.pop() {
         if asked.insert(one) {
             for need in next(one)? {
@@ -33,6 +32,17 @@ pub(crate) fn circle<T: NodeTrait + Hash, E>(
             }
         }
     }
+    Ok(graph)
+}
+
+/// Finds a circle that can be reached from `roots` along `next`, if there is one: a way from a task back to
+/// itself, the first root in a circle if there is any.
+pub(crate) fn circle<T: NodeTrait + Hash, E>(
+    roots: impl IntoIterator<Item = T>,
+    next: impl FnMut(T) -> Result<Vec<T>, E>,
+) -> Result<Option<Vec<T>>, E> {
+    let roots: Vec<T> = roots.into_iter().collect();
+    let graph = reachable(roots.iter().copied(), next)?;
     let parts = in_circles(&graph);
     let members = parts.iter().enumerate();
     let part: HashMap<T, usize> = members

@@ -1,10 +1,10 @@
 //! cleo's own JSON lines: one task a line, made for version control. A changed task is a changed
 //! line, and what is empty is not written.
 
-use std::fmt::Write as _;
-
+use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::id::{self, TaskId};
 use crate::task::rules::check_estimate;
@@ -17,62 +17,15 @@ pub(crate) const HEADER: &str = "{\"cleo\":\"tasks\",\"version\":1}";
 /// Version of the lines.
 const VERSION: u64 = 1;
 
-/// Keys of a line, in this order; any other key comes after them.
-const KEYS: [&str; 28] = [
-    "id",
-    "uid",
-    "title",
-    "type",
-    "status",
-    "priority",
-    "parent",
-    "depends",
-    "labels",
-    "phase",
-    "size",
-    "description",
-    "acceptance",
-    "files",
-    "deliverables",
-    "notes",
-    "assignedAgent",
-    "due",
-    "estimate",
-    "feature",
-    "key",
-    "createdAt",
-    "updatedAt",
-    "startedAt",
-    "completedAt",
-    "cancelledAt",
-    "archivedAt",
-    "extra",
-];
-
 /// Writes a task as its line, without the end of the line. Notes are sorted, because two copies of a
 /// task get theirs in different orders.
-pub(crate) fn line(mut task: Task) -> String {
+pub(crate) fn line(mut task: Task) -> serde_json::Result<String> {
     task.notes = merge_notes(&[], task.notes);
-    let Ok(Value::Object(mut fields)) = serde_json::to_value(task) else {
-        return String::new();
-    };
-    let is_empty = |value: &Value| match value {
-        Value::Null => true,
-        Value::String(text) => text.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        Value::Object(fields) => fields.is_empty(),
-        _ => false,
-    };
-    fields.retain(|_, value| !is_empty(value));
-    let mut line = String::from("{");
-    let known = KEYS.iter().filter_map(|key| fields.remove_entry(*key));
-    let known: Vec<(String, Value)> = known.collect();
-    for (key, value) in known.into_iter().chain(fields) {
-        let comma = if line.len() > 1 { "," } else { "" };
-        let _ = write!(line, "{comma}\"{key}\":{value}");
-    }
-    line.push('}');
-    line
+    let line = serde_json::to_string(&task)?;
+    // The fields in the order of `Task`.
+    let mut fields: IndexMap<String, &RawValue> = serde_json::from_str(&line)?;
+    fields.retain(|_, value| !["null", "\"\"", "[]", "{}"].contains(&value.get()));
+    serde_json::to_string(&fields)
 }
 
 /// Joins the notes of two copies of a task, sorted.

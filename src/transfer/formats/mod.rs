@@ -10,14 +10,19 @@ pub(crate) mod taskmaster;
 pub(crate) mod taskwarrior;
 pub(crate) mod todo;
 
+pub(crate) use cleaned::ORIGINAL;
+
 use serde_json::Value;
 
 use super::fields::{Fields, note};
+use super::report::Remark;
 use super::{Reading, Record};
 use crate::document::{NESTING_MAX, depth_of};
 use crate::id::TaskId;
 use crate::task::Task;
 use crate::task::rules::{ITEM_MAX, ITEMS_MAX, TEXT_MAX, TITLE_MAX};
+
+const CLEANED: &str = "control characters were taken out; what stood there is in extra.original";
 
 impl Record {
     /// Begins a task that can be repeated by none and is referred to by its id.
@@ -49,14 +54,16 @@ impl Reading {
             let name = self.format.word().to_string();
             record.task.extra.insert(name, Value::Object(rest));
         }
-        let originals = cleaned::clean(&mut record.task);
+        let is_changed = cleaned::clean(&mut record.task);
         fault = fault.or_else(|| find_fault(&record.task));
         if let Some(message) = fault {
             return self.fault(line, Some(&record.id), message);
         }
-        if !originals.is_empty() {
-            let places = cleaned::keep(&mut record.task, self.format, originals);
-            self.note_change(&record.id, cleaned::reason(&places));
+        if is_changed {
+            self.report.changed.add(|| Remark {
+                id: record.id.clone(),
+                reason: CLEANED.to_string(),
+            });
         }
         self.records.push(record);
     }
