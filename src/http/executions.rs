@@ -5,9 +5,10 @@ pub(super) mod reply;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::stream::{self, StreamExt as _};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use tokio::sync::mpsc::{UnboundedReceiver, channel};
+use tokio::sync::mpsc::UnboundedReceiver;
 
 use self::reply::{Executed, Execution, Executions};
 use super::answer::Answer;
@@ -244,28 +245,22 @@ fn list(call: &Call) -> Result<Answer> {
     })
 }
 
-/// How many events may wait for a slow reader before who tells them waits.
-const QUEUE: usize = 64;
-
 /// Tells an execution while it is carried out, as server-sent events: `execution` with the record as it begins,
 /// `run` for what happens, `piece` for pieces of an answer, `done` with the record as it ended, or `error`.
-pub(super) fn follow(begun: Begun, mut told: UnboundedReceiver<Heard>, pass: Pass) -> Answer {
-    let (run, (sender, comes)) = (begun.run().id.clone(), channel(QUEUE));
-    tokio::spawn(async move {
-        while let Some(heard) = told.recv().await {
-            if sender.send(written(&run, heard)).await.is_err() {
-                break;
-            }
-        }
-    });
+fn follow(begun: Begun, told: UnboundedReceiver<Heard>, pass: Pass) -> Answer {
+    let run = begun.run().id.clone();
     let first = events::event("execution", &Executed::of(begun.shown()));
-    events::stream(vec![first], comes, pass)
+    let rest = stream::unfold((told, run), |(mut told, run)| async move {
+        let heard = told.recv().await?;
+        Some((written(&run, heard), (told, run)))
+    });
+    events::stream(stream::iter([first]).chain(rest), pass)
 }
 
-pub(super) fn again(executed: &Executed, pass: Pass) -> Answer {
-    let (_, comes) = channel(1);
+/// Tells an execution that an earlier call began, and ends.
+fn again(executed: &Executed, pass: Pass) -> Answer {
     let first = events::event("execution", executed);
-    events::stream(vec![first], comes, pass)
+    events::stream(stream::iter([first]), pass)
 }
 
 fn written(run: &str, heard: Heard) -> Bytes {

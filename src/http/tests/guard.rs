@@ -1,4 +1,8 @@
+use std::convert::Infallible;
+
 use axum::body::Body;
+use bytes::Bytes;
+use futures_util::stream;
 use serde_json::json;
 
 use super::World;
@@ -384,13 +388,11 @@ fn who_sends_slowly_takes_no_place_from_others() {
     };
     let world = World::at("127.0.0.1:4680", options);
     let peer = std::net::IpAddr::from(super::PEER);
-    let (_sender, comes) = tokio::sync::mpsc::channel(1);
-    let pass = crate::http::guard::Pass::of(&world.server, &axum::http::HeaderMap::new());
-    let never = crate::http::events::stream(Vec::new(), comes, pass).response();
+    let never = Body::from_stream(stream::pending::<Result<Bytes, Infallible>>());
     let slow = world
         .request("POST", "/api/agents/execute")
         .header("content-type", "application/json")
-        .body(never.into_body())
+        .body(never)
         .unwrap();
     let quick = world.request("GET", "/health").body(Body::empty()).unwrap();
     let status = world.runtime.block_on(async {
