@@ -14,6 +14,7 @@ use std::future::ready;
 use std::time::Duration;
 
 use axum::body::Body;
+use axum::http::Method;
 use axum::http::header::{CACHE_CONTROL, HeaderName};
 use bytes::Bytes;
 use futures_util::stream::{self, Stream, StreamExt as _};
@@ -24,6 +25,7 @@ use super::call::Call;
 use super::guard::Pass;
 use super::route::{Promise, Route};
 use crate::error::{Code, Error, Result};
+use crate::ops::tokens::Scope;
 use feed::Since;
 use frame::{Kinds, Wants};
 
@@ -44,12 +46,12 @@ struct Wanted {
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::get("/api/events", |_| Err(super::fault::busy()))
+        Route::waiting(Method::GET, "/api/events", listen)
+            .scope(Scope::Read)
             .about("Tells what happens while it happens, as server-sent events; pieces of an answer only where the server carries the execution out")
             .tag("events")
             .query::<Wanted>()
-            .sends(200, "text/event-stream")
-            .waiting(listen),
+            .sends(200, "text/event-stream"),
     ]
 }
 

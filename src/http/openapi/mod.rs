@@ -6,13 +6,15 @@ mod made;
 mod names;
 
 use super::answer::{Answer, JSON};
+use super::call::Call;
 use super::route::Route;
+use crate::error::Result;
 
 const DESCRIPTION: &str = include_str!("../../../docs/openapi.json");
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::get("/openapi.json", |_| Ok(Answer::bytes(JSON, DESCRIPTION)))
+        Route::get("/openapi.json", show)
             .about("Describes the API, in the form of OpenAPI 3.1")
             .tag("server")
             .answers::<serde_json::Value>(200)
@@ -20,4 +22,8 @@ pub(super) fn routes() -> Vec<Route> {
             .page()
             .open(),
     ]
+}
+
+fn show(_: &Call) -> Result<Answer> {
+    Ok(Answer::bytes(JSON, DESCRIPTION))
 }

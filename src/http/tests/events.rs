@@ -29,8 +29,7 @@ fn heard(
     }
     let request = request.body(axum::body::Body::empty()).unwrap();
     world.runtime.block_on(async {
-        let peer = std::net::IpAddr::from(super::PEER);
-        let response = super::respond(&world.server, &world.router, peer, request).await;
+        let response = super::respond(&world.router, request).await;
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
         let mut body = response.into_body().into_data_stream();
@@ -203,8 +202,7 @@ fn open(world: &World, token: &str) -> BodyDataStream {
     let request = world.request("GET", "/api/events");
     let request = request.header("authorization", format!("Bearer {token}"));
     let request = request.body(axum::body::Body::empty()).unwrap();
-    let peer = std::net::IpAddr::from(super::PEER);
-    let response = super::respond(&world.server, &world.router, peer, request);
+    let response = super::respond(&world.router, request);
     let response = world.runtime.block_on(response);
     assert_eq!(response.status(), 200);
     response.into_body().into_data_stream()

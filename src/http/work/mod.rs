@@ -15,12 +15,10 @@ mod sessions;
 mod tasks;
 mod transfer;
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::answer::Answer;
 use super::call::Call;
-use super::fault;
+use super::extract::Json;
 use super::route::Route;
 use super::server::Lent;
 use crate::error::{Code, Error, Result, steers};
@@ -66,12 +64,8 @@ pub(super) struct Done<T> {
 }
 
 impl<T: Serialize> Done<T> {
-    pub(super) fn answer(
-        result: T,
-        warnings: Vec<String>,
-        operation: Option<u64>,
-    ) -> Result<Answer> {
-        Answer::ok(&Done {
+    pub(super) fn reply(result: T, warnings: Vec<String>, operation: Option<u64>) -> Json<Done<T>> {
+        Json(Done {
             result,
             warnings,
             operation,
@@ -98,13 +92,6 @@ pub(super) fn task(call: &Call) -> Result<TaskId> {
         let shown: String = text.chars().filter(|c| !steers(*c)).take(40).collect();
         Error::new(Code::TaskNotFound, format!("there is no task {shown}")).fix("cleo list")
     })
-}
-
-pub(super) fn optional<T: DeserializeOwned + Default>(call: &Call) -> Result<T> {
-    match call.body.is_empty() {
-        true => Ok(T::default()),
-        false => call.body(),
-    }
 }
 
 /// Lends the workspace to whoever the caller says acts. Who calls with a token acts under its user's
@@ -166,13 +153,6 @@ where
     D: serde::Deserializer<'de>,
 {
     Option::<T>::deserialize(deserializer).map(Some)
-}
-
-pub(super) fn answer_verdict<T: Serialize>(found: &T, error: Option<Error>) -> Result<Answer> {
-    match error {
-        Some(error) => fault::verdict(found, &error),
-        None => Answer::ok(found),
-    }
 }
 
 pub(super) fn words<T>(text: Option<&str>) -> Result<Vec<T>>

@@ -2,10 +2,10 @@
 
 use serde::Deserialize;
 
-use super::super::answer::Answer;
 use super::super::call::Call;
+use super::super::extract::{Json, OptionalJson};
 use super::super::route::Route;
-use super::{Warned, context_as, optional};
+use super::{Warned, context_as};
 use crate::error::{Code, Error, Result, steers};
 use crate::ops::Context;
 use crate::ops::phases::{self, Moved, Phases};
@@ -14,32 +14,15 @@ use crate::ops::phases::{self, Moved, Phases};
 const NAME_MAX: usize = 100;
 
 pub(super) fn routes() -> Vec<Route> {
-    let moved = |path, handler, about| {
-        let route = Route::post(path, handler).about(about);
-        route.answers::<Warned<Moved>>(200)
-    };
     vec![
         Route::get("/api/work/phases", list)
-            .about("Lists phases in their order, with the number of tasks by status")
-            .answers::<Phases>(200),
-        moved(
-            "/api/work/phases/{name}/set",
-            set,
-            "Makes a phase the one that the project is in, whatever phase it was in before",
-        )
-        .may_take::<PhaseMove>(),
-        moved(
-            "/api/work/phases/{name}/start",
-            start,
-            "Begins a phase; the one before must be completed",
-        )
-        .may_take::<PhaseMove>(),
-        moved(
-            "/api/work/phases/{name}/complete",
-            complete,
-            "Completes a phase whose tasks are done or cancelled",
-        )
-        .may_take::<PhaseEnd>(),
+            .about("Lists phases in their order, with the number of tasks by status"),
+        Route::post("/api/work/phases/{name}/set", set)
+            .about("Makes a phase the one that the project is in, whatever phase it was in before"),
+        Route::post("/api/work/phases/{name}/start", start)
+            .about("Begins a phase; the one before must be completed"),
+        Route::post("/api/work/phases/{name}/complete", complete)
+            .about("Completes a phase whose tasks are done or cancelled"),
     ]
 }
 
@@ -63,26 +46,23 @@ struct PhaseEnd {
     force: bool,
 }
 
-fn list(call: &Call) -> Result<Answer> {
-    Answer::ok(&phases::list(&mut *call.context("phase.list")?)?)
+fn list(call: &Call) -> Result<Json<Phases>> {
+    Ok(Json(phases::list(&mut *call.context("phase.list")?)?))
 }
 
-fn set(call: &Call) -> Result<Answer> {
-    let who: PhaseMove = optional(call)?;
+fn set(call: &Call, OptionalJson(who): OptionalJson<PhaseMove>) -> Result<Json<Warned<Moved>>> {
     move_phase(call, "phase.set", who.agent, |context, name| {
         phases::start(context, name, true)
     })
 }
 
-fn start(call: &Call) -> Result<Answer> {
-    let who: PhaseMove = optional(call)?;
+fn start(call: &Call, OptionalJson(who): OptionalJson<PhaseMove>) -> Result<Json<Warned<Moved>>> {
     move_phase(call, "phase.start", who.agent, |context, name| {
         phases::start(context, name, false)
     })
 }
 
-fn complete(call: &Call) -> Result<Answer> {
-    let how: PhaseEnd = optional(call)?;
+fn complete(call: &Call, OptionalJson(how): OptionalJson<PhaseEnd>) -> Result<Json<Warned<Moved>>> {
     move_phase(call, "phase.complete", how.agent, |context, name| {
         phases::complete(context, Some(name), how.force)
     })
@@ -93,7 +73,7 @@ fn move_phase(
     command: &'static str,
     agent: Option<String>,
     work: impl FnOnce(&mut Context, &str) -> Result<Moved>,
-) -> Result<Answer> {
+) -> Result<Json<Warned<Moved>>> {
     let name = call.part("name");
     if name.chars().count() > NAME_MAX || name.contains(steers) {
         let message = "there is no phase of this name";
@@ -101,5 +81,5 @@ fn move_phase(
     }
     let mut result = work(&mut *context_as(call, command, agent.as_deref())?, name)?;
     let warnings = std::mem::take(&mut result.warnings);
-    Answer::ok(&Warned { result, warnings })
+    Ok(Json(Warned { result, warnings }))
 }
