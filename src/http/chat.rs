@@ -6,7 +6,7 @@ use super::call::Call;
 use super::extract::Json;
 use super::fault::Shape;
 use super::route::Route;
-use crate::chat::{Called, ChatAgent, Pending, Settled, Turn};
+use crate::chat::{Called, ChatAgent, Pending, Settled};
 use crate::config::CHAT_PENDING_TTL;
 use crate::error::{Code, Error, Result};
 use crate::id;
@@ -113,21 +113,17 @@ fn say(call: &Call) -> Result<Json<Replied>> {
     Ok(Json(Replied {
         response: Response {
             status: "success",
-            data: data(turn, id),
+            data: Data {
+                agent: turn.agent,
+                reply: turn.reply,
+                conversation_id: id,
+                tool_calls: turn.tool_calls,
+                pending: turn.pending,
+                settled: turn.settled,
+                reason: turn.reason,
+            },
         },
     }))
-}
-
-fn data(turn: Turn, conversation_id: String) -> Data {
-    Data {
-        agent: turn.agent,
-        reply: turn.reply,
-        conversation_id,
-        tool_calls: turn.tool_calls,
-        pending: turn.pending,
-        settled: turn.settled,
-        reason: turn.reason,
-    }
 }
 
 /// Names the conversation so that nobody gets into another's: one that was begun must be the caller's,

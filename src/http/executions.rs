@@ -37,10 +37,9 @@ const LOOK: Duration = Duration::from_millis(50);
 const LIMIT: (u32, u32) = (50, 500);
 
 pub(super) fn routes() -> Vec<Route> {
-    vec![
+    let routes = vec![
         Route::waiting(Method::POST, "/api/agents/execute", execute)
             .about("Has a message answered by the agent that fits it; answers at once, or with ?wait=true when it is over")
-            .tag("executions")
             .query::<Wait>()
             .takes::<Input>()
             .answers::<Executed>(200)
@@ -48,17 +47,16 @@ pub(super) fn routes() -> Vec<Route> {
             .errors(Shape::Bare),
         Route::get("/api/agents/execute", list)
             .about("Lists executions, newest first")
-            .tag("executions")
             .errors(Shape::Success),
         Route::get("/api/agents/execution/{id}", |call: &Call| found(call, call.part("id")))
             .about("Shows an execution with its steps and messages")
-            .tag("executions")
             .errors(Shape::Plain),
         Route::post("/api/agents/execution/{id}/cancel", cancel)
             .about("Gives up an execution that is not over; what a model still says of it is dropped")
-            .tag("executions")
             .errors(Shape::Success),
-    ]
+    ];
+    let all = routes.into_iter();
+    all.map(|route| route.tag("executions")).collect()
 }
 
 /// Whether to wait.

@@ -27,46 +27,35 @@ use crate::store::agency::Agency;
 const SEALED: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 pub(super) fn routes() -> Vec<Route> {
-    vec![
-        Route::get("/api/runs", list)
-            .about("Lists what agents carried out, newest first")
-            .tag("runs"),
+    let routes = vec![
+        Route::get("/api/runs", list).about("Lists what agents carried out, newest first"),
         Route::post("/api/runs", begin)
             .about("Has tasks carried out by agents, in a process of its own")
-            .tag("runs")
             .scope(Scope::Admin)
             .answers::<Started>(202)
             .answers::<serde_json::Value>(200),
-        Route::get("/api/runs/{id}", show)
-            .about("Shows a run with its timeline")
-            .tag("runs"),
+        Route::get("/api/runs/{id}", show).about("Shows a run with its timeline"),
         Route::get("/api/runs/{id}/events", events)
-            .about("Lists what happened in a run after a cursor")
-            .tag("runs"),
-        Route::get("/api/runs/{id}/log", log)
-            .about("Shows lines of what an agent wrote")
-            .tag("runs"),
+            .about("Lists what happened in a run after a cursor"),
+        Route::get("/api/runs/{id}/log", log).about("Shows lines of what an agent wrote"),
         Route::get(
             "/api/runs/{id}/tasks/{task}/attempts/{attempt}/prompt",
             prompt,
         )
-        .about("Shows the prompt of a try")
-        .tag("runs"),
+        .about("Shows the prompt of a try"),
         Route::get("/api/runs/{id}/proof", shown_proof)
-            .about("Shows what an agent said of a try, and what cleo found")
-            .tag("runs"),
+            .about("Shows what an agent said of a try, and what cleo found"),
         Route::get("/api/runs/{id}/report", report)
             .about("Writes a run as one page that needs nothing else")
-            .tag("runs")
             .sends(200, "text/html; charset=utf-8"),
         Route::post("/api/runs/{id}/cancel", cancel)
-            .about("Asks for the end of a run, and waits a while for it")
-            .tag("runs"),
+            .about("Asks for the end of a run, and waits a while for it"),
         Route::post("/api/runs/{id}/resume", resume)
             .about("Goes on with a run that was interrupted, failed or was cancelled")
-            .tag("runs")
             .scope(Scope::Admin),
-    ]
+    ];
+    let all = routes.into_iter();
+    all.map(|route| route.tag("runs")).collect()
 }
 
 /// Which runs.

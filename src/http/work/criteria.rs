@@ -6,7 +6,7 @@ use super::super::call::Call;
 use super::super::extract::{Json, OptionalJson, StrictJson};
 use super::super::route::Route;
 use super::proofs::time_limit;
-use super::{Done, context_as, note_operation, task};
+use super::{Done, change_task};
 use crate::error::{Code, Error, Result};
 use crate::ops::gates::{self, Given, Renewal, Renewed, TaskGates};
 use crate::ops::tokens::Scope;
@@ -65,7 +65,6 @@ struct Renewing {
 }
 
 fn accept(call: &Call, StrictJson(body): StrictJson<Accepting>) -> Result<Json<Done<TaskGates>>> {
-    let id = task(call)?;
     let given = Given {
         commands: Vec::new(),
         files: body.files,
@@ -78,24 +77,21 @@ fn accept(call: &Call, StrictJson(body): StrictJson<Accepting>) -> Result<Json<D
         return Err(Error::new(Code::InputInvalid, message));
     }
     let (number, epoch) = (body.criterion, body.epoch);
-    let context = &mut *context_as(call, "verify", body.agent.as_deref())?;
-    let work = |context: &mut _| gates::accept(context, id, number, &given, epoch);
-    let (mut result, operation) = note_operation(context, id, work)?;
+    let accept = |context: &mut _, id| gates::accept(context, id, number, &given, epoch);
+    let (mut result, operation) = change_task(call, "verify", body.agent.as_deref(), accept)?;
     let warnings = std::mem::take(&mut result.warnings);
     Ok(Done::reply(result, warnings, operation))
 }
 
 fn renew(call: &Call, OptionalJson(body): OptionalJson<Renewing>) -> Result<Json<Done<Renewed>>> {
-    let id = task(call)?;
     let renewal = Renewal {
         stale_only: body.stale_only,
         only: body.only,
         bounds: time_limit(call, body.time_limit)?.into(),
         epoch: body.epoch,
     };
-    let context = &mut *context_as(call, "verify", body.agent.as_deref())?;
-    let work = |context: &mut _| gates::renew(context, id, &renewal, &mut |_| {});
-    let (mut result, operation) = note_operation(context, id, work)?;
+    let renew = |context: &mut _, id| gates::renew(context, id, &renewal, &mut |_| {});
+    let (mut result, operation) = change_task(call, "verify", body.agent.as_deref(), renew)?;
     let warnings = std::mem::take(&mut result.standing.warnings);
     Ok(Done::reply(result, warnings, operation))
 }

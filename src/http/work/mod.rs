@@ -121,14 +121,17 @@ fn name(agent: &str) -> Result<&str> {
     Err(Error::new(Code::InputInvalid, message))
 }
 
-/// Does something to a task and returns the number of the operation, for undo.
-pub(super) fn note_operation<T>(
-    context: &mut Context,
-    task: TaskId,
-    work: impl FnOnce(&mut Context) -> Result<T>,
+/// Changes the path's task in the name of `agent`, and returns the number of the operation, for undo.
+pub(super) fn change_task<T>(
+    call: &Call,
+    command: &'static str,
+    agent: Option<&str>,
+    work: impl FnOnce(&mut Context, TaskId) -> Result<T>,
 ) -> Result<(T, Option<u64>)> {
+    let task = task(call)?;
+    let context = &mut *context_as(call, command, agent)?;
     let before = last_operation(context, task)?;
-    let done = work(context)?;
+    let done = work(context, task)?;
     let after = last_operation(context, task)?;
     Ok((done, after.filter(|_| after != before)))
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::super::call::Call;
 use super::super::extract::{Json, OptionalJson, StrictJson};
 use super::super::route::Route;
-use super::{Done, Warned, context_as, note_operation, task};
+use super::{Done, Warned, change_task, context_as};
 use crate::claim::Lease;
 use crate::config::CLAIMS_LEASE;
 use crate::error::{Code, Error, Result};
@@ -108,61 +108,69 @@ fn claimed((mut claimed, operation): (Claimed, Option<u64>)) -> Result<Json<Done
 }
 
 fn start(call: &Call, OptionalJson(work): OptionalJson<Work>) -> Result<Json<Done<Moved>>> {
-    let id = task(call)?;
     let lease = lease(call, work.lease)?;
-    let context = &mut *context_as(call, "start", work.agent.as_deref())?;
-    moved(note_operation(context, id, |context| {
-        tasks::start(context, id, lease, work.epoch)
-    })?)
+    moved(change_task(
+        call,
+        "start",
+        work.agent.as_deref(),
+        |context, id| tasks::start(context, id, lease, work.epoch),
+    )?)
 }
 
 fn complete(call: &Call, OptionalJson(work): OptionalJson<Work>) -> Result<Json<Done<Moved>>> {
-    let id = task(call)?;
-    let context = &mut *context_as(call, "complete", work.agent.as_deref())?;
-    moved(note_operation(context, id, |context| {
-        complete_task(context, id, work.epoch, work.force)
-    })?)
+    moved(change_task(
+        call,
+        "complete",
+        work.agent.as_deref(),
+        |context, id| complete_task(context, id, work.epoch, work.force),
+    )?)
 }
 
 fn reopen(call: &Call, OptionalJson(work): OptionalJson<Work>) -> Result<Json<Done<Moved>>> {
-    let id = task(call)?;
-    let context = &mut *context_as(call, "reopen", work.agent.as_deref())?;
-    moved(note_operation(context, id, |context| {
-        tasks::reopen(context, id)
-    })?)
+    moved(change_task(
+        call,
+        "reopen",
+        work.agent.as_deref(),
+        tasks::reopen,
+    )?)
 }
 
 fn cancel(call: &Call, OptionalJson(how): OptionalJson<Cancel>) -> Result<Json<Done<Moved>>> {
-    let id = task(call)?;
-    let context = &mut *context_as(call, "cancel", how.agent.as_deref())?;
-    moved(note_operation(context, id, |context| {
-        tasks::cancel(context, id, how.reason, how.force)
-    })?)
+    moved(change_task(
+        call,
+        "cancel",
+        how.agent.as_deref(),
+        |context, id| tasks::cancel(context, id, how.reason, how.force),
+    )?)
 }
 
 fn claim(call: &Call, OptionalJson(work): OptionalJson<Work>) -> Result<Json<Done<Claimed>>> {
-    let id = task(call)?;
     let lease = lease(call, work.lease)?;
-    let context = &mut *context_as(call, "claim", work.agent.as_deref())?;
-    claimed(note_operation(context, id, |context| {
-        claims::claim(context, id, lease, work.force)
-    })?)
+    claimed(change_task(
+        call,
+        "claim",
+        work.agent.as_deref(),
+        |context, id| claims::claim(context, id, lease, work.force),
+    )?)
 }
 
 fn heartbeat(call: &Call, OptionalJson(work): OptionalJson<Work>) -> Result<Json<Done<Claimed>>> {
-    let id = task(call)?;
     let lease = lease(call, work.lease)?;
-    let context = &mut *context_as(call, "heartbeat", work.agent.as_deref())?;
-    let renew = |context: &mut _| claims::heartbeat(context, id, lease, work.epoch, work.force);
-    claimed(note_operation(context, id, renew)?)
+    claimed(change_task(
+        call,
+        "heartbeat",
+        work.agent.as_deref(),
+        |context, id| claims::heartbeat(context, id, lease, work.epoch, work.force),
+    )?)
 }
 
 fn release(call: &Call, OptionalJson(work): OptionalJson<Work>) -> Result<Json<Done<Claimed>>> {
-    let id = task(call)?;
-    let context = &mut *context_as(call, "release", work.agent.as_deref())?;
-    claimed(note_operation(context, id, |context| {
-        claims::release(context, id, work.epoch, work.force)
-    })?)
+    claimed(change_task(
+        call,
+        "release",
+        work.agent.as_deref(),
+        |context, id| claims::release(context, id, work.epoch, work.force),
+    )?)
 }
 
 fn claim_next(

@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 use super::super::call::Call;
 use super::super::extract::{Json, OptionalJson, Query, StrictJson, Verdict};
 use super::super::route::Route;
-use super::{Done, Warned, context_as, note_operation, task};
+use super::{Done, Warned, change_task, context_as, task};
 use crate::config::GATES_TIME_LIMIT;
 use crate::dispatch::Decision;
 use crate::error::{Code, Error, Result};
 use crate::gate::Gate;
+use crate::ops::Context;
 use crate::ops::gates::{self, Given, Setting, TaskGates};
 use crate::ops::skills;
 use crate::ops::spawn::{self, Options, Spawned, Why};
@@ -147,7 +148,6 @@ fn prompt(call: &Call, Query(query): Query<Template>) -> Result<Json<Warned<Spaw
 }
 
 fn spawned(call: &Call, OptionalJson(how): OptionalJson<How>) -> Result<Json<Done<Spawned>>> {
-    let id = task(call)?;
     let options = Options {
         template: how.template,
         strict: how.strict,
@@ -155,9 +155,8 @@ fn spawned(call: &Call, OptionalJson(how): OptionalJson<How>) -> Result<Json<Don
         date: None,
         dry_run: how.dry_run,
     };
-    let context = &mut *context_as(call, "spawn", how.agent.as_deref())?;
-    let prepare = |context: &mut _| spawn::spawn(context, id, &options);
-    let (mut result, operation) = note_operation(context, id, prepare)?;
+    let prepare = |context: &mut _, id| spawn::spawn(context, id, &options);
+    let (mut result, operation) = change_task(call, "spawn", how.agent.as_deref(), prepare)?;
     let warnings = std::mem::take(&mut result.warnings);
     Ok(Done::reply(result, warnings, operation))
 }
@@ -188,7 +187,6 @@ pub(super) fn time_limit(call: &Call, seconds: Option<u64>) -> Result<Duration> 
 }
 
 fn set(call: &Call, StrictJson(body): StrictJson<GateBody>) -> Result<Json<Done<TaskGates>>> {
-    let id = task(call)?;
     let gate: Gate = call.part("gate").parse()?;
     let time_limit = time_limit(call, body.time_limit)?;
     if !body.run.is_empty() {
@@ -210,13 +208,15 @@ fn set(call: &Call, StrictJson(body): StrictJson<GateBody>) -> Result<Json<Done<
         force: body.force,
         epoch: body.epoch,
     };
-    let context = &mut *context_as(call, "verify", body.agent.as_deref())?;
-    let (mut result, operation) =
-        note_operation(context, id, |context| gates::set(context, id, &setting))?;
-    let items = result.commands(gate);
-    let told = vouch(&context.surroundings, &context.workspace, &items);
-    result.warnings.extend(told);
-    let warnings = std::mem::take(&mut result.warnings);
+    let set = |context: &mut Context, id| {
+        let mut result = gates::set(context, id, &setting)?;
+        let items = result.commands(gate);
+        let mut warnings = std::mem::take(&mut result.warnings);
+        warnings.extend(vouch(&context.surroundings, &context.workspace, &items));
+        Ok((result, warnings))
+    };
+    let agent = body.agent.as_deref();
+    let ((result, warnings), operation) = change_task(call, "verify", agent, set)?;
     Ok(Done::reply(result, warnings, operation))
 }
 

@@ -7,7 +7,7 @@ use super::super::assigned;
 use super::super::call::Call;
 use super::super::extract::{Json, Query, StrictJson};
 use super::super::route::Route;
-use super::{Done, context_as, deserialize_given, note_operation, task, words};
+use super::{Done, change_task, deserialize_given, task, words};
 use crate::error::{Code, Error, Result};
 use crate::gate::Gate;
 use crate::http::call::bounded;
@@ -171,7 +171,7 @@ struct TaskChange {
 }
 
 impl TaskChange {
-    fn patch(self) -> Result<Patch> {
+    fn patch(self) -> Patch {
         let (mut ids, mut names) = (Vec::new(), Vec::new());
         for name in self.remove_depends {
             match name.parse() {
@@ -179,7 +179,7 @@ impl TaskChange {
                 Err(_) => names.push(name),
             }
         }
-        Ok(Patch {
+        Patch {
             title: self.title,
             description: self.description,
             kind: self.r#type,
@@ -204,29 +204,27 @@ impl TaskChange {
             feature: self.feature,
             require_gates: self.require_gates,
             clear: self.clear,
-        })
+        }
     }
 }
 
 fn change(call: &Call, StrictJson(mut change): StrictJson<TaskChange>) -> Result<Json<Done<Kept>>> {
-    let id = task(call)?;
     let agent = change.agent.take();
-    let patch = change.patch()?;
+    let patch = change.patch();
     if patch.is_empty() {
+        let id = task(call)?;
         let message = format!("nothing to change in {id}: no field was given");
         return Err(Error::new(Code::InputInvalid, message));
     }
-    let context = &mut *context_as(call, "update", agent.as_deref())?;
-    assigned::check(call, context, patch.assigned_agent.as_deref())?;
-    let commands = given_commands(call, context, &patch.add_acceptance)?;
-    let update = |context: &mut _| tasks::update(context, id, patch);
-    let ((task, mut warnings), operation) = note_operation(context, id, update)?;
-    warnings.extend(vouch(&context.surroundings, &context.workspace, &commands));
-    Ok(Json(Done {
-        result: Kept { task },
-        warnings,
-        operation,
-    }))
+    let update = |context: &mut Context, id| {
+        assigned::check(call, context, patch.assigned_agent.as_deref())?;
+        let commands = given_commands(call, context, &patch.add_acceptance)?;
+        let (task, mut warnings) = tasks::update(context, id, patch)?;
+        warnings.extend(vouch(&context.surroundings, &context.workspace, &commands));
+        Ok((Kept { task }, warnings))
+    };
+    let ((kept, warnings), operation) = change_task(call, "update", agent.as_deref(), update)?;
+    Ok(Done::reply(kept, warnings, operation))
 }
 
 /// Returns the commands of criteria that a caller gives. Only an admin, who may have them run, may give
@@ -255,11 +253,9 @@ struct DeleteQuery {
 }
 
 fn delete(call: &Call, Query(query): Query<DeleteQuery>) -> Result<Json<Done<Deleted>>> {
-    let id = task(call)?;
     let is = |word: Option<bool>| word.unwrap_or(false);
     let (cascade, force, dry_run) = (is(query.cascade), is(query.force), is(query.dry_run));
-    let context = &mut *call.context("delete")?;
-    let delete = |context: &mut _| tasks::delete(context, id, cascade, force, dry_run);
-    let (result, operation) = note_operation(context, id, delete)?;
+    let delete = |context: &mut _, id| tasks::delete(context, id, cascade, force, dry_run);
+    let (result, operation) = change_task(call, "delete", None, delete)?;
     Ok(Done::reply(result, Vec::new(), operation))
 }
