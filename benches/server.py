@@ -10,7 +10,6 @@ import tempfile
 import threading
 import time
 import urllib.request
-import zlib
 
 LISTENERS = 500
 
@@ -110,18 +109,18 @@ def settled(url):
 
 
 class Witness:
-    """A listener who hears the same as the others, unpacks it and counts what ended."""
+    """A listener that gets the same events as the others and counts the executions that ended."""
 
     def __init__(self, address):
         self.connection = http.client.HTTPConnection(address)
-        self.connection.request("GET", "/api/events?since=now", headers={"accept-encoding": "deflate"})
+        self.connection.request("GET", "/api/events?since=now")
         self.answer, self.ends = self.connection.getresponse(), 0
         threading.Thread(target=self.read, daemon=True).start()
 
     def read(self):
-        unpacker, rest = zlib.decompressobj(), b""
+        rest = b""
         while data := self.answer.read1(1 << 18):
-            text = rest + unpacker.decompress(data)
+            text = rest + data
             whole, _, rest = text.rpartition(b"\n\n")
             self.ends += whole.count(b'"type":"execution_end"')
 
@@ -140,7 +139,7 @@ class Listeners:
         self.sockets, self.bytes, self.ended = [], 0, 0
         for _ in range(LISTENERS):
             stream = socket.create_connection((host, int(port)))
-            head = f"GET /api/events?since=now HTTP/1.1\r\nhost: {address}\r\naccept-encoding: gzip, deflate\r\n\r\n"
+            head = f"GET /api/events?since=now HTTP/1.1\r\nhost: {address}\r\n\r\n"
             stream.sendall(head.encode())
             self.sockets.append(stream)
         self.thread = threading.Thread(target=self.read, daemon=True)

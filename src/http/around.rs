@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::answer::Answer;
 use super::call::Call;
 use super::call::bounded;
+use super::extract::{Json, Query};
 use super::route::Route;
 use super::work::words;
 use crate::error::{Code, Error, Result};
@@ -21,42 +21,31 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/skills", list_skills)
             .about("Lists the skills in reach")
-            .tag("skills")
-            .query::<SkillQuery>()
-            .answers::<skills::Listed>(200),
+            .tag("skills"),
         Route::get("/api/skills/{name}", show_skill)
             .about("Shows a skill with its text")
-            .tag("skills")
-            .answers::<skills::Shown>(200),
+            .tag("skills"),
         Route::get("/api/manifest", list_entries)
             .about("Lists entries of the manifest, newest last")
-            .tag("manifest")
-            .query::<EntryQuery>()
-            .answers::<Entries>(200),
+            .tag("manifest"),
         Route::post("/api/manifest", append)
             .about("Appends an entry to the manifest; every fault of it is named")
             .tag("manifest")
-            .takes::<Entry>()
-            .answers::<OneEntry>(201),
+            .takes::<Entry>(),
         Route::get("/api/manifest/{id}", show_entry)
             .about("Shows an entry of the manifest")
-            .tag("manifest")
-            .answers::<OneEntry>(200),
+            .tag("manifest"),
         Route::get("/api/search", found)
             .about("Finds tasks, runs, agents and conversations by words")
-            .tag("search")
-            .query::<SearchQuery>()
-            .answers::<Found>(200),
+            .tag("search"),
         Route::get("/api/doctor", examined)
             .about("Looks whether everything is in order")
             .tag("server")
-            .scope(Scope::Admin)
-            .answers::<Examined>(200),
+            .scope(Scope::Admin),
         Route::get("/api/workers/check", checked)
             .about("Asks all workers whether they are there")
             .tag("agents")
             .scope(Scope::Admin)
-            .answers::<Checked>(200)
             .asks(|_| true),
     ]
 }
@@ -114,23 +103,21 @@ struct OneEntry {
     warnings: Vec<String>,
 }
 
-fn list_skills(call: &Call) -> Result<Answer> {
-    let query: SkillQuery = call.query()?;
-    Answer::ok(&skills::list(
+fn list_skills(call: &Call, Query(query): Query<SkillQuery>) -> Result<Json<skills::Listed>> {
+    Ok(Json(skills::list(
         &call.surroundings("skills.list"),
         query.tier,
-    )?)
+    )?))
 }
 
-fn show_skill(call: &Call) -> Result<Answer> {
-    Answer::ok(&skills::show(
+fn show_skill(call: &Call) -> Result<Json<skills::Shown>> {
+    Ok(Json(skills::show(
         &call.surroundings("skills.show"),
         call.part("name"),
-    )?)
+    )?))
 }
 
-fn list_entries(call: &Call) -> Result<Answer> {
-    let query: EntryQuery = call.query()?;
+fn list_entries(call: &Call, Query(query): Query<EntryQuery>) -> Result<Json<Entries>> {
     let statuses: Vec<crate::manifest::Status> = words(query.status.as_deref())?;
     let filter = manifest::Filter {
         task: query.task,
@@ -139,37 +126,36 @@ fn list_entries(call: &Call) -> Result<Answer> {
         limit: Some(bounded(query.limit, 100, 500)? as usize),
     };
     let listed = manifest::list(&mut *call.context("manifest.list")?, &filter)?;
-    Answer::ok(&Entries {
+    Ok(Json(Entries {
         entries: listed.entries,
         total: listed.total,
         warnings: listed.warnings,
-    })
+    }))
 }
 
-fn show_entry(call: &Call) -> Result<Answer> {
+fn show_entry(call: &Call) -> Result<Json<OneEntry>> {
     let shown = manifest::show(&*call.context("manifest.show")?, call.part("id"))?;
-    Answer::ok(&OneEntry {
+    Ok(Json(OneEntry {
         entry: shown.entry,
         line: Some(shown.line),
         warnings: shown.warnings,
-    })
+    }))
 }
 
-fn append(call: &Call) -> Result<Answer> {
+fn append(call: &Call) -> Result<Json<OneEntry, 201>> {
     let _: serde::de::IgnoredAny = call.body()?;
     let text = std::str::from_utf8(&call.body)
         .map_err(|cause| Error::new(Code::InputInvalid, "the body is no UTF-8").because(cause))?;
     let context = &mut *call.context("manifest.append")?;
     let appended = manifest::append(context, text, None, false)?;
-    Answer::created(&OneEntry {
+    Ok(Json(OneEntry {
         entry: appended.entry,
         line: None,
         warnings: appended.warnings,
-    })
+    }))
 }
 
-fn found(call: &Call) -> Result<Answer> {
-    let query: SearchQuery = call.query()?;
+fn found(call: &Call, Query(query): Query<SearchQuery>) -> Result<Json<Found>> {
     let sought = Sought {
         words: query.q.unwrap_or_default(),
         kinds: words(query.kinds.as_deref())?,
@@ -178,21 +164,21 @@ fn found(call: &Call) -> Result<Answer> {
     };
     let (context, agency) = (&mut *call.context("find")?, &mut *call.agency()?);
     let found = search(context, Some(agency), &mut call.memory(), &sought)?;
-    Answer::ok(&found)
+    Ok(Json(found))
 }
 
-fn examined(call: &Call) -> Result<Answer> {
+fn examined(call: &Call) -> Result<Json<Examined>> {
     let patient = Patient {
         surroundings: call.surroundings("doctor"),
         settings: Ok(call.server.settings.clone()),
         variable: |name| std::env::var_os(name),
         path: std::env::var_os("PATH").unwrap_or_default(),
     };
-    Answer::ok(&doctor::examine(patient).0)
+    Ok(Json(doctor::examine(patient).0))
 }
 
-fn checked(call: &Call) -> Result<Answer> {
+fn checked(call: &Call) -> Result<Json<Checked>> {
     let surroundings = call.surroundings("agents.check");
     let allow_private = allows_private(&call.server.settings);
-    Answer::ok(&workers::check(&surroundings, &[], allow_private)?)
+    Ok(Json(workers::check(&surroundings, &[], allow_private)?))
 }

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::answer::Answer;
 use super::call::Call;
+use super::extract::Json;
 use super::fault::Shape;
 use super::route::Route;
-use crate::chat::{Called, ChatAgent, Pending, Settled, Turn};
+use crate::chat::{Called, ChatAgent, Pending, Settled};
 use crate::config::CHAT_PENDING_TTL;
 use crate::error::{Code, Error, Result};
 use crate::id;
@@ -24,7 +24,6 @@ pub(super) fn routes() -> Vec<Route> {
             .about("Says something to the chat; nothing is written before a yes")
             .tag("chat")
             .takes::<Message>()
-            .answers::<Replied>(200)
             .errors(Shape::Chat)
             .asks(|server| matches!(Model::from(&server.settings), Ok(Some(_)))),
     ]
@@ -81,7 +80,7 @@ struct Data {
     reason: String,
 }
 
-fn say(call: &Call) -> Result<Answer> {
+fn say(call: &Call) -> Result<Json<Replied>> {
     let message: Message = call.filled(&[])?;
     let text = message.message.unwrap_or_default();
     if text.trim().is_empty() {
@@ -111,24 +110,20 @@ fn say(call: &Call) -> Result<Answer> {
     };
     said.advice = advice.as_ref();
     let turn = chat::turn(&surroundings, &said)?;
-    Answer::ok(&Replied {
+    Ok(Json(Replied {
         response: Response {
             status: "success",
-            data: data(turn, id),
+            data: Data {
+                agent: turn.agent,
+                reply: turn.reply,
+                conversation_id: id,
+                tool_calls: turn.tool_calls,
+                pending: turn.pending,
+                settled: turn.settled,
+                reason: turn.reason,
+            },
         },
-    })
-}
-
-fn data(turn: Turn, conversation_id: String) -> Data {
-    Data {
-        agent: turn.agent,
-        reply: turn.reply,
-        conversation_id,
-        tool_calls: turn.tool_calls,
-        pending: turn.pending,
-        settled: turn.settled,
-        reason: turn.reason,
-    }
+    }))
 }
 
 /// Names the conversation so that nobody gets into another's: one that was begun must be the caller's,

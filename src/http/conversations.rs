@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::answer::Answer;
 use super::call::{Call, at_most};
+use super::extract::{Json, Query};
 use super::fault::Shape;
 use super::route::Route;
 use crate::chat::Pending;
@@ -32,20 +32,14 @@ pub(super) fn routes() -> Vec<Route> {
     let routes = vec![
         Route::post("/api/conversations/create", create)
             .about("Begins a conversation with an agent, with the supervisor, or with the chat")
-            .takes::<Beginning>()
-            .answers::<Kept>(201),
+            .takes::<Beginning>(),
         Route::get("/api/conversations", list)
-            .about("Lists conversations, the one in which something was said last first")
-            .query::<Wanted>()
-            .answers::<Listed>(200),
+            .about("Lists conversations, the one in which something was said last first"),
         Route::get("/api/conversations/{id}", show)
-            .about("Shows a conversation with what was said last, oldest first")
-            .query::<Part>()
-            .answers::<Shown>(200),
+            .about("Shows a conversation with what was said last, oldest first"),
         Route::put("/api/conversations/{id}", update)
             .about("Gives a conversation another title, or ends it")
-            .takes::<Changed>()
-            .answers::<Kept>(200),
+            .takes::<Changed>(),
     ];
     let all = routes.into_iter();
     all.map(|route| route.tag("conversations").errors(Shape::Success))
@@ -104,7 +98,7 @@ struct Kept {
     conversation: Row,
 }
 
-fn create(call: &Call) -> Result<Answer> {
+fn create(call: &Call) -> Result<Json<Kept, 201>> {
     let beginning: Beginning = call.filled(&OWN[..2])?;
     let agent = beginning.agent_id.ok_or_else(|| {
         Error::new(
@@ -115,10 +109,10 @@ fn create(call: &Call) -> Result<Answer> {
     let surroundings = call.surroundings("conversations.create");
     let title = beginning.title.as_deref();
     let kept = conversations::begin(&surroundings, &agent, title, call.only())?;
-    Answer::created(&Kept {
+    Ok(Json(Kept {
         success: true,
         conversation: kept.into(),
-    })
+    }))
 }
 
 /// Which conversations to list.
@@ -155,8 +149,7 @@ struct InList {
     waiting: bool,
 }
 
-fn list(call: &Call) -> Result<Answer> {
-    let wanted: Wanted = call.query()?;
+fn list(call: &Call, Query(wanted): Query<Wanted>) -> Result<Json<Listed>> {
     let filter = ConversationFilter {
         user: call.only().map(String::from),
         agent: wanted.agent,
@@ -172,11 +165,11 @@ fn list(call: &Call) -> Result<Answer> {
             conversation: conversation.into(),
         });
     }
-    Answer::ok(&Listed {
+    Ok(Json(Listed {
         success: true,
         conversations: rows,
         total: listed.total,
-    })
+    }))
 }
 
 /// Which messages to show.
@@ -204,19 +197,18 @@ struct Shown {
     pending: Option<Pending>,
 }
 
-fn show(call: &Call) -> Result<Answer> {
-    let part: Part = call.query()?;
+fn show(call: &Call, Query(part): Query<Part>) -> Result<Json<Shown>> {
     let limit = at_most(part.limit, LIMIT.0, LIMIT.1)?;
     let mut agency = call.agency()?;
     let before = part.before.as_deref();
     let shown = conversations::page(&mut agency, call.part("id"), call.only(), before, limit)?;
-    Answer::ok(&Shown {
+    Ok(Json(Shown {
         success: true,
         pending: conversations::pending(&mut agency, &shown.conversation)?,
         conversation: shown.conversation.into(),
         messages: shown.messages.iter().map(said).collect(),
         total: shown.total,
-    })
+    }))
 }
 
 /// What is to be changed.
@@ -243,7 +235,7 @@ fn check_agent(call: &Call) -> Result<()> {
     Err(Error::new(Code::InputInvalid, message).in_field("agent_id"))
 }
 
-fn update(call: &Call) -> Result<Answer> {
+fn update(call: &Call) -> Result<Json<Kept>> {
     let Changed { title, status } = call.filled(&OWN)?;
     check_agent(call)?;
     if title.is_none() && status.is_none() {
@@ -253,10 +245,10 @@ fn update(call: &Call) -> Result<Answer> {
     let surroundings = call.surroundings("conversations.update");
     let change = Change { title, status };
     let kept = conversations::update(&surroundings, call.part("id"), call.only(), &change)?;
-    Answer::ok(&Kept {
+    Ok(Json(Kept {
         success: true,
         conversation: kept.into(),
-    })
+    }))
 }
 
 /// Something that was said.

@@ -4,16 +4,19 @@ pub(super) mod reply;
 
 use std::time::Duration;
 
+use axum::http::Method;
 use bytes::Bytes;
+use futures_util::stream::{self, StreamExt as _};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use tokio::sync::mpsc::{UnboundedReceiver, channel};
+use tokio::sync::mpsc::UnboundedReceiver;
 
 use self::reply::{Executed, Execution, Executions};
 use super::answer::Answer;
 use super::call::{Call, at_most};
 use super::events;
 use super::executors::{Heard, Order};
+use super::extract::{Json, Query, Reply};
 use super::fault::{self, Shape};
 use super::guard::Pass;
 use super::keys::{self, Known};
@@ -22,7 +25,7 @@ use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::ops::executions::{self, Begun, Request};
 use crate::ops::runs::{self, Shown};
-use crate::route::Query;
+use crate::route;
 use crate::run::{Line, RunKind, RunStatus};
 use crate::store::agency::RunFilter;
 
@@ -34,33 +37,26 @@ const LOOK: Duration = Duration::from_millis(50);
 const LIMIT: (u32, u32) = (50, 500);
 
 pub(super) fn routes() -> Vec<Route> {
-    vec![
-        Route::post("/api/agents/execute", |_| Err(fault::busy()))
+    let routes = vec![
+        Route::waiting(Method::POST, "/api/agents/execute", execute)
             .about("Has a message answered by the agent that fits it; answers at once, or with ?wait=true when it is over")
-            .tag("executions")
             .query::<Wait>()
             .takes::<Input>()
             .answers::<Executed>(200)
             .sends(200, "text/event-stream")
-            .errors(Shape::Bare)
-            .waiting(execute),
+            .errors(Shape::Bare),
         Route::get("/api/agents/execute", list)
             .about("Lists executions, newest first")
-            .tag("executions")
-            .query::<Listing>()
-            .answers::<Executions>(200)
             .errors(Shape::Success),
-        Route::get("/api/agents/execution/{id}", |call| found(call, call.part("id")))
+        Route::get("/api/agents/execution/{id}", |call: &Call| found(call, call.part("id")))
             .about("Shows an execution with its steps and messages")
-            .tag("executions")
-            .answers::<Executed>(200)
             .errors(Shape::Plain),
         Route::post("/api/agents/execution/{id}/cancel", cancel)
             .about("Gives up an execution that is not over; what a model still says of it is dropped")
-            .tag("executions")
-            .answers::<Executed>(200)
             .errors(Shape::Success),
-    ]
+    ];
+    let all = routes.into_iter();
+    all.map(|route| route.tag("executions")).collect()
 }
 
 /// Whether to wait.
@@ -109,7 +105,7 @@ impl Input {
             user: call.user().to_string(),
             only: call.only().map(String::from),
             request: Request {
-                query: Query::new(text, agent)?,
+                query: route::Query::new(text, agent)?,
                 conversation: self.conversation_id,
             },
         })
@@ -142,7 +138,7 @@ fn execute(call: Call) -> Promise {
                     return Ok(again(&executed(&call, &id)?, pass));
                 }
                 Known::Begun(id) if wait => return over(&call, &id, &pass).await,
-                Known::Begun(id) => return found(&call, &id),
+                Known::Begun(id) => return found(&call, &id)?.answer(),
                 Known::Other => return Ok(keys::reused(key)),
             },
         };
@@ -173,7 +169,7 @@ async fn over(call: &Call, id: &str, pass: &Pass) -> Result<Answer> {
         }
         found(call, id)
     };
-    waited(pass, ended).await?
+    waited(pass, ended).await??.answer()
 }
 
 async fn waited<T>(pass: &Pass, told: impl Future<Output = T>) -> Result<T> {
@@ -185,10 +181,10 @@ async fn waited<T>(pass: &Pass, told: impl Future<Output = T>) -> Result<T> {
     }
 }
 
-fn found(call: &Call, id: &str) -> Result<Answer> {
+fn found(call: &Call, id: &str) -> Result<Json<Executed>> {
     let mut executed = executed(call, id)?;
     executed.execution.partial = call.server.feed.so_far(id);
-    Answer::ok(&executed)
+    Ok(Json(executed))
 }
 
 fn executed(call: &Call, id: &str) -> Result<Executed> {
@@ -204,7 +200,7 @@ fn kept(call: &Call, id: &str) -> Result<Shown> {
     shown.ok_or_else(nothing)
 }
 
-fn cancel(call: &Call) -> Result<Answer> {
+fn cancel(call: &Call) -> Result<Json<Executed>> {
     let (id, clock) = (call.part("id"), call.server.surroundings.clock);
     executions::cancel(&mut *call.agency()?, &clock, id, call.only(), call.user())?;
     call.server.feed.wake();
@@ -226,8 +222,7 @@ struct Listing {
     agent: Option<String>,
 }
 
-fn list(call: &Call) -> Result<Answer> {
-    let listing: Listing = call.query()?;
+fn list(call: &Call, Query(listing): Query<Listing>) -> Result<Json<Executions>> {
     let filter = RunFilter {
         user: call.only().map(String::from),
         agent: listing.agent,
@@ -237,35 +232,29 @@ fn list(call: &Call) -> Result<Answer> {
         offset: 0,
     };
     let listed = runs::list(&call.surroundings("runs.list"), &filter)?;
-    Answer::ok(&Executions {
+    Ok(Json(Executions {
         success: true,
         executions: listed.runs.into_iter().map(Execution::of).collect(),
         total: listed.total,
-    })
+    }))
 }
-
-/// How many events may wait for a slow reader before who tells them waits.
-const QUEUE: usize = 64;
 
 /// Tells an execution while it is carried out, as server-sent events: `execution` with the record as it begins,
 /// `run` for what happens, `piece` for pieces of an answer, `done` with the record as it ended, or `error`.
-pub(super) fn follow(begun: Begun, mut told: UnboundedReceiver<Heard>, pass: Pass) -> Answer {
-    let (run, (sender, comes)) = (begun.run().id.clone(), channel(QUEUE));
-    tokio::spawn(async move {
-        while let Some(heard) = told.recv().await {
-            if sender.send(written(&run, heard)).await.is_err() {
-                break;
-            }
-        }
-    });
+fn follow(begun: Begun, told: UnboundedReceiver<Heard>, pass: Pass) -> Answer {
+    let run = begun.run().id.clone();
     let first = events::event("execution", &Executed::of(begun.shown()));
-    events::stream(vec![first], comes, pass)
+    let rest = stream::unfold((told, run), |(mut told, run)| async move {
+        let heard = told.recv().await?;
+        Some((written(&run, heard), (told, run)))
+    });
+    events::stream(stream::iter([first]).chain(rest), pass)
 }
 
-pub(super) fn again(executed: &Executed, pass: Pass) -> Answer {
-    let (_, comes) = channel(1);
+/// Tells an execution that an earlier call began, and ends.
+fn again(executed: &Executed, pass: Pass) -> Answer {
     let first = events::event("execution", executed);
-    events::stream(vec![first], comes, pass)
+    events::stream(stream::iter([first]), pass)
 }
 
 fn written(run: &str, heard: Heard) -> Bytes {

@@ -108,23 +108,17 @@ fn is_own(server: &Server, host: &str) -> bool {
     own.iter().any(|own| own == host) || host == address || is_named || is_plain
 }
 
-pub(super) fn check_origin<'a>(
-    server: &Server,
-    host: &str,
-    headers: &'a HeaderMap,
-) -> Result<Option<&'a str>> {
+pub(super) fn check_origin(server: &Server, host: &str, headers: &HeaderMap) -> Result<()> {
     let Some(origin) = headers.get(ORIGIN) else {
-        return Ok(None);
+        return Ok(());
     };
     let origin = origin.to_str().unwrap_or("null");
     let name = origin
         .strip_prefix("http://")
         .or(origin.strip_prefix("https://"));
-    if name.is_some_and(|name| !host.is_empty() && name.eq_ignore_ascii_case(host)) {
-        return Ok(None);
-    }
-    if server.options.origins.iter().any(|there| there == origin) {
-        return Ok(Some(origin));
+    let is_own = name.is_some_and(|name| !host.is_empty() && name.eq_ignore_ascii_case(host));
+    if is_own || server.options.origins.iter().any(|there| there == origin) {
+        return Ok(());
     }
     let message = format!("pages of `{origin}` may not call this server");
     let error = Error::new(Code::Forbidden, message);

@@ -1,6 +1,5 @@
 //! Connections: taking them, bounding what they may take of the server, and letting them end.
 
-use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +18,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_io_timeout::TimeoutStream;
+use tower_service::Service as _;
 
 use super::guard::HEAD_MAX;
 use super::respond;
@@ -116,7 +116,7 @@ async fn accept(listener: TcpListener, server: &Arc<Server>) -> Result<bool> {
             // `nohup` has it ignored, so that a server outlives its terminal.
             _ = hangup.recv(), if heeds_hangup => break,
         };
-        let connection = graceful.watch(connection(stream, peer, server, &router));
+        let connection = graceful.watch(connection(stream, peer, &router, server.options.patience));
         tokio::spawn(async move {
             // Whoever is gone, or talks nonsense, is let go without a word.
             let _ = connection.await;
@@ -159,21 +159,18 @@ async fn next(
 fn connection(
     stream: TcpStream,
     peer: IpAddr,
-    server: &Arc<Server>,
     router: &Router,
+    patience: Duration,
 ) -> impl GracefulConnection<Error = hyper::Error> + use<> {
     // What is written at once is sent at once.
     let _ = stream.set_nodelay(true);
     let _ = set_socket_send_buffer_size(&stream, HELD);
     let mut stream = TimeoutStream::new(stream);
     stream.set_write_timeout(Some(DEAF));
-    let (patience, server, router) = (server.options.patience, Arc::clone(server), router.clone());
-    let service = service_fn(move |request: hyper::Request<Incoming>| {
-        let (server, router) = (Arc::clone(&server), router.clone());
-        async move {
-            let request = request.map(Body::new);
-            Ok::<_, Infallible>(respond::respond(&server, &router, peer, request).await)
-        }
+    let router = router.clone();
+    let service = service_fn(move |mut request: hyper::Request<Incoming>| {
+        request.extensions_mut().insert(peer);
+        router.clone().call(request.map(Body::new))
     });
     http1::Builder::new()
         .timer(TokioTimer::new())

@@ -8,6 +8,7 @@ mod assigned;
 mod body;
 mod call;
 mod events;
+mod extract;
 mod fault;
 mod guard;
 mod keys;

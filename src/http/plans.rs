@@ -6,9 +6,10 @@ use serde_json::json;
 
 use super::answer::Answer;
 use super::call::Call;
+use super::extract::{Json, Reply, StrictJson, Verdict};
 use super::route::Route;
 use super::runs::{self, Started};
-use super::work::{Warned, answer_verdict};
+use super::work::Warned;
 use crate::coordinator::detached::{self, PlanWish};
 use crate::error::{Code, Error, Result};
 use crate::ops::agents::{self, Known};
@@ -24,23 +25,16 @@ const NAME: &str = "the plan";
 pub(super) fn routes() -> Vec<Route> {
     let routes = vec![
         Route::post("/api/plans", make)
-            .about("Makes a plan of a goal by rule, with who would get each step")
-            .takes::<GoalSent>()
-            .answers::<Warned<Planned>>(200),
-        Route::post("/api/plans/check", check)
-            .about("Says whether a plan can be carried out, and everything that keeps it from that")
-            .takes::<PlanSent>()
-            .answers::<Warned<Checked>>(200),
-        Route::post("/api/plans/draw", draw)
-            .about("Draws a plan, for pages and for Graphviz")
-            .takes::<PlanSent>()
-            .answers::<PlanDrawn>(200),
+            .about("Makes a plan of a goal by rule, with who would get each step"),
+        Route::post("/api/plans/check", check).about(
+            "Says whether a plan can be carried out, and everything that keeps it from that",
+        ),
+        Route::post("/api/plans/draw", draw).about("Draws a plan, for pages and for Graphviz"),
     ];
     let looking = routes.into_iter().map(|route| route.scope(Scope::Read));
     let run = Route::post("/api/plans/run", run)
         .about("Has a plan carried out by agents, in a process of its own")
         .scope(Scope::Admin)
-        .takes::<PlanWish>()
         .answers::<Started>(202);
     let all = looking.chain([run]);
     all.map(|route| route.tag("plans")).collect()
@@ -102,45 +96,41 @@ fn check_passes(max_loops: Option<u32>) -> Result<()> {
     }
 }
 
-fn make(call: &Call) -> Result<Answer> {
-    let wanted: GoalSent = call.body()?;
+fn make(call: &Call, StrictJson(wanted): StrictJson<GoalSent>) -> Result<Json<Warned<Planned>>> {
     check_passes(wanted.max_loops)?;
     let mut result = made(call, "plan", &wanted.goal, wanted.max_loops)?;
     let warnings = std::mem::take(&mut result.warnings);
-    Answer::ok(&Warned { result, warnings })
+    Ok(Json(Warned { result, warnings }))
 }
 
-fn check(call: &Call) -> Result<Answer> {
-    let sent: PlanSent = call.body()?;
-    verdict(checked(call, "plan.check", &sent.text)?)
+fn check(call: &Call, StrictJson(sent): StrictJson<PlanSent>) -> Result<Verdict<Warned<Checked>>> {
+    Ok(verdict(checked(call, "plan.check", &sent.text)?))
 }
 
-fn verdict(mut result: Checked) -> Result<Answer> {
+fn verdict(mut result: Checked) -> Verdict<Warned<Checked>> {
     let warnings = std::mem::take(&mut result.warnings);
     let error = result.error(NAME);
-    answer_verdict(&Warned { result, warnings }, error)
+    Verdict(Warned { result, warnings }, error)
 }
 
-fn draw(call: &Call) -> Result<Answer> {
-    let sent: PlanSent = call.body()?;
+fn draw(call: &Call, StrictJson(sent): StrictJson<PlanSent>) -> Result<Json<PlanDrawn>> {
     let plan = checked(call, "plan.show", &sent.text)?.readable(NAME)?.plan;
     let shapes = plan.shapes();
-    Answer::ok(&PlanDrawn {
+    Ok(Json(PlanDrawn {
         svg: drawing::svg(&shapes),
         dot: drawing::dot(&shapes),
         total: plan.steps.len(),
-    })
+    }))
 }
 
-fn run(call: &Call) -> Result<Answer> {
-    let wish: PlanWish = call.body()?;
+fn run(call: &Call, StrictJson(wish): StrictJson<PlanWish>) -> Result<Answer> {
     check_passes(wish.max_loops)?;
     let found = checked(call, "plan.run", &wished(call, &wish)?)?;
     if !found.faults.is_empty() {
-        return verdict(found);
+        return verdict(found).answer();
     }
     let begun = detached::carry_out(&call.surroundings("plan.run"), &found.plan, &wish)?;
-    runs::started(call, begun)
+    runs::started(call, begun)?.answer()
 }
 
 /// Returns the text of the plan that is wished for: as it was sent, or made of a goal.

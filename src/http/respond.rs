@@ -2,45 +2,55 @@
 
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use axum::Router;
-use axum::body::{Body, to_bytes};
-use axum::extract::{FromRequestParts, RawPathParams, Request};
+use axum::body::Body;
+use axum::extract::{
+    DefaultBodyLimit, FromRequest, FromRequestParts, RawPathParams, Request, State,
+};
 use axum::http::header::{
-    ACCESS_CONTROL_ALLOW_ORIGIN, ACCESS_CONTROL_EXPOSE_HEADERS, CONNECTION, HeaderName,
-    HeaderValue, VARY,
+    AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName,
+    HeaderValue, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Method, Response, StatusCode};
-use axum::routing::{MethodFilter, MethodRouter, on};
+use axum::http::{Method, Response, StatusCode};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::routing::{MethodFilter, on};
+use axum::{Extension, Router};
 use bytes::Bytes;
 use tokio::sync::OwnedSemaphorePermit;
 use tower_http::catch_panic::CatchPanicLayer;
-use tower_service::Service;
+use tower_http::cors::CorsLayer;
+use tower_http::set_header::SetResponseHeaderLayer;
 
 use super::answer::Answer;
 use super::assigned;
 use super::call::Call;
 use super::fault::{self, Shape};
-use super::guard;
-use super::guard::Caller;
-use super::guard::Pass;
-use super::route::{self, Handler, Route, Work};
-
+use super::guard::{self, Caller, Pass};
+use super::route::{self, Respond, Route, Work};
 use super::server::Server;
 use crate::error::{Code, Error, Result};
+use crate::ops::tokens::Scope;
 use crate::store::left_out;
 
 /// Header of an answer without rows that are damaged in the database.
-const DAMAGED_ROWS: &str = "cleo-damaged-rows";
+const DAMAGED_ROWS: HeaderName = HeaderName::from_static("cleo-damaged-rows");
 /// Largest body of somebody who has not said who it is, in bytes: a token with room.
 const OPEN_BODY_MAX: usize = 4_096;
 
+/// A request that the guard let pass, and its caller; `None` where a token is missing that most endpoints need.
+#[derive(Clone)]
+struct Admitted(Option<Caller>);
+
+/// Makes the router of the server. Requests have the address of their sender as an extension.
 pub(super) fn router(server: &Arc<Server>) -> Router {
     let mut router = Router::new();
     for route in route::all() {
-        router = router.route(route.path, method(server, route));
+        let filter = MethodFilter::try_from(route.method.clone()).unwrap_or(MethodFilter::GET);
+        let server = Arc::clone(server);
+        let handler = move |request: Request| answer(Arc::clone(&server), route, request);
+        router = router.route(route.path, on(filter, handler));
     }
     let pages = Arc::clone(server);
     let router = router
@@ -50,96 +60,94 @@ pub(super) fn router(server: &Arc<Server>) -> Router {
             std::future::ready(refused(&error, &request).response())
         })
         .fallback(move |request: Request| {
-            let admitted = request.extensions().get::<Arc<Admitted>>();
-            let is_in = admitted.is_some_and(|admitted| admitted.is_ok());
+            let admitted = request.extensions().get::<Admitted>();
+            let is_in = admitted.is_some_and(|admitted| admitted.0.is_some());
             let answer = super::pages::answer(&pages.pages, &request, is_in);
             let done = answer.unwrap_or_else(|error| fault::answer(&error, Shape::Ours));
             std::future::ready(done.response())
-        });
-    router.layer(CatchPanicLayer::custom(|_| {
-        let message = "the server panicked in this request; its own messages say where";
-        fault::answer(&Error::new(Code::Internal, message), Shape::Ours).response()
-    }))
+        })
+        .layer(CatchPanicLayer::custom(|_| {
+            let message = "the server panicked in this request; its own messages say where";
+            fault::answer(&Error::new(Code::Internal, message), Shape::Ours).response()
+        }));
+    let router = match cors(&server.options.origins) {
+        Some(cors) => router.layer(cors),
+        None => router,
+    };
+    let safe = |name: HeaderName, value: &'static str| {
+        SetResponseHeaderLayer::if_not_present(name, HeaderValue::from_static(value))
+    };
+    let policy = "default-src 'none'; frame-ancestors 'none'";
+    let resources = HeaderName::from_static("cross-origin-resource-policy");
+    router.layer((
+        safe(CONTENT_SECURITY_POLICY, policy),
+        safe(X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        // With none at all, a browser says of forms on our own pages, too, that they come from nowhere.
+        // Others are told nothing either way.
+        safe(REFERRER_POLICY, "same-origin"),
+        safe(X_FRAME_OPTIONS, "DENY"),
+        safe(resources, "same-origin"),
+        safe(CACHE_CONTROL, "no-store"),
+        from_fn_with_state(Arc::clone(server), admit),
+    ))
+}
+
+/// Lets pages of other origins call; `None` where there are no such origins.
+fn cors(origins: &[String]) -> Option<CorsLayer> {
+    let origins = origins.iter().flat_map(|origin| origin.parse());
+    let origins: Vec<HeaderValue> = origins.collect();
+    let headers = ["idempotency-key", "last-event-id"].map(HeaderName::from_static);
+    let cors = CorsLayer::new()
+        .allow_methods([
+            Method::GET,
+            Method::POST,
+            Method::PUT,
+            Method::PATCH,
+            Method::DELETE,
+        ])
+        .allow_headers([&[AUTHORIZATION, CONTENT_TYPE], &headers[..]].concat())
+        .expose_headers([DAMAGED_ROWS])
+        .max_age(Duration::from_secs(600));
+    (!origins.is_empty()).then(|| cors.allow_origin(origins))
 }
 
 /// Panics in the place that a request names, for tests.
 #[cfg(any(test, feature = "faults"))]
-fn inject_fault(headers: &HeaderMap, place: &str) {
+fn inject_fault(headers: &axum::http::HeaderMap, place: &str) {
     let named = headers.get("cleo-fault");
     assert!(named.is_none_or(|named| named != place), "injected fault");
 }
 
-fn method(server: &Arc<Server>, route: &'static Route) -> MethodRouter {
-    let filter = match route.method {
-        Method::POST => MethodFilter::POST,
-        Method::PUT => MethodFilter::PUT,
-        Method::PATCH => MethodFilter::PATCH,
-        Method::DELETE => MethodFilter::DELETE,
-        _ => MethodFilter::GET,
-    };
-    let server = Arc::clone(server);
-    on(filter, move |request: Request| {
-        answer(Arc::clone(&server), route, request)
-    })
-}
-
-pub(super) async fn respond(
-    server: &Arc<Server>,
-    router: &Router,
-    peer: IpAddr,
+/// Lets a request pass that may have an answer, with its caller.
+async fn admit(
+    State(server): State<Arc<Server>>,
+    Extension(peer): Extension<IpAddr>,
     mut request: Request,
+    next: Next,
 ) -> Response<Body> {
-    let admitted = admit(server, peer, &request);
-    let allowed = match &admitted {
-        Ok((_, origin)) => origin.clone(),
-        Err(_) => None,
+    let caller = match check(&server, peer, &request) {
+        Ok(caller) => caller,
+        Err(error) => return refused(&error, &request).response(),
     };
-    let mut response = match admitted {
-        Err(error) => refused(&error, &request).response(),
-        Ok(_) if guard::head(&request) > guard::HEAD_MAX => {
-            let message = format!("the head of a request may have {} bytes", guard::HEAD_MAX);
-            let error = Error::new(Code::InputInvalid, message);
-            let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
-            refused(&error, &request).under(status).response()
-        }
-        Ok((caller, _)) if request.method() == Method::OPTIONS && allowed.is_some() => {
-            drop(caller);
-            preflight()
-        }
-        Ok((caller, _)) => {
-            request.extensions_mut().insert(caller);
-            let answered = router.clone().call(request).await;
-            answered.unwrap_or_else(|never| match never {})
-        }
-    };
-    let headers = response.headers_mut();
-    safe(headers);
-    if let Some(origin) = allowed {
-        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-        let readable = HeaderValue::from_static(DAMAGED_ROWS);
-        headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, readable);
-        headers.append(VARY, HeaderValue::from_static("origin"));
+    if guard::head(&request) > guard::HEAD_MAX {
+        let message = format!("the head of a request may have {} bytes", guard::HEAD_MAX);
+        let answer = refused(&Error::new(Code::InputInvalid, message), &request);
+        let status = StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE;
+        return answer.under(status).response();
     }
-    response
+    request.extensions_mut().insert(Admitted(caller));
+    next.run(request).await
 }
 
-/// Who calls; an error when that is to be told only where a caller is needed.
-type Admitted = Result<Caller>;
-
-fn admit(
-    server: &Server,
-    peer: IpAddr,
-    request: &Request,
-) -> Result<(Arc<Admitted>, Option<HeaderValue>)> {
+fn check(server: &Server, peer: IpAddr, request: &Request) -> Result<Option<Caller>> {
     let headers = request.headers();
     guard::check_once(headers)?;
     let host = guard::check_host(server, headers, request.uri())?;
-    let origin = guard::check_origin(server, &host, headers)?;
-    let origin = origin.and_then(|origin| HeaderValue::from_str(origin).ok());
-    let caller = guard::caller(server, headers);
-    let who = || guard::counted(caller.as_ref().ok(), peer);
+    guard::check_origin(server, &host, headers)?;
+    let caller = guard::caller(server, headers).ok();
+    let who = || guard::counted(caller.as_ref(), peer);
     server.rates.take(who, Instant::now())?;
-    Ok((Arc::new(caller), origin))
+    Ok(caller)
 }
 
 async fn answer(server: Arc<Server>, route: &'static Route, request: Request) -> Response<Body> {
@@ -168,11 +176,12 @@ fn shape(route: &Route, code: Code) -> Shape {
 
 async fn answered(server: Arc<Server>, route: &'static Route, request: Request) -> Result<Answer> {
     let (mut parts, body) = request.into_parts();
-    let caller = caller(&parts, route)?;
+    let caller = caller(&server, &parts, route)?;
     let most = match caller.user.is_empty() {
         true => server.options.max_body.min(OPEN_BODY_MAX),
         false => server.options.max_body,
     };
+    // The whole body, where a layer of tower-http would wait so long for each piece of it.
     let Ok(body) = tokio::time::timeout(server.options.patience, read(body, most)).await else {
         let message = "the body of the request did not come in time; send it again";
         let error = Error::new(Code::InputInvalid, message).passing(true);
@@ -202,10 +211,10 @@ async fn answered(server: Arc<Server>, route: &'static Route, request: Request) 
     }
     #[cfg(any(test, feature = "faults"))]
     inject_fault(&call.headers, "task");
-    match route.work {
-        Work::Quick(handler) => handler(&call),
+    match &route.work {
+        Work::Quick(respond) => respond(&call),
         Work::Waiting(promise) => promise(call).await,
-        Work::Slow(handler) => worked(route, handler, call, permit).await,
+        Work::Slow(respond) => worked(route, respond, call, permit).await,
     }
 }
 
@@ -213,7 +222,7 @@ async fn answered(server: Arc<Server>, route: &'static Route, request: Request) 
 /// to be. What was begun is carried out, whoever hears of it.
 async fn worked(
     route: &'static Route,
-    handler: Handler,
+    respond: &'static Respond,
     call: Call,
     permit: OwnedSemaphorePermit,
 ) -> Result<Answer> {
@@ -224,12 +233,11 @@ async fn worked(
             #[cfg(any(test, feature = "faults"))]
             inject_fault(&call.headers, "thread");
             let before = left_out::times();
-            let done = handler(&call).and_then(|answer| assigned::masked(&call, answer));
+            let done = respond(&call).and_then(|answer| assigned::masked(&call, answer));
             drop((place, permit));
             match left_out::times() > before {
                 // Which ones it were is for the user of this machine: they may be other users'.
-                true => done
-                    .map(|answer| answer.header(HeaderName::from_static(DAMAGED_ROWS), "left-out")),
+                true => done.map(|answer| answer.header(DAMAGED_ROWS, "left-out")),
                 false => done,
             }
         });
@@ -252,24 +260,17 @@ async fn place(route: &Route, server: &Arc<Server>) -> Result<Option<OwnedSemaph
     place.map(Some).map_err(|_| fault::busy())
 }
 
-fn caller(parts: &Parts, route: &Route) -> Result<Caller> {
-    let admitted = parts.extensions.get::<Arc<Admitted>>();
-    let caller = match admitted.map(AsRef::as_ref) {
-        Some(Ok(caller)) => caller.clone(),
-        Some(Err(_)) if route.is_open => Caller {
+fn caller(server: &Server, parts: &Parts, route: &Route) -> Result<Caller> {
+    let admitted = parts.extensions.get::<Admitted>();
+    let caller = match admitted.and_then(|admitted| admitted.0.clone()) {
+        Some(caller) => caller,
+        None if route.is_open => Caller {
             user: String::new(),
-            scope: crate::ops::tokens::Scope::Read,
+            scope: Scope::Read,
             is_local: false,
             expires_at: None,
         },
-        Some(Err(error)) => {
-            return Err(Error {
-                fix: error.fix.clone(),
-                alternatives: error.alternatives.clone(),
-                ..Error::new(error.code, error.message.clone())
-            });
-        }
-        None => return Err(Error::new(Code::Internal, "the call came past its guard")),
+        None => guard::caller(server, &parts.headers)?,
     };
     if !route.is_open {
         guard::check_scope(&caller, route.scope)?;
@@ -278,60 +279,18 @@ fn caller(parts: &Parts, route: &Route) -> Result<Caller> {
 }
 
 async fn read(body: Body, most: usize) -> Result<Bytes> {
-    to_bytes(body, most).await.map_err(|cause| {
-        let is_long = std::error::Error::source(&cause)
-            .is_some_and(|source| source.to_string().contains("length limit"));
-        let message = format!("the body of a request may have {most} bytes");
-        match is_long {
-            true => Error::new(Code::BodyTooLarge, message),
-            false => Error::new(Code::InputInvalid, "the body of the request broke off"),
+    let mut request = Request::new(body);
+    DefaultBodyLimit::max(most).apply(&mut request);
+    let read = Bytes::from_request(request, &()).await;
+    read.map_err(|rejection| match rejection.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            let message = format!("the body of a request may have {most} bytes");
+            Error::new(Code::BodyTooLarge, message)
         }
+        _ => Error::new(Code::InputInvalid, "the body of the request broke off"),
     })
 }
 
 fn refused(error: &Error, request: &Request) -> Answer {
     fault::answer(error, route::refusals_at(request.uri().path()))
-}
-
-fn preflight() -> Response<Body> {
-    let mut response = Response::new(Body::empty());
-    let headers = response.headers_mut();
-    for (name, value) in [
-        (
-            "access-control-allow-methods",
-            "GET, POST, PUT, PATCH, DELETE",
-        ),
-        (
-            "access-control-allow-headers",
-            "authorization, content-type, idempotency-key, last-event-id",
-        ),
-        ("access-control-max-age", "600"),
-    ] {
-        headers.insert(
-            HeaderName::from_static(name),
-            HeaderValue::from_static(value),
-        );
-    }
-    response
-}
-
-fn safe(headers: &mut HeaderMap) {
-    for (name, value) in [
-        (
-            "content-security-policy",
-            "default-src 'none'; frame-ancestors 'none'",
-        ),
-        ("x-content-type-options", "nosniff"),
-        // With none at all, a browser says of forms on our own pages, too, that they come from nowhere.
-        // Others are told nothing either way.
-        ("referrer-policy", "same-origin"),
-        ("x-frame-options", "DENY"),
-        ("cross-origin-resource-policy", "same-origin"),
-        ("cache-control", "no-store"),
-    ] {
-        let name = HeaderName::from_static(name);
-        headers
-            .entry(name)
-            .or_insert(HeaderValue::from_static(value));
-    }
 }

@@ -1,5 +1,14 @@
 //! An endpoint, as data: from one list of them come the router and the description of all.
 
+#![cfg_attr(
+    not(feature = "schemas"),
+    allow(
+        unused_mut,
+        unused_variables,
+        reason = "only schemas describe endpoints"
+    )
+)]
+
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::LazyLock;
@@ -11,6 +20,7 @@ use serde::de::DeserializeOwned;
 
 use super::answer::Answer;
 use super::call::Call;
+use super::extract::Handler;
 use super::fault::Shape;
 use super::server::Server;
 use super::{
@@ -20,16 +30,15 @@ use super::{
 use crate::error::Result;
 use crate::ops::tokens::Scope;
 
-pub(super) type Handler = fn(&Call) -> Result<Answer>;
+pub(super) type Respond = Box<dyn Fn(&Call) -> Result<Answer> + Send + Sync>;
 
 pub(super) type Promise = Pin<Box<dyn Future<Output = Result<Answer>> + Send>>;
 
-#[derive(Clone, Copy)]
 pub(super) enum Work {
     /// On a thread of its own, because it waits for the disk or for others.
-    Slow(Handler),
+    Slow(Respond),
     /// At once, because it takes microseconds and waits for nothing.
-    Quick(Handler),
+    Quick(Respond),
     /// Without a thread, because all it does is wait.
     Waiting(fn(Call) -> Promise),
 }
@@ -82,34 +91,44 @@ pub(super) struct Route {
 }
 
 impl Route {
-    pub(super) fn get(path: &'static str, handler: Handler) -> Route {
-        Route::new(Method::GET, path, handler, Scope::Read)
+    pub(super) fn get<S>(path: &'static str, handler: impl Handler<S>) -> Route {
+        Route::answered_by(Method::GET, path, handler).scope(Scope::Read)
     }
 
-    pub(super) fn post(path: &'static str, handler: Handler) -> Route {
-        Route::new(Method::POST, path, handler, Scope::Write)
+    pub(super) fn post<S>(path: &'static str, handler: impl Handler<S>) -> Route {
+        Route::answered_by(Method::POST, path, handler)
     }
 
-    pub(super) fn put(path: &'static str, handler: Handler) -> Route {
-        Route::new(Method::PUT, path, handler, Scope::Write)
+    pub(super) fn put<S>(path: &'static str, handler: impl Handler<S>) -> Route {
+        Route::answered_by(Method::PUT, path, handler)
     }
 
-    pub(super) fn patch(path: &'static str, handler: Handler) -> Route {
-        Route::new(Method::PATCH, path, handler, Scope::Write)
+    pub(super) fn patch<S>(path: &'static str, handler: impl Handler<S>) -> Route {
+        Route::answered_by(Method::PATCH, path, handler)
     }
 
-    pub(super) fn delete(path: &'static str, handler: Handler) -> Route {
-        Route::new(Method::DELETE, path, handler, Scope::Write)
+    pub(super) fn delete<S>(path: &'static str, handler: impl Handler<S>) -> Route {
+        Route::answered_by(Method::DELETE, path, handler)
     }
 
-    fn new(method: Method, path: &'static str, handler: Handler, scope: Scope) -> Route {
+    fn answered_by<S, H: Handler<S>>(method: Method, path: &'static str, handler: H) -> Route {
+        let respond = Box::new(move |call: &Call| handler.answer(call));
+        H::describe(Route::new(method, path, Work::Slow(respond)))
+    }
+
+    /// An endpoint whose handler does nothing but wait.
+    pub(super) fn waiting(method: Method, path: &'static str, work: fn(Call) -> Promise) -> Route {
+        Route::new(method, path, Work::Waiting(work))
+    }
+
+    fn new(method: Method, path: &'static str, work: Work) -> Route {
         Route {
             method,
             path,
-            work: Work::Slow(handler),
+            work,
             about: "",
             tag: "cleo",
-            scope,
+            scope: Scope::Write,
             shape: Shape::Ours,
             is_open: false,
             takes_query: false,
@@ -153,14 +172,9 @@ impl Route {
 
     /// Has it worked on at once: it takes microseconds and waits for nothing.
     pub(super) fn quick(mut self) -> Route {
-        if let Work::Slow(handler) = self.work {
-            self.work = Work::Quick(handler);
+        if let Work::Slow(respond) = self.work {
+            self.work = Work::Quick(respond);
         }
-        self
-    }
-
-    pub(super) fn waiting(mut self, work: fn(Call) -> Promise) -> Route {
-        self.work = Work::Waiting(work);
         self
     }
 
@@ -177,33 +191,21 @@ impl Route {
         self
     }
 
-    /// Says what its body is.
-    #[cfg_attr(
-        not(feature = "schemas"),
-        expect(unused_mut, reason = "only schemas describe it")
-    )]
+    /// Describes its body.
     pub(super) fn takes<T: Described>(mut self) -> Route {
         #[cfg(feature = "schemas")]
         (self.description.body = Some(|generator| generator.subschema_for::<T>()));
         self
     }
 
-    /// Says what its body is, where it can be called without one.
-    #[cfg_attr(
-        not(feature = "schemas"),
-        expect(unused_mut, reason = "only schemas describe it")
-    )]
+    /// Describes its body, which may be left out.
     pub(super) fn may_take<T: Described>(mut self) -> Route {
         #[cfg(feature = "schemas")]
         (self.description.is_bodiless = true);
         self.takes::<T>()
     }
 
-    /// Says what it answers under a status.
-    #[cfg_attr(
-        not(feature = "schemas"),
-        expect(unused, reason = "only schemas describe it")
-    )]
+    /// Describes what it answers under a status.
     pub(super) fn answers<T: Described>(mut self, status: u16) -> Route {
         #[cfg(feature = "schemas")]
         self.description.answers.push((
@@ -214,22 +216,14 @@ impl Route {
         self
     }
 
-    /// Says that it answers with something else than JSON.
-    #[cfg_attr(
-        not(feature = "schemas"),
-        expect(unused, reason = "only schemas describe it")
-    )]
+    /// Describes an answer that is not JSON.
     pub(super) fn sends(mut self, status: u16, mime: &'static str) -> Route {
         #[cfg(feature = "schemas")]
         self.description.answers.push((status, None, mime));
         self
     }
 
-    /// Says that it refuses under a status, where others of its kind do not.
-    #[cfg_attr(
-        not(feature = "schemas"),
-        expect(unused, reason = "only schemas describe it")
-    )]
+    /// Adds a status under which it refuses and others of its kind do not.
     pub(super) fn refuses(mut self, status: u16) -> Route {
         #[cfg(feature = "schemas")]
         self.description.refusals.push(status);

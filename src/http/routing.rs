@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::agents::row::draft;
 use super::answer::Answer;
 use super::call::Call;
+use super::extract::{Json, StrictJson};
 use super::route::Route;
 use crate::agent::{Agent, AgentStatus, Kind, Role};
 use crate::error::{Code, Error, Result};
@@ -37,8 +38,6 @@ pub(super) fn routes() -> Vec<Route> {
         Route::post("/api/route/try", attempt)
             .about("Says which messages an agent would reach that is being made or changed")
             .tag("routing")
-            .takes::<Attempt>()
-            .answers::<Tried>(200)
             .scope(crate::ops::tokens::Scope::Read),
     ]
 }
@@ -186,8 +185,7 @@ struct Outcome {
     score: u32,
 }
 
-fn attempt(call: &Call) -> Result<Answer> {
-    let attempt: Attempt = call.body()?;
+fn attempt(call: &Call, StrictJson(attempt): StrictJson<Attempt>) -> Result<Json<Tried>> {
     let id = attempt.draft.get("id").and_then(Value::as_str);
     let id = id.unwrap_or(DRAFT).to_string();
     let messages = match attempt.messages {
@@ -233,7 +231,7 @@ fn attempt(call: &Call) -> Result<Answer> {
         }
         tried.results.push(Outcome { text, agent, score });
     }
-    Answer::ok(&tried)
+    Ok(Json(tried))
 }
 
 fn recent(call: &Call) -> Result<Vec<String>> {

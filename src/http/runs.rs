@@ -1,15 +1,14 @@
 //! Runs: listed, watched, begun, ended, gone on with. Those that run commands go on in a process of
 //! their own, so that they outlive this one.
 
-use axum::http::StatusCode;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY};
 use serde::{Deserialize, Serialize};
 
 use super::answer::Answer;
 use super::call::Call;
 use super::call::bounded;
+use super::extract::{Json, OptionalJson, Query, Reply, StrictJson};
 use super::route::Route;
-use super::work::optional;
 use crate::coordinator;
 use crate::coordinator::detached::{self, Begun, Wish};
 use crate::error::{Code, Error, Result};
@@ -28,61 +27,35 @@ use crate::store::agency::Agency;
 const SEALED: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
 
 pub(super) fn routes() -> Vec<Route> {
-    vec![
-        Route::get("/api/runs", list)
-            .about("Lists what agents carried out, newest first")
-            .tag("runs")
-            .query::<ListQuery>()
-            .answers::<Rows>(200),
+    let routes = vec![
+        Route::get("/api/runs", list).about("Lists what agents carried out, newest first"),
         Route::post("/api/runs", begin)
             .about("Has tasks carried out by agents, in a process of its own")
-            .tag("runs")
             .scope(Scope::Admin)
-            .takes::<Wish>()
             .answers::<Started>(202)
             .answers::<serde_json::Value>(200),
-        Route::get("/api/runs/{id}", |call| Answer::ok(&watched(call)?))
-            .about("Shows a run with its timeline")
-            .tag("runs")
-            .answers::<Watched>(200),
+        Route::get("/api/runs/{id}", show).about("Shows a run with its timeline"),
         Route::get("/api/runs/{id}/events", events)
-            .about("Lists what happened in a run after a cursor")
-            .tag("runs")
-            .query::<EventQuery>()
-            .answers::<EventPage>(200),
-        Route::get("/api/runs/{id}/log", log)
-            .about("Shows lines of what an agent wrote")
-            .tag("runs")
-            .query::<LogQuery>()
-            .answers::<LogPage>(200),
+            .about("Lists what happened in a run after a cursor"),
+        Route::get("/api/runs/{id}/log", log).about("Shows lines of what an agent wrote"),
         Route::get(
             "/api/runs/{id}/tasks/{task}/attempts/{attempt}/prompt",
             prompt,
         )
-        .about("Shows the prompt of a try")
-        .tag("runs")
-        .answers::<PromptText>(200),
+        .about("Shows the prompt of a try"),
         Route::get("/api/runs/{id}/proof", shown_proof)
-            .about("Shows what an agent said of a try, and what cleo found")
-            .tag("runs")
-            .query::<ProofQuery>()
-            .answers::<Proof>(200),
+            .about("Shows what an agent said of a try, and what cleo found"),
         Route::get("/api/runs/{id}/report", report)
             .about("Writes a run as one page that needs nothing else")
-            .tag("runs")
             .sends(200, "text/html; charset=utf-8"),
         Route::post("/api/runs/{id}/cancel", cancel)
-            .about("Asks for the end of a run, and waits a while for it")
-            .tag("runs")
-            .may_take::<Nothing>()
-            .answers::<Asked>(202),
+            .about("Asks for the end of a run, and waits a while for it"),
         Route::post("/api/runs/{id}/resume", resume)
             .about("Goes on with a run that was interrupted, failed or was cancelled")
-            .tag("runs")
-            .scope(Scope::Admin)
-            .may_take::<Nothing>()
-            .answers::<Started>(202),
-    ]
+            .scope(Scope::Admin),
+    ];
+    let all = routes.into_iter();
+    all.map(|route| route.tag("runs")).collect()
 }
 
 /// Which runs.
@@ -162,8 +135,7 @@ struct Asked {
     run: RunRow,
 }
 
-fn list(call: &Call) -> Result<Answer> {
-    let query: ListQuery = call.query()?;
+fn list(call: &Call, Query(query): Query<ListQuery>) -> Result<Json<Rows>> {
     let wanted = Wanted {
         user: call.only().map(String::from),
         agent: query.agent,
@@ -176,7 +148,11 @@ fn list(call: &Call) -> Result<Answer> {
         offset: query.offset.unwrap_or(0),
     };
     let surroundings = call.surroundings("runs.list");
-    Answer::ok(&listing::rows(&surroundings, &mut call.memory(), &wanted)?)
+    Ok(Json(listing::rows(
+        &surroundings,
+        &mut call.memory(),
+        &wanted,
+    )?))
 }
 
 fn watched(call: &Call) -> Result<Watched> {
@@ -189,23 +165,25 @@ fn watched(call: &Call) -> Result<Watched> {
     )
 }
 
-fn events(call: &Call) -> Result<Answer> {
-    let query: EventQuery = call.query()?;
+fn show(call: &Call) -> Result<Json<Watched>> {
+    watched(call).map(Json)
+}
+
+fn events(call: &Call, Query(query): Query<EventQuery>) -> Result<Json<EventPage>> {
     let limit = bounded(query.limit, 200, 1_000)?;
     let (surroundings, since) = (call.surroundings("runs.logs"), query.since.unwrap_or(0));
     let id = call.part("id");
-    Answer::ok(&pages::events(
+    Ok(Json(pages::events(
         &surroundings,
         id,
         call.only(),
         query.task,
         since,
         limit,
-    )?)
+    )?))
 }
 
-fn log(call: &Call) -> Result<Answer> {
-    let query: LogQuery = call.query()?;
+fn log(call: &Call, Query(query): Query<LogQuery>) -> Result<Json<LogPage>> {
     let wanted = LogWanted {
         task: query.task,
         attempt: query.attempt,
@@ -215,43 +193,42 @@ fn log(call: &Call) -> Result<Answer> {
     };
     let surroundings = call.surroundings("runs.logs");
     let id = call.part("id");
-    Answer::ok(&pages::log(
+    Ok(Json(pages::log(
         &surroundings,
         &mut call.memory(),
         id,
         call.only(),
         &wanted,
-    )?)
+    )?))
 }
 
-fn prompt(call: &Call) -> Result<Answer> {
+fn prompt(call: &Call) -> Result<Json<PromptText>> {
     let task = call.id("task")?;
     let attempt = call.part("attempt").parse::<u32>().map_err(|_| {
         let message = "the number of a try is a number from 1";
         Error::new(Code::InputInvalid, message)
     })?;
     let surroundings = call.surroundings("runs.logs");
-    Answer::ok(&pages::prompt(
+    Ok(Json(pages::prompt(
         &surroundings,
         call.part("id"),
         call.only(),
         task,
         attempt,
-    )?)
+    )?))
 }
 
-fn shown_proof(call: &Call) -> Result<Answer> {
-    let query: ProofQuery = call.query()?;
+fn shown_proof(call: &Call, Query(query): Query<ProofQuery>) -> Result<Json<Proof>> {
     let context = &mut *call.context("runs.show")?;
     let (memory, id) = (&mut call.memory(), call.part("id"));
-    Answer::ok(&proof::proof(
+    Ok(Json(proof::proof(
         context,
         memory,
         id,
         call.only(),
         query.task,
         query.attempt,
-    )?)
+    )?))
 }
 
 fn report(call: &Call) -> Result<Answer> {
@@ -263,17 +240,18 @@ fn report(call: &Call) -> Result<Answer> {
         .header(CONTENT_DISPOSITION, &name))
 }
 
-fn begin(call: &Call) -> Result<Answer> {
-    let wish: Wish = call.body()?;
+fn begin(call: &Call, StrictJson(wish): StrictJson<Wish>) -> Result<Answer> {
     let surroundings = call.surroundings("run");
     if wish.dry_run {
         return Answer::ok(&detached::rehearse(&surroundings, &wish)?);
     }
-    started(call, detached::begin(&surroundings, &wish)?)
+    started(call, detached::begin(&surroundings, &wish)?)?.answer()
 }
 
-fn resume(call: &Call) -> Result<Answer> {
-    let Nothing {} = optional(call)?;
+fn resume(
+    call: &Call,
+    OptionalJson(Nothing {}): OptionalJson<Nothing>,
+) -> Result<Json<Started, 202>> {
     owned(call)?;
     let begun = detached::resume(&call.surroundings("runs.resume"), call.part("id"))?;
     started(call, begun)
@@ -285,22 +263,21 @@ fn owned(call: &Call) -> Result<()> {
     listing::owned(&*transaction, call.part("id"), call.only()).map(drop)
 }
 
-pub(super) fn started(call: &Call, begun: Begun) -> Result<Answer> {
+pub(super) fn started(call: &Call, begun: Begun) -> Result<Json<Started, 202>> {
     let surroundings = call.surroundings("runs.show");
     let run = timeline::watched(&surroundings, &mut call.memory(), &begun.run, None)?;
-    let started = Started {
+    Ok(Json(Started {
         run: run.run.row,
         command: begun.command,
-    };
-    Answer::json(StatusCode::ACCEPTED, &started)
+    }))
 }
 
-fn cancel(call: &Call) -> Result<Answer> {
-    let Nothing {} = optional(call)?;
+fn cancel(
+    call: &Call,
+    OptionalJson(Nothing {}): OptionalJson<Nothing>,
+) -> Result<Json<Asked, 202>> {
     owned(call)?;
     coordinator::cancel(&call.surroundings("runs.cancel"), call.part("id"))?;
-    let asked = Asked {
-        run: watched(call)?.run.row,
-    };
-    Answer::json(StatusCode::ACCEPTED, &asked)
+    let run = watched(call)?.run.row;
+    Ok(Json(Asked { run }))
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::answer::Answer;
 use super::call::Call;
+use super::extract::{Json, StrictJson};
 use super::guard::Caller;
 use super::guard::{self, cookie_name};
 use super::route::Route;
@@ -16,7 +17,7 @@ use crate::ops::workspace::{self, Counts};
 
 pub(super) fn routes() -> Vec<Route> {
     let routes = vec![
-        Route::get("/health", |_| {
+        Route::get("/health", |_: &Call| {
             Answer::ok(&Health { status: "ok", message: "Supervisor is running" })
         })
             .about("Says that the server is there")
@@ -25,20 +26,16 @@ pub(super) fn routes() -> Vec<Route> {
             // Probes put what they like there, against caches.
             .page()
             .open(),
-        Route::get("/api/config", |call| Answer::ok(&config::list(&call.server.settings)))
+        Route::get("/api/config", settings)
             .about("Lists the settings that the server was started with, with where each is set; a change counts when it is started again")
-            .scope(Scope::Admin)
-            .answers::<Listed>(200),
+            .scope(Scope::Admin),
         Route::get("/api/status", status)
-            .about("Says where the caller is, who that is, and how much there is of everything")
-            .answers::<Standing>(200),
+            .about("Says where the caller is, who that is, and how much there is of everything"),
         Route::get("/api/session", show)
             .about("Says who the caller is")
-            .answers::<Signed>(200)
             .quick(),
         Route::post("/api/session", sign_in)
             .about("Signs a page in with a token, which is kept in a cookie")
-            .takes::<Secret>()
             .answers::<Signed>(200)
             .quick()
             .open(),
@@ -93,13 +90,16 @@ fn scopes(caller: &Caller) -> Vec<Scope> {
     all.filter(|scope| *scope <= caller.scope).collect()
 }
 
-fn show(call: &Call) -> Result<Answer> {
-    let session = Some(Session::of(&call.caller));
-    Answer::ok(&Signed { session })
+fn settings(call: &Call) -> Result<Json<Listed>> {
+    Ok(Json(config::list(&call.server.settings)))
 }
 
-fn sign_in(call: &Call) -> Result<Answer> {
-    let Secret { token } = call.body()?;
+fn show(call: &Call) -> Result<Json<Signed>> {
+    let session = Some(Session::of(&call.caller));
+    Ok(Json(Signed { session }))
+}
+
+fn sign_in(call: &Call, StrictJson(Secret { token }): StrictJson<Secret>) -> Result<Answer> {
     let caller = guard::of_token(&call.server, token.trim())?;
     let session = Some(Session::of(&caller));
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -153,14 +153,14 @@ struct Place {
     root: Option<String>,
 }
 
-fn status(call: &Call) -> Result<Answer> {
+fn status(call: &Call) -> Result<Json<Standing>> {
     let server = &call.server;
     let mut context = call.context("status")?;
     let counts = workspace::counts(&mut context, &mut *call.agency()?, call.only())?;
     let root = server.workspace.root.canonicalize();
     let root = root.unwrap_or_else(|_| server.workspace.root.clone());
     let name = root.file_name().unwrap_or_default();
-    Answer::ok(&Standing {
+    Ok(Json(Standing {
         status: Status {
             version: env!("CARGO_PKG_VERSION"),
             workspace: Place {
@@ -174,7 +174,7 @@ fn status(call: &Call) -> Result<Answer> {
             token_needed: server.asks_tokens(),
             counts,
         },
-    })
+    }))
 }
 
 /// The form of the specification.

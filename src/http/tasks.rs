@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::agents::unseen;
-use super::answer::Answer;
 use super::assigned;
 use super::call::Call;
 use super::call::at_most;
+use super::extract::{Json, Query};
 use super::fault::Shape;
 use super::route::Route;
 use crate::clock::timestamp;
@@ -25,23 +25,16 @@ pub(super) fn routes() -> Vec<Route> {
     let routes = vec![
         Route::post("/api/tasks/create", create)
             .about("Adds a task")
-            .takes::<Fields>()
-            .answers::<Kept>(201),
+            .takes::<Fields>(),
         Route::get("/api/tasks/stats", stats)
-            .about("Counts tasks by status and priority")
-            .query::<Whose>()
-            .answers::<Counted>(200),
+            .about("Counts tasks by status and priority"),
         Route::get("/api/tasks", list)
-            .about("Lists tasks, the most urgent first")
-            .query::<Wanted>()
-            .answers::<Listed>(200),
+            .about("Lists tasks, the most urgent first"),
         Route::get("/api/tasks/{id}", show)
-            .about("Shows a task")
-            .answers::<Kept>(200),
+            .about("Shows a task"),
         Route::put("/api/tasks/{id}", update)
             .about("Changes a task and moves it, or neither; null empties a field, except title, status and priority")
-            .takes::<Fields>()
-            .answers::<Kept>(200),
+            .takes::<Fields>(),
     ];
     let all = routes.into_iter();
     all.map(|route| route.tag("tasks").errors(Shape::Success))
@@ -183,7 +176,7 @@ impl Kept {
     }
 }
 
-fn create(call: &Call) -> Result<Answer> {
+fn create(call: &Call) -> Result<Json<Kept, 201>> {
     let change = Change {
         clear: Vec::new(),
         ..Fields::read(call)?
@@ -199,21 +192,21 @@ fn create(call: &Call) -> Result<Answer> {
     }
     let mut context = call.context("agents.tasks.create")?;
     let kept = agent_tasks::create(&mut context, change, call.only())?;
-    Answer::created(&Kept::of(call, kept)?)
+    Ok(Json(Kept::of(call, kept)?))
 }
 
-fn update(call: &Call) -> Result<Answer> {
+fn update(call: &Call) -> Result<Json<Kept>> {
     check_kept(call)?;
     let (id, change) = (call.id("id")?, Fields::read(call)?);
     let mut context = call.context("agents.tasks.update")?;
     let kept = agent_tasks::update(&mut context, id, change, call.only())?;
-    Answer::ok(&Kept::of(call, kept)?)
+    Ok(Json(Kept::of(call, kept)?))
 }
 
-fn show(call: &Call) -> Result<Answer> {
+fn show(call: &Call) -> Result<Json<Kept>> {
     let id = call.id("id")?;
     let mut context = call.context("agents.tasks.show")?;
-    Answer::ok(&Kept::of(call, agent_tasks::show(&mut context, id)?)?)
+    Ok(Json(Kept::of(call, agent_tasks::show(&mut context, id)?)?))
 }
 
 /// Which tasks to list.
@@ -307,8 +300,7 @@ struct Listed {
     total: u64,
 }
 
-fn list(call: &Call) -> Result<Answer> {
-    let wanted: Wanted = call.query()?;
+fn list(call: &Call, Query(wanted): Query<Wanted>) -> Result<Json<Listed>> {
     let board = Board {
         words: wanted.q.clone().filter(|words| !words.trim().is_empty()),
         undated: wanted.due == Some(Due::None),
@@ -319,11 +311,11 @@ fn list(call: &Call) -> Result<Answer> {
     let listed = agent_tasks::board(&mut context, filter, &board)?;
     let unseen = unseen(call)?;
     let tasks = listed.tasks.into_iter();
-    Answer::ok(&Listed {
+    Ok(Json(Listed {
         success: true,
         tasks: tasks.map(|task| masked(task, &unseen)).collect(),
         total: listed.total,
-    })
+    }))
 }
 
 /// Whose tasks to count.
@@ -343,12 +335,11 @@ struct Counted {
     stats: Stats,
 }
 
-fn stats(call: &Call) -> Result<Answer> {
-    let Whose { agent } = call.query()?;
+fn stats(call: &Call, Query(Whose { agent }): Query<Whose>) -> Result<Json<Counted>> {
     let agent = assigned::sought(call, agent)?;
     let mut context = call.context("agents.tasks.stats")?;
-    Answer::ok(&Counted {
+    Ok(Json(Counted {
         success: true,
         stats: agent_tasks::stats(&mut context, agent)?,
-    })
+    }))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::id::{self, TaskId};
@@ -114,11 +114,13 @@ pub(crate) struct Filter {
     pub(crate) offset: u32,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Whether tasks that are archived are listed.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
 pub(crate) enum Archived {
     #[default]
     Hidden,
-    /// Only they do.
     Only,
     Shown,
 }

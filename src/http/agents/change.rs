@@ -13,6 +13,7 @@ use crate::error::{Code, Error, Result};
 use crate::http::answer::Answer;
 use crate::http::body;
 use crate::http::call::Call;
+use crate::http::extract::{Json, OptionalJson};
 use crate::ops::agents::{self, Sweep, Terms};
 use crate::ops::tokens::Scope;
 
@@ -126,7 +127,7 @@ pub(super) struct Registered {
     recreated: bool,
 }
 
-pub(super) fn register(call: &Call) -> Result<Answer> {
+pub(super) fn register(call: &Call) -> Result<Json<Registered>> {
     let invalid = |error: Error| match error.code {
         Code::InputInvalid => {
             // The words of the specification.
@@ -143,11 +144,11 @@ pub(super) fn register(call: &Call) -> Result<Answer> {
     let surroundings = call.surroundings("agents.register");
     let draft = allowed(call, draft(fields)?)?;
     let done = agents::register(&surroundings, draft, true, &terms(call, true))?;
-    Answer::ok(&Registered {
+    Ok(Json(Registered {
         success: true,
         agent_id: done.shown.agent.id,
         recreated: !done.created,
-    })
+    }))
 }
 
 /// Refuses a draft with a command to a caller who may not have commands run.
@@ -194,11 +195,10 @@ struct Count {
     removed: usize,
 }
 
-pub(super) fn cleanup(call: &Call) -> Result<Answer> {
-    let Sweeping { older_than, now } = match call.body.is_empty() {
-        true => Sweeping::default(),
-        false => call.body()?,
-    };
+pub(super) fn cleanup(
+    call: &Call,
+    OptionalJson(Sweeping { older_than, now }): OptionalJson<Sweeping>,
+) -> Result<Json<Cleaned>> {
     let surroundings = call.surroundings("agents.cleanup");
     let millis = surroundings.clock.now().timestamp_millis().unsigned_abs();
     let sweep = match (older_than, now) {
@@ -210,7 +210,7 @@ pub(super) fn cleanup(call: &Call) -> Result<Answer> {
         }
     };
     let cleaned = agents::cleanup(&surroundings, sweep)?;
-    Answer::ok(&Cleaned {
+    Ok(Json(Cleaned {
         success: true,
         message: format!("Cleaned up {} runtime agents", cleaned.removed),
         cleaned_up: cleaned.cleaned_up,
@@ -220,7 +220,7 @@ pub(super) fn cleanup(call: &Call) -> Result<Answer> {
             after: cleaned.after,
             removed: cleaned.removed,
         },
-    })
+    }))
 }
 
 /// An agent that was removed.
@@ -235,14 +235,14 @@ pub(super) struct Removed {
     executions: u64,
 }
 
-pub(super) fn remove(call: &Call) -> Result<Answer> {
+pub(super) fn remove(call: &Call) -> Result<Json<Removed>> {
     let surroundings = call.surroundings("agents.remove");
     let id = call.part("id");
     let removed = agents::remove(&surroundings, id, &terms(call, true))?;
-    Answer::ok(&Removed {
+    Ok(Json(Removed {
         success: true,
         executions: agents::executions(&surroundings, id, call.only())?,
         restored: removed.restored,
         agent: apart(call, removed.agent)?.into(),
-    })
+    }))
 }

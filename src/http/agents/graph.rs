@@ -8,8 +8,8 @@ use super::listed::Brief;
 use super::seen;
 use crate::agent::{AgentStatus, SUPERVISOR};
 use crate::error::Result;
-use crate::http::answer::Answer;
 use crate::http::call::Call;
+use crate::http::extract::Json;
 use crate::ops::agents::{self, Dashboard};
 use crate::route::FINALIZE;
 
@@ -27,13 +27,13 @@ pub(super) struct Measured {
     agents: Vec<agents::Measured>,
 }
 
-pub(super) fn metrics(call: &Call) -> Result<Answer> {
+pub(super) fn metrics(call: &Call) -> Result<Json<Measured>> {
     let surroundings = call.surroundings("agents.metrics");
     let measured = agents::metrics(&surroundings, call.only())?;
     let seen = seen(call)?;
     let mut of_agents = measured.agents;
     of_agents.retain(|one| seen.agents.iter().any(|agent| agent.id == one.agent_id));
-    Answer::ok(&Measured {
+    Ok(Json(Measured {
         success: true,
         dashboard: Dashboard {
             active_agents: of_agents.len(),
@@ -41,7 +41,7 @@ pub(super) fn metrics(call: &Call) -> Result<Answer> {
             ..measured.dashboard
         },
         agents: of_agents,
-    })
+    }))
 }
 
 /// The picture of the ways that messages go.
@@ -116,7 +116,7 @@ struct Counts {
     failed_executions: u64,
 }
 
-pub(super) fn graph(call: &Call) -> Result<Answer> {
+pub(super) fn graph(call: &Call) -> Result<Json<Drawn>> {
     let known = seen(call)?;
     let measured = agents::metrics(&call.surroundings("agents.metrics"), call.only())?;
     let dashboard = measured.dashboard;
@@ -171,7 +171,7 @@ pub(super) fn graph(call: &Call) -> Result<Answer> {
         nobody,
         share(nobody),
     ));
-    Answer::ok(&Drawn {
+    Ok(Json(Drawn {
         success: true,
         graph: Graph { nodes, edges },
         metrics: Counts {
@@ -182,7 +182,7 @@ pub(super) fn graph(call: &Call) -> Result<Answer> {
             failed_executions: dashboard.failed_executions,
         },
         agents: known.agents.iter().map(Brief::from).collect(),
-    })
+    }))
 }
 
 /// The node that chooses.

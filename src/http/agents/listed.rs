@@ -13,6 +13,7 @@ use crate::error::Result;
 use crate::http::answer::{Answer, JSON};
 use crate::http::call::Call;
 use crate::http::call::at_most;
+use crate::http::extract::{Json, Query, Reply};
 use crate::http::{guard, pages};
 use crate::ops::agents;
 use crate::ops::executions;
@@ -82,14 +83,14 @@ impl From<&Agent> for Brief {
     }
 }
 
-pub(super) fn sync(call: &Call) -> Result<Answer> {
+pub(super) fn sync(call: &Call) -> Result<Json<Synced>> {
     let agents: Vec<Brief> = seen(call)?.agents.iter().map(Brief::from).collect();
-    Answer::ok(&Synced {
+    Ok(Json(Synced {
         success: true,
         message: format!("Synced {} agents", agents.len()),
         count: agents.len(),
         agents,
-    })
+    }))
 }
 
 /// Which agents to list.
@@ -152,8 +153,7 @@ struct Whole {
     executions: u64,
 }
 
-pub(super) fn list(call: &Call) -> Result<Answer> {
-    let wanted: Wanted = call.query()?;
+pub(super) fn list(call: &Call, Query(wanted): Query<Wanted>) -> Result<Json<Listed>> {
     let known = seen(call)?;
     let surroundings = call.surroundings("agents.list");
     let counted = agents::metrics(&surroundings, call.only())?.dashboard;
@@ -175,12 +175,12 @@ pub(super) fn list(call: &Call) -> Result<Answer> {
             agent: agent.clone(),
         })
         .collect();
-    Answer::ok(&Listed {
+    Ok(Json(Listed {
         success: true,
         total: agents.len(),
         agents,
         warnings: known.warnings,
-    })
+    }))
 }
 
 /// An agent.
@@ -191,13 +191,13 @@ pub(super) struct Shown {
     agent: Row,
 }
 
-pub(super) fn show(call: &Call) -> Result<Answer> {
+pub(super) fn show(call: &Call) -> Result<Json<Shown>> {
     let surroundings = call.surroundings("agents.show");
     let shown = agents::show(&surroundings, call.part("id"), call.only())?;
-    Answer::ok(&Shown {
+    Ok(Json(Shown {
         success: true,
         agent: shown.into(),
-    })
+    }))
 }
 
 /// A worker, in the form of the specification.
@@ -215,7 +215,7 @@ pub(in crate::http) struct Entry {
     timeout_ms: u32,
 }
 
-pub(in crate::http) fn registry(call: &Call) -> Result<Answer> {
+pub(in crate::http) fn registry(call: &Call) -> Result<Json<Vec<Entry>>> {
     let workers = seen(call)?.agents.into_iter().filter(Agent::is_worker);
     let entries = workers.map(|agent| {
         let words = agent.command.iter().map(|word| crate::error::quote(word));
@@ -231,7 +231,7 @@ pub(in crate::http) fn registry(call: &Call) -> Result<Answer> {
             timeout_ms: agent.timeout_ms,
         }
     });
-    Answer::ok(&entries.collect::<Vec<_>>())
+    Ok(Json(entries.collect::<Vec<_>>()))
 }
 
 /// Answers the registry to programs, which ask for JSON and not for pages, and the page to browsers: they have
@@ -239,7 +239,7 @@ pub(in crate::http) fn registry(call: &Call) -> Result<Answer> {
 pub(super) fn registry_or_page(call: &Call) -> Result<Answer> {
     let is_program = call.accepts(JSON) && !call.accepts("text/html");
     let answer = match (is_program, call.is_signed_in()) {
-        (true, true) => registry(call),
+        (true, true) => registry(call).and_then(Json::answer),
         (true, false) => Err(guard::unauthorized("a token is needed here")),
         (false, is_in) => pages::page(&call.server.pages, &call.uri, is_in),
     };
@@ -268,15 +268,14 @@ pub(super) struct Delegations {
     total: u64,
 }
 
-pub(super) fn delegations(call: &Call) -> Result<Answer> {
-    let wanted: Before = call.query()?;
+pub(super) fn delegations(call: &Call, Query(wanted): Query<Before>) -> Result<Json<Delegations>> {
     let mut agency = call.agency()?;
     let limit = at_most(wanted.limit, 50, 200)?;
     let (delegations, total) =
         executions::delegations(&mut agency, call.only(), wanted.before, limit)?;
-    Answer::ok(&Delegations {
+    Ok(Json(Delegations {
         success: true,
         delegations,
         total,
-    })
+    }))
 }

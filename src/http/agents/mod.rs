@@ -18,15 +18,11 @@ use crate::ops::trust::Registrant;
 pub(super) fn routes() -> Vec<Route> {
     let routes = vec![
         Route::get("/api/agents/sync", listed::sync)
-            .about("Lists all agents in the order that decides ties")
-            .answers::<listed::Synced>(200),
+            .about("Lists all agents in the order that decides ties"),
         Route::get("/api/agents/list", listed::list)
-            .about("Lists agents with everything that is known of them")
-            .query::<listed::Wanted>()
-            .answers::<listed::Listed>(200),
+            .about("Lists agents with everything that is known of them"),
         Route::get("/api/agents/registry", listed::registry)
-            .about("Lists the workers: agents behind an address or in a program")
-            .answers::<Vec<listed::Entry>>(200),
+            .about("Lists the workers: agents behind an address or in a program"),
         Route::get("/agents", listed::registry_or_page)
             .about("Lists the workers for programs that accept JSON; else the page of agents")
             .answers::<Vec<listed::Entry>>(200)
@@ -36,15 +32,11 @@ pub(super) fn routes() -> Vec<Route> {
             .page()
             .open(),
         Route::get("/api/agents/delegations", listed::delegations)
-            .about("Lists where messages went and why, newest first")
-            .query::<listed::Before>()
-            .answers::<listed::Delegations>(200),
+            .about("Lists where messages went and why, newest first"),
         Route::get("/api/agents/metrics", graph::metrics)
-            .about("Counts executions: all, and those of each agent")
-            .answers::<graph::Measured>(200),
+            .about("Counts executions: all, and those of each agent"),
         Route::get("/api/agents/graph", graph::graph)
-            .about("Draws the way of a message: supervisor, router, agents, finalize")
-            .answers::<graph::Drawn>(200),
+            .about("Draws the way of a message: supervisor, router, agents, finalize"),
         Route::post("/api/agents/create", change::create)
             .about("Registers an agent to stay")
             .query::<change::Dry>()
@@ -53,16 +45,11 @@ pub(super) fn routes() -> Vec<Route> {
             .answers::<change::Kept>(200),
         Route::post("/api/agents/register", change::register)
             .about("Registers an agent for the moment, or changes it")
-            .takes::<row::Fields>()
-            .answers::<change::Registered>(200),
+            .takes::<row::Fields>(),
         Route::post("/api/agents/cleanup", change::cleanup)
             .about("Removes the agents of the moment")
-            .may_take::<change::Sweeping>()
-            .answers::<change::Cleaned>(200)
             .scope(Scope::Admin),
-        Route::get("/api/agents/{id}", listed::show)
-            .about("Shows an agent")
-            .answers::<listed::Shown>(200),
+        Route::get("/api/agents/{id}", listed::show).about("Shows an agent"),
         Route::put("/api/agents/{id}", change::update)
             .about("Changes an agent")
             .query::<change::Dry>()
@@ -70,8 +57,7 @@ pub(super) fn routes() -> Vec<Route> {
             .answers::<change::Kept>(200)
             .answers::<change::Changed>(409),
         Route::delete("/api/agents/{id}", change::remove)
-            .about("Removes an agent; a built-in one becomes as it was built")
-            .answers::<change::Removed>(200),
+            .about("Removes an agent; a built-in one becomes as it was built"),
     ];
     let all = routes.into_iter();
     all.map(|route| route.tag("agents").errors(Shape::Success))

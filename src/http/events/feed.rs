@@ -1,4 +1,4 @@
-//! Who listens, and the thread that tells them.
+//! The thread that reads new events and sends them to all listeners.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use serde_json::json;
+use tokio::sync::broadcast::{Receiver, Sender, channel};
 
 use super::answers::Answers;
-use super::frame::{Frame, Kind, Kinds, Place};
-use super::queue::{Comes, Teller, queue};
+use super::frame::{Batch, Frame, Kind, Place, Wants, write};
 use super::source::{AT_ONCE, Missed, RECENT, Source};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
@@ -25,8 +25,11 @@ const BEHIND: u64 = 20_000;
 const REST: (Duration, Duration) = (Duration::from_millis(10), Duration::from_micros(80));
 /// How long it rests at most.
 const REST_MAX: Duration = Duration::from_millis(60);
-/// Most who listen.
+/// Most listeners.
 const LISTENERS: usize = 2_000;
+/// How many batches wait for a slow listener before its stream ends. All listeners share them, so that one that
+/// reads nothing costs no more than one that does.
+const BATCHES_MAX: usize = 256;
 
 /// From where on events are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +41,7 @@ pub(super) enum Since {
     Place(Place),
 }
 
-/// Tells what happens to all who listen.
+/// Sends what happens to all listeners.
 pub(in crate::http) struct Feed {
     state: Mutex<State>,
     wakes: Condvar,
@@ -47,23 +50,10 @@ pub(in crate::http) struct Feed {
 
 struct State {
     place: Place,
-    listeners: Vec<Listener>,
+    /// `None` once the server ends, which ends all streams.
+    sender: Option<Sender<Arc<Batch>>>,
     answers: Answers,
     is_awake: bool,
-    is_closed: bool,
-}
-
-struct Listener {
-    teller: Teller,
-    wants: Wants,
-}
-
-/// What somebody wants to hear.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Wants {
-    /// Whose events beside those that are everybody's; none: all.
-    pub(super) only: Option<String>,
-    pub(super) kinds: Kinds,
 }
 
 impl Feed {
@@ -72,10 +62,9 @@ impl Feed {
         let feed = Arc::new(Feed {
             state: Mutex::new(State {
                 place: source.end()?,
-                listeners: Vec::new(),
+                sender: Some(channel(BATCHES_MAX).0),
                 answers: Answers::default(),
                 is_awake: false,
-                is_closed: false,
             }),
             wakes: Condvar::new(),
             workspace: workspace.clone(),
@@ -102,9 +91,7 @@ impl Feed {
     }
 
     pub(in crate::http) fn close(&self) {
-        let mut state = self.state();
-        state.is_closed = true;
-        state.listeners.clear();
+        self.state().sender = None;
         self.wakes.notify_one();
     }
 
@@ -116,8 +103,8 @@ impl Feed {
             "runId": piece.run, "agent": piece.agent,
             "piece": piece.piece, "after": after, "at": at,
         });
-        let frame = Frame::new(Kind::Piece, "piece", None, &data).of(Some(user.into()));
-        state.tell(&[frame]);
+        let frame = Frame::new(Kind::Piece, None, &data).owned_by(Some(user.into()));
+        state.send(vec![frame]);
     }
 
     pub(in crate::http) fn so_far(&self, run: &str) -> Option<String> {
@@ -129,19 +116,20 @@ impl Feed {
         self.wake();
     }
 
-    /// Begins to tell somebody, without a gap between what was missed and what comes.
-    pub(super) fn subscribe(&self, wants: Wants, since: Since) -> Result<(Vec<Bytes>, Comes)> {
-        let (teller, comes) = queue();
-        let end = {
-            let mut state = self.state();
-            if state.is_closed || state.listeners.len() >= LISTENERS {
-                return Err(crate::http::fault::busy());
-            }
-            let wants = wants.clone();
-            state.listeners.push(Listener { teller, wants });
-            state.place
+    /// Returns the events that a listener missed, and those to come, without a gap between the two.
+    pub(super) fn subscribe(
+        &self,
+        wants: &Wants,
+        since: Since,
+    ) -> Result<(Vec<Bytes>, Receiver<Arc<Batch>>)> {
+        let (receiver, end) = {
+            let state = self.state();
+            let sender = state.sender.as_ref();
+            let sender = sender.filter(|sender| sender.receiver_count() < LISTENERS);
+            let sender = sender.ok_or_else(crate::http::fault::busy)?;
+            (sender.subscribe(), state.place)
         };
-        Ok((self.missed(since, end, &wants)?, comes))
+        Ok((self.missed(since, end, wants)?, receiver))
     }
 
     fn missed(&self, since: Since, end: Place, wants: &Wants) -> Result<Vec<Bytes>> {
@@ -159,36 +147,37 @@ impl Feed {
             true => Missed::nothing(end),
             false => {
                 let mut source = Source::open(&self.workspace)?;
-                source.missed(after, end, &wants.kinds, wants.only.as_deref())?
+                source.missed(after, end, wants)?
             }
         };
         let hello = json!({"id": read.from.to_string(), "replayed": read.from != end});
-        let mut missed = vec![Frame::new(Kind::Stream, "hello", Some(&read.from), &hello).bytes];
+        let hello = write("hello", Some(&read.from), &hello);
+        // Browsers wait for seconds before they connect again unless a server says otherwise.
+        let mut missed = vec![[b"retry: 500\n", &hello[..]].concat().into()];
         if is_foreign || (since != Since::Recent && !read.is_whole) {
-            let reset = json!({"reason": "gap"});
-            missed.push(Frame::new(Kind::Stream, "reset", None, &reset).bytes);
+            missed.push(write("reset", None, &json!({"reason": "gap"})));
         }
         if since == Since::Recent {
             let old = read.frames.len().saturating_sub(RECENT);
             read.frames.drain(..old);
         }
-        let only = wants.only.as_deref();
-        missed.extend(read.frames.iter().map(|frame| frame.told_to(only).clone()));
+        let frames = read.frames.iter();
+        missed.extend(frames.filter_map(|frame| frame.bytes_for(wants).cloned()));
         Ok(missed)
     }
 
-    /// Waits until something has happened and tells it; false when nobody is to be told any more.
+    /// Waits until something has happened and sends it; false once the server ends.
     fn turn(&self, source: &mut Source) -> bool {
         let state = self.state();
-        let wait = self
-            .wakes
-            .wait_timeout_while(state, LOOK, |state| !state.is_awake && !state.is_closed);
+        let wait = self.wakes.wait_timeout_while(state, LOOK, |state| {
+            !state.is_awake && state.sender.is_some()
+        });
         let (mut state, _) = wait.unwrap_or_else(PoisonError::into_inner);
-        if state.is_closed {
+        if state.sender.is_none() {
             return false;
         }
         state.is_awake = false;
-        let (mut place, is_heard) = (state.place, !state.listeners.is_empty());
+        let (mut place, is_heard) = (state.place, state.listeners() > 0);
         drop(state);
         // What cannot be read now is looked at again.
         let frames = new(source, &mut place, is_heard).unwrap_or_else(|_| {
@@ -196,11 +185,11 @@ impl Feed {
             Vec::new()
         });
         let mut state = self.state();
-        if is_heard || state.listeners.is_empty() {
+        if is_heard || state.listeners() == 0 {
             state.place = place;
             if !frames.is_empty() {
-                state.tell(&frames);
                 let rest = state.rest(frames.len());
+                state.send(frames);
                 drop(state);
                 thread::sleep(rest);
             }
@@ -233,7 +222,7 @@ fn new(source: &mut Source, place: &mut Place, is_heard: bool) -> Result<Vec<Fra
             ..end
         };
         let reset = json!({"reason": "gap"});
-        frames.push(Frame::new(Kind::Stream, "reset", Some(place), &reset));
+        frames.push(Frame::new(Kind::Stream("reset"), Some(place), &reset));
     }
     frames.extend(source.after(place, end)?);
     frames.extend(source.agents(place, &Clock::System)?);
@@ -245,38 +234,21 @@ fn new(source: &mut Source, place: &mut Place, is_heard: bool) -> Result<Vec<Fra
 }
 
 impl State {
-    /// Tells all who want to hear it. Those who hear the same share the same bytes. Who is too slow is
-    /// let go, and comes back where it was.
-    fn tell(&mut self, frames: &[Frame]) {
-        let mut told: Vec<(Wants, Bytes)> = Vec::new();
-        self.listeners.retain(|Listener { teller, wants }| {
-            let same = told.iter().find(|(some, _)| some == wants);
-            let piece = same.map(|(_, piece)| piece.clone());
-            let piece = piece.unwrap_or_else(|| {
-                let piece = heard(frames, wants);
-                told.push((wants.clone(), piece.clone()));
-                piece
-            });
-            match piece.is_empty() {
-                true => !teller.is_closed(),
-                false => teller.tell(piece),
-            }
-        });
+    fn send(&self, frames: Vec<Frame>) {
+        if let Some(sender) = &self.sender {
+            // Without listeners there is nothing to do.
+            let _ = sender.send(Arc::new(Batch::new(frames)));
+        }
+    }
+
+    fn listeners(&self) -> usize {
+        self.sender.as_ref().map_or(0, Sender::receiver_count)
     }
 
     fn rest(&self, events: usize) -> Duration {
         match events < AT_ONCE as usize {
-            true => (REST.0 + REST.1 * self.listeners.len() as u32).min(REST_MAX),
+            true => (REST.0 + REST.1 * self.listeners() as u32).min(REST_MAX),
             false => Duration::ZERO,
         }
     }
-}
-
-fn heard(frames: &[Frame], wants: &Wants) -> Bytes {
-    let only = wants.only.as_deref();
-    let heard = frames
-        .iter()
-        .filter(|frame| frame.is_for(&wants.kinds, only));
-    let parts: Vec<&[u8]> = heard.map(|frame| frame.told_to(only).as_ref()).collect();
-    parts.concat().into()
 }

@@ -1,59 +1,82 @@
-//! An event as it goes over the wire: written once, shared by all who listen.
+//! An event as it goes over the wire: written once, shared by all listeners.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use serde::Serialize;
 
 use crate::error::{Code, Error, Result};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     Run,
     Task,
     Agents,
     Conversation,
     Piece,
-    /// What concerns the stream itself: everybody hears it.
-    Stream,
+    /// An event about the stream itself, with its name: every listener gets it.
+    Stream(&'static str),
 }
 
-const KINDS: [(&str, Kind); 5] = [
-    ("run", Kind::Run),
-    ("task", Kind::Task),
-    ("agents", Kind::Agents),
-    ("conversation", Kind::Conversation),
-    ("piece", Kind::Piece),
+const KINDS: [Kind; 5] = [
+    Kind::Run,
+    Kind::Task,
+    Kind::Agents,
+    Kind::Conversation,
+    Kind::Piece,
 ];
 
-/// Some kinds, each once and in the order of the list above: who hears the same shares the same bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Run => "run",
+            Kind::Task => "task",
+            Kind::Agents => "agents",
+            Kind::Conversation => "conversation",
+            Kind::Piece => "piece",
+            Kind::Stream(name) => name,
+        }
+    }
+}
+
+/// Some kinds, each once and in the order of `KINDS`: listeners with the same kinds share the same bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Kinds(Vec<Kind>);
 
 impl Default for Kinds {
     fn default() -> Kinds {
-        Kinds(KINDS.iter().map(|(_, kind)| *kind).collect())
+        Kinds(KINDS.to_vec())
     }
 }
 
 impl Kinds {
-    pub(super) fn read(names: &str) -> Result<Kinds> {
+    pub(super) fn parse(names: &str) -> Result<Kinds> {
         let named: Vec<&str> = names.split(',').map(str::trim).collect();
-        let is_kind = |name: &&str| KINDS.iter().any(|(there, _)| there == name);
+        let is_kind = |name: &&str| KINDS.iter().any(|kind| kind.name() == *name);
         if let Some(name) = named.iter().find(|name| !is_kind(name)) {
-            let all: Vec<_> = KINDS.iter().map(|(name, _)| *name).collect();
-            let message = format!("`{name}` is no kind of events; use {}", all.join(", "));
+            let all = KINDS.map(Kind::name).join(", ");
+            let message = format!("`{name}` is no kind of events; use {all}");
             return Err(Error::new(Code::InputInvalid, message));
         }
-        let kinds = KINDS.iter().filter(|(name, _)| named.contains(name));
-        Ok(Kinds(kinds.map(|(_, kind)| *kind).collect()))
+        let kinds = KINDS.into_iter();
+        let kinds = kinds.filter(|kind| named.contains(&kind.name()));
+        Ok(Kinds(kinds.collect()))
     }
 
-    pub(super) fn have(&self, kind: Kind) -> bool {
-        kind == Kind::Stream || self.0.contains(&kind)
+    pub(super) fn contains(&self, kind: Kind) -> bool {
+        matches!(kind, Kind::Stream(_)) || self.0.contains(&kind)
     }
+}
+
+/// The events that a listener gets.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Wants {
+    /// Whose events beside those without an owner; `None` for the events of all users.
+    pub(super) only: Option<String>,
+    pub(super) kinds: Kinds,
 }
 
 /// A source of events that keeps them in the order of its cursors.
@@ -127,9 +150,6 @@ impl FromStr for Place {
 
     fn from_str(text: &str) -> std::result::Result<Place, String> {
         let wrong = || "that is no id of an event: ids look like 120.45.7.3".to_string();
-        if text.len() > 84 {
-            return Err(wrong());
-        }
         let numbers: Vec<u64> = text
             .split('.')
             .map(|number| number.parse().map_err(|_| wrong()))
@@ -148,64 +168,96 @@ impl FromStr for Place {
 
 #[derive(Clone, Debug)]
 pub(super) struct Frame {
-    pub(super) kind: Kind,
-    /// Whose it is; none: everybody's.
-    pub(super) user: Option<Arc<str>>,
-    pub(super) bytes: Bytes,
-    /// What those hear in its place who hear all, where it is another.
+    kind: Kind,
+    /// Whose it is; `None` where every user gets it.
+    owner: Option<Arc<str>>,
+    bytes: Bytes,
+    /// What listeners to the events of all users get instead, where it differs.
     whole: Option<Bytes>,
 }
 
 impl Frame {
-    /// Writes an event. One without a place cannot be gone on from.
-    pub(super) fn new(
-        kind: Kind,
-        name: &str,
-        place: Option<&Place>,
-        data: &impl Serialize,
-    ) -> Frame {
-        // JSON holds no ends of lines, so that nothing in it can look like another event.
-        let data = serde_json::to_string(data).unwrap_or_default();
-        let text = match place {
-            Some(place) => format!("id: {place}\nevent: {name}\ndata: {data}\n\n"),
-            None => format!("event: {name}\ndata: {data}\n\n"),
-        };
+    /// Writes an event. A listener cannot resume from one without a place.
+    pub(super) fn new(kind: Kind, place: Option<&Place>, data: &impl Serialize) -> Frame {
         Frame {
             kind,
-            user: None,
-            bytes: text.into(),
+            owner: None,
+            bytes: write(kind.name(), place, data),
             whole: None,
         }
     }
 
-    pub(super) fn of(mut self, user: Option<Arc<str>>) -> Frame {
-        self.user = user;
-        self
+    pub(super) fn owned_by(self, owner: Option<Arc<str>>) -> Frame {
+        Frame { owner, ..self }
     }
 
-    /// Has those who hear all hear another in its place.
-    pub(super) fn or_whole(mut self, whole: Option<Frame>) -> Frame {
-        self.whole = whole.map(|whole| whole.bytes);
-        self
+    /// Sets what listeners to the events of all users get instead.
+    pub(super) fn or_whole(self, whole: Option<Frame>) -> Frame {
+        let whole = whole.map(|whole| whole.bytes);
+        Frame { whole, ..self }
     }
 
-    /// Returns what somebody hears who hears only what is a user's, or all.
-    pub(super) fn told_to(&self, only: Option<&str>) -> &Bytes {
-        match &self.whole {
-            Some(whole) if only.is_none() => whole,
-            _ => &self.bytes,
+    /// Returns what a listener gets of it, or `None`.
+    pub(super) fn bytes_for(&self, wants: &Wants) -> Option<&Bytes> {
+        let only = wants.only.as_deref();
+        if !belongs(self.owner.as_deref(), only) || !wants.kinds.contains(self.kind) {
+            return None;
         }
-    }
-
-    pub(super) fn is_for(&self, kinds: &Kinds, only: Option<&str>) -> bool {
-        is_theirs(self.user.as_deref(), only) && kinds.have(self.kind)
+        let whole = self.whole.as_ref().filter(|_| only.is_none());
+        Some(whole.unwrap_or(&self.bytes))
     }
 }
 
-pub(super) fn is_theirs(user: Option<&str>, only: Option<&str>) -> bool {
-    match (user, only) {
-        (Some(user), Some(only)) => user == only,
+/// Writes an event in the format of server-sent events. JSON holds no line breaks, so that nothing in `data`
+/// can look like another event.
+pub(super) fn write(name: &str, place: Option<&Place>, data: &impl Serialize) -> Bytes {
+    let data = serde_json::to_string(data).unwrap_or_default();
+    let text = match place {
+        Some(place) => format!("id: {place}\nevent: {name}\ndata: {data}\n\n"),
+        None => format!("event: {name}\ndata: {data}\n\n"),
+    };
+    text.into()
+}
+
+pub(super) fn belongs(owner: Option<&str>, only: Option<&str>) -> bool {
+    match (owner, only) {
+        (Some(owner), Some(only)) => owner == only,
         _ => true,
+    }
+}
+
+/// Events that are sent together. Listeners that want the same share the same bytes: with one copy of each event
+/// for each of 500 listeners (as `axum::response::sse::Event` needs), the copies would cost more than the events.
+pub(super) struct Batch {
+    frames: Vec<Frame>,
+    joined: Mutex<HashMap<Wants, Bytes>>,
+}
+
+impl Batch {
+    pub(super) fn new(frames: Vec<Frame>) -> Batch {
+        Batch {
+            frames,
+            joined: Mutex::default(),
+        }
+    }
+
+    /// Returns the events for a listener, one after the other; empty when there are none.
+    pub(super) fn bytes_for(&self, wants: &Wants) -> Bytes {
+        let mut joined = self.joined.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bytes) = joined.get(wants) {
+            return bytes.clone();
+        }
+        let parts = self
+            .frames
+            .iter()
+            .filter_map(|frame| frame.bytes_for(wants));
+        let bytes: Bytes = parts
+            .map(AsRef::as_ref)
+            .collect::<Vec<&[u8]>>()
+            .concat()
+            .into();
+        joined.insert(wants.clone(), bytes.clone());
+        bytes
     }
 }
 
@@ -238,32 +290,37 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_cannot_look_like_another_event() {
+    fn data_cannot_look_like_another_event() {
         let data = json!({"text": "a\n\nid: 9\r\nevent: x"});
-        let frame = Frame::new(Kind::Run, "run", Some(&Place::default()), &data);
-        let text = String::from_utf8(frame.bytes.to_vec()).unwrap();
+        let text = write("run", Some(&Place::default()), &data);
+        let text = String::from_utf8(text.to_vec()).unwrap();
         assert_eq!(text.lines().count(), 4, "{text}");
         assert!(text.starts_with("id: 0.0.0.0\nevent: run\ndata: {"));
     }
 
     #[test]
-    fn nobody_hears_of_others_or_what_was_not_asked_for() {
+    fn listeners_get_their_own_events_of_their_kinds() {
         let frame =
-            |user: Option<&str>| Frame::new(Kind::Run, "run", None, &()).of(user.map(Arc::from));
-        let (all, tasks) = (Kinds::default(), Kinds::read("task").unwrap());
-        for (user, kinds, only, hears) in [
+            |owner: Option<&str>| Frame::new(Kind::Run, None, &()).owned_by(owner.map(Arc::from));
+        let (all, tasks) = (Kinds::default(), Kinds::parse("task").unwrap());
+        for (owner, kinds, only, is_sent) in [
             (Some("ann"), &all, Some("ann"), true),
             (Some("ann"), &all, Some("bob"), false),
             (Some("ann"), &all, None, true),
             (None, &all, Some("bob"), true),
             (Some("ann"), &tasks, Some("ann"), false),
         ] {
-            assert_eq!(frame(user).is_for(kinds, only), hears, "{user:?} {only:?}");
+            let wants = Wants {
+                only: only.map(String::from),
+                kinds: kinds.clone(),
+            };
+            let sent = Batch::new(vec![frame(owner)]).bytes_for(&wants);
+            assert_eq!(!sent.is_empty(), is_sent, "{owner:?} {only:?}");
         }
-        assert!(Kinds::read("run,nope").is_err());
+        assert!(Kinds::parse("run,nope").is_err());
         assert_eq!(
-            Kinds::read("task, run,run").unwrap(),
-            Kinds::read("run,task").unwrap()
+            Kinds::parse("task, run,run").unwrap(),
+            Kinds::parse("run,task").unwrap()
         );
     }
 }

@@ -1,32 +1,37 @@
-//! What happens, told while it happens, whoever does it: this server, another one, a command.
+//! What happens, sent while it happens, whichever program does it: this server, another one, a command.
 //!
 //! One thread looks whether the databases have changed, reads what is new, writes each event once as
-//! bytes, and hands these to all who listen. Places in the stream are cursors of the databases, so
-//! that whoever comes back, also to another server, goes on where it was.
+//! bytes, and broadcasts these to all listeners. Places in the stream are cursors of the databases, so
+//! that a listener which comes back, also to another server, resumes where it was.
 
 mod answers;
 pub(super) mod feed;
 mod frame;
-mod queue;
 mod source;
-mod stream;
 
-use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::future::ready;
+use std::time::Duration;
 
 use axum::body::Body;
+use axum::http::Method;
 use axum::http::header::{CACHE_CONTROL, HeaderName};
 use bytes::Bytes;
+use futures_util::stream::{self, Stream, StreamExt as _};
 use serde::{Deserialize, Serialize};
-use tokio::sync::mpsc::Receiver;
 
 use super::answer::Answer;
 use super::call::Call;
 use super::guard::Pass;
 use super::route::{Promise, Route};
 use crate::error::{Code, Error, Result};
-use feed::{Since, Wants};
-use frame::{Frame, Kind, Kinds};
-use stream::Stream;
+use crate::ops::tokens::Scope;
+use feed::Since;
+use frame::{Kinds, Wants};
+
+/// How long nothing is sent before a comment is, so that no proxy takes the connection for dead, and a dead one
+/// is noticed.
+const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// What somebody wants to hear.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -41,27 +46,29 @@ struct Wanted {
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::get("/api/events", |_| Err(super::fault::busy()))
+        Route::waiting(Method::GET, "/api/events", listen)
+            .scope(Scope::Read)
             .about("Tells what happens while it happens, as server-sent events; pieces of an answer only where the server carries the execution out")
             .tag("events")
             .query::<Wanted>()
-            .sends(200, "text/event-stream")
-            .waiting(listen),
+            .sends(200, "text/event-stream"),
     ]
 }
 
-/// Writes an event that nobody can go on from.
+/// Writes an event from which no listener can resume.
 pub(super) fn event(name: &str, data: &impl Serialize) -> Bytes {
-    Frame::new(Kind::Stream, name, None, data).bytes
+    frame::write(name, None, data)
 }
 
-/// Answers with events that come by and by, the first ones at once, as long as the caller is let in.
-pub(super) fn stream(first: Vec<Bytes>, comes: Receiver<Bytes>, pass: Pass) -> Answer {
-    streamed(Stream::new(first.into(), comes.into(), pass))
-}
-
-fn streamed(stream: Stream) -> Answer {
-    Answer::stream("text/event-stream", Body::new(stream))
+/// Answers with events as they come, as long as the caller is let in.
+pub(super) fn stream(events: impl Stream<Item = Bytes> + Send + 'static, pass: Pass) -> Answer {
+    let events = events.take_until(Box::pin(async move { pass.ended().await }));
+    let beating = stream::unfold(Box::pin(events), |mut events| async move {
+        let next = tokio::time::timeout(HEARTBEAT, events.next()).await;
+        let bytes = next.unwrap_or(Some(Bytes::from_static(b": \n\n")))?;
+        Some((Ok::<_, Infallible>(bytes), events))
+    });
+    Answer::stream("text/event-stream", Body::from_stream(beating))
         .header(CACHE_CONTROL, "no-store")
         .header(HeaderName::from_static("x-accel-buffering"), "no")
 }
@@ -71,23 +78,27 @@ fn listen(call: Call) -> Promise {
         let (wants, since) = wanted(&call)?;
         let feed = call.server.feed.clone();
         // What was missed is read from the disk, so not here, where all wait.
-        let subscribed = tokio::task::spawn_blocking(move || feed.subscribe(wants, since)).await;
-        let (missed, comes) = subscribed.map_err(|cause| {
+        let subscribed = tokio::task::spawn_blocking(move || {
+            let subscribed = feed.subscribe(&wants, since);
+            subscribed.map(|(missed, receiver)| (missed, (receiver, wants)))
+        });
+        let (missed, listener) = subscribed.await.map_err(|cause| {
             Error::new(Code::Internal, "the events cannot be read").because(cause)
         })??;
+        let comes = stream::unfold(listener, |(mut receiver, wants)| async move {
+            // The stream of a listener that lags behind ends; it comes back and resumes where it was.
+            let batch = receiver.recv().await.ok()?;
+            Some((batch.bytes_for(&wants), (receiver, wants)))
+        });
+        let comes = comes.filter(|bytes| ready(!bytes.is_empty()));
         let pass = Pass::of(&call.server, &call.headers);
-        // Browsers wait for seconds before they connect again unless a server says otherwise.
-        let mut missed = VecDeque::from(missed);
-        if let Some(first) = missed.front_mut() {
-            *first = [b"retry: 500\n", &first[..]].concat().into();
-        }
-        Ok(streamed(Stream::new(missed, comes, pass)))
+        Ok(stream(stream::iter(missed).chain(comes), pass))
     })
 }
 
 fn wanted(call: &Call) -> Result<(Wants, Since)> {
     let wanted: Wanted = call.query()?;
-    let kinds = wanted.kinds.as_deref().map(Kinds::read).transpose()?;
+    let kinds = wanted.kinds.as_deref().map(Kinds::parse).transpose()?;
     let last = call.header("last-event-id")?;
     let since = last.or(wanted.since.as_deref());
     let since = match since.map(str::trim) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::frame::{Frame, Kind, Kinds, Origin, Place, is_theirs};
+use super::frame::{Frame, Kind, Origin, Place, Wants, belongs};
 use crate::clock::Clock;
 use crate::error::Result;
 use crate::http::assigned::hide;
@@ -28,8 +28,8 @@ const PAGES: usize = 20;
 /// Most owners that are remembered.
 const OWNERS_MAX: usize = 10_000;
 
-/// What happened in one source, in the order of its cursors, with its time.
-type Parts = VecDeque<(String, Part)>;
+/// What happened in one source, in the order of its cursors.
+type Parts = VecDeque<Part>;
 
 /// What somebody missed between two places.
 pub(super) struct Missed {
@@ -100,7 +100,7 @@ impl Source {
         let (from, mut sources) = (*place, Vec::new());
         for origin in Origin::ALL {
             let parts = self.read(origin, from.cursor(origin), end.cursor(origin), AT_ONCE)?;
-            let last = parts.back().map(|(_, part)| part.cursor());
+            let last = parts.back().map(|part| part.cursor);
             // What was said outside of conversations is not looked through again.
             let reached = last.filter(|_| parts.len() >= AT_ONCE as usize);
             let reached = reached.unwrap_or(end.cursor(origin));
@@ -112,19 +112,14 @@ impl Source {
 
     /// Reads the last that comes after a place and not after another, as far as somebody hears it: of each
     /// source so much as is read at once.
-    pub(super) fn missed(
-        &mut self,
-        after: Place,
-        end: Place,
-        kinds: &Kinds,
-        only: Option<&str>,
-    ) -> Result<Missed> {
+    pub(super) fn missed(&mut self, after: Place, end: Place, wants: &Wants) -> Result<Missed> {
+        let (kinds, only) = (&wants.kinds, wants.only.as_deref());
         let (mut from, mut is_whole) = (end, true);
         from.agents = after.agents.min(end.agents);
         let mut sources = Vec::new();
         for origin in Origin::ALL
             .into_iter()
-            .filter(|origin| kinds.have(origin.kind()))
+            .filter(|origin| kinds.contains(origin.kind()))
         {
             let begin = after.cursor(origin);
             let (cursor, parts) = self.last(origin, begin, end.cursor(origin), only)?;
@@ -133,7 +128,7 @@ impl Source {
             sources.push(parts);
         }
         let mut frames = merged(sources, from);
-        if kinds.have(Kind::Agents) && from.agents != end.agents {
+        if kinds.contains(Kind::Agents) && from.agents != end.agents {
             let agents = from.agents;
             frames.extend(self.agents(&mut Place { agents, ..end }, &Clock::System)?);
         }
@@ -161,12 +156,12 @@ impl Source {
             }
             let below = from.saturating_sub(BATCH.into()).max(after);
             let page = self.read(origin, below, from, BATCH)?.into_iter().rev();
-            page.filter(|(_, part)| is_theirs(part.owner(), only))
+            page.filter(|part| belongs(part.owner.as_deref(), only))
                 .for_each(|part| heard.push_front(part));
             from = below;
         }
         while heard.len() > RECENT {
-            from = heard.pop_front().map_or(from, |(_, part)| part.cursor());
+            from = heard.pop_front().map_or(from, |part| part.cursor);
         }
         Ok((from, heard))
     }
@@ -181,7 +176,7 @@ impl Source {
             Origin::Said => self.said(after, limit)?,
         };
         // Cursors have gaps, so that so many may reach further.
-        parts.retain(|(_, part)| part.cursor() <= end);
+        parts.retain(|part| part.cursor <= end);
         Ok(parts)
     }
 
@@ -199,7 +194,14 @@ impl Source {
             let mut data = whole.clone();
             hide(&mut data, &|id: &String| !told.contains(id));
             let whole = (whole != data).then_some(whole);
-            (change.at, Part::Task(change.cursor, data, whole))
+            Part {
+                origin: Origin::Tasks,
+                cursor: change.cursor,
+                at: change.at,
+                owner: None,
+                data,
+                whole,
+            }
         };
         Ok(changes.into_iter().map(part).collect())
     }
@@ -211,8 +213,16 @@ impl Source {
         for event in agency.events(None, after, limit)? {
             let look = |id: &str| Ok(agency.run(id)?.map(|run| run.user));
             let owner = owner(owners, &event.run, look)?;
-            let data = json!(Line::from(&event));
-            parts.push_back((event.at, Part::Run(event.cursor, owner, data)));
+            let mut data = json!(Line::from(&event));
+            data["at"] = json!(event.at);
+            parts.push_back(Part {
+                origin: Origin::Runs,
+                cursor: event.cursor,
+                at: event.at,
+                owner,
+                data,
+                whole: None,
+            });
         }
         Ok(parts)
     }
@@ -228,7 +238,14 @@ impl Source {
             let at = message.created_at.clone();
             let message = said(&message);
             let data = json!({"conversationId": id, "at": at, "message": message});
-            parts.push_back((at, Part::Said(cursor, owner, data)));
+            parts.push_back(Part {
+                origin: Origin::Said,
+                cursor,
+                at,
+                owner,
+                data,
+                whole: None,
+            });
         }
         Ok(parts)
     }
@@ -241,7 +258,7 @@ impl Source {
         place.agents = revision;
         let at = clock.timestamp();
         let data = json!({"revision": revision, "at": at});
-        Ok(Some(Frame::new(Kind::Agents, "agents", Some(place), &data)))
+        Ok(Some(Frame::new(Kind::Agents, Some(place), &data)))
     }
 }
 
@@ -251,57 +268,32 @@ fn merged(mut sources: Vec<Parts>, mut place: Place) -> Vec<Frame> {
     let mut frames = Vec::new();
     loop {
         let heads = sources.iter_mut().filter(|source| !source.is_empty());
-        let first = heads.min_by(|one, other| {
-            let at = |source: &Parts| source.front().map(|(at, _)| at.clone());
-            at(one).cmp(&at(other))
-        });
-        let Some((at, part)) = first.and_then(VecDeque::pop_front) else {
-            return frames;
-        };
-        frames.push(part.frame(&mut place, &at));
+        let first = heads.min_by(|one, other| one[0].at.cmp(&other[0].at));
+        match first.and_then(VecDeque::pop_front) {
+            Some(part) => frames.push(part.frame(&mut place)),
+            None => return frames,
+        }
     }
 }
 
-/// Something that happened, with its cursor and whose it is.
-enum Part {
-    /// Also as those hear it who hear all, where that is another.
-    Task(u64, Value, Option<Value>),
-    Run(u64, Option<Arc<str>>, Value),
-    Said(u64, Option<Arc<str>>, Value),
+/// Something that happened.
+struct Part {
+    origin: Origin,
+    cursor: u64,
+    at: String,
+    /// Whose it is; `None` where every user gets it.
+    owner: Option<Arc<str>>,
+    data: Value,
+    /// What listeners to the events of all users get instead, where it differs.
+    whole: Option<Value>,
 }
 
 impl Part {
-    fn cursor(&self) -> u64 {
-        match self {
-            Part::Task(cursor, ..) | Part::Run(cursor, ..) | Part::Said(cursor, ..) => *cursor,
-        }
-    }
-
-    /// Returns whose it is; none: everybody's.
-    fn owner(&self) -> Option<&str> {
-        match self {
-            Part::Task(..) => None,
-            Part::Run(_, owner, _) | Part::Said(_, owner, _) => owner.as_deref(),
-        }
-    }
-
-    fn frame(self, place: &mut Place, at: &str) -> Frame {
-        match self {
-            Part::Task(cursor, data, whole) => {
-                place.tasks = cursor;
-                let frame = |data: &Value| Frame::new(Kind::Task, "task", Some(place), data);
-                frame(&data).or_whole(whole.as_ref().map(frame))
-            }
-            Part::Run(cursor, owner, mut data) => {
-                place.runs = cursor;
-                data["at"] = json!(at);
-                Frame::new(Kind::Run, "run", Some(place), &data).of(owner)
-            }
-            Part::Said(cursor, owner, data) => {
-                place.said = cursor;
-                Frame::new(Kind::Conversation, "conversation", Some(place), &data).of(owner)
-            }
-        }
+    fn frame(self, place: &mut Place) -> Frame {
+        *place.cursor_mut(self.origin) = self.cursor;
+        let frame = |data: &Value| Frame::new(self.origin.kind(), Some(place), data);
+        let whole = self.whole.as_ref().map(frame);
+        frame(&self.data).or_whole(whole).owned_by(self.owner)
     }
 }
 

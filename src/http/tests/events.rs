@@ -1,10 +1,12 @@
 use std::time::Duration;
 
-use http_body::Body as _;
+use axum::body::BodyDataStream;
+use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 
 use super::World;
 use crate::http::guard::Pass;
+use crate::ops::executions::Piece;
 use crate::ops::tokens::{self, Scope};
 
 /// How long something may take that takes a second.
@@ -27,17 +29,13 @@ fn heard(
     }
     let request = request.body(axum::body::Body::empty()).unwrap();
     world.runtime.block_on(async {
-        let peer = std::net::IpAddr::from(super::PEER);
-        let response = super::respond(&world.server, &world.router, peer, request).await;
+        let response = super::respond(&world.router, request).await;
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
-        let mut body = response.into_body();
+        let mut body = response.into_body().into_data_stream();
         let mut text = String::new();
         while text.matches("\n\n").count() < events {
-            let frame =
-                std::future::poll_fn(|context| std::pin::Pin::new(&mut body).poll_frame(context));
-            let frame = frame.await.unwrap().unwrap();
-            text += std::str::from_utf8(frame.data_ref().unwrap()).unwrap();
+            text += std::str::from_utf8(&body.next().await.unwrap().unwrap()).unwrap();
         }
         text.split("\n\n")
             .filter(|part| part.contains("data: "))
@@ -199,25 +197,49 @@ fn what_happens_elsewhere_is_told_while_it_happens() {
     assert_eq!(told[1].1, "agents");
 }
 
+/// Opens the stream of events without reading it.
+fn open(world: &World, token: &str) -> BodyDataStream {
+    let request = world.request("GET", "/api/events");
+    let request = request.header("authorization", format!("Bearer {token}"));
+    let request = request.body(axum::body::Body::empty()).unwrap();
+    let response = super::respond(&world.router, request);
+    let response = world.runtime.block_on(response);
+    assert_eq!(response.status(), 200);
+    response.into_body().into_data_stream()
+}
+
 #[test]
 fn a_stream_ends_soon_after_its_token() {
     let world = World::new();
     let ann = tokens::create(&world.surroundings(), "ann", Scope::Read, None).unwrap();
-    let request = world.request("GET", "/api/events");
-    let request = request.header("authorization", format!("Bearer {}", ann.secret));
-    let request = request.body(axum::body::Body::empty()).unwrap();
+    let mut body = open(&world, &ann.secret);
     world.runtime.block_on(async {
-        let peer = std::net::IpAddr::from(super::PEER);
-        let response = super::respond(&world.server, &world.router, peer, request).await;
-        let mut body = response.into_body();
-        let mut next = async || {
-            let frame =
-                std::future::poll_fn(|context| std::pin::Pin::new(&mut body).poll_frame(context));
-            tokio::time::timeout(PATIENCE, frame).await.unwrap()
-        };
+        let mut next = async || tokio::time::timeout(PATIENCE, body.next()).await.unwrap();
         assert!(next().await.is_some(), "it begins");
         tokens::revoke(&world.surroundings(), &ann.token.id).unwrap();
         assert!(next().await.is_none(), "it ends");
+    });
+}
+
+#[test]
+fn the_stream_of_a_slow_listener_ends_and_other_streams_do_not() {
+    let world = World::new();
+    let [ann, bob] = ["ann", "bob"].map(|user| world.token(user, Scope::Read));
+    let (mut slow, mut quick) = (open(&world, &ann), open(&world, &bob));
+    world.runtime.block_on(async {
+        for streams in [&mut slow, &mut quick] {
+            let hello = streams.next().await.unwrap().unwrap();
+            assert!(hello.starts_with(b"retry: 500\nid: "), "{hello:?}");
+        }
+        for number in 0..300 {
+            for user in ["ann", "bob"] {
+                let (run, piece) = (user, &*number.to_string());
+                let agent = "toby-technical";
+                world.server.feed.piece(user, &Piece { run, agent, piece });
+            }
+            assert!(quick.next().await.is_some());
+        }
+        assert!(slow.next().await.is_none(), "it ends before a gap");
     });
 }
 

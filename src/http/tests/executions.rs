@@ -318,3 +318,64 @@ fn an_execution_whose_server_was_killed_has_failed_when_it_is_looked_at() {
     assert!(error.starts_with("interrupted"), "{error}");
     assert!(told["execution"]["endTime"].is_string(), "{told}");
 }
+
+/// A0-17.
+#[test]
+fn twenty_executions_are_counted() {
+    let world = World::new();
+    for number in 0..20 {
+        let message = ["creative design", "history of war"][number % 2];
+        world.execute(json!({"input": message}));
+    }
+    let told = world.get("/api/agents/metrics").with(200);
+    let dashboard = &told["dashboard"];
+    assert_eq!(dashboard["completedExecutions"], 20);
+    assert!(dashboard["averageResponseTimeMs"].as_f64().unwrap() > 0.0);
+    let agents = told["agents"].as_array().unwrap();
+    let counts = agents
+        .iter()
+        .map(|one| one["executionCount"].as_u64().unwrap());
+    assert_eq!(counts.sum::<u64>(), 20);
+    let used = agents.iter().filter(|one| one["executionCount"] != 0);
+    for one in used {
+        assert_eq!(one["successRate"], 1.0);
+        assert!(one["lastUsedAt"].is_string());
+    }
+    let window = &dashboard["window"];
+    let hours = window["hours"].as_array().unwrap();
+    let counted: u64 = hours
+        .iter()
+        .map(|hour| hour["executions"].as_u64().unwrap())
+        .sum();
+    assert_eq!(
+        (hours.len(), counted, &window["executions"]),
+        (24, 20, &json!(20))
+    );
+    // Nobody answered these: there is no model.
+    assert_eq!(
+        (&window["answered"], &window["medianMs"]),
+        (&json!(0), &json!(null))
+    );
+    let of_agents = agents
+        .iter()
+        .map(|one| one["window"]["executions"].as_u64().unwrap());
+    assert_eq!(of_agents.sum::<u64>(), 20);
+    let graph = world.get("/api/agents/graph").with(200);
+    let nodes = graph["graph"]["nodes"].as_array().unwrap();
+    let kinds: Vec<_> = nodes
+        .iter()
+        .map(|node| node["type"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            "supervisor",
+            "router",
+            "agent",
+            "agent",
+            "agent",
+            "finalize"
+        ]
+    );
+    assert_eq!(graph["metrics"]["totalExecutions"], 20);
+}

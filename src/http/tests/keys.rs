@@ -1,7 +1,6 @@
 //! Keys (`Idempotency-Key`) by which a message that is sent again begins nothing new.
 
 use std::future::poll_fn;
-use std::net::IpAddr;
 use std::pin::pin;
 use std::task::Poll;
 
@@ -46,13 +45,7 @@ fn a_key_counts_from_the_beginning_even_when_the_caller_is_gone() {
         request.body(Body::from(body)).unwrap()
     };
     world.runtime.block_on(async {
-        let peer = IpAddr::from(super::PEER);
-        let mut answer = pin!(super::respond(
-            &world.server,
-            &world.router,
-            peer,
-            request()
-        ));
+        let mut answer = pin!(super::respond(&world.router, request()));
         // It is asked for, and left before anything is answered.
         let once = poll_fn(|context| {
             let _ = answer.as_mut().poll(context);

@@ -3,6 +3,7 @@
 //! `tests/it/serving_queries.rs`, those of the pages in `web/tests/browser`.
 
 mod agents;
+mod agents_of_users;
 mod apart;
 mod around;
 mod chat;
@@ -14,6 +15,7 @@ mod guard;
 #[cfg(feature = "schemas")]
 mod hostile;
 mod keys;
+mod pages;
 mod panics;
 mod plans;
 mod query;
@@ -28,12 +30,13 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
-use axum::http::{HeaderMap, Request, StatusCode};
+use axum::http::{HeaderMap, Request, Response, StatusCode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
+use tower_service::Service as _;
 
-use super::respond::{respond, router};
+use super::respond::router;
 use super::server::{Options, Server};
 use crate::clock::Clock;
 use crate::config::Settings;
@@ -52,6 +55,11 @@ struct World {
     runtime: Runtime,
     server: Arc<Server>,
     router: Router,
+}
+
+async fn respond(router: &Router, mut request: Request<Body>) -> Response<Body> {
+    request.extensions_mut().insert(IpAddr::from(PEER));
+    router.clone().call(request).await.unwrap()
 }
 
 /// What was answered.
@@ -131,8 +139,7 @@ impl World {
 
     fn send(&self, request: Request<Body>) -> Told {
         self.runtime.block_on(async {
-            let peer = IpAddr::from(PEER);
-            let response = respond(&self.server, &self.router, peer, request).await;
+            let response = respond(&self.router, request).await;
             let (parts, body) = response.into_parts();
             Told {
                 status: parts.status,

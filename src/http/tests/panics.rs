@@ -20,14 +20,10 @@ fn send_all(world: &World, path: &'static str, place: &str) -> Vec<(StatusCode, 
             _ => request,
         };
         let request = request.body(Body::empty()).unwrap();
-        let (server, router, start) = (
-            Arc::clone(&world.server),
-            world.router.clone(),
-            start.clone(),
-        );
+        let (router, start) = (world.router.clone(), start.clone());
         runtime.spawn(async move {
             start.wait().await;
-            let response = respond(&server, &router, IpAddr::from(PEER), request).await;
+            let response = respond(&router, request).await;
             let (parts, body) = response.into_parts();
             let bytes = to_bytes(body, usize::MAX).await.unwrap();
             (parts.status, serde_json::from_slice(&bytes).unwrap())

@@ -1,12 +1,10 @@
-use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::body::Body;
 use serde_json::json;
 
-use super::{PEER, World};
+use super::{World, respond};
 use crate::agent::draft::Draft;
-use crate::http::respond::respond;
 use crate::http::server::Options;
 use crate::ops::agents::{self, Terms};
 use crate::ops::tokens::Scope;
@@ -168,7 +166,7 @@ fn a_query_that_waits_for_its_turn_keeps_nobody_else_waiting() {
         let request = world.request(method, path);
         let request = request.header("content-type", "application/json");
         let request = request.body(Body::from(body.to_string())).unwrap();
-        respond(&world.server, &world.router, IpAddr::from(PEER), request)
+        respond(&world.router, request)
     };
     let told = world.runtime.block_on(async {
         let mut asked = Box::pin(sent("POST", "/query", r#"{"query":"x"}"#));

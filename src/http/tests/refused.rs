@@ -1,17 +1,17 @@
 //! What is refused before an endpoint has it: in which form, and that nothing decides by the first of two
 //! headers.
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::http::{HeaderMap, Request};
+use axum::http::Request;
+use bytes::Bytes;
+use futures_util::stream;
 use serde_json::{Value, json};
-use tokio::sync::mpsc::channel;
 
 use super::{Told, World};
-use crate::http::events;
 use crate::http::guard::HEAD_MAX;
-use crate::http::guard::Pass;
 use crate::http::server::Options;
 use crate::ops::tokens::Scope;
 
@@ -126,10 +126,7 @@ fn a_body_that_does_not_come_in_time_may_be_sent_again() {
     };
     let world = World::at("127.0.0.1:4680", options);
     let late = |path: &str| {
-        let (_sender, comes) = channel(1);
-        let pass = Pass::of(&world.server, &HeaderMap::new());
-        let never = events::stream(Vec::new(), comes, pass);
-        let never = never.response().into_body();
+        let never = Body::from_stream(stream::pending::<Result<Bytes, Infallible>>());
         let request = world.request("POST", path);
         let request = request.header("content-type", "application/json");
         world.send(request.body(never).unwrap()).with(408)

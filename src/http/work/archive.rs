@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 
-use super::super::answer::Answer;
 use super::super::call::Call;
+use super::super::extract::{Json, StrictJson};
 use super::super::route::Route;
 use super::{Done, context_as, last_operation};
 use crate::clock::{Clock, parse_past};
@@ -15,13 +15,9 @@ use crate::ops::tasks::{self, Archival, Selection};
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::post("/api/work/archive", archive)
-            .about("Puts closed tasks away: those named, or all that were closed before a moment")
-            .takes::<ToArchive>()
-            .answers::<Done<Archival>>(200),
+            .about("Puts closed tasks away: those named, or all that were closed before a moment"),
         Route::post("/api/work/unarchive", unarchive)
-            .about("Takes tasks out of the archive, each with everything below it")
-            .takes::<ToUnarchive>()
-            .answers::<Done<Archival>>(200),
+            .about("Takes tasks out of the archive, each with everything below it"),
     ]
 }
 
@@ -88,16 +84,17 @@ fn refused(message: &str) -> Error {
     Error::new(Code::InputInvalid, message)
 }
 
-fn archive(call: &Call) -> Result<Answer> {
-    let wanted: ToArchive = call.body()?;
+fn archive(call: &Call, StrictJson(wanted): StrictJson<ToArchive>) -> Result<Json<Done<Archival>>> {
     let context = &mut *context_as(call, "archive", wanted.agent.as_deref())?;
     let selection = wanted.selection(context.surroundings.clock)?;
     let archival = tasks::archive(context, &selection, wanted.dry_run)?;
     answered(context, archival)
 }
 
-fn unarchive(call: &Call) -> Result<Answer> {
-    let wanted: ToUnarchive = call.body()?;
+fn unarchive(
+    call: &Call,
+    StrictJson(wanted): StrictJson<ToUnarchive>,
+) -> Result<Json<Done<Archival>>> {
     if wanted.tasks.is_empty() {
         let message = "say what to take out of the archive: `tasks`";
         return Err(refused(message));
@@ -108,14 +105,10 @@ fn unarchive(call: &Call) -> Result<Answer> {
 }
 
 /// All tasks were moved by one operation, which is the last on each.
-fn answered(context: &mut Context, archival: Archival) -> Result<Answer> {
+fn answered(context: &mut Context, archival: Archival) -> Result<Json<Done<Archival>>> {
     let operation = match archival.tasks.first() {
         Some(id) if !archival.dry_run => last_operation(context, *id)?,
         _ => None,
     };
-    Answer::ok(&Done {
-        result: archival,
-        warnings: Vec::new(),
-        operation,
-    })
+    Ok(Done::reply(archival, Vec::new(), operation))
 }

@@ -2,60 +2,35 @@
 
 use serde::Deserialize;
 
-use super::super::answer::Answer;
 use super::super::call::Call;
+use super::super::extract::{Json, OptionalJson, StrictJson, Verdict};
 use super::super::route::Route;
-use super::{Warned, answer_verdict, optional};
+use super::Warned;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::manifest::{self, Compaction};
 use crate::ops::skills::{self, Validated};
 use crate::ops::tokens::Scope;
-use crate::ops::verify::{self, ManifestVerdict, MessageVerdict, Verdict};
+use crate::ops::verify::{self, ManifestVerdict, MessageVerdict};
 
 pub(super) fn routes() -> Vec<Route> {
-    let check = |path, handler, about| {
-        let route = Route::post(path, handler).about(about);
-        route.scope(Scope::Read)
-    };
     vec![
-        check(
-            "/api/work/verify/prompt",
-            prompt,
-            "Checks that a prompt carries the subagent protocol",
-        )
-        .takes::<PromptSent>()
-        .answers::<Warned<Verdict>>(200),
-        check(
-            "/api/work/verify/message",
-            message,
-            "Checks that an agent's last message is one of the allowed sentences",
-        )
-        .takes::<MessageSent>()
-        .answers::<MessageVerdict>(200),
-        check(
-            "/api/work/verify/manifest",
-            entries,
-            "Checks the manifest, or one entry of it",
-        )
-        .may_take::<EntryAsked>()
-        .answers::<ManifestVerdict>(200),
-        check(
-            "/api/work/skills/validate",
-            skill,
-            "Judges the text of a SKILL.md by the Agent Skills standard",
-        )
-        .takes::<SkillSent>()
-        .answers::<Validated>(200),
-        Route::get("/api/work/manifest/validate", lines)
-            .about("Checks every line of the manifest")
-            .answers::<manifest::Validated>(200),
-        Route::post("/api/work/manifest/compact", compact)
-            .about(
-                "Moves torn, foreign and repeated lines out of the manifest, into a file beside it",
-            )
-            .may_take::<Compacting>()
-            .answers::<Compaction>(200),
+        Route::post("/api/work/verify/prompt", prompt)
+            .about("Checks that a prompt carries the subagent protocol")
+            .scope(Scope::Read),
+        Route::post("/api/work/verify/message", message)
+            .about("Checks that an agent's last message is one of the allowed sentences")
+            .scope(Scope::Read),
+        Route::post("/api/work/verify/manifest", entries)
+            .about("Checks the manifest, or one entry of it")
+            .scope(Scope::Read),
+        Route::post("/api/work/skills/validate", skill)
+            .about("Judges the text of a SKILL.md by the Agent Skills standard")
+            .scope(Scope::Read),
+        Route::get("/api/work/manifest/validate", lines).about("Checks every line of the manifest"),
+        Route::post("/api/work/manifest/compact", compact).about(
+            "Moves torn, foreign and repeated lines out of the manifest, into a file beside it",
+        ),
     ]
 }
 
@@ -111,51 +86,52 @@ struct Compacting {
     dry_run: bool,
 }
 
-fn prompt(call: &Call) -> Result<Answer> {
-    let sent: PromptSent = call.body()?;
+fn prompt(
+    call: &Call,
+    StrictJson(sent): StrictJson<PromptSent>,
+) -> Result<Verdict<Warned<verify::Verdict>>> {
     let surroundings = call.surroundings("verify.prompt");
     let mut result = verify::prompt(&surroundings, &sent.text, sent.task, sent.strict)?;
     let warnings = std::mem::take(&mut result.warnings);
     let error = result.error("the prompt");
-    answer_verdict(&Warned { result, warnings }, error)
+    Ok(Verdict(Warned { result, warnings }, error))
 }
 
-fn message(call: &Call) -> Result<Answer> {
-    let sent: MessageSent = call.body()?;
+fn message(_: &Call, StrictJson(sent): StrictJson<MessageSent>) -> Result<Verdict<MessageVerdict>> {
     let result = verify::message(&sent.message);
     let error = result.verdict.error("the message");
-    answer_verdict(&result, error)
+    Ok(Verdict(result, error))
 }
 
-fn entries(call: &Call) -> Result<Answer> {
-    let asked: EntryAsked = optional(call)?;
+fn entries(
+    call: &Call,
+    OptionalJson(asked): OptionalJson<EntryAsked>,
+) -> Result<Verdict<ManifestVerdict>> {
     let context = &mut *call.context("verify.manifest")?;
     let mut result = match &asked.entry {
         Some(id) => verify::entry(context, id)?,
         None => verify::manifest(context)?,
     };
     let error = result.error.take();
-    answer_verdict(&result, error)
+    Ok(Verdict(result, error))
 }
 
-fn skill(call: &Call) -> Result<Answer> {
-    let sent: SkillSent = call.body()?;
+fn skill(_: &Call, StrictJson(sent): StrictJson<SkillSent>) -> Result<Verdict<Validated>> {
     let result = skills::validate_text(&sent.name, &sent.text);
     let error = result.faults.first().map(|fault| {
         let message = format!("{}:{}: {}", fault.line, fault.column, fault.message);
         Error::new(Code::SkillInvalid, message)
     });
-    answer_verdict(&result, error)
+    Ok(Verdict(result, error))
 }
 
-fn lines(call: &Call) -> Result<Answer> {
+fn lines(call: &Call) -> Result<Verdict<manifest::Validated>> {
     let mut result = manifest::validate(&mut *call.context("manifest.validate")?)?;
     let error = result.error.take();
-    answer_verdict(&result, error)
+    Ok(Verdict(result, error))
 }
 
-fn compact(call: &Call) -> Result<Answer> {
-    let how: Compacting = optional(call)?;
+fn compact(call: &Call, OptionalJson(how): OptionalJson<Compacting>) -> Result<Json<Compaction>> {
     let context = &*call.context("manifest.compact")?;
-    Answer::ok(&manifest::compact(context, how.dry_run)?)
+    Ok(Json(manifest::compact(context, how.dry_run)?))
 }

@@ -2,28 +2,23 @@
 
 use serde::Deserialize;
 
-use super::super::answer::Answer;
 use super::super::call::Call;
+use super::super::extract::{Json, OptionalJson, StrictJson};
 use super::super::route::Route;
 use super::proofs::time_limit;
-use super::{Done, context_as, note_operation, optional, task};
+use super::{Done, change_task};
 use crate::error::{Code, Error, Result};
 use crate::ops::gates::{self, Extent, Given, Renewal, Renewed, TaskGates};
 use crate::ops::tokens::Scope;
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::post("/api/work/tasks/{id}/accept", accept)
-            .about(
-                "Takes somebody's word, and what else is given, for a criterion without a command",
-            )
-            .takes::<Accepting>()
-            .answers::<Done<TaskGates>>(200),
+        Route::post("/api/work/tasks/{id}/accept", accept).about(
+            "Takes somebody's word, and what else is given, for a criterion without a command",
+        ),
         Route::post("/api/work/tasks/{id}/renew", renew)
             .about("Runs the commands of all criteria that are not proven, and again what is stale")
-            .scope(Scope::Admin)
-            .may_take::<Renewing>()
-            .answers::<Done<Renewed>>(200),
+            .scope(Scope::Admin),
     ]
 }
 
@@ -69,8 +64,7 @@ struct Renewing {
     epoch: Option<u32>,
 }
 
-fn accept(call: &Call) -> Result<Answer> {
-    let (id, body): (_, Accepting) = (task(call)?, call.body()?);
+fn accept(call: &Call, StrictJson(body): StrictJson<Accepting>) -> Result<Json<Done<TaskGates>>> {
     let given = Given {
         commands: Vec::new(),
         files: body.files,
@@ -83,15 +77,13 @@ fn accept(call: &Call) -> Result<Answer> {
         return Err(Error::new(Code::InputInvalid, message));
     }
     let (number, epoch) = (body.criterion, body.epoch);
-    let context = &mut *context_as(call, "verify", body.agent.as_deref())?;
-    let work = |context: &mut _| gates::accept(context, id, number, &given, epoch);
-    let (mut result, operation) = note_operation(context, id, work)?;
+    let accept = |context: &mut _, id| gates::accept(context, id, number, &given, epoch);
+    let (mut result, operation) = change_task(call, "verify", body.agent.as_deref(), accept)?;
     let warnings = std::mem::take(&mut result.warnings);
-    Done::answer(result, warnings, operation)
+    Ok(Done::reply(result, warnings, operation))
 }
 
-fn renew(call: &Call) -> Result<Answer> {
-    let (id, body): (_, Renewing) = (task(call)?, optional(call)?);
+fn renew(call: &Call, OptionalJson(body): OptionalJson<Renewing>) -> Result<Json<Done<Renewed>>> {
     let renewal = Renewal {
         extent: match body.stale_only {
             true => Extent::Stale,
@@ -101,9 +93,8 @@ fn renew(call: &Call) -> Result<Answer> {
         bounds: time_limit(call, body.time_limit)?.into(),
         epoch: body.epoch,
     };
-    let context = &mut *context_as(call, "verify", body.agent.as_deref())?;
-    let work = |context: &mut _| gates::renew(context, id, &renewal, &mut |_| {});
-    let (mut result, operation) = note_operation(context, id, work)?;
+    let renew = |context: &mut _, id| gates::renew(context, id, &renewal, &mut |_| {});
+    let (mut result, operation) = change_task(call, "verify", body.agent.as_deref(), renew)?;
     let warnings = std::mem::take(&mut result.standing.warnings);
-    Done::answer(result, warnings, operation)
+    Ok(Done::reply(result, warnings, operation))
 }

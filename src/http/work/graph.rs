@@ -6,6 +6,7 @@ use serde::Deserialize;
 
 use super::super::answer::{Answer, JSON};
 use super::super::call::Call;
+use super::super::extract::{Json, Query};
 use super::super::route::Route;
 use super::words;
 use crate::error::Result;
@@ -19,13 +20,10 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/work/graph", graph)
             .about("Draws the graph of an epic, or of everything: waves from left to right")
-            .query::<GraphQuery>()
             .answers::<GraphShown>(200)
             .sends(304, ""),
         Route::get("/api/work/rows", rows)
-            .about("Lists tasks as they stand, counted, filtered and sorted")
-            .query::<RowsQuery>()
-            .answers::<RowsShown>(200),
+            .about("Lists tasks as they stand, counted, filtered and sorted"),
     ]
 }
 
@@ -44,8 +42,7 @@ struct GraphQuery {
     only: Option<String>,
 }
 
-fn graph(call: &Call) -> Result<Answer> {
-    let query: GraphQuery = call.query()?;
+fn graph(call: &Call, Query(query): Query<GraphQuery>) -> Result<Answer> {
     let (context, agency) = (&mut *call.context("graph")?, &mut *call.agency()?);
     let asked = call.uri.query().unwrap_or_default();
     let cursors = (
@@ -108,8 +105,7 @@ struct RowsQuery {
     offset: Option<u32>,
 }
 
-fn rows(call: &Call) -> Result<Answer> {
-    let query: RowsQuery = call.query()?;
+fn rows(call: &Call, Query(query): Query<RowsQuery>) -> Result<Json<RowsShown>> {
     let wanted = RowsWanted {
         epic: query.epic,
         choice: Choice {
@@ -124,11 +120,11 @@ fn rows(call: &Call) -> Result<Answer> {
         offset: query.offset.unwrap_or(0) as usize,
     };
     let (context, agency) = (&mut *call.context("list")?, &mut *call.agency()?);
-    Answer::ok(&work::rows(
+    Ok(Json(work::rows(
         context,
         Some(agency),
         &mut call.memory(),
         call.only(),
         &wanted,
-    )?)
+    )?))
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::answer::Answer;
 use super::super::call::Call;
+use super::super::extract::{Json, StrictJson};
 use super::super::route::Route;
 use super::{context_as, task};
 use crate::error::Result;
@@ -14,16 +15,13 @@ pub(super) fn routes() -> Vec<Route> {
     let links = "/api/work/tasks/{id}/links";
     vec![
         Route::get(links, list)
-            .about("Lists the entries that a task is linked to, and where each link stands")
-            .answers::<Links>(200),
+            .about("Lists the entries that a task is linked to, and where each link stands"),
         Route::post(links, link)
             .about("Links a task and an entry of the manifest; doing it again changes nothing")
-            .takes::<ToLink>()
             .answers::<Linked>(200)
             .answers::<Linked>(201),
         Route::get("/api/work/tasks/{id}/block", block_for)
-            .about("Writes the protocol block for a task, to be appended to a prompt")
-            .answers::<ProtocolBlock>(200),
+            .about("Writes the protocol block for a task, to be appended to a prompt"),
         Route::get("/api/work/block", block)
             .about("Writes the protocol block with its tokens as they are")
             .answers::<ProtocolBlock>(200),
@@ -48,13 +46,16 @@ struct ProtocolBlock {
     block: String,
 }
 
-fn list(call: &Call) -> Result<Answer> {
+fn list(call: &Call) -> Result<Json<Links>> {
     let id = task(call)?;
-    Answer::ok(&research::links(&mut *call.context("research.links")?, id)?)
+    Ok(Json(research::links(
+        &mut *call.context("research.links")?,
+        id,
+    )?))
 }
 
-fn link(call: &Call) -> Result<Answer> {
-    let (id, wanted): (_, ToLink) = (task(call)?, call.body()?);
+fn link(call: &Call, StrictJson(wanted): StrictJson<ToLink>) -> Result<Answer> {
+    let id = task(call)?;
     let context = &mut *context_as(call, "research.link", wanted.agent.as_deref())?;
     let linked = research::link(context, id, &wanted.entry)?;
     match linked.created {
@@ -63,13 +64,13 @@ fn link(call: &Call) -> Result<Answer> {
     }
 }
 
-fn block_for(call: &Call) -> Result<Answer> {
+fn block_for(call: &Call) -> Result<Json<ProtocolBlock>> {
     let id = task(call)?;
     let block = spawn::block_for(&mut *call.context("research.inject")?, id)?;
-    Answer::ok(&ProtocolBlock { block })
+    Ok(Json(ProtocolBlock { block }))
 }
 
-fn block(_: &Call) -> Result<Answer> {
+fn block(_: &Call) -> Result<Json<ProtocolBlock>> {
     let block = spawn::block()?;
-    Answer::ok(&ProtocolBlock { block })
+    Ok(Json(ProtocolBlock { block }))
 }

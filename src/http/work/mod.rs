@@ -15,12 +15,10 @@ mod sessions;
 mod tasks;
 mod transfer;
 
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::answer::Answer;
 use super::call::Call;
-use super::fault;
+use super::extract::Json;
 use super::route::Route;
 use super::server::Lent;
 use crate::error::{Code, Error, Result, steers};
@@ -66,12 +64,8 @@ pub(super) struct Done<T> {
 }
 
 impl<T: Serialize> Done<T> {
-    pub(super) fn answer(
-        result: T,
-        warnings: Vec<String>,
-        operation: Option<u64>,
-    ) -> Result<Answer> {
-        Answer::ok(&Done {
+    pub(super) fn reply(result: T, warnings: Vec<String>, operation: Option<u64>) -> Json<Done<T>> {
+        Json(Done {
             result,
             warnings,
             operation,
@@ -98,13 +92,6 @@ pub(super) fn task(call: &Call) -> Result<TaskId> {
         let shown: String = text.chars().filter(|c| !steers(*c)).take(40).collect();
         Error::new(Code::TaskNotFound, format!("there is no task {shown}")).fix("cleo list")
     })
-}
-
-pub(super) fn optional<T: DeserializeOwned + Default>(call: &Call) -> Result<T> {
-    match call.body.is_empty() {
-        true => Ok(T::default()),
-        false => call.body(),
-    }
 }
 
 /// Lends the workspace to whoever the caller says acts. Who calls with a token acts under its user's
@@ -134,14 +121,17 @@ fn name(agent: &str) -> Result<&str> {
     Err(Error::new(Code::InputInvalid, message))
 }
 
-/// Does something to a task and returns the number of the operation, for undo.
-pub(super) fn note_operation<T>(
-    context: &mut Context,
-    task: TaskId,
-    work: impl FnOnce(&mut Context) -> Result<T>,
+/// Changes the path's task in the name of `agent`, and returns the number of the operation, for undo.
+pub(super) fn change_task<T>(
+    call: &Call,
+    command: &'static str,
+    agent: Option<&str>,
+    work: impl FnOnce(&mut Context, TaskId) -> Result<T>,
 ) -> Result<(T, Option<u64>)> {
+    let task = task(call)?;
+    let context = &mut *context_as(call, command, agent)?;
     let before = last_operation(context, task)?;
-    let done = work(context)?;
+    let done = work(context, task)?;
     let after = last_operation(context, task)?;
     Ok((done, after.filter(|_| after != before)))
 }
@@ -166,13 +156,6 @@ where
     D: serde::Deserializer<'de>,
 {
     Option::<T>::deserialize(deserializer).map(Some)
-}
-
-pub(super) fn answer_verdict<T: Serialize>(found: &T, error: Option<Error>) -> Result<Answer> {
-    match error {
-        Some(error) => fault::verdict(found, &error),
-        None => Answer::ok(found),
-    }
 }
 
 pub(super) fn words<T>(text: Option<&str>) -> Result<Vec<T>>

@@ -2,10 +2,10 @@
 
 use serde::Deserialize;
 
-use super::super::answer::Answer;
 use super::super::call::Call;
+use super::super::extract::{Json, OptionalJson, StrictJson};
 use super::super::route::Route;
-use super::{Done, Warned, context_as, note_operation, optional, task};
+use super::{Done, Warned, change_task, context_as};
 use crate::claim::Lease;
 use crate::config::CLAIMS_LEASE;
 use crate::error::{Code, Error, Result};
@@ -16,53 +16,19 @@ use crate::ops::tasks::{self, Moved};
 use crate::ops::undo::{self, Undone};
 
 pub(super) fn routes() -> Vec<Route> {
-    let moved = |path, handler, about| {
-        Route::post(path, handler)
-            .about(about)
-            .answers::<Done<Moved>>(200)
-    };
-    let claimed = |path, handler, about| {
-        let route = Route::post(path, handler).about(about);
-        route.answers::<Done<Claimed>>(200)
-    };
     vec![
-        moved(
-            "/api/work/tasks/{id}/start",
-            start,
-            "Starts the work on a task and claims it",
-        )
-        .may_take::<Work>(),
-        moved(
-            "/api/work/tasks/{id}/complete",
-            complete,
-            "Marks a task done, if it verifies",
-        )
-        .may_take::<Work>(),
-        moved(
-            "/api/work/tasks/{id}/reopen",
-            reopen,
-            "Takes a closed task up again",
-        )
-        .may_take::<Work>(),
-        moved("/api/work/tasks/{id}/cancel", cancel, "Gives a task up").may_take::<Cancel>(),
-        claimed("/api/work/tasks/{id}/claim", claim, "Claims a task").may_take::<Work>(),
-        claimed(
-            "/api/work/tasks/{id}/heartbeat",
-            heartbeat,
-            "Extends the lease of a claim",
-        )
-        .may_take::<Work>(),
-        claimed("/api/work/tasks/{id}/release", release, "Gives a task back").may_take::<Work>(),
-        claimed(
-            "/api/work/claim",
-            claim_next,
-            "Claims the most urgent ready task",
-        )
-        .may_take::<NextWanted>(),
-        Route::post("/api/work/undo", undo_operation)
-            .about("Undoes an operation on tasks")
-            .takes::<Undo>()
-            .answers::<Warned<Undone>>(200),
+        Route::post("/api/work/tasks/{id}/start", start)
+            .about("Starts the work on a task and claims it"),
+        Route::post("/api/work/tasks/{id}/complete", complete)
+            .about("Marks a task done, if it verifies"),
+        Route::post("/api/work/tasks/{id}/reopen", reopen).about("Takes a closed task up again"),
+        Route::post("/api/work/tasks/{id}/cancel", cancel).about("Gives a task up"),
+        Route::post("/api/work/tasks/{id}/claim", claim).about("Claims a task"),
+        Route::post("/api/work/tasks/{id}/heartbeat", heartbeat)
+            .about("Extends the lease of a claim"),
+        Route::post("/api/work/tasks/{id}/release", release).about("Gives a task back"),
+        Route::post("/api/work/claim", claim_next).about("Claims the most urgent ready task"),
+        Route::post("/api/work/undo", undo_operation).about("Undoes an operation on tasks"),
     ]
 }
 
@@ -131,76 +97,86 @@ fn lease(call: &Call, seconds: Option<u64>) -> Result<Lease> {
     })
 }
 
-fn moved((mut moved, operation): (Moved, Option<u64>)) -> Result<Answer> {
+fn moved((mut moved, operation): (Moved, Option<u64>)) -> Result<Json<Done<Moved>>> {
     let warnings = std::mem::take(&mut moved.warnings);
-    Done::answer(moved, warnings, operation)
+    Ok(Done::reply(moved, warnings, operation))
 }
 
-fn claimed((mut claimed, operation): (Claimed, Option<u64>)) -> Result<Answer> {
+fn claimed((mut claimed, operation): (Claimed, Option<u64>)) -> Result<Json<Done<Claimed>>> {
     let warnings = std::mem::take(&mut claimed.warnings);
-    Done::answer(claimed, warnings, operation)
+    Ok(Done::reply(claimed, warnings, operation))
 }
 
-fn start(call: &Call) -> Result<Answer> {
-    let (id, work): (_, Work) = (task(call)?, optional(call)?);
+fn start(call: &Call, OptionalJson(work): OptionalJson<Work>) -> Result<Json<Done<Moved>>> {
     let lease = lease(call, work.lease)?;
-    let context = &mut *context_as(call, "start", work.agent.as_deref())?;
-    moved(note_operation(context, id, |context| {
-        tasks::start(context, id, lease, work.epoch)
-    })?)
+    moved(change_task(
+        call,
+        "start",
+        work.agent.as_deref(),
+        |context, id| tasks::start(context, id, lease, work.epoch),
+    )?)
 }
 
-fn complete(call: &Call) -> Result<Answer> {
-    let (id, work): (_, Work) = (task(call)?, optional(call)?);
-    let context = &mut *context_as(call, "complete", work.agent.as_deref())?;
-    moved(note_operation(context, id, |context| {
-        complete_task(context, id, work.epoch, work.force)
-    })?)
+fn complete(call: &Call, OptionalJson(work): OptionalJson<Work>) -> Result<Json<Done<Moved>>> {
+    moved(change_task(
+        call,
+        "complete",
+        work.agent.as_deref(),
+        |context, id| complete_task(context, id, work.epoch, work.force),
+    )?)
 }
 
-fn reopen(call: &Call) -> Result<Answer> {
-    let (id, work): (_, Work) = (task(call)?, optional(call)?);
-    let context = &mut *context_as(call, "reopen", work.agent.as_deref())?;
-    moved(note_operation(context, id, |context| {
-        tasks::reopen(context, id)
-    })?)
+fn reopen(call: &Call, OptionalJson(work): OptionalJson<Work>) -> Result<Json<Done<Moved>>> {
+    moved(change_task(
+        call,
+        "reopen",
+        work.agent.as_deref(),
+        tasks::reopen,
+    )?)
 }
 
-fn cancel(call: &Call) -> Result<Answer> {
-    let (id, how): (_, Cancel) = (task(call)?, optional(call)?);
-    let context = &mut *context_as(call, "cancel", how.agent.as_deref())?;
-    moved(note_operation(context, id, |context| {
-        tasks::cancel(context, id, how.reason, how.force)
-    })?)
+fn cancel(call: &Call, OptionalJson(how): OptionalJson<Cancel>) -> Result<Json<Done<Moved>>> {
+    moved(change_task(
+        call,
+        "cancel",
+        how.agent.as_deref(),
+        |context, id| tasks::cancel(context, id, how.reason, how.force),
+    )?)
 }
 
-fn claim(call: &Call) -> Result<Answer> {
-    let (id, work): (_, Work) = (task(call)?, optional(call)?);
+fn claim(call: &Call, OptionalJson(work): OptionalJson<Work>) -> Result<Json<Done<Claimed>>> {
     let lease = lease(call, work.lease)?;
-    let context = &mut *context_as(call, "claim", work.agent.as_deref())?;
-    claimed(note_operation(context, id, |context| {
-        claims::claim(context, id, lease, work.force)
-    })?)
+    claimed(change_task(
+        call,
+        "claim",
+        work.agent.as_deref(),
+        |context, id| claims::claim(context, id, lease, work.force),
+    )?)
 }
 
-fn heartbeat(call: &Call) -> Result<Answer> {
-    let (id, work): (_, Work) = (task(call)?, optional(call)?);
+fn heartbeat(call: &Call, OptionalJson(work): OptionalJson<Work>) -> Result<Json<Done<Claimed>>> {
     let lease = lease(call, work.lease)?;
-    let context = &mut *context_as(call, "heartbeat", work.agent.as_deref())?;
-    let renew = |context: &mut _| claims::heartbeat(context, id, lease, work.epoch, work.force);
-    claimed(note_operation(context, id, renew)?)
+    claimed(change_task(
+        call,
+        "heartbeat",
+        work.agent.as_deref(),
+        |context, id| claims::heartbeat(context, id, lease, work.epoch, work.force),
+    )?)
 }
 
-fn release(call: &Call) -> Result<Answer> {
-    let (id, work): (_, Work) = (task(call)?, optional(call)?);
-    let context = &mut *context_as(call, "release", work.agent.as_deref())?;
-    claimed(note_operation(context, id, |context| {
-        claims::release(context, id, work.epoch, work.force)
-    })?)
+fn release(call: &Call, OptionalJson(work): OptionalJson<Work>) -> Result<Json<Done<Claimed>>> {
+    claimed(change_task(
+        call,
+        "release",
+        work.agent.as_deref(),
+        |context, id| claims::release(context, id, work.epoch, work.force),
+    )?)
 }
 
-fn claim_next(call: &Call) -> Result<Answer> {
-    let next: NextWanted = optional(call)?;
+fn claim_next(
+    call: &Call,
+    OptionalJson(next): OptionalJson<NextWanted>,
+) -> Result<Json<Done<Claimed>>> {
     let lease = lease(call, next.lease)?;
     let context = &mut *context_as(call, "claim", next.agent.as_deref())?;
     let taken = claims::claim_next(context, next.epic, lease)?;
@@ -208,13 +184,15 @@ fn claim_next(call: &Call) -> Result<Answer> {
     claimed((taken, operation))
 }
 
-fn undo_operation(call: &Call) -> Result<Answer> {
-    let wanted: Undo = call.body()?;
+fn undo_operation(
+    call: &Call,
+    StrictJson(wanted): StrictJson<Undo>,
+) -> Result<Json<Warned<Undone>>> {
     let context = &mut *call.context("undo")?;
     let mut undone = undo::undo(context, Some(wanted.operation), wanted.dry_run)?;
     let warnings = std::mem::take(&mut undone.warnings);
-    Answer::ok(&Warned {
+    Ok(Json(Warned {
         result: undone,
         warnings,
-    })
+    }))
 }

@@ -3,11 +3,11 @@
 
 use serde::Deserialize;
 
-use super::super::answer::Answer;
 use super::super::call::Call;
+use super::super::extract::{Json, OptionalJson, Query, Verdict};
 use super::super::route::Route;
+use super::Warned;
 use super::reading::Below;
-use super::{Warned, answer_verdict, optional};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::Context;
@@ -19,41 +19,15 @@ use crate::ops::tokens::Scope;
 const SOURCES_MAX: usize = 100;
 
 pub(super) fn routes() -> Vec<Route> {
-    let below = |path, handler, about| {
-        let route = Route::get(path, handler).about(about);
-        route.query::<Below>()
-    };
     vec![
-        below(
-            "/api/work/start",
-            start,
-            "Shows all that an orchestrating agent needs to begin, in under 1,000 tokens",
-        )
-        .answers::<Start>(200),
-        below(
-            "/api/work/status",
-            status,
-            "Shows how far everything is, who works on what, and what came last",
-        )
-        .answers::<Overall>(200),
-        below(
-            "/api/work/brief",
-            brief,
-            "Writes the hand-over for an agent that begins with an empty context",
-        )
-        .answers::<Brief>(200),
-        below(
-            "/api/work/validate",
-            validate,
-            "Checks the rules ORC-001 to ORC-005, and every finished task against its protocols",
-        )
-        .answers::<Compliance>(200)
+        Route::get("/api/work/start", start).about("Shows all that an orchestrating agent needs to begin, in under 1,000 tokens"),
+        Route::get("/api/work/status", status).about("Shows how far everything is, who works on what, and what came last"),
+        Route::get("/api/work/brief", brief).about("Writes the hand-over for an agent that begins with an empty context"),
+        Route::get("/api/work/validate", validate).about("Checks the rules ORC-001 to ORC-005, and every finished task against its protocols")
         .refuses(422),
         Route::post("/api/work/context", measured)
             .about("Says how much an orchestrator has used of its tokens")
-            .scope(Scope::Read)
-            .may_take::<ToCount>()
-            .answers::<Warned<Measured>>(200),
+            .scope(Scope::Read),
     ]
 }
 
@@ -90,39 +64,37 @@ impl ToCount {
     }
 }
 
-fn start(call: &Call) -> Result<Answer> {
-    let part: Below = call.query()?;
+fn start(call: &Call, Query(part): Query<Below>) -> Result<Json<Start>> {
     let limit = orchestrator::limit(&call.server.settings);
     let context = &mut *call.context("orchestrator.start")?;
-    Answer::ok(&orchestrator::start(context, part.epic, limit)?)
+    Ok(Json(orchestrator::start(context, part.epic, limit)?))
 }
 
-fn status(call: &Call) -> Result<Answer> {
-    let part: Below = call.query()?;
+fn status(call: &Call, Query(part): Query<Below>) -> Result<Json<Overall>> {
     let context = &mut *call.context("orchestrator.status")?;
-    Answer::ok(&orchestrator::status(context, part.epic)?)
+    Ok(Json(orchestrator::status(context, part.epic)?))
 }
 
-fn brief(call: &Call) -> Result<Answer> {
-    let part: Below = call.query()?;
+fn brief(call: &Call, Query(part): Query<Below>) -> Result<Json<Brief>> {
     let context = &mut *call.context("orchestrator.brief")?;
-    Answer::ok(&orchestrator::brief(context, part.epic)?)
+    Ok(Json(orchestrator::brief(context, part.epic)?))
 }
 
-fn validate(call: &Call) -> Result<Answer> {
-    let part: Below = call.query()?;
+fn validate(call: &Call, Query(part): Query<Below>) -> Result<Verdict<Compliance>> {
     let context = &mut *call.context("orchestrator.validate")?;
     let mut found = compliance::validate(context, part.epic)?;
     let error = found.error.take();
-    answer_verdict(&found, error)
+    Ok(Verdict(found, error))
 }
 
-fn measured(call: &Call) -> Result<Answer> {
-    let wanted: ToCount = optional(call)?;
+fn measured(
+    call: &Call,
+    OptionalJson(wanted): OptionalJson<ToCount>,
+) -> Result<Verdict<Warned<Measured>>> {
     let epic = wanted.epic;
     let limit = orchestrator::limit(&call.server.settings);
     let open = || Context::open(call.surroundings("orchestrator.context"));
     let mut result = orchestrator::measure(wanted.sources()?, epic, limit, open)?;
     let (error, warnings) = (result.error.take(), std::mem::take(&mut result.warnings));
-    answer_verdict(&Warned { result, warnings }, error)
+    Ok(Verdict(Warned { result, warnings }, error))
 }

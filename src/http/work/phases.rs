@@ -1,69 +1,60 @@
 //! Phases: listed, set, begun, completed.
 
-use super::super::answer::Answer;
 use super::super::call::Call;
+use super::super::extract::{Json, OptionalJson};
 use super::super::route::Route;
-use super::{Warned, context_as, optional};
+use super::{Warned, context_as};
 use crate::error::Result;
+use crate::ops::Context;
 use crate::ops::phases::{self, Moved, Phases};
 use crate::phase::{CompletePhase, StartPhase};
 
 pub(super) fn routes() -> Vec<Route> {
-    let moved = |path, handler, about| {
-        let route = Route::post(path, handler).about(about);
-        route.answers::<Warned<Moved>>(200)
-    };
     vec![
         Route::get("/api/work/phases", list)
-            .about("Lists phases in their order, with the number of tasks by status")
-            .answers::<Phases>(200),
-        moved(
-            "/api/work/phases/{name}/set",
-            set,
-            "Makes a phase the one that the project is in, whatever phase it was in before",
-        )
-        .may_take::<StartPhase>(),
-        moved(
-            "/api/work/phases/{name}/start",
-            start,
-            "Begins a phase; the one before must be completed",
-        )
-        .may_take::<StartPhase>(),
-        moved(
-            "/api/work/phases/{name}/complete",
-            complete,
-            "Completes a phase whose tasks are done or cancelled",
-        )
-        .may_take::<CompletePhase>(),
+            .about("Lists phases in their order, with the number of tasks by status"),
+        Route::post("/api/work/phases/{name}/set", set)
+            .about("Makes a phase the one that the project is in, whatever phase it was in before"),
+        Route::post("/api/work/phases/{name}/start", start)
+            .about("Begins a phase; the one before must be completed"),
+        Route::post("/api/work/phases/{name}/complete", complete)
+            .about("Completes a phase whose tasks are done or cancelled"),
     ]
 }
 
-fn list(call: &Call) -> Result<Answer> {
-    Answer::ok(&phases::list(&mut *call.context("phase.list")?)?)
+fn list(call: &Call) -> Result<Json<Phases>> {
+    Ok(Json(phases::list(&mut *call.context("phase.list")?)?))
 }
 
-fn set(call: &Call) -> Result<Answer> {
-    begin(call, "phase.set", true)
+fn set(call: &Call, OptionalJson(who): OptionalJson<StartPhase>) -> Result<Json<Warned<Moved>>> {
+    move_phase(call, "phase.set", who.agent, |context, name| {
+        phases::start(context, name, true)
+    })
 }
 
-fn start(call: &Call) -> Result<Answer> {
-    begin(call, "phase.start", false)
+fn start(call: &Call, OptionalJson(who): OptionalJson<StartPhase>) -> Result<Json<Warned<Moved>>> {
+    move_phase(call, "phase.start", who.agent, |context, name| {
+        phases::start(context, name, false)
+    })
 }
 
-fn begin(call: &Call, command: &'static str, leaves: bool) -> Result<Answer> {
-    let request: StartPhase = optional(call)?;
-    let context = &mut *context_as(call, command, request.agent.as_deref())?;
-    answer(phases::start(context, call.part("name"), leaves)?)
+fn complete(
+    call: &Call,
+    OptionalJson(how): OptionalJson<CompletePhase>,
+) -> Result<Json<Warned<Moved>>> {
+    move_phase(call, "phase.complete", how.agent, |context, name| {
+        phases::complete(context, Some(name), how.force)
+    })
 }
 
-fn complete(call: &Call) -> Result<Answer> {
-    let request: CompletePhase = optional(call)?;
-    let context = &mut *context_as(call, "phase.complete", request.agent.as_deref())?;
-    let name = Some(call.part("name"));
-    answer(phases::complete(context, name, request.force)?)
-}
-
-fn answer(mut result: Moved) -> Result<Answer> {
+fn move_phase(
+    call: &Call,
+    command: &'static str,
+    agent: Option<String>,
+    work: impl FnOnce(&mut Context, &str) -> Result<Moved>,
+) -> Result<Json<Warned<Moved>>> {
+    let name = call.part("name");
+    let mut result = work(&mut *context_as(call, command, agent.as_deref())?, name)?;
     let warnings = std::mem::take(&mut result.warnings);
-    Answer::ok(&Warned { result, warnings })
+    Ok(Json(Warned { result, warnings }))
 }

@@ -4,14 +4,15 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::answer::Answer;
 use super::super::call::Call;
+use super::super::extract::{Json, OptionalJson, Query, StrictJson, Verdict};
 use super::super::route::Route;
-use super::{Done, Warned, answer_verdict, context_as, note_operation, optional, task};
+use super::{Done, Warned, change_task, context_as, task};
 use crate::config::GATES_TIME_LIMIT;
 use crate::dispatch::Decision;
 use crate::error::{Code, Error, Result};
 use crate::gate::Gate;
+use crate::ops::Context;
 use crate::ops::gates::{self, Given, Setting, TaskGates};
 use crate::ops::skills;
 use crate::ops::spawn::{self, Options, Spawned, Why};
@@ -26,36 +27,22 @@ const TIME_LIMIT_MAX: u64 = 86_400;
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/work/tasks/{id}/dispatch", dispatch)
-            .about("Shows which skill a task gets, and why no other")
-            .query::<Template>()
-            .answers::<Warned<Decision>>(200),
+            .about("Shows which skill a task gets, and why no other"),
         Route::get("/api/work/tasks/{id}/prompt", prompt)
-            .about("Shows the prompt that a task would get; records nothing")
-            .query::<Template>()
-            .answers::<Warned<Spawned>>(200),
+            .about("Shows the prompt that a task would get; records nothing"),
         Route::post("/api/work/tasks/{id}/spawn", spawned)
-            .about("Prepares the prompt of a task and records its receipt")
-            .may_take::<How>()
-            .answers::<Done<Spawned>>(200),
+            .about("Prepares the prompt of a task and records its receipt"),
         Route::get("/api/work/tasks/{id}/why", why)
-            .about("Replays the receipt of a task and says what differs")
-            .answers::<Why>(200),
-        Route::get("/api/work/tasks/{id}/manifest", manifest)
-            .about(
-                "Shows what the agent of a task left, and what is wrong with it; records nothing",
-            )
-            .answers::<Left>(200),
+            .about("Replays the receipt of a task and says what differs"),
+        Route::get("/api/work/tasks/{id}/manifest", manifest).about(
+            "Shows what the agent of a task left, and what is wrong with it; records nothing",
+        ),
         Route::get("/api/work/tasks/{id}/gates", standing)
-            .about("Shows gates, evidence and criteria of a task")
-            .answers::<TaskGates>(200),
+            .about("Shows gates, evidence and criteria of a task"),
         Route::post("/api/work/tasks/{id}/gates/{gate}", set)
-            .about("Sets a gate; a command, which only admins may give, decides by how it ends")
-            .takes::<GateBody>()
-            .answers::<Done<TaskGates>>(200),
+            .about("Sets a gate; a command, which only admins may give, decides by how it ends"),
         Route::post("/api/work/tasks/{id}/verify", checked)
             .about("Checks what the agent of a task left, and records what was found")
-            .may_take::<Epoch>()
-            .answers::<OutputVerdict>(200)
             .answers::<Refused>(422),
     ]
 }
@@ -140,16 +127,16 @@ struct GateBody {
     time_limit: Option<u64>,
 }
 
-fn dispatch(call: &Call) -> Result<Answer> {
-    let (id, query): (_, Template) = (task(call)?, call.query()?);
+fn dispatch(call: &Call, Query(query): Query<Template>) -> Result<Json<Warned<Decision>>> {
+    let id = task(call)?;
     let context = &mut *call.context("skills.dispatch")?;
     let template = query.template.as_deref();
     let (result, warnings) = skills::dispatch_task(context, id, template, true)?;
-    Answer::ok(&Warned { result, warnings })
+    Ok(Json(Warned { result, warnings }))
 }
 
-fn prompt(call: &Call) -> Result<Answer> {
-    let (id, query): (_, Template) = (task(call)?, call.query()?);
+fn prompt(call: &Call, Query(query): Query<Template>) -> Result<Json<Warned<Spawned>>> {
+    let id = task(call)?;
     let options = Options {
         template: query.template,
         dry_run: true,
@@ -157,11 +144,10 @@ fn prompt(call: &Call) -> Result<Answer> {
     };
     let mut result = spawn::spawn(&mut *call.context("spawn")?, id, &options)?;
     let warnings = std::mem::take(&mut result.warnings);
-    Answer::ok(&Warned { result, warnings })
+    Ok(Json(Warned { result, warnings }))
 }
 
-fn spawned(call: &Call) -> Result<Answer> {
-    let (id, how): (_, How) = (task(call)?, optional(call)?);
+fn spawned(call: &Call, OptionalJson(how): OptionalJson<How>) -> Result<Json<Done<Spawned>>> {
     let options = Options {
         template: how.template,
         strict: how.strict,
@@ -169,26 +155,25 @@ fn spawned(call: &Call) -> Result<Answer> {
         date: None,
         dry_run: how.dry_run,
     };
-    let context = &mut *context_as(call, "spawn", how.agent.as_deref())?;
-    let prepare = |context: &mut _| spawn::spawn(context, id, &options);
-    let (mut result, operation) = note_operation(context, id, prepare)?;
+    let prepare = |context: &mut _, id| spawn::spawn(context, id, &options);
+    let (mut result, operation) = change_task(call, "spawn", how.agent.as_deref(), prepare)?;
     let warnings = std::mem::take(&mut result.warnings);
-    Done::answer(result, warnings, operation)
+    Ok(Done::reply(result, warnings, operation))
 }
 
-fn why(call: &Call) -> Result<Answer> {
+fn why(call: &Call) -> Result<Json<Why>> {
     let id = task(call)?;
-    Answer::ok(&spawn::why(&mut *call.context("why")?, id)?)
+    Ok(Json(spawn::why(&mut *call.context("why")?, id)?))
 }
 
-fn manifest(call: &Call) -> Result<Answer> {
+fn manifest(call: &Call) -> Result<Json<Left>> {
     let id = task(call)?;
-    Answer::ok(&work::left(&mut *call.context("verify.output")?, id)?)
+    Ok(Json(work::left(&mut *call.context("verify.output")?, id)?))
 }
 
-fn standing(call: &Call) -> Result<Answer> {
+fn standing(call: &Call) -> Result<Json<TaskGates>> {
     let id = task(call)?;
-    Answer::ok(&gates::gates(&mut *call.context("verify")?, id)?)
+    Ok(Json(gates::gates(&mut *call.context("verify")?, id)?))
 }
 
 pub(super) fn time_limit(call: &Call, seconds: Option<u64>) -> Result<Duration> {
@@ -201,10 +186,8 @@ pub(super) fn time_limit(call: &Call, seconds: Option<u64>) -> Result<Duration> 
     Err(Error::new(Code::InputInvalid, message))
 }
 
-fn set(call: &Call) -> Result<Answer> {
-    let id = task(call)?;
+fn set(call: &Call, StrictJson(body): StrictJson<GateBody>) -> Result<Json<Done<TaskGates>>> {
     let gate: Gate = call.part("gate").parse()?;
-    let body: GateBody = call.body()?;
     let time_limit = time_limit(call, body.time_limit)?;
     if !body.run.is_empty() {
         call.require(Scope::Admin)?;
@@ -225,19 +208,22 @@ fn set(call: &Call) -> Result<Answer> {
         force: body.force,
         epoch: body.epoch,
     };
-    let context = &mut *context_as(call, "verify", body.agent.as_deref())?;
-    let (mut result, operation) =
-        note_operation(context, id, |context| gates::set(context, id, &setting))?;
-    let items = result.commands(gate);
-    let told = vouch(&context.surroundings, &context.workspace, &items);
-    result.warnings.extend(told);
-    let warnings = std::mem::take(&mut result.warnings);
-    Done::answer(result, warnings, operation)
+    let set = |context: &mut Context, id| {
+        let mut result = gates::set(context, id, &setting)?;
+        let items = result.commands(gate);
+        let mut warnings = std::mem::take(&mut result.warnings);
+        warnings.extend(vouch(&context.surroundings, &context.workspace, &items));
+        Ok((result, warnings))
+    };
+    let agent = body.agent.as_deref();
+    let ((result, warnings), operation) = change_task(call, "verify", agent, set)?;
+    Ok(Done::reply(result, warnings, operation))
 }
 
-fn checked(call: &Call) -> Result<Answer> {
-    let (id, body): (_, Epoch) = (task(call)?, optional(call)?);
+fn checked(call: &Call, OptionalJson(body): OptionalJson<Epoch>) -> Result<Verdict<OutputVerdict>> {
+    let id = task(call)?;
     let context = &mut *context_as(call, "verify.output", body.agent.as_deref())?;
     let verdict = verify::output(context, id, body.epoch)?;
-    answer_verdict(&verdict, verdict.verdict.error(&id.to_string()))
+    let error = verdict.verdict.error(&id.to_string());
+    Ok(Verdict(verdict, error))
 }

@@ -3,8 +3,8 @@
 
 use serde::Deserialize;
 
-use super::super::answer::Answer;
 use super::super::call::Call;
+use super::super::extract::{Json, Query};
 use super::super::route::Route;
 use super::task;
 use crate::error::Result;
@@ -17,28 +17,14 @@ use crate::store::OperationFilter;
 pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::get("/api/work/tasks/{id}/deps", deps)
-            .about("Shows what a task depends on and what depends on it")
-            .answers::<Dependencies>(200),
-        Route::get("/api/work/ready", ready)
-            .about("Lists what can start now, most urgent first")
-            .query::<Part>()
-            .answers::<Ready>(200),
-        Route::get("/api/work/next", next)
-            .about("Shows the task to take next, and why")
-            .query::<Below>()
-            .answers::<Next>(200),
+            .about("Shows what a task depends on and what depends on it"),
+        Route::get("/api/work/ready", ready).about("Lists what can start now, most urgent first"),
+        Route::get("/api/work/next", next).about("Shows the task to take next, and why"),
         Route::get("/api/work/waves", waves)
-            .about("Shows open tasks in waves, from 0, as a run would take them")
-            .query::<Part>()
-            .answers::<Waves>(200),
+            .about("Shows open tasks in waves, from 0, as a run would take them"),
         Route::get("/api/work/analysis", analysis)
-            .about("Shows how a graph is doing: totals, the longest way, where it is narrow")
-            .query::<Part>()
-            .answers::<Analysis>(200),
-        Route::get("/api/work/log", logged)
-            .about("Lists what was done to tasks, newest first")
-            .query::<LogQuery>()
-            .answers::<Logged>(200),
+            .about("Shows how a graph is doing: totals, the longest way, where it is narrow"),
+        Route::get("/api/work/log", logged).about("Lists what was done to tasks, newest first"),
     ]
 }
 
@@ -75,44 +61,39 @@ struct LogQuery {
     limit: Option<u32>,
 }
 
-fn deps(call: &Call) -> Result<Answer> {
+fn deps(call: &Call) -> Result<Json<Dependencies>> {
     let id = task(call)?;
-    Answer::ok(&tasks::deps(&mut *call.context("deps")?, id)?)
+    Ok(Json(tasks::deps(&mut *call.context("deps")?, id)?))
 }
 
-fn ready(call: &Call) -> Result<Answer> {
-    let part: Part = call.query()?;
+fn ready(call: &Call, Query(part): Query<Part>) -> Result<Json<Ready>> {
     let limit = bounded(part.limit, 50, 1_000)?;
     let context = &mut *call.context("orchestrator.ready")?;
-    Answer::ok(&tasks::ready(context, part.epic, Some(limit))?)
+    Ok(Json(tasks::ready(context, part.epic, Some(limit))?))
 }
 
-fn next(call: &Call) -> Result<Answer> {
-    let part: Below = call.query()?;
-    Answer::ok(&tasks::next(&mut *call.context("next")?, part.epic)?)
+fn next(call: &Call, Query(part): Query<Below>) -> Result<Json<Next>> {
+    Ok(Json(tasks::next(&mut *call.context("next")?, part.epic)?))
 }
 
-fn waves(call: &Call) -> Result<Answer> {
-    let part: Part = call.query()?;
+fn waves(call: &Call, Query(part): Query<Part>) -> Result<Json<Waves>> {
     let limit = bounded(part.limit, 100, 1_000)?;
     let context = &mut *call.context("orchestrator.waves")?;
-    Answer::ok(&tasks::waves(context, part.epic, Some(limit))?)
+    Ok(Json(tasks::waves(context, part.epic, Some(limit))?))
 }
 
-fn analysis(call: &Call) -> Result<Answer> {
-    let part: Part = call.query()?;
+fn analysis(call: &Call, Query(part): Query<Part>) -> Result<Json<Analysis>> {
     let limit = bounded(part.limit, 10, 1_000)?;
     let context = &mut *call.context("orchestrator.analyze")?;
-    Answer::ok(&tasks::analyze(context, part.epic, limit)?)
+    Ok(Json(tasks::analyze(context, part.epic, limit)?))
 }
 
-fn logged(call: &Call) -> Result<Answer> {
-    let query: LogQuery = call.query()?;
+fn logged(call: &Call, Query(query): Query<LogQuery>) -> Result<Json<Logged>> {
     let filter = OperationFilter {
         task: query.task,
         before: query.before,
         limit: Some(bounded(query.limit, 50, 500)?),
         ..OperationFilter::default()
     };
-    Answer::ok(&log::log(&mut *call.context("log")?, &filter)?)
+    Ok(Json(log::log(&mut *call.context("log")?, &filter)?))
 }

@@ -2,10 +2,10 @@
 
 use serde::Deserialize;
 
-use super::super::answer::Answer;
 use super::super::call::Call;
+use super::super::extract::{Json, OptionalJson, Query, StrictJson};
 use super::super::route::Route;
-use super::{context_as, optional};
+use super::context_as;
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::sessions::{self, Focus, Moved, Sessions, Standing};
@@ -13,34 +13,17 @@ use crate::session::{EndSession, ResumeSession, SessionId, SessionStatus, StartS
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::get("/api/work/sessions", list)
-            .about("Lists sessions")
-            .query::<SessionQuery>()
-            .answers::<Sessions>(200),
-        Route::post("/api/work/sessions", start)
-            .about("Opens a session")
-            .may_take::<StartSession>()
-            .answers::<Moved>(201),
+        Route::get("/api/work/sessions", list).about("Lists sessions"),
+        Route::post("/api/work/sessions", start).about("Opens a session"),
         Route::get("/api/work/sessions/{id}", show)
-            .about("Shows a session with its notes, and how the work of it stands")
-            .answers::<Standing>(200),
-        Route::post("/api/work/sessions/{id}/end", end)
-            .about("Ends a session")
-            .may_take::<EndSession>()
-            .answers::<Moved>(200),
+            .about("Shows a session with its notes, and how the work of it stands"),
+        Route::post("/api/work/sessions/{id}/end", end).about("Ends a session"),
         Route::post("/api/work/sessions/{id}/resume", resume)
-            .about("Opens an ended session again, led by the caller")
-            .may_take::<ResumeSession>()
-            .answers::<Moved>(200),
+            .about("Opens an ended session again, led by the caller"),
         Route::get("/api/work/focus", focus)
             .about("Shows the session that the caller leads, or another, and the task in its focus")
-            .query::<FocusQuery>()
-            .answers::<Focus>(200)
             .refuses(409),
-        Route::put("/api/work/focus", set_focus)
-            .about("Sets the task that a session works on now")
-            .takes::<FocusWanted>()
-            .answers::<Focus>(200),
+        Route::put("/api/work/focus", set_focus).about("Sets the task that a session works on now"),
     ]
 }
 
@@ -76,52 +59,49 @@ struct FocusWanted {
     task: Option<TaskId>,
 }
 
-fn list(call: &Call) -> Result<Answer> {
-    let query: SessionQuery = call.query()?;
+fn list(call: &Call, Query(query): Query<SessionQuery>) -> Result<Json<Sessions>> {
     let context = &mut *call.context("session.list")?;
-    Answer::ok(&sessions::list(context, query.status)?)
+    Ok(Json(sessions::list(context, query.status)?))
 }
 
-fn start(call: &Call) -> Result<Answer> {
-    let request: StartSession = optional(call)?;
+fn start(
+    call: &Call,
+    OptionalJson(request): OptionalJson<StartSession>,
+) -> Result<Json<Moved, 201>> {
     let context = &mut *context_as(call, "session.start", request.agent.as_deref())?;
-    Answer::created(&sessions::start(context, request)?)
+    Ok(Json(sessions::start(context, request)?))
 }
 
-fn show(call: &Call) -> Result<Answer> {
+fn show(call: &Call) -> Result<Json<Standing>> {
     let id: SessionId = call.id("id")?;
     let context = &mut *call.context("session.status")?;
-    Answer::ok(&sessions::status(context, Some(id))?)
+    Ok(Json(sessions::status(context, Some(id))?))
 }
 
-fn end(call: &Call) -> Result<Answer> {
+fn end(call: &Call, OptionalJson(request): OptionalJson<EndSession>) -> Result<Json<Moved>> {
     let session = Some(call.id("id")?);
-    let request = EndSession {
-        session,
-        ..optional(call)?
-    };
+    let request = EndSession { session, ..request };
     let context = &mut *context_as(call, "session.end", request.agent.as_deref())?;
-    Answer::ok(&sessions::end(context, request)?)
+    Ok(Json(sessions::end(context, request)?))
 }
 
-fn resume(call: &Call) -> Result<Answer> {
+fn resume(call: &Call, OptionalJson(request): OptionalJson<ResumeSession>) -> Result<Json<Moved>> {
     let session = call.id("id")?;
-    let request = ResumeSession {
-        session,
-        ..optional(call)?
-    };
+    let request = ResumeSession { session, ..request };
     let context = &mut *context_as(call, "session.resume", request.agent.as_deref())?;
-    Answer::ok(&sessions::resume(context, &request)?)
+    Ok(Json(sessions::resume(context, &request)?))
 }
 
-fn focus(call: &Call) -> Result<Answer> {
-    let query: FocusQuery = call.query()?;
+fn focus(call: &Call, Query(query): Query<FocusQuery>) -> Result<Json<Focus>> {
     let context = &mut *context_as(call, "focus", query.agent.as_deref())?;
-    Answer::ok(&sessions::focus(context, query.session)?)
+    Ok(Json(sessions::focus(context, query.session)?))
 }
 
-fn set_focus(call: &Call) -> Result<Answer> {
-    let wanted: FocusWanted = call.body()?;
+fn set_focus(call: &Call, StrictJson(wanted): StrictJson<FocusWanted>) -> Result<Json<Focus>> {
     let context = &mut *context_as(call, "focus", wanted.agent.as_deref())?;
-    Answer::ok(&sessions::set_focus(context, wanted.session, wanted.task)?)
+    Ok(Json(sessions::set_focus(
+        context,
+        wanted.session,
+        wanted.task,
+    )?))
 }

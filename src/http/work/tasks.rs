@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::super::answer::Answer;
 use super::super::assigned;
 use super::super::call::Call;
+use super::super::extract::{Json, Query, StrictJson};
 use super::super::route::Route;
-use super::{Done, context_as, deserialize_given, note_operation, task, words};
+use super::{Done, change_task, deserialize_given, task, words};
 use crate::error::{Code, Error, Result};
 use crate::gate::Gate;
 use crate::http::call::bounded;
@@ -23,26 +24,15 @@ use crate::task::{Priority, Size, Status, Task, TaskType};
 pub(super) fn routes() -> Vec<Route> {
     let one = "/api/work/tasks/{id}";
     vec![
-        Route::get("/api/work/tasks", list)
-            .about("Lists tasks by id")
-            .query::<ListQuery>()
-            .answers::<Listed>(200),
+        Route::get("/api/work/tasks", list).about("Lists tasks by id"),
         Route::post("/api/work/tasks", add)
             .about("Adds a task; one whose key is known adds nothing")
             .takes::<Draft>()
             .answers::<Done<Added>>(200)
             .answers::<Done<Added>>(201),
-        Route::get(one, show)
-            .about("Shows a task with all that is known of it")
-            .answers::<TaskPage>(200),
-        Route::patch(one, change)
-            .about("Changes fields of a task; what is left out stays")
-            .takes::<TaskChange>()
-            .answers::<Done<Kept>>(200),
-        Route::delete(one, delete)
-            .about("Deletes a task")
-            .query::<DeleteQuery>()
-            .answers::<Done<Deleted>>(200),
+        Route::get(one, show).about("Shows a task with all that is known of it"),
+        Route::patch(one, change).about("Changes fields of a task; what is left out stays"),
+        Route::delete(one, delete).about("Deletes a task"),
     ]
 }
 
@@ -61,7 +51,7 @@ struct ListQuery {
     feature: Option<String>,
     holder: Option<String>,
     claimed: Option<bool>,
-    archived: Option<ArchivedWord>,
+    archived: Option<Archived>,
     /// Words to look for in title and description.
     q: Option<String>,
     #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 500)))]
@@ -69,33 +59,12 @@ struct ListQuery {
     offset: Option<u32>,
 }
 
-/// Whether tasks that are archived are listed.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "camelCase")]
-enum ArchivedWord {
-    Hidden,
-    Only,
-    Shown,
-}
-
-impl From<ArchivedWord> for Archived {
-    fn from(word: ArchivedWord) -> Archived {
-        match word {
-            ArchivedWord::Hidden => Archived::Hidden,
-            ArchivedWord::Only => Archived::Only,
-            ArchivedWord::Shown => Archived::Shown,
-        }
-    }
-}
-
-fn list(call: &Call) -> Result<Answer> {
-    let query: ListQuery = call.query()?;
+fn list(call: &Call, Query(query): Query<ListQuery>) -> Result<Json<Listed>> {
     let limit = bounded(query.limit, 50, 500)?;
-    let archived = query.archived.map(Archived::from).unwrap_or_default();
+    let archived = query.archived.unwrap_or_default();
     let context = &mut *call.context("list")?;
     if let Some(words) = query.q.as_deref().filter(|words| !words.trim().is_empty()) {
-        return Answer::ok(&tasks::find(context, words, archived, limit)?);
+        return Ok(Json(tasks::find(context, words, archived, limit)?));
     }
     let labels: Vec<String> = words(query.label.as_deref())?;
     let filter = Filter {
@@ -114,7 +83,7 @@ fn list(call: &Call) -> Result<Answer> {
         offset: query.offset.unwrap_or(0),
         ..Filter::default()
     };
-    Answer::ok(&tasks::list(context, &filter)?)
+    Ok(Json(tasks::list(context, &filter)?))
 }
 
 fn add(call: &Call) -> Result<Answer> {
@@ -146,16 +115,16 @@ fn add(call: &Call) -> Result<Answer> {
     }
 }
 
-fn show(call: &Call) -> Result<Answer> {
+fn show(call: &Call) -> Result<Json<TaskPage>> {
     let id = task(call)?;
     let (context, agency) = (&mut *call.context("show")?, &mut *call.agency()?);
-    Answer::ok(&work::page(
+    Ok(Json(work::page(
         context,
         Some(agency),
         &mut call.memory(),
         call.only(),
         id,
-    )?)
+    )?))
 }
 
 /// A task that was changed.
@@ -202,7 +171,7 @@ struct TaskChange {
 }
 
 impl TaskChange {
-    fn patch(self) -> Result<Patch> {
+    fn patch(self) -> Patch {
         let (mut ids, mut names) = (Vec::new(), Vec::new());
         for name in self.remove_depends {
             match name.parse() {
@@ -210,7 +179,7 @@ impl TaskChange {
                 Err(_) => names.push(name),
             }
         }
-        Ok(Patch {
+        Patch {
             title: self.title,
             description: self.description,
             kind: self.r#type,
@@ -235,30 +204,27 @@ impl TaskChange {
             feature: self.feature,
             require_gates: self.require_gates,
             clear: self.clear,
-        })
+        }
     }
 }
 
-fn change(call: &Call) -> Result<Answer> {
-    let id = task(call)?;
-    let mut change: TaskChange = call.body()?;
+fn change(call: &Call, StrictJson(mut change): StrictJson<TaskChange>) -> Result<Json<Done<Kept>>> {
     let agent = change.agent.take();
-    let patch = change.patch()?;
+    let patch = change.patch();
     if patch.is_empty() {
+        let id = task(call)?;
         let message = format!("nothing to change in {id}: no field was given");
         return Err(Error::new(Code::InputInvalid, message));
     }
-    let context = &mut *context_as(call, "update", agent.as_deref())?;
-    assigned::check(call, context, patch.assigned_agent.as_deref())?;
-    let commands = given_commands(call, context, &patch.add_acceptance)?;
-    let update = |context: &mut _| tasks::update(context, id, patch);
-    let ((task, mut warnings), operation) = note_operation(context, id, update)?;
-    warnings.extend(vouch(&context.surroundings, &context.workspace, &commands));
-    Answer::ok(&Done {
-        result: Kept { task },
-        warnings,
-        operation,
-    })
+    let update = |context: &mut Context, id| {
+        assigned::check(call, context, patch.assigned_agent.as_deref())?;
+        let commands = given_commands(call, context, &patch.add_acceptance)?;
+        let (task, mut warnings) = tasks::update(context, id, patch)?;
+        warnings.extend(vouch(&context.surroundings, &context.workspace, &commands));
+        Ok((Kept { task }, warnings))
+    };
+    let ((kept, warnings), operation) = change_task(call, "update", agent.as_deref(), update)?;
+    Ok(Done::reply(kept, warnings, operation))
 }
 
 /// Returns the commands of criteria that a caller gives. Only an admin, who may have them run, may give
@@ -286,13 +252,10 @@ struct DeleteQuery {
     dry_run: Option<bool>,
 }
 
-fn delete(call: &Call) -> Result<Answer> {
-    let id = task(call)?;
-    let query: DeleteQuery = call.query()?;
+fn delete(call: &Call, Query(query): Query<DeleteQuery>) -> Result<Json<Done<Deleted>>> {
     let is = |word: Option<bool>| word.unwrap_or(false);
     let (cascade, force, dry_run) = (is(query.cascade), is(query.force), is(query.dry_run));
-    let context = &mut *call.context("delete")?;
-    let delete = |context: &mut _| tasks::delete(context, id, cascade, force, dry_run);
-    let (result, operation) = note_operation(context, id, delete)?;
-    Done::answer(result, Vec::new(), operation)
+    let delete = |context: &mut _, id| tasks::delete(context, id, cascade, force, dry_run);
+    let (result, operation) = change_task(call, "delete", None, delete)?;
+    Ok(Done::reply(result, Vec::new(), operation))
 }

@@ -5,8 +5,9 @@ use serde::Deserialize;
 
 use super::super::answer::Answer;
 use super::super::call::Call;
+use super::super::extract::{Query, StrictJson, Verdict};
 use super::super::route::Route;
-use super::{answer_verdict, context_as};
+use super::context_as;
 use crate::error::Result;
 use crate::ops::tokens::Scope;
 use crate::ops::transfer::{self, Request, Target};
@@ -22,13 +23,10 @@ pub(super) fn routes() -> Vec<Route> {
     vec![
         Route::post("/api/work/import", import)
             .about("Takes over the tasks of a text of cleo's or another tool's, all or none")
-            .scope(Scope::Admin)
-            .takes::<ToImport>()
-            .answers::<Report>(200),
+            .scope(Scope::Admin),
         Route::get("/api/work/export", export)
             .about("Writes all tasks as JSON lines, which can be imported, or as Markdown")
             .scope(Scope::Admin)
-            .query::<ExportQuery>()
             .sends(200, LINES)
             .sends(200, PAGE),
     ]
@@ -65,8 +63,7 @@ struct ExportQuery {
     format: Option<Target>,
 }
 
-fn import(call: &Call) -> Result<Answer> {
-    let wanted: ToImport = call.body()?;
+fn import(call: &Call, StrictJson(wanted): StrictJson<ToImport>) -> Result<Verdict<Report>> {
     let request = Request {
         from: wanted.from,
         dry_run: wanted.dry_run,
@@ -76,11 +73,10 @@ fn import(call: &Call) -> Result<Answer> {
     };
     let context = &mut *context_as(call, "import", wanted.agent.as_deref())?;
     let imported = transfer::import_text(context, wanted.text, request)?;
-    answer_verdict(&imported.report, imported.error)
+    Ok(Verdict(imported.report, imported.error))
 }
 
-fn export(call: &Call) -> Result<Answer> {
-    let query: ExportQuery = call.query()?;
+fn export(call: &Call, Query(query): Query<ExportQuery>) -> Result<Answer> {
     let target = query.format.unwrap_or(Target::Jsonl);
     let mime = match target {
         Target::Markdown => PAGE,
