@@ -16,19 +16,20 @@ pub(crate) mod vocabulary;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub(crate) use grammar::{Meaning, doubt, elements, is_about_design};
+pub(crate) use grammar::Meaning;
 pub(crate) use pending::{Chat, Choosable, Difference, Pending, PendingKind, Settled};
 pub(crate) use sentence::Sentence;
-pub(crate) use veto::{check_fields, check_model_call};
+pub(crate) use veto::check_fields;
 
 /// One of the agents of the chat.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ChatAgent {
     /// Changes designs.
     Design,
     /// Changes components that are named by their number.
+    #[default]
     Editor,
     /// Finds out which component is meant.
     Clarifier,
@@ -70,6 +71,23 @@ tools! {
 }
 
 impl Tool {
+    /// Whether it is given something under a name.
+    pub(crate) fn takes(self, name: &str) -> bool {
+        let is_group = matches!(self, Tool::AddSecurityGroup | Tool::RemoveSecurityGroup);
+        match name {
+            "clientId" => true,
+            "componentId" => {
+                self.is_on_component() || [Tool::AddComponent, Tool::GetComponent].contains(&self)
+            }
+            "criteria" => self.is_on_component() || self == Tool::SearchComponent,
+            "updates" => [Tool::AddComponent, Tool::UpdateComponent].contains(&self),
+            "designUpdates" => self == Tool::UpdateDesign,
+            "security_group_title" => is_group,
+            "value" => self == Tool::UpdateComponent,
+            _ => false,
+        }
+    }
+
     /// Works on one component, which may still have to be chosen.
     pub(crate) fn is_on_component(self) -> bool {
         matches!(

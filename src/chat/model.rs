@@ -1,67 +1,94 @@
 //! What a language model makes of a message that no form of the grammar fits: one call as JSON, which is
 //! believed as far as `veto` lets it.
 
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::kind::is_hidden;
-use super::vocabulary::{ELEMENTS, PHRASES, TYPES, component_type, field};
-use super::{Call, Sentence, Tool, check_model_call, value};
+use super::veto::{check_fields, check_ids, check_words};
+use super::vocabulary::{
+    COMPONENT, DESIGN, Field, TYPES, by_key, component_key, component_type, elements,
+};
+use super::{Call, Sentence, Tool};
 use crate::plan::message::unfenced;
 
 /// What came of asking a model.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Advice {
     Call(Call),
-    /// It asks back.
-    Ask(String),
-    /// It gave a call that is refused, and why.
-    Refused(String),
+    /// A question, or why its call is refused, as the reply begins.
+    Text(String),
 }
 
 /// Longest question of a model that is passed on, in characters.
 const ASK_MAX: usize = 300;
 
+/// The answer of a model.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Answer {
+    tool: Option<Tool>,
+    args: Option<Args>,
+    ask: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Args {
+    #[serde(rename = "clientId")]
+    client: Option<String>,
+    #[serde(rename = "componentId")]
+    component: Option<String>,
+    criteria: Option<Vec<Pair>>,
+    updates: Option<Vec<Pair>>,
+    security_group_title: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Pair {
+    field: String,
+    value: String,
+}
+
 pub(crate) fn schema() -> Value {
     let text = json!({"type": ["string", "null"]});
-    let pair = json!({
-        "type": "object", "required": ["field", "value"], "additionalProperties": false,
-        "properties": {"field": {"type": "string"}, "value": {"type": "string"}},
-    });
+    let object = |properties: Value| {
+        let names: Vec<&String> = properties
+            .as_object()
+            .into_iter()
+            .flat_map(Map::keys)
+            .collect();
+        json!({
+            "type": ["object", "null"], "required": names, "additionalProperties": false,
+            "properties": properties,
+        })
+    };
+    let pair = object(json!({"field": {"type": "string"}, "value": {"type": "string"}}));
     let pairs = json!({"type": ["array", "null"], "items": pair});
-    let names = [
-        "clientId",
-        "componentId",
-        "criteria",
-        "updates",
-        "security_group_title",
-    ];
-    let args = json!({
-        "type": ["object", "null"], "required": names, "additionalProperties": false,
-        "properties": {"clientId": text, "componentId": text, "criteria": pairs, "updates": pairs, "security_group_title": text},
-    });
-    let tools: Vec<Value> = Tool::ALL
+    let args = object(json!({
+        "clientId": text, "componentId": text, "criteria": pairs, "updates": pairs,
+        "security_group_title": text,
+    }));
+    let tools: Vec<Option<&str>> = Tool::ALL
         .iter()
-        .map(|tool| tool.name().into())
-        .chain([Value::Null])
+        .map(|tool| Some(tool.name()))
+        .chain([None])
         .collect();
-    json!({
-        "type": "object", "required": ["tool", "args", "ask"], "additionalProperties": false,
-        "properties": {"tool": {"type": ["string", "null"], "enum": tools}, "args": args, "ask": text},
-    })
+    let tool = json!({"type": ["string", "null"], "enum": tools});
+    let mut whole = object(json!({"tool": tool, "args": args, "ask": text}));
+    whole["type"] = "object".into();
+    whole
 }
 
 /// Tells the model what there is.
 pub(crate) fn prompt(client: Option<&str>) -> String {
-    let elements: Vec<String> = ELEMENTS
-        .iter()
-        .filter(|one| one.offered)
-        .map(|one| format!("{} ({})", one.key, one.kind))
+    let offered = DESIGN.iter().filter(|field| field.is_offered);
+    let elements: Vec<String> = offered
+        .map(|field| format!("{} ({})", field.key, field.kind))
         .collect();
-    let types: Vec<&str> = TYPES
-        .iter()
-        .filter_map(|words| words.first().copied())
-        .collect();
-    let fields: Vec<&str> = PHRASES.iter().map(|(phrase, _)| *phrase).collect();
+    let types: Vec<&str> = TYPES.iter().map(|(kept, _)| *kept).collect();
+    let fields: Vec<&str> = COMPONENT.iter().flat_map(Field::names).collect();
     let client = client.map_or(String::new(), |client| {
         format!(" The conversation is about client {client}.")
     });
@@ -83,110 +110,92 @@ pub(crate) fn prompt(client: Option<&str>) -> String {
 
 /// Reads the answer of the model to a message.
 pub(crate) fn read(answer: &str, message: &str, client: Option<&str>) -> Result<Advice, String> {
-    let answer: Value =
-        serde_json::from_str(unfenced(answer)).map_err(|_| "it answered with no JSON")?;
-    let ask = answer["ask"].as_str().unwrap_or_default().trim();
-    let name = match answer["tool"].as_str() {
-        Some(name) => name,
-        None if ask.is_empty() => return Err("it named no tool".to_string()),
-        None => {
-            return Ok(Advice::Ask(visible(ask).chars().take(ASK_MAX).collect()));
-        }
+    let answer: Answer = serde_json::from_str(unfenced(answer))
+        .map_err(|fault| visible(&format!("it is no call in JSON: {fault}")))?;
+    let ask = visible(answer.ask.unwrap_or_default().trim());
+    let Some(tool) = answer.tool else {
+        return match ask.is_empty() {
+            true => Err("it named no tool".to_string()),
+            false => {
+                let ask: String = ask.chars().take(ASK_MAX).collect();
+                Ok(Advice::Text(format!("The model asks: {ask}\n")))
+            }
+        };
     };
-    let tool = Tool::ALL.iter().find(|tool| tool.name() == name);
-    let Some(&tool) = tool else {
-        return Ok(Advice::Refused(format!(
-            "there is no tool {}",
-            visible(&value::brief(name))
-        )));
-    };
-    let mut call = Call::new(tool, []);
-    for (key, value) in answer["args"].as_object().into_iter().flatten() {
-        match (key.as_str(), value) {
-            (_, Value::Null) => {}
-            ("clientId" | "componentId" | "security_group_title", Value::String(text)) => {
-                call.set(key, text.as_str())
-            }
-            ("clientId" | "componentId", Value::Number(number)) => {
-                call.set(key, number.to_string())
-            }
-            ("criteria" | "updates" | "designUpdates", value) => {
-                let key = if tool == Tool::UpdateDesign {
-                    "designUpdates"
-                } else {
-                    key
-                };
-                call.set(key, read_fields(tool, value));
-            }
-            (key, _) => {
-                return Ok(Advice::Refused(format!(
-                    "{} is nothing that {name} takes",
-                    visible(&value::brief(key))
-                )));
-            }
-        }
-    }
-    if tool.is_on_component()
-        && !call.args.contains_key("componentId")
-        && !call.args.contains_key("criteria")
-    {
-        call.set("criteria", json!({}));
-    }
-    if let Err(why) = check_model_call(&call, message, client) {
-        return Ok(Advice::Refused(visible(&why)));
-    }
-    // The conversation may be about another client by the time at which the call is carried out.
     let sentence = Sentence::read(message);
-    if let (false, Some(client)) = (
-        call.args.contains_key("clientId"),
+    let call = make_call(
+        tool,
+        answer.args.unwrap_or_default(),
         sentence.client().or(client),
-    ) {
-        call.set("clientId", client);
+    );
+    if let Some(name) = call.args.keys().find(|name| !tool.takes(name)) {
+        return Err(format!("it gave {} to {}", name, tool.name()));
     }
-    Ok(Advice::Call(call))
+    let checked = check_fields(&call)
+        .and_then(|()| check_ids(&call, &sentence, client))
+        .and_then(|()| match tool.can_write() {
+            true => check_words(&call, &sentence),
+            false => Ok(()),
+        });
+    Ok(match checked {
+        Ok(()) => Advice::Call(call),
+        Err(why) => Advice::Text(format!("I did not understand that: {}. ", visible(&why))),
+    })
+}
+
+/// Makes a call under the keys that tools take. Its client is settled now, because the conversation may be
+/// about another one by the time at which the call is carried out.
+fn make_call(tool: Tool, args: Args, client: Option<&str>) -> Call {
+    let mut call = Call::new(tool, []);
+    let texts = [
+        ("clientId", args.client.as_deref().or(client)),
+        ("componentId", args.component.as_deref()),
+        ("security_group_title", args.security_group_title.as_deref()),
+    ];
+    for (key, text) in texts {
+        if let Some(text) = text {
+            call.set(key, text);
+        }
+    }
+    let is_design = tool == Tool::UpdateDesign;
+    let updates = if is_design {
+        "designUpdates"
+    } else {
+        "updates"
+    };
+    let criteria = read_pairs(false, args.criteria);
+    let needs_criteria = tool.is_on_component() && args.component.is_none();
+    if needs_criteria || !criteria.is_empty() {
+        call.set("criteria", criteria);
+    }
+    let fields = read_pairs(is_design, args.updates);
+    if !fields.is_empty() {
+        call.set(updates, fields);
+    }
+    call
+}
+
+fn read_pairs(is_design: bool, pairs: Option<Vec<Pair>>) -> Map<String, Value> {
+    let read = pairs
+        .into_iter()
+        .flatten()
+        .map(|Pair { field: name, value }| {
+            let element = elements(&name)
+                .first()
+                .map(|one| one.key)
+                .filter(|_| is_design);
+            let key = element.or_else(|| component_key(&name).filter(|_| !is_design));
+            let key = key.map_or(name, String::from);
+            let read = match by_key(if is_design { DESIGN } else { COMPONENT }, &key) {
+                Some(field) => field.kind.read(&value.as_str().into()),
+                None => component_type(&value.to_lowercase()).map(Value::from),
+            };
+            (key, read.unwrap_or(value.into()))
+        });
+    read.collect()
 }
 
 /// Leaves out what is not seen.
 fn visible(text: &str) -> String {
     text.chars().filter(|c| !is_hidden(*c)).collect()
-}
-
-/// Reads `[{"field", "value"}]` or an object, with the fields under their paths.
-fn read_fields(tool: Tool, given: &Value) -> Map<String, Value> {
-    let pairs = given.as_array().into_iter().flatten();
-    let pairs =
-        pairs.filter_map(|pair| Some((pair["field"].as_str()?.to_string(), pair["value"].clone())));
-    let object = given.as_object().cloned().unwrap_or_default();
-    let all = object
-        .into_iter()
-        .chain(pairs)
-        .filter(|(_, value)| !value.is_null());
-    let named = all.map(|(key, value)| match key.as_str() {
-        "called" => (key, value),
-        _ if tool == Tool::UpdateDesign => {
-            let known = ELEMENTS
-                .iter()
-                .find(|one| one.key == key || one.label == key);
-            let read = known.and_then(|one| one.kind.read(&value));
-            (
-                known.map_or(key, |one| one.key.to_string()),
-                read.unwrap_or(value),
-            )
-        }
-        _ => match field(&key) {
-            Some("component_type") => {
-                let word = value.as_str().unwrap_or_default().to_lowercase();
-                (
-                    "component_type".to_string(),
-                    component_type(&word).map_or(value, Value::from),
-                )
-            }
-            Some(path) => {
-                let read = super::vocabulary::kind_of(path).and_then(|kind| kind.read(&value));
-                (path.to_string(), read.unwrap_or(value))
-            }
-            None => (key, value),
-        },
-    });
-    named.collect()
 }

@@ -13,21 +13,28 @@ pub(crate) struct Chat {
     pub(crate) pending: Option<Pending>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) question: Option<Question>,
-    /// Digest of what is to be deleted, as it was when a yes was asked for.
+    /// Digest of what was shown of what waits for a yes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) shown: Option<String>,
-    /// When something last ceased to wait, RFC 3339 in UTC: what began to wait until then is over, whoever
-    /// still holds it.
+    /// When something last ceased to wait, RFC 3339 in UTC: what began to wait until then is over.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) settled: Option<String>,
 }
 
+/// A call whose client was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Question {
+    pub(crate) call: Call,
+    pub(crate) expires: String,
+}
+
 /// What an answer is waited for.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum PendingKind {
     /// A yes or a no.
+    #[default]
     Confirm,
     /// One of several components.
     Select,
@@ -78,17 +85,20 @@ pub(crate) struct Difference {
 /// A call that waits for a yes or for the choice of a component.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Pending {
     /// What is waited for.
+    #[serde(default)]
     pub(crate) kind: PendingKind,
     /// Who waits.
+    #[serde(default)]
     pub(crate) agent: ChatAgent,
     /// The tool that will be called.
     pub(crate) tool: Tool,
     /// What it will be given; the choice adds the component.
     pub(crate) args: Map<String, Value>,
     /// Ids of the components that can be chosen, in the order of the list.
+    #[serde(default)]
     pub(crate) candidates: Vec<String>,
     /// The same components, as people tell them apart.
     #[serde(default)]
@@ -100,9 +110,10 @@ pub(crate) struct Pending {
     #[serde(default)]
     pub(crate) destructive: bool,
     /// When it began to wait.
-    #[serde(rename = "created_at", alias = "createdAt")]
+    #[serde(default, rename = "created_at", alias = "createdAt")]
     pub(crate) created_at: String,
     /// When it is forgotten.
+    #[serde(default)]
     pub(crate) expires: String,
     /// What follows once a component is chosen from the list that was offered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -111,7 +122,7 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// Makes one for a call; its times are set when it is kept.
+    /// Makes one for a call; the rest is filled in when it begins to wait.
     pub(crate) fn new(kind: PendingKind, agent: ChatAgent, call: Call) -> Pending {
         Pending {
             kind,
@@ -134,30 +145,4 @@ impl Pending {
             args: self.args.clone(),
         }
     }
-}
-
-/// A call that lacks something, which the user was asked for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Question {
-    pub(crate) call: Call,
-    pub(crate) lacks: Lack,
-    /// What can be chosen by its number.
-    pub(crate) options: Vec<String>,
-    /// The question as it was put.
-    pub(crate) text: String,
-    pub(crate) expires: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) enum Lack {
-    Client,
-    /// The type of a new component.
-    Type,
-    Group,
-    /// Which part of the design has the value that is kept under this name.
-    Element(String),
-    /// The field of a component, and what it is to become where that is known.
-    Field(Option<String>),
-    /// The value of a field or of a part of the design.
-    Value(String),
 }

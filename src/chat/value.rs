@@ -1,64 +1,158 @@
-//! Values and keys from strangers: which keys there are, and how a change goes into a record. Agents ask before they offer a change, tools when they make it.
+//! Values and keys from strangers: which keys there are, and how a change goes into a record. Agents ask
+//! before they offer a change, tools when they make it.
 
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
 use super::kind::Kind;
-use super::record::{Component, Design};
-use super::vocabulary::{ELEMENTS, Element, FIELDS, PROTECTED, TYPES, component_type, kind_of};
-
-/// How alike two keys must be to be taken for one.
-const ALIKE: f64 = 0.85;
+use super::vocabulary::{COMPONENT, DESIGN, Field, TYPES, by_key, component_type, is_protected};
 
 /// Changes that were checked.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Changes {
-    /// What can be changed: path, or key of a design, and value.
-    pub(crate) taken: Vec<(&'static str, Value)>,
+    /// What can be changed, and to what.
+    pub(crate) accepted: Vec<(&'static Field, Value)>,
     /// Keys that cannot be changed.
     pub(crate) rejected: Vec<String>,
-    /// What is wrong with them, and with values.
+    /// What is wrong with values.
     pub(crate) faults: Vec<String>,
 }
 
-/// Finds a part of a design by its key; one that is nearly the same will do.
-pub(crate) fn element(key: &str) -> Option<&'static Element> {
-    let key = key.to_lowercase().replace([' ', '-', '.'], "_");
-    let key = match key.as_str() {
-        "socialiconstyle" => "social_icon_style",
-        key => key,
-    };
-    let like = |element: &&Element| strsim::normalized_levenshtein(element.key, key) >= ALIKE;
-    let is_it = |element: &&Element| {
-        let (column, field) = element.path;
-        element.key == key || key == format!("{column}_{field}").to_lowercase()
-    };
-    let exact = ELEMENTS.iter().find(is_it);
-    exact.or_else(|| ELEMENTS.iter().find(like))
+impl Changes {
+    /// Returns what is wrong with keys and values of a component.
+    pub(crate) fn reasons(&self) -> String {
+        let rejected = self.rejected.iter().map(|key| rejection(key));
+        let all: Vec<String> = self.faults.iter().cloned().chain(rejected).collect();
+        all.join("; ")
+    }
 }
 
-/// Checks changes of a design. Keys that there are not are left out.
-pub(crate) fn design_changes(updates: &Map<String, Value>) -> Changes {
+/// Says why a key of a component cannot be changed.
+pub(super) fn rejection(key: &str) -> String {
+    match is_protected(key) {
+        true => format!("{key} is protected and cannot be changed"),
+        false => format!("{} is no field of a component", brief(key)),
+    }
+}
+
+/// Checks changes: `{"props": {"title": …}}` as well as `{"props.title": …}`.
+pub(crate) fn check_changes(fields: &'static [Field], updates: &Map<String, Value>) -> Changes {
     let mut changes = Changes::default();
-    for (key, value) in updates {
-        let Some(element) = element(key) else {
-            changes.rejected.push(key.clone());
-            continue;
-        };
-        match element.kind.read(value) {
-            Some(value) => changes.taken.push((element.key, value)),
-            None => changes
-                .faults
-                .push(fault(element.label, value, element.kind)),
+    let updates = Value::Object(updates.clone());
+    for (key, value) in flatten(&updates) {
+        match by_key(fields, &key) {
+            Some(field) => match field.kind.read(value) {
+                Some(value) => changes.accepted.push((field, value)),
+                None => changes.faults.push(fault(field, value)),
+            },
+            None => changes.rejected.push(key),
         }
     }
     changes
 }
 
-fn fault(what: &str, value: &Value, kind: Kind) -> String {
+fn fault(field: &Field, value: &Value) -> String {
+    let value = brief(&plain(value));
     format!(
-        "{what} cannot be `{}`; allowed: {kind}",
-        brief(&plain(value))
+        "{} cannot be `{value}`; allowed: {}",
+        field.label(),
+        field.kind
     )
+}
+
+/// Returns what of a record is none of the options that there are.
+pub(crate) fn find_odd(fields: &'static [Field], record: &impl Serialize) -> Option<String> {
+    let record = json!(record);
+    fields.iter().find_map(|field| {
+        let value = get(&record, field.path).filter(|value| !value.is_null())?;
+        let is_odd = matches!(field.kind, Kind::Options(_)) && field.kind.read(value).is_none();
+        is_odd.then(|| fault(field, value))
+    })
+}
+
+/// Makes changes in a record; what else its objects hold stays.
+pub(crate) fn change<T: Serialize + DeserializeOwned>(record: &T, changes: &Changes) -> Option<T> {
+    let mut record = json!(record);
+    for (field, value) in &changes.accepted {
+        set(&mut record, field.path, value.clone());
+    }
+    serde_json::from_value(record).ok()
+}
+
+/// Checks the type of a new component.
+pub(crate) fn new_type(updates: &Map<String, Value>) -> Result<&'static str, String> {
+    let word = updates
+        .get("component_type")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let word = word.trim().to_lowercase();
+    if word.is_empty() {
+        return Err("component_type is required".to_string());
+    }
+    component_type(&word).ok_or_else(|| {
+        let types: Vec<&str> = TYPES.iter().map(|(kept, _)| *kept).collect();
+        let (word, types) = (brief(&word), types.join(", "));
+        format!("component_type cannot be `{word}`; allowed: {types}")
+    })
+}
+
+/// Returns the values in an object and in those in it, each with its path.
+pub(crate) fn flatten(value: &Value) -> Vec<(String, &Value)> {
+    let mut flat = Vec::new();
+    for (key, value) in value.as_object().into_iter().flatten() {
+        match value {
+            Value::Object(_) => {
+                let inner = flatten(value).into_iter();
+                flat.extend(inner.map(|(path, value)| (format!("{key}.{path}"), value)));
+            }
+            value => flat.push((key.clone(), value)),
+        }
+    }
+    flat
+}
+
+/// Writes `props.title` as `title` in `props`, the way in which a new component is described.
+pub(crate) fn nest(fields: &Map<String, Value>) -> Map<String, Value> {
+    let mut nested = json!({});
+    for (path, value) in fields {
+        set(&mut nested, path, value.clone());
+    }
+    nested.as_object().cloned().unwrap_or_default()
+}
+
+pub(crate) fn get<'v>(record: &'v Value, path: &str) -> Option<&'v Value> {
+    path.split('.')
+        .try_fold(record, |value, key| value.get(key))
+}
+
+/// Sets the value at a path, with the objects on the way to it.
+fn set(record: &mut Value, path: &str, value: Value) {
+    let mut place = record;
+    for key in path.split('.') {
+        if !place.is_object() {
+            *place = json!({});
+        }
+        place = &mut place[key];
+    }
+    *place = value;
+}
+
+/// Returns what people call the field at a path: its own last name, if it is none that is known.
+pub(crate) fn label(path: &str) -> String {
+    let known = DESIGN
+        .iter()
+        .chain(COMPONENT)
+        .find(|field| field.path == path);
+    let last = || path.rsplit('.').next().unwrap_or(path).replace('_', " ");
+    known.map_or_else(last, |field| field.label().to_string())
+}
+
+/// Writes a value as people do: a text without its quotes.
+pub(crate) fn plain(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), String::from)
 }
 
 /// Cuts a text that is to be quoted in a sentence.
@@ -69,153 +163,10 @@ pub(crate) fn brief(text: &str) -> String {
     }
 }
 
-/// Says what of a design is none of the options that it has.
-pub(crate) fn odd_design(design: &Design) -> Option<String> {
-    let record = serde_json::to_value(design).ok()?;
-    ELEMENTS.iter().find_map(|element| {
-        let (column, field) = element.path;
-        odd(element.label, record.get(column)?.get(field)?, element.kind)
-    })
-}
-
-/// Says what of a component is none of the options that it has.
-pub(crate) fn odd_component(component: &Component) -> Option<String> {
-    let record = serde_json::to_value(component).ok()?;
-    FIELDS.iter().find_map(|(path, kind)| {
-        let mut keys = path.split('.');
-        let value = keys.try_fold(&record, |value, key| value.get(key))?;
-        odd(label(path), value, *kind)
-    })
-}
-
-/// Says that a value which is there is none of the options.
-fn odd(what: &str, value: &Value, kind: Kind) -> Option<String> {
-    let is_free = !matches!(kind, Kind::Options(_)) || value.is_null();
-    (!is_free && kind.read(value).is_none()).then(|| fault(what, value, kind))
-}
-
-/// Changes a design; what else its columns hold stays.
-pub(crate) fn changed_design(design: &Design, changes: &Changes) -> Option<Design> {
-    let mut record = serde_json::to_value(design).ok()?;
-    for (key, value) in &changes.taken {
-        let (column, field) = element(key)?.path;
-        set(&mut record, &[column, field], value.clone());
-    }
-    serde_json::from_value(record).ok()
-}
-
-/// Checks changes of a component: `{"props": {"title": …}}` as well as `{"props.title": …}`.
-pub(crate) fn component_changes(updates: &Map<String, Value>) -> Changes {
-    let mut flat = Vec::new();
-    flatten("", updates, 0, &mut flat);
-    let mut changes = Changes::default();
-    for (key, value) in flat {
-        let known = FIELDS.iter().find(|(path, _)| *path == key);
-        match known.map(|(path, kind)| (*path, *kind, kind.read(value))) {
-            Some((path, _, Some(value))) => changes.taken.push((path, value)),
-            Some((path, kind, None)) => changes.faults.push(fault(label(path), value, kind)),
-            None => {
-                let why = match PROTECTED.contains(&key.as_str()) {
-                    true => "is protected and cannot be changed",
-                    false => "is no field of a component",
-                };
-                changes.faults.push(format!("{} {why}", brief(&key)));
-                changes.rejected.push(key);
-            }
-        }
-    }
-    changes
-}
-
-fn flatten<'a>(
-    above: &str,
-    object: &'a Map<String, Value>,
-    depth: usize,
-    flat: &mut Vec<(String, &'a Value)>,
-) {
-    for (key, value) in object {
-        let path = match above {
-            "" => key.clone(),
-            above => format!("{above}.{key}"),
-        };
-        match value {
-            Value::Object(inner) if depth < 2 => flatten(&path, inner, depth + 1, flat),
-            value => flat.push((path, value)),
-        }
-    }
-}
-
-/// Checks the type of a new component.
-pub(crate) fn new_type(updates: &Map<String, Value>) -> Result<&'static str, String> {
-    let word = match updates.get("component_type") {
-        Some(Value::String(word)) if !word.trim().is_empty() => word.trim().to_lowercase(),
-        _ => return Err("component_type is required".to_string()),
-    };
-    component_type(&word).ok_or_else(|| {
-        let types: Vec<&str> = TYPES
-            .iter()
-            .filter_map(|words| words.first().copied())
-            .collect();
-        let types = types.join(", ");
-        format!(
-            "component_type cannot be `{}`; allowed: {types}",
-            brief(&word)
-        )
-    })
-}
-
-/// Changes a component; what else its objects hold stays.
-pub(crate) fn changed_component(component: &Component, changes: &Changes) -> Option<Component> {
-    let mut record = serde_json::to_value(component).ok()?;
-    for (path, value) in &changes.taken {
-        set(
-            &mut record,
-            &path.split('.').collect::<Vec<_>>(),
-            value.clone(),
-        );
-    }
-    serde_json::from_value(record).ok()
-}
-
-/// Sets the value at a path, with the objects on the way to it.
-pub(crate) fn set(record: &mut Value, path: &[&str], value: Value) {
-    let Some((key, rest)) = path.split_first() else {
-        *record = value;
-        return;
-    };
-    if !record.is_object() {
-        *record = json!({});
-    }
-    if let Value::Object(object) = record {
-        set(object.entry(*key).or_insert(Value::Null), rest, value);
-    }
-}
-
-/// Returns what people call the field at a path; a path that there is not is its own name.
-pub(crate) fn label(path: &str) -> &str {
-    if kind_of(path).is_none() {
-        return path;
-    }
-    match path {
-        "link_props.spacesize" => "spacing",
-        "layout_props.textalignment" => "alignment",
-        "is_blur" => "blur",
-        "is_secured" => "secure",
-        "display_order" => "order",
-        path => path.rsplit('.').next().unwrap_or(path),
-    }
-}
-
-/// Writes a value as people do: a text without its quotes.
-pub(crate) fn plain(value: &Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), String::from)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::chat::record::{Component, Design};
 
     fn object(value: Value) -> Map<String, Value> {
         value.as_object().cloned().unwrap_or_default()
@@ -229,7 +180,6 @@ mod tests {
             ("Button Radius", Some("button_radius")),
             ("button-radius", Some("button_radius")),
             ("button_design.radius", Some("button_radius")),
-            ("button_radios", Some("button_radius")),
             ("socialIconStyle", Some("social_icon_style")),
             ("social-icon-style", Some("social_icon_style")),
             ("social icon style", Some("social_icon_style")),
@@ -241,7 +191,11 @@ mod tests {
             ("button_radius'; DROP TABLE designs;--", None),
             ("", None),
         ] {
-            assert_eq!(element(key).map(|element| element.key), expected, "{key}");
+            assert_eq!(
+                by_key(DESIGN, key).map(|field| field.key),
+                expected,
+                "{key}"
+            );
         }
     }
 
@@ -253,13 +207,16 @@ mod tests {
             props: object(json!({"title": "a", "icon": "star"})),
             ..Component::default()
         };
-        let changes = component_changes(&object(json!({
-            "props": {"caption": "c"}, "props.title": "b", "is_blur": "true",
-            "manual_edits.properties.radius": "full",
-            "component_type": "banner", "props.icon": "x", "record": "y",
-        })));
+        let changes = check_changes(
+            COMPONENT,
+            &object(json!({
+                "props": {"caption": "c"}, "props.title": "b", "is_blur": "true",
+                "manual_edits.properties.radius": "full",
+                "component_type": "banner", "props.icon": "x", "record": "y",
+            })),
+        );
         assert_eq!(changes.rejected, ["component_type", "props.icon", "record"]);
-        let changed = changed_component(&component, &changes).unwrap();
+        let changed = change(&component, &changes).unwrap();
         let props = json!({"title": "b", "icon": "star", "caption": "c"});
         assert_eq!(changed.props, object(props));
         assert!(changed.is_blur);
@@ -276,9 +233,9 @@ mod tests {
             ..Design::default()
         };
         let updates = object(json!({"button_radius": "FULL", "hover": "x"}));
-        let changes = design_changes(&updates);
+        let changes = check_changes(DESIGN, &updates);
         assert_eq!(changes.rejected, ["hover"]);
-        let changed = changed_design(&design, &changes).unwrap();
+        let changed = change(&design, &changes).unwrap();
         let button = json!({"style": "solid", "radius": "full"});
         assert_eq!(changed.button_design, object(button));
     }

@@ -1,272 +1,226 @@
-//! The words of the chat, as tables: what a design can be, what components are called and what their
-//! fields are called. Notes on the chat specification, sections 2.2 and 2.5.
+//! The words of the chat, as tables: the fields of a design and of a component with what they can be and
+//! what people call them, and the types of components. Notes on the chat specification, section 2.5.
 
-use super::kind::Kind;
+use super::kind::Kind::{self, Address, Color, Flag, Moment, Name, Number, Text};
 
-const BACKGROUNDS: &[&str] = &["none", "solid", "gradient", "image", "video", "dualcolor"];
-const CARD_STYLES: &[&str] = &["solid", "stroked", "soft-shadow", "hard-shadow"];
-const LAYOUTS: &[&str] = &["classic", "compact", "banner", "imaged"];
-const RADII: &[&str] = &["no-radius", "small", "medium", "full"];
-const STYLES: &[&str] = &["solid", "stroked", "soft-shadow"];
+const BACKGROUNDS: Kind =
+    Kind::Options(&["none", "solid", "gradient", "image", "video", "dualcolor"]);
+const CARD_STYLES: Kind = Kind::Options(&["solid", "stroked", "soft-shadow", "hard-shadow"]);
+const LAYOUTS: Kind = Kind::Options(&["classic", "compact", "banner", "imaged"]);
+const RADII: Kind = Kind::Options(&["no-radius", "small", "medium", "full"]);
+const STYLES: Kind = Kind::Options(&["solid", "stroked", "soft-shadow"]);
 
-/// A part of a design that can be changed.
+/// A field of a design or of a component.
 #[derive(Debug)]
-pub(crate) struct Element {
+pub(crate) struct Field {
     /// The key under which tools take it.
     pub(crate) key: &'static str,
-    pub(crate) label: &'static str,
-    /// Column and key of the design.
-    pub(crate) path: (&'static str, &'static str),
+    /// Column and keys in its record, with dots between.
+    pub(crate) path: &'static str,
+    /// What people call it, with `|` between; the first is its label.
+    names: &'static str,
     pub(crate) kind: Kind,
-    /// Groups of words, one of each of which names it.
-    pub(crate) words: &'static [&'static [&'static str]],
     /// Whether the chat changes it; tools take all of them.
-    pub(crate) offered: bool,
+    pub(crate) is_offered: bool,
 }
 
-const BACKGROUND: &[&str] = &["background", "backgrounds"];
-const BUTTON: &[&str] = &["button", "buttons"];
-const CARD: &[&str] = &["card", "cards"];
-const COLOR: &[&str] = &["color", "colors", "colour", "colours"];
-const FONT: &[&str] = &["font", "fonts"];
-const LINK: &[&str] = &["link", "links"];
-const RADIUS: &[&str] = &["radius", "radii", "corner", "corners"];
-const STYLE: &[&str] = &["style", "styles", "styling"];
-const TEXT: &[&str] = &["text", "texts"];
+impl Field {
+    pub(crate) fn label(&self) -> &'static str {
+        self.names().next().unwrap_or(self.key)
+    }
 
-macro_rules! elements {
-    ($($key:literal, $label:literal, $column:literal . $field:literal, $kind:expr,
-       [$($words:expr),*], $offered:literal;)+) => {
-        &[$(Element { key: $key, label: $label, path: ($column, $field), kind: $kind,
-            words: &[$($words),*], offered: $offered },)+]
+    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.names.split('|')
+    }
+}
+
+/// Rows of key, path, names, kind, and whether it is offered; the key of a component's field is its path.
+macro_rules! fields {
+    ($($path:literal, $names:literal, $kind:ident;)+) => {
+        fields! { $($path, $path, $names, $kind, true;)+ }
+    };
+    ($($key:literal, $path:literal, $names:literal, $kind:ident, $is_offered:literal;)+) => {
+        &[$(Field {
+            key: $key,
+            path: $path,
+            names: $names,
+            kind: $kind,
+            is_offered: $is_offered,
+        },)+]
     };
 }
 
-pub(crate) static ELEMENTS: &[Element] = elements! {
-    "layout", "layout", "header_design"."Layout", Kind::Options(LAYOUTS), [&["layout"]], true;
-    "social_icon_style", "social icon style", "header_design"."social-icon-style",
-        Kind::Options(STYLES), [&["social", "icon", "icons"], STYLE], true;
-    "desktop_background_type", "desktop background", "desktop_background"."type",
-        Kind::Options(BACKGROUNDS), [&["desktop"], BACKGROUND], true;
-    "page_background", "page background", "page_props"."background",
-        Kind::Options(BACKGROUNDS), [&["page"], BACKGROUND], true;
-    "appearance_background", "appearance background", "appearance"."background",
-        Kind::Options(BACKGROUNDS), [&["appearance"], BACKGROUND], true;
-    "card_style", "card style", "card_design"."style", Kind::Options(CARD_STYLES), [CARD, STYLE], true;
-    "card_radius", "card radius", "card_design"."radius", Kind::Options(RADII), [CARD, RADIUS], true;
-    "button_style", "button style", "button_design"."style", Kind::Options(STYLES),
-        [BUTTON, STYLE], true;
-    "button_radius", "button radius", "button_design"."radius", Kind::Options(RADII),
-        [BUTTON, RADIUS], true;
-    "link_text_color", "link text color", "link_block"."text", Kind::Color, [LINK, TEXT, COLOR], true;
-    "link_background_color", "link background color", "link_block"."background", Kind::Color,
-        [LINK, BACKGROUND, COLOR], true;
-    "card_text_color", "card text color", "card_block"."text", Kind::Color, [CARD, TEXT, COLOR], true;
-    "card_background_color", "card background color", "card_block"."background", Kind::Color,
-        [CARD, BACKGROUND, COLOR], true;
-    "card_button_color", "card button color", "card_block"."button", Kind::Color,
-        [CARD, BUTTON, COLOR], true;
-    "desktop_background_gradient", "desktop background gradient", "desktop_background"."gradient_type",
-        Kind::Name, [&["desktop"], BACKGROUND, &["gradient"]], true;
-    "title_font", "title font", "text_props"."titles", Kind::Name, [&["title", "titles"], FONT], true;
-    "subtitle_font", "subtitle font", "text_props"."subtitles", Kind::Name,
-        [&["subtitle", "subtitles"], FONT], true;
-    "page_filter", "page filter", "page_props"."filter", Kind::Text, [&["page"], &["filter"]], false;
-    "page_animation", "page animation", "page_props"."animation", Kind::Text,
-        [&["page"], &["animation"]], false;
-    "appearance_video", "appearance video", "appearance"."video", Kind::Text,
-        [&["appearance"], &["video"]], false;
-    "appearance_image", "appearance image", "appearance"."image", Kind::Text,
-        [&["appearance"], &["image"]], false;
-    "appearance_media", "appearance media", "appearance"."media", Kind::Text,
-        [&["appearance"], &["media"]], false;
+/// The fields of a design. The last word of a label names all fields that end in it.
+pub(crate) static DESIGN: &[Field] = fields! {
+    "layout", "header_design.Layout", "layout", LAYOUTS, true;
+    "social_icon_style", "header_design.social-icon-style", "social icon style", STYLES, true;
+    "desktop_background_type", "desktop_background.type", "desktop background", BACKGROUNDS, true;
+    "page_background", "page_props.background", "page background", BACKGROUNDS, true;
+    "appearance_background", "appearance.background", "appearance background", BACKGROUNDS, true;
+    "card_style", "card_design.style", "card style", CARD_STYLES, true;
+    "card_radius", "card_design.radius", "card radius", RADII, true;
+    "button_style", "button_design.style", "button style", STYLES, true;
+    "button_radius", "button_design.radius", "button radius", RADII, true;
+    "link_text_color", "link_block.text", "link text color", Color, true;
+    "link_background_color", "link_block.background", "link background color", Color, true;
+    "card_text_color", "card_block.text", "card text color", Color, true;
+    "card_background_color", "card_block.background", "card background color", Color, true;
+    "card_button_color", "card_block.button", "card button color", Color, true;
+    "desktop_background_gradient", "desktop_background.gradient_type",
+        "desktop background gradient", Name, true;
+    "title_font", "text_props.titles", "title font", Name, true;
+    "subtitle_font", "text_props.subtitles", "subtitle font", Name, true;
+    "page_filter", "page_props.filter", "page filter", Text, false;
+    "page_animation", "page_props.animation", "page animation", Text, false;
+    "appearance_video", "appearance.video", "appearance video", Text, false;
+    "appearance_image", "appearance.image", "appearance image", Text, false;
+    "appearance_media", "appearance.media", "appearance media", Text, false;
 };
 
-/// Further words of parts of a design, which no message changes.
-pub(super) const NEVER: &str = "hover animation animations effect effects spacing size padding margin \
-    margins transition transitions css color colour palette palate theme shadow";
+/// The fields of a component.
+pub(crate) static COMPONENT: &[Field] = fields! {
+    "props.title", "title|heading|header", Text;
+    "props.caption", "caption|subtitle|subheading", Text;
+    "props.subtitle", "props.subtitle", Text;
+    "props.description", "description|desc|content|text", Text;
+    "props.text", "body", Text;
+    "link_props.url", "url|link|href|website", Address;
+    "link_props.link", "link_props.link", Address;
+    "link_props.href", "link_props.href", Address;
+    "link_props.spacesize", "spacing", Text;
+    "link_props.spacing", "link_props.spacing", Text;
+    "layout_props.textalignment", "alignment|text alignment", Text;
+    "layout_props.alignment", "layout_props.alignment", Text;
+    "layout_props.filter", "filter", Text;
+    "layout_props.aspectRatio", "aspect ratio", Text;
+    "layout_props.cardType", "card type", Text;
+    "layout_props.orientation", "orientation", Text;
+    "manual_edits.properties.style", "style", CARD_STYLES;
+    "manual_edits.properties.radius", "radius", RADII;
+    "manual_edits.properties.cardcolor", "card color", Color;
+    "manual_edits.properties.font", "font", Text;
+    "manual_edits.properties.textcolor", "text color", Color;
+    "manual_edits.properties.backgroundColor", "background|background color", Color;
+    "sawall", "sawall", Flag;
+    "sawall_content", "sawall content", Text;
+    "layout", "layout|template", Text;
+    "schedule_enabled", "schedule enabled", Flag;
+    "schedule_start", "schedule start", Moment;
+    "schedule_end", "schedule end", Moment;
+    "manual_edit", "manual edit", Flag;
+    "is_blur", "blur|is blur", Flag;
+    "is_secured", "secure|is secured", Flag;
+    "display_order", "order|display order|position", Number;
+};
+
+/// Fields that no update changes, and what people call them.
+pub(super) const PROTECTED: &[(&str, &str)] = &[
+    ("component_type", "type|component type"),
+    ("componentId", "id|component id"),
+    ("clientId", "client id"),
+    ("library_id", "library id"),
+];
+
+/// Words that set a field to true, and with `un` in front to false.
+pub(super) const STATES: &[(&str, &str)] = &[
+    ("secured", "is_secured"),
+    ("secure", "is_secured"),
+    ("blurred", "is_blur"),
+    ("blur", "is_blur"),
+    ("scheduled", "schedule_enabled"),
+    ("schedule", "schedule_enabled"),
+];
+
+/// Types of components; the first word is what is kept.
+pub(crate) const TYPES: &[(&str, &str)] = &[
+    ("cards", "card"),
+    ("buttons", "button"),
+    ("texts", "text"),
+    ("images", "image"),
+    ("headers", "header"),
+    ("footers", "footer"),
+    ("banner", "banners"),
+    ("link", "links"),
+];
 
 /// Words that speak of a design.
-pub(super) const DESIGN: &str = "design designs designing layout appearance visual style styles styling \
-    button buttons card cards banner background color colors colour colours palette theme radius shadow \
-    font fonts gradient solid stroked soft-shadow hard-shadow classic compact imaged social icon icons header";
-
-/// Types of components, each with the words for it; the first is what is kept.
-pub(super) const TYPES: &[&[&str]] = &[
-    &["cards", "card"],
-    &["buttons", "button"],
-    &["texts", "text"],
-    &["images", "image"],
-    &["headers", "header"],
-    &["footers", "footer"],
-    &["banner", "banners"],
-    &["link", "links"],
-];
-
-/// Fields of a component with what they can be: column and key, or a column of its own.
-pub(super) const FIELDS: &[(&str, Kind)] = &[
-    ("props.title", Kind::Text),
-    ("props.caption", Kind::Text),
-    ("props.subtitle", Kind::Text),
-    ("props.description", Kind::Text),
-    ("props.text", Kind::Text),
-    ("link_props.url", Kind::Address),
-    ("link_props.link", Kind::Address),
-    ("link_props.href", Kind::Address),
-    ("link_props.spacesize", Kind::Text),
-    ("link_props.spacing", Kind::Text),
-    ("layout_props.textalignment", Kind::Text),
-    ("layout_props.alignment", Kind::Text),
-    ("layout_props.filter", Kind::Text),
-    ("layout_props.aspectRatio", Kind::Text),
-    ("layout_props.cardType", Kind::Text),
-    ("layout_props.orientation", Kind::Text),
-    ("manual_edits.properties.style", Kind::Options(CARD_STYLES)),
-    ("manual_edits.properties.radius", Kind::Options(RADII)),
-    ("manual_edits.properties.cardcolor", Kind::Color),
-    ("manual_edits.properties.font", Kind::Text),
-    ("manual_edits.properties.textcolor", Kind::Color),
-    ("manual_edits.properties.backgroundColor", Kind::Color),
-    ("sawall", Kind::Flag),
-    ("sawall_content", Kind::Text),
-    ("layout", Kind::Text),
-    ("schedule_enabled", Kind::Flag),
-    ("schedule_start", Kind::Moment),
-    ("schedule_end", Kind::Moment),
-    ("manual_edit", Kind::Flag),
-    ("is_blur", Kind::Flag),
-    ("is_secured", Kind::Flag),
-    ("display_order", Kind::Number),
-];
-
-/// Fields that no update changes.
-pub(super) const PROTECTED: &[&str] = &[
-    "clientId",
-    "client_id",
-    "componentId",
-    "component_id",
-    "component_type",
-    "library_id",
-    "libraryId",
-];
-
-/// What people call the fields of a component.
-pub(super) const PHRASES: &[(&str, &str)] = &[
-    ("title", "props.title"),
-    ("heading", "props.title"),
-    ("header", "props.title"),
-    ("titled", "props.title"),
-    ("called", "props.title"),
-    ("named", "props.title"),
-    ("caption", "props.caption"),
-    ("subtitle", "props.caption"),
-    ("subheading", "props.caption"),
-    ("description", "props.description"),
-    ("desc", "props.description"),
-    ("content", "props.description"),
-    ("text", "props.description"),
-    ("body", "props.text"),
-    ("link", "link_props.url"),
-    ("url", "link_props.url"),
-    ("href", "link_props.url"),
-    ("website", "link_props.url"),
-    ("spacing", "link_props.spacesize"),
-    ("alignment", "layout_props.textalignment"),
-    ("text alignment", "layout_props.textalignment"),
-    ("filter", "layout_props.filter"),
-    ("aspect ratio", "layout_props.aspectRatio"),
-    ("card type", "layout_props.cardType"),
-    ("orientation", "layout_props.orientation"),
-    ("layout", "layout"),
-    ("template", "layout"),
-    ("order", "display_order"),
-    ("display order", "display_order"),
-    ("position", "display_order"),
-    ("blur", "is_blur"),
-    ("secure", "is_secured"),
-    ("radius", "manual_edits.properties.radius"),
-    ("card color", "manual_edits.properties.cardcolor"),
-    ("card colour", "manual_edits.properties.cardcolor"),
-    ("text color", "manual_edits.properties.textcolor"),
-    ("text colour", "manual_edits.properties.textcolor"),
-    ("background", "manual_edits.properties.backgroundColor"),
-    (
-        "background color",
-        "manual_edits.properties.backgroundColor",
-    ),
-    (
-        "background colour",
-        "manual_edits.properties.backgroundColor",
-    ),
-    ("font", "manual_edits.properties.font"),
-    ("style", "manual_edits.properties.style"),
-    ("type", "component_type"),
-    ("component type", "component_type"),
-    ("id", "componentId"),
-    ("client id", "clientId"),
-    ("component id", "componentId"),
-    ("library id", "library_id"),
-];
-
-/// Words that set a field, and to what.
-pub(super) const STATES: &[(&str, &str, bool)] = &[
-    ("secured", "is_secured", true),
-    ("secure", "is_secured", true),
-    ("blurred", "is_blur", true),
-    ("blur", "is_blur", true),
-    ("scheduled", "schedule_enabled", true),
-    ("schedule", "schedule_enabled", true),
-    ("unsecured", "is_secured", false),
-    ("unsecure", "is_secured", false),
-    ("unblurred", "is_blur", false),
-    ("unblur", "is_blur", false),
-    ("unscheduled", "schedule_enabled", false),
-    ("unschedule", "schedule_enabled", false),
-];
-
-/// Words that a text is not written with unless it stands in quotes: they may begin another request or
-/// restrict this one.
-pub(super) const TANGLING: &str = "and then or but also plus unless except if instead because when while \
-    until before after without provided providing once otherwise not nor only given assuming till whenever \
-    though although";
-
-/// Verbs by what they ask for.
-pub(super) const CREATE: &str = "add create insert build attach assign grant put";
-pub(super) const DELETE: &str = "delete remove erase drop detach revoke unassign discard rid";
-pub(super) const SHOW: &str = "show list get view display find fetch see describe tell search";
-pub(super) const SET: &str = "set change update edit modify rename adjust alter switch replace turn use \
-    move make mark blur secure schedule unblur unsecure unschedule";
-
-/// Words beside those that name something, which a request that a model reads may have.
-pub(super) const FILLERS: &str = "a an the my our this that its it of on in to into from for with as at by be is \
-    are has have having should please thanks thank you i i'd i'm am want need needs would like me us \
-    let's let so give take component components client group security field value id number called named \
-    titled title new whose which what";
+const ABOUT_DESIGN: &str = "design designs designing layout appearance visual style styles styling button \
+    buttons card cards banner background color colors colour colours palette theme radius shadow font fonts \
+    gradient solid stroked soft-shadow hard-shadow classic compact imaged social icon icons header page";
 
 /// Finds the type of components that a word is for.
 pub(crate) fn component_type(word: &str) -> Option<&'static str> {
-    let named = TYPES.iter().find(|words| words.contains(&word));
-    named.and_then(|words| words.first().copied())
+    let found = TYPES
+        .iter()
+        .find(|(kept, other)| word == *kept || word == *other);
+    found.map(|(kept, _)| *kept)
 }
 
-/// Finds the field that a phrase or a path names; protected ones too.
-pub(super) fn field(phrase: &str) -> Option<&'static str> {
-    let phrase = phrase.to_lowercase();
-    let joined = phrase.replace(['_', '-', ' '], "");
-    let by_phrase = PHRASES
-        .iter()
-        .find(|(words, _)| words.replace(' ', "") == joined);
-    let paths = FIELDS
-        .iter()
-        .map(|(path, _)| *path)
-        .chain(PROTECTED.iter().copied());
-    let mut by_path = paths.filter(|path| path.to_lowercase() == phrase);
-    by_path.next().or(by_phrase.map(|(_, path)| *path))
+/// Returns the field and the value that a word such as `blurred` or `unblur` stands for.
+pub(super) fn state(word: &str) -> Option<(&'static str, bool)> {
+    let bare = word.strip_prefix("un").unwrap_or(word);
+    let found = STATES.iter().find(|(state, _)| *state == bare);
+    found.map(|(_, key)| (*key, bare == word))
 }
 
-pub(super) fn kind_of(path: &str) -> Option<Kind> {
-    let field = FIELDS.iter().find(|(known, _)| *known == path);
-    field.map(|(_, kind)| *kind)
+/// Writes a name in its one form: small letters without blanks and marks, `color` for `colour`, no plural.
+fn normal(name: &str) -> String {
+    let name = name.to_lowercase().replace("colour", "color");
+    let words = name.split([' ', '_', '-', '.', '\t', '\n']);
+    words
+        .map(|word| word.strip_suffix('s').unwrap_or(word))
+        .collect()
+}
+
+/// Finds the field that tools take under a key, in any spelling.
+pub(crate) fn by_key(fields: &'static [Field], key: &str) -> Option<&'static Field> {
+    let key = normal(key);
+    fields
+        .iter()
+        .find(|field| normal(field.key) == key || normal(field.path) == key)
+}
+
+/// Finds the key of the field of a component that people call so; protected ones too.
+pub(super) fn component_key(name: &str) -> Option<&'static str> {
+    let is_it = |other: &str| normal(other) == normal(name);
+    let protected = PROTECTED
+        .iter()
+        .find(|(_, names)| names.split('|').any(is_it));
+    let named = || COMPONENT.iter().find(|field| field.names().any(is_it));
+    let field = || named().or_else(|| by_key(COMPONENT, name));
+    protected
+        .map(|(key, _)| *key)
+        .or_else(|| Some(field()?.key))
+}
+
+/// Whether no update of a component changes what is under a key.
+pub(super) fn is_protected(key: &str) -> bool {
+    PROTECTED
+        .iter()
+        .any(|(protected, _)| normal(protected) == normal(key))
+}
+
+/// Finds the fields of a design that people call so: the one of that name, or all that end in that word.
+pub(crate) fn elements(name: &str) -> Vec<&'static Field> {
+    let offered = || DESIGN.iter().filter(|field| field.is_offered);
+    let is_it = |field: &&Field| {
+        [field.label(), field.key, field.path]
+            .map(normal)
+            .contains(&normal(name))
+    };
+    let ends_so =
+        |field: &&Field| field.label().rsplit(' ').next().map(normal) == Some(normal(name));
+    match offered().find(is_it) {
+        Some(one) => vec![one],
+        None => offered().filter(ends_so).collect(),
+    }
+}
+
+/// Whether a message speaks of a design rather than of components.
+pub(crate) fn is_about_design(message: &str) -> bool {
+    let message = message.to_lowercase();
+    let mut words = message.split(|c: char| !c.is_alphanumeric() && c != '-');
+    !message.contains("component") && words.any(|word| contains_word(ABOUT_DESIGN, word))
 }
 
 pub(super) fn contains_word(list: &str, word: &str) -> bool {

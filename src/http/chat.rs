@@ -12,7 +12,7 @@ use crate::error::{Code, Error, Result};
 use crate::id;
 use crate::llm::Model;
 use crate::ops::answers::trusted_model;
-use crate::ops::chat::{self, DEFAULT, Held, Operation, Remark, Said};
+use crate::ops::chat::{self, DEFAULT, Held, Remark, Said};
 use crate::ops::conversations;
 
 /// How the id of a conversation begins that was begun as one.
@@ -48,7 +48,7 @@ struct Message {
         alias = "pending_operation",
         alias = "pending"
     )]
-    pending_operation: Option<Operation>,
+    pending_operation: Option<Pending>,
 }
 
 /// The reply, in the form of the specification.

@@ -62,37 +62,6 @@ fn a_design_is_shown_and_changed_after_a_yes_only() {
 }
 
 #[test]
-fn a_component_is_chosen_by_its_number() {
-    let world = seeded();
-    let listed = say(
-        &world,
-        "c",
-        "update title of my card component for client 6 to X",
-    );
-    assert_eq!(listed["agent"], "clarifier");
-    assert_eq!(listed["pending"]["candidates"], json!(["101", "102"]));
-    let options = json!([
-        {"id": "101", "type": "cards", "title": "Home"},
-        {"id": "102", "type": "cards", "title": "About"},
-    ]);
-    assert_eq!(listed["pending"]["options"], options);
-    let wrong = say(&world, "c", "9");
-    assert!(
-        wrong["reply"]
-            .as_str()
-            .unwrap()
-            .contains("Invalid selection")
-    );
-    assert_eq!(wrong["pending"]["candidates"], json!(["101", "102"]));
-    let chosen = say(&world, "c", "2");
-    assert_eq!(chosen["pending"]["kind"], "confirm");
-    let change = json!({"label": "title", "before": "About", "after": "X"});
-    assert_eq!(chosen["pending"]["changes"], json!([change]));
-    let done = say(&world, "c", "yes");
-    assert_eq!(done["tool_calls"][0]["args"]["componentId"], "102");
-}
-
-#[test]
 fn a_conversation_that_was_begun_keeps_both_sides_and_what_waits() {
     let world = seeded();
     let begun = world
@@ -149,24 +118,6 @@ fn nobody_confirms_what_another_was_asked() {
     assert_eq!(
         told["response"]["data"]["tool_calls"][0]["name"],
         "deleteComponent"
-    );
-}
-
-/// B-18.
-#[test]
-fn what_is_asked_for_cannot_become_part_of_a_statement() {
-    let world = seeded();
-    say(
-        &world,
-        "d",
-        "update component 101 props.title'; DROP TABLE components to x for client 6",
-    );
-    say(&world, "d", "yes");
-    let listed = say(&world, "e", "list components for client 6");
-    assert!(
-        ["101", "102", "103"]
-            .iter()
-            .all(|id| listed["reply"].as_str().unwrap().contains(id))
     );
 }
 

@@ -33,12 +33,14 @@ B-13 | update title of my card component for client 6 to X | 1.  | select | sear
 B-13 | 9 | Invalid selection | select | -
 B-13 | 2 | proceed | confirm | -
 B-13 | yes | Component 102 updated successfully | - | updateComponent
-B-14 | change my button component with caption Login for client 6 | 103 | - | getComponent
+B-14 | change my button component with caption Login for client 6 | 103 | - | searchComponent
 B-15 | update my footer component for client 6 | No components found | confirm | searchComponent
 B-15 | yes | 3.  | select | searchComponent
 B-16 | list components for client 6 | 103 | - | searchComponent
 B-17 | add a banner with title Hello for client 6 | proceed | confirm | -
 B-17 | yes | Component created successfully | - | addComponent
+B-17 | add a component with title Bye for client 6 | Please specify the type of component | - | -
+B-17 | add a card with title X for client 99 | Client 99 not found | - | -
 ";
 
 #[test]

@@ -35,11 +35,6 @@ pub(crate) fn advise(
     let advice = reply
         .map_err(|error| error.message)
         .and_then(|reply| model::read(&reply.text, message, chat.client.as_deref()));
-    Ok(match advice {
-        Ok(advice) => (Some(advice), Vec::new()),
-        Err(why) => (
-            None,
-            vec![format!("the model gave no answer that can be used: {why}")],
-        ),
-    })
+    let warn = |why| vec![format!("the model gave no answer that can be used: {why}")];
+    Ok(advice.map_or_else(|why| (None, warn(why)), |advice| (Some(advice), Vec::new())))
 }

@@ -14,13 +14,11 @@ mod writes;
 use chrono::TimeDelta;
 use serde_json::{Value, json};
 
-use self::reply::Wait;
-use self::tools::Tools;
 use super::Surroundings;
 use super::conversations::keep_turn;
 use crate::chat::answer::hear;
 use crate::chat::model::Advice;
-use crate::chat::{Chat, Turn};
+use crate::chat::{Called, Chat, Settled, Turn};
 use crate::clock::timestamp;
 use crate::error::{Code, Error, Result};
 use crate::run::{Detail, Speaker};
@@ -28,7 +26,7 @@ use crate::run::{ID_MAX, is_id};
 use crate::store::agency::AgencyTransaction;
 use crate::task::rules::check_text;
 pub(crate) use advice::advise;
-pub(crate) use held::{Held, Operation, Remark};
+pub(crate) use held::{Held, Remark};
 pub(crate) use seed::seed;
 
 /// The conversation of those who name none.
@@ -47,72 +45,64 @@ pub(crate) struct Said<'a> {
     pub(crate) held: Option<&'a Held>,
 }
 
+/// One message while it is answered.
+struct Talk<'a> {
+    transaction: &'a mut dyn AgencyTransaction,
+    chat: Chat,
+    /// The tools that were called.
+    calls: Vec<Called>,
+    /// What became of what waited before.
+    settled: Option<Settled>,
+    /// How the message was understood.
+    reason: &'static str,
+    /// Now, and when what begins to wait is forgotten, RFC 3339 in UTC.
+    now: String,
+    expires: String,
+}
+
 /// Answers a message.
 pub(crate) fn turn(surroundings: &Surroundings, said: &Said<'_>) -> Result<Turn> {
     check(said)?;
     let workspace = surroundings.workspace()?;
     let now = surroundings.clock.now();
-    let wait = i64::try_from(said.pending_ttl)
-        .ok()
-        .and_then(TimeDelta::try_seconds);
-    let expires = wait
-        .and_then(|wait| now.checked_add_signed(wait))
-        .unwrap_or(now);
-    let (now, expires) = (timestamp(now), timestamp(expires));
+    let seconds = i64::try_from(said.pending_ttl).ok();
+    let wait = seconds.and_then(TimeDelta::try_seconds).unwrap_or_default();
+    let expires = now.checked_add_signed(wait).unwrap_or(now);
     super::agents::write(&workspace, |transaction| {
-        let mut chat = transaction.chat(said.conversation)?;
-        if let Some(held) = said.held {
-            held::join(
-                transaction,
-                &mut chat,
-                held,
-                (now.as_str(), expires.as_str()),
-            )?;
-        }
-        let heard = hear(&chat, said.message, &now, said.advice);
-        let is_over = is_over(&chat, &now);
-        let mut tools = Tools {
-            transaction: &mut *transaction,
+        let mut talk = Talk {
+            chat: transaction.chat(said.conversation)?,
+            transaction,
             calls: Vec::new(),
+            settled: None,
+            reason: "what waited is answered",
+            now: timestamp(now),
+            expires: timestamp(expires),
         };
-        let mut reply = reply::reply(&mut tools, &chat, heard, said.message, is_over)?;
-        let tool_calls = tools.calls;
-        let mut shown = None;
-        if let Wait::Pending(pending) = &mut reply.wait {
-            offer::describe(transaction, pending)?;
-            shown = offer::fingerprint(transaction, pending)?;
+        if let Some(held) = said.held {
+            talk.join(held)?;
         }
-        chat.client = reply.client.take().or(chat.client);
-        if !matches!(reply.wait, Wait::Kept) {
-            chat.shown = shown;
-        }
-        remember(&mut chat, reply.wait, &now, &expires);
-        transaction.put_chat(said.conversation, &chat, &now)?;
+        let heard = hear(&talk.chat, said.message, &talk.now, said.advice);
+        let (agent, reply) = talk.answer(heard, said.message)?;
+        talk.transaction
+            .put_chat(said.conversation, &talk.chat, &talk.now)?;
         let turn = Turn {
-            agent: reply.agent,
-            reply: reply.text,
+            agent,
+            reply,
             conversation_id: said.conversation.to_string(),
-            tool_calls,
-            pending: chat.pending,
-            settled: reply.settled,
-            reason: reply.reason.to_string(),
+            tool_calls: talk.calls,
+            pending: talk.chat.pending,
+            settled: talk.settled,
+            reason: talk.reason.to_string(),
         };
-        record_turn(transaction, said, &surroundings.actor, &now, &turn)?;
+        record_turn(
+            talk.transaction,
+            said,
+            &surroundings.actor,
+            &talk.now,
+            &turn,
+        )?;
         Ok(turn)
     })
-}
-
-/// Whether something waited, but no longer does by its time.
-fn is_over(chat: &Chat, now: &str) -> bool {
-    let pending = chat
-        .pending
-        .as_ref()
-        .map(|pending| pending.expires.as_str());
-    let question = chat
-        .question
-        .as_ref()
-        .map(|question| question.expires.as_str());
-    pending.or(question).is_some_and(|expires| expires <= now)
 }
 
 /// Keeps what was said where a conversation was begun for it.
@@ -137,28 +127,6 @@ fn record_turn(
         (Speaker::Agent, turn.reply.as_str(), metadata),
     ];
     keep_turn(transaction, said.conversation, user, now, both)
-}
-
-fn remember(chat: &mut Chat, wait: Wait, now: &str, expires: &str) {
-    if matches!(wait, Wait::Kept) {
-        return;
-    }
-    if chat.pending.is_some() {
-        chat.settled = Some(now.to_string());
-    }
-    (chat.pending, chat.question) = (None, None);
-    match wait {
-        Wait::Pending(mut pending) => {
-            pending.created_at = now.to_string();
-            pending.expires = expires.to_string();
-            chat.pending = Some(*pending);
-        }
-        Wait::Question(mut question) => {
-            question.expires = expires.to_string();
-            chat.question = Some(question);
-        }
-        Wait::Nothing | Wait::Kept => {}
-    }
 }
 
 /// Refuses a message that is none, and a name of a conversation that is none.

@@ -5,48 +5,11 @@ use serde_json::{Map, Value, json};
 
 use super::writes;
 use crate::chat::record::Component;
-use crate::chat::value::{brief, component_changes, plain};
-use crate::chat::{Call, Called, Pending, Tool, object, text};
+use crate::chat::value::{brief, check_changes, flatten, get, plain};
+use crate::chat::vocabulary::COMPONENT;
+use crate::chat::{Call, Tool, object, text};
 use crate::error::Result;
-use crate::error::{Code, Error};
 use crate::store::agency::AgencyTransaction;
-
-/// The tools while one message is answered, and what was called of them.
-pub(super) struct Tools<'a> {
-    pub(super) transaction: &'a mut dyn AgencyTransaction,
-    pub(super) calls: Vec<Called>,
-}
-
-impl Tools<'_> {
-    /// Calls a tool that reads.
-    pub(super) fn call(&mut self, call: &Call) -> Result<Value> {
-        if call.tool.can_write() {
-            let message = format!("{} was called without a yes", call.tool.name());
-            return Err(Error::new(Code::Internal, message));
-        }
-        self.keep(call)
-    }
-
-    /// Tries what a call would write, without writing it.
-    pub(super) fn rehearse(&mut self, call: &Call) -> Result<Value> {
-        run(self.transaction, call, false)
-    }
-
-    /// Writes what was offered and confirmed.
-    pub(super) fn write(&mut self, confirmed: &Pending) -> Result<Value> {
-        self.keep(&confirmed.call())
-    }
-
-    fn keep(&mut self, call: &Call) -> Result<Value> {
-        let result = run(self.transaction, call, true)?;
-        self.calls.push(Called {
-            name: call.tool,
-            args: call.args.clone(),
-            result: result.clone(),
-        });
-        Ok(result)
-    }
-}
 
 /// Returns what is wrong, if a tool says so.
 pub(super) fn fault(result: &Value) -> Option<&str> {
@@ -62,10 +25,6 @@ pub(super) fn no_client(client: &str) -> Value {
     refuse(format!("Client {} not found", brief(client)))
 }
 
-pub(super) fn no_design(client: &str) -> Value {
-    refuse(format!("No design found for client {}.", brief(client)))
-}
-
 /// Runs a tool. One that writes does all but the writing when `keep` is false.
 pub(super) fn run(
     transaction: &mut dyn AgencyTransaction,
@@ -73,86 +32,59 @@ pub(super) fn run(
     keep: bool,
 ) -> Result<Value> {
     let args = &call.args;
-    let client = text(args, "clientId");
+    let (client, id) = (text(args, "clientId"), text(args, "componentId"));
     if client.is_empty() {
         return Ok(refuse("clientId is required"));
     }
+    let not_found = || {
+        refuse(format!(
+            "Component with ID {} not found for client {}",
+            brief(id),
+            brief(client)
+        ))
+    };
     match call.tool {
         Tool::GetClientDesign => design(transaction, client),
         Tool::GetQa => Ok(json!({ "answers": transaction.answers(client)? })),
         Tool::UpdateDesign => writes::update_design(transaction, client, args, keep),
         Tool::AddComponent => writes::add_component(transaction, client, args, keep),
-        Tool::GetComponent => components(transaction, client, text(args, "componentId")),
         Tool::SearchComponent => search(transaction, client, args),
-        Tool::UpdateComponent
-        | Tool::DeleteComponent
-        | Tool::AddSecurityGroup
-        | Tool::RemoveSecurityGroup => {
-            let id = text(args, "componentId");
-            if id.is_empty() {
-                return Ok(refuse("componentId is required"));
+        Tool::GetComponent if id.is_empty() => Ok(match transaction.client(client)? {
+            None => no_client(client),
+            Some(_) => json!({ "success": true, "components": transaction.components(client)? }),
+        }),
+        _ if id.is_empty() => Ok(refuse("componentId is required")),
+        tool => match transaction.component(client, id)? {
+            None => Ok(not_found()),
+            Some(component) if tool == Tool::GetComponent => {
+                Ok(json!({ "success": true, "components": [component] }))
             }
-            let Some(component) = transaction.component(client, id)? else {
-                return Ok(not_found(client, id));
-            };
-            on_component(transaction, call, component, keep)
-        }
+            Some(component) => writes::write_component(transaction, call, component, keep),
+        },
     }
-}
-
-fn on_component(
-    transaction: &mut dyn AgencyTransaction,
-    call: &Call,
-    component: Component,
-    keep: bool,
-) -> Result<Value> {
-    let group = text(&call.args, "security_group_title");
-    match call.tool {
-        Tool::UpdateComponent => writes::update(transaction, component, &call.args, keep),
-        Tool::DeleteComponent => writes::delete(transaction, &component, keep),
-        Tool::AddSecurityGroup => writes::secure(transaction, component, group, true, keep),
-        _ => writes::secure(transaction, component, group, false, keep),
-    }
-}
-
-fn not_found(client: &str, id: &str) -> Value {
-    let (id, client) = (brief(id), brief(client));
-    refuse(format!(
-        "Component with ID {id} not found for client {client}"
-    ))
 }
 
 fn design(transaction: &dyn AgencyTransaction, client: &str) -> Result<Value> {
     let Some(design) = transaction.design(client)? else {
-        return Ok(no_design(client));
+        return Ok(refuse(format!(
+            "No design found for client {}.",
+            brief(client)
+        )));
     };
-    let url = |library: &Option<String>| -> Result<Value> {
-        let Some(library) = library else {
-            return Ok(Value::Null);
-        };
-        let media = transaction.media(client, library)?;
-        Ok(media.map_or(Value::Null, |media| media.s3_key.into()))
-    };
-    let banner = url(&design.banner_library_id)?;
-    let background = url(&design.background_library_id)?;
     let mut row = json!(design);
-    row["banner_mediaUrl"] = banner;
-    row["background_mediaUrl"] = background;
-    Ok(row)
-}
-
-fn components(transaction: &dyn AgencyTransaction, client: &str, id: &str) -> Result<Value> {
-    if id.is_empty() {
-        if transaction.client(client)?.is_none() {
-            return Ok(no_client(client));
-        }
-        let components = transaction.components(client)?;
-        return Ok(json!({ "success": true, "components": components }));
+    let pictures = [
+        ("banner", &design.banner_library_id),
+        ("background", &design.background_library_id),
+    ];
+    for (name, library) in pictures {
+        let media = library
+            .as_ref()
+            .map(|library| transaction.media(client, library))
+            .transpose()?
+            .flatten();
+        row[format!("{name}_mediaUrl")] = media.map_or(Value::Null, |media| media.s3_key.into());
     }
-    Ok(match transaction.component(client, id)? {
-        Some(component) => json!({ "success": true, "components": [component] }),
-        None => not_found(client, id),
-    })
+    Ok(row)
 }
 
 /// Finds components: the type and `column.key` exactly, other columns in any letter case.
@@ -166,49 +98,33 @@ fn search(
     }
     let mut criteria = object(args, "criteria");
     let kind = criteria.remove("component_type");
-    let changes = component_changes(&criteria);
+    let changes = check_changes(COMPONENT, &criteria);
     if !changes.rejected.is_empty() {
-        let mut refusal = refuse(changes.faults.join("; "));
+        let mut refusal = refuse(changes.reasons());
         refusal["rejectedFields"] = json!(changes.rejected);
         return Ok(refusal);
     }
-    let fits = |component: &Component| {
+    let criteria = Value::Object(criteria);
+    let criteria = flatten(&criteria);
+    let fits = |component: &&Component| {
         let row = json!(component);
         let is_kind = kind
             .as_ref()
             .is_none_or(|kind| row["component_type"] == *kind);
-        is_kind && criteria.iter().all(|(key, wanted)| has(&row, key, wanted))
+        let has = |(path, wanted): &(String, &Value)| {
+            let (found, wanted) = (get(&row, path).map(plain), plain(wanted));
+            match path.contains('.') {
+                true => found == Some(wanted),
+                false => found.map(|found| found.to_lowercase()) == Some(wanted.to_lowercase()),
+            }
+        };
+        is_kind && criteria.iter().all(has)
     };
     let found = transaction.components(client)?;
-    let found = found
-        .iter()
-        .filter(|component| fits(component))
-        .map(|component| {
-            let Component {
-                component_id,
-                component_type,
-                props,
-                ..
-            } = component;
-            json!({ "componentId": component_id, "type": component_type, "props": props })
-        });
+    let found = found.iter().filter(fits).map(|one| {
+        json!({ "componentId": one.component_id, "type": one.component_type, "props": one.props })
+    });
     Ok(json!({ "success": true, "components": found.collect::<Vec<_>>() }))
-}
-
-fn has(row: &Value, key: &str, wanted: &Value) -> bool {
-    if let Some(fields) = wanted.as_object() {
-        return fields
-            .iter()
-            .all(|(field, wanted)| has(&row[key], field, wanted));
-    }
-    let value = key.split('.').try_fold(row, |row, part| row.get(part));
-    let Some(value) = value else {
-        return false;
-    };
-    match key.contains('.') {
-        true => plain(value) == plain(wanted),
-        false => plain(value).to_lowercase() == plain(wanted).to_lowercase(),
-    }
 }
 
 #[cfg(test)]
@@ -253,95 +169,34 @@ mod tests {
         result
     }
 
+    /// A tool, what it is given, and what it says is wrong.
+    const WRONG: &str = r#"getClientDesign {} > clientId is required
+getClientDesign {"clientId": 6} > clientId is required
+getClientDesign {"clientId": "7"} > No design found for client 7.
+updateDesign {"clientId": "6"} > No valid design fields to update.
+updateDesign {"clientId": "6", "designUpdates": {"a'; DROP": "x"}} > No valid design fields to update.
+updateDesign {"clientId": "6", "designUpdates": {"card_radius": "12px"}} > card radius cannot be `12px`; allowed: no-radius, small, medium, full.
+getComponent {"clientId": "7", "componentId": "101"} > Component with ID 101 not found for client 7
+updateComponent {"clientId": "6"} > componentId is required
+updateComponent {"clientId": "6", "componentId": "101"} > No valid fields to update
+updateComponent {"clientId": "6", "componentId": "101", "updates": {"a'; DROP": "x"}} > No valid fields to update: a'; DROP is no field of a component
+addComponent {"clientId": "6", "updates": {}} > component_type is required
+addComponent {"clientId": "6", "componentId": "101", "updates": {"component_type": "card"}} > Component with ID 101 exists already
+addComponent {"clientId": "6", "componentId": "1'", "updates": {"component_type": "card"}} > Component with ID 1' is no id of a component
+deleteComponent {"clientId": "7", "componentId": "101"} > Component with ID 101 not found for client 7
+getComponent {"clientId": "8"} > Client 8 not found
+searchComponent {"clientId": "8", "criteria": {}} > Client 8 not found
+searchComponent {"clientId": "6", "criteria": {"a'; DROP": "x"}} > a'; DROP is no field of a component"#;
+
     #[test]
     fn tools_say_what_is_wrong_in_the_words_of_the_notes() {
-        let hostile = "props.title'; DROP TABLE components;--";
-        for (tool, args, error) in [
-            (Tool::GetClientDesign, json!({}), "clientId is required"),
-            (
-                Tool::GetClientDesign,
-                json!({"clientId": 6}),
-                "clientId is required",
-            ),
-            (
-                Tool::GetClientDesign,
-                json!({"clientId": "7"}),
-                "No design found for client 7.",
-            ),
-            (
-                Tool::UpdateDesign,
-                json!({"clientId": "6"}),
-                "No valid design fields to update.",
-            ),
-            (
-                Tool::UpdateDesign,
-                json!({"clientId": "6", "designUpdates": {hostile: "x"}}),
-                "No valid design fields to update.",
-            ),
-            (
-                Tool::UpdateDesign,
-                json!({"clientId": "6", "designUpdates": {"card_radius": "12px"}}),
-                "card radius cannot be `12px`; allowed: no-radius, small, medium, full.",
-            ),
-            (
-                Tool::GetComponent,
-                json!({"clientId": "7", "componentId": "101"}),
-                "Component with ID 101 not found for client 7",
-            ),
-            (
-                Tool::UpdateComponent,
-                json!({"clientId": "6"}),
-                "componentId is required",
-            ),
-            (
-                Tool::UpdateComponent,
-                json!({"clientId": "6", "componentId": "101"}),
-                "No valid fields to update",
-            ),
-            (
-                Tool::UpdateComponent,
-                json!({"clientId": "6", "componentId": "101", "updates": {hostile: "x"}}),
-                "No valid fields to update: props.title'; DROP TABLE components;-- is no field of a component",
-            ),
-            (
-                Tool::AddComponent,
-                json!({"clientId": "6", "updates": {}}),
-                "component_type is required",
-            ),
-            (
-                Tool::AddComponent,
-                json!({"clientId": "6", "componentId": "101", "updates": {"component_type": "card"}}),
-                "Component with ID 101 exists already",
-            ),
-            (
-                Tool::AddComponent,
-                json!({"clientId": "6", "componentId": "1'", "updates": {"component_type": "card"}}),
-                "Component with ID 1' is no id of a component",
-            ),
-            (
-                Tool::DeleteComponent,
-                json!({"clientId": "7", "componentId": "101"}),
-                "Component with ID 101 not found for client 7",
-            ),
-            (
-                Tool::GetComponent,
-                json!({"clientId": "8"}),
-                "Client 8 not found",
-            ),
-            (
-                Tool::SearchComponent,
-                json!({"clientId": "8", "criteria": {}}),
-                "Client 8 not found",
-            ),
-            (
-                Tool::SearchComponent,
-                json!({"clientId": "6", "criteria": {hostile: "x"}}),
-                "props.title'; DROP TABLE components;-- is no field of a component",
-            ),
-        ] {
+        for line in WRONG.lines() {
+            let (given, error) = line.split_once(" > ").unwrap();
+            let (tool, args) = given.split_once(' ').unwrap();
+            let tool = serde_json::from_value(tool.into()).unwrap();
             let (_folder, mut agency) = agency();
-            let result = call(&mut agency, tool, args.clone());
-            assert_eq!(result["error"], error, "{}: {args}", tool.name());
+            let result = call(&mut agency, tool, serde_json::from_str(args).unwrap());
+            assert_eq!(result["error"], error, "{line}");
             assert_eq!(result["success"], false);
             let component = agency.read().unwrap().component("6", "101").unwrap();
             assert_eq!(component.unwrap().props["title"], "Home");

@@ -2,10 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use crate::chat::pending::Pending;
-use crate::chat::value::{brief, label, plain, set};
-use crate::chat::vocabulary::ELEMENTS;
-use crate::chat::{Call, Tool, elements, text};
+use crate::chat::value::{brief, flatten, label, plain};
+use crate::chat::vocabulary::{DESIGN, by_key};
+use crate::chat::{Call, Tool, text};
 
 /// What names a component, whose it is and of which type, which stands before all else of it.
 const NAMES: [&str; 5] = [
@@ -18,36 +17,23 @@ const NAMES: [&str; 5] = [
 
 /// Writes a component with everything that is set.
 pub(super) fn describe_component(component: &Value) -> String {
-    let get = |keys: [&str; 2]| {
-        keys.iter()
-            .find_map(|key| component[*key].as_str())
-            .unwrap_or_default()
-    };
-    let (id, kind) = (id_of(component), get(["component_type", "type"]));
-    let mut parts = Vec::new();
-    for (column, value) in component.as_object().into_iter().flatten() {
-        match value {
-            Value::Object(fields) => set_fields(fields, &mut parts),
-            Value::Bool(true) => parts.push(column.clone()),
-            Value::Number(number) => parts.push(format!("{} {number}", label(column))),
-            Value::String(text) if !NAMES.contains(&column.as_str()) => {
-                parts.push(format!("{column} \"{text}\""))
-            }
-            _ => {}
-        }
-    }
+    let kind = component.get("component_type").or(component.get("type"));
+    let fields = flatten(component)
+        .into_iter()
+        .filter(|(path, _)| !NAMES.contains(&path.as_str()));
+    let parts = fields.filter_map(|(path, value)| match value {
+        Value::Null | Value::Bool(false) => None,
+        Value::Bool(true) => Some(label(&path)),
+        Value::Number(number) => Some(format!("{} {number}", label(&path))),
+        value => Some(format!("{} \"{}\"", label(&path), plain(value))),
+    });
+    let parts = parts.collect::<Vec<_>>().join(", ");
     let between = if parts.is_empty() { "" } else { ": " };
-    format!("Component {id} ({kind}){between}{}", parts.join(", "))
-}
-
-/// Writes the fields of an object, and of those in it.
-fn set_fields(fields: &Map<String, Value>, parts: &mut Vec<String>) {
-    for (key, value) in fields {
-        match value {
-            Value::Object(inner) => set_fields(inner, parts),
-            value => parts.push(format!("{key} \"{}\"", plain(value))),
-        }
-    }
+    format!(
+        "Component {} ({}){between}{parts}",
+        id_of(component),
+        kind.map(plain).unwrap_or_default()
+    )
 }
 
 pub(super) fn id_of(component: &Value) -> String {
@@ -59,27 +45,14 @@ pub(super) fn id_of(component: &Value) -> String {
 
 /// Says what is looked for: "old cards with title Home".
 pub(super) fn describe_criteria(criteria: &Map<String, Value>) -> String {
-    let kind = [text(criteria, "called"), text(criteria, "component_type")].join(" ");
+    let what = [text(criteria, "called"), text(criteria, "component_type")].join(" ");
     let others = criteria
         .iter()
         .filter(|(key, _)| !["called", "component_type"].contains(&key.as_str()));
     let others: String = others
         .map(|(key, value)| format!(" with {} {}", label(key), plain(value)))
         .collect();
-    brief((kind.trim().to_string() + &others).trim())
-}
-
-/// Writes `props.title` as `title` in `props`, the way in which a new component is described.
-pub(super) fn nest(fields: &Map<String, Value>) -> Map<String, Value> {
-    let mut nested = Value::Object(Map::new());
-    for (path, value) in fields {
-        set(
-            &mut nested,
-            &path.split('.').collect::<Vec<_>>(),
-            value.clone(),
-        );
-    }
-    nested.as_object().cloned().unwrap_or_default()
+    brief((what.trim().to_string() + &others).trim())
 }
 
 /// Says what a call is about.
@@ -91,6 +64,8 @@ pub(super) fn describe_call(call: &Call) -> String {
     };
     let group = brief(call.text("security_group_title"));
     let text = match call.tool {
+        Tool::UpdateDesign => format!("change {} for client {client}", restate(call)),
+        Tool::SearchComponent => "show all your components".to_string(),
         Tool::UpdateComponent => format!("change {whose}: {}", describe_fields(call, " to")),
         Tool::AddComponent => {
             let number = if id.is_empty() {
@@ -99,11 +74,8 @@ pub(super) fn describe_call(call: &Call) -> String {
                 format!(" as {id}")
             };
             let updates = call.object("updates");
-            let kind = text(&updates, "component_type");
-            format!(
-                "add a component of type {kind} for client {client}{number}: {}",
-                describe_fields(call, "")
-            )
+            let (kind, fields) = (text(&updates, "component_type"), describe_fields(call, ""));
+            format!("add a component of type {kind} for client {client}{number}: {fields}")
         }
         Tool::DeleteComponent => format!("delete {whose}"),
         Tool::AddSecurityGroup => format!("add the security group \"{group}\" to {whose}"),
@@ -115,66 +87,41 @@ pub(super) fn describe_call(call: &Call) -> String {
 
 /// Lists the fields of a call with their values.
 fn describe_fields(call: &Call, between: &str) -> String {
-    fn write(fields: &Map<String, Value>, between: &str, parts: &mut Vec<String>) {
-        for (key, value) in fields {
-            match value {
-                Value::Null => parts.push(brief(label(key))),
-                Value::Object(inner) => write(inner, between, parts),
-                _ if key == "component_type" && between.is_empty() => {}
-                value => parts.push(format!(
-                    "{}{between} \"{}\"",
-                    brief(label(key)),
-                    brief(&plain(value))
-                )),
-            }
-        }
-    }
-    let mut parts = Vec::new();
-    write(&call.object("updates"), between, &mut parts);
-    parts.join(", ")
-}
-
-/// Says what waits.
-pub(super) fn describe_pending(pending: &Pending) -> String {
-    let call = pending.call();
-    match pending.tool {
-        Tool::UpdateDesign => {
-            let changes = restate(&call.object("designUpdates"));
-            format!("change {changes} for client {}", call.text("clientId"))
-        }
-        Tool::SearchComponent => "show all your components".to_string(),
-        _ => describe_call(&call),
-    }
+    let updates = Value::Object(call.object("updates"));
+    let is_new_type = |path: &str| call.tool == Tool::AddComponent && path == "component_type";
+    let fields = flatten(&updates)
+        .into_iter()
+        .filter(|(path, _)| !is_new_type(path));
+    let fields = fields.map(|(path, value)| match value {
+        Value::Null => brief(&label(&path)),
+        value => format!(
+            "{}{between} \"{}\"",
+            brief(&label(&path)),
+            brief(&plain(value))
+        ),
+    });
+    fields.collect::<Vec<_>>().join(", ")
 }
 
 /// Lists everything of a design that can be changed.
 pub(super) fn menu() -> String {
-    let offered = ELEMENTS.iter().filter(|element| element.offered);
+    let offered = DESIGN.iter().filter(|field| field.is_offered);
     let lines: Vec<String> = offered
-        .map(|element| format!("- {}: {}", element.label, element.kind))
+        .map(|field| format!("- {}: {}", field.label(), field.kind))
         .collect();
     format!("You can change:\n{}", lines.join("\n"))
 }
 
 /// Says what of a design becomes what: "the Button Radius to full".
-pub(super) fn restate(updates: &Map<String, Value>) -> String {
+pub(super) fn restate(call: &Call) -> String {
     let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
+    let updates = call.object("designUpdates");
     let parts = updates.iter().map(|(key, value)| {
-        let words: Vec<String> = name_of(key)
-            .split(' ')
-            .filter(|word| word.is_ascii() && !word.is_empty())
-            .map(capital)
-            .collect();
+        let name = by_key(DESIGN, key).map_or("design", |field| field.label());
+        let words: Vec<String> = name.split(' ').map(capital).collect();
         format!("the {} to {}", words.join(" "), brief(&plain(value)))
     });
     parts.collect::<Vec<_>>().join(" and ")
-}
-
-pub(super) fn name_of(key: &str) -> String {
-    let element = elements(key);
-    element
-        .first()
-        .map_or_else(|| brief(key), |element| element.label.to_string())
 }
 
 /// Lists what the client answered when it began.
@@ -186,37 +133,27 @@ pub(super) fn describe_answers(answers: &Value) -> String {
         format!("\n- {} {}", plain(&answer["question"]), chosen.join(", "))
     });
     let lines: String = lines.collect();
-    if lines.is_empty() {
-        lines
+    let head = if lines.is_empty() {
+        ""
     } else {
-        format!("\nOnboarding answers:{lines}")
-    }
+        "\nOnboarding answers:"
+    };
+    format!("{head}{lines}")
 }
 
 /// Writes a design with everything that is set.
 pub(super) fn describe_design(client: &str, design: &Value, answers: &Value) -> String {
-    let name = |column: &str, field: &str| {
-        let known = ELEMENTS
-            .iter()
-            .find(|element| element.path == (column, field));
-        known.map_or_else(
-            || format!("{column}.{field}"),
-            |element| element.label.to_string(),
-        )
-    };
-    let mut lines = vec![format!("The design of client {client}:")];
-    for (column, fields) in design.as_object().into_iter().flatten() {
-        match fields {
-            Value::Object(fields) => lines.extend(
-                fields
-                    .iter()
-                    .map(|(field, value)| format!("- {}: {}", name(column, field), plain(value))),
-            ),
-            Value::String(value) if column.ends_with("Url") => {
-                lines.push(format!("- {column}: {value}"))
-            }
-            _ => {}
-        }
-    }
-    lines.join("\n") + &describe_answers(answers)
+    let is_shown = |path: &str| path.contains('.') || path.ends_with("Url");
+    let set = flatten(design)
+        .into_iter()
+        .filter(|(path, value)| is_shown(path) && !value.is_null());
+    let lines = set.map(|(path, value)| {
+        let name = by_key(DESIGN, &path).map_or(path.as_str(), |field| field.label());
+        format!("\n- {name}: {}", plain(value))
+    });
+    let lines: String = lines.collect();
+    format!(
+        "The design of client {client}:{lines}{}",
+        describe_answers(answers)
+    )
 }

@@ -3,12 +3,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::tools::{no_client, no_design, refuse};
+use super::tools::{no_client, refuse};
 use crate::chat::record::{Component, Guard, ID_MAX, canonical, is_id};
-use crate::chat::value::{
-    Changes, brief, changed_component, changed_design, component_changes, design_changes, new_type,
-};
-use crate::chat::{object, text};
+use crate::chat::value::{Changes, brief, change, check_changes, new_type};
+use crate::chat::vocabulary::{COMPONENT, DESIGN};
+use crate::chat::{Call, Tool, object, text};
 use crate::error::Result;
 use crate::store::agency::AgencyTransaction;
 
@@ -20,21 +19,21 @@ pub(super) fn update_design(
     keep: bool,
 ) -> Result<Value> {
     let Some(design) = transaction.design(client)? else {
-        return Ok(no_design(client));
+        return Ok(refuse(format!(
+            "No design found for client {}.",
+            brief(client)
+        )));
     };
-    let changes = design_changes(&object(args, "designUpdates"));
+    let changes = check_changes(DESIGN, &object(args, "designUpdates"));
     if !changes.faults.is_empty() {
         return Ok(refuse(format!("{}.", changes.faults.join("; "))));
     }
-    if !changes.taken.is_empty() && !changes.rejected.is_empty() {
+    if !changes.accepted.is_empty() && !changes.rejected.is_empty() {
         let rejected = brief(&changes.rejected.join(", "));
-        let mut refusal = refuse(format!(
-            "No part of the design that can be changed: {rejected}."
-        ));
-        refusal["rejectedFields"] = json!(changes.rejected);
-        return Ok(refusal);
+        let error = format!("No part of the design that can be changed: {rejected}.");
+        return Ok(with_rejected(refuse(error), &changes));
     }
-    let changed = changed_design(&design, &changes).filter(|_| !changes.taken.is_empty());
+    let changed = change(&design, &changes).filter(|_| !changes.accepted.is_empty());
     let Some(changed) = changed else {
         return Ok(refuse("No valid design fields to update."));
     };
@@ -44,44 +43,26 @@ pub(super) fn update_design(
     Ok(json!({ "design": changed, "message": "Design updated successfully." }))
 }
 
-/// What is wrong with changes of a component: a value, a field, or that there are none. With one of them all
-/// are refused, so that nothing is confirmed in part.
-fn unusable(changes: &Changes) -> Option<Value> {
-    let has_bad_value = changes.faults.len() > changes.rejected.len();
-    if changes.faults.is_empty() && !changes.taken.is_empty() {
-        return None;
-    }
-    let mut error = changes.faults.join("; ");
-    if changes.taken.is_empty() && !has_bad_value {
-        error = match error.is_empty() {
-            true => "No valid fields to update".to_string(),
-            false => format!("No valid fields to update: {error}"),
-        };
-    }
-    let mut refusal = refuse(error);
+fn with_rejected(mut refusal: Value, changes: &Changes) -> Value {
     refusal["rejectedFields"] = json!(changes.rejected);
-    Some(refusal)
+    refusal
 }
 
-/// Changes a component: objects are merged.
-pub(super) fn update(
-    transaction: &mut dyn AgencyTransaction,
-    component: Component,
-    args: &Map<String, Value>,
-    keep: bool,
-) -> Result<Value> {
-    let changes = component_changes(&object(args, "updates"));
-    if let Some(fault) = unusable(&changes) {
-        return Ok(fault);
+/// Checks changes of a component. With one that is wrong all are refused, so that nothing is confirmed in
+/// part.
+fn check(updates: &Map<String, Value>) -> std::result::Result<Changes, Value> {
+    let changes = check_changes(COMPONENT, updates);
+    let reasons = changes.reasons();
+    if reasons.is_empty() && !changes.accepted.is_empty() {
+        return Ok(changes);
     }
-    let Some(changed) = changed_component(&component, &changes) else {
-        return Ok(refuse("No valid fields to update"));
+    let is_none_valid = changes.accepted.is_empty() && changes.faults.is_empty();
+    let error = match (is_none_valid, reasons.is_empty()) {
+        (true, true) => "No valid fields to update".to_string(),
+        (true, false) => format!("No valid fields to update: {reasons}"),
+        _ => reasons,
     };
-    if keep {
-        transaction.put_component(&changed)?;
-    }
-    let message = format!("Component {} updated successfully", changed.component_id);
-    Ok(json!({ "success": true, "message": message, "component": changed }))
+    Err(with_rejected(refuse(error), &changes))
 }
 
 /// Adds a component to those of a client.
@@ -97,10 +78,13 @@ pub(super) fn add_component(
         Err(error) => return Ok(refuse(error)),
     };
     updates.remove("component_type");
-    let changes = component_changes(&updates);
-    if let Some(fault) = unusable(&changes).filter(|_| !updates.is_empty()) {
-        return Ok(fault);
-    }
+    let changes = match updates.is_empty() {
+        true => Changes::default(),
+        false => match check(&updates) {
+            Ok(changes) => changes,
+            Err(refusal) => return Ok(refusal),
+        },
+    };
     if transaction.client(client)?.is_none() {
         return Ok(no_client(client));
     }
@@ -109,8 +93,9 @@ pub(super) fn add_component(
         "" => next_id(&there, transaction.last_removed(client)?),
         id => canonical(id),
     };
-    if !is_id(&id) || there.iter().any(|component| component.component_id == id) {
-        let why = if is_id(&id) {
+    let is_taken = there.iter().any(|component| component.component_id == id);
+    if !is_id(&id) || is_taken {
+        let why = if is_taken {
             "exists already"
         } else {
             "is no id of a component"
@@ -125,9 +110,7 @@ pub(super) fn add_component(
         display_order: last.unwrap_or(0).saturating_add(1),
         ..Component::default()
     };
-    let Some(added) = changed_component(&fresh, &changes) else {
-        return Ok(refuse("No valid fields to insert"));
-    };
+    let added = change(&fresh, &changes).unwrap_or(fresh);
     if keep {
         transaction.put_component(&added)?;
     }
@@ -143,79 +126,93 @@ fn next_id(there: &[Component], removed: Option<i64>) -> String {
         .filter_map(|component| component.component_id.parse::<i64>().ok());
     let greatest = numbers.chain(removed).max().unwrap_or(0);
     let next = greatest.saturating_add(1).to_string();
-    let free = |id: &String| there.iter().all(|component| component.component_id != *id);
+    let is_free = |id: &String| there.iter().all(|component| component.component_id != *id);
     let mut small = (1_i64..).map(|number| number.to_string());
     match next.len() <= ID_MAX {
         true => next,
-        false => small.find(free).unwrap_or(next),
+        false => small.find(is_free).unwrap_or(next),
     }
 }
 
-/// Deletes a component.
-pub(super) fn delete(
+/// Changes, deletes or secures a component that is there.
+pub(super) fn write_component(
     transaction: &mut dyn AgencyTransaction,
-    component: &Component,
+    call: &Call,
+    component: Component,
     keep: bool,
 ) -> Result<Value> {
     let id = &component.component_id;
-    if keep {
-        transaction.remove_component(&component.client_id, id)?;
+    match call.tool {
+        Tool::UpdateComponent => {
+            let changes = match check(&call.object("updates")) {
+                Ok(changes) => changes,
+                Err(refusal) => return Ok(refusal),
+            };
+            let Some(changed) = change(&component, &changes) else {
+                return Ok(refuse("No valid fields to update"));
+            };
+            if keep {
+                transaction.put_component(&changed)?;
+            }
+            let message = format!("Component {id} updated successfully");
+            Ok(json!({ "success": true, "message": message, "component": changed }))
+        }
+        Tool::DeleteComponent => {
+            if keep {
+                transaction.remove_component(&component.client_id, id)?;
+            }
+            let message = format!("Component with ID {id} deleted successfully");
+            Ok(json!({ "success": true, "message": message }))
+        }
+        _ => secure(transaction, component, call, keep),
     }
-    let message = format!("Component with ID {id} deleted successfully");
-    Ok(json!({ "success": true, "message": message }))
 }
 
 /// Puts a component under a security group, or takes it out.
-pub(super) fn secure(
+fn secure(
     transaction: &mut dyn AgencyTransaction,
     mut component: Component,
-    title: &str,
-    add: bool,
+    call: &Call,
     keep: bool,
 ) -> Result<Value> {
     let (client, id) = (component.client_id.clone(), component.component_id.clone());
-    let wanted = title.trim().to_lowercase();
+    let title = call.text("security_group_title").trim();
+    let is_it = |other: &str| other.to_lowercase() == title.to_lowercase();
     let groups = transaction.security_groups(&client)?;
-    let group = groups
+    let Some(group) = groups
         .into_iter()
-        .find(|group| group.security_group_title.to_lowercase() == wanted);
-    let Some(group) = group else {
-        let title = brief(title.trim());
+        .find(|group| is_it(&group.security_group_title))
+    else {
+        let title = brief(title);
         return Ok(refuse(format!(
             "Security group '{title}' not found for client {client}"
         )));
     };
     let title = group.security_group_title;
     let guards = transaction.guards(&client, &id)?;
-    let (is_on, others) = (guards.contains(&group.security_group_id), guards.len());
-    match (add, is_on) {
-        (true, true) => {
-            return Ok(refuse(format!(
-                "Security group '{title}' is already on component {id}"
-            )));
-        }
-        (false, false) => {
-            return Ok(refuse(format!(
-                "Security group '{title}' is not on component {id}"
-            )));
-        }
-        _ => {}
+    let is_on = guards.contains(&group.security_group_id);
+    let is_added = call.tool == Tool::AddSecurityGroup;
+    if is_on == is_added {
+        let state = if is_on { "already on" } else { "not on" };
+        return Ok(refuse(format!(
+            "Security group '{title}' is {state} component {id}"
+        )));
     }
-    component.is_secured = add || others > 1;
+    component.is_secured = is_added || guards.len() > 1;
     let is_secured = component.is_secured;
+    let done = if is_added { "added to" } else { "removed from" };
+    let message = format!("Security group '{title}' {done} component {id}");
     if keep {
         let guard = Guard {
             client_id: client,
-            component_id: id.clone(),
+            component_id: id,
             security_group_id: group.security_group_id,
         };
-        match add {
+        match is_added {
             true => transaction.put_guard(&guard)?,
             false => transaction.remove_guard(&guard).map(|_| ())?,
         }
         transaction.put_component(&component)?;
     }
-    let done = if add { "added to" } else { "removed from" };
-    let message = format!("Security group '{title}' {done} component {id}");
     Ok(json!({ "success": true, "message": message, "is_secured": is_secured }))
 }

@@ -56,33 +56,34 @@ fn a_right_call_is_offered_and_written_after_a_yes() {
 
 /// A message, the call that a model makes of it, and why that is refused.
 const REFUSED: &str = r#"give component 101 the title Fresh start > updateComponent {"componentId":"102","updates":{"title":"Fresh start"}} > component 102 is not in the message
-give component 101 the title Fresh start > updateComponent {"componentId":"101","updates":{"title":"Stale start"}} > "Stale start" is not in the message
-give component 101 the title Fresh start > updateComponent {"componentId":"101","updates":{"title":"Fresh"}} > I am not sure what "start" is to mean here
-give component 101 the title Fresh start > updateComponent {"componentId":"101","updates":{"caption":"Fresh start"}} > the message does not name caption
+give component 101 the title Fresh start > updateComponent {"componentId":"101","updates":{"title":"Stale start"}} > I am not sure what "Stale start"
+give component 101 the title Fresh start > updateComponent {"componentId":"101","updates":{"title":"Fresh"}} > I am not sure what "Fresh"
+give component 101 the title Fresh start > updateComponent {"componentId":"101","updates":{"caption":"Fresh start"}} > I am not sure what "Fresh start"
 give component 101 the title Fresh start > updateComponent {"componentId":"101","updates":{"type":"Fresh start"}} > component_type is protected
 give component 101 the title Fresh start > updateComponent {"componentId":"101","updates":{"record":"Fresh start"}} > record is no field of a component
 give component 101 the title Fresh start > updateComponent {"clientId":"7","componentId":"101","updates":{"title":"Fresh start"}} > names no such client
-give component 101 the title Fresh start > dropTables {} > there is no tool dropTables
-give component 101 the title Fresh start > deleteComponent {"sql":"DROP"} > sql is nothing that deleteComponent takes
-give component 101 the title Fresh start > deleteComponent {"componentId":"101"} > something else
-do not delete component 103 > deleteComponent {"componentId":"103"} > "do"
-delete component 103 and 104 > deleteComponent {"componentId":"103"} > more than one
-what would happen if I deleted component 101? > deleteComponent {"componentId":"101"} > something else
+give component 101 the title Fresh start > dropTables {} > did not understand
+give component 101 the title Fresh start > deleteComponent {"sql":"DROP"} > did not understand
+give component 101 the title Fresh start > deleteComponent {"componentId":"101"} > does not begin
+do not delete component 103 > deleteComponent {"componentId":"103"} > does not begin
+delete component 103 and 104 > deleteComponent {"componentId":"103"} > "and"
+what would happen if I deleted component 101? > deleteComponent {"componentId":"101"} > does not begin
 component 101 needs the title Fresh start > updateComponent {"componentId":"101","updates":{"title":"Fresh start"}} > does not begin
 give component 101 the title Welcome and the caption Bye > updateComponent {"componentId":"101","updates":{"title":"Bye","caption":"Welcome"}} > right behind its field
 give component 101 the title My Home > updateComponent {"componentId":"101","updates":{"title":"Home"}} > right behind its field
 let component 101 have the title Blurred > updateComponent {"componentId":"101","updates":{"is_blur":"true"}} > is to mean here
 is component 101 blurred > updateComponent {"componentId":"101","updates":{"is_blur":"true"}} > does not begin
-take premium from component 101 > addSecurityGroup {"componentId":"101","security_group_title":"premium"} > does not
-give component 101 the premium security group > removeSecurityGroup {"componentId":"101","security_group_title":"premium"} > something else
+take premium from component 101 > addSecurityGroup {"componentId":"101","security_group_title":"premium"} > does not begin
+give component 101 the premium security group > removeSecurityGroup {"componentId":"101","security_group_title":"premium"} > does not begin
 let component 101 have the title Welcome > addSecurityGroup {"componentId":"101","security_group_title":"Welcome"} > does not begin
 remove the title from component 101 > deleteComponent {"componentId":"101"} > "title" is to mean here
 change title to Welcome 101 > updateComponent {"componentId":"101","updates":{"title":"Welcome"}} > not said to be a component
-the Home card should say Welcome instead > updateComponent {"criteria":{"called":"Home"},"updates":{"title":"Welcome"}} > does not name title
-make the buttons rounder > updateDesign {"updates":{"button_radius":"full"}} > "full" is not in the message
-set the title of component 101 to 'Yes' and then show my design > updateComponent {"componentId":"101","updates":{"title":"Yes"}} > more than one
+the Home card should say Welcome instead > updateComponent {"criteria":{"called":"Home"},"updates":{"title":"Welcome"}} > does not begin
+make the buttons rounder > updateDesign {"updates":{"button_radius":"full"}} > I am not sure what "full"
+set the title of component 101 to 'Yes' and then show my design > updateComponent {"componentId":"101","updates":{"title":"Yes"}} > "then" is to mean
 set title of component 101 to Hello for client 6 or client 7 > updateComponent {"clientId":"6","componentId":"101","updates":{"title":"Hello"}} > more than one
-update component 101 title to Welcome for client 6 and notify Bob > updateComponent {"componentId":"101","updates":{"title":"Welcome"}} > more than one"#;
+update component 101 title to Welcome for client 6 and notify Bob > updateComponent {"componentId":"101","updates":{"title":"Welcome"}} > "and" is to mean
+give component 101 the title Fresh start > updateComponent {"componentId":"101","updates":{"title":"Fresh start","caption":"start"}} > I am not sure what "start""#;
 
 #[test]
 fn what_the_message_does_not_say_is_refused() {
@@ -91,7 +92,14 @@ fn what_the_message_does_not_say_is_refused() {
             panic!("{line}");
         };
         let (tool, args) = call.split_once(' ').unwrap();
-        let args: Value = serde_json::from_str(args).unwrap();
+        let mut args: Value = serde_json::from_str(args).unwrap();
+        for part in ["updates", "criteria"] {
+            let Some(fields) = args[part].as_object() else {
+                continue;
+            };
+            let pair = |(field, value)| json!({"field": field, "value": value});
+            args[part] = fields.iter().map(pair).collect();
+        }
         let answer = json!({"tool": tool, "args": args, "ask": null});
         let (_server, workspace) = with_model(&answer.to_string());
         let before = data(&workspace);
@@ -124,7 +132,7 @@ fn without_an_answer_that_can_be_used_the_forms_are_shown() {
     let keyless = seeded().env("CLEO_LLM_PROVIDER", "openai-chat");
     let begun = Instant::now();
     for (workspace, why) in [
-        (&prosaic, "no JSON"),
+        (&prosaic, "no call in JSON"),
         (&keyless, "OPENAI_API_KEY"),
         (&asking(&slow), ""),
     ] {
@@ -154,7 +162,6 @@ fn a_model_is_asked_for_no_sentence_and_no_answer() {
         "change button radius to full",
         "no",
         "update component 101 title",
-        "Fresh start",
         "no",
         "9",
         "help",

@@ -45,9 +45,8 @@ update component 101 title to Welcome caption to Bye > in quotes
 update component 101 component_type to banner > protected
 update component 101 component_type to banner and title to New > protected
 update component 101 clientId to 7 > protected
-change hover to blue > I cannot change hover. You can change:
-change page filter to grayscale > is shown, but cannot be changed here
-change color palette > I cannot change color palette
+change hover to blue > I did not understand that
+change page filter to grayscale > I did not understand that
 change button radius to 12px and card style to solid > no-radius, small, medium, full";
 
 #[test]
