@@ -1,24 +1,17 @@
-import { lazy, Suspense } from "react";
-import { Route, Router, Switch } from "wouter";
+import { lazy, Suspense, type ComponentType } from "react";
+import { Route, Router, Switch, type DefaultParams } from "wouter";
 import { Ghost } from "./parts/States";
-import { navigate, usePlace } from "./router/location";
-import { NotFound } from "./pages/NotFound";
-import { Broken } from "./shell/Broken";
-import { Page } from "./shell/Page";
+import { navigate, usePlace } from "./router";
+import { NotFound, Broken, Page } from "./shell/Page";
 import { Shell } from "./shell/Shell";
-import { ROUTES } from "./routes";
+import { later } from "./parts/later";
 
-const SignIn = lazy(() => import("./pages/sign-in/SignIn"));
+const SignIn = later(() => import("./pages/sign-in/SignIn"));
 
 /** One view goes on while only the id in its path changes. */
 export function App() {
   const { path } = usePlace();
-  if (path === "/sign-in")
-    return (
-      <Suspense fallback={null}>
-        <SignIn />
-      </Suspense>
-    );
+  if (path === "/sign-in") return <SignIn />;
   return (
     <Router aroundNav={(_, to, how) => navigate(to, how)}>
       <Shell>
@@ -48,3 +41,34 @@ export function App() {
     </Router>
   );
 }
+
+const Agents = lazy(() => import("./pages/agents/Overview"));
+const Architecture = lazy(() => import("./pages/agents-architecture/Architecture"));
+const Ask = lazy(() => import("./pages/ask/Ask"));
+const Chat = lazy(() => import("./pages/agents-chat/Chat"));
+const Manage = lazy(() => import("./pages/agents-manage/Manage"));
+const More = lazy(() => import("./pages/More"));
+const Run = lazy(() => import("./pages/runs/Run"));
+const Runs = lazy(() => import("./pages/runs/Runs"));
+const Task = lazy(() => import("./pages/work/Task"));
+const Tasks = lazy(() => import("./pages/agents-tasks/Tasks"));
+const Work = lazy(() => import("./pages/work/Work"));
+
+export interface ViewProps {
+  params: DefaultParams;
+}
+
+const ROUTES: [string, ComponentType<ViewProps>][] = [
+  ["/", Ask],
+  ["/work", Work],
+  ["/work/:id", Task],
+  ["/runs", Runs],
+  ["/runs/:id", Run],
+  ["/agents", Agents],
+  ["/agents/architecture", Architecture],
+  ["/agents/manage", Manage],
+  ["/agents/chat", Chat],
+  ["/agents/chat/:id", Chat],
+  ["/agents/tasks", Tasks],
+  ["/more", More],
+];

@@ -1,19 +1,19 @@
-import { useEffect, useId, useRef, useState, type FormEvent, type ReactNode } from "react";
-import { Failure } from "../api/failure";
-import { api } from "../api/request";
-import { touch } from "../api/resource";
+import { useEffect, useRef, useState, type FormEvent, type ReactNode, type KeyboardEvent, useId } from "react";
+import { Failure, api } from "../api/request";
+import { touch, flip } from "../api/resource";
 import { Button } from "../parts/Button";
 import { sentence, Trouble } from "../parts/States";
 import { Tabs } from "../parts/Tabs";
-import { Conflict } from "./Conflict";
-import { changes, differing, draftOf, draftOfRow, EMPTY, fieldOf, FIELDS, LABELS, type Draft, type Field } from "./draft";
-import { TagField } from "./TagField";
+import { changes, differing, draftOf, EMPTY, fieldOf, FIELDS, LABELS, type Draft, type DraftField, withTags, shownValue } from "./draft";
 import { TryOut } from "./TryOut";
-import type { Agent } from "./types";
+import type { Agent } from "../api/types";
+import { Section, Term } from "../parts/Facts";
+import { Field } from "../parts/Field";
+import { Icon } from "../parts/Icon";
 import "./crud.css";
-import { Section } from "../parts/Facts";
+import "./tagfield.css";
 
-interface Props {
+interface AgentCRUDPanelProps {
   /** None makes a new one. */
   agent: Agent | null;
   agents: readonly Agent[];
@@ -22,23 +22,22 @@ interface Props {
 }
 
 interface Faults {
-  by: Partial<Record<Field, string>>;
+  by: Partial<Record<DraftField, string>>;
   other: Failure | null;
 }
 
 const NONE: Faults = { by: {}, other: null };
-/** Which tab a field is on. */
-const TABS: Record<string, Field[]> = { basic: ["name", "description", "role", "tags", "color"], prompt: ["prompt", "objective"], config: ["model", "temperature", "maxTokens", "tools"] };
+const TABS: Record<string, DraftField[]> = { basic: ["name", "description", "role", "tags", "color"], prompt: ["prompt", "objective"], config: ["model", "temperature", "maxTokens", "tools"] };
 
 /** Makes or changes an agent; while tags are edited it shows which messages would reach it. */
-export function AgentCRUDPanel({ agent, agents, onSaved, onClose }: Props) {
+export function AgentCRUDPanel({ agent, agents, onSaved, onClose }: AgentCRUDPanelProps) {
   const [kept, setKept] = useState(() => (agent ? draftOf(agent) : EMPTY));
   const [draft, setDraft] = useState(kept);
   const [seen, setSeen] = useState<string | null>(agent?.updatedAt ?? null);
   const [brief, setBrief] = useState(false);
   const [faults, setFaults] = useState(NONE);
   const [theirs, setTheirs] = useState<Draft | null>(null);
-  const [touched, setTouched] = useState<ReadonlySet<Field>>(new Set());
+  const [touched, setTouched] = useState<ReadonlySet<DraftField>>(new Set());
   const [busy, setBusy] = useState(false);
   const [tab, setTab] = useState("basic");
   const form = useRef<HTMLFormElement>(null);
@@ -59,7 +58,7 @@ export function AgentCRUDPanel({ agent, agents, onSaved, onClose }: Props) {
     return api.post<{ agent: { id: string } }>(`/api/agents/create${query}`, body());
   };
   /** Puts what the server says at the field that it speaks of. */
-  const refused = (fault: unknown, on: ReadonlySet<Field> | null) => {
+  const refused = (fault: unknown, on: ReadonlySet<DraftField> | null) => {
     const failure = Failure.from(fault);
     const field = fieldOf(failure.detail);
     if (field === null) return setFaults({ by: {}, other: on ? null : failure });
@@ -72,12 +71,12 @@ export function AgentCRUDPanel({ agent, agents, onSaved, onClose }: Props) {
     if (!agent || !(fault instanceof Failure) || fault.status !== 409) return false;
     const { agent: row } = await api.get<{ agent: Record<string, unknown> }>(`/api/agents/${encodeURIComponent(agent.id)}`);
     if (updatedAt(row) === seen) return false;
-    setTheirs(draftOfRow(row));
-    setKept(draftOfRow(row));
+    setTheirs(draftOf(row));
+    setKept(draftOf(row));
     setSeen(updatedAt(row));
     return true;
   };
-  const check = async (field: Field) => {
+  const check = async (field: DraftField) => {
     const now = new Set(touched).add(field);
     setTouched(now);
     if (!dirty) return;
@@ -104,7 +103,11 @@ export function AgentCRUDPanel({ agent, agents, onSaved, onClose }: Props) {
     }
     setBusy(false);
   };
-  const fields: FieldProps = { draft, faults: faults.by, put: (change) => setDraft((now) => ({ ...now, ...change })), onBlur: (field) => void check(field) };
+  const fields: FieldsProps = {
+    draft,
+    put: (change) => setDraft((now) => ({ ...now, ...change })),
+    of: (field) => ({ label: LABELS[field], fault: faults.by[field], onBlur: () => void check(field) }),
+  };
   if (theirs)
     return (
       <Conflict
@@ -164,161 +167,179 @@ function Summary({ faults }: { faults: Faults["by"] }) {
   );
 }
 
-interface FieldProps {
+interface FieldsProps {
   draft: Draft;
-  faults: Faults["by"];
   put: (change: Partial<Draft>) => void;
-  onBlur: (field: Field) => void;
+  /** What every control of this field has. */
+  of: (field: DraftField) => { label: string; fault: string | undefined; onBlur: () => void };
 }
 
-interface Control {
-  id: string;
-  "aria-describedby": string;
-  "aria-invalid": boolean;
-  onBlur: () => void;
-}
-
-/** A label, its control, its hint, and what is wrong with it. */
-function Labelled({ field, hint, faults, onBlur, children }: { field: Field; hint?: string; children: (control: Control) => ReactNode } & Pick<FieldProps, "faults" | "onBlur">) {
-  const id = useId();
-  const fault = faults[field];
-  return (
-    <div className="field">
-      <label htmlFor={id}>{LABELS[field]}</label>
-      {children({ id, "aria-describedby": `${id}-hint`, "aria-invalid": fault !== undefined, onBlur: () => onBlur(field) })}
-      <p id={`${id}-hint`} className={fault ? "fault" : "hint"}>
-        {fault ?? hint}
-      </p>
-    </div>
-  );
-}
-
-function Basic(props: FieldProps & { isNew: boolean; brief: boolean; onBrief: (brief: boolean) => void; tryOut: ReactNode }) {
-  const { draft, put } = props;
+function Basic({ draft, put, of, isNew, brief, onBrief, tryOut }: FieldsProps & { isNew: boolean; brief: boolean; onBrief: (brief: boolean) => void; tryOut: ReactNode }) {
+  const roles = draft.role === "supervisor" ? ["supervisor", "specialist", "custom"] : ["specialist", "custom"];
   return (
     <>
       <div className="section crud-fields">
-        <Labelled {...props} field="name" hint="Required. Its words count for routing.">
-          {(control) => <input {...control} className="input" value={draft.name} required autoComplete="off" onChange={(event) => put({ name: event.target.value })} />}
-        </Labelled>
-        <Labelled {...props} field="description" hint="What it is good at. Its words count, 1 each.">
-          {(control) => <input {...control} className="input" value={draft.description} autoComplete="off" onChange={(event) => put({ description: event.target.value })} />}
-        </Labelled>
-        <Labelled {...props} field="tags" hint={`${draft.tags.length} given; 3 to 12 work best. Each that a message names counts 2.`}>
-          {(control) => (
-            <TagField
-              id={control.id}
-              describedBy={control["aria-describedby"]}
-              invalid={control["aria-invalid"]}
-              noun="tag"
-              tags={draft.tags}
-              onChange={(tags) => put({ tags })}
-              onBlur={control.onBlur}
-            />
-          )}
-        </Labelled>
+        <Field {...of("name")} hint="Required. Its words count for routing." value={draft.name} required onText={(name) => put({ name })} />
+        <Field {...of("description")} hint="What it is good at. Its words count, 1 each." value={draft.description} onText={(description) => put({ description })} />
+        <TagField {...of("tags")} hint={`${draft.tags.length} given; 3 to 12 work best. Each that a message names counts 2.`} noun="tag" tags={draft.tags} onChange={(tags) => put({ tags })} />
         <div className="crud-pair">
-          <Labelled {...props} field="role">
-            {(control) => (
-              <select {...control} className="input" value={draft.role} disabled={draft.role === "supervisor"} onChange={(event) => put({ role: event.target.value as Draft["role"] })}>
-                {draft.role === "supervisor" && <option value="supervisor">supervisor</option>}
-                <option value="specialist">specialist</option>
-                <option value="custom">custom</option>
-              </select>
-            )}
-          </Labelled>
-          <Labelled {...props} field="color">
-            {(control) => <input {...control} className="input crud-color" type="color" value={draft.color.toLowerCase()} onChange={(event) => put({ color: event.target.value.toUpperCase() })} />}
-          </Labelled>
+          <Field {...of("role")} options={roles} value={draft.role} disabled={draft.role === "supervisor"} onText={(role) => put({ role: role as Draft["role"] })} />
+          <Field {...of("color")} className="crud-color" type="color" value={draft.color.toLowerCase()} onText={(color) => put({ color: color.toUpperCase() })} />
         </div>
-        {props.isNew && (
+        {isNew && (
           <label className="check">
-            <input type="checkbox" checked={props.brief} onChange={(event) => props.onBrief(event.target.checked)} />
+            <input type="checkbox" checked={brief} onChange={(event) => onBrief(event.target.checked)} />
             Only for 30 minutes (runtime agent)
           </label>
         )}
       </div>
-      {props.tryOut}
+      {tryOut}
     </>
   );
 }
 
-function Prompt(props: FieldProps) {
-  const { draft, put } = props;
+function Prompt({ draft, put, of }: FieldsProps) {
   return (
     <div className="section crud-fields">
-      <Labelled {...props} field="prompt" hint="Required. What a model is told before the message.">
-        {(control) => <textarea {...control} className="input" rows={12} value={draft.prompt} required onChange={(event) => put({ prompt: event.target.value })} />}
-      </Labelled>
-      <Labelled {...props} field="objective" hint="What it works towards. Its words count for routing.">
-        {(control) => <textarea {...control} className="input" rows={3} value={draft.objective} onChange={(event) => put({ objective: event.target.value })} />}
-      </Labelled>
+      <Field {...of("prompt")} hint="Required. What a model is told before the message." rows={12} value={draft.prompt} required onText={(prompt) => put({ prompt })} />
+      <Field {...of("objective")} hint="What it works towards. Its words count for routing." rows={3} value={draft.objective} onText={(objective) => put({ objective })} />
     </div>
   );
 }
 
-function Config(props: FieldProps & { agent: Agent | null }) {
-  const { draft, put, agent } = props;
+function Config({ draft, put, of, agent }: FieldsProps & { agent: Agent | null }) {
+  // A number field that was emptied holds no number.
+  const text = (value: number) => (Number.isFinite(value) ? value : "");
+  const number = (typed: string) => (typed === "" ? Number.NaN : Number(typed));
   return (
     <>
       <div className="section crud-fields">
-        <Labelled {...props} field="model" hint="Used unless the settings name another one.">
-          {(control) => <input {...control} className="input mono" value={draft.model} autoComplete="off" onChange={(event) => put({ model: event.target.value })} />}
-        </Labelled>
+        <Field {...of("model")} hint="Used unless the settings name another one." className="mono" value={draft.model} onText={(model) => put({ model })} />
         <div className="crud-pair">
-          <Labelled {...props} field="temperature" hint="0 exact, 2 free">
-            {(control) => (
-              <input {...control} className="input" type="number" min={0} max={2} step={0.1} value={number(draft.temperature)} onChange={(event) => put({ temperature: event.target.valueAsNumber })} />
-            )}
-          </Labelled>
-          <Labelled {...props} field="maxTokens" hint="Of an answer">
-            {(control) => (
-              <input
-                {...control}
-                className="input"
-                type="number"
-                min={1}
-                max={1_000_000}
-                step={1}
-                value={number(draft.maxTokens)}
-                onChange={(event) => put({ maxTokens: event.target.valueAsNumber })}
-              />
-            )}
-          </Labelled>
+          <Field {...of("temperature")} hint="0 exact, 2 free" type="number" min={0} max={2} step={0.1} value={text(draft.temperature)} onText={(typed) => put({ temperature: number(typed) })} />
+          <Field {...of("maxTokens")} hint="Of an answer" type="number" min={1} max={1_000_000} value={text(draft.maxTokens)} onText={(typed) => put({ maxTokens: number(typed) })} />
         </div>
-        <Labelled {...props} field="tools" hint="Names of tools that it may use.">
-          {(control) => (
-            <TagField
-              id={control.id}
-              describedBy={control["aria-describedby"]}
-              invalid={control["aria-invalid"]}
-              noun="tool"
-              tags={draft.tools}
-              onChange={(tools) => put({ tools })}
-              onBlur={control.onBlur}
-            />
-          )}
-        </Labelled>
+        <TagField {...of("tools")} hint="Names of tools that it may use." noun="tool" tags={draft.tools} onChange={(tools) => put({ tools })} />
       </div>
-      {agent && (agent.endpoint !== null || agent.command.length > 0) && <Worker agent={agent} />}
+      {agent && (agent.endpoint !== null || agent.command.length > 0) && (
+        <Section title="Worker">
+          <dl className="facts">
+            <Term name="Reached by" mono={agent.endpoint ?? agent.command.join(" ")} />
+            <Term name="Trust">{agent.standing ?? "unknown"}</Term>
+          </dl>
+        </Section>
+      )}
     </>
   );
 }
 
-/** A number field that was emptied holds no number. */
-function number(value: number): number | "" {
-  return Number.isFinite(value) ? value : "";
+interface TagFieldProps {
+  label: string;
+  hint: string;
+  fault: string | undefined;
+  tags: readonly string[];
+  onChange: (tags: string[]) => void;
+  onBlur: () => void;
+  /** What one of them is called. */
+  noun: string;
 }
 
-function Worker({ agent }: { agent: Agent }) {
+/** Words as chips: Enter or a comma adds one, Backspace in the empty field takes the last away. */
+function TagField({ label, hint, fault, tags, onChange, onBlur, noun }: TagFieldProps) {
+  const [typed, setTyped] = useState("");
+  const field = useRef<HTMLInputElement>(null);
+  const add = (text: string) => {
+    if (text.trim() !== "") onChange(withTags(tags, text));
+    setTyped("");
+  };
+  const keys = (event: KeyboardEvent) => {
+    if (event.key === "Enter" && typed.trim() !== "") {
+      event.preventDefault();
+      add(typed);
+    } else if (event.key === "Backspace" && typed === "" && tags.length > 0) {
+      onChange(tags.slice(0, -1));
+    }
+  };
+  const remove = (tag: string) => {
+    onChange(tags.filter((one) => one !== tag));
+    field.current?.focus();
+  };
   return (
-    <Section title="Worker">
-      <dl className="facts">
-        <dt>Reached by</dt>
-        <dd className="mono">{agent.endpoint ?? agent.command.join(" ")}</dd>
-        <dt>Trust</dt>
-        <dd>{agent.standing ?? "unknown"}</dd>
-      </dl>
-    </Section>
+    <Field label={label} hint={hint} fault={fault}>
+      {(control) => (
+        <div className="tag-field input" aria-invalid={control["aria-invalid"]} onClick={() => field.current?.focus()}>
+          {tags.map((tag) => (
+            <span key={tag} className="chip">
+              <span className="ell">{tag}</span>
+              <button type="button" aria-label={`Remove ${noun} ${tag}`} onClick={() => remove(tag)}>
+                <Icon name="close" />
+              </button>
+            </span>
+          ))}
+          <input
+            {...control}
+            ref={field}
+            value={typed}
+            autoComplete="off"
+            onChange={(event) => (/[,;\n]/.test(event.target.value) ? add(event.target.value) : setTyped(event.target.value))}
+            onKeyDown={keys}
+            onBlur={() => {
+              add(typed);
+              onBlur();
+            }}
+          />
+        </div>
+      )}
+    </Field>
+  );
+}
+
+/** Somebody saved the agent meanwhile: both versions of each field that differs, to choose from. */
+function Conflict({ mine, theirs, onDone }: { mine: Draft; theirs: Draft; onDone: (merged: Draft) => void }) {
+  const fields = differing(mine, theirs);
+  const [kept, setKept] = useState<ReadonlySet<DraftField>>(new Set(fields));
+  const done = () => onDone(Object.fromEntries(Object.entries(theirs).map(([field, value]) => [field, kept.has(field as DraftField) ? mine[field as DraftField] : value])) as unknown as Draft);
+  return (
+    <div className="conflict" role="alert">
+      <p className="section">Somebody saved this agent while you edited it. Choose for each field; nothing is lost before you save.</p>
+      {fields.map((field) => (
+        <Choice
+          key={field}
+          field={field}
+          mine={shownValue(mine[field])}
+          theirs={shownValue(theirs[field])}
+          isMine={kept.has(field)}
+          onChoose={(isMine) => isMine !== kept.has(field) && setKept(flip(kept, field))}
+        />
+      ))}
+      <footer className="crud-foot">
+        <Button look="primary" onClick={done}>
+          Go on with these
+        </Button>
+      </footer>
+    </div>
+  );
+}
+
+function Choice(props: { field: DraftField; mine: string; theirs: string; isMine: boolean; onChoose: (isMine: boolean) => void }) {
+  const name = useId();
+  return (
+    <fieldset className="section conflict-field">
+      <legend className="strong">{LABELS[props.field]}</legend>
+      <label className="check">
+        <input type="radio" name={name} checked={props.isMine} onChange={() => props.onChoose(true)} />
+        <span>
+          <span className="muted">Yours: </span>
+          {props.mine}
+        </span>
+      </label>
+      <label className="check">
+        <input type="radio" name={name} checked={!props.isMine} onChange={() => props.onChoose(false)} />
+        <span>
+          <span className="muted">Theirs: </span>
+          {props.theirs}
+        </span>
+      </label>
+    </fieldset>
   );
 }

@@ -1,10 +1,30 @@
-import "@xyflow/react/dist/base.css";
-import { Background, BackgroundVariant, Panel, ReactFlow, ReactFlowProvider, applyNodeChanges, useReactFlow, useStore, type NodeChange } from "@xyflow/react";
-import { useCallback, useEffect, useMemo, useState, type KeyboardEvent } from "react";
+import {
+  Background,
+  BackgroundVariant,
+  Panel,
+  ReactFlow,
+  ReactFlowProvider,
+  applyNodeChanges,
+  useReactFlow,
+  useStore,
+  type NodeChange,
+  BaseEdge,
+  EdgeLabelRenderer,
+  Handle,
+  Position,
+  getBezierPath,
+  type Edge,
+  type EdgeProps,
+  type Node,
+  type NodeProps,
+} from "@xyflow/react";
+import { useCallback, useEffect, useMemo, useState, type KeyboardEvent, memo } from "react";
 import { Button } from "../parts/Button";
-import { AgentNode, FlowEdge, type SpotNode, type LineEdge } from "./AgentNode";
-import { AGENT_SIZE, SYSTEM_SIZE, type Picture } from "./graph";
-import { forget, keep, kept, type Position } from "./positions";
+import { AGENT_SIZE, SYSTEM_SIZE, type Picture, BELOW, type Line, type Spot } from "./graph";
+import { StatusGlyph } from "../parts/StatusGlyph";
+import { Monogram } from "./agents";
+import { keep, read } from "../shell/settings";
+import "@xyflow/react/dist/base.css";
 import "./graph.css";
 
 interface Props {
@@ -14,9 +34,6 @@ interface Props {
   onOpen: (id: string) => void;
 }
 
-// Outside of the component: another object would make every node anew.
-const nodeTypes = { spot: AgentNode };
-const edgeTypes = { line: FlowEdge };
 const FLOOR = { width: 8, height: 1 };
 const FIT = { padding: 0.06, maxZoom: 1, minZoom: 0.4 };
 
@@ -30,9 +47,11 @@ export default function AgentGraph(props: Props) {
 
 function Flow({ picture, selected, onSelect, onOpen }: Props) {
   const [moved, setMoved] = useState(kept);
-  const put = useCallback((places: Record<string, Position>) => {
-    for (const [id, position] of Object.entries(places)) keep(id, position);
-    setMoved(kept());
+  const put = useCallback((places: Record<string, Place>) => {
+    const rounded = Object.entries(places).map(([id, { x, y }]) => [id, { x: Math.round(x), y: Math.round(y) }]);
+    const all = { ...kept(), ...Object.fromEntries(rounded) };
+    keep(KEY, JSON.stringify(all));
+    setMoved(all);
   }, []);
   const nodes = useNodes(picture, moved, selected, { onSelect, onMoved: put });
   const edges = useMemo<LineEdge[]>(() => picture.lines.map(edge), [picture]);
@@ -46,7 +65,7 @@ function Flow({ picture, selected, onSelect, onOpen }: Props) {
     return () => cancelAnimationFrame(frame);
   }, [count, hasSize, flow]);
   const reset = () => {
-    forget();
+    keep(KEY, null);
     setMoved({});
     requestAnimationFrame(() => void flow.fitView(FIT));
   };
@@ -99,11 +118,11 @@ function opens(event: KeyboardEvent, onOpen: (id: string) => void) {
 interface Doings {
   onSelect: (id: string | null) => void;
   /** Boxes that were put elsewhere, by dragging or with the arrow keys. */
-  onMoved: (places: Record<string, Position>) => void;
+  onMoved: (places: Record<string, Place>) => void;
 }
 
 /** The nodes with where the user put them; while one is dragged, where it is. */
-function useNodes(picture: Picture, moved: Record<string, Position>, selected: string | null, { onSelect, onMoved }: Doings) {
+function useNodes(picture: Picture, moved: Record<string, Place>, selected: string | null, { onSelect, onMoved }: Doings) {
   const [dragged, setDragged] = useState<SpotNode[] | null>(null);
   const still = useMemo<SpotNode[]>(
     () =>
@@ -148,3 +167,98 @@ function edge(line: Picture["lines"][number]): LineEdge {
     zIndex: line.live || line.hit ? 1 : 0,
   };
 }
+
+type SpotNode = Node<{ spot: Spot }, "spot">;
+type LineEdge = Edge<{ line: Line }, "line">;
+
+/** One box: the supervisor, the router, an agent or finalize. */
+const AgentNode = memo(function AgentNode({ data, selected }: NodeProps<SpotNode>) {
+  const { spot } = data;
+  if (spot.kind === "floor") return null;
+  const looks = ["agent-node", spot.kind, spot.off && "off", spot.hit && "hit", spot.live && "working", selected && "selected"];
+  return (
+    <div className={looks.filter(Boolean).join(" ")}>
+      <div className="name">
+        {spot.agent && <Monogram agent={spot.agent} />}
+        <span className="ell">{spot.label}</span>
+        {spot.live && spot.kind === "agent" && <StatusGlyph state="running" label="answers now" />}
+      </div>
+      <div className="about ell">{spot.about}</div>
+      <Handle id="in" type="target" position={Position.Left} isConnectable={false} />
+      <Handle id="out" type="source" position={Position.Right} isConnectable={false} />
+      {spot.kind === "system" && <Handle id="below" type={spot.id === "finalize" ? "target" : "source"} position={Position.Bottom} isConnectable={false} />}
+    </div>
+  );
+});
+
+/** A line between two boxes, with the points of the message that is typed. */
+const FlowEdge = memo(function FlowEdge(props: EdgeProps<LineEdge>) {
+  const line = props.data?.line;
+  if (!line) return null;
+  const looks = ["agent-line", line.kind, line.hit && "hit", line.live && "moving"].filter(Boolean).join(" ");
+  const way = line.kind === "bypass" ? around(props) : getBezierPath(props)[0];
+  return (
+    <>
+      <BaseEdge path={way} className={looks} />
+      <EdgeLabelRenderer>
+        {line.kind === "bypass" ? (
+          <Mark x={(props.sourceX + props.targetX) / 2} y={lowest(props)} hit={line.hit}>
+            no match
+          </Mark>
+        ) : (
+          line.score !== null && (
+            <Mark x={props.targetX - 24} y={props.targetY} hit={line.hit}>
+              {line.score}
+            </Mark>
+          )
+        )}
+      </EdgeLabelRenderer>
+    </>
+  );
+});
+
+function Mark({ x, y, hit, children }: { x: number; y: number; hit: boolean; children: React.ReactNode }) {
+  return (
+    <span className={hit ? "agent-score hit" : "agent-score"} style={{ transform: `translate(-50%, -50%) translate(${x}px, ${y}px)` }}>
+      {children}
+    </span>
+  );
+}
+
+type Ends = Pick<EdgeProps, "sourceX" | "sourceY" | "targetX" | "targetY"> & { data?: { line: Line } };
+
+/** From under the router, below all agents, to under finalize. */
+function around(ends: Ends): string {
+  const y = lowest(ends);
+  return `M${ends.sourceX} ${ends.sourceY}V${y}H${ends.targetX}V${ends.targetY}`;
+}
+
+function lowest({ sourceY, targetY, data }: Ends): number {
+  return Math.max(sourceY, targetY, data?.line.floor ?? 0) + BELOW;
+}
+
+interface Place {
+  x: number;
+  y: number;
+}
+
+const KEY = "agents.positions";
+
+function kept(): Record<string, Place> {
+  try {
+    const found: unknown = JSON.parse(read(KEY) ?? "{}");
+    return Object.fromEntries(Object.entries(found ?? {}).filter((entry): entry is [string, Place] => isPosition(entry[1])));
+  } catch {
+    return {};
+  }
+}
+
+function isPosition(value: unknown): value is Place {
+  if (typeof value !== "object" || value === null) return false;
+  const { x, y } = value as Record<string, unknown>;
+  return Number.isFinite(x) && Number.isFinite(y);
+}
+
+// Outside of the component: another object would make every node anew.
+const nodeTypes = { spot: AgentNode };
+const edgeTypes = { line: FlowEdge };

@@ -1,8 +1,7 @@
 import { useEffect, useId, useRef, useState, type KeyboardEvent } from "react";
-import { Ago } from "../format";
-import { useNow } from "../format/clock";
-import { millis } from "../format/time";
-import type { AskedFor } from "./ask";
+import { Ago, useNow, millis } from "../format";
+import type { Change, Choosable, Pending } from "../api/types";
+import { TableHead } from "../parts/Facts";
 import "./message.css";
 
 interface Props {
@@ -50,13 +49,7 @@ function keys(event: KeyboardEvent, asked: AskedFor, off: boolean, onAnswer: (an
 function Changes({ asked }: { asked: AskedFor }) {
   return (
     <table>
-      <thead className="unseen">
-        <tr>
-          <th scope="col">Field</th>
-          <th scope="col">Before</th>
-          <th scope="col">After</th>
-        </tr>
-      </thead>
+      <TableHead className="unseen" columns={["Field", "Before", "After"]} />
       <tbody>
         {asked.changes.map((change) => (
           <tr key={change.label}>
@@ -127,4 +120,59 @@ function Expiry({ at }: { at: string }) {
       expires <Ago at={at} />
     </span>
   );
+}
+
+interface AskedFor {
+  kind: "confirm" | "select";
+  question: string;
+  /** What the reply says beside the question and the changes. */
+  more: string;
+  changes: Change[];
+  options: Choosable[];
+  verb: string;
+  destructive: boolean;
+  expires: string;
+}
+
+export function askedFor(pending: Pending, reply: string): AskedFor {
+  const { question, more } = split(reply);
+  const isSelect = pending.kind === "select";
+  const isNew = pending.tool === "addComponent";
+  return {
+    kind: pending.kind,
+    question: isSelect ? "Which component is meant?" : question,
+    more: isSelect ? "" : more,
+    // Of what is new nothing was set before.
+    changes: pending.changes.map((change) => (isNew ? change : { ...change, before: change.before ?? "not set" })),
+    options: pending.options,
+    verb: pending.destructive ? destruction(pending) : "Confirm",
+    destructive: pending.destructive,
+    expires: pending.expires,
+  };
+}
+
+function destruction(pending: Pending): string {
+  const component = word(pending.args["componentId"]);
+  if (pending.tool === "deleteComponent") return `Delete component ${component}`;
+  return `Remove ${word(pending.args["security_group_title"])} from component ${component}`;
+}
+
+const UNDERSTOOD = "Understood: ";
+
+/** The sentence that asks, and everything else of a reply. */
+function split(reply: string): { question: string; more: string } {
+  const lines = reply.split("\n").filter((line) => line.trim() !== "");
+  // An agent that says what it understood asks for that.
+  const understood = lines.find((line) => line.startsWith(UNDERSTOOD))?.slice(UNDERSTOOD.length);
+  if (understood !== undefined) {
+    const rest = lines.filter((line) => !line.startsWith(UNDERSTOOD) && !/^(?:Action: none|Next: )/.test(line));
+    return { question: understood.charAt(0).toUpperCase() + understood.slice(1).replace(/\.$/, "") + "?", more: rest.join("\n") };
+  }
+  const asks = lines.findIndex((line) => line.includes("?"));
+  const question = lines[asks] ?? lines[0] ?? "";
+  return { question, more: lines.filter((line) => line !== question).join("\n") };
+}
+
+function word(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }

@@ -1,11 +1,11 @@
-import { Fragment } from "react";
 import type { Resource } from "../api/resource";
-import { exact, timeOfDay } from "../format/time";
 import { Icon } from "../parts/Icon";
 import { Empty, Loaded } from "../parts/States";
-import { useExecution } from "./data";
-import { Explained } from "./Explained";
-import type { Agent, Delegation } from "./types";
+import { useExecution } from "./agents";
+import { Explained } from "./ScoreView";
+import type { Agent, Delegation } from "../api/types";
+import { TextButton } from "../parts/Button";
+import { At } from "../format";
 import "./tracker.css";
 
 interface Props {
@@ -27,17 +27,13 @@ export function DelegationTracker({ delegations, agents, open, onOpen }: Props) 
           <>
             <ul className="tracker" aria-label="Delegations">
               {list.map((one) => (
-                <Fragment key={one.cursor}>
-                  <Row one={one} agents={agents} isOpen={open === String(one.cursor)} onOpen={onOpen} />
-                </Fragment>
+                <Row key={one.cursor} one={one} agents={agents} isOpen={open === String(one.cursor)} onOpen={onOpen} />
               ))}
             </ul>
             {open !== null && !list.some((one) => String(one.cursor) === open) && (
               <p className="small muted tracker-more" role="status">
                 {`Delegation ${open} is not among the last ${list.length}. `}
-                <button type="button" className="link" onClick={() => onOpen(null)}>
-                  Close it
-                </button>
+                <TextButton onClick={() => onOpen(null)}>Close it</TextButton>
               </p>
             )}
             {total > list.length && <p className="small muted tracker-more">{`The last ${list.length} of ${total}. All of them: cleo runs list`}</p>}
@@ -49,14 +45,12 @@ export function DelegationTracker({ delegations, agents, open, onOpen }: Props) 
 }
 
 function Row({ one, agents, isOpen, onOpen }: { one: Delegation; agents: readonly Agent[]; isOpen: boolean; onOpen: Props["onOpen"] }) {
-  const asked = wasAsked(one);
+  const asked = / was requested; its score is \d+$/.test(one.reason);
   const to = agents.find((agent) => agent.id === one.to)?.name ?? one.to;
   return (
     <li className={isOpen ? "open" : ""}>
       <button type="button" className="tracker-row" aria-expanded={isOpen} onClick={() => onOpen(isOpen ? null : String(one.cursor))}>
-        <time className="small muted" dateTime={one.timestamp} title={exact(one.timestamp)}>
-          {timeOfDay(one.timestamp)}
-        </time>
+        <At at={one.timestamp} />
         <span className="ell">
           <span className="muted desk-only">{one.from} → </span>
           <span className="strong">{to}</span>
@@ -80,8 +74,4 @@ function Reasons({ one, agents, asked }: { one: Delegation; agents: readonly Age
       </Loaded>
     </div>
   );
-}
-
-function wasAsked(one: Delegation): boolean {
-  return / was requested; its score is \d+$/.test(one.reason);
 }

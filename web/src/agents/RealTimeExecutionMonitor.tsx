@@ -1,20 +1,15 @@
-import { useState, type ReactNode } from "react";
-import { Failure } from "../api/failure";
-import { api } from "../api/request";
-import { touch } from "../api/resource";
-import { Cost, Duration, Id, Tokens } from "../format";
-import { duration } from "../format/numbers";
-import { millis } from "../format/time";
-import { Command } from "../parts/Command";
+import type { ReactNode } from "react";
+import { Failure, api } from "../api/request";
+import { touch, useAct } from "../api/resource";
+import { Cost, Duration, Id, Tokens, duration, millis } from "../format";
+import { Command, TextButton } from "../parts/Button";
 import { Absent, Loaded } from "../parts/States";
-import { StatusGlyph } from "../parts/StatusGlyph";
-import type { State } from "../parts/state";
+import { StatusGlyph, type State } from "../parts/StatusGlyph";
 import { toast } from "../parts/toasts";
-import { isOver, useExecution } from "./data";
-import { Markdown } from "./Markdown";
-import { bareOutput } from "./names";
+import { isOver, useExecution, bareOutput } from "./agents";
+import { Markdown } from "./Message";
 import { usePieces } from "./pieces";
-import type { Execution, Step } from "./types";
+import type { Execution, Step } from "../api/types";
 import "./monitor.css";
 
 interface Props {
@@ -30,7 +25,7 @@ export function RealTimeExecutionMonitor({ id, name, back, children }: Props) {
   const resource = useExecution(id);
   return (
     <section className="section monitor" aria-label="Live monitor">
-      <Loaded of={resource} rows={5} absent={<Absent id={id}>{back}</Absent>}>
+      <Loaded of={resource} rows={5} absent={<Absent id={id} back={back} />}>
         {({ execution }) => <Monitor execution={execution} name={name} />}
       </Loaded>
       {children}
@@ -55,7 +50,13 @@ function Monitor({ execution, name }: { execution: Execution; name: (id: string)
           <StepRow key={step.id} step={step} since={execution.startTime} name={name} state={stateAt(execution, at === all.length - 1)} />
         ))}
       </ol>
-      {over ? <Answer execution={execution} /> : pieces !== "" && <Streamed text={pieces} />}
+      {over && <Answer execution={execution} />}
+      {!over && pieces !== "" && (
+        <p className="agent-answer text">
+          {pieces}
+          <span className="caret" aria-hidden="true" />
+        </p>
+      )}
     </>
   );
 }
@@ -121,30 +122,14 @@ function Facts({ execution: { metrics } }: { execution: Execution }) {
 }
 
 function Stop({ id }: { id: string }) {
-  const [busy, setBusy] = useState(false);
-  const stop = async () => {
-    setBusy(true);
-    try {
-      await api.post(`/api/agents/execution/${encodeURIComponent(id)}/cancel`);
-    } catch (fault) {
-      toast(fault instanceof Failure ? fault.message : String(fault));
-    }
+  const [stop, { busy }] = useAct(async () => {
+    await api.post(`/api/agents/execution/${encodeURIComponent(id)}/cancel`).catch((fault: unknown) => toast(Failure.from(fault).message));
     touch("/api/agents/");
-    setBusy(false);
-  };
+  });
   return (
-    <button type="button" className="link" disabled={busy} onClick={() => void stop()}>
+    <TextButton disabled={busy} onClick={stop}>
       Stop
-    </button>
-  );
-}
-
-function Streamed({ text }: { text: string }) {
-  return (
-    <p className="agent-answer text">
-      {text}
-      <span className="caret" aria-hidden="true" />
-    </p>
+    </TextButton>
   );
 }
 
@@ -160,7 +145,7 @@ function Answer({ execution }: { execution: Execution }) {
 }
 
 /** Nobody answered, because no model is configured: what the output says is no answer. */
-export function Offline({ output }: { output: string | null }) {
+function Offline({ output }: { output: string | null }) {
   return (
     <div className="agent-answer agent-offline">
       <p>No model is configured, so nobody answered. The route above is real.</p>

@@ -1,12 +1,11 @@
-import type { Posted } from "../api/answers";
-import { useEffect, useId, useMemo, useState } from "react";
-import { Failure } from "../api/failure";
-import { api } from "../api/request";
-import { plural } from "../format/numbers";
-import { useRouted } from "./routing";
+import { useMemo, useState } from "react";
+import type { Posted, Agent } from "../api/types";
+import { plural } from "../format";
+import { useRouted } from "./agents";
 import { ScoreView } from "./ScoreView";
-import type { Agent } from "./types";
 import type { Draft } from "./draft";
+import { useResource, useLate } from "../api/resource";
+import { Field } from "../parts/Field";
 
 interface Props {
   /** None for an agent that is not kept yet. */
@@ -19,17 +18,13 @@ type Tried = Posted<"/api/route/try">;
 
 /** The draft against a typed message and against the last real ones. Nothing is run. */
 export function TryOut({ id, draft, agents }: Props) {
-  const field = useId();
   const [message, setMessage] = useState("");
   const sent = useMemo(() => scored(id, draft), [id, draft]);
   const preview = useRouted({ message, draft: sent });
   const named = [...agents.filter((one) => one.id !== id), { id: id ?? "draft", name: draft.name || "This agent" }];
   return (
     <section className="section try-out" aria-label="Which messages reach it">
-      <div className="field">
-        <label htmlFor={field}>Try it</label>
-        <input id={field} className="input" value={message} placeholder="A message as people write it" onChange={(event) => setMessage(event.target.value)} />
-      </div>
+      <Field label="Try it" value={message} placeholder="A message as people write it" onText={setMessage} />
       {preview.failure && <p className="small bad">{preview.failure.message}</p>}
       {preview.routed && (
         <div className="try-out-score">
@@ -50,22 +45,9 @@ function scored(id: string | null, { name, description, objective, role, tags }:
 const PAUSE = 400;
 
 function RealMessages({ draft, agents }: { draft: Record<string, unknown>; agents: readonly Pick<Agent, "id" | "name">[] }) {
-  const [tried, setTried] = useState<Tried | Failure | null>(null);
-  const body = JSON.stringify({ draft });
-  useEffect(() => {
-    const given = new AbortController();
-    const ask = () =>
-      api.post<Tried>("/api/route/try", JSON.parse(body), { signal: given.signal }).then(setTried, (fault: unknown) => {
-        if (fault instanceof Failure) setTried(fault);
-      });
-    const timer = setTimeout(() => void ask(), PAUSE);
-    return () => {
-      clearTimeout(timer);
-      given.abort();
-    };
-  }, [body]);
-  if (tried === null) return null;
-  if (tried instanceof Failure) return <p className="small bad">{tried.message}</p>;
+  const { data: tried, failure } = useResource<Tried>("/api/route/try", { body: useLate(JSON.stringify({ draft }), PAUSE), keep: true });
+  if (failure) return <p className="small bad">{failure.message}</p>;
+  if (!tried) return null;
   if (tried.messages === 0) return <p className="small muted">No real messages yet to compare with.</p>;
   const name = (id: string) => agents.find((one) => one.id === id)?.name ?? id;
   const last = tried.messages === 1 ? "the last message" : `the last ${tried.messages} messages`;

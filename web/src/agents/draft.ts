@@ -1,23 +1,10 @@
 /** An agent under edit: what of it differs from what is kept, and what the server says to it. */
 
-import type { Agent } from "./types";
+import type { Agent } from "../api/types";
 
-/** The fields that people edit. */
-export interface Draft {
-  name: string;
-  description: string;
-  objective: string;
-  role: "specialist" | "custom" | "supervisor";
-  prompt: string;
-  tags: string[];
-  model: string;
-  temperature: number;
-  maxTokens: number;
-  color: string;
-  tools: string[];
-}
+export type Draft = Pick<Agent, "name" | "description" | "objective" | "role" | "prompt" | "tags" | "model" | "temperature" | "maxTokens" | "color" | "tools">;
 
-export type Field = keyof Draft;
+export type DraftField = keyof Draft;
 
 export const EMPTY: Draft = {
   name: "",
@@ -33,9 +20,9 @@ export const EMPTY: Draft = {
   tools: [],
 };
 
-export const FIELDS = Object.keys(EMPTY) as Field[];
+export const FIELDS = Object.keys(EMPTY) as DraftField[];
 
-export const LABELS: Record<Field, string> = {
+export const LABELS: Record<DraftField, string> = {
   name: "Name",
   description: "Description",
   objective: "Objective",
@@ -49,19 +36,14 @@ export const LABELS: Record<Field, string> = {
   tools: "Tools",
 };
 
-export function draftOf(agent: Agent): Draft {
-  const { name, description, objective, role, prompt, tags, model, temperature, maxTokens, color, tools } = agent;
-  return { name, description, objective, role, prompt, tags, model, temperature, maxTokens, color, tools };
+/** An agent as a draft; it may be a row of the table of agents, as the server answers to a change. */
+export function draftOf(agent: object): Draft {
+  const given = agent as Record<string, unknown>;
+  const row: Record<string, unknown> = { ...given, maxTokens: given["maxTokens"] ?? given["max_tokens"] };
+  return Object.fromEntries(FIELDS.map((field) => [field, row[field] ?? EMPTY[field]])) as unknown as Draft;
 }
 
-/** A row of the table of agents, as the server answers to a change, as a draft. */
-export function draftOfRow(row: Record<string, unknown>): Draft {
-  const camel = { ...row, maxTokens: row["max_tokens"] ?? row["maxTokens"] };
-  return Object.fromEntries(FIELDS.map((field) => [field, (camel as Record<string, unknown>)[field] ?? EMPTY[field]])) as unknown as Draft;
-}
-
-/** The fields in which two drafts differ. */
-export function differing(one: Draft, other: Draft): Field[] {
+export function differing(one: Draft, other: Draft): DraftField[] {
   return FIELDS.filter((field) => JSON.stringify(one[field]) !== JSON.stringify(other[field]));
 }
 
@@ -71,14 +53,14 @@ export function changes(draft: Draft, kept: Draft): Partial<Draft> {
 }
 
 /** The field that the server finds fault with, under the name that it has here. */
-export function fieldOf(detail: Record<string, unknown>): Field | null {
+export function fieldOf(detail: Record<string, unknown>): DraftField | null {
   const said = detail["field"];
   const field = said === "max_tokens" ? "maxTokens" : said;
   return FIELDS.find((one) => one === field) ?? null;
 }
 
 /** A value as text, for comparing two of them. */
-export function shownValue(value: Draft[Field]): string {
+export function shownValue(value: Draft[DraftField]): string {
   const text = Array.isArray(value) ? value.join(", ") : String(value);
   return text === "" ? "empty" : text;
 }

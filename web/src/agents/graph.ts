@@ -1,8 +1,8 @@
 /** Which boxes and lines the picture of the agents has, and where they stand. Order and numbers come
  * from the server; messages go from left to right. */
 
-import type { Agent, Metrics, Routed } from "./types";
-import { SUPERVISOR } from "./names";
+import type { Agent, Metrics, Routed } from "../api/types";
+import { SUPERVISOR } from "./agents";
 
 export interface Spot {
   id: string;
@@ -127,13 +127,13 @@ function counted(id: string, metrics: Metrics): number {
 }
 
 function systems(facts: Facts, reachable: readonly Agent[], middle: number): Spot[] {
-  const { agents, metrics, routed, live } = facts;
+  const { metrics, routed, live } = facts;
   const plain = { kind: "system" as const, y: middle, off: false, hit: false };
   const active = reachable.filter((agent) => agent.status === "active").length;
   const unfit = metrics ? counted("finalize", metrics) : null;
   const candidates = `${active} ${active === 1 ? "candidate" : "candidates"}`;
   return [
-    { ...plain, id: "supervisor", label: supervisor(agents), about: "hands messages on", x: COLUMNS.supervisor, live: live.size > 0 },
+    { ...plain, id: "supervisor", label: SUPERVISOR, about: "hands messages on", x: COLUMNS.supervisor, live: live.size > 0 },
     { ...plain, id: "router", label: "router", about: routed ? `${micros(routed.tookUs)}, ${candidates}` : candidates, x: COLUMNS.router, live: live.size > 0 },
     {
       ...plain,
@@ -145,10 +145,6 @@ function systems(facts: Facts, reachable: readonly Agent[], middle: number): Spo
       live: live.size > 0,
     },
   ];
-}
-
-function supervisor(agents: readonly Agent[]): string {
-  return agents.find((agent) => agent.id === SUPERVISOR)?.id ?? SUPERVISOR;
 }
 
 function micros(us: number): string {

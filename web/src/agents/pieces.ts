@@ -1,13 +1,10 @@
 /** Answers as they come. Pieces are told once, so what comes before somebody looks is kept here; what came
  * before this page was there is asked for. */
-
 import { useEffect, useReducer } from "react";
 import { useEvents, type LiveEvent } from "../api/events";
 import { api } from "../api/request";
-import { joined, type SoFar } from "./joined";
-import type { Execution } from "./types";
+import type { Execution } from "../api/types";
 
-/** Most answers that are kept. */
 const ANSWERS = 20;
 
 const answers = new Map<string, SoFar>();
@@ -47,7 +44,6 @@ export function useHearing() {
   useEvents((events) => events.filter((event) => event.kind === "piece").forEach(keep));
 }
 
-/** The text of an answer so far. */
 export function usePieces(id: string | null): string {
   const [, again] = useReducer((round: number) => round + 1, 0);
   useEffect(() => {
@@ -57,4 +53,35 @@ export function usePieces(id: string | null): string {
     if (events.some((event) => event.kind === "piece" && event.data["runId"] === id)) again();
   });
   return id === null ? "" : (answers.get(id)?.text ?? "");
+}
+
+/** An answer put together of pieces, each of which says how much came before it. Pure. */
+
+interface Piece {
+  /** How many UTF-16 units of the answer came before. */
+  after: number;
+  text: string;
+}
+
+interface SoFar {
+  text: string;
+  /** Pieces before which something is missing. */
+  ahead: Piece[];
+}
+
+/** Most characters of an answer, and most pieces that wait for what is missing. */
+const LONGEST = 400_000;
+const WAITING = 5_000;
+
+/** Takes a piece: what is known already is passed over, and what comes too soon waits. */
+export function joined(answer: SoFar = { text: "", ahead: [] }, piece: Piece): SoFar {
+  const pieces = [...answer.ahead, piece].sort((a, b) => a.after - b.after);
+  let { text } = answer;
+  const ahead: Piece[] = [];
+  for (const one of pieces) {
+    if (one.after > text.length) ahead.push(one);
+    else text += one.text.slice(text.length - one.after);
+  }
+  const isFull = text.length >= LONGEST;
+  return { text: text.slice(0, LONGEST), ahead: isFull ? [] : ahead.slice(-WAITING) };
 }

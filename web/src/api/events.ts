@@ -1,6 +1,6 @@
 // The one stream of events of this page. Pieces are handed on at most once a frame; a hidden page reads nothing.
-import { useEffect, useRef } from "react";
-import { answered, setLine, useConnection } from "./connection";
+import { useEffect, useEffectEvent } from "react";
+import { answered, setLine, useConnection } from "./request";
 
 export interface LiveEvent {
   /** One of `KINDS`; `refresh` when events were missed: fetch anew. */
@@ -33,12 +33,9 @@ export function startEvents() {
 
 /** Calls `heard` with what happened since the last frame. */
 export function useEvents(heard: Listener) {
-  const latest = useRef(heard);
+  const latest = useEffectEvent(heard);
   useEffect(() => {
-    latest.current = heard;
-  });
-  useEffect(() => {
-    const listener: Listener = (events) => latest.current(events);
+    const listener: Listener = (events) => latest(events);
     listeners.add(listener);
     return () => {
       listeners.delete(listener);

@@ -1,8 +1,7 @@
 // The only place that speaks HTTP, apart from the stream of events.
-import { Failure, failureOf } from "./failure";
-import { answered, unanswered } from "./connection";
+import { create } from "zustand";
 
-export interface Ask {
+interface Ask {
   signal?: AbortSignal;
   headers?: Record<string, string>;
   /** Told what stands above an answer. */
@@ -74,4 +73,72 @@ export function path(base: string, query: Record<string, string | number | boole
   }
   const text = search.toString();
   return text === "" ? base : `${base}?${text}`;
+}
+
+/** Why the server did not do what was asked, in the server's own words. */
+export class Failure extends Error {
+  constructor(
+    message: string,
+    /** HTTP status; 0 when there was no answer at all. */
+    readonly status: number,
+    readonly code: string | null = null,
+    /** A command that can be pasted. */
+    readonly fix: string | null = null,
+    readonly request: string | null = null,
+    readonly detail: Record<string, unknown> = {},
+  ) {
+    super(message);
+    this.name = "Failure";
+  }
+
+  static from(fault: unknown): Failure {
+    return fault instanceof Failure ? fault : new Failure(String(fault), 0);
+  }
+
+  /** What was asked for by its id does not exist; what is no id is the id of nothing. */
+  get absent() {
+    return this.status === 404 || this.status === 400;
+  }
+}
+
+/** Reads every shape in which the server says no. */
+export function failureOf(status: number, body: unknown, request: string | null): Failure {
+  const all = record(body) ?? {};
+  const error = record(all["error"]) ?? record(all["response"]) ?? all;
+  const message = text(error["message"]) ?? text(all["error"]) ?? text(all["detail"]) ?? text(all["message"]);
+  return new Failure(message ?? `cleo answered with status ${status}.`, status, text(error["code"]), text(error["fix"]), request ?? text(error["requestId"]), error);
+}
+
+function record(value: unknown): Record<string, unknown> | null {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
+}
+
+function text(value: unknown): string | null {
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
+export type Line = "connecting" | "live" | "reconnecting" | "polling";
+
+interface Connection {
+  line: Line;
+  /** Whether the last request was answered at all. */
+  reachable: boolean;
+  /** When something was last heard, in milliseconds since 1970. */
+  heard: number;
+}
+
+export const useConnection = create<Connection>()(() => ({ line: "connecting", reachable: true, heard: Date.now() }));
+
+export function answered() {
+  const now = Date.now();
+  const { reachable, heard } = useConnection.getState();
+  if (!reachable || now - heard > 1000) useConnection.setState({ reachable: true, heard: now });
+}
+
+export function unanswered() {
+  if (useConnection.getState().reachable) useConnection.setState({ reachable: false });
+}
+
+export function setLine(line: Line) {
+  if (useConnection.getState().line !== line) useConnection.setState({ line });
 }

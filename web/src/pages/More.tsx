@@ -1,19 +1,19 @@
 // What the phone's bar has no room for, and the choices that belong to this machine.
-import "./more.css";
 import { Icon } from "../parts/Icon";
-import { Link } from "wouter";
-import { openPalette } from "../shell/palette";
-import { setSingleKeys, useKeySettings } from "../shell/keys";
+import { openPalette, PLACES, useStatus } from "../shell/places";
 import { Page } from "../shell/Page";
-import { PLACES } from "../shell/places";
 import { setTheme, useSettings, type Theme } from "../shell/settings";
-import { Status } from "./MoreStatus";
+import { api } from "../api/request";
+import { Button } from "../parts/Button";
+import { Term } from "../parts/Facts";
+import { Link } from "../router";
+import { SingleKeys } from "../shell/KeyHelp";
+import "./more.css";
 
 const THEMES: Theme[] = ["system", "light", "dark"];
 
 export default function More() {
   const theme = useSettings((settings) => settings.theme);
-  const single = useKeySettings((settings) => settings.single);
   return (
     <Page title="More">
       <div className="more pane">
@@ -45,13 +45,32 @@ export default function More() {
           </div>
         </fieldset>
         <div className="section">
-          <label className="check">
-            <input type="checkbox" checked={single} onChange={(event) => setSingleKeys(event.target.checked)} />
-            Single keys work when nothing is being typed
-          </label>
+          <SingleKeys />
         </div>
         <Status />
       </div>
     </Page>
+  );
+}
+
+/** Who is asked and as whom. */
+function Status() {
+  const status = useStatus();
+  if (!status) return null;
+  async function leave() {
+    await api.delete("/api/session");
+    window.location.assign("/sign-in");
+  }
+  return (
+    <div className="section">
+      <dl className="facts">
+        <Term name="Workspace" mono={status.workspace.root} />
+        <Term name="Server" mono={status.address} />
+        <Term name="Version" mono={status.version} />
+        <Term name="You are">{status.user}</Term>
+        <Term name="May">{status.scopes.join(", ")}</Term>
+      </dl>
+      {!status.local && <Button onClick={() => void leave()}>Sign out</Button>}
+    </div>
   );
 }

@@ -1,5 +1,6 @@
 import type { ButtonHTMLAttributes, ReactNode } from "react";
 import { Icon, type IconName } from "./Icon";
+import { copy } from "./toasts";
 
 interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
   look?: "primary" | "ghost" | "danger" | undefined;
@@ -20,4 +21,27 @@ export function Button({ look, small, icon, shortcut, children, className = "", 
       {shortcut && <kbd aria-hidden="true">{shortcut}</kbd>}
     </button>
   );
+}
+
+/** A line for a shell that does the same as the page, ready to be copied. */
+export function Command({ line }: { line: string }) {
+  return (
+    <div className="command">
+      <code tabIndex={0}>{line}</code>
+      <Button look="ghost" small icon="copy" aria-label={`Copy the command ${line}`} title="Copy" onClick={() => copy(line, "command")} />
+    </div>
+  );
+}
+
+/** What an agent or a program wrote, to the letter; it can be scrolled with keys. */
+export function Code({ children }: { children: ReactNode }) {
+  return (
+    <pre className="code" tabIndex={0}>
+      {children}
+    </pre>
+  );
+}
+
+export function TextButton({ className = "", ...rest }: ButtonHTMLAttributes<HTMLButtonElement>) {
+  return <button {...rest} type="button" className={`link ${className}`} />;
 }

@@ -1,6 +1,6 @@
 import * as Radix from "@radix-ui/react-dropdown-menu";
 import { Icon } from "./Icon";
-import type { MenuEntry, MenuItem, MenuProps } from "./Menu";
+import type { MenuEntry, MenuProps } from "./Menu";
 
 /** The open menu; it comes with the first click on any of them. */
 export default function MenuOpen({ trigger, entries, label, align = "end", open, onOpen }: MenuProps & Required<Pick<MenuProps, "open" | "onOpen">>) {
@@ -21,25 +21,22 @@ export default function MenuOpen({ trigger, entries, label, align = "end", open,
 function Entry({ entry }: { entry: MenuEntry }) {
   if (entry === null) return <Radix.Separator className="rule" />;
   if (typeof entry === "string") return <Radix.Label className="label">{entry}</Radix.Label>;
-  if (entry.checked !== undefined) return <Choice entry={entry} checked={entry.checked} />;
+  if (entry.checked !== undefined)
+    return (
+      <Radix.CheckboxItem checked={entry.checked} onCheckedChange={entry.onSelect} onSelect={(event) => event.preventDefault()}>
+        <span className="tick">
+          <Radix.ItemIndicator>
+            <Icon name="check" />
+          </Radix.ItemIndicator>
+        </span>
+        <span className="grow ell">{entry.label}</span>
+      </Radix.CheckboxItem>
+    );
   return (
     <Radix.Item className={entry.danger ? "bad" : ""} disabled={entry.disabled ?? false} onSelect={entry.onSelect}>
       {entry.icon && <Icon name={entry.icon} />}
       <span className="grow ell">{entry.label}</span>
       {entry.shortcut && <kbd>{entry.shortcut}</kbd>}
     </Radix.Item>
-  );
-}
-
-function Choice({ entry, checked }: { entry: MenuItem; checked: boolean }) {
-  return (
-    <Radix.CheckboxItem checked={checked} onCheckedChange={entry.onSelect} onSelect={(event) => event.preventDefault()}>
-      <span className="tick">
-        <Radix.ItemIndicator>
-          <Icon name="check" />
-        </Radix.ItemIndicator>
-      </span>
-      <span className="grow ell">{entry.label}</span>
-    </Radix.CheckboxItem>
   );
 }

@@ -1,13 +1,10 @@
 // Empty, error and loading: one sentence and one action each.
-import type { ReactNode } from "react";
-import type { Failure } from "../api/failure";
-import { useSlow, type Resource } from "../api/resource";
-import { Button } from "./Button";
-import { sentence } from "./told";
-import { Command } from "./Command";
+import { useEffect, useState, type ReactNode } from "react";
+import type { Failure } from "../api/request";
+import type { Resource } from "../api/resource";
+import { Button, Command } from "./Button";
 import { Digest } from "../format";
-
-export { sentence };
+import { TextLink } from "../router";
 
 export function Empty({ children, command, action }: { children: ReactNode; command?: string; action?: ReactNode }) {
   return (
@@ -16,6 +13,21 @@ export function Empty({ children, command, action }: { children: ReactNode; comm
       {command && <Command line={command} />}
       {action}
     </div>
+  );
+}
+
+/** What a filter leaves when it leaves nothing, and the way to all. */
+export function NoneFits({ what, all }: { what: string; all: string }) {
+  return (
+    <Empty
+      action={
+        <TextLink href={all} replace>
+          Show all {what}s
+        </TextLink>
+      }
+    >
+      No {what} fits this filter.
+    </Empty>
   );
 }
 
@@ -40,9 +52,24 @@ export function Trouble({ failure, retry }: { failure: Failure; retry?: (() => v
   );
 }
 
+/** What the server refused, over what it is about, until it is closed. */
+export function Refusal({ fix, children, onClose }: { fix?: string | null; children: ReactNode; onClose: () => void }) {
+  return (
+    <div className="notice bad refusal" role="alert">
+      <div className="grow">{children}</div>
+      {fix && <Command line={fix} />}
+      <Button look="ghost" small icon="close" aria-label="Close the message" onClick={onClose} />
+    </div>
+  );
+}
+
 /** Rows of the real height, after 300 ms, so that a fast answer shows none. */
 export function Ghost({ rows = 6 }: { rows?: number }) {
-  const slow = useSlow(true);
+  const [slow, setSlow] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setSlow(true), 300);
+    return () => clearTimeout(timer);
+  }, []);
   // Not seen yet, but there: whoever waits for the page can wait for it to go.
   if (!slow) return <div className="ghost" hidden />;
   return (
@@ -54,10 +81,10 @@ export function Ghost({ rows = 6 }: { rows?: number }) {
   );
 }
 
-/** What an address names and nobody knows; the children are the way back. */
-export function Absent({ id, children }: { id: string; children: ReactNode }) {
+/** What an address names and nobody knows, with the way back. */
+export function Absent({ id, back }: { id: string; back: ReactNode }) {
   return (
-    <Empty action={children}>
+    <Empty action={back}>
       <span className="mono">{id}</span> does not exist here.
     </Empty>
   );
@@ -77,4 +104,23 @@ export function Loaded<T>({ of, rows, absent, children }: LoadedProps<T>) {
   if (absent !== undefined && of.failure?.absent) return absent;
   if (of.failure) return <Trouble failure={of.failure} retry={of.reload} />;
   return <Ghost {...(rows === undefined ? {} : { rows })} />;
+}
+
+/** What cleo said, apart: the sentence without its code, its kind as words, and the command that it ends with. */
+export function told(text: string): { words: string; command: string | null } {
+  const bare = text.replace(/^E_[A-Z_]+: /, "").replace(/^[a-z]+_[a-z_]+(?=: )/, (kind) => kind.replace(/_/g, " "));
+  const found = /^(.*?)\s*\(`([^`]+)`\)\.?$/s.exec(bare);
+  return found ? { words: found[1] ?? bare, command: found[2] ?? null } : { words: bare, command: null };
+}
+
+/** What stands between backticks, as a page quotes. */
+export function quoted(text: string) {
+  return text.replace(/`([^`]+)`/g, "“$1”");
+}
+
+/** The server's sentences begin small and end without a full stop; a page's do not. */
+export function sentence(said: string) {
+  const text = quoted(told(said).words);
+  const first = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.?:]$/.test(first) ? first : first + ".";
 }

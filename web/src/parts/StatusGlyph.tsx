@@ -1,6 +1,6 @@
 // Shape first, colour second; the same glyph everywhere, always with a name.
 import type { ReactNode } from "react";
-import { STATE_WORDS, type State } from "./state";
+import { type Row, GATE_NAMES } from "../api/types";
 
 const line = { fill: "none", strokeWidth: 1.5, strokeLinecap: "round", strokeLinejoin: "round" } as const;
 const inverse = { ...line, stroke: "var(--on-solid)", strokeWidth: 1.7 };
@@ -85,5 +85,74 @@ export function StatusGlyph({ state, label, verified = true }: { state: State; l
       {name !== "" && <title>{name}</title>}
       {claimed ? CLAIMED : SHAPES[state]}
     </svg>
+  );
+}
+
+/** What a task, a step or a run is doing, in the words of the server. */
+export type State = Row["state"];
+
+export const STATE_WORDS: Record<State, string> = {
+  waiting: "Waiting",
+  ready: "Ready",
+  running: "Running",
+  verifying: "Verifying",
+  done: "Done",
+  failed: "Failed",
+  needsYou: "Needs you",
+  review: "In review",
+  paused: "Paused",
+  skipped: "Skipped",
+  cancelled: "Cancelled",
+};
+
+export const STATES = Object.keys(STATE_WORDS) as State[];
+
+/** The state that another part of cleo calls by another word. */
+export function stateOf(word: string): State {
+  if (word in STATE_WORDS) return word as State;
+  return OTHER[word] ?? "waiting";
+}
+
+const OTHER: Record<string, State> = {
+  pending: "waiting",
+  todo: "ready",
+  doing: "running",
+  active: "running",
+  completed: "done",
+  passed: "done",
+  blocked: "needsYou",
+  interrupted: "paused",
+};
+
+const COLOURS: Partial<Record<State, string>> = {
+  done: "var(--green9)",
+  running: "var(--lake9)",
+  verifying: "var(--lake9)",
+  failed: "var(--red9)",
+  needsYou: "var(--amber9)",
+  review: "var(--amber9)",
+  ready: "var(--n12)",
+};
+
+/** Green is only what cleo itself checked. */
+export function colourOf({ state, verified }: Pick<Row, "state" | "verified">): string {
+  return state === "done" && !verified ? "var(--n9)" : (COLOURS[state] ?? "var(--n7)");
+}
+
+export type GateState = "open" | "optional" | "passed" | "forced" | "failed";
+
+const LOOKS: Record<string, string> = { optional: "free", passed: "passed", forced: "passed", failed: "failed" };
+
+/** Six segments: full = passed, full with a cut = failed, outline = open, low = not required. */
+export function GateMeter({ gates }: { gates: readonly string[] }) {
+  const required = gates.filter((gate) => gate !== "optional");
+  const passed = required.filter((gate) => gate === "passed" || gate === "forced").length;
+  const name = `Gates: ${passed} of ${required.length} required passed`;
+  return (
+    <span className="gates" role="img" aria-label={name} title={name}>
+      {gates.map((gate, i) => (
+        <i key={GATE_NAMES[i] ?? i} className={LOOKS[gate] ?? ""} />
+      ))}
+    </span>
   );
 }

@@ -1,9 +1,9 @@
 import { Dialog } from "../parts/Dialog";
-import { keysNow, setSingleKeys, spelled, useKeySettings } from "./keys";
+import { keysNow, spelled } from "./keys";
+import { setSingleKeys, useSettings } from "./settings";
 
 /** The keys that hold on the page under it. */
 export default function KeyHelp({ onClose }: { onClose: () => void }) {
-  const single = useKeySettings((settings) => settings.single);
   return (
     <Dialog title="Keys" onClose={onClose} wide>
       <div className="key-help">
@@ -27,10 +27,17 @@ export default function KeyHelp({ onClose }: { onClose: () => void }) {
             </section>
           ))}
       </div>
-      <label className="check">
-        <input type="checkbox" checked={single} onChange={(event) => setSingleKeys(event.target.checked)} />
-        Single keys work when nothing is being typed
-      </label>
+      <SingleKeys />
     </Dialog>
+  );
+}
+
+export function SingleKeys() {
+  const single = useSettings((settings) => settings.singleKeys);
+  return (
+    <label className="check">
+      <input type="checkbox" checked={single} onChange={(event) => setSingleKeys(event.target.checked)} />
+      Single keys work when nothing is being typed
+    </label>
   );
 }

@@ -1,17 +1,15 @@
 // Find or run: what the server finds, commands for the selection, then places.
-import type { Got } from "../api/answers";
 import { Command } from "cmdk";
-import { useEffect, useRef, useState, type KeyboardEvent } from "react";
+import { useEffect, useState, type KeyboardEvent } from "react";
+import type { Got } from "../api/types";
 import { path } from "../api/request";
-import { useResource } from "../api/resource";
-import { copy } from "../parts/copy";
+import { useResource, useLate } from "../api/resource";
+import { copy } from "../parts/toasts";
 import { Icon, type IconName } from "../parts/Icon";
-import { useModal } from "../parts/modal";
-import { StatusGlyph } from "../parts/StatusGlyph";
-import { stateOf } from "../parts/state";
-import { navigate } from "../router/location";
-import { closePalette, usePalette, type PaletteCommand } from "./palette";
-import { PLACES } from "./places";
+import { useModal } from "../parts/Dialog";
+import { StatusGlyph, stateOf } from "../parts/StatusGlyph";
+import { navigate } from "../router";
+import { closePalette, usePalette, type PaletteCommand, PLACES } from "./places";
 import "./palette.css";
 
 type Found = Got<"/api/search">["items"][number];
@@ -25,7 +23,6 @@ const HEADINGS: [Found["kind"], string][] = [
 ];
 
 export default function Palette() {
-  const ref = useRef<HTMLDialogElement>(null);
   const begin = usePalette((state) => state.begin);
   const offered = usePalette((state) => state.commands);
   const [text, setText] = useState(begin);
@@ -34,8 +31,6 @@ export default function Palette() {
   const { data, failure } = useFound(commandsOnly ? null : words, kinds);
   const commands = [...offered.values()].flat().filter((one) => fits(one.label, words));
   const places = kinds ? [] : PLACES.filter((place) => fits(place.label, words));
-
-  useModal(ref);
 
   const first = firstOf(data, commands, places);
   useEffect(() => setChosen(first), [first]);
@@ -56,18 +51,7 @@ export default function Palette() {
   }
 
   return (
-    <dialog
-      ref={ref}
-      className="palette glass"
-      aria-label="Find or run"
-      onCancel={(event) => {
-        event.preventDefault();
-        closePalette();
-      }}
-      onPointerDown={(event) => {
-        if (event.target === ref.current) closePalette();
-      }}
-    >
+    <dialog {...useModal(closePalette)} className="palette glass" aria-label="Find or run">
       <Command shouldFilter={false} label="Find or run" value={chosen} onValueChange={setChosen} onKeyDown={key} loop>
         <div className="field-line">
           <Icon name="search" />
@@ -135,11 +119,7 @@ function Commands({ commands, go }: { commands: PaletteCommand[]; go: (run: () =
 }
 
 function useFound(words: string | null, kinds: string | null) {
-  const [late, setLate] = useState(words);
-  useEffect(() => {
-    const timer = setTimeout(() => setLate(words), 80);
-    return () => clearTimeout(timer);
-  }, [words]);
+  const late = useLate(words, 80);
   const address = late === null ? null : path("/api/search", { q: late, limit: late === "" ? 8 : 50, kinds });
   const { data, failure } = useResource<{ items: Found[] }>(address, { keep: true });
   return { data: data?.items, failure };

@@ -1,22 +1,21 @@
-import { lazy, Suspense, useEffect, useState, type ReactNode } from "react";
+import { useEffect, useState, type ReactNode } from "react";
 import { startEvents } from "../api/events";
-import { navigate } from "../router/location";
-import { Voice } from "./announce";
+import { navigate } from "../router";
+import { Toasts } from "../parts/toasts";
 import { useKeys } from "./keys";
-import { openPalette, usePalette } from "./palette";
-import { togglePanel } from "./Panel";
-import { PhoneBar } from "./PhoneBar";
-import { PLACES } from "./places";
+import { openPalette, usePalette, PLACES } from "./places";
+import { togglePanel } from "./Page";
+import { PhoneBar, Sidebar } from "./Sidebar";
 import { setFolded, useSettings } from "./settings";
-import { Sidebar } from "./Sidebar";
-import { Toasts } from "./Toasts";
+import { useMatch, narrow } from "../parts/screen";
+import { later } from "../parts/later";
 
-const Palette = lazy(() => import("./Palette"));
-const KeyHelp = lazy(() => import("./KeyHelp"));
+const Palette = later(() => import("./Palette"));
+const KeyHelp = later(() => import("./KeyHelp"));
 
 export function Shell({ children }: { children: ReactNode }) {
   const folded = useSettings((settings) => settings.folded);
-  const narrow = useNarrow();
+  const isFolded = useMatch(narrow) || folded;
   const palette = usePalette((state) => state.open);
   const [help, setHelp] = useState(false);
   useEffect(startEvents, []);
@@ -28,31 +27,16 @@ export function Shell({ children }: { children: ReactNode }) {
     ...PLACES.map(({ key, label, href }) => ({ keys: `G ${key}`, does: label, run: () => navigate(href) })),
   ]);
   return (
-    <div className={folded || narrow ? "app folded" : "app"}>
+    <div className={isFolded ? "app folded" : "app"}>
       <a className="skip" href="#main">
         Skip to the content
       </a>
-      <Sidebar folded={folded || narrow} />
+      <Sidebar folded={isFolded} />
       {children}
       <PhoneBar />
       <Toasts />
-      <Voice />
-      <Suspense fallback={null}>
-        {palette && <Palette />}
-        {help && <KeyHelp onClose={() => setHelp(false)} />}
-      </Suspense>
+      {palette && <Palette />}
+      {help && <KeyHelp onClose={() => setHelp(false)} />}
     </div>
   );
-}
-
-const between = window.matchMedia("(min-width: 721px) and (max-width: 1100px)");
-
-function useNarrow() {
-  const [narrow, setNarrow] = useState(between.matches);
-  useEffect(() => {
-    const changed = () => setNarrow(between.matches);
-    between.addEventListener("change", changed);
-    return () => between.removeEventListener("change", changed);
-  }, []);
-  return narrow;
 }

@@ -1,17 +1,13 @@
 import { lazy, Suspense } from "react";
-import { useStatus } from "../api/status";
-import { count } from "../format/numbers";
-import { Link } from "wouter";
-import { usePlace } from "../router/location";
+import { useStatus, AGENTS, isAt, WORK, type Where, openPalette } from "./places";
+import { count, timeOfDay } from "../format";
+import { usePlace, Link } from "../router";
 import { Button } from "../parts/Button";
-import { Icon } from "../parts/Icon";
-import { ConnectionState } from "./ConnectionState";
+import { Icon, type IconName } from "../parts/Icon";
 import { isMac } from "./keys";
-import { Mark } from "./Mark";
-import { AGENTS, isAt, WORK, type Where } from "./places";
-import { setFolded } from "./settings";
-import { openPalette } from "./palette";
-import { ThemeMenu } from "./ThemeMenu";
+import { setFolded, setTheme, useSettings, type Theme } from "./settings";
+import { Menu } from "../parts/Menu";
+import { useConnection, type Line } from "../api/request";
 
 const Tip = lazy(() => import("../parts/Tip"));
 
@@ -54,7 +50,7 @@ function Workspace({ folded }: { folded: boolean }) {
 function Item({ where, folded }: { where: Where; folded: boolean }) {
   const { path } = usePlace();
   const link = (
-    <Link className="nav" href={where.href} {...(isAt(where.href, path) ? { "aria-current": "page" as const } : {})} aria-label={folded ? where.label : undefined}>
+    <Link className="nav" href={where.href} aria-current={isAt(where.href, path) ? "page" : undefined} aria-label={folded ? where.label : undefined}>
       <Icon name={where.icon} />
       <span className="words">{where.label}</span>
       <Count where={where} />
@@ -72,7 +68,13 @@ function Item({ where, folded }: { where: Where; folded: boolean }) {
 function Count({ where }: { where: Where }) {
   const counts = useStatus()?.counts;
   if (!counts) return null;
-  if (where.href === "/runs") return counts.liveRuns > 0 ? <LiveRuns n={counts.liveRuns} /> : null;
+  if (where.href === "/runs")
+    return counts.liveRuns > 0 ? (
+      <span className="count live">
+        <i className="dot" />
+        {counts.liveRuns} live
+      </span>
+    ) : null;
   const n = where.count?.(counts);
   return n ? (
     <span className="count" title={where.counted && `${count(n)} ${where.counted}`}>
@@ -81,11 +83,82 @@ function Count({ where }: { where: Where }) {
   ) : null;
 }
 
-function LiveRuns({ n }: { n: number }) {
+const BAR: { href: string; label: string; icon: IconName; at: (path: string) => boolean }[] = [
+  { href: "/work", label: "Work", icon: "work", at: (path) => path.startsWith("/work") },
+  { href: "/runs", label: "Runs", icon: "runs", at: (path) => path.startsWith("/runs") },
+  { href: "/agents", label: "Agents", icon: "architecture", at: (path) => path.startsWith("/agents") && !path.startsWith("/agents/chat") },
+  { href: "/agents/chat", label: "Chat", icon: "chat", at: (path) => path.startsWith("/agents/chat") },
+  { href: "/more", label: "More", icon: "menu", at: (path) => path === "/more" || path === "/" },
+];
+
+export function PhoneBar() {
+  const { path } = usePlace();
   return (
-    <span className="count live">
-      <i className="dot" />
-      {n} live
+    <nav className="phone-bar glass" aria-label="Main, phone">
+      {BAR.map(({ href, label, icon, at }) => (
+        <Link key={href} href={href} aria-current={at(path) ? "page" : undefined}>
+          <Icon name={icon} />
+          {label}
+        </Link>
+      ))}
+    </nav>
+  );
+}
+
+const THEMES: { theme: Theme; label: string; icon: IconName }[] = [
+  { theme: "system", label: "System", icon: "screen" },
+  { theme: "light", label: "Light", icon: "sun" },
+  { theme: "dark", label: "Dark", icon: "moon" },
+];
+
+function ThemeMenu() {
+  const now = useSettings((settings) => settings.theme);
+  const icon = THEMES.find(({ theme }) => theme === now)?.icon ?? "screen";
+  return (
+    <Menu
+      label="Theme"
+      trigger={<Button look="ghost" small icon={icon} aria-label={`Theme: ${now}`} />}
+      entries={THEMES.map(({ theme, label }) => ({ label, checked: theme === now, onSelect: () => setTheme(theme) }))}
+    />
+  );
+}
+
+export function Mark() {
+  return (
+    <svg className="mark" viewBox="0 0 20 20" aria-hidden="true">
+      <rect width="20" height="20" rx="5" fill="var(--n12)" />
+      <path d="M13.8 6.6A4.7 4.7 0 1 0 13.8 13.4" fill="none" stroke="var(--n1)" strokeWidth="2" />
+      <circle cx="14" cy="10" r="1.6" fill="var(--lake8)" />
+    </svg>
+  );
+}
+
+const WORDS: Record<Line, string> = {
+  connecting: "Connecting",
+  live: "Live",
+  reconnecting: "Reconnecting",
+  polling: "Polling every 2 s",
+};
+
+function ConnectionState({ folded }: { folded: boolean }) {
+  const line = useConnection((connection) => connection.line);
+  const status = useStatus();
+  const words = line === "live" && status ? `Live, ${status.address}` : WORDS[line];
+  return (
+    <span className="row grow" title={folded ? words : status && `cleo ${status.version}, as ${status.user}`}>
+      <i className={line === "live" ? "dot" : "dot off"} />
+      <span className={folded ? "unseen" : "ell"}>{words}</span>
     </span>
+  );
+}
+
+/** One line over the page when requests get no answer at all. */
+export function GoneNotice() {
+  const { reachable, heard } = useConnection();
+  if (reachable) return null;
+  return (
+    <div className="notice bad" role="status">
+      cleo is not answering. Last data {timeOfDay(heard)}.
+    </div>
   );
 }

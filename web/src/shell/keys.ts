@@ -1,8 +1,8 @@
 // Keys of the page. Single keys are off while typing, and can be switched off altogether.
 import { useEffect, useRef } from "react";
-import { create } from "zustand";
+import { useSettings } from "./settings";
 
-export interface Binding {
+interface Binding {
   /** "J", "Shift+N", "Mod+K", "G W" (one after the other), "ArrowLeft". Several: "J|ArrowDown". */
   keys: string;
   does: string;
@@ -15,21 +15,6 @@ interface Layer {
 }
 
 const layers: { current: Layer }[] = [];
-
-function kept() {
-  try {
-    return localStorage.getItem("cleo.keys");
-  } catch {
-    return null;
-  }
-}
-
-export const useKeySettings = create<{ single: boolean }>()(() => ({ single: kept() !== "off" }));
-
-export function setSingleKeys(single: boolean) {
-  localStorage.setItem("cleo.keys", single ? "on" : "off");
-  useKeySettings.setState({ single });
-}
 
 /** Keys that hold while the component is there; a later layer stands before an earlier one. */
 export function useKeys(group: string, bindings: Binding[]) {
@@ -90,23 +75,14 @@ function mayPress(event: KeyboardEvent, key: string) {
   // A link does nothing with it.
   if (key === "Space" && target.closest("button, summary, input")) return false;
   if (key.startsWith("Arrow") && target.closest("[role=tablist], [role=radiogroup], [type=radio]")) return false;
-  return useKeySettings.getState().single || key.length > 1;
+  return useSettings.getState().singleKeys || key.length > 1;
 }
 
 export const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
 /** Keys as people read them. */
 export function spelled(keys: string): string[] {
+  const words: Record<string, string> = { "Mod+": isMac ? "⌘" : "Ctrl ", "Shift+": "Shift ", "Alt+": "Alt ", ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓", Escape: "Esc" };
   const first = keys.split("|")[0] ?? "";
-  return first.split(" ").map((key) =>
-    key
-      .replace("Mod+", isMac ? "⌘" : "Ctrl ")
-      .replace("Shift+", "Shift ")
-      .replace("Alt+", "Alt ")
-      .replace("ArrowLeft", "←")
-      .replace("ArrowRight", "→")
-      .replace("ArrowUp", "↑")
-      .replace("ArrowDown", "↓")
-      .replace("Escape", "Esc"),
-  );
+  return first.split(" ").map((key) => key.replace(/(?:Mod|Shift|Alt)\+|Arrow\w+|Escape/g, (word) => words[word] ?? word));
 }

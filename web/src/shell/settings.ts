@@ -6,6 +6,8 @@ export type Theme = "system" | "light" | "dark";
 interface Settings {
   theme: Theme;
   folded: boolean;
+  /** Whether keys without Ctrl or ⌘ do something. */
+  singleKeys: boolean;
   panelWidth: number;
 }
 
@@ -14,6 +16,7 @@ export const PANEL = { least: 320, most: 640, first: 400 };
 export const useSettings = create<Settings>()(() => ({
   theme: themeOf(read("theme")),
   folded: read("folded") === "yes",
+  singleKeys: read("keys") !== "off",
   panelWidth: clamped(Number(read("panel") ?? PANEL.first)),
 }));
 
@@ -27,6 +30,11 @@ export function setTheme(theme: Theme) {
 export function setFolded(folded: boolean) {
   keep("folded", folded ? "yes" : null);
   useSettings.setState({ folded });
+}
+
+export function setSingleKeys(singleKeys: boolean) {
+  keep("keys", singleKeys ? null : "off");
+  useSettings.setState({ singleKeys });
 }
 
 export function setPanelWidth(width: number) {
@@ -43,19 +51,23 @@ function themeOf(word: string | null): Theme {
   return word === "light" || word === "dark" ? word : "system";
 }
 
-function read(name: string) {
+/** What a person chose or typed, as this browser keeps it. One that keeps nothing still shows everything. */
+type Where = "localStorage" | "sessionStorage";
+
+export function read(name: string, where: Where = "localStorage"): string | null {
   try {
-    return localStorage.getItem(`cleo.${name}`);
+    return window[where].getItem(`cleo.${name}`);
   } catch {
     return null;
   }
 }
 
-function keep(name: string, value: string | null) {
+/** Keeps a text; `null` takes it away. */
+export function keep(name: string, value: string | null, where: Where = "localStorage") {
   try {
-    if (value === null) localStorage.removeItem(`cleo.${name}`);
-    else localStorage.setItem(`cleo.${name}`, value);
+    if (value === null) window[where].removeItem(`cleo.${name}`);
+    else window[where].setItem(`cleo.${name}`, value);
   } catch {
-    // A browser that keeps nothing still shows everything.
+    // It holds as long as the page is open.
   }
 }

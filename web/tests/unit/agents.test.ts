@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { askedFor } from "../../src/agents/ask";
-import { changes, differing, draftOfRow, EMPTY, fieldOf, withTags } from "../../src/agents/draft";
+import { askedFor } from "../../src/agents/AskCard";
+import { changes, differing, EMPTY, fieldOf, withTags, draftOf } from "../../src/agents/draft";
 import { picture } from "../../src/agents/graph";
-import type { Agent, Pending, Routed, Said } from "../../src/agents/types";
+import type { Agent, Pending, Routed, Said } from "../../src/api/types";
 import { entries } from "../../src/pages/agents-chat/thread";
-import { beside, byUrgency, dueWords } from "../../src/pages/agents-tasks/words";
+import { beside, byUrgency, dueWords } from "../../src/pages/agents-tasks/useTasks";
 
 const CONFIRM: Pending = {
   kind: "confirm",
@@ -42,7 +42,7 @@ test("what destroys says so on its button", () => {
 test("of an agent only what differs is sent, and faults find their field", () => {
   const draft = { ...EMPTY, name: "Lore keeper", tags: ["lore"] };
   assert.deepEqual(changes(draft, EMPTY), { name: "Lore keeper", tags: ["lore"] });
-  assert.deepEqual(differing(draft, draftOfRow({ name: "Lore keeper", tags: ["lore"], max_tokens: 4000 })), []);
+  assert.deepEqual(differing(draft, draftOf({ name: "Lore keeper", tags: ["lore"], max_tokens: 4000 })), []);
   assert.equal(fieldOf({ field: "max_tokens" }), "maxTokens");
   assert.equal(fieldOf({ field: "elsewhere" }), null);
 });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { failureOf } from "../../src/api/failure";
+import { failureOf } from "../../src/api/request";
 
 test("every shape of an error is read", () => {
   const ours = failureOf(404, { error: { code: "E_TASK_NOT_FOUND", message: "there is no task T9", fix: "cleo list" } }, "r1");

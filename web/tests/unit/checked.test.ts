@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Counts } from "../../src/api/work";
-import { isChecked } from "../../src/pages/work/checked";
-import { colourOf } from "../../src/pages/work/graph/colours";
+import type { Counts } from "../../src/api/types";
+import { isChecked } from "../../src/pages/work/rows";
+import { colourOf } from "../../src/parts/StatusGlyph";
 
 const verified = { state: "done", verified: true } as const;
 const claimed = { state: "done", verified: false } as const;

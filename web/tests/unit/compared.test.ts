@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RunTask } from "../../src/api/runs";
-import { compared } from "../../src/pages/runs/compared";
+import type { RunTask } from "../../src/api/types";
+import { compared } from "../../src/pages/runs/RunCompare";
 
 function step(taskId: string, state: RunTask["state"], durationMs: number | null, cost: number | null, tries = 1): RunTask {
   const attempts = Array.from({ length: tries }, () => ({}));

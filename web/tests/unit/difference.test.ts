@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { difference, underEntry } from "../../src/pages/work/tabs/difference";
+import { difference, underEntry } from "../../src/pages/work/tabs/PromptTab";
 
 function told(before: string, after: string) {
   const signs = { same: " ", gone: "-", new: "+" };

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { bytes, cost, duration, offset, percent, plural, tokens } from "../../src/format/numbers";
-import { ago } from "../../src/format/time";
+import { bytes, cost, duration, offset, percent, plural, tokens, ago } from "../../src/format";
 
 test("durations have the unit that fits", () => {
   const rows: [number, string][] = [

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { joined } from "../../src/agents/joined";
+import { joined } from "../../src/agents/pieces";
 
 test("pieces follow each other, and what is known already is passed over", () => {
   let answer = joined(undefined, { after: 0, text: "The " });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RunPage } from "../../src/api/runs";
+import type { RunPage } from "../../src/api/types";
 import { keptAnswer, planWords, sourceWords, stepsOf, tookOf, type Told } from "../../src/pages/ask/kept";
 
 const STEPS = [

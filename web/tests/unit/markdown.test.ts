@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createElement } from "react";
 import { renderToStaticMarkup } from "react-dom/server";
-import { Markdown, safeHref } from "../../src/agents/Markdown";
+import { Markdown, safeHref } from "../../src/agents/Message";
 
 /** The HTML of a text, without the element around it. */
 function html(text: string): string {

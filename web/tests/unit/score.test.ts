@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { absent, marks, normalize, notScored, parts, shown, verdict } from "../../src/agents/score";
-import type { Candidate, Decision } from "../../src/agents/types";
+import { absent, marks, normalize, notScored, parts, shown, verdict } from "../../src/agents/ScoreView";
+import type { Candidate, Decision } from "../../src/api/types";
 
 function candidate(id: string, terms: string[], tags: string[] = []): Candidate {
   const [base, tagBoost] = [terms.length, 2 * tags.length];

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RunTask } from "../../src/api/runs";
-import { place, ticks, whole, within, zoomed } from "../../src/pages/runs/timeline/scale";
-import { segmentsOf } from "../../src/pages/runs/timeline/segments";
+import type { RunTask } from "../../src/api/types";
+import { place, ticks, whole, within, zoomed, segmentsOf } from "../../src/pages/runs/timeline/scale";
 
 const start = Date.parse("2026-11-22T12:00:00Z");
 const at = (s: number) => new Date(start + s * 1000).toISOString();

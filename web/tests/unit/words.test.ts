@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { sentence, told } from "../../src/parts/told";
-import { eventWords } from "../../src/pages/runs/eventWords";
+import { sentence, told } from "../../src/parts/States";
+import { eventWords } from "../../src/pages/runs/useLog";
 
 test("a reason is a sentence, its code left out and its command apart", () => {
   assert.deepEqual(told("E_NOT_VERIFIED: T4 does not verify: no entry (`cleo verify output T4`)"), { words: "T4 does not verify: no entry", command: "cleo verify output T4" });

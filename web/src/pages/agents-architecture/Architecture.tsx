@@ -1,24 +1,25 @@
-import { useCallback, useEffect, useMemo, useState } from "react";
-import { settled, touch } from "../../api/resource";
-import { isOver, useAgents, useDelegations, useExecutions, useMetrics } from "../../agents/data";
+import { useCallback, useEffect, useMemo, useState, memo } from "react";
+import { settled, touch, useAct, type Resource } from "../../api/resource";
+import { isOver, useAgents, useDelegations, useExecutions, useMetrics, Monogram, useRouted } from "../../agents/agents";
 import { useHearing } from "../../agents/pieces";
 import { DelegationTracker } from "../../agents/DelegationTracker";
 import { RealTimeExecutionMonitor } from "../../agents/RealTimeExecutionMonitor";
-import { useRouted } from "../../agents/routing";
 import { Icon } from "../../parts/Icon";
-import { Ghost } from "../../parts/States";
+import { Ghost, Loaded } from "../../parts/States";
 import { Tabs } from "../../parts/Tabs";
-import { Link } from "wouter";
-import { navigate, useQuery, withQuery } from "../../router/location";
+import { navigate, useQuery, withQuery, TextLink, Link } from "../../router";
 import { Page } from "../../shell/Page";
-import { offer } from "../../shell/palette";
-import { ArchitectureRail } from "./ArchitectureRail";
-import { AgentsTable } from "./AgentsTable";
-import { Cleanup } from "./Cleanup";
-import { Executions } from "./Executions";
-import { GraphEvents } from "./GraphEvents";
+import { offer } from "../../shell/places";
+import { Executions, GraphEvents } from "./History";
 import { GraphPane } from "./GraphPane";
 import { QuickExecute } from "./QuickExecute";
+import type { Agent, Execution, Metrics } from "../../api/types";
+import { count, duration, plural, percent } from "../../format";
+import { Fact, Rail, TableHead } from "../../parts/Facts";
+import { api } from "../../api/request";
+import { Button, TextButton } from "../../parts/Button";
+import { Confirm } from "../../parts/Dialog";
+import { toast } from "../../parts/toasts";
 import "./architecture.css";
 
 /** How many of the last executions the numbers of the rail are from. */
@@ -90,15 +91,15 @@ export default function Architecture() {
               id={watched}
               name={name}
               back={
-                <Link className="link" replace href={withQuery({ execution: null })}>
+                <TextLink replace href={withQuery({ execution: null })}>
                   Close it
-                </Link>
+                </TextLink>
               }
             >
               {shown !== null && running.some((one) => one.id !== shown) && (
-                <button type="button" className="link small" onClick={() => show(null)}>
+                <TextButton className="small" onClick={() => show(null)}>
                   Show what runs now
-                </button>
+                </TextButton>
               )}
             </RealTimeExecutionMonitor>
           )}
@@ -107,4 +108,145 @@ export default function Architecture() {
       </div>
     </Page>
   );
+}
+
+interface ArchitectureRailProps {
+  metrics: Metrics | undefined;
+  executions: readonly Execution[] | undefined;
+  running: number;
+  name: (id: string) => string;
+  of: (id: string) => Agent | undefined;
+}
+
+function ArchitectureRail({ metrics, executions, running, name, of }: ArchitectureRailProps) {
+  const all = metrics?.dashboard;
+  const day = all?.window;
+  return (
+    <Rail>
+      <Fact label="Active agents" value={all?.activeAgents} unit={all && `of ${all.totalAgents}`} href="/agents/manage?status=active" title="Agents that are active, the supervisor too" />
+      <Fact label="Running now" value={executions && running} glyph={running > 0 ? "running" : undefined} title="Executions that have not ended" />
+      <Fact
+        label="Executions 24 h"
+        value={day && `${count(day.executions)}${day.isWhole ? "" : "+"}`}
+        unit={day && (day.failed > 0 ? `${count(day.failed)} failed` : "none failed")}
+        title={all && `${count(all.totalExecutions)} since the beginning`}
+      />
+      <Fact
+        label="Median answer"
+        value={day && (day.medianMs === null ? "none yet" : duration(day.medianMs))}
+        unit={day && day.p95Ms !== null ? `p95 ${duration(day.p95Ms)}` : undefined}
+        title={day && `Of ${count(day.answered)} in 24 hours that a model or a worker answered`}
+      />
+      <Fact wide label="Where messages went" value={all && <ShareBar patterns={all.routingPatterns} name={name} of={of} />} />
+    </Rail>
+  );
+}
+
+/** Most parts that have a name; the others are one. */
+const NAMED = 6;
+
+function ShareBar({ patterns, name, of }: { patterns: Metrics["dashboard"]["routingPatterns"]; name: (id: string) => string; of: (id: string) => Agent | undefined }) {
+  if (patterns.length === 0) return <span className="muted agent-share-none">no messages yet</span>;
+  const named = patterns.slice(0, NAMED);
+  const rest = patterns.slice(NAMED).reduce((sum, one) => sum + one.count, 0);
+  const parts = named.map((one) => ({ id: one.agentId, name: one.agentId === "finalize" ? "none" : name(one.agentId), count: one.count, color: of(one.agentId)?.color ?? "var(--n7)" }));
+  if (rest > 0) parts.push({ id: "others", name: "others", count: rest, color: "var(--n9)" });
+  return (
+    <span className="agent-share">
+      {parts.map((one) => (
+        <span key={one.id} style={{ flexGrow: one.count, borderTopColor: one.color }} title={`${one.name}: ${count(one.count)}`}>
+          {one.name} <b>{count(one.count)}</b>
+        </span>
+      ))}
+    </span>
+  );
+}
+
+/** Removes the agents that were registered at run time; says which before. */
+function Cleanup({ agents }: { agents: readonly Agent[] }) {
+  const [asks, setAsks] = useState(false);
+  const runtime = agents.filter((agent) => agent.isRuntime);
+  const [remove, { failure }] = useAct(async () => {
+    const { cleanedUp } = await api.post<{ cleanedUp: string[] }>("/api/agents/cleanup");
+    toast(`Removed ${plural(cleanedUp.length, "runtime agent")}.`);
+    setAsks(false);
+    touch("/api/agents/");
+  });
+  if (runtime.length === 0) return null;
+  const what = plural(runtime.length, "runtime agent");
+  return (
+    <>
+      <Button onClick={() => setAsks(true)}>Remove {what}</Button>
+      {asks && (
+        <Confirm title={`Remove ${what}?`} action="Remove" danger failure={failure} onConfirm={remove} onClose={() => setAsks(false)}>
+          <ul className="cleanup-list">
+            {runtime.slice(0, 20).map((agent) => (
+              <li key={agent.id} className="row">
+                <span className="ell">{agent.name}</span> <span className="mono muted">{agent.id}</span>
+              </li>
+            ))}
+            {runtime.length > 20 && <li className="muted">and {runtime.length - 20} more</li>}
+          </ul>
+          <p className="muted">Built-in and kept agents stay, and so does the history.</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+/** Most agents that are listed; Manage has all. */
+const MOST = 50;
+
+/** Every agent with how it fares; the text of the picture. */
+function AgentsTable({ agents, metrics }: { agents: readonly Agent[]; metrics: Resource<Metrics>; resource: Resource<unknown> }) {
+  const known = useMemo(() => agents.filter((agent) => agent.status !== "archived"), [agents]);
+  return (
+    <section className="agents-table" aria-labelledby="agents-table">
+      <h2 id="agents-table">
+        Agents <span className="muted">24 hours</span>
+      </h2>
+      <Loaded of={metrics}>{(facts) => <Table agents={known} facts={facts} />}</Loaded>
+      {known.length > MOST && (
+        <p className="small muted execution-more">
+          {`The first ${MOST} of ${count(known.length)}. `}
+          <TextLink href="/agents/manage">All agents</TextLink>
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** Drawn anew only when the agents or the numbers are others, not while a message is typed. */
+const Table = memo(function Table({ agents, facts }: { agents: readonly Agent[]; facts: Metrics }) {
+  const of = new Map(facts.agents.map((one) => [one.agentId, one]));
+  return (
+    <table className="table">
+      <TableHead columns={["Agent", ["Runs", "figure"], ["Median", "figure"], ["Success", "figure"]]} />
+      <tbody>
+        {agents.slice(0, MOST).map((agent) => {
+          const one = of.get(agent.id);
+          return (
+            <tr key={agent.id}>
+              <td>
+                <Link className="row agents-table-name" href={`/agents/manage?agent=${encodeURIComponent(agent.id)}`}>
+                  <Monogram agent={agent} />
+                  <span className={agent.status === "active" ? "ell" : "ell muted"}>{agent.name}</span>
+                  <span className={agent.status === "active" ? "small muted agents-table-role" : "small muted"}>
+                    {agent.status === "active" ? (agent.isRuntime ? "runtime" : agent.role) : agent.status}
+                  </span>
+                </Link>
+              </td>
+              <td className="figure">{one?.window.executions ?? 0}</td>
+              <td className="figure">{one?.window.medianMs == null ? <None /> : duration(one.window.medianMs)}</td>
+              <td className="figure">{one === undefined || one.window.executions === 0 ? <None /> : percent(1 - one.window.failed / one.window.executions, 1)}</td>
+            </tr>
+          );
+        })}
+      </tbody>
+    </table>
+  );
+});
+
+function None() {
+  return <span className="muted">none</span>;
 }

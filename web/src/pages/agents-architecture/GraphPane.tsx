@@ -1,12 +1,11 @@
-import { lazy, Suspense, useMemo, useState, useSyncExternalStore } from "react";
+import { lazy, Suspense, useMemo, useState } from "react";
 import type { Resource } from "../../api/resource";
 import { picture } from "../../agents/graph";
 import { ScoreView } from "../../agents/ScoreView";
-import type { Agent, Metrics, Routed } from "../../agents/types";
-import { useNow } from "../../format/clock";
-import { millis } from "../../format/time";
+import type { Agent, Metrics, Routed } from "../../api/types";
+import { useNow, millis } from "../../format";
 import { Button } from "../../parts/Button";
-import { phone } from "../../parts/screen";
+import { phone, useMatch } from "../../parts/screen";
 import { Ghost, Trouble } from "../../parts/States";
 
 const AgentGraph = lazy(() => import("../../agents/AgentGraph"));
@@ -23,10 +22,10 @@ interface Props {
 
 /** The picture of the agents; on a phone the same as rows. */
 export function GraphPane(props: Props) {
-  const narrow = useNarrow();
+  const isPhone = useMatch(phone);
   if (props.resource.failure && props.agents.length === 0) return <Trouble failure={props.resource.failure} retry={props.resource.reload} />;
   if (props.resource.data === undefined) return <Ghost rows={6} />;
-  return narrow ? <Narrow {...props} /> : <Drawn {...props} />;
+  return isPhone ? <Narrow {...props} /> : <Drawn {...props} />;
 }
 
 /** On a phone the rows come first; the picture is there for whoever asks for it. */
@@ -71,15 +70,5 @@ function Rows({ agents, routed, message }: Props) {
     <div className="architecture-flow">
       <ScoreView message={message} decision={routed.route} agents={agents} left={routed.notScored} />
     </div>
-  );
-}
-
-function useNarrow() {
-  return useSyncExternalStore(
-    (changed) => {
-      phone.addEventListener("change", changed);
-      return () => phone.removeEventListener("change", changed);
-    },
-    () => phone.matches,
   );
 }

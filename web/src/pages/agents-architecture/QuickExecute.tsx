@@ -1,10 +1,8 @@
 import { memo, useId, type KeyboardEvent } from "react";
-import { useAct } from "../../api/act";
+import { useAct, touch } from "../../api/resource";
 import { api } from "../../api/request";
-import { touch } from "../../api/resource";
-import { SUPERVISOR } from "../../agents/names";
-import type { useRouted } from "../../agents/routing";
-import type { Agent, Decision, Execution } from "../../agents/types";
+import { SUPERVISOR, type useRouted } from "../../agents/agents";
+import type { Agent, Decision, Execution } from "../../api/types";
 import { Trouble } from "../../parts/States";
 import { Button } from "../../parts/Button";
 import { isMac } from "../../shell/keys";
@@ -23,7 +21,7 @@ interface Props {
 /** A message, where it would go, and the button that sends it there. */
 export function QuickExecute({ message, onMessage, target, onTarget, agents, preview, onRun }: Props) {
   const [field, choice, hint] = [useId(), useId(), useId()];
-  const { run, busy, failure } = useAct(async () => {
+  const [run, { busy, failure }] = useAct(async () => {
     if (busy || message.trim() === "") return;
     const { execution } = await api.post<{ execution: Execution }>("/api/agents/execute", { input: message, ...(target === "" ? {} : { agentId: target }) });
     touch("/api/agents/");

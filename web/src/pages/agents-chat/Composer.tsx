@@ -1,5 +1,11 @@
 import { useEffect, useId, useRef, useState, type KeyboardEvent, type ReactNode } from "react";
+import { create } from "zustand";
 import { Button } from "../../parts/Button";
+import { read, keep } from "../../shell/settings";
+import { Failure, api } from "../../api/request";
+import { touch } from "../../api/resource";
+import { CHAT } from "../../agents/agents";
+import type { Conversation, Execution } from "../../api/types";
 
 interface Props {
   /** Under which the text is kept until it is sent. */
@@ -15,10 +21,10 @@ interface Props {
 
 /** The field in which a message is written. What is typed is never lost. */
 export function Composer({ draft, label, busy, onStop, onSend, onTyping, children }: Props) {
-  const [text, setText] = useState(() => kept(draft));
+  const [text, setText] = useState(() => read(`draft.${draft}`, "sessionStorage") ?? "");
   const field = useRef<HTMLTextAreaElement>(null);
   const id = useId();
-  useEffect(() => keep(draft, text), [draft, text]);
+  useEffect(() => restore(draft, text), [draft, text]);
   useEffect(() => onTyping?.(text === ""), [text, onTyping]);
   useEffect(() => {
     const area = field.current;
@@ -29,7 +35,7 @@ export function Composer({ draft, label, busy, onStop, onSend, onTyping, childre
   const submit = () => {
     if (busy || text.trim() === "") return;
     setText("");
-    keep(draft, "");
+    restore(draft, "");
     onSend(text);
     field.current?.focus();
   };
@@ -68,26 +74,67 @@ export function Composer({ draft, label, busy, onStop, onSend, onTyping, childre
   );
 }
 
-const KEY = "cleo.draft.";
-
-function kept(draft: string): string {
-  try {
-    return sessionStorage.getItem(KEY + draft) ?? "";
-  } catch {
-    return "";
-  }
-}
-
-function keep(draft: string, text: string) {
-  try {
-    if (text === "") sessionStorage.removeItem(KEY + draft);
-    else sessionStorage.setItem(KEY + draft, text);
-  } catch {
-    // Without storage a draft lives as long as the page.
-  }
-}
-
 /** Puts a text back that could not be sent. */
 export function restore(draft: string, text: string) {
-  keep(draft, text);
+  keep(`draft.${draft}`, text || null, "sessionStorage");
+}
+
+export interface Outgoing {
+  text: string;
+  /** The same message is taken once, however often it is sent. */
+  key: string;
+  at: string;
+  /** The execution that answers it; none before it began, and none in a chat. */
+  execution: string | null;
+  failure: Failure | null;
+}
+
+export const useOutbox = create<{ out: Record<string, Outgoing> }>()(() => ({ out: {} }));
+
+function put(conversation: string, outgoing: Outgoing | null) {
+  useOutbox.setState(({ out }) => {
+    const { [conversation]: _, ...others } = out;
+    return { out: outgoing ? { ...others, [conversation]: outgoing } : others };
+  });
+}
+
+export function forget(conversation: string) {
+  if (useOutbox.getState().out[conversation]) put(conversation, null);
+}
+
+/** Sends a message; what was said before is kept when the server cannot be reached. */
+export async function send(conversation: Pick<Conversation, "id" | "kind">, text: string, key: string = crypto.randomUUID()) {
+  const outgoing: Outgoing = { text, key, at: new Date().toISOString(), execution: null, failure: null };
+  put(conversation.id, outgoing);
+  try {
+    if (conversation.kind === "chat") {
+      await api.post("/api/chat", { message: text, conversation_id: conversation.id });
+      put(conversation.id, null);
+    } else {
+      const sent = { input: text, conversationId: conversation.id };
+      const { execution } = await api.post<{ execution: Execution }>("/api/agents/execute", sent, { headers: { "Idempotency-Key": key } });
+      touch("/api/agents/execute");
+      put(conversation.id, { ...outgoing, execution: execution.id });
+    }
+  } catch (fault) {
+    put(conversation.id, { ...outgoing, failure: Failure.from(fault) });
+  }
+  touch("/api/conversations");
+}
+
+/** Longest title that a conversation takes from its first message, in characters. */
+const TITLE = 80;
+
+/** Begins a conversation with an agent, or with the chat for designs and components. */
+export async function begin(agent: string, first: string): Promise<Conversation> {
+  const line = first.trim().split("\n")[0] ?? "";
+  const title = [...line].length > TITLE ? `${[...line].slice(0, TITLE - 1).join("")}…` : line;
+  const { conversation } = await api.post<{ conversation: Conversation }>("/api/conversations/create", { agent_id: agent, title });
+  touch("/api/conversations");
+  return { ...conversation, kind: conversation.kind ?? (agent === CHAT ? "chat" : "agent") };
+}
+
+export function cancel(execution: string) {
+  const again = () => touch("/api/");
+  return api.post(`/api/agents/execution/${encodeURIComponent(execution)}/cancel`).then(again, again);
 }

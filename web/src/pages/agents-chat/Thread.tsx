@@ -1,28 +1,23 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
-import { useConnection } from "../../api/connection";
+import { useConnection, path, type Failure, api } from "../../api/request";
 import { useEvents } from "../../api/events";
-import { path } from "../../api/request";
-import { touch, useResource } from "../../api/resource";
-import { askedFor } from "../../agents/ask";
-import { AskCard } from "../../agents/AskCard";
-import { isOver, useExecutions, type Registry } from "../../agents/data";
-import { Message } from "../../agents/Message";
-import { Monogram } from "../../agents/Monogram";
-import { SUPERVISOR } from "../../agents/names";
+import { touch, useResource, useAct } from "../../api/resource";
+import { askedFor, AskCard } from "../../agents/AskCard";
+import { isOver, useExecutions, type Registry, Monogram, SUPERVISOR, bareOutput } from "../../agents/agents";
+import { Message, DelegationLine, ToolCall } from "../../agents/Message";
 import { usePieces } from "../../agents/pieces";
-import type { Conversation, Execution, Said, Talk } from "../../agents/types";
-import { Duration } from "../../format";
-import { Button } from "../../parts/Button";
+import type { Conversation, Execution, Said, Talk } from "../../api/types";
+import { Duration, timeOfDay, Cost, Id, Tokens, plural, Ago } from "../../format";
+import { Button, Command, TextButton } from "../../parts/Button";
 import { Absent, Loaded, sentence } from "../../parts/States";
-import { Command } from "../../parts/Command";
-import { Link } from "wouter";
 import { useKeys } from "../../shell/keys";
-import { Composer } from "./Composer";
-import { Details } from "./Details";
-import { cancel, forget, send, useOutbox, type Outgoing } from "./outbox";
-import { ThreadEntry } from "./ThreadEntry";
-import { TalkMenu } from "./TalkMenu";
-import { entries } from "./thread";
+import { Composer, cancel, forget, send, useOutbox, type Outgoing } from "./Composer";
+import { entries, chatAgent, senderOf, type Entry } from "./thread";
+import { TextLink, navigate } from "../../router";
+import { Confirm, FormDialog } from "../../parts/Dialog";
+import { Menu } from "../../parts/Menu";
+import { Term } from "../../parts/Facts";
+import { Field } from "../../parts/Field";
 
 /** How many messages come at once, and the most that the server gives. */
 const PAGE = 50;
@@ -37,17 +32,7 @@ export function Thread({ id, registry }: { id: string; registry: Registry }) {
   });
   return (
     <section className="thread" aria-label="Conversation">
-      <Loaded
-        of={talk}
-        rows={8}
-        absent={
-          <Absent id={id}>
-            <Link className="link" href="/agents/chat">
-              Back to chat
-            </Link>
-          </Absent>
-        }
-      >
+      <Loaded of={talk} rows={8} absent={<Absent id={id} back={<TextLink href="/agents/chat">Back to chat</TextLink>} />}>
         {(data) => <Open talk={data} registry={registry} onMore={data.total > data.messages.length && limit < MOST ? () => setLimit(limit + PAGE) : null} />}
       </Loaded>
     </section>
@@ -174,19 +159,14 @@ function Going({ outgoing, isShown, onRetry, onDrop }: { outgoing: Outgoing; isS
         <div className="system-line bad" role="alert">
           <span>{sentence(failure.message)}</span>
           {failure.fix && <Command line={failure.fix} />}
-          <button type="button" className="link" onClick={onRetry}>
-            Retry
-          </button>
-          <button type="button" className="link" onClick={onDrop}>
-            Drop
-          </button>
+          <TextButton onClick={onRetry}>Retry</TextButton>
+          <TextButton onClick={onDrop}>Drop</TextButton>
         </div>
       )}
     </>
   );
 }
 
-/** The answer as it comes. */
 function Coming({ pieces, execution, registry }: { pieces: string; execution: Execution | undefined; registry: Registry }) {
   const lost = useConnection((connection) => connection.line === "reconnecting" || connection.line === "polling");
   const agent = registry.of(execution?.delegatedTo) ?? registry.agents[0];
@@ -228,4 +208,138 @@ function useStickyScroll(end: string, first: string | undefined) {
     before.current = { ...then, first, height: element.scrollHeight };
   }, [end, first]);
   return scroller;
+}
+
+interface Props {
+  entry: Entry;
+  registry: Registry;
+  execution: Execution | undefined;
+  /** Its question waits: the card below says it. */
+  isOpen: boolean;
+  /** Sends the message again that nobody answered. */
+  onRetry: (() => void) | null;
+}
+
+/** One message with what belongs to it: the delegation before it, the tools that were called. */
+function ThreadEntry({ entry, registry, execution, isOpen, onRetry }: Props) {
+  const { message, continues, outcome } = entry;
+  if (message.type === "user") return <Message agent={null} at={message.created_at} continues={continues} text={message.content} />;
+  if (message.type === "system") return <SystemLine message={message} onRetry={onRetry} />;
+  const calls = message.metadata.tool_calls ?? [];
+  const sender = senderOf(message);
+  const agent = chatAgent(sender) ?? registry.of(sender) ?? { name: sender || "cleo", color: "" };
+  const isOffline = message.metadata.answeredBy === "offline";
+  return (
+    <>
+      {execution && <DelegationLine execution={execution} agents={registry.agents} />}
+      {calls.map((call, at) => (
+        <ToolCall key={at} call={call} />
+      ))}
+      {isOffline ? (
+        <p className="system-line text">{`No model is configured, so nobody answered. ${bareOutput(message.content)}`}</p>
+      ) : (
+        !isOpen && <Message agent={agent} at={message.created_at} continues={continues && calls.length === 0} text={outcome ? (message.content.split("\n")[0] ?? "") : message.content} />
+      )}
+      {outcome && (
+        <p className="system-line">
+          <span className="text">
+            {outcome.text} <time dateTime={outcome.at}>{timeOfDay(outcome.at)}</time>
+            {outcome.what !== null && `, ${outcome.what}`}
+          </span>
+        </p>
+      )}
+    </>
+  );
+}
+
+/** What cleo itself says: why nobody answered, and where to look. */
+function SystemLine({ message, onRetry }: { message: Said; onRetry: (() => void) | null }) {
+  return (
+    <p className="system-line bad">
+      <span className="text">{message.content}</span>
+      {message.execution_id !== null && <TextLink href={`/agents/architecture?execution=${encodeURIComponent(message.execution_id)}`}>See its steps</TextLink>}
+      {onRetry && <TextButton onClick={onRetry}>Retry</TextButton>}
+    </p>
+  );
+}
+
+function TalkMenu({ conversation }: { conversation: Conversation }) {
+  const [asks, setAsks] = useState<"title" | "archive" | null>(null);
+  const [put, { failure }] = useAct(async (change: Record<string, string>) => {
+    await api.put(`/api/conversations/${encodeURIComponent(conversation.id)}`, change);
+    touch("/api/conversations");
+    setAsks(null);
+    if (change["status"]) navigate("/agents/chat");
+  });
+  if (conversation.status === "archived") return null;
+  return (
+    <>
+      <Menu
+        label="Actions for the conversation"
+        trigger={<Button look="ghost" small icon="more" aria-label="Actions for the conversation" />}
+        entries={[
+          { label: "Rename…", icon: "edit", onSelect: () => setAsks("title") },
+          { label: "Archive…", onSelect: () => setAsks("archive") },
+        ]}
+      />
+      {asks === "title" && <Title now={conversation.title ?? ""} failure={failure} onSave={(title) => put({ title })} onClose={() => setAsks(null)} />}
+      {asks === "archive" && (
+        <Confirm title="Archive this conversation?" action="Archive" failure={failure} onConfirm={() => put({ status: "archived" })} onClose={() => setAsks(null)}>
+          <p>It leaves the list. It can still be read at its address, and nothing can be added to it.</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function Title({ now, failure, onSave, onClose }: { now: string; failure: Failure | null; onSave: (title: string) => void; onClose: () => void }) {
+  const [title, setTitle] = useState(now);
+  return (
+    <FormDialog title="Rename the conversation" action="Rename" failure={failure} other={<Button onClick={onClose}>Keep</Button>} onSubmit={() => onSave(title)} onClose={onClose}>
+      <Field label="Title" value={title} onText={setTitle} />
+    </FormDialog>
+  );
+}
+
+/** What a conversation used, folded. Sums are of the answers that are known here, and say so. */
+function Details({ talk, executions }: { talk: Talk; executions: readonly Execution[] }) {
+  const { conversation, messages, total } = talk;
+  const mine = executions.filter((one) => one.conversationId === conversation.id);
+  const calls = messages.flatMap((one) => one.metadata.tool_calls ?? []);
+  return (
+    <details className="thread-details">
+      <summary className="button ghost small">Details</summary>
+      <dl className="facts">
+        <Term name="Conversation">
+          <Id value={conversation.id} />
+        </Term>
+        <Term name="Begun">
+          <Ago at={conversation.created_at} />
+        </Term>
+        <Term name="Messages">{total}</Term>
+        <Term name="Tools called">{plural(calls.length, "call")} in what is shown</Term>
+        {conversation.kind === "agent" && (
+          <>
+            <Term name="Tokens">
+              <Tokens n={sum(mine.map((one) => one.metrics.totalTokens))} /> <Source mine={mine} of={(one) => one.metrics.totalTokens} />
+            </Term>
+            <Term name="Cost">
+              <Cost usd={sum(mine.map((one) => one.metrics.cost))} /> <Source mine={mine} of={(one) => one.metrics.cost} />
+            </Term>
+          </>
+        )}
+      </dl>
+    </details>
+  );
+}
+
+/** A sum; nothing when nobody counted. */
+function sum(values: readonly (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 ? null : known.reduce((all, one) => all + one, 0);
+}
+
+function Source({ mine, of }: { mine: readonly Execution[]; of: (one: Execution) => number | null }) {
+  const known = mine.filter((one) => of(one) !== null).length;
+  return <span className="muted small">{`reported by ${known} of ${plural(mine.length, "answer")}`}</span>;
 }

@@ -1,20 +1,16 @@
 import { useCallback, useMemo, useRef } from "react";
 import { AgentCRUDPanel } from "../../agents/AgentCRUDPanel";
-import { useAgents, useMetrics } from "../../agents/data";
-import { Monogram } from "../../agents/Monogram";
-import { kindOf } from "../../agents/names";
-import type { Agent } from "../../agents/types";
+import { useAgents, useMetrics, Monogram, kindOf } from "../../agents/agents";
+import type { Agent, AgentStatus } from "../../api/types";
 import { Id } from "../../format";
 import { Button } from "../../parts/Button";
-import { Absent, Empty, Loaded } from "../../parts/States";
+import { Absent, Empty, Loaded, NoneFits } from "../../parts/States";
 import { toast } from "../../parts/toasts";
-import { Link } from "wouter";
-import { navigate, usePlace, useQuery, withQuery } from "../../router/location";
+import { navigate, usePlace, useQuery, withQuery, Link } from "../../router";
 import { useKeys } from "../../shell/keys";
-import { Page } from "../../shell/Page";
-import { Panel, Split } from "../../shell/Panel";
-import { Filters, filtered } from "./Filters";
+import { Page, Panel, Split } from "../../shell/Page";
 import { ManageTable } from "./ManageTable";
+import { SearchField } from "../../parts/Field";
 import "./manage.css";
 
 export default function Manage() {
@@ -63,15 +59,7 @@ export default function Manage() {
       }
       rail={<Filters agents={agents} known={resource.data !== undefined} />}
     >
-      <Split
-        panel={
-          isNew ? (
-            <NewPanel agents={agents} onSaved={saved} onClose={close} />
-          ) : (
-            id !== null && <AgentPanel agent={of(id)} id={id} resource={resource} agents={agents} onSaved={saved} onClose={close} />
-          )
-        }
-      >
+      <Split panel={(isNew || id !== null) && <AgentPanel agent={of(id)} id={id} resource={resource} agents={agents} onSaved={saved} onClose={close} />}>
         <div className="pane">
           <Loaded of={resource}>
             {() =>
@@ -80,15 +68,7 @@ export default function Manage() {
                   No agents. One gets messages as soon as it is made.
                 </Empty>
               ) : list.length === 0 ? (
-                <Empty
-                  action={
-                    <Link className="link" href={withQuery({ status: null, q: null })} replace>
-                      Show all agents
-                    </Link>
-                  }
-                >
-                  No agent fits this filter.
-                </Empty>
+                <NoneFits what="agent" all={withQuery({ status: null, q: null })} />
               ) : (
                 <ManageTable list={list} metrics={metrics.data} selected={id} onOpen={open} name={name} />
               )
@@ -104,30 +84,24 @@ function go(changes: Record<string, string | null>) {
   navigate(withQuery(changes));
 }
 
-type PanelProps = { agents: readonly Agent[]; onSaved: (id: string) => void; onClose: () => void };
-
-function NewPanel({ agents, onSaved, onClose }: PanelProps) {
-  return (
-    <Panel label="New agent" title="New agent" onClose={onClose}>
-      <AgentCRUDPanel key="new" agent={null} agents={agents} onSaved={onSaved} onClose={onClose} />
-    </Panel>
-  );
+interface PanelProps {
+  agent: Agent | undefined;
+  /** None for a new one. */
+  id: string | null;
+  resource: ReturnType<typeof useAgents>["resource"];
+  agents: readonly Agent[];
+  onSaved: (id: string) => void;
+  onClose: () => void;
 }
 
-function AgentPanel({ agent, id, resource, agents, onSaved, onClose }: PanelProps & { agent: Agent | undefined; id: string; resource: ReturnType<typeof useAgents>["resource"] }) {
-  if (!agent)
+function AgentPanel({ agent, id, resource, agents, onSaved, onClose }: PanelProps) {
+  if (id !== null && !agent)
     return (
       <Panel label="Agent" title={id} onClose={onClose}>
-        <Loaded of={resource}>
-          {() => (
-            <Absent id={id}>
-              <Button onClick={onClose}>Back to the list</Button>
-            </Absent>
-          )}
-        </Loaded>
+        <Loaded of={resource}>{() => <Absent id={id} back={<Button onClick={onClose}>Back to the list</Button>} />}</Loaded>
       </Panel>
     );
-  const above = (
+  const above = agent && (
     <>
       <Monogram agent={agent} />
       <Id value={agent.id} />
@@ -135,8 +109,46 @@ function AgentPanel({ agent, id, resource, agents, onSaved, onClose }: PanelProp
     </>
   );
   return (
-    <Panel label={`Agent ${agent.name}`} title={agent.name} above={above} onClose={onClose}>
-      <AgentCRUDPanel key={agent.id} agent={agent} agents={agents} onSaved={onSaved} onClose={onClose} />
+    <Panel label={agent ? `Agent ${agent.name}` : "New agent"} title={agent?.name ?? "New agent"} above={above} onClose={onClose}>
+      <AgentCRUDPanel key={agent?.id ?? "new"} agent={agent ?? null} agents={agents} onSaved={onSaved} onClose={onClose} />
     </Panel>
+  );
+}
+
+const STATUSES: AgentStatus[] = ["active", "paused", "archived"];
+const WORDS: Record<AgentStatus, string> = { active: "Active", paused: "Paused", archived: "Archived" };
+
+/** The agents that a filter leaves: by status, and by words of the name, the id and the tags. */
+function filtered(agents: readonly Agent[], status: string | null, words: string): Agent[] {
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+  return agents.filter((agent) => {
+    if (status !== null && agent.status !== status) return false;
+    const text = [agent.name, agent.id, agent.description, ...agent.tags].join(" ").toLowerCase();
+    return wanted.every((word) => text.includes(word));
+  });
+}
+
+function Filters({ agents, known }: { agents: readonly Agent[]; known: boolean }) {
+  const [status] = useQuery("status");
+  const [words, setWords] = useQuery("q");
+  const counted = (one: AgentStatus) => agents.filter((agent) => agent.status === one).length;
+  return (
+    <div className="manage-filters">
+      <nav className="segments" aria-label="Status">
+        <Choice value={null} now={status} label="All" count={known ? agents.length : null} />
+        {STATUSES.map((one) => (
+          <Choice key={one} value={one} now={status} label={WORDS[one]} count={known ? counted(one) : null} />
+        ))}
+      </nav>
+      <SearchField id="find-agent" label="Find an agent" placeholder="Name, id or tag" value={words} onText={setWords} />
+    </div>
+  );
+}
+
+function Choice({ value, now, label, count }: { value: string | null; now: string | null; label: string; count: number | null }) {
+  return (
+    <Link href={withQuery({ status: value })} replace aria-current={value === now ? "true" : undefined}>
+      {label} <span className="muted">{count ?? "–"}</span>
+    </Link>
   );
 }

@@ -1,12 +1,16 @@
 import { memo, useState } from "react";
-import { Monogram } from "../../agents/Monogram";
-import { kindOf, roleOf } from "../../agents/names";
-import type { Agent, Metrics } from "../../agents/types";
-import { Ago } from "../../format";
-import { count, percent } from "../../format/numbers";
+import { Monogram, kindOf, SUPERVISOR } from "../../agents/agents";
+import type { Agent, Metrics, AgentStatus } from "../../api/types";
+import { Ago, count, percent, plural } from "../../format";
 import { Button } from "../../parts/Button";
 import { StatusGlyph } from "../../parts/StatusGlyph";
-import { AgentMenu } from "./AgentMenu";
+import { useAct, touch } from "../../api/resource";
+import { Failure, api } from "../../api/request";
+import { Confirm } from "../../parts/Dialog";
+import { Menu, type MenuEntry } from "../../parts/Menu";
+import { toast } from "../../parts/toasts";
+import { navigate } from "../../router";
+import { TableHead } from "../../parts/Facts";
 
 interface Props {
   list: readonly Agent[];
@@ -25,24 +29,7 @@ export function ManageTable({ list, metrics, selected, onOpen }: Props) {
   return (
     <>
       <table className="table manage-table">
-        <thead>
-          <tr>
-            <th scope="col">Agent</th>
-            <th scope="col">Role</th>
-            <th scope="col">Tags</th>
-            <th scope="col">Model</th>
-            <th scope="col" className="figure">
-              Runs
-            </th>
-            <th scope="col" className="figure">
-              Success
-            </th>
-            <th scope="col">Last used</th>
-            <th scope="col">
-              <span className="unseen">Actions</span>
-            </th>
-          </tr>
-        </thead>
+        <TableHead columns={["Agent", "Role", "Tags", "Model", ["Runs", "figure"], ["Success", "figure"], "Last used", ["Actions", "unseen"]]} />
         <tbody>
           {list.slice(0, most).map((agent) => (
             <Row key={agent.id} agent={agent} success={of.get(agent.id)?.successRate ?? null} isSelected={agent.id === selected} onOpen={onOpen} />
@@ -59,7 +46,7 @@ export function ManageTable({ list, metrics, selected, onOpen }: Props) {
 }
 
 const Row = memo(function Row({ agent, success, isSelected, onOpen }: { agent: Agent; success: number | null; isSelected: boolean; onOpen: (agent: Agent) => void }) {
-  const role = agent.kind === "runtime" || agent.kind === "http" || agent.kind === "cli" ? kindOf(agent.kind) : roleOf(agent.role);
+  const role = agent.kind === "runtime" || agent.kind === "http" || agent.kind === "cli" ? kindOf(agent.kind) : agent.role;
   return (
     <tr aria-selected={isSelected} onClick={(event) => event.target instanceof Element && !event.target.closest("button, a, [role=menu]") && onOpen(agent)}>
       <td>
@@ -91,3 +78,66 @@ const Row = memo(function Row({ agent, success, isSelected, onOpen }: { agent: A
     </tr>
   );
 });
+
+const DONE: Record<AgentStatus, string> = { active: "gets messages again", paused: "is paused", archived: "is archived" };
+
+/** Everything that can be done to an agent. What can be undone is done at once. */
+function AgentMenu({ agent, onOpen }: { agent: Agent; onOpen: () => void }) {
+  const [asks, setAsks] = useState(false);
+  const where = `/api/agents/${encodeURIComponent(agent.id)}`;
+  const [remove, { busy, failure }] = useAct(async () => {
+    const { restored } = await api.delete<{ restored: boolean }>(where);
+    toast(restored ? `${agent.name} is as it was built.` : `Deleted ${agent.name}.`);
+    setAsks(false);
+    touch("/api/agents/");
+  });
+  const restores = agent.isBuiltin && agent.updatedAt !== null;
+  const stays = `${plural(agent.executions, "execution")} ${agent.executions === 1 ? "stays" : "stay"} in the history.`;
+  return (
+    <>
+      <Menu
+        label={`Actions for ${agent.name}`}
+        trigger={<Button look="ghost" small icon="more" aria-label={`Actions for ${agent.name}`} />}
+        entries={entries(agent, onOpen, restores, () => setAsks(true))}
+      />
+      {asks && (
+        <Confirm
+          title={restores ? `Restore ${agent.name}?` : `Delete agent ${agent.name}?`}
+          action={restores ? "Restore" : "Delete"}
+          danger
+          busy={busy}
+          failure={failure}
+          onConfirm={remove}
+          onClose={() => setAsks(false)}
+        >
+          <p>{restores ? `Your changes to it go. ${stays}` : stays}</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function entries(agent: Agent, onOpen: () => void, restores: boolean, onDelete: () => void): MenuEntry[] {
+  const to = (status: AgentStatus, label: string): MenuEntry => ({ label, onSelect: () => void move(agent, status) });
+  const moves =
+    agent.id === SUPERVISOR ? [] : [...(agent.status === "active" ? [to("paused", "Pause")] : [to("active", "Resume")]), ...(agent.status === "archived" ? [] : [to("archived", "Archive")])];
+  const removal: MenuEntry[] = restores
+    ? [null, { label: "Restore as built", danger: true, onSelect: onDelete }]
+    : agent.isBuiltin
+      ? [null, "built in, cannot be deleted"]
+      : [null, { label: "Delete…", icon: "trash", danger: true, onSelect: onDelete }];
+  const chat: MenuEntry = { label: "Start a chat", icon: "chat", onSelect: () => navigate(`/agents/chat?agent=${encodeURIComponent(agent.id)}`) };
+  return [{ label: "Edit", icon: "edit", onSelect: onOpen }, chat, ...moves, ...removal];
+}
+
+/** Moves an agent to a status; the way back is in the toast. */
+async function move(agent: Agent, status: AgentStatus) {
+  const put = (to: AgentStatus) => api.put(`/api/agents/${encodeURIComponent(agent.id)}`, { status: to }).then(() => touch("/api/agents/"));
+  const told = (fault: unknown) => toast(`Could not change ${agent.name}: ${Failure.from(fault).message}`);
+  try {
+    await put(status);
+    toast(`${agent.name} ${DONE[status]}.`, { label: "Undo", run: () => void put(agent.status).catch(told) });
+  } catch (fault) {
+    told(fault);
+  }
+}

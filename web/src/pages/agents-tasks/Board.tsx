@@ -1,12 +1,12 @@
 import { DndContext, DragOverlay, PointerSensor, TouchSensor, useDraggable, useDroppable, useSensor, useSensors, type DragEndEvent, type DragStartEvent } from "@dnd-kit/core";
-import { useState } from "react";
-import type { Registry } from "../../agents/data";
-import type { AgentTask, TaskStatus } from "../../agents/types";
-import { count } from "../../format/numbers";
+import { useState, memo } from "react";
+import { type Registry, Monogram } from "../../agents/agents";
+import type { AgentTask, TaskStatus } from "../../api/types";
+import { count, useNow, exact } from "../../format";
 import { Button } from "../../parts/Button";
-import { Card } from "./Card";
-import { TaskGlyph } from "./TaskGlyph";
-import { STATUS_WORDS } from "./words";
+import { STATUS_WORDS, dueWords, STATUSES, GLYPHS } from "./useTasks";
+import { Menu, type MenuEntry } from "../../parts/Menu";
+import { StatusGlyph } from "../../parts/StatusGlyph";
 
 interface Column {
   status: TaskStatus;
@@ -17,7 +17,7 @@ interface Column {
   more: (() => void) | null;
 }
 
-interface Props {
+interface BoardProps {
   columns: Column[];
   registry: Registry;
   selected: string | null;
@@ -26,7 +26,7 @@ interface Props {
 }
 
 /** Columns of cards. A card moves by dragging, by its menu and by keys: the same call. */
-export function Board({ columns, registry, selected, onMove, onOpen }: Props) {
+export function Board({ columns, registry, selected, onMove, onOpen }: BoardProps) {
   const [dragged, setDragged] = useState<AgentTask | null>(null);
   // A click is no drag: it begins after a few pixels, or on a touch screen after holding.
   const sensors = useSensors(useSensor(PointerSensor, { activationConstraint: { distance: 5 } }), useSensor(TouchSensor, { activationConstraint: { delay: 250, tolerance: 5 } }));
@@ -52,7 +52,7 @@ export function Board({ columns, registry, selected, onMove, onOpen }: Props) {
 /** How many cards of a column are added at once. */
 const PAGE = 60;
 
-type LaneProps = Omit<Props, "columns"> & { column: Column };
+type LaneProps = Omit<BoardProps, "columns"> & { column: Column };
 
 function Lane({ column, registry, selected, onMove, onOpen }: LaneProps) {
   const { isOver, setNodeRef } = useDroppable({ id: column.status });
@@ -102,5 +102,87 @@ function DraggableCard({ task, registry, selected, onMove, onOpen }: Omit<LanePr
     <li ref={setNodeRef} data-task={task.id} className={isDragging ? "dragging" : ""} {...listeners}>
       <Card task={task} registry={registry} isSelected={selected === task.id} onOpen={() => onOpen(task)} onMove={(to) => onMove(task, to)} />
     </li>
+  );
+}
+
+interface CardProps {
+  task: AgentTask;
+  registry: Registry;
+  isSelected?: boolean;
+  /** It is being dragged: a picture of the card. */
+  isLifted?: boolean;
+  onOpen?: () => void;
+  onMove?: (to: TaskStatus) => void;
+}
+
+const Card = memo(function Card({ task, registry, isSelected, isLifted, onOpen, onMove }: CardProps) {
+  const agent = registry.of(task.assigned_to);
+  const looks = ["agent-card", task.priority, isSelected && "selected", isLifted && "lifted", task.status === "done" && "past"].filter(Boolean).join(" ");
+  const isLoud = task.priority === "urgent" || task.priority === "high";
+  return (
+    <article className={looks}>
+      <div className="agent-card-head">
+        <button type="button" className="agent-card-title" onClick={onOpen}>
+          {isLoud && <span className="agent-card-priority">{task.priority} </span>}
+          {task.title}
+        </button>
+        {onMove && <MoveMenu task={task} onMove={onMove} />}
+      </div>
+      <div className="agent-card-facts">
+        <span className="mono muted">{task.id}</span>
+        {task.assigned_to === null ? (
+          <span className="muted">nobody</span>
+        ) : (
+          <span className="row agent-card-agent">
+            <Monogram agent={agent} />
+            <span className="ell">{agent?.name ?? task.assigned_to}</span>
+          </span>
+        )}
+        <Due task={task} />
+        {task.estimated_hours !== null && <span className="muted">{task.estimated_hours} h</span>}
+        {task.status === "review" && (
+          <span className="row agent-card-review">
+            <StatusGlyph state="review" label="" />
+            needs you
+          </span>
+        )}
+      </div>
+    </article>
+  );
+});
+
+function Due({ task }: { task: AgentTask }) {
+  const words = dueWords(task, useNow());
+  if (!words || task.due_date === null) return null;
+  return (
+    <time className={words.overdue ? "bad" : "muted"} dateTime={task.due_date} title={exact(task.due_date)}>
+      {words.text}
+    </time>
+  );
+}
+
+function MoveMenu({ task, onMove }: { task: AgentTask; onMove: (to: TaskStatus) => void }) {
+  const to = (status: TaskStatus): MenuEntry => ({
+    label: (
+      <span className="row">
+        <TaskGlyph status={status} />
+        {STATUS_WORDS[status]}
+      </span>
+    ),
+    disabled: status === task.status,
+    onSelect: () => onMove(status),
+  });
+  return (
+    <Menu label={`Move ${task.id}`} trigger={<Button look="ghost" small icon="more" aria-label={`Move ${task.id} ${task.title} to`} title="Move to" />} entries={["Move to", ...STATUSES.map(to)]} />
+  );
+}
+
+/** The glyph of a status, beside its word. Done is grey here: somebody said so, and whether cleo
+ * verified it stands on the page of the task. */
+export function TaskGlyph({ status }: { status: TaskStatus }) {
+  return (
+    <span className={status === "done" ? "task-glyph told" : "task-glyph"}>
+      <StatusGlyph state={GLYPHS[status]} label="" />
+    </span>
   );
 }

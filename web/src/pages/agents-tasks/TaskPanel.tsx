@@ -1,27 +1,22 @@
 import { useEffect, useId, useRef, useState, type FormEvent } from "react";
-import { useAct } from "../../api/act";
-import { Failure } from "../../api/failure";
-import { api } from "../../api/request";
-import { touch, useResource } from "../../api/resource";
-import { SUPERVISOR } from "../../agents/names";
-import { routed } from "../../agents/routing";
+import { useAct, touch, useResource } from "../../api/resource";
+import { type Failure, api } from "../../api/request";
+import { SUPERVISOR, questionOf } from "../../agents/agents";
 import { ScoreView } from "../../agents/ScoreView";
-import type { Agent, AgentTask, Routed, TaskPriority, TaskStatus } from "../../agents/types";
+import type { Agent, AgentTask, Routed, TaskPriority, TaskStatus } from "../../api/types";
 import { Ago, Id } from "../../format";
-import { Button } from "../../parts/Button";
-import { Command } from "../../parts/Command";
+import { Button, Command } from "../../parts/Button";
 import { Absent, Loaded, sentence, Trouble } from "../../parts/States";
 import { toast } from "../../parts/toasts";
-import { Link } from "wouter";
-import { Panel } from "../../shell/Panel";
-import { isOfTasks } from "./useTasks";
-import { dateOf, endOfDay, PRIORITIES, STATUS_WORDS, STATUSES } from "./words";
+import { Panel } from "../../shell/Page";
+import { isOfTasks, dateOf, endOfDay, PRIORITIES, STATUS_WORDS, STATUSES } from "./useTasks";
 import { Term } from "../../parts/Facts";
+import { TextLink } from "../../router";
+import { Field } from "../../parts/Field";
 
 interface Props {
   /** An id, or `new`. */
   id: string;
-  /** The task, when it is on the board. */
   listed: AgentTask | undefined;
   /** The field that is gone to: agent, priority or due. */
   part: string | null;
@@ -41,28 +36,17 @@ export function TaskPanel(props: Props) {
         <Form {...props} task={null} />
       </Panel>
     );
-  if (listed) return <Known {...props} task={listed} />;
+  if (!listed)
+    return (
+      <Panel label={`Task ${id}`} title={id} onClose={onClose}>
+        <Loaded of={fetched} absent={<Absent id={id} back={<Button onClick={onClose}>Back to the board</Button>} />}>
+          {({ task }) => <Form {...props} task={task} />}
+        </Loaded>
+      </Panel>
+    );
   return (
-    <Panel label={`Task ${id}`} title={id} onClose={onClose}>
-      <Loaded
-        of={fetched}
-        absent={
-          <Absent id={id}>
-            <Button onClick={onClose}>Back to the board</Button>
-          </Absent>
-        }
-      >
-        {({ task }) => <Form {...props} task={task} />}
-      </Loaded>
-    </Panel>
-  );
-}
-
-function Known(props: Props & { task: AgentTask }) {
-  const { task } = props;
-  return (
-    <Panel label={`Task ${task.id}`} title={task.title} above={<Id value={task.id} />} href={`/work/${task.id}`} onClose={props.onClose}>
-      <Form {...props} task={task} />
+    <Panel label={`Task ${id}`} title={listed.title} above={<Id value={id} />} href={`/work/${id}`} onClose={onClose}>
+      <Form {...props} task={listed} />
     </Panel>
   );
 }
@@ -85,17 +69,16 @@ function draftOf(task: AgentTask): Draft {
 
 /** What is sent: of a task that is there, only what differs. */
 function bodyOf(draft: Draft, kept: Draft, isNew: boolean): Record<string, unknown> {
-  const all: Record<keyof Draft, [string, unknown]> = {
-    title: ["title", draft.title],
-    description: ["description", draft.description],
-    assigned_to: ["assigned_to", draft.assigned_to || null],
-    priority: ["priority", draft.priority],
-    due: ["due_date", draft.due === "" ? null : endOfDay(draft.due)],
-    hours: ["estimated_hours", draft.hours === "" ? null : Number(draft.hours)],
-  };
-  const keys = (Object.keys(all) as (keyof Draft)[]).filter((key) => draft[key] !== kept[key] || key === "title");
-  const pairs = keys.map((key) => all[key]).filter(([name, value]) => !(isNew && value === null) && !(name === "title" && !isNew && draft.title === kept.title));
-  return Object.fromEntries(pairs);
+  const sent = ({ title, description, assigned_to, priority, due, hours }: Draft): Record<string, unknown> => ({
+    title,
+    description,
+    assigned_to: assigned_to || null,
+    priority,
+    due_date: due === "" ? null : endOfDay(due),
+    estimated_hours: hours === "" ? null : Number(hours),
+  });
+  const before = sent(kept);
+  return Object.fromEntries(Object.entries(sent(draft)).filter(([name, value]) => (isNew && name === "title") || value !== before[name]));
 }
 
 function Form({ task, part, agents, onMove, onClose, onCreated }: Props & { task: AgentTask | null }) {
@@ -116,11 +99,7 @@ function Form({ task, part, agents, onMove, onClose, onCreated }: Props & { task
     if (name) form.current?.querySelector<HTMLElement>(`[name="${name}"]`)?.focus();
   }, [part, task]);
   const put = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }));
-  const {
-    run: save,
-    busy,
-    failure,
-  } = useAct(async (event: FormEvent) => {
+  const [save, { busy, failure }] = useAct(async (event: FormEvent) => {
     event.preventDefault();
     const body = bodyOf(draft, base, task === null);
     const where = task ? `/api/tasks/${encodeURIComponent(task.id)}` : "/api/tasks/create";
@@ -136,13 +115,13 @@ function Form({ task, part, agents, onMove, onClose, onCreated }: Props & { task
       <div className="scroll task-scroll">
         {task && <Facts task={task} onMove={onMove} />}
         <div className="section task-fields">
-          <Text label="Title" name="title" value={draft.title} fault={faultOf(failure, "title")} onChange={(title) => put({ title })} />
-          <Area label="Description" name="description" value={draft.description} onChange={(description) => put({ description })} />
+          <Field label="Title" name="title" value={draft.title} fault={faultOf(failure, "title")} onText={(title) => put({ title })} />
+          <Field label="Description" name="description" rows={4} value={draft.description} onText={(description) => put({ description })} />
           <AgentField draft={draft} agents={agents} onChange={(assigned_to) => put({ assigned_to })} />
           <div className="task-three">
-            <Choice label="Priority" name="priority" value={draft.priority} values={PRIORITIES} onChange={(priority) => put({ priority: priority as TaskPriority })} />
-            <Text label="Due" name="due" type="date" value={draft.due} fault={faultOf(failure, "due")} onChange={(due) => put({ due })} />
-            <Text label="Hours" name="hours" type="number" value={draft.hours} fault={faultOf(failure, "estimate")} onChange={(hours) => put({ hours })} />
+            <Field label="Priority" name="priority" value={draft.priority} options={PRIORITIES} onText={(priority) => put({ priority: priority as TaskPriority })} />
+            <Field label="Due" name="due" type="date" value={draft.due} fault={faultOf(failure, "due")} onText={(due) => put({ due })} />
+            <Field label="Hours" name="hours" type="number" min={0} step={0.25} value={draft.hours} fault={faultOf(failure, "estimate")} onText={(hours) => put({ hours })} />
           </div>
         </div>
         {failure && faultOf(failure, "title") === null && <Trouble failure={failure} />}
@@ -192,108 +171,49 @@ function Facts({ task, onMove }: { task: AgentTask; onMove: Props["onMove"] }) {
       <Term name="Started">{task.started_at !== null && <Ago at={task.started_at} />}</Term>
       <Term name="Done">{task.completed_at !== null && <Ago at={task.completed_at} />}</Term>
       <Term name="Evidence">
-        <Link className="link" href={`/work/${task.id}`}>
-          Gates, receipt and proof of {task.id}
-        </Link>
+        <TextLink href={`/work/${task.id}`}>Gates, receipt and proof of {task.id}</TextLink>
       </Term>
     </dl>
   );
 }
 
-interface FieldProps {
-  label: string;
-  name: string;
-  value: string;
-  onChange: (value: string) => void;
-}
-
-function Text({ label, name, value, fault, type = "text", onChange }: FieldProps & { fault: string | null; type?: string }) {
-  const id = useId();
-  return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
-      <input
-        id={id}
-        name={name}
-        type={type}
-        className="input"
-        value={value}
-        autoComplete="off"
-        aria-invalid={fault !== null}
-        aria-describedby={`${id}-fault`}
-        {...(type === "number" ? { min: 0, step: 0.25 } : {})}
-        onChange={(event) => onChange(event.target.value)}
-      />
-      <p id={`${id}-fault`} className="fault">
-        {fault}
-      </p>
-    </div>
-  );
-}
-
-function Area({ label, name, value, onChange }: FieldProps) {
-  const id = useId();
-  return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
-      <textarea id={id} name={name} className="input" rows={4} value={value} onChange={(event) => onChange(event.target.value)} />
-    </div>
-  );
-}
-
-function Choice({ label, name, value, values, onChange }: FieldProps & { values: readonly string[] }) {
-  const id = useId();
-  return (
-    <div className="field">
-      <label htmlFor={id}>{label}</label>
-      <select id={id} name={name} className="input" value={value} onChange={(event) => onChange(event.target.value)}>
-        {values.map((one) => (
-          <option key={one}>{one}</option>
-        ))}
-      </select>
-    </div>
-  );
-}
-
 /** Who is to do it; the router can say who fits, and why. */
 function AgentField({ draft, agents, onChange }: { draft: Draft; agents: readonly Agent[]; onChange: (id: string) => void }) {
-  const id = useId();
-  const [found, setFound] = useState<{ message: string; routed: Routed } | Failure | null>(null);
+  const [found, setFound] = useState<{ message: string; routed: Routed } | null>(null);
   const message = `${draft.title}\n${draft.description}`.trim();
-  const suggest = async () => {
-    try {
-      const answer = await routed({ message });
-      setFound({ message, routed: answer });
-      if (answer.route.decided === "matched") onChange(answer.route.agent);
-    } catch (fault) {
-      setFound(Failure.from(fault));
-    }
-  };
+  const [suggest, { failure }] = useAct(async () => {
+    setFound(null);
+    const routed = await api.post<Routed>("/api/route", JSON.parse(questionOf({ message })));
+    setFound({ message, routed });
+    if (routed.route.decided === "matched") onChange(routed.route.agent);
+  });
   return (
-    <div className="field">
-      <label htmlFor={id}>Agent</label>
-      <div className="row">
-        <select id={id} name="agent" className="input" value={draft.assigned_to} onChange={(event) => onChange(event.target.value)}>
-          <option value="">Nobody</option>
-          {agents
-            .filter((agent) => agent.id !== SUPERVISOR)
-            .map((agent) => (
-              <option key={agent.id} value={agent.id}>
-                {agent.name}
-                {agent.status === "active" ? "" : ` (${agent.status})`}
-              </option>
-            ))}
-        </select>
-        <Button disabled={message === ""} onClick={() => void suggest()}>
-          Suggest
-        </Button>
-      </div>
-      {found instanceof Failure && <p className="fault">{sentence(found.message)}</p>}
-      {found && !(found instanceof Failure) && (
+    <>
+      <Field label="Agent" fault={failure && sentence(failure.message)}>
+        {(control) => (
+          <div className="row">
+            <select {...control} name="agent" className="input" value={draft.assigned_to} onChange={(event) => onChange(event.target.value)}>
+              <option value="">Nobody</option>
+              {agents
+                .filter((agent) => agent.id !== SUPERVISOR)
+                .map((agent) => (
+                  <option key={agent.id} value={agent.id}>
+                    {agent.name}
+                    {agent.status === "active" ? "" : ` (${agent.status})`}
+                  </option>
+                ))}
+            </select>
+            <Button disabled={message === ""} onClick={suggest}>
+              Suggest
+            </Button>
+          </div>
+        )}
+      </Field>
+      {found && (
         <div className="task-why">
           <ScoreView message={found.message} decision={found.routed.route} agents={agents} left={found.routed.notScored} />
         </div>
       )}
-    </div>
+    </>
   );
 }

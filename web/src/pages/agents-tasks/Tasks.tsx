@@ -1,20 +1,20 @@
 import { useRef, useState } from "react";
-import { useAgents } from "../../agents/data";
-import type { AgentTask, TaskStatus } from "../../agents/types";
+import { useAgents } from "../../agents/agents";
+import type { AgentTask, TaskStatus, TaskStats, Agent } from "../../api/types";
 import { Button } from "../../parts/Button";
-import { Command } from "../../parts/Command";
 import { useFollowedFocus } from "../../parts/followed";
-import { Empty, Ghost, sentence, Trouble } from "../../parts/States";
-import { navigate, usePlace, withQuery } from "../../router/location";
+import { Empty, Ghost, sentence, Trouble, Refusal } from "../../parts/States";
+import { navigate, usePlace, withQuery, useQuery, TextLink } from "../../router";
 import { useKeys } from "../../shell/keys";
-import { Page } from "../../shell/Page";
-import { Split } from "../../shell/Panel";
-import { Board } from "./Board";
-import { TaskFilters } from "./TaskFilters";
+import { Page, Split } from "../../shell/Page";
+import { Board, TaskGlyph } from "./Board";
 import { TaskPanel } from "./TaskPanel";
-import { TasksRail } from "./TasksRail";
-import { useTasks, type Refused } from "./useTasks";
-import { beside, STATUSES } from "./words";
+import { useTasks, beside, STATUSES, COLUMNS, STATUS_WORDS, DUE_WORDS, DUES, PRIORITIES } from "./useTasks";
+import { count, percent } from "../../format";
+import { Fact, Rail } from "../../parts/Facts";
+import { Icon } from "../../parts/Icon";
+import { Menu } from "../../parts/Menu";
+import { SearchField } from "../../parts/Field";
 import "./tasks.css";
 
 export default function Tasks() {
@@ -79,54 +79,25 @@ export default function Tasks() {
     >
       <Split panel={id !== null && <TaskPanel key={id} id={id} listed={task} part={part} agents={registry.agents} onMove={board.move} onClose={() => open(null)} onCreated={(made) => open(made)} />}>
         <div className="pane tasks-pane">
-          {board.refused && <RefusedNotice refused={board.refused} onClose={board.forgive} />}
-          <Content
-            board={board}
-            registry={registry}
-            selected={id}
-            onMove={move}
-            onOpen={(one) => open(one.id)}
-            onNew={() => open("new")}
-            isFiltered={[...query.keys()].some((key) => key !== "task")}
-          />
+          {board.refused && (
+            <Refusal fix={board.refused.failure.fix} onClose={board.forgive}>
+              <strong>{board.refused.task.id}</strong> stays where it was. {sentence(board.refused.failure.message)}
+            </Refusal>
+          )}
+          {board.failed?.failure ? (
+            <Trouble failure={board.failed.failure} retry={board.failed.reload} />
+          ) : board.loading ? (
+            <Ghost rows={8} />
+          ) : board.tasks.length === 0 && ![...query.keys()].some((key) => key !== "task") ? (
+            <Empty command="cleo add 'Fix onboarding' --priority critical" action={<Button onClick={() => open("new")}>New task</Button>}>
+              No tasks yet. Create one and assign it to an agent.
+            </Empty>
+          ) : (
+            <Board columns={board.columns} registry={registry} selected={id} onMove={move} onOpen={(one) => open(one.id)} />
+          )}
         </div>
       </Split>
     </Page>
-  );
-}
-
-interface ContentProps {
-  board: ReturnType<typeof useTasks>;
-  registry: ReturnType<typeof useAgents>;
-  selected: string | null;
-  onMove: (task: AgentTask, to: TaskStatus) => void;
-  onOpen: (task: AgentTask) => void;
-  onNew: () => void;
-  isFiltered: boolean;
-}
-
-function Content({ board, registry, selected, onMove, onOpen, onNew, isFiltered }: ContentProps) {
-  if (board.failed?.failure) return <Trouble failure={board.failed.failure} retry={board.failed.reload} />;
-  if (board.loading) return <Ghost rows={8} />;
-  if (board.tasks.length === 0 && !isFiltered)
-    return (
-      <Empty command="cleo add 'Fix onboarding' --priority critical" action={<Button onClick={onNew}>New task</Button>}>
-        No tasks yet. Create one and assign it to an agent.
-      </Empty>
-    );
-  return <Board columns={board.columns} registry={registry} selected={selected} onMove={onMove} onOpen={onOpen} />;
-}
-
-/** Why a card went back to where it was. */
-function RefusedNotice({ refused, onClose }: { refused: Refused; onClose: () => void }) {
-  return (
-    <div className="notice bad tasks-refused" role="alert">
-      <span>
-        <strong>{refused.task.id}</strong> stays where it was. {sentence(refused.failure.message)}
-      </span>
-      {refused.failure.fix && <Command line={refused.failure.fix} />}
-      <Button look="ghost" small icon="close" aria-label="Close the message" onClick={onClose} />
-    </div>
   );
 }
 
@@ -159,4 +130,78 @@ function aside(by: number) {
     const other = others?.[Math.min(place, others.length - 1)];
     if (other) return other.focus();
   }
+}
+
+/** How the tasks stand; each number filters the board. */
+function TasksRail({ stats }: { stats: TaskStats | undefined }) {
+  return (
+    <Rail>
+      <Fact label="Total" value={stats && count(stats.total)} href={withQuery({ status: null, due: null })} title="All tasks that are not archived" />
+      {COLUMNS.map((status) => (
+        <Fact
+          key={status}
+          label={STATUS_WORDS[status]}
+          value={
+            stats && (
+              <>
+                <TaskGlyph status={status} />
+                {count(stats.byStatus[status])}
+              </>
+            )
+          }
+          href={withQuery({ status })}
+        />
+      ))}
+      <Fact label="Overdue" value={stats && count(stats.overdue)} href={withQuery({ due: "overdue" })} title="Open and due before now" />
+      <Fact label="Done rate" value={stats && percent(stats.byStatus.done, stats.total - stats.byStatus.cancelled)} title="Done of all that were not cancelled" />
+    </Rail>
+  );
+}
+
+function TaskFilters({ agents }: { agents: readonly Agent[] }) {
+  const [words, setWords] = useQuery("q");
+  return (
+    <div className="task-filters" role="group" aria-label="Filters">
+      <Filter several name="status" label="Status" values={STATUSES.map((value) => ({ value, label: STATUS_WORDS[value] }))} />
+      <Filter several name="priority" label="Priority" values={PRIORITIES.map((value) => ({ value, label: value }))} />
+      <Filter name="agent" label="Agent" values={agents.map((agent) => ({ value: agent.id, label: agent.name }))} />
+      <Filter name="due" label="Due" values={DUES.map((value) => ({ value, label: DUE_WORDS[value] }))} />
+      <SearchField id="find-task" label="Find a task" placeholder="Words of a task" value={words} onText={setWords} />
+      <Clear />
+    </div>
+  );
+}
+
+/** A filter of which one value can be on, or several. */
+function Filter({ name, label, values, several = false }: { name: string; label: string; values: { value: string; label: string }[]; several?: boolean }) {
+  const [chosen, setChosen] = useQuery(name);
+  const on = (several ? (chosen ?? "").split(",") : [chosen ?? ""]).filter(Boolean);
+  const flipped = (value: string) => values.map((one) => one.value).filter((one) => (one === value ? !on.includes(one) : several && on.includes(one)));
+  // An address can name what does not exist; it is a filter too, so it is to be seen.
+  const words = on.map((value) => values.find((one) => one.value === value)?.label ?? value).join(", ");
+  return (
+    <Menu
+      label={label}
+      align="start"
+      entries={values.map((one) => ({ label: one.label, checked: on.includes(one.value), onSelect: () => setChosen(flipped(one.value).join(",")) }))}
+      trigger={
+        <Button className={words ? "on" : ""}>
+          {words ? `${label}: ${words}` : label}
+          <Icon name="down" />
+        </Button>
+      }
+    />
+  );
+}
+
+const FILTERS = ["status", "priority", "agent", "due", "q"];
+
+function Clear() {
+  const { query } = usePlace();
+  if (!FILTERS.some((name) => query.has(name))) return null;
+  return (
+    <TextLink replace href={withQuery(Object.fromEntries(FILTERS.map((name) => [name, null])))}>
+      Clear
+    </TextLink>
+  );
 }

@@ -1,15 +1,13 @@
 /** The tasks of the board, and moving them: shown at once, taken back when the server refuses. */
-
 import { useCallback, useEffect, useMemo, useState } from "react";
 import type { LiveEvent } from "../../api/events";
-import { Failure } from "../../api/failure";
-import { api, path } from "../../api/request";
+import { Failure, api, path } from "../../api/request";
 import { touch, useResource } from "../../api/resource";
 import { toast } from "../../parts/toasts";
-import type { AgentTask, TaskStats, TaskStatus } from "../../agents/types";
-import { byDone, byUrgency, COLUMNS, STATUSES, STATUS_WORDS } from "./words";
+import type { AgentTask, TaskStats, TaskStatus, TaskPriority } from "../../api/types";
+import type { State } from "../../parts/StatusGlyph";
 
-export interface Filter {
+interface Filter {
   status: readonly TaskStatus[];
   priority: string | null;
   agent: string | null;
@@ -26,7 +24,7 @@ interface List {
 const FIRST = 200;
 const MOST = 1_000;
 
-export interface Refused {
+interface Refused {
   task: AgentTask;
   failure: Failure;
 }
@@ -49,7 +47,7 @@ export function useTasks(filter: Filter) {
   const move = useCallback((task: AgentTask, to: TaskStatus) => void moveTo(task, to, setMoved, setRefused), []);
   const columns = asked
     .filter(({ status }) => shown.includes(status))
-    .map(({ status, total, more }) => ({ status, total, more, tasks: tasks.filter((task) => task.status === status).sort(isOver(status) ? byDone : byUrgency) }));
+    .map(({ status, total, more }) => ({ status, total, more, tasks: tasks.filter((task) => task.status === status).sort(isPast(status) ? byDone : byUrgency) }));
   const lists = asked.map((column) => column.list);
   return {
     columns,
@@ -69,14 +67,14 @@ function useColumn(status: TaskStatus, isShown: boolean, filter: Filter) {
   const list = useList(isShown ? status : null, filter, { limit: most });
   const total = list.data?.total ?? null;
   const left = (total ?? 0) - most;
-  const first = isOver(status) ? { limit: most, offset: left } : { limit: most, priority: "urgent,high" };
-  const others = useList(left > 0 && (isOver(status) || !filter.priority) ? status : null, filter, first);
+  const first = isPast(status) ? { limit: most, offset: left } : { limit: most, priority: "urgent,high" };
+  const others = useList(left > 0 && (isPast(status) || !filter.priority) ? status : null, filter, first);
   const tasks = useMemo(() => joined([...(list.data?.tasks ?? []), ...(left > 0 ? (others.data?.tasks ?? []) : [])]), [list.data, others.data, left]);
   const more = left > 0 && most < MOST ? () => setMost(MOST) : null;
   return { status, list, total, tasks: isShown ? tasks : [], more };
 }
 
-function isOver(status: TaskStatus) {
+function isPast(status: TaskStatus) {
   return status === "done" || status === "cancelled";
 }
 
@@ -108,4 +106,57 @@ async function moveTo(task: AgentTask, to: TaskStatus, setMoved: Put<ReadonlyMap
     setRefused({ task, failure: Failure.from(fault) });
   }
   touch("/api/tasks");
+}
+
+export const COLUMNS: readonly TaskStatus[] = ["todo", "doing", "review", "done"];
+export const STATUSES: readonly TaskStatus[] = [...COLUMNS, "paused", "cancelled"];
+export const PRIORITIES: readonly TaskPriority[] = ["urgent", "high", "medium", "low"];
+export const DUES = ["overdue", "today", "week", "none"] as const;
+
+export const STATUS_WORDS: Record<TaskStatus, string> = { todo: "To do", doing: "Doing", review: "Review", done: "Done", paused: "Paused", cancelled: "Cancelled" };
+export const DUE_WORDS: Record<(typeof DUES)[number], string> = { overdue: "Overdue", today: "Today", week: "This week", none: "Without a date" };
+
+export const GLYPHS: Record<TaskStatus, State> = { todo: "ready", doing: "running", review: "review", done: "done", paused: "paused", cancelled: "cancelled" };
+
+/** The more urgent first, then what is due earlier, then the older one. */
+export function byUrgency(one: AgentTask, other: AgentTask): number {
+  const rank = (task: AgentTask) => PRIORITIES.indexOf(task.priority);
+  // What has no date comes last; two without one differ by nothing, which is no number.
+  const due = (task: AgentTask) => (task.due_date === null ? Infinity : Date.parse(task.due_date));
+  const number = (task: AgentTask) => Number(task.id.replace(/\D/g, ""));
+  return rank(one) - rank(other) || due(one) - due(other) || number(one) - number(other);
+}
+
+/** What was done last first. */
+function byDone(one: AgentTask, other: AgentTask): number {
+  return (other.completed_at ?? other.updated_at).localeCompare(one.completed_at ?? one.updated_at);
+}
+
+export function beside(status: TaskStatus, step: number): TaskStatus | null {
+  const at = COLUMNS.indexOf(status);
+  return at < 0 ? null : (COLUMNS[at + step] ?? null);
+}
+
+/** "overdue 1 d", "due in 2 h", "due Fri"; nothing for what is over or has no date. */
+export function dueWords(task: AgentTask, now: number): { text: string; overdue: boolean } | null {
+  if (task.due_date === null || isPast(task.status)) return null;
+  const left = Date.parse(task.due_date) - now;
+  const hours = Math.abs(left) / 3_600_000;
+  const span = hours < 1 ? "under 1 h" : hours < 24 ? `${Math.floor(hours)} h` : `${Math.floor(hours / 24)} d`;
+  if (left < 0) return { text: `overdue ${span}`, overdue: true };
+  if (hours < 24) return { text: `due in ${span}`, overdue: false };
+  const words = hours < 144 ? new Intl.DateTimeFormat("en-GB", { weekday: "short" }) : new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
+  return { text: `due ${words.format(Date.parse(task.due_date))}`, overdue: false };
+}
+
+/** A date of a form as a moment: the end of that day, here. */
+export function endOfDay(date: string): string | null {
+  const then = new Date(`${date}T23:59:59`);
+  return Number.isNaN(then.getTime()) ? null : then.toISOString();
+}
+
+/** A moment as the date of a form, here. */
+export function dateOf(moment: string | null): string {
+  // Swedes write dates as forms do.
+  return moment === null ? "" : new Date(moment).toLocaleDateString("sv");
 }

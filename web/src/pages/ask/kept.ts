@@ -1,14 +1,10 @@
 // The answer to a question as its run keeps it: who was asked, what each said, what came of it.
-import type { Got } from "../../api/answers";
-import { isLive, type RunPage } from "../../api/runs";
-import { sentence } from "../../parts/told";
-import type { Answered, Reply } from "./answered";
+import { type Got, isLive, type RunPage } from "../../api/types";
+import { sentence } from "../../parts/States";
 
-/** Something that happened in a run. */
 export type Told = Pick<Got<"/api/runs/{id}/events">["events"][number], "type" | "ts" | "detail">;
 
-/** A step of the plan. */
-export interface Planned {
+interface Planned {
   step_id: number;
   agent: string;
   intent: string;
@@ -81,4 +77,24 @@ function resultOf(step: Planned, end: Told | undefined, said: ReadonlyMap<string
 function faultOf(line: string): NonNullable<Reply["error"]> {
   const [, type, message] = /^(\w+): (.*)$/s.exec(line) ?? [];
   return { type: type ?? "failed", message: message ?? line };
+}
+
+export interface UsedAgent {
+  name: string;
+  intent: string | null;
+  status: string;
+}
+
+interface Reply {
+  answer: string;
+  used_agents: UsedAgent[];
+  intermediate_results: Record<string, Record<string, unknown>>;
+  error: { type: string; message: string } | null;
+}
+
+export interface Answered {
+  query: string;
+  reply: Reply;
+  /** None while it is not over. */
+  tookMs: number | null;
 }

@@ -1,29 +1,29 @@
 // What an agent said while it worked: keyed by task and attempt, windowed, followed until somebody scrolls up.
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState, useEffectEvent } from "react";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import type { LogLine } from "../../api/runs";
-import { bytes, duration, offset, plural } from "../../format/numbers";
-import { Button } from "../../parts/Button";
+import type { LogLine, LogPage } from "../../api/types";
+import { bytes, duration, offset, plural } from "../../format";
+import { Button, TextButton } from "../../parts/Button";
 import { Ghost, Trouble } from "../../parts/States";
 import { useKeys } from "../../shell/keys";
-import { eventWords } from "./eventWords";
-import { useLog } from "./useLog";
+import { eventWords, useLog } from "./useLog";
+import { useLate, useResource, flip } from "../../api/resource";
 import "./log.css";
 
 export function Log({ run, task, attempt }: { run: string; task: string; attempt: number }) {
-  const { total, lines, following, failure, need, find, retry } = useLog(run, task, attempt);
+  const { total, lines, following, failure, need, pathOf, retry } = useLog(run, task, attempt);
   const scroller = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLInputElement>(null);
   const [atEnd, setAtEnd] = useState(true);
   const [seen, setSeen] = useState(0);
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
   const [words, setWords] = useState("");
-  const { matches, at, go } = useFind(words, find, (n) => show(n));
+  const { matches, at, go } = useFind(words, (q) => pathOf({ from: 0, limit: 1, q }), show);
   const list = useVirtualizer({ count: total ?? 0, getScrollElement: () => scroller.current, estimateSize: () => 20, overscan: 30, getItemKey: (i) => i });
   const shown = list.getVirtualItems();
   const first = shown[0]?.index ?? 0;
   const last = shown.at(-1)?.index ?? 0;
-  useEffect(() => need(first, last, lines), [need, first, last, lines]);
+  useEffect(() => need(first, last), [need, first, last]);
   useEffect(() => {
     if (atEnd && total) {
       list.scrollToIndex(total - 1, { align: "end" });
@@ -91,7 +91,7 @@ export function Log({ run, task, attempt }: { run: string; task: string; attempt
             return (
               <li key={item.key} ref={list.measureElement} data-index={item.index} style={{ transform: `translateY(${item.start}px)` }}>
                 {line ? (
-                  <Line line={line} words={words} current={matches?.[at] === line.n} open={open.has(line.n)} onToggle={() => setOpen(toggled(open, line.n))} />
+                  <Line line={line} words={words} current={matches?.[at] === line.n} open={open.has(line.n)} onToggle={() => setOpen(flip(open, line.n))} />
                 ) : (
                   <span className="log-line muted">…</span>
                 )}
@@ -104,17 +104,9 @@ export function Log({ run, task, attempt }: { run: string; task: string; attempt
   );
 }
 
-interface LineProps {
-  line: LogLine;
-  words: string;
-  current: boolean;
-  open: boolean;
-  onToggle: () => void;
-}
-
 const FOLD = 400;
 
-function Line({ line, words, current, open, onToggle }: LineProps) {
+function Line({ line, words, current, open, onToggle }: { line: LogLine; words: string; current: boolean; open: boolean; onToggle: () => void }) {
   const long = line.text.length > FOLD;
   const text = long && !open ? line.text.slice(0, FOLD) : line.text;
   const look = ["log-line", line.ch, line.error && "error", current && "current"].filter(Boolean).join(" ");
@@ -124,11 +116,7 @@ function Line({ line, words, current, open, onToggle }: LineProps) {
       <span className="muted">{line.ch}</span>
       <span className="text">
         {line.tool ? <Tool tool={line.tool} /> : <Marked text={line.ch === "event" ? eventWords(text) : text} words={words} />}
-        {long && (
-          <button type="button" className="link" onClick={onToggle}>
-            {open ? " fold" : ` … ${bytes(line.bytes)}`}
-          </button>
-        )}
+        {long && <TextButton onClick={onToggle}>{open ? " fold" : ` … ${bytes(line.bytes)}`}</TextButton>}
         {line.cut && <span className="muted"> cut, {bytes(line.bytes)} in all</span>}
       </span>
     </div>
@@ -150,38 +138,23 @@ function Marked({ text, words }: { text: string; words: string }) {
   return parts.map((part, i) => (i % 2 === 1 ? <mark key={i}>{part}</mark> : part));
 }
 
-function toggled(set: ReadonlySet<number>, n: number) {
-  const next = new Set(set);
-  if (!next.delete(n)) next.add(n);
-  return next;
-}
-
 /** Asks the server for all places once typing has paused; Enter and Shift Enter walk them. */
-function useFind(words: string, find: (words: string) => Promise<number[]>, show: (n: number) => void) {
-  const [found, setFound] = useState<{ words: string; matches: number[]; at: number } | null>(null);
-  const showing = useRef(show);
-  useEffect(() => {
-    showing.current = show;
+function useFind(words: string, pathOf: (words: string) => string, show: (n: number) => void) {
+  const late = useLate(words, 200);
+  const isAsked = [words, late].every((text) => text.trim().length > 1);
+  const { data } = useResource<LogPage>(isAsked ? pathOf(late) : null);
+  const matches = data?.matches ?? null;
+  const [at, setAt] = useState(0);
+  const begin = useEffectEvent(() => {
+    setAt(0);
+    if (matches?.[0] !== undefined) show(matches[0]);
   });
-  useEffect(() => {
-    if (words.trim().length < 2) return setFound(null);
-    const timer = setTimeout(() => {
-      find(words).then(
-        (matches) => {
-          setFound({ words, matches, at: 0 });
-          if (matches[0] !== undefined) showing.current(matches[0]);
-        },
-        () => setFound(null),
-      );
-    }, 200);
-    return () => clearTimeout(timer);
-  }, [words, find]);
+  useEffect(() => begin(), [matches]);
   function go(by: number) {
-    if (!found || found.matches.length === 0) return;
-    const at = (found.at + by + found.matches.length) % found.matches.length;
-    setFound({ ...found, at });
-    const n = found.matches[at];
-    if (n !== undefined) showing.current(n);
+    if (!matches || matches.length === 0) return;
+    const next = (at + by + matches.length) % matches.length;
+    setAt(next);
+    show(matches[next] ?? 0);
   }
-  return { matches: found?.matches ?? null, at: found?.at ?? 0, go };
+  return { matches, at, go };
 }

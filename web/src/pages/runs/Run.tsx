@@ -1,20 +1,19 @@
 // One run: what happened when, what was said, and what cleo found.
-import { lazy, Suspense } from "react";
-import { isLive, touchesRun, type RunPage } from "../../api/runs";
+import { isLive, touchesRun, type RunPage, type RunStep } from "../../api/types";
 import { useResource } from "../../api/resource";
-import { Loaded } from "../../parts/States";
-import { Page } from "../../shell/Page";
-import { usePlace } from "../../router/location";
-import type { ViewProps } from "../../routes";
-import { Unknown } from "../NotFound";
-import { Execution } from "./Execution";
+import { Loaded, sentence, Empty } from "../../parts/States";
+import { Page, Unknown } from "../../shell/Page";
+import { usePlace, withQuery, TextLink } from "../../router";
+import type { ViewProps } from "../../App";
 import { RunActions } from "./RunActions";
-import { RunRail } from "./RunRail";
-import { RunNotice } from "./RunNotice";
 import { TaskRun } from "./TaskRun";
+import { Cost, Duration, Tokens, tokens, useNow, millis, duration } from "../../format";
+import { Fact, Rail } from "../../parts/Facts";
+import { StatusGlyph } from "../../parts/StatusGlyph";
+import { later } from "../../parts/later";
 import "./runs.css";
 
-const RunCompare = lazy(() => import("./RunCompare"));
+const RunCompare = later(() => import("./RunCompare"));
 
 const CRUMB = { label: "Runs", href: "/runs" };
 
@@ -34,16 +33,140 @@ function One({ id }: { id: string }) {
         {data && <RunNotice run={data.run} />}
         <Loaded of={run} rows={10}>
           {(page) => {
-            if (other !== null && page.tasks.length > 0)
-              return (
-                <Suspense fallback={null}>
-                  <RunCompare key={other} page={page} other={other} />
-                </Suspense>
-              );
+            if (other !== null && page.tasks.length > 0) return <RunCompare key={other} page={page} other={other} />;
             return page.tasks.length > 0 ? <TaskRun page={page} live={isLive(page.run.status)} /> : <Execution page={page} />;
           }}
         </Loaded>
       </div>
     </Page>
+  );
+}
+
+function RunRail({ page }: { page: RunPage | undefined }) {
+  const run = page?.run;
+  const steps = run?.steps;
+  const reported = page?.reported;
+  const out = run?.usage?.outputTokens;
+  const source = reported && reported.attempts > 0 ? `reported for ${reported.reporting} of ${reported.attempts} attempts` : undefined;
+  return (
+    <Rail>
+      <Fact label="Elapsed" value={page && <Elapsed page={page} />} />
+      {steps && <Fact label="Verified steps" value={steps.done} unit={`of ${steps.total}`} />}
+      {run && steps && isLive(run.status) && (
+        <Fact
+          label="Running"
+          value={steps.running}
+          glyph={steps.running > 0 ? "running" : undefined}
+          unit={`${steps.verifying > 0 ? `+${steps.verifying} verifying, ` : ""}${run.limit ? `limit ${run.limit}` : "no limit"}`}
+        />
+      )}
+      {steps && steps.failed > 0 && <Fact label="Failed" glyph="failed" value={steps.failed} />}
+      {steps && steps.cancelled > 0 && <Fact label="Cancelled" glyph="cancelled" value={steps.cancelled} />}
+      {steps && <Fact label="Attempts" value={reported?.attempts} unit={reported && reported.failed > 0 ? `${reported.failed} failed` : undefined} />}
+      {run && !steps && <Fact label="Answered by" value={run.answeredBy === "offline" ? "nobody, no model is configured" : (run.answeredBy ?? "unknown")} />}
+      <Fact label="Tokens" value={page && <Tokens n={run?.usage?.inputTokens} />} unit={out == null ? undefined : `in, ${tokens(out)} out`} title={source} />
+      <Fact label="Cost" value={page && <Cost usd={run?.cost} />} unit={source} />
+      {page && page.run.needsYou > 0 && <NeedsYou page={page} />}
+    </Rail>
+  );
+}
+
+/** How many steps wait for somebody, and the way to the first of them. */
+function NeedsYou({ page }: { page: RunPage }) {
+  const first = page.tasks.find((task) => task.outcome === "blocked" && task.state !== "done")?.taskId;
+  return <Fact label="Needs you" glyph="needsYou" value={page.run.needsYou} unit={first && `${first} is blocked`} href={first && withQuery({ task: first, attempt: null })} />;
+}
+
+/** By the server's clock: the browser only adds what passed since it answered. */
+function Elapsed({ page }: { page: RunPage }) {
+  return isLive(page.run.status) ? <Ticking key={page.now} page={page} /> : <Duration ms={page.run.durationMs} />;
+}
+
+function Ticking({ page }: { page: RunPage }) {
+  const now = useNow();
+  const skew = millis(page.now) - clockAt(page.now);
+  return <Duration ms={Math.max(0, Math.floor((now + skew - millis(page.run.startedAt)) / 1000) * 1000)} />;
+}
+
+const answeredAt = new Map<string, number>();
+
+/** The browser's time when this answer was first seen. */
+export function clockAt(answer: string) {
+  const at = answeredAt.get(answer) ?? Date.now();
+  if (answeredAt.size > 50) answeredAt.clear();
+  answeredAt.set(answer, at);
+  return at;
+}
+
+/** The one thing to know about the run before anything else. */
+function RunNotice({ run }: { run: RunPage["run"] }) {
+  if (run.status === "pending") return <p className="notice">Starts when a slot is free.</p>;
+  if (run.status === "interrupted") return <p className="notice">Interrupted: the process that carried it out is gone. Resume goes on where it stopped.</p>;
+  if (run.status === "cancelled" && !run.error?.task)
+    return (
+      <p className="notice">
+        {sentence(run.error?.message ?? "cancelled")}
+        {run.steps && " What is verified stays done, and Resume goes on with the rest."}
+      </p>
+    );
+  if (!run.error) return null;
+  return (
+    <p className="notice bad">
+      <span>
+        {run.error.task && (
+          <>
+            <TextLink href={`?task=${encodeURIComponent(run.error.task)}`}>{run.error.task}</TextLink>:{" "}
+          </>
+        )}
+        {sentence(run.error.message)}
+      </span>
+    </p>
+  );
+}
+
+function Execution({ page }: { page: RunPage }) {
+  const { run } = page;
+  return (
+    <div className="execution" tabIndex={0} role="region" aria-label="Question and answer">
+      <section className="section">
+        <h2>Asked {run.user && <span className="aside">by {run.user}</span>}</h2>
+        <p className="text">{run.input ?? "unknown"}</p>
+      </section>
+      {run.routingReason && (
+        <section className="section">
+          <h2>
+            Went to {run.agent ?? "finalize"} {run.routingScore != null && <span className="aside">score {run.routingScore}</span>}
+          </h2>
+          <p className="text muted">{run.routingReason}</p>
+        </section>
+      )}
+      <section className="section">
+        <h2>Answer</h2>
+        {run.answeredBy === "offline" && <p className="notice">No model is configured, so nobody answered. What follows is what the offline agent wrote.</p>}
+        {run.output ? <p className="text">{run.output}</p> : <p className="muted">{run.status === "running" ? "Not there yet." : "There is none."}</p>}
+      </section>
+      <section className="section">
+        <h2>
+          Steps <span className="aside">{page.steps.length}</span>
+        </h2>
+        {page.steps.length === 0 && <Empty>No steps were kept of this run.</Empty>}
+        <ol className="steps">
+          {page.steps.map((step, i) => (
+            <Step key={step.id} step={step} start={run.startedAt} last={i === page.steps.length - 1} live={run.status === "running"} />
+          ))}
+        </ol>
+      </section>
+    </div>
+  );
+}
+
+function Step({ step, start, last, live }: { step: RunStep; start: string; last: boolean; live: boolean }) {
+  return (
+    <li>
+      <StatusGlyph state={last && live ? "running" : "done"} verified={false} label={step.action} />
+      <span className="mono muted">{step.agent}</span>
+      <span className="text grow">{step.content}</span>
+      <span className="mono muted">{duration(Math.max(0, millis(step.timestamp) - millis(start)))}</span>
+    </li>
   );
 }

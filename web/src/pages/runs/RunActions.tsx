@@ -1,18 +1,18 @@
 import { useEffect, useState } from "react";
-import { useAct } from "../../api/act";
-import { api } from "../../api/request";
-import { touch } from "../../api/resource";
-import { isLive, type RunRow } from "../../api/runs";
+import { useAct, touch, useResource } from "../../api/resource";
+import { api, path } from "../../api/request";
+import { isLive, type RunRow, type RunsList } from "../../api/types";
 import { Button } from "../../parts/Button";
-import { copy } from "../../parts/copy";
+import { copy } from "../../parts/toasts";
 import { Confirm, Dialog } from "../../parts/Dialog";
 import { Menu } from "../../parts/Menu";
-import { Trouble } from "../../parts/States";
-import { navigate } from "../../router/location";
+import { Trouble, Empty, Loaded } from "../../parts/States";
+import { navigate, Link } from "../../router";
 import { useKeys } from "../../shell/keys";
-import { offer } from "../../shell/palette";
-import { CompareDialog } from "./CompareDialog";
-import { STATUS_WORDS } from "./RunLine";
+import { STATUS_WORDS, RunGlyph } from "./RunLine";
+import { At } from "../../format";
+import { offer } from "../../shell/places";
+import { later } from "../../parts/later";
 
 /** Cancel asks first and says what stays; resume goes on. */
 export function RunActions({ run }: { run: RunRow }) {
@@ -22,11 +22,7 @@ export function RunActions({ run }: { run: RunRow }) {
   const overTasks = run.kind === "epic" || run.kind === "tasks" || run.kind === "plan";
   const resumable = overTasks && (run.status === "interrupted" || run.status === "failed" || run.status === "cancelled");
 
-  const {
-    run: ask,
-    failure,
-    forgive,
-  } = useAct(async (what: "cancel" | "resume") => {
+  const [ask, { failure, forgive }] = useAct(async (what: "cancel" | "resume") => {
     setAsking(false);
     await api.post(`/api/runs/${encodeURIComponent(run.id)}/${what}`);
     touch("/api/runs");
@@ -83,6 +79,52 @@ export function RunActions({ run }: { run: RunRow }) {
           <Trouble failure={failure} />
         </Dialog>
       )}
+    </>
+  );
+}
+
+/** Asks which run of the same kind this one is compared with. */
+function CompareDialog({ run, onClose }: { run: RunRow; onClose: () => void }) {
+  const runs = useResource<RunsList>(path("/api/runs", { kind: run.kind, limit: 50 }));
+  return (
+    <Dialog title="Compare with which run?" onClose={onClose} wide>
+      <Loaded of={runs} rows={4}>
+        {({ runs: all }) => <Others run={run} others={all.filter((one) => one.id !== run.id)} onClose={onClose} />}
+      </Loaded>
+    </Dialog>
+  );
+}
+
+function Others({ run, others, onClose }: { run: RunRow; others: RunRow[]; onClose: () => void }) {
+  if (others.length === 0) return <Empty>There is no other run of this kind yet.</Empty>;
+  return (
+    <ul className="previewed" tabIndex={0} aria-label="Other runs, newest first">
+      {others.map((one) => (
+        <li key={one.id}>
+          <Link className="row link-row" href={`/runs/${encodeURIComponent(run.id)}?compare=${encodeURIComponent(one.id)}`} onClick={onClose}>
+            <RunGlyph run={one} />
+            <span className="grow ell">{one.title}</span>
+            <span className="small muted">{one.steps ? `${one.steps.done} of ${one.steps.total}` : ""}</span>
+            <At at={one.startedAt} />
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const RunDialog = later(() => import("../work/RunDialog"));
+
+/** A step that did not come to its end gets another agent, in a run of its own. */
+export function RunAgain({ task }: { task: string }) {
+  const [open, setOpen] = useState(false);
+  useKeys(`Step ${task}`, [{ keys: "R", does: "Run it again", run: () => setOpen(true) }]);
+  return (
+    <>
+      <Button small icon="again" shortcut="R" onClick={() => setOpen(true)}>
+        Run {task} again
+      </Button>
+      {open && <RunDialog what={{ tasks: [task] }} name={task} line={`cleo run ${task}`} onClose={() => setOpen(false)} />}
     </>
   );
 }

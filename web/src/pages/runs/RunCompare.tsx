@@ -1,26 +1,16 @@
 // This run beside another one: steps whose outcome, time or cost differ.
 import { useResource } from "../../api/resource";
-import { isLive, touchesRun, type RunPage } from "../../api/runs";
-import { Cost, Duration } from "../../format";
-import { timeOfDay } from "../../format/time";
-import { plural } from "../../format/numbers";
+import { isLive, touchesRun, type RunPage, type RunTask } from "../../api/types";
+import { Cost, Duration, timeOfDay, plural, cost, duration, UNKNOWN } from "../../format";
 import { Absent, Loaded } from "../../parts/States";
 import { StatusGlyph } from "../../parts/StatusGlyph";
-import { Link } from "wouter";
-import { useQuery, withQuery } from "../../router/location";
-import { compared, type Compared, type Side } from "./compared";
+import { useQuery, withQuery, TextLink } from "../../router";
+import { Term, TableHead } from "../../parts/Facts";
 import { RunGlyph, STATUS_WORDS } from "./RunLine";
-import { Term } from "../../parts/Facts";
 
 export default function RunCompare({ page, other }: { page: RunPage; other: string }) {
   const run = useResource<RunPage>(`/api/runs/${encodeURIComponent(other)}`, { on: touchesRun(other) });
-  const absent = (
-    <Absent id={other}>
-      <Link className="link" href={withQuery({ compare: null })}>
-        Back to the run
-      </Link>
-    </Absent>
-  );
+  const absent = <Absent id={other} back={<TextLink href={withQuery({ compare: null })}>Back to the run</TextLink>} />;
   return (
     <Loaded of={run} rows={8} absent={absent}>
       {(data) => <Both one={page} other={data} />}
@@ -45,9 +35,7 @@ function Both({ one, other }: { one: RunPage; other: RunPage }) {
           <input type="checkbox" checked={all === "all"} onChange={(event) => setAll(event.target.checked ? "all" : null)} />
           Show all steps
         </label>
-        <Link className="link" href={withQuery({ compare: null, steps: null })}>
-          Close the comparison
-        </Link>
+        <TextLink href={withQuery({ compare: null, steps: null })}>Close the comparison</TextLink>
       </p>
       {shown.length > 0 && <Steps steps={shown} />}
     </div>
@@ -59,9 +47,9 @@ function Whole({ page: { run, reported }, name }: { page: RunPage; name: string 
     <section className="section">
       <h2>
         {name}{" "}
-        <Link className="link aside" href={`/runs/${encodeURIComponent(run.id)}`}>
+        <TextLink className="aside" href={`/runs/${encodeURIComponent(run.id)}`}>
           {timeOfDay(run.startedAt)}
-        </Link>
+        </TextLink>
       </h2>
       <dl className="facts">
         <Term name="Outcome">
@@ -86,32 +74,14 @@ function Whole({ page: { run, reported }, name }: { page: RunPage; name: string 
 function Steps({ steps }: { steps: Compared[] }) {
   return (
     <table className="table">
-      <thead>
-        <tr>
-          <th scope="col">Step</th>
-          <th scope="col">This run</th>
-          <th scope="col" className="figure">
-            Time
-          </th>
-          <th scope="col" className="figure desk-only">
-            Cost
-          </th>
-          <th scope="col">The other run</th>
-          <th scope="col" className="figure">
-            Time
-          </th>
-          <th scope="col" className="figure desk-only">
-            Cost
-          </th>
-        </tr>
-      </thead>
+      <TableHead columns={["Step", "This run", ["Time", "figure"], ["Cost", "figure desk-only"], "The other run", ["Time", "figure"], ["Cost", "figure desk-only"]]} />
       <tbody>
         {steps.map((step) => (
           <tr key={step.id}>
             <th scope="row">
-              <Link className="mono link" href={`/work/${step.id}`}>
+              <TextLink className="mono" href={`/work/${step.id}`}>
                 {step.id}
-              </Link>{" "}
+              </TextLink>{" "}
               <span className="desk-only">{step.title}</span>
             </th>
             <Cells side={step.one} differs={step.differs} />
@@ -145,4 +115,47 @@ function Cells({ side, differs }: { side: Side | null; differs: Compared["differ
       <td className={`figure desk-only ${look("cost")}`}>{side.cost}</td>
     </>
   );
+}
+
+interface Side {
+  task: RunTask;
+  outcome: string;
+  time: string;
+  cost: string;
+}
+
+interface Compared {
+  id: string;
+  title: string;
+  one: Side | null;
+  other: Side | null;
+  /** What differs, as it is shown. */
+  differs: ("outcome" | "time" | "cost")[];
+}
+
+/** All steps of both, in the order of the first run; what only the other has comes after. */
+export function compared(one: RunTask[], other: RunTask[]): Compared[] {
+  const steps = (tasks: RunTask[]) => new Map(tasks.filter((task) => !task.isEpic).map((task) => [task.taskId, task]));
+  const [ours, theirs] = [steps(one), steps(other)];
+  return [...new Set([...ours.keys(), ...theirs.keys()])].map((id) => {
+    const sides = [ours.get(id), theirs.get(id)] as const;
+    return { id, title: (sides[0] ?? sides[1])?.title ?? "", one: sideOf(sides[0]), other: sideOf(sides[1]), differs: differs(sides[0], sides[1]) };
+  });
+}
+
+function differs(one: RunTask | undefined, other: RunTask | undefined): Compared["differs"] {
+  const [a, b] = [sideOf(one), sideOf(other)];
+  return (["outcome", "time", "cost"] as const).filter((what) => a?.[what] !== b?.[what]);
+}
+
+function sideOf(task: RunTask | undefined): Side | null {
+  if (!task) return null;
+  const tries = task.attempts.length;
+  const took = task.durationMs;
+  return {
+    task,
+    outcome: `${task.state}${tries > 1 ? `, ${tries} attempts` : ""}`,
+    time: tries === 0 ? "" : took === null ? UNKNOWN : duration(took),
+    cost: tries === 0 ? "" : task.cost === null ? UNKNOWN : cost(task.cost),
+  };
 }

@@ -1,10 +1,8 @@
-import { isLive, type RunRow } from "../../api/runs";
-import { Cost, Duration } from "../../format";
-import { timeOfDay } from "../../format/time";
-import { StatusGlyph } from "../../parts/StatusGlyph";
-import type { State } from "../../parts/state";
+import { isLive, type RunRow } from "../../api/types";
+import { Cost, Duration, At } from "../../format";
+import { StatusGlyph, type State } from "../../parts/StatusGlyph";
 import { sentence } from "../../parts/States";
-import { Link } from "wouter";
+import { Link } from "../../router";
 
 const GLYPHS: Record<RunRow["status"], State> = { pending: "waiting", running: "running", completed: "done", failed: "failed", cancelled: "cancelled", interrupted: "paused" };
 
@@ -44,9 +42,7 @@ export function RunLine({ run, selected }: { run: RunRow; selected: boolean }) {
       </span>
       <span className="figure desk-only">{run.cost !== null ? <Cost usd={run.cost} /> : ""}</span>
       <span className="ell small muted desk-only">{run.user && `by ${run.user}`}</span>
-      <time className="figure small muted" dateTime={run.startedAt}>
-        {timeOfDay(run.startedAt)}
-      </time>
+      <At className="figure small muted" at={run.startedAt} />
     </Link>
   );
 }

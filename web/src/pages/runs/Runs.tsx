@@ -1,21 +1,19 @@
 // All runs: newest first unless asked otherwise, live ones on top then, never reordered while the page is open.
 import { useMemo, useRef, useState } from "react";
-import { useVirtualizer } from "@tanstack/react-virtual";
 import { path } from "../../api/request";
-import { usePages } from "../../api/pages";
-import { isLive, touchesRuns, type RunRow, type RunsList } from "../../api/runs";
-import { Cost } from "../../format";
-import { plural } from "../../format/numbers";
+import { usePages } from "../../api/resource";
+import { isLive, touchesRuns, type RunRow, type RunsList } from "../../api/types";
+import { Cost, plural } from "../../format";
 import { Button } from "../../parts/Button";
-import { copy } from "../../parts/copy";
+import { copy } from "../../parts/toasts";
 import { Menu } from "../../parts/Menu";
-import { Fact, Rail } from "../../parts/Rail";
+import { Fact, Rail } from "../../parts/Facts";
 import { coarse, phone } from "../../parts/screen";
-import { Empty, Ghost, Trouble } from "../../parts/States";
-import { Link } from "wouter";
-import { navigate, usePlace, useQuery, withQuery } from "../../router/location";
+import { Empty, Ghost, Trouble, NoneFits } from "../../parts/States";
+import { navigate, usePlace, useQuery, withQuery, TextLink } from "../../router";
 import { useKeys } from "../../shell/keys";
 import { Page } from "../../shell/Page";
+import { Windowed } from "../../parts/Windowed";
 import { RunLine } from "./RunLine";
 import "./runs.css";
 
@@ -110,27 +108,9 @@ function Summary({ summary }: { summary: RunsList["summary"] | undefined }) {
 }
 
 function Nothing({ filtered }: { filtered: boolean }) {
-  if (filtered)
-    return (
-      <Empty
-        action={
-          <Link className="link" href="/runs" replace>
-            Show all runs
-          </Link>
-        }
-      >
-        No run fits this filter.
-      </Empty>
-    );
+  if (filtered) return <NoneFits what="run" all="/runs" />;
   return (
-    <Empty
-      command="cleo run --all-ready"
-      action={
-        <Link className="link" href="/work">
-          Go to the work
-        </Link>
-      }
-    >
+    <Empty command="cleo run --all-ready" action={<TextLink href="/work">Go to the work</TextLink>}>
       No runs yet. A run gives ready tasks to agents and checks what they bring back.
     </Empty>
   );
@@ -140,41 +120,14 @@ function Rows({ fresh, sorted, end, total }: { fresh: RunRow[]; sorted: boolean;
   const scroller = useRef<HTMLDivElement>(null);
   const { rows, waiting, show } = useOrder(fresh, sorted, scroller);
   const [at, setAt] = useState(-1);
-  const window = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: (i) => heightOf(rows[i]),
-    getItemKey: (i) => rows[i]?.id ?? i,
-    overscan: 12,
-  });
-  function step(by: number) {
-    const to = Math.min(rows.length - 1, Math.max(0, at + by));
-    setAt(to);
-    window.scrollToIndex(to, { align: "auto" });
-  }
+  const step = (by: number) => setAt(Math.min(rows.length - 1, Math.max(0, at + by)));
+  const chosen = rows[at];
   useKeys("List of runs", [
     { keys: "J|ArrowDown", does: "Next run", run: () => step(1) },
     { keys: "K|ArrowUp", does: "Run before", run: () => step(-1) },
-    {
-      keys: "Enter",
-      does: "Open the run",
-      run: () => {
-        const row = rows[at];
-        if (row) navigate(`/runs/${row.id}`);
-      },
-    },
-    {
-      keys: "C",
-      does: "Copy the command of the run",
-      run: () => {
-        const row = rows[at];
-        if (row) copy(`cleo runs show ${row.id}`, "command");
-      },
-    },
+    { keys: "Enter", does: "Open the run", run: () => chosen && navigate(`/runs/${chosen.id}`) },
+    { keys: "C", does: "Copy the command of the run", run: () => chosen && copy(`cleo runs show ${chosen.id}`, "command") },
   ]);
-  const shown = window.getVirtualItems();
-  const last = shown.at(-1)?.index ?? 0;
-  if (end && last > rows.length - 20) queueMicrotask(end);
   return (
     <>
       {waiting > 0 && (
@@ -182,28 +135,17 @@ function Rows({ fresh, sorted, end, total }: { fresh: RunRow[]; sorted: boolean;
           {plural(waiting, "new run", "new runs")}
         </button>
       )}
-      <div ref={scroller} className="rows" tabIndex={0} role="group" aria-label={plural(total, "run")}>
-        <ul style={{ height: window.getTotalSize() }}>
-          {shown.map((item) => {
-            const row = rows[item.index];
-            return (
-              row && (
-                <li key={item.key} style={{ transform: `translateY(${item.start}px)`, height: item.size }} aria-setsize={rows.length} aria-posinset={item.index + 1}>
-                  <RunLine run={row} selected={item.index === at} />
-                </li>
-              )
-            );
-          })}
-        </ul>
-      </div>
+      <Windowed className="rows" label={plural(total, "run")} items={rows} keyOf={(row) => row.id} heightOf={heightOf} at={at} end={end} scroller={scroller}>
+        {(row, index) => <RunLine run={row} selected={index === at} />}
+      </Windowed>
     </>
   );
 }
 
 /** On a phone the steps have a line of their own under the title. */
-function heightOf(row: RunRow | undefined) {
-  const lines = row?.error ? 52 : coarse.matches || phone.matches ? 44 : 32;
-  return phone.matches && row?.steps ? lines + 12 : lines;
+function heightOf(row: RunRow) {
+  const lines = row.error ? 52 : coarse.matches || phone.matches ? 44 : 32;
+  return phone.matches && row.steps ? lines + 12 : lines;
 }
 
 /**

@@ -1,100 +1,71 @@
 // The lines of one attempt, fetched by range: first the end, then what is scrolled to, then what is new.
-import { useCallback, useEffect, useRef, useState } from "react";
-import { Failure } from "../../api/failure";
-import { api, path } from "../../api/request";
-import { useEvents } from "../../api/events";
-import type { LogLine, LogPage } from "../../api/runs";
+import { useCallback, useEffect, useState, useMemo } from "react";
+import { path } from "../../api/request";
+import type { LogPage } from "../../api/types";
+import { duration } from "../../format";
+import { useResource, useFixed } from "../../api/resource";
 
 const CHUNK = 500;
 
-interface State {
-  total: number | null;
-  lines: ReadonlyMap<number, LogLine>;
-  following: boolean;
-  failure: Failure | null;
-}
+/** Most chunks that are kept beside the end. */
+const MOST = 200;
 
+/** The lines of an attempt: its last ones, which are fetched again while it goes on, and whole chunks of what was scrolled to. */
 export function useLog(run: string, task: string, attempt: number) {
-  const base = `/api/runs/${encodeURIComponent(run)}/log`;
-  const [state, setState] = useState<State>({ total: null, lines: new Map(), following: false, failure: null });
-  const asked = useRef(new Set<number>());
-  const busy = useRef(false);
-  const again = useRef(false);
-  const total = useRef(0);
-
-  const fetchFrom = useCallback(
-    async (from: number) => {
-      try {
-        const page = await api.get<LogPage>(path(base, { task, attempt, from, limit: CHUNK }));
-        total.current = page.total;
-        setState((former) => merged(former, page));
-        return page;
-      } catch (fault) {
-        if (fault instanceof Failure) setState((former) => ({ ...former, failure: fault }));
-        return null;
-      }
-    },
-    [base, task, attempt],
-  );
-
-  /** Everything after what is known. */
-  const fetchNew = useCallback(async () => {
-    if (busy.current) {
-      again.current = true;
-      return;
-    }
-    busy.current = true;
-    do {
-      again.current = false;
-      let page = await fetchFrom(total.current);
-      while (page && page.lines.length === CHUNK) page = await fetchFrom(page.from + page.lines.length);
-    } while (again.current);
-    busy.current = false;
-  }, [fetchFrom]);
-
+  const pathOf = (query: object) => path(`/api/runs/${encodeURIComponent(run)}/log`, { task, attempt, limit: CHUNK, ...query });
+  const end = useResource<LogPage>(pathOf({ from: -CHUNK }), { on: (event) => event.data["runId"] === run && event.data["taskId"] === task });
+  const [asked, setAsked] = useState<readonly number[]>([]);
+  const chunks = useFixed<LogPage>(asked.map((chunk) => pathOf({ from: chunk * CHUNK })));
+  const { total = null, following = false, from = 0 } = end.data ?? {};
+  const lines = useMemo(() => new Map([...chunks, end.data].flatMap((page) => page?.lines ?? []).map((line) => [line.n, line])), [chunks, end.data]);
+  const { reload } = end;
   useEffect(() => {
-    void fetchFrom(-CHUNK);
-  }, [fetchFrom]);
-  useEvents((events) => {
-    if (events.some((event) => event.kind === "refresh" || (event.data["runId"] === run && event.data["taskId"] === task))) void fetchNew();
-  });
-  useEffect(() => {
-    if (!state.following) return;
-    const timer = setInterval(() => void (document.hidden || fetchNew()), 2000);
+    if (!following) return;
+    const timer = setInterval(() => document.hidden || reload(), 2000);
     return () => clearInterval(timer);
-  }, [state.following, fetchNew]);
-
+  }, [following, reload]);
   /** Makes sure that the lines from `first` to `last` are on their way. */
   const need = useCallback(
-    (first: number, last: number, lines: ReadonlyMap<number, LogLine>) => {
-      for (let n = first; n <= last; n++) {
-        if (lines.has(n)) continue;
-        const chunk = Math.floor(n / CHUNK);
-        if (asked.current.has(chunk)) continue;
-        asked.current.add(chunk);
-        void fetchFrom(chunk * CHUNK);
-      }
+    (first: number, last: number) => {
+      const wanted: number[] = [];
+      // The end has those of a chunk that is not whole yet.
+      for (let chunk = Math.floor(first / CHUNK); chunk * CHUNK <= last && (chunk + 1) * CHUNK <= (total ?? 0); chunk++) wanted.push(chunk);
+      setAsked((now) => (wanted.every((chunk) => now.includes(chunk)) ? now : [...new Set([...now, ...wanted])].slice(-MOST)));
     },
-    [fetchFrom],
+    [total],
   );
-
-  /** Numbers of the lines in which the words occur, over the whole log. */
-  const find = useCallback(
-    async (words: string) => {
-      const page = await api.get<LogPage>(path(base, { task, attempt, from: 0, limit: 1, q: words }));
-      return page.matches ?? [];
-    },
-    [base, task, attempt],
-  );
-
-  return { ...state, need, find, retry: () => void fetchFrom(-CHUNK) };
+  useEffect(() => {
+    // What leaves the end stays.
+    if (following && total !== null) need(from, total);
+  }, [following, from, total, need]);
+  return { total, lines, following, failure: end.failure, need, pathOf, retry: reload };
 }
 
-const MOST = 100_000;
+const HIDDEN = new Set(["manifestId", "outputFile", "born", "group", "message"]);
 
-function merged(former: State, page: LogPage): State {
-  const lines = new Map(former.lines);
-  for (const line of page.lines) lines.set(line.n, line);
-  if (lines.size > MOST) for (const n of [...lines.keys()].slice(0, lines.size - MOST)) lines.delete(n);
-  return { total: page.total, lines, following: page.following, failure: null };
+/** `agent.ended T4 {"exitCode":0,"outcome":"ok"}` as `agent ended: exit code 0, outcome ok`. */
+export function eventWords(text: string): string {
+  const found = /^([a-z_]+(?:\.[a-z_]+)+|[a-z_]+)(?: (T\d+))?(?: (\{.*\}))?$/s.exec(text);
+  if (!found) return text;
+  const [, type = "", , json] = found;
+  const name = type.replace(/[._]/g, " ");
+  if (json === undefined) return name;
+  try {
+    const fields = Object.entries(JSON.parse(json) as Record<string, unknown>).filter(([key, value]) => !HIDDEN.has(key) && value !== null);
+    const words = fields.map(([key, value]) => fieldWords(key, value)).join(", ");
+    return words === "" ? name : `${name}: ${words}`;
+  } catch {
+    return text;
+  }
+}
+
+function fieldWords(key: string, value: unknown) {
+  if (key === "durationMs" && typeof value === "number") return duration(value);
+  return `${key.replace(/([A-Z])/g, " $1").toLowerCase()} ${valueWords(value)}`;
+}
+
+function valueWords(value: unknown): string {
+  if (Array.isArray(value)) return value.map(valueWords).join("; ");
+  if (typeof value === "object" && value !== null) return JSON.stringify(value);
+  return String(value).replace(/^E_[A-Z_]+: /, "");
 }

@@ -1,11 +1,10 @@
 import { useState, type FormEvent } from "react";
-import { Failure } from "../../api/failure";
-import { api } from "../../api/request";
-import { Button } from "../../parts/Button";
-import { Command } from "../../parts/Command";
+import { Failure, api } from "../../api/request";
+import { Button, Command } from "../../parts/Button";
 import { sentence } from "../../parts/States";
-import { Mark } from "../../shell/Mark";
-import { usePlace } from "../../router/location";
+import { Mark } from "../../shell/Sidebar";
+import { usePlace } from "../../router";
+import { Field } from "../../parts/Field";
 import "./sign-in.css";
 
 export default function SignIn() {
@@ -33,27 +32,18 @@ export default function SignIn() {
           <Mark />
           <h1>Sign in to cleo</h1>
         </div>
-        <div className="field">
-          <label htmlFor="token">Token</label>
-          <input
-            id="token"
-            name="password"
-            type="password"
-            className="input mono"
-            autoComplete="current-password"
-            autoFocus
-            value={token}
-            onChange={(event) => setToken(event.target.value)}
-            aria-invalid={fault !== null}
-            aria-describedby="token-hint token-fault"
-          />
-          <span id="token-fault" className="fault" role="alert">
-            {fault}
-          </span>
-          <span id="token-hint" className="hint">
-            Made on the machine where the server runs:
-          </span>
-        </div>
+        <Field
+          label="Token"
+          name="password"
+          type="password"
+          className="mono"
+          autoComplete="current-password"
+          autoFocus
+          value={token}
+          onText={setToken}
+          fault={fault && <span role="alert">{fault}</span>}
+        />
+        <p className="small muted">Made on the machine where the server runs:</p>
         <Command line="cleo serve token create" />
         <Button look="primary" type="submit" disabled={busy || token.trim() === ""}>
           Sign in
@@ -64,7 +54,7 @@ export default function SignIn() {
 }
 
 /** Only a path of our own: `//host` and `/\host` lead elsewhere. */
-export function ownPath(next: string | null): string {
+function ownPath(next: string | null): string {
   if (next === null || !/^\/(?![/\\])/.test(next)) return "/work";
   const url = new URL(next, window.location.origin);
   return url.origin === window.location.origin ? url.pathname + url.search : "/work";

@@ -1,32 +1,27 @@
 // Columns are the server's states, so no card can be dropped into a lie: "done" asks the server to complete.
-import { useRef, useState, type DragEvent } from "react";
-import { useVirtualizer } from "@tanstack/react-virtual";
-import type { Failure } from "../../api/failure";
-import type { Row } from "../../api/work";
-import { count } from "../../format/numbers";
+import { useState, type DragEvent } from "react";
+import { Failure } from "../../api/request";
+import type { Row } from "../../api/types";
+import { count } from "../../format";
 import { Button } from "../../parts/Button";
 import { useFollowedFocus } from "../../parts/followed";
-import { GateMeter } from "../../parts/GateMeter";
+import { GateMeter, StatusGlyph, STATE_WORDS, type State } from "../../parts/StatusGlyph";
 import { Menu } from "../../parts/Menu";
-import { Ghost, sentence, Trouble } from "../../parts/States";
-import { StatusGlyph } from "../../parts/StatusGlyph";
-import { STATE_WORDS, type State } from "../../parts/state";
-import { Link } from "wouter";
-import { withQuery } from "../../router/location";
+import { sentence, Refusal } from "../../parts/States";
+import { withQuery, Link } from "../../router";
 import { useKeys } from "../../shell/keys";
-import { act, ACTS, type Act } from "./acts";
-import { isChecked } from "./checked";
+import { act, ACTS, type Act, isChecked, noteOf, useRows, Unlisted } from "./rows";
 import type { Filters } from "./filters";
-import { Mark, markByClick } from "./Mark";
-import { NoTasks } from "./NoTasks";
-import { noteOf, useRows } from "./rows";
+import { Mark, markByClick } from "./selection";
+import { Windowed } from "../../parts/Windowed";
 
 const COLUMNS: State[] = ["waiting", "ready", "running", "verifying", "needsYou", "failed", "done"];
 const ALWAYS = new Set<State>(["waiting", "ready", "running", "done"]);
 const ORDER: State[] = ["ready", "running", "done"];
 
 export default function Board({ filters }: { filters: Filters }) {
-  const { rows, counts, whole, more, failure, loading, reload } = useRows(filters, "wave", "asc");
+  const listed = useRows(filters, "wave", "asc");
+  const { rows, counts, whole, more, failure, loading } = listed;
   const [refused, setRefused] = useState<{ id: string; failure: Failure } | null>(null);
   const follow = useFollowedFocus(cardOf);
 
@@ -34,8 +29,12 @@ export default function Board({ filters }: { filters: Filters }) {
     const what = actFor(row.state, to);
     if (!what) return;
     follow(row.id);
-    const failed = await act(row.id, what);
-    setRefused(failed ? { id: row.id, failure: failed } : null);
+    try {
+      await act(row.id, what);
+      setRefused(null);
+    } catch (fault) {
+      setRefused({ id: row.id, failure: Failure.from(fault) });
+    }
   }
 
   function shift(by: 1 | -1) {
@@ -51,34 +50,14 @@ export default function Board({ filters }: { filters: Filters }) {
     { keys: "Shift+ArrowLeft", does: "Move the card back", run: () => shift(-1) },
   ]);
 
-  if (failure && rows.length === 0)
-    return (
-      <div className="pane">
-        <Trouble failure={failure} retry={reload} />
-      </div>
-    );
-  if (loading)
-    return (
-      <div className="pane">
-        <Ghost rows={12} />
-      </div>
-    );
-  if (rows.length === 0 && filters.states.length === 0 && filters.q === "")
-    return (
-      <div className="pane">
-        <NoTasks />
-      </div>
-    );
+  if (loading || (rows.length === 0 && (failure || (filters.states.length === 0 && filters.q === "")))) return <Unlisted rows={listed} />;
   const columns = COLUMNS.filter((state) => ALWAYS.has(state) || rows.some((row) => row.state === state));
   return (
     <div className="pane board-pane">
       {refused && (
-        <div className="notice bad" role="alert">
-          <span className="grow">
-            {refused.id} stays where it is: {sentence(refused.failure.message)}
-          </span>
-          <Button small icon="close" look="ghost" aria-label="Close the message" onClick={() => setRefused(null)} />
-        </div>
+        <Refusal onClose={() => setRefused(null)}>
+          {refused.id} stays where it is: {sentence(refused.failure.message)}
+        </Refusal>
       )}
       <div className="board">
         {columns.map((state) => (
@@ -106,13 +85,12 @@ function cardOf(id: string): HTMLElement | null {
   return document.querySelector<HTMLElement>(`.board [data-task="${CSS.escape(id)}"]`);
 }
 
-/** The task whose card has the focus. */
 function focused(): string | null {
   return document.activeElement?.closest(".board [data-task]")?.getAttribute("data-task") ?? null;
 }
 
 /** The verb behind a move; null when cleo itself decides about that column. */
-export function actFor(from: State, to: State): Act | null {
+function actFor(from: State, to: State): Act | null {
   if (from === to) return null;
   if (to === "done") return "complete";
   if (to === "running" && ACTS.start.from.includes(from)) return "start";
@@ -133,15 +111,7 @@ interface ColumnProps {
 }
 
 function Column({ state, rows, total, verified, selected, more, onDrop, onMove }: ColumnProps) {
-  const scroller = useRef<HTMLDivElement>(null);
   const [over, setOver] = useState(false);
-  const window = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => 68,
-    getItemKey: (i) => rows[i]?.id ?? i,
-    overscan: 6,
-  });
   function drop(event: DragEvent) {
     event.preventDefault();
     setOver(false);
@@ -162,25 +132,22 @@ function Column({ state, rows, total, verified, selected, more, onDrop, onMove }
         <StatusGlyph state={state} verified={verified} label="" />
         {STATE_WORDS[state]} <span>{count(total ?? rows.length)}</span>
       </h2>
-      <div ref={scroller} className="cards" tabIndex={0} role="group" aria-label={`Cards: ${STATE_WORDS[state]}`}>
-        <ul style={{ height: window.getTotalSize() }}>
-          {window.getVirtualItems().map((item) => {
-            const row = rows[item.index];
-            return (
-              row && (
-                <li key={item.key} style={{ transform: `translateY(${item.start}px)`, height: item.size }}>
-                  <Card row={row} selected={row.id === selected} onMove={onMove} />
-                </li>
-              )
-            );
-          })}
-        </ul>
-        {more && (
-          <Button small look="ghost" onClick={more}>
-            Load more tasks
-          </Button>
-        )}
-      </div>
+      <Windowed
+        className="cards"
+        label={`Cards: ${STATE_WORDS[state]}`}
+        items={rows}
+        keyOf={(row) => row.id}
+        heightOf={() => 68}
+        foot={
+          more && (
+            <Button small look="ghost" onClick={more}>
+              Load more tasks
+            </Button>
+          )
+        }
+      >
+        {(row) => <Card row={row} selected={row.id === selected} onMove={onMove} />}
+      </Windowed>
     </section>
   );
 }

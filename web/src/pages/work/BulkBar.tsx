@@ -1,18 +1,16 @@
 // What is done with all selected tasks: one call each, as the command line does it; what the server refuses is said in place.
 import { useState } from "react";
-import { Failure } from "../../api/failure";
-import { api } from "../../api/request";
+import { Failure, api } from "../../api/request";
 import { touch } from "../../api/resource";
-import { count, plural } from "../../format/numbers";
+import { count, plural } from "../../format";
 import { Button } from "../../parts/Button";
-import { Confirm } from "../../parts/Dialog";
+import { Confirm, FormDialog } from "../../parts/Dialog";
 import { Menu } from "../../parts/Menu";
-import { sentence } from "../../parts/States";
+import { sentence, Refusal } from "../../parts/States";
 import { toast } from "../../parts/toasts";
-import { ACTS, UNDOABLE, undo, type Act } from "./acts";
-import { AssignDialog } from "./AssignDialog";
-import { clearMarks, useMarks } from "./marks";
-import { useSeen } from "./walk";
+import { ACTS, UNDOABLE, undo, type Act } from "./rows";
+import { clearMarks, useMarks, useSeen } from "./selection";
+import { Field } from "../../parts/Field";
 
 const PRIORITIES = ["critical", "high", "medium", "low"];
 
@@ -90,8 +88,8 @@ export default function BulkBar() {
 
 function RefusedOnes({ refused, onClose }: { refused: Refused[]; onClose: () => void }) {
   return (
-    <div className="notice bad" role="alert">
-      <ul className="grow">
+    <Refusal onClose={onClose}>
+      <ul>
         {refused.slice(0, 5).map(({ id, failure }) => (
           <li key={id}>
             {id} stays as it is: {sentence(failure.message)}
@@ -99,8 +97,7 @@ function RefusedOnes({ refused, onClose }: { refused: Refused[]; onClose: () => 
         ))}
         {refused.length > 5 && <li>{plural(refused.length - 5, "more task")} likewise.</li>}
       </ul>
-      <Button small icon="close" look="ghost" aria-label="Close the message" onClick={onClose} />
-    </div>
+    </Refusal>
   );
 }
 
@@ -121,4 +118,19 @@ async function doneWith(ids: string[], deed: Deed) {
     }
   }
   return { operations, failed };
+}
+
+interface Props {
+  of: number;
+  onAssign: (agent: string) => void;
+  onClose: () => void;
+}
+
+function AssignDialog({ of, onAssign, onClose }: Props) {
+  const [agent, setAgent] = useState("");
+  return (
+    <FormDialog title={`Assign ${plural(of, "task")}`} action="Assign" disabled={agent.trim() === ""} onSubmit={() => onAssign(agent.trim())} onClose={onClose}>
+      <Field label="Agent" value={agent} maxLength={100} required data-first onText={setAgent} hint="A name, as in `cleo update --agent`. Who works on a task is said by its claim." />
+    </FormDialog>
+  );
 }

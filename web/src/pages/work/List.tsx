@@ -1,20 +1,16 @@
 // The same columns as `cleo list`, by wave, windowed.
-import { useEffect, useMemo, useRef } from "react";
-import { useVirtualizer } from "@tanstack/react-virtual";
-import type { Row } from "../../api/work";
-import { Ago } from "../../format";
-import { count, plural } from "../../format/numbers";
-import { GateMeter } from "../../parts/GateMeter";
+import { useMemo } from "react";
+import type { Row } from "../../api/types";
+import { Ago, count, plural } from "../../format";
+import { GateMeter, StatusGlyph } from "../../parts/StatusGlyph";
 import { Icon } from "../../parts/Icon";
 import { coarse, phone } from "../../parts/screen";
-import { Empty, Ghost, Trouble } from "../../parts/States";
-import { StatusGlyph } from "../../parts/StatusGlyph";
-import { Link } from "wouter";
-import { useQuery, withQuery } from "../../router/location";
+import { useQuery, withQuery, Link } from "../../router";
 import type { Filters } from "./filters";
-import { Mark, markByClick } from "./Mark";
-import { NoTasks } from "./NoTasks";
-import { noteOf, useRows } from "./rows";
+import { Mark, markByClick } from "./selection";
+import { noteOf, useRows, Unlisted } from "./rows";
+import { Windowed } from "../../parts/Windowed";
+import { NoneFits } from "../../parts/States";
 
 /** How many tasks a wave has is known once all of it was read. */
 type Item = { heading: string; total: number | null; done: number } | Row;
@@ -28,11 +24,12 @@ const COLUMNS: { sort: string | null; label: string; look?: string }[] = [
   { sort: "age", label: "Changed", look: "figure desk-only" },
 ];
 
-export function List({ filters }: { filters: Filters }) {
+export default function List({ filters }: { filters: Filters }) {
   const [sort, setSort] = useQuery("sort");
   const [dir, setDir] = useQuery("dir");
   const by = sort ?? "wave";
-  const { rows, total, whole, failure, loading, more, reload } = useRows(filters, by, dir ?? "asc");
+  const listed = useRows(filters, by, dir ?? "asc");
+  const { rows, total, whole, loading, more } = listed;
   const items = useMemo(() => (by === "wave" ? grouped(rows, whole) : rows), [rows, by, whole]);
 
   function sortBy(column: string) {
@@ -45,24 +42,8 @@ export function List({ filters }: { filters: Filters }) {
     } else setDir("desc");
   }
 
-  if (failure && rows.length === 0)
-    return (
-      <div className="pane">
-        <Trouble failure={failure} retry={reload} />
-      </div>
-    );
-  if (loading)
-    return (
-      <div className="pane">
-        <Ghost rows={12} />
-      </div>
-    );
-  if (rows.length === 0)
-    return (
-      <div className="pane">
-        <Nothing filters={filters} />
-      </div>
-    );
+  const isFiltered = filters.states.length > 0 || filters.q !== "" || filters.epic !== null;
+  if (rows.length === 0 || loading) return <Unlisted rows={listed}>{isFiltered && <NoneFits what="task" all={withQuery({ status: null, q: null, epic: null })} />}</Unlisted>;
   return (
     <div className="pane list">
       <div className="columns" aria-hidden={false}>
@@ -72,7 +53,26 @@ export function List({ filters }: { filters: Filters }) {
           </span>
         ))}
       </div>
-      <Scroll items={items} selected={filters.task} end={whole ? undefined : more} />
+      <Windowed
+        className="rows"
+        label="Tasks by wave"
+        items={items}
+        keyOf={(item) => ("heading" in item ? `wave ${item.heading}` : item.id)}
+        heightOf={heightOf}
+        at={filters.task === null ? -1 : items.findIndex((item) => "id" in item && item.id === filters.task)}
+        end={whole ? undefined : more}
+      >
+        {(item) =>
+          "heading" in item ? (
+            <Heading {...item} />
+          ) : (
+            <>
+              <Mark id={item.id} />
+              <One row={item} selected={item.id === filters.task} />
+            </>
+          )
+        }
+      </Windowed>
       <p className="unseen" role="status">
         {plural(total ?? rows.length, "task")}
       </p>
@@ -86,49 +86,6 @@ function Sort({ label, on, down, onClick }: { label: string; on: boolean; down: 
       {label}
       {on && <Icon name={down ? "down" : "up"} />}
     </button>
-  );
-}
-
-function Scroll({ items, selected, end }: { items: Item[]; selected: string | null; end: (() => void) | undefined }) {
-  const scroller = useRef<HTMLDivElement>(null);
-  const window = useVirtualizer({
-    count: items.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: (i) => heightOf(items[i]),
-    getItemKey: (i) => keyOf(items[i], i),
-    overscan: 16,
-  });
-  const at = selected ? items.findIndex((item) => !("heading" in item) && item.id === selected) : -1;
-  useEffect(() => {
-    if (at >= 0) window.scrollToIndex(at, { align: "auto" });
-  }, [at, window]);
-  const shown = window.getVirtualItems();
-  const last = shown.at(-1)?.index ?? 0;
-  useEffect(() => {
-    if (end && last > items.length - 60) end();
-  }, [end, last, items.length]);
-  return (
-    <div ref={scroller} className="rows" tabIndex={0} role="group" aria-label="Tasks by wave">
-      <ul style={{ height: window.getTotalSize() }}>
-        {shown.map((row) => {
-          const item = items[row.index];
-          return (
-            item && (
-              <li key={row.key} style={{ transform: `translateY(${row.start}px)`, height: row.size }} aria-setsize={items.length} aria-posinset={row.index + 1}>
-                {"heading" in item ? (
-                  <Heading {...item} />
-                ) : (
-                  <>
-                    <Mark id={item.id} />
-                    <One row={item} selected={item.id === selected} />
-                  </>
-                )}
-              </li>
-            )
-          );
-        })}
-      </ul>
-    </div>
   );
 }
 
@@ -162,42 +119,15 @@ function One({ row, selected }: { row: Row; selected: boolean }) {
   );
 }
 
-function Nothing({ filters }: { filters: Filters }) {
-  if (filters.states.length > 0 || filters.q !== "" || filters.epic) {
-    return (
-      <Empty
-        action={
-          <Link className="link" href={withQuery({ status: null, q: null, epic: null })} replace>
-            Show all tasks
-          </Link>
-        }
-      >
-        No task fits this filter.
-      </Empty>
-    );
-  }
-  return <NoTasks />;
-}
-
-function heightOf(item: Item | undefined) {
-  if (item && "heading" in item) return 36;
+function heightOf(item: Item) {
+  if ("heading" in item) return 36;
   if (phone.matches) return 52;
   return coarse.matches ? 44 : 32;
 }
 
-function keyOf(item: Item | undefined, index: number) {
-  if (!item) return String(index);
-  return "heading" in item ? `wave ${item.heading}` : item.id;
-}
-
 /** A heading before the first row of each wave; the last one may go on in what was not read yet. */
 function grouped(rows: Row[], whole: boolean): Item[] {
-  const waves = new Map<number | null, Row[]>();
-  for (const row of rows) {
-    const wave = waves.get(row.wave);
-    if (wave) wave.push(row);
-    else waves.set(row.wave, [row]);
-  }
+  const waves = Map.groupBy(rows, (row) => row.wave);
   return [...waves].flatMap(([wave, inWave], at): Item[] => [
     {
       heading: wave === null ? "In a circle" : `Wave ${wave}`,

@@ -1,14 +1,11 @@
-import { useEffect, useState } from "react";
-import { useAct } from "../../api/act";
-import { Failure } from "../../api/failure";
+import { useAct, useResource } from "../../api/resource";
 import { api } from "../../api/request";
-import type { RunRow } from "../../api/runs";
-import { plural } from "../../format/numbers";
-import { Button } from "../../parts/Button";
-import { Command } from "../../parts/Command";
+import type { RunRow } from "../../api/types";
+import { plural } from "../../format";
+import { Button, Command } from "../../parts/Button";
 import { Dialog } from "../../parts/Dialog";
-import { Ghost, Trouble } from "../../parts/States";
-import { navigate } from "../../router/location";
+import { Trouble, Loaded } from "../../parts/States";
+import { navigate } from "../../router";
 
 interface Preview {
   tasks: { taskId: string; title: string; wave: number | null; skill: string | null; runner: string | null; model: string | null }[];
@@ -17,7 +14,6 @@ interface Preview {
 
 interface Props {
   what: { epic: string } | { tasks: string[] } | { allReady: true };
-  /** What that is called. */
   name: string;
   /** The command that does the same. */
   line: string;
@@ -26,17 +22,17 @@ interface Props {
 
 /** Shows what would be run, by whom, before anything is started. */
 export default function RunDialog({ what, name, line, onClose }: Props) {
-  const preview = usePreview(what);
+  const preview = useResource<Preview>("/api/runs", { body: JSON.stringify({ ...what, dryRun: true }) });
 
-  const { run, busy, failure } = useAct(async () => {
+  const [run, { busy, failure }] = useAct(async () => {
     const { run } = await api.post<{ run: RunRow }>("/api/runs", what);
     navigate(`/runs/${run.id}`);
   });
   return (
     <Dialog title={`Run ${name}`} onClose={onClose} wide>
-      {preview.failure && <Trouble failure={preview.failure} />}
-      {!preview.data && !preview.failure && <Ghost rows={3} />}
-      {preview.data && <Previewed preview={preview.data} />}
+      <Loaded of={preview} rows={3}>
+        {(data) => <Previewed preview={data} />}
+      </Loaded>
       {failure && <Trouble failure={failure} />}
       <Command line={line} />
       <footer>
@@ -62,18 +58,4 @@ function Previewed({ preview }: { preview: Preview }) {
       {preview.total > 100 && <li className="small muted">{preview.total - 100} more</li>}
     </ul>
   );
-}
-
-function usePreview(what: object) {
-  const [state, setState] = useState<{ data?: Preview; failure?: Failure }>({});
-  const asked = JSON.stringify({ ...what, dryRun: true });
-  useEffect(() => {
-    const ended = new AbortController();
-    api.post<Preview>("/api/runs", JSON.parse(asked), { signal: ended.signal }).then(
-      (data) => setState({ data }),
-      (fault: unknown) => fault instanceof Failure && setState({ failure: fault }),
-    );
-    return () => ended.abort();
-  }, [asked]);
-  return state;
 }

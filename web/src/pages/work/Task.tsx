@@ -1,20 +1,15 @@
 // One task as a page: for a phone, a new tab, a link in a message.
-import { Link } from "wouter";
-import { navigate, useQuery, withQuery } from "../../router/location";
-import { Fact, Rail } from "../../parts/Rail";
+import { navigate, withQuery, Link } from "../../router";
+import { Fact, Rail } from "../../parts/Facts";
 import { Loaded } from "../../parts/States";
-import { STATE_WORDS } from "../../parts/state";
-import { Tabs } from "../../parts/Tabs";
+import { STATE_WORDS } from "../../parts/StatusGlyph";
 import { Icon } from "../../parts/Icon";
 import { useKeys } from "../../shell/keys";
-import { Page } from "../../shell/Page";
-import { Unknown } from "../NotFound";
-import type { TaskPage } from "../../api/work";
-import type { ViewProps } from "../../routes";
-import { TaskActions } from "./TaskActions";
-import { useTask } from "./useTask";
-import { taskTabs } from "./tabs";
-import { statesOf } from "./tabs/GateList";
+import { Page, Unknown } from "../../shell/Page";
+import type { TaskPage } from "../../api/types";
+import type { ViewProps } from "../../App";
+import { useTask, TaskBody } from "./TaskPanel";
+import { statesOf } from "./tabs/EvidenceTab";
 import "./work.css";
 
 const CRUMB = { label: "Work", href: "/work" };
@@ -26,7 +21,6 @@ export default function Task({ params }: ViewProps) {
 
 function One({ id }: { id: string }) {
   const task = useTask(id);
-  const [tab, setTab] = useQuery("tab");
   const position = task.data?.position;
   useKeys("Task", [
     { keys: "J|ArrowDown", does: "Next task", run: () => position?.next && navigate(`/work/${position.next}`) },
@@ -38,13 +32,7 @@ function One({ id }: { id: string }) {
     <Page title={task.data?.task.title ?? id} id={id} crumbs={[CRUMB]} actions={position && <Walk position={position} />} rail={<TaskRail page={task.data} />}>
       <div className="task-page pane">
         <Loaded of={task} rows={10}>
-          {(page) => (
-            <>
-              <TaskActions page={page} />
-              <h2 className="unseen">Parts of the task</h2>
-              <Tabs label={`Parts of ${id}`} tabs={taskTabs(page)} value={tab ?? "overview"} onChange={(to) => setTab(to === "overview" ? null : to)} />
-            </>
-          )}
+          {(page) => <TaskBody page={page} />}
         </Loaded>
       </div>
     </Page>
@@ -71,19 +59,17 @@ function TaskRail({ page }: { page: TaskPage | undefined }) {
   );
 }
 
-function Walk({ position }: { position: TaskPage["position"] }) {
-  return (
-    <>
-      {position.previous && (
-        <Link className="button square ghost" href={`/work/${position.previous}`} aria-label={`Task before, ${position.previous}`} title="Task before">
-          <Icon name="up" />
+function Walk({ position: { previous, next } }: { position: TaskPage["position"] }) {
+  const ways = [
+    { id: previous, name: "Task before", icon: "up" },
+    { id: next, name: "Next task", icon: "down" },
+  ] as const;
+  return ways.map(
+    ({ id, name, icon }) =>
+      id && (
+        <Link key={name} className="button square ghost" href={`/work/${id}`} aria-label={`${name}, ${id}`} title={name}>
+          <Icon name={icon} />
         </Link>
-      )}
-      {position.next && (
-        <Link className="button square ghost" href={`/work/${position.next}`} aria-label={`Next task, ${position.next}`} title="Next task">
-          <Icon name="down" />
-        </Link>
-      )}
-    </>
+      ),
   );
 }

@@ -1,19 +1,20 @@
-import { lazy, Suspense, useState } from "react";
-import type { TaskPage } from "../../api/work";
-import { Button } from "../../parts/Button";
-import { copy } from "../../parts/copy";
+import { useState } from "react";
+import { type TaskPage, GATE_NAMES, type GateName } from "../../api/types";
+import { Button, Command } from "../../parts/Button";
+import { copy } from "../../parts/toasts";
 import { Menu, type MenuEntry } from "../../parts/Menu";
 import { Trouble } from "../../parts/States";
 import { useKeys } from "../../shell/keys";
-import { ACTS, useAct, type Act } from "./acts";
-
-const DependencyDialog = lazy(() => import("./DependencyDialog"));
-const GateDialog = lazy(() => import("./GateDialog"));
+import { act, ACTS, type Act } from "./rows";
+import { useAct, touch, useResource } from "../../api/resource";
+import { api, path } from "../../api/request";
+import { FormDialog } from "../../parts/Dialog";
+import { Field } from "../../parts/Field";
 
 /** What can be done with the task now. A refusal stays in place, with what to do about it. */
 export function TaskActions({ page }: { page: TaskPage }) {
   const { task, state, claim } = page;
-  const { run, failure, busy, clear } = useAct(task.id);
+  const [run, { failure, busy, forgive }] = useAct((what: Act) => act(task.id, what));
   const fits = (Object.keys(ACTS) as Act[]).filter((name) => ACTS[name].from.includes(state) && claimFits(name, claim !== null));
   const first = fits.find((name) => name === "complete" || name === "start" || name === "reopen");
   const [asking, setAsking] = useState<"gate" | "dependency" | null>(null);
@@ -21,30 +22,28 @@ export function TaskActions({ page }: { page: TaskPage }) {
   const command = `cleo spawn ${task.id}`;
   useKeys(`Task ${task.id}`, [{ keys: "C", does: "Copy its command", run: () => copy(command, "command") }]);
   const entries: MenuEntry[] = [
-    ...fits.filter((name) => name !== first && name !== "cancel").map((name): MenuEntry => ({ label: ACTS[name].label, onSelect: () => void run(name) })),
+    ...fits.filter((name) => name !== first && name !== "cancel").map((name): MenuEntry => ({ label: ACTS[name].label, onSelect: () => run(name) })),
     { label: "Prove a gate", onSelect: () => setAsking("gate") },
     { label: "Add a dependency", onSelect: () => setAsking("dependency") },
     null,
     { label: "Copy the spawn command", icon: "copy", shortcut: "C", onSelect: () => copy(command, "command") },
-    ...(fits.includes("cancel") ? [null, { label: ACTS.cancel.label, danger: true, onSelect: () => void run("cancel") }] : []),
+    ...(fits.includes("cancel") ? [null, { label: ACTS.cancel.label, danger: true, onSelect: () => run("cancel") }] : []),
   ];
   return (
     <div className="task-actions">
       <div className="row">
         {first && (
-          <Button small disabled={busy} onClick={() => void run(first)}>
+          <Button small disabled={busy} onClick={() => run(first)}>
             {ACTS[first].label}
           </Button>
         )}
         <Menu label={`More for ${task.id}`} align="start" trigger={<Button small look="ghost" icon="more" aria-label={`More for ${task.id}`} />} entries={entries} />
       </div>
-      <Suspense fallback={null}>
-        {asking === "gate" && <GateDialog id={task.id} onClose={close} />}
-        {asking === "dependency" && <DependencyDialog id={task.id} onClose={close} />}
-      </Suspense>
-      {failure && <Trouble failure={failure} retry={undefined} />}
+      {asking === "gate" && <GateDialog id={task.id} onClose={close} />}
+      {asking === "dependency" && <DependencyDialog id={task.id} onClose={close} />}
+      {failure && <Trouble failure={failure} />}
       {failure && (
-        <Button small look="ghost" onClick={clear}>
+        <Button small look="ghost" onClick={forgive}>
           Close the message
         </Button>
       )}
@@ -56,4 +55,63 @@ function claimFits(name: Act, claimed: boolean) {
   if (name === "claim") return !claimed;
   if (name === "release") return claimed;
   return true;
+}
+
+const KINDS = [
+  { value: "run", label: "A command that cleo runs", hint: "Words with spaces between; no shell reads them." },
+  { value: "files", label: "Files", hint: "Paths with commas between." },
+  { value: "commits", label: "A commit", hint: "Its hash or name." },
+  { value: "urls", label: "An address", hint: "Where the proof can be read." },
+  { value: "notes", label: "A note", hint: "Words alone; they are marked as words alone." },
+] as const;
+type Kind = (typeof KINDS)[number]["value"];
+
+/** Brings evidence for a gate. A command that fails is an answer too: the gate is then failed. */
+function GateDialog({ id, onClose }: { id: string; onClose: () => void }) {
+  const [gate, setGate] = useState<GateName>("implemented");
+  const [kind, setKind] = useState<Kind>("run");
+  const [text, setText] = useState("");
+  const chosen = KINDS.find((one) => one.value === kind);
+
+  const [run, { busy, failure }] = useAct(async () => {
+    await api.post(`/api/work/tasks/${encodeURIComponent(id)}/gates/${gate}`, { [kind]: valuesOf(kind, text) });
+    touch("/api/work/");
+    onClose();
+  });
+  return (
+    <FormDialog title={`Prove a gate of ${id}`} action={kind === "run" ? "Run it" : "Record"} disabled={busy || text.trim() === ""} failure={failure} onSubmit={run} onClose={onClose}>
+      <Field label="Gate" value={gate} options={GATE_NAMES} onText={(name) => setGate(name as GateName)} />
+      <Field label="Evidence" value={kind} options={KINDS} onText={(name) => setKind(name as Kind)} />
+      <Field label={chosen?.label} className="mono" value={text} maxLength={2000} onText={setText} hint={chosen?.hint} />
+      <Command line={`cleo verify ${id} --gate ${gate}`} />
+    </FormDialog>
+  );
+}
+
+function valuesOf(kind: Kind, text: string): string[] {
+  if (kind === "run") return text.trim().split(/\s+/);
+  if (kind === "files")
+    return text
+      .split(",")
+      .map((one) => one.trim())
+      .filter(Boolean);
+  return [text.trim()];
+}
+
+/** Makes a task wait for another one. The server refuses circles. */
+function DependencyDialog({ id, onClose }: { id: string; onClose: () => void }) {
+  const [text, setText] = useState("");
+  const found = useResource<{ items: { id: string; title: string }[] }>(path("/api/search", { q: text.trim(), kinds: "task", limit: 20 }), { keep: true });
+
+  const [run, { failure }] = useAct(async () => {
+    await api.patch(`/api/work/tasks/${encodeURIComponent(id)}`, { addDepends: [text.trim()] });
+    touch("/api/work/");
+    onClose();
+  });
+  const others = (found.data?.items ?? []).filter((item) => item.id !== id);
+  return (
+    <FormDialog title={`What does ${id} wait for?`} action="Add" disabled={text.trim() === ""} failure={failure} onSubmit={run} onClose={onClose}>
+      <Field label="Id of the task" className="mono" value={text} maxLength={200} data-first onText={setText} offers={others.map((item) => ({ value: item.id, label: item.title }))} />
+    </FormDialog>
+  );
 }

@@ -1,16 +1,20 @@
-import { Tabs } from "../../parts/Tabs";
 import { Absent, Loaded } from "../../parts/States";
-import { Link } from "wouter";
-import { navigate, withQuery } from "../../router/location";
-import { Panel } from "../../shell/Panel";
+import { withQuery, TextLink, useQuery } from "../../router";
+import { Panel } from "../../shell/Page";
+import { closeTask } from "./selection";
+import { type TaskPage, touchesTask, touchesWork } from "../../api/types";
+import { Id } from "../../format";
+import { StatusGlyph } from "../../parts/StatusGlyph";
+import { type Tab, Tabs } from "../../parts/Tabs";
+import { EvidenceTab } from "./tabs/EvidenceTab";
+import { LogTab, ManifestTab } from "./tabs/ManifestTab";
+import { Overview } from "./tabs/Overview";
+import { PromptTab } from "./tabs/PromptTab";
+import { ReceiptTab } from "./tabs/ReceiptTab";
+import { useResource } from "../../api/resource";
 import { TaskActions } from "./TaskActions";
-import { TaskChips } from "./TaskChips";
-import { taskTabs } from "./tabs";
-import { useTask } from "./useTask";
-import { closeTask } from "./walk";
 
-/** The selected task beside the list. */
-export default function TaskPanel({ id, tab }: { id: string; tab: string }) {
+export default function TaskPanel({ id }: { id: string }) {
   const task = useTask(id);
   const page = task.data;
   return (
@@ -21,23 +25,51 @@ export default function TaskPanel({ id, tab }: { id: string; tab: string }) {
       above={page ? <TaskChips page={page} /> : <span className="mono muted">{id}</span>}
       onClose={closeTask}
     >
-      <Loaded
-        of={task}
-        absent={
-          <Absent id={id}>
-            <Link className="link" href={withQuery({ task: null, tab: null })}>
-              Back to the tasks
-            </Link>
-          </Absent>
-        }
-      >
-        {(data) => (
-          <>
-            <TaskActions page={data} />
-            <Tabs label={`Parts of ${id}`} tabs={taskTabs(data)} value={tab} onChange={(to) => navigate(withQuery({ tab: to === "overview" ? null : to }), { replace: true })} />
-          </>
-        )}
+      <Loaded of={task} absent={<Absent id={id} back={<TextLink href={withQuery({ task: null, tab: null })}>Back to the tasks</TextLink>} />}>
+        {(data) => <TaskBody page={data} />}
       </Loaded>
     </Panel>
   );
+}
+
+/** The line over a task's title: state, id, and what sets it apart. */
+function TaskChips({ page }: { page: TaskPage }) {
+  const { task, state, verified, wave, critical } = page;
+  return (
+    <>
+      <StatusGlyph state={state} verified={verified} />
+      <Id value={task.id} />
+      {task.priority !== "medium" && <span className="chip">{task.priority}</span>}
+      {wave !== null && <span className="chip">wave {wave}</span>}
+      {critical && <span className="chip">critical path</span>}
+    </>
+  );
+}
+
+/** What can be done with a task, and its tabs: the same in the panel and on its page. */
+export function TaskBody({ page }: { page: TaskPage }) {
+  const [tab, setTab] = useQuery("tab");
+  const { id } = page.task;
+  const spawned = page.spawns.length > 0;
+  const hasLog = page.attempts.some((attempt) => attempt.hasLog);
+  const tabs: Tab[] = [
+    { id: "overview", label: "Overview", content: <Overview page={page} /> },
+    { id: "prompt", label: "Prompt", content: <PromptTab page={page} /> },
+    { id: "receipt", label: "Receipt", content: <ReceiptTab id={id} spawned={spawned} /> },
+    { id: "manifest", label: "Manifest", content: <ManifestTab id={id} spawned={spawned} /> },
+    { id: "evidence", label: "Evidence", content: <EvidenceTab gates={page.gates} /> },
+    ...(hasLog ? [{ id: "log", label: "Log", content: <LogTab page={page} /> }] : []),
+  ];
+  return (
+    <>
+      <TaskActions page={page} />
+      <h2 className="unseen">Parts of the task</h2>
+      <Tabs label={`Parts of ${id}`} tabs={tabs} value={tab ?? "overview"} onChange={(to) => setTab(to === "overview" ? null : to)} />
+    </>
+  );
+}
+
+export function useTask(id: string) {
+  const mine = touchesTask(id);
+  return useResource<TaskPage>(`/api/work/tasks/${encodeURIComponent(id)}`, { on: (event) => mine(event) || touchesWork(event) });
 }

@@ -1,28 +1,26 @@
 // The task graph of cleo, as graph, list or board.
-import { lazy, Suspense, useEffect } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { Button } from "../../parts/Button";
 import { Icon } from "../../parts/Icon";
 import { Menu } from "../../parts/Menu";
 import { Ghost } from "../../parts/States";
-import { Link } from "wouter";
-import { navigate, withQuery } from "../../router/location";
-import { Page } from "../../shell/Page";
-import { Split } from "../../shell/Panel";
+import { navigate, withQuery, Link } from "../../router";
+import { Page, Split, Unknown } from "../../shell/Page";
 import { useKeys } from "../../shell/keys";
-import { offer } from "../../shell/palette";
-import { Unknown } from "../NotFound";
-import { FilterMenu, openFilter } from "./FilterMenu";
-import { useFilters, type ViewName } from "./filters";
-import { List } from "./List";
-import { clearMarks, startMarking, toggleMark, useMarks } from "./marks";
-import { RunReady } from "./RunReady";
-import { closeTask, select, useWalk } from "./walk";
-import { WorkRail } from "./WorkRail";
-import { useGraph } from "./graph/useGraph";
+import { offer } from "../../shell/places";
+import { useFilters, type ViewName, useGraph, type Filters } from "./filters";
+import { clearMarks, startMarking, toggleMark, useMarks, closeTask, select, useWalk } from "./selection";
+import { Fact, Rail } from "../../parts/Facts";
+import { plural, roughly } from "../../format";
+import type { Graph } from "../../api/types";
+import type { State } from "../../parts/StatusGlyph";
+import { later } from "../../parts/later";
 import "./work.css";
 
-const BulkBar = lazy(() => import("./BulkBar"));
+const BulkBar = later(() => import("./BulkBar"));
 const Board = lazy(() => import("./Board"));
+const FilterDialog = later(() => import("./FilterDialog"));
+const List = lazy(() => import("./List"));
 const GraphView = lazy(() => import("./graph/GraphView"));
 const TaskPanel = lazy(() => import("./TaskPanel"));
 
@@ -34,7 +32,8 @@ export default function Work() {
   const marking = useMarks((marks) => marks.on) && filters.view !== "graph";
   useEffect(() => clearMarks, []);
   const title = graph.data?.epic?.title ?? (filters.epic ? filters.epic : "All work");
-  useWorkKeys(filters.task, marking, filters.view === "graph");
+  const [filtering, setFiltering] = useState(false);
+  useWorkKeys(filters.task, marking, filters.view === "graph", () => setFiltering(true));
   useWorkCommands(filters.task);
   if (filters.epic && graph.failure?.absent) return <Unknown id={filters.epic} crumb={CRUMB} />;
   return (
@@ -45,7 +44,7 @@ export default function Work() {
       actions={
         <>
           <Views view={filters.view} />
-          <FilterMenu filters={filters} groups={graph.data?.groups ?? []} />
+          <FilterMenu filters={filters} groups={graph.data?.groups ?? []} open={filtering} onOpen={setFiltering} />
           <RunReady epic={filters.epic} ready={graph.data?.counts.ready} />
         </>
       }
@@ -55,7 +54,7 @@ export default function Work() {
         panel={
           filters.task ? (
             <Suspense fallback={<aside className="panel" />}>
-              <TaskPanel key={filters.task} id={filters.task} tab={filters.tab} />
+              <TaskPanel key={filters.task} id={filters.task} />
             </Suspense>
           ) : undefined
         }
@@ -72,11 +71,7 @@ export default function Work() {
           {filters.view === "board" && <Board filters={filters} />}
         </Suspense>
       </Split>
-      {marking && (
-        <Suspense fallback={null}>
-          <BulkBar />
-        </Suspense>
-      )}
+      {marking && <BulkBar />}
     </Page>
   );
 }
@@ -92,7 +87,7 @@ function Views({ view }: { view: ViewName }) {
     <>
       <nav className="segments desk-only" aria-label="View">
         {VIEWS.map(([name, label]) => (
-          <Link key={name} href={withQuery({ view: name })} replace {...(name === view ? { "aria-current": "true" as const } : {})}>
+          <Link key={name} href={withQuery({ view: name })} replace aria-current={name === view ? "true" : undefined}>
             {label}
           </Link>
         ))}
@@ -136,7 +131,7 @@ function mark(open: string | null) {
   else startMarking();
 }
 
-function useWorkKeys(task: string | null, marking: boolean, inGraph: boolean) {
+function useWorkKeys(task: string | null, marking: boolean, inGraph: boolean, openFilter: () => void) {
   const walk = useWalk();
   useKeys("Work", [
     // In the graph, arrows follow its lines.
@@ -167,4 +162,82 @@ function commandsFor(task: string) {
     { label: `Why ${task} gets its skill`, cli: `cleo skills dispatch ${task}`, run: () => navigate(withQuery({ task, tab: "receipt" })) },
     { label: `Evidence of ${task}`, cli: `cleo verify ${task}`, run: () => navigate(withQuery({ task, tab: "evidence" })) },
   ];
+}
+
+const SHOWN: [State, string][] = [
+  ["running", "Running"],
+  ["verifying", "Verifying"],
+  ["failed", "Failed"],
+  ["needsYou", "Needs you"],
+  ["ready", "Ready"],
+  ["waiting", "Waiting"],
+];
+
+/** Counts of the graph; a state that no task has takes no place, but for those a person looks for. */
+function WorkRail({ graph }: { graph: Graph | undefined }) {
+  const counts = graph?.counts;
+  const always = new Set<State>(["running", "ready", "waiting"]);
+  return (
+    <Rail>
+      <Fact
+        label="Done, verified"
+        value={counts?.verified}
+        unit={counts && `of ${counts.total}`}
+        href={withQuery({ status: "done", view: "list" })}
+        title={counts && `${counts.done} done, ${counts.verified} of them checked by cleo`}
+      />
+      {SHOWN.filter(([state]) => always.has(state) || (counts?.[state] ?? 0) > 0).map(([state, label]) => (
+        <Fact key={state} label={label} glyph={state !== "running" || (counts?.running ?? 0) > 0 ? state : undefined} value={counts?.[state]} href={withQuery({ status: state, view: "list" })} />
+      ))}
+      <Critical graph={graph} />
+    </Rail>
+  );
+}
+
+function Critical({ graph }: { graph: Graph | undefined }) {
+  const path = graph?.criticalPath;
+  if (!path || path.left === 0) return null;
+  const first = path.tasks.slice(0, 4).join(", ") + (path.tasks.length > 4 ? ` and ${path.tasks.length - 4} more` : "");
+  const about = path.aboutMs === null ? undefined : `about ${roughly(path.aboutMs)}, from the median of ${plural(path.samples, "finished attempt")}`;
+  return <Fact wide label={`Critical path: ${first}`} value={`${path.left} left`} unit={about} />;
+}
+
+const RunDialog = later(() => import("./RunDialog"));
+
+/** The one primary action of the page: agents for everything that can start now. */
+function RunReady({ epic, ready }: { epic: string | null; ready: number | undefined }) {
+  const [open, setOpen] = useState(false);
+  useKeys("Run", [{ keys: "R", does: "Run what is ready", run: () => setOpen(true) }]);
+  const { line } = wish(epic);
+  useEffect(() => {
+    offer("ready", [{ label: "Run what is ready", shortcut: "R", cli: line, run: () => setOpen(true) }]);
+    return () => offer("ready", []);
+  }, [line]);
+  return (
+    <>
+      <Button look="primary" icon="play" onClick={() => setOpen(true)} disabled={ready === 0} title={ready === 0 ? "No task is ready" : undefined}>
+        Run<span className="desk-only"> ready</span> {ready !== undefined && <span className="faded">{ready}</span>}
+      </Button>
+      {open && <RunDialog {...wish(epic)} onClose={() => setOpen(false)} />}
+    </>
+  );
+}
+
+function wish(epic: string | null) {
+  if (epic) return { what: { epic }, name: epic, line: `cleo run --epic ${epic}` };
+  return { what: { allReady: true } as const, name: "what is ready", line: "cleo run --all-ready" };
+}
+
+function FilterMenu({ filters, groups, open, onOpen }: { filters: Filters; groups: Graph["groups"]; open: boolean; onOpen: (open: boolean) => void }) {
+  const set = filters.states.length + (filters.q === "" ? 0 : 1) + (filters.epic ? 1 : 0);
+  return (
+    <>
+      <Button icon="filter" shortcut="F" aria-haspopup="dialog" onClick={() => onOpen(true)} aria-pressed={set > 0} className="filter-button">
+        <span className="desk-only">Filter</span>
+        <span className="phone-only unseen">Filter</span>
+        {set > 0 && <span className="muted">{set}</span>}
+      </Button>
+      {open && <FilterDialog filters={filters} groups={groups} onClose={() => onOpen(false)} />}
+    </>
+  );
 }

@@ -1,8 +1,11 @@
 // The filters of the work are in its address: epic, states, words.
 import { useMemo } from "react";
-import { usePlace } from "../../router/location";
+import { usePlace } from "../../router";
 import { phone } from "../../parts/screen";
-import { STATES, type State } from "../../parts/state";
+import { STATES, type State } from "../../parts/StatusGlyph";
+import { path } from "../../api/request";
+import { useResource } from "../../api/resource";
+import { touchesWork, type Graph } from "../../api/types";
 
 export type ViewName = "graph" | "list" | "board";
 
@@ -12,7 +15,6 @@ export interface Filters {
   q: string;
   view: ViewName;
   task: string | null;
-  tab: string;
 }
 
 export function useFilters(): Filters {
@@ -24,7 +26,6 @@ export function useFilters(): Filters {
       q: query.get("q") ?? "",
       view: viewOf(query.get("view")),
       task: query.get("task"),
-      tab: query.get("tab") ?? "overview",
     }),
     [query],
   );
@@ -38,4 +39,16 @@ function viewOf(word: string | null): ViewName {
 function statesOf(words: string | null): State[] {
   const given = new Set((words ?? "").split(",").map((word) => word.trim()));
   return STATES.filter((state) => given.has(state));
+}
+
+/** The graph of an epic or of everything, laid out by the server; the browser computes nothing of it. */
+export function useGraph(filters: Filters) {
+  const { query } = usePlace();
+  const address = path("/api/work/graph", {
+    epic: filters.epic,
+    collapseDone: query.get("done") === "shown" ? "false" : null,
+    only: query.get("only") === "ready" ? "ready" : null,
+    unfold: query.get("unfold"),
+  });
+  return useResource<Graph>(address, { on: touchesWork, keep: true });
 }

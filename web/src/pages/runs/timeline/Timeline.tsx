@@ -1,20 +1,18 @@
 // Rows by wave, then by first start, fixed for the life of the run; one bar an attempt, its check at the end.
-import { useEffect, useMemo, useRef, useState, type PointerEvent, type WheelEvent } from "react";
-import { useVirtualizer } from "@tanstack/react-virtual";
-import type { RunPage, RunTask } from "../../../api/runs";
-import { useNow } from "../../../format/clock";
-import { millis } from "../../../format/time";
+import { useEffect, useMemo, useRef, useState, type PointerEvent, type WheelEvent, memo } from "react";
+import type { RunPage, RunTask } from "../../../api/types";
+import { useNow, millis, duration, offset } from "../../../format";
 import { Button } from "../../../parts/Button";
 import { Icon } from "../../../parts/Icon";
 import { coarse, phone } from "../../../parts/screen";
 import { StatusGlyph } from "../../../parts/StatusGlyph";
-import { Link } from "wouter";
-import { navigate, usePlace, withQuery } from "../../../router/location";
+import { navigate, usePlace, withQuery, Link } from "../../../router";
 import { useKeys } from "../../../shell/keys";
-import { clockAt } from "../RunRail";
-import { Axis } from "./Axis";
-import { Bars } from "./Bars";
-import { whole, within, zoomed, type Range } from "./scale";
+import { clockAt } from "../Run";
+import { whole, within, zoomed, type Range, place, ticks, segmentsOf } from "./scale";
+import { told } from "../../../parts/States";
+import { Windowed } from "../../../parts/Windowed";
+import { flip } from "../../../api/resource";
 
 type Row = { wave: number | null; total: number; done: number; folded: boolean } | RunTask;
 
@@ -25,14 +23,7 @@ export function Timeline({ page, live, selected }: { page: RunPage; live: boolea
   const { range, setRange, following } = useRange(all, live);
   const [folded, setFolded] = useState<ReadonlySet<number | null>>(() => foldedAtFirst(page.tasks));
   const rows = useMemo(() => rowsOf(page.tasks, folded), [page.tasks, folded]);
-  const scroller = useRef<HTMLDivElement>(null);
   const { axis, width } = useWidth();
-  const list = useVirtualizer({ count: rows.length, getScrollElement: () => scroller.current, estimateSize: (i) => heightOf(rows[i]), overscan: 20, getItemKey: (i) => keyOf(rows[i], i) });
-  const at = rows.findIndex((row) => "taskId" in row && row.taskId === selected);
-  useEffect(() => {
-    if (at >= 0) list.scrollToIndex(at, { align: "auto" });
-  }, [at, list]);
-
   function zoom(by: number) {
     setRange(zoomed(range, by, all));
   }
@@ -45,9 +36,7 @@ export function Timeline({ page, live, selected }: { page: RunPage; live: boolea
   const drag = useDrag(range, all, width, setRange);
 
   function toggle(wave: number | null) {
-    const next = new Set(folded);
-    if (!next.delete(wave)) next.add(wave);
-    setFolded(next);
+    setFolded(flip(folded, wave));
   }
 
   return (
@@ -65,20 +54,16 @@ export function Timeline({ page, live, selected }: { page: RunPage; live: boolea
           <Axis page={page} range={range} width={width} start={start} elapsed={elapsed} live={live} />
         </div>
       </div>
-      <div ref={scroller} className="time-rows" tabIndex={0} role="group" aria-label="Steps by wave">
-        <ol style={{ height: list.getTotalSize() }}>
-          {list.getVirtualItems().map((item) => {
-            const row = rows[item.index];
-            return (
-              row && (
-                <li key={item.key} style={{ transform: `translateY(${item.start}px)`, height: item.size }}>
-                  {"taskId" in row ? <StepRow task={row} selected={row.taskId === selected} range={range} start={start} elapsed={elapsed} /> : <WaveRow row={row} onToggle={() => toggle(row.wave)} />}
-                </li>
-              )
-            );
-          })}
-        </ol>
-      </div>
+      <Windowed
+        className="time-rows"
+        label="Steps by wave"
+        items={rows}
+        keyOf={(row) => ("taskId" in row ? row.taskId : `wave ${row.wave}`)}
+        heightOf={heightOf}
+        at={rows.findIndex((row) => "taskId" in row && row.taskId === selected)}
+      >
+        {(row) => ("taskId" in row ? <StepRow task={row} selected={row.taskId === selected} range={range} start={start} elapsed={elapsed} /> : <WaveRow row={row} onToggle={() => toggle(row.wave)} />)}
+      </Windowed>
     </section>
   );
 }
@@ -193,13 +178,10 @@ function rangeOf(tasks: RunTask[], id: string | null, start: number, elapsed: nu
 }
 
 function rowsOf(tasks: RunTask[], folded: ReadonlySet<number | null>): Row[] {
-  const waves = new Map<number | null, RunTask[]>();
-  for (const task of tasks) {
-    if (task.isEpic) continue;
-    const wave = waves.get(task.wave);
-    if (wave) wave.push(task);
-    else waves.set(task.wave, [task]);
-  }
+  const waves = Map.groupBy(
+    tasks.filter((task) => !task.isEpic),
+    (task) => task.wave,
+  );
   return [...waves].flatMap(([wave, list]): Row[] => {
     const head = { wave, total: list.length, done: list.filter((task) => task.state === "done").length, folded: folded.has(wave) };
     return head.folded ? [head] : [head, ...list];
@@ -214,14 +196,9 @@ function foldedAtFirst(tasks: RunTask[]): ReadonlySet<number | null> {
 }
 
 /** On a phone the bars have a line of their own under the name. */
-function heightOf(row: Row | undefined) {
-  if (phone.matches && row && "taskId" in row) return 52;
+function heightOf(row: Row) {
+  if (phone.matches && "taskId" in row) return 52;
   return coarse.matches || phone.matches ? 44 : 26;
-}
-
-function keyOf(row: Row | undefined, index: number) {
-  if (!row) return index;
-  return "taskId" in row ? row.taskId : `wave ${row.wave}`;
 }
 
 function counted(page: RunPage) {
@@ -237,4 +214,78 @@ function counted(page: RunPage) {
   ]
     .filter(Boolean)
     .join(", ");
+}
+
+const HEIGHT = 26;
+
+function Axis({ page, range, width, start, elapsed, live }: { page: RunPage; range: Range; width: number; start: number; elapsed: number; live: boolean }) {
+  // The flag of now stands before the time of a tick behind it.
+  const covered = (at: number) => live && Math.abs(place(at, range) - place(elapsed, range)) * width < 5600 && at > elapsed - 1;
+  return (
+    <>
+      <Area page={page} range={range} start={start} elapsed={elapsed} />
+      {ticks(range, width).map((at) => (
+        <span key={at} className="tick" style={{ left: `${place(at, range)}%` }}>
+          {covered(at) ? "" : label(at, range)}
+        </span>
+      ))}
+      {live && elapsed >= range.from && elapsed <= range.to && (
+        <span className="now" style={{ left: `${place(elapsed, range)}%` }}>
+          <b>{duration(Math.floor(elapsed / 1000) * 1000)}</b>
+        </span>
+      )}
+    </>
+  );
+}
+
+function label(at: number, range: Range) {
+  return range.to - range.from < 5000 ? duration(at) : offset(at);
+}
+
+/** Was the limit the brake? The step area against the dashed line answers it. */
+function Area({ page, range, start, elapsed }: { page: RunPage; range: Range; start: number; elapsed: number }) {
+  const points = page.running.map(({ at, n }) => ({ at: millis(at) - start, n }));
+  if (points.length === 0) return null;
+  const limit = page.run.limit ?? 0;
+  const most = Math.max(limit, ...points.map((point) => point.n), 1);
+  const x = (at: number) => (10 * place(at, range)).toFixed(2);
+  const y = (n: number) => (HEIGHT - (n / most) * (HEIGHT - 4)).toFixed(2);
+  const line = points.map((point, i) => `${i === 0 ? "M" : "H"}${x(point.at)}${i === 0 ? ` ${y(point.n)}` : `V${y(point.n)}`}`).join("") + `H${x(elapsed)}`;
+  const peak = Math.max(...points.map((point) => point.n));
+  const words = `Running agents over time: at most ${peak}${limit > 0 ? `, limit ${limit}` : ""}`;
+  return (
+    <svg className="area" viewBox={`0 0 1000 ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={words}>
+      <title>{words}</title>
+      <path d={`${line}V${HEIGHT}H${x(points[0]?.at ?? 0)}Z`} fill="var(--n4)" />
+      <path d={line} fill="none" stroke="var(--n9)" vectorEffect="non-scaling-stroke" />
+      {limit > 0 && <path d={`M0 ${y(limit)}H1000`} stroke="var(--n8)" strokeDasharray="3 4" vectorEffect="non-scaling-stroke" />}
+    </svg>
+  );
+}
+
+/** The bars of one step, with its fate as text behind the last one. */
+const Bars = memo(function Bars({ task, range, start, elapsed }: { task: RunTask; range: Range; start: number; elapsed: number }) {
+  const segments = segmentsOf(task, start, elapsed).filter((one) => one.to >= range.from && one.from <= range.to);
+  const last = segments.at(-1);
+  return (
+    <>
+      {segments.map((one, i) => {
+        const left = Math.max(-1, place(one.from, range));
+        const width = Math.min(101, place(one.to, range)) - left;
+        return <i key={i} className={`bar-${one.kind}`} style={{ left: `${left}%`, width: `${width}%` }} title={`${one.name}, ${duration(one.to - one.from)}`} />;
+      })}
+      {last && <Words task={task} left={Math.min(100, place(last.to, range))} short={place(last.to, range) - place(last.from, range) < 0.3 ? duration(last.to - last.from) : null} />}
+      <span className="unseen">{segments.map((one) => `${one.name}, ${duration(one.to - one.from)}`).join("; ")}</span>
+    </>
+  );
+});
+
+function Words({ task, left, short }: { task: RunTask; left: number; short: string | null }) {
+  const words = task.state === "failed" || task.state === "skipped" || task.state === "cancelled" ? (task.reason ?? task.outcome) : short;
+  if (!words || left > 86) return null;
+  return (
+    <b className="ell" style={{ left: `calc(${left}% + 6px)`, maxWidth: `calc(${100 - left}% - 10px)` }}>
+      {told(words).words}
+    </b>
+  );
 }

@@ -1,7 +1,7 @@
 // Only edges that cross what is seen are drawn, and long ones without dashes: dashes are dear to paint.
 import { useStore, ViewportPortal } from "@xyflow/react";
 import { memo, useMemo } from "react";
-import type { Box, Edge, Graph } from "../../../api/work";
+import type { Box, Edge, Graph } from "../../../api/types";
 
 type Kind = "met" | "unmet" | "far" | "critical" | "missing" | "thick";
 

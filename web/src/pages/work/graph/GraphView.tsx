@@ -1,23 +1,19 @@
 // The drawn graph: the server's coordinates, xyflow for moving about in them.
-import { ReactFlow, ReactFlowProvider, useReactFlow, type Node } from "@xyflow/react";
-import "@xyflow/react/dist/base.css";
+import { ReactFlow, ReactFlowProvider, useReactFlow, type Node, useStore, ViewportPortal } from "@xyflow/react";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import type { Resource } from "../../../api/resource";
-import type { Box, Graph } from "../../../api/work";
+import type { Box, Graph, Lane } from "../../../api/types";
 import { Ghost, sentence, Trouble } from "../../../parts/States";
-import type { State } from "../../../parts/state";
-import { usePlace } from "../../../router/location";
+import type { State } from "../../../parts/StatusGlyph";
+import { usePlace, withQuery, Link } from "../../../router";
 import type { Filters } from "../filters";
-import { NoTasks } from "../NoTasks";
-import { closeTask, seeTasks, select } from "../walk";
+import { NoTasks } from "../rows";
+import { closeTask, seeTasks, select } from "../selection";
 import { Edges } from "./Edges";
-import { LaneHeads, Lanes } from "./Lanes";
-import { StackNode, TaskNode } from "./Nodes";
-import { Toolbar } from "./Toolbar";
-import { Overview } from "./Overview";
-import { focusOf, useGraphKeys } from "./keys";
+import { StackNode, TaskNode, Overview } from "./Nodes";
+import { Toolbar, focusOf, useGraphKeys, useZoomLevel, ZOOM } from "./controls";
 import { useKin } from "./kin";
-import { useZoomLevel, ZOOM } from "./zoom";
+import "@xyflow/react/dist/base.css";
 import "./graph.css";
 
 const TYPES = { task: TaskNode, stack: StackNode };
@@ -152,4 +148,55 @@ function dimmed(id: string, kin: ReadonlySet<string> | null) {
 /** Place and size are known, and there are no handles: nothing has to be mounted to be measured. */
 function known({ x, y, width, height }: Box) {
   return { position: { x, y }, width, height, measured: { width, height }, handles: [] };
+}
+
+function Lanes({ graph }: { graph: Graph }) {
+  return (
+    <ViewportPortal>
+      <div className="lanes" aria-hidden="true">
+        {graph.lanes.map((lane) => (
+          <i key={lane.key} style={{ left: lane.x, width: lane.width }} />
+        ))}
+      </div>
+    </ViewportPortal>
+  );
+}
+
+function LaneHeads({ graph }: { graph: Graph }) {
+  const x = useStore((state) => state.transform[0]);
+  const zoom = useStore((state) => state.transform[2]);
+  const width = useStore((state) => state.width);
+  return (
+    <div className="lane-heads">
+      {graph.lanes
+        .filter((lane) => lane.x * zoom + x < width && (lane.x + lane.width) * zoom + x > 0)
+        .map((lane) => (
+          <Head key={lane.key} lane={lane} left={lane.x * zoom + x} width={lane.width * zoom} />
+        ))}
+    </div>
+  );
+}
+
+function Head({ lane, left, width }: { lane: Lane; left: number; width: number }) {
+  const name = lane.key === "stuck" ? "In a circle" : lane.from === lane.to ? `Wave ${lane.from}` : `Waves ${lane.from}–${lane.to}`;
+  const words = (
+    <>
+      {width > 60 ? name : lane.from}
+      {width > 180 && <span>{lane.label}</span>}
+    </>
+  );
+  const style = { transform: `translateX(${left}px)`, width };
+  if (!lane.folded)
+    return (
+      <h2 style={style} title={lane.label}>
+        {words}
+      </h2>
+    );
+  return (
+    <h2 style={style}>
+      <Link href={withQuery({ unfold: lane.key })} replace title={`Unfold: ${lane.label}`}>
+        {words}
+      </Link>
+    </h2>
+  );
 }

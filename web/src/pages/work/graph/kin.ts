@@ -1,6 +1,6 @@
 // While Alt is held, the selected task stands out with all that it waits for and all that waits for it.
 import { useEffect, useMemo, useState } from "react";
-import type { Edge, Graph } from "../../../api/work";
+import type { Edge, Graph } from "../../../api/types";
 
 type Line = Pick<Edge, "from" | "to" | "fromKind" | "toKind">;
 

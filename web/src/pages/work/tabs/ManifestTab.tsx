@@ -1,11 +1,12 @@
+import { useState } from "react";
 import { useResource } from "../../../api/resource";
-import { touchesTask, type ManifestPart } from "../../../api/work";
-import { Ago, Bytes } from "../../../format";
-import { plural } from "../../../format/numbers";
-import { Command } from "../../../parts/Command";
+import { touchesTask, type ManifestPart, type TaskPage } from "../../../api/types";
+import { Ago, Bytes, plural } from "../../../format";
+import { Command, Code } from "../../../parts/Button";
 import { Empty, Loaded, sentence } from "../../../parts/States";
 import { StatusGlyph } from "../../../parts/StatusGlyph";
 import { Section, Term } from "../../../parts/Facts";
+import { Log } from "../../runs/Log";
 
 /** The entry that the agent wrote, what cleo finds wrong with it, and the output file as text. */
 export function ManifestTab({ id, spawned }: { id: string; spawned: boolean }) {
@@ -32,9 +33,7 @@ function Shown({ part, id }: { part: ManifestPart; id: string }) {
           ))}
         </ul>
         <dl className="facts">
-          <Term name="Entry" className="mono">
-            {part.manifestId ?? "unknown"}
-          </Term>
+          <Term name="Entry" mono={part.manifestId ?? "unknown"} />
           <Term name="Line">{part.line ?? "not in the manifest"}</Term>
           <Term name="File">
             <span className="mono">{part.outputFile ?? "unknown"}</span>
@@ -49,21 +48,41 @@ function Shown({ part, id }: { part: ManifestPart; id: string }) {
       </div>
       {part.entry && (
         <Section title="Entry">
-          <pre className="code" tabIndex={0}>
-            {JSON.stringify(part.entry, null, 2)}
-          </pre>
+          <Code>{JSON.stringify(part.entry, null, 2)}</Code>
         </Section>
       )}
       {part.text !== null && (
         <Section title="Output file">
-          <pre className="code" tabIndex={0}>
-            {part.text}
-          </pre>
+          <Code>{part.text}</Code>
         </Section>
       )}
       <div className="section">
         <Command line={`cleo verify output ${id}`} />
       </div>
     </>
+  );
+}
+
+/** What the agents of this task said while they worked, one attempt at a time. */
+export function LogTab({ page }: { page: TaskPage }) {
+  const logged = page.attempts.filter((attempt) => attempt.hasLog);
+  const [chosen, setChosen] = useState<string | null>(null);
+  const shown = logged.find((one) => `${one.run} ${one.attempt}` === chosen) ?? logged.at(-1);
+  if (!shown) return null;
+  const name = `${shown.run} ${shown.attempt}`;
+  return (
+    <div className="log-tab">
+      <label className="row small">
+        Attempt
+        <select className="input" value={name} onChange={(event) => setChosen(event.target.value)}>
+          {logged.map((one) => (
+            <option key={`${one.run} ${one.attempt}`} value={`${one.run} ${one.attempt}`}>
+              {one.attempt}, {one.runner ?? "runner unknown"}, {one.run}
+            </option>
+          ))}
+        </select>
+      </label>
+      <Log key={name} run={shown.run} task={page.task.id} attempt={shown.attempt} />
+    </div>
   );
 }

@@ -1,15 +1,11 @@
 import { Fragment, useState } from "react";
-import type { Neighbour, TaskPage } from "../../../api/work";
-import { Ago, Digest, Duration } from "../../../format";
-import { plural } from "../../../format/numbers";
-import { Command } from "../../../parts/Command";
-import { told } from "../../../parts/told";
-import { StatusGlyph } from "../../../parts/StatusGlyph";
-import { STATE_WORDS } from "../../../parts/state";
-import { sentence } from "../../../parts/States";
-import { Link } from "wouter";
-import { usePlace, withQuery } from "../../../router/location";
-import { GateList } from "./GateList";
+import type { Neighbour, TaskPage } from "../../../api/types";
+import { Ago, Digest, Duration, plural } from "../../../format";
+import { Command, TextButton } from "../../../parts/Button";
+import { told, sentence } from "../../../parts/States";
+import { StatusGlyph, STATE_WORDS, type State, stateOf } from "../../../parts/StatusGlyph";
+import { usePlace, withQuery, TextLink } from "../../../router";
+import { GateList } from "./EvidenceTab";
 import { Section, Term } from "../../../parts/Facts";
 
 export function Overview({ page }: { page: TaskPage }) {
@@ -54,19 +50,17 @@ function Facts({ page }: { page: TaskPage }) {
         {dispatch && (
           <Term name="Skill">
             <span className="mono">{dispatch.skill}</span>
-            <Link className="link small" href={withQuery({ task: task.id, tab: "receipt" })}>
+            <TextLink className="small" href={withQuery({ task: task.id, tab: "receipt" })}>
               {dispatch.strategy}
               {dispatch.matched.length > 0 ? ` “${dispatch.matched.join("”, “")}”` : ""}
-            </Link>
+            </TextLink>
           </Term>
         )}
         <Neighbours name="Waits for" list={page.depends} missing={page.missing.map((one) => one.name)} />
         <Neighbours name="Unblocks" list={page.dependents} />
         <Neighbours name="Parts" list={page.children} />
         <Term name="Part of">{task.parent && <TaskLink id={task.parent} />}</Term>
-        <Term name="Files" className="mono">
-          {task.files.join(", ")}
-        </Term>
+        <Term name="Files" mono={task.files.join(", ")} />
         {task.labels.length > 0 && (
           <Term name="Labels">
             {task.labels.map((label) => (
@@ -77,9 +71,7 @@ function Facts({ page }: { page: TaskPage }) {
           </Term>
         )}
         <Term name="Phase">{task.phase}</Term>
-        <Term name="Agent" className="mono">
-          {task.assignedAgent}
-        </Term>
+        <Term name="Agent" mono={task.assignedAgent} />
         <Term name="Due">{task.due && <Ago at={task.due} />}</Term>
         <Term name="Added">
           <Ago at={task.createdAt} />
@@ -134,13 +126,13 @@ function Neighbours({ name, list, missing = [] }: { name: string; list: Neighbou
 }
 
 /** In the panel a task opens beside the list, on a page of its own as a page. */
-export function TaskLink({ id, title }: { id: string; title?: string }) {
+function TaskLink({ id, title }: { id: string; title?: string }) {
   const { path } = usePlace();
   const href = path === "/work" ? withQuery({ task: id }) : `/work/${id}`;
   return (
-    <Link className="link mono" href={href} title={title}>
+    <TextLink className="mono" href={href} title={title}>
       {id}
-    </Link>
+    </TextLink>
   );
 }
 
@@ -152,9 +144,9 @@ function Description({ text }: { text: string }) {
     <div className="section">
       <p className={long && !open ? "text six" : "text"}>{text}</p>
       {long && (
-        <button type="button" className="link small" onClick={() => setOpen(!open)}>
+        <TextButton className="small" onClick={() => setOpen(!open)}>
           {open ? "Show less" : "Show all of it"}
-        </button>
+        </TextButton>
       )}
     </div>
   );
@@ -167,9 +159,9 @@ function Refused({ page }: { page: TaskPage }) {
     <div className="section">
       <h3>
         Why attempt {refused.attempt} was refused
-        <Link className="aside link" href={`/runs/${refused.run}?task=${page.task.id}&attempt=${refused.attempt}`}>
+        <TextLink className="aside" href={`/runs/${refused.run}?task=${page.task.id}&attempt=${refused.attempt}`}>
           Open the run
-        </Link>
+        </TextLink>
       </h3>
       <div className="quote bad">
         {refused.reason && <p className="text">{sentence(refused.reason)}</p>}
@@ -186,27 +178,18 @@ function Refused({ page }: { page: TaskPage }) {
   );
 }
 
+const CRITERIA: Record<string, State> = { proven: "done", claimed: "done", failed: "failed" };
+
 function Criteria({ page }: { page: TaskPage }) {
   const { criteria } = page.gates;
   if (criteria.length === 0) return null;
   const proven = criteria.filter((one) => one.state === "proven").length;
   return (
-    <Section
-      title="Accepted when"
-      aside={
-        <>
-          {proven} of {criteria.length} proven
-        </>
-      }
-    >
+    <Section title="Accepted when" aside={`${proven} of ${criteria.length} proven`}>
       <ol className="criteria">
         {criteria.map((one) => (
           <li key={one.number}>
-            <StatusGlyph
-              state={one.state === "proven" ? "done" : one.state === "failed" ? "failed" : one.state === "claimed" ? "done" : "waiting"}
-              verified={one.state === "proven"}
-              label={one.state}
-            />
+            <StatusGlyph state={CRITERIA[one.state] ?? "waiting"} verified={one.state === "proven"} label={one.state} />
             <span className="text">{one.text}</span>
           </li>
         ))}
@@ -218,35 +201,12 @@ function Criteria({ page }: { page: TaskPage }) {
 function Attempts({ page }: { page: TaskPage }) {
   if (page.attempts.length === 0 && page.spawns.length === 0) return null;
   return (
-    <Section
-      title="Attempts"
-      aside={
-        <>
-          {plural(page.attempts.length, "by a run", "by runs")}, {plural(page.spawns.length, "prompt")} made
-        </>
-      }
-    >
+    <Section title="Attempts" aside={`${plural(page.attempts.length, "by a run", "by runs")}, ${plural(page.spawns.length, "prompt")} made`}>
       <ul className="attempts">
         {page.attempts.map((one) => (
           <li key={`${one.run} ${one.attempt}`} className="row">
-            <StatusGlyph
-              state={
-                one.state === "done"
-                  ? "done"
-                  : one.state === "running"
-                    ? "running"
-                    : one.state === "verifying"
-                      ? "verifying"
-                      : one.state === "waiting"
-                        ? "waiting"
-                        : one.outcome === "cancelled"
-                          ? "cancelled"
-                          : "failed"
-              }
-            />
-            <Link className="link" href={`/runs/${one.run}?task=${page.task.id}&attempt=${one.attempt}`}>
-              Attempt {one.attempt}
-            </Link>
+            <StatusGlyph state={one.state === "failed" && one.outcome === "cancelled" ? "cancelled" : stateOf(one.state)} />
+            <TextLink href={`/runs/${one.run}?task=${page.task.id}&attempt=${one.attempt}`}>Attempt {one.attempt}</TextLink>
             <span className="muted">{one.runner}</span>
             <span className="grow" />
             <Duration className="muted" {...(one.endedAt === null && one.startedAt ? { since: one.startedAt } : { ms: one.durationMs })} />

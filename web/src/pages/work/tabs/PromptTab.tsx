@@ -1,15 +1,13 @@
-import { lazy, Suspense, useState } from "react";
+import { useState, useMemo } from "react";
+import { diffArrays } from "diff";
 import { useResource } from "../../../api/resource";
-import type { Prompt, TaskPage } from "../../../api/work";
-import { Digest } from "../../../format";
-import { count } from "../../../format/numbers";
-import { Button } from "../../../parts/Button";
-import { Command } from "../../../parts/Command";
-import { copy } from "../../../parts/copy";
+import type { Prompt, TaskPage, TaskAttempt } from "../../../api/types";
+import { Digest, count, plural } from "../../../format";
+import { Button, Command, Code } from "../../../parts/Button";
+import { copy } from "../../../parts/toasts";
 import { Loaded } from "../../../parts/States";
 import { Section } from "../../../parts/Facts";
-
-const PromptChanges = lazy(() => import("./PromptChanges"));
+import { TextLink } from "../../../router";
 
 /** The prompt as it would be made now; nothing is recorded by looking. */
 export function PromptTab({ page }: { page: TaskPage }) {
@@ -26,11 +24,7 @@ export function PromptTab({ page }: { page: TaskPage }) {
               {warning}
             </p>
           ))}
-          {sent && (
-            <Suspense fallback={null}>
-              <PromptChanges task={id} sent={sent} now={data.prompt} entry={data.manifestId} entries={page.spawns.map((spawn) => spawn.manifestId)} />
-            </Suspense>
-          )}
+          {sent && <PromptChanges task={id} sent={sent} now={data.prompt} entry={data.manifestId} entries={page.spawns.map((spawn) => spawn.manifestId)} />}
           <div className="section">
             <h3>
               Prompt <Digest value={data.promptDigest} />
@@ -56,14 +50,7 @@ const SHADES = ["var(--n9)", "var(--n8)", "var(--n7)"];
 function Tokens({ prompt }: { prompt: Prompt }) {
   const { total, sections: parts, method } = prompt.tokenEstimate;
   return (
-    <Section
-      title="Tokens"
-      aside={
-        <>
-          about {count(total)}, as {method}
-        </>
-      }
-    >
+    <Section title="Tokens" aside={`about ${count(total)}, as ${method}`}>
       <div className="parts" aria-hidden="true">
         {parts.map((part, i) => (
           <i key={part.name} style={{ flexGrow: part.tokens, background: SHADES[i % SHADES.length] }} />
@@ -87,9 +74,7 @@ function Text({ text }: { text: string }) {
   const [whole, setWhole] = useState(text.length <= FIRST);
   return (
     <>
-      <pre className="code" tabIndex={0}>
-        {whole ? text : text.slice(0, FIRST)}
-      </pre>
+      <Code>{whole ? text : text.slice(0, FIRST)}</Code>
       {!whole && (
         <Button small onClick={() => setWhole(true)}>
           Show all {count(text.length)} characters
@@ -97,4 +82,116 @@ function Text({ text }: { text: string }) {
       )}
     </>
   );
+}
+
+/** How many lines are shown around what differs. */
+const AROUND = 3;
+
+interface Props {
+  task: string;
+  /** The last try that began with a whole prompt, not with a repair. */
+  sent: TaskAttempt;
+  now: string;
+  /** The entry of the manifest that it names. */
+  entry: string;
+  /** The entries that earlier prompts named. */
+  entries: string[];
+}
+
+/** What its agent was sent last, against what it would be sent now. */
+function PromptChanges({ task, sent, now, entry, entries }: Props) {
+  const [run, number] = [encodeURIComponent(sent.run), sent.attempt];
+  const before = useResource<{ text: string }>(`/api/runs/${run}/tasks/${encodeURIComponent(task)}/attempts/${number}/prompt`);
+  return (
+    <div className="section" id="prompt-changes">
+      <h3>
+        Since it was sent last
+        <span className="aside">
+          <TextLink href={`/runs/${run}?task=${task}&attempt=${number}&tab=prompt`}>attempt {number}</TextLink>
+        </span>
+      </h3>
+      <Loaded of={before} rows={4}>
+        {(data) => {
+          const { text, named } = underEntry(data.text, entries, entry);
+          return (
+            <>
+              <Changes before={text} now={now} />
+              {named !== null && (
+                <p className="small muted">
+                  Its entry is a new one: <span className="mono">{entry}</span>, where it was <span className="mono">{named}</span>.
+                </p>
+              )}
+            </>
+          );
+        }}
+      </Loaded>
+    </div>
+  );
+}
+
+function Changes({ before, now }: { before: string; now: string }) {
+  const changes = useMemo(() => difference(before, now), [before, now]);
+  const lines = (kind: Change["kind"]) => changes.reduce((sum, change) => sum + (change.kind === kind ? change.lines.length : 0), 0);
+  if (changes.every((change) => change.kind === "same")) return <p className="muted">It would be sent the same again.</p>;
+  return (
+    <>
+      <p className="small muted">
+        {plural(lines("gone"), "line")} gone, {plural(lines("new"), "line")} new.
+      </p>
+      <div className="code changed" tabIndex={0} role="group" aria-label="What differs">
+        {changes.map((change, at) => (
+          <Part key={at} change={change} first={at === 0} last={at === changes.length - 1} />
+        ))}
+      </div>
+    </>
+  );
+}
+
+function Part({ change, first, last }: { change: Change; first: boolean; last: boolean }) {
+  if (change.kind === "gone") return <del>{signed("- ", change.lines)}</del>;
+  if (change.kind === "new") return <ins>{signed("+ ", change.lines)}</ins>;
+  const head = first ? [] : change.lines.slice(0, AROUND);
+  const tail = last ? [] : change.lines.slice(Math.max(head.length, change.lines.length - AROUND));
+  const hidden = change.lines.length - head.length - tail.length;
+  return (
+    <>
+      {head.length > 0 && <span>{signed("  ", head)}</span>}
+      {hidden > 0 && <span className="muted">{`… ${plural(hidden, "line")} the same\n`}</span>}
+      {tail.length > 0 && <span>{signed("  ", tail)}</span>}
+    </>
+  );
+}
+
+function signed(sign: string, lines: string[]) {
+  return lines.map((line) => `${sign}${line}\n`).join("");
+}
+
+interface Change {
+  kind: "same" | "gone" | "new";
+  lines: string[];
+}
+
+/** Most lines that may differ; beyond that all of a text counts as changed. */
+const MOST = 4_000;
+
+/** The way from one text to another, in as few lines as there can be. */
+export function difference(before: string, after: string): Change[] {
+  const [a, b] = [before.split("\n"), after.split("\n")];
+  const parts = diffArrays(a, b, { maxEditLength: MOST });
+  if (!parts)
+    return [
+      { kind: "gone", lines: a },
+      { kind: "new", lines: b },
+    ];
+  return parts.map(({ value, added, removed }) => ({ kind: added ? "new" : removed ? "gone" : "same", lines: value }));
+}
+
+/**
+ * A prompt as it would have read with another entry of the manifest, and the entry that it named: each prompt
+ * gets an entry of its own, which is no change of the prompt.
+ */
+export function underEntry(prompt: string, entries: readonly string[], entry: string): { text: string; named: string | null } {
+  const named = entries.filter((one) => one !== entry && prompt.includes(one)).sort((a, b) => b.length - a.length)[0];
+  if (named === undefined || prompt.includes(entry)) return { text: prompt, named: null };
+  return { text: prompt.replaceAll(named, entry), named };
 }

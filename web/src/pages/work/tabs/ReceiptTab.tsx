@@ -1,11 +1,9 @@
 import { useResource } from "../../../api/resource";
-import type { Candidate, Dispatch, Why } from "../../../api/work";
-import { Ago, Digest } from "../../../format";
-import { plural } from "../../../format/numbers";
-import { Command } from "../../../parts/Command";
-import { Loaded } from "../../../parts/States";
+import type { SkillCandidate, Dispatch, Why } from "../../../api/types";
+import { Ago, Digest, plural } from "../../../format";
+import { Command } from "../../../parts/Button";
+import { Loaded, quoted } from "../../../parts/States";
 import { StatusGlyph } from "../../../parts/StatusGlyph";
-import { quoted } from "../../../parts/told";
 import { Section, Term } from "../../../parts/Facts";
 
 const STRATEGIES = ["override", "label", "type", "keyword", "default"];
@@ -68,7 +66,7 @@ function Rejected({ list }: { list: { skill: string; reason: string }[] }) {
   });
 }
 
-function Candidates({ list }: { list: Candidate[] }) {
+function Candidates({ list }: { list: SkillCandidate[] }) {
   if (list.length === 0) return null;
   return (
     <>
@@ -109,12 +107,8 @@ function Kept({ why }: { why: Why }) {
           <Term name="Digest">
             <Digest value={receipt.promptDigest} />
           </Term>
-          <Term name="Skill file" className="mono">
-            {receipt.skillPath}
-          </Term>
-          <Term name="Entry" className="mono">
-            {receipt.manifestId}
-          </Term>
+          <Term name="Skill file" mono={receipt.skillPath} />
+          <Term name="Entry" mono={receipt.manifestId} />
           <Term name="Verified">{why.verifiedAt ? <Ago at={why.verifiedAt} /> : "not yet"}</Term>
           <Term name="Forced" className="warn">
             {why.forced}

@@ -1,1 +1,0 @@
-function e(e){return e===`running`||e===`pending`}function t(e){return t=>t.kind===`run`&&t.data.runId===e}function n(e){return e.kind===`run`&&/^(run\.|task\.|agent\.ended|execution_(start|end))/.test(String(e.data.type))}export{t as n,n as r,e as t};

@@ -1,1 +1,0 @@
-var e=window.matchMedia(`(max-width: 720px)`),t=window.matchMedia(`(pointer: coarse)`);export{e as n,t};

@@ -1,1 +1,0 @@
-var e=[`implemented`,`testsPassed`,`qaPassed`,`cleanupDone`,`securityPassed`,`documented`];function t(e){if(e.kind===`task`)return!0;let t=e.data.type;return e.kind===`run`&&typeof t==`string`&&/^(task\.|agent\.(started|ended)|run\.)/.test(t)}function n(e){return t=>t.data.taskId===e||t.kind===`task`&&t.data.taskId===void 0}export{n,t as r,e as t};

@@ -1,0 +1,94 @@
+import { useState } from "react";
+import type { Resource } from "../../api/resource";
+import { glyphOf } from "../../agents/agents";
+import type { Execution } from "../../api/types";
+import { duration, UNKNOWN, At } from "../../format";
+import { Empty, Loaded } from "../../parts/States";
+import { StatusGlyph } from "../../parts/StatusGlyph";
+import { withQuery, Link } from "../../router";
+import { useEvents, type LiveEvent } from "../../api/events";
+
+/** The last executions; each opens in the monitor. */
+export function Executions({ executions, name, shown }: { executions: Resource<{ executions: Execution[]; total: number }>; name: (id: string) => string; shown: string | null }) {
+  return (
+    <Loaded of={executions}>
+      {({ executions: list, total }) =>
+        list.length === 0 ? (
+          <Empty command="cleo agents execute 'Explain the Second War in Warcraft.'">No executions yet. Run a message to see its steps here.</Empty>
+        ) : (
+          <>
+            <ul aria-label="Executions">
+              {list.map((one) => (
+                <li key={one.id}>
+                  <Link className="execution-row" href={withQuery({ execution: one.id })} aria-current={one.id === shown ? "true" : undefined}>
+                    <At at={one.startTime} />
+                    <StatusGlyph {...glyphOf(one)} verified={false} />
+                    <span className="strong ell">{name(one.delegatedTo ?? "finalize")}</span>
+                    <span className="mono muted right">{one.metrics.executionTime === null ? UNKNOWN : duration(one.metrics.executionTime)}</span>
+                    <span className="muted ell">{one.error ?? one.input}</span>
+                  </Link>
+                </li>
+              ))}
+            </ul>
+            {total > list.length && <p className="small muted execution-more">{`The last ${list.length} of ${total}.`}</p>}
+          </>
+        )
+      }
+    </Loaded>
+  );
+}
+
+interface Heard {
+  key: number;
+  at: string;
+  kind: string;
+  text: string;
+}
+
+const MOST = 200;
+let heardSoFar = 0;
+
+/** What is told of agents and executions while the page is open, newest first. */
+export function GraphEvents({ name }: { name: (id: string) => string }) {
+  const [heard, setHeard] = useState<Heard[]>([]);
+  useEvents((events) => {
+    const more = events.flatMap((event) => told(event, name));
+    if (more.length > 0) setHeard((now) => [...more.reverse(), ...now].slice(0, MOST));
+  });
+  if (heard.length === 0) return <p className="graph-events-none muted">Nothing happened since this was opened. Events of agents and executions come here as they happen.</p>;
+  return (
+    <ol className="graph-events">
+      {heard.map((one) => (
+        <li key={one.key}>
+          <At at={one.at} />
+          <span className="mono muted ell">{one.kind}</span>
+          <span className="ell">{one.text}</span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function told(event: LiveEvent, name: (id: string) => string): Heard[] {
+  const at = String(event.data["at"] ?? "");
+  const put = (kind: string, text: string) => [{ key: heardSoFar++, at, kind, text }];
+  if (event.kind === "agents") return put("agents", agentsChanged(event, name));
+  if (event.kind !== "run") return [];
+  const detail = (event.data["detail"] ?? {}) as Record<string, unknown>;
+  switch (event.data["type"]) {
+    case "agent-delegation":
+      return put("delegation", `${String(detail["from"])} → ${name(String(detail["to"]))}: ${String(detail["reason"])}`);
+    case "execution_start":
+    case "execution_end":
+      return put(String(event.data["type"]), `${String(event.data["runId"])} ${String(detail["status"] ?? "")}`);
+    default:
+      return [];
+  }
+}
+
+function agentsChanged(event: LiveEvent, name: (id: string) => string): string {
+  const list = (key: string) => (Array.isArray(event.data[key]) ? (event.data[key] as unknown[]).map(String) : []);
+  const changed = list("changed").map((id) => `${name(id)} changed`);
+  const removed = list("removed").map((id) => `${id} removed`);
+  return [...changed, ...removed].join(", ") || "the registry changed";
+}

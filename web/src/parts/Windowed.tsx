@@ -1,0 +1,50 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useRef, type ReactNode, type RefObject } from "react";
+
+interface Props<T> {
+  items: readonly T[];
+  keyOf: (item: T) => string;
+  heightOf: (item: T) => number;
+  className: string;
+  /** Its name for those who do not see it. */
+  label: string;
+  at?: number;
+  /** Fetches more; called when the last items come near. */
+  end?: (() => void) | undefined;
+  scroller?: RefObject<HTMLDivElement | null>;
+  children: (item: T, at: number) => ReactNode;
+  foot?: ReactNode;
+}
+
+/** A long list of which only what is in sight exists. */
+export function Windowed<T>({ items, keyOf, heightOf, className, label, at = -1, end, scroller, children, foot }: Props<T>) {
+  const own = useRef<HTMLDivElement>(null);
+  const box = scroller ?? own;
+  const list = useVirtualizer({
+    count: items.length,
+    getScrollElement: () => box.current,
+    estimateSize: (i) => heightOf(items[i] as T),
+    getItemKey: (i) => keyOf(items[i] as T),
+    overscan: 16,
+  });
+  useEffect(() => {
+    if (at >= 0) list.scrollToIndex(at, { align: "auto" });
+  }, [at, list]);
+  const shown = list.getVirtualItems();
+  const last = shown.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (end && last > items.length - 60) end();
+  }, [end, last, items.length]);
+  return (
+    <div ref={box} className={`windowed ${className}`} tabIndex={0} role="group" aria-label={label}>
+      <ul style={{ height: list.getTotalSize() }}>
+        {shown.map(({ key, index, start, size }) => (
+          <li key={key} style={{ transform: `translateY(${start}px)`, height: size }} aria-setsize={items.length} aria-posinset={index + 1}>
+            {children(items[index] as T, index)}
+          </li>
+        ))}
+      </ul>
+      {foot}
+    </div>
+  );
+}
