@@ -188,6 +188,12 @@ impl Undo<'_> {
                 {
                     return self.refuse_proof(id);
                 }
+                if task.archived_at.is_some() && !task.is_closed() {
+                    return self.refuse(
+                        None,
+                        &format!("opened {id}, and open tasks are not archived"),
+                    );
+                }
                 self.transaction.put(&task)
             }
             _ => {

@@ -127,6 +127,21 @@ fn undo_makes_nothing_done_that_has_to_be_proven() {
 }
 
 #[test]
+fn undo_archives_no_open_task() {
+    let workspace = TestWorkspace::new();
+    for line in [
+        "add Other",
+        "complete T1",
+        "archive T1",
+        "unarchive T1",
+        "reopen T1",
+    ] {
+        workspace.ok(line);
+    }
+    workspace.refused(&["undo", "4"], "E_UNDO_CONFLICT");
+}
+
+#[test]
 fn undo_after_undo_walks_back_to_the_beginning() {
     let workspace = TestWorkspace::new();
     let mut states = vec![all(&workspace)];

@@ -164,7 +164,6 @@ impl Plan {
             }
             self.protect(at, tasks, now)?;
         }
-        self.keep_wholes_open(tasks)?;
         if self.is_own() {
             self.break_circles(tasks)?;
         }
@@ -174,6 +173,7 @@ impl Plan {
         }
         self.refuse_circles(tasks)?;
         self.part_from_whole(tasks)?;
+        self.keep_wholes_open(tasks)?;
         for task in self.entries.iter().map(|entry| &entry.record.task) {
             let counted = self.report.by_status.entry(task.status.word());
             *counted.or_insert(0) += 1;
@@ -186,8 +186,8 @@ impl Plan {
     /// Refuses a version from the future: no later change could ever replace it.
     fn limit_date(&mut self, at: usize, now: &str) {
         let changed = &self.entries[at].record.task.updated_at;
-        if self.is_own() && between_ms(now, changed).is_some_and(|ms| ms > FUTURE_MAX_MS) {
-            let message = format!("its updatedAt {changed} lies in the future; it counts as now");
+        if between_ms(now, changed).is_some_and(|ms| ms > FUTURE_MAX_MS) {
+            let message = format!("its last change {changed} is in the future; it counts as now");
             self.fault(at, message);
             self.entries[at].record.task.updated_at = now.to_string();
         }

@@ -154,7 +154,8 @@ impl Plan {
         Ok(())
     }
 
-    /// Keeps tasks open that have open parts here, which `complete` would refuse.
+    /// Keeps tasks open that have open parts here, which `complete` would refuse. New tasks stay as the file has
+    /// them, so that an export can be restored.
     pub(super) fn keep_wholes_open(&mut self, tasks: &dyn Transaction) -> Result<()> {
         let mut parts: HashMap<TaskId, Vec<usize>> = HashMap::new();
         for (at, entry) in self.entries.iter().enumerate() {
@@ -162,34 +163,29 @@ impl Plan {
                 parts.entry(whole).or_default().push(at);
             }
         }
-        loop {
-            let mut open = Vec::new();
-            for (at, entry) in self.entries.iter().enumerate() {
-                let Some(before) = entry.before.as_ref().filter(|it| it.status != Status::Done)
-                else {
-                    continue;
-                };
-                if entry.record.task.status != Status::Done {
-                    continue;
-                }
-                let mut within = parts.get(&before.id).into_iter().flatten();
-                let mut is_open = within.any(|part| !self.entries[*part].record.task.is_closed());
-                for part in tasks.children(before.id)? {
-                    let is_closed =
-                        matches!(tasks.status(part)?, Some(Status::Done | Status::Cancelled));
-                    is_open |= !is_closed && !self.places.contains_key(&part);
-                }
-                if is_open {
-                    open.push((at, before.clone()));
-                }
+        let mut unchecked: Vec<usize> = (0..self.entries.len()).collect();
+        while let Some(at) = unchecked.pop() {
+            let entry = &self.entries[at];
+            let Some(before) = entry.before.clone().filter(|it| it.status != Status::Done) else {
+                continue;
+            };
+            if entry.record.task.status != Status::Done {
+                continue;
             }
-            if open.is_empty() {
-                return Ok(());
+            let whole = entry.record.task.parent;
+            let mut within = parts.get(&before.id).into_iter().flatten();
+            let mut is_open = within.any(|part| !self.entries[*part].record.task.is_closed());
+            for part in tasks.children(before.id)? {
+                let is_closed =
+                    matches!(tasks.status(part)?, Some(Status::Done | Status::Cancelled));
+                is_open |= !is_closed && !self.places.contains_key(&part);
             }
-            for (at, before) in open {
+            if is_open {
                 self.keep_status(at, &before, "it has open parts");
+                unchecked.extend(whole.and_then(|whole| self.places.get(&whole)));
             }
         }
+        Ok(())
     }
 
     fn keep_status(&mut self, at: usize, before: &Task, reason: &'static str) {
