@@ -18,8 +18,8 @@ use crate::id::{self, TaskId};
 pub(crate) use words::{InRun, State, state};
 pub(crate) use words::{Priority, Size, Status, TaskType};
 
-/// A unit of work. Field names in JSON are camelCase; `type` is [`Task::kind`]. Exported lines have the fields in
-/// this order.
+/// A unit of work. Field names in JSON are camelCase; `type` is [`Task::kind`].
+// Exported lines have the fields in this order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

@@ -24,7 +24,7 @@ fn a_server_that_hangs_is_left_in_time() {
 }
 
 #[test]
-fn nobody_is_left_behind_when_time_is_up() {
+fn timed_out_question_leaves_no_connection() {
     let server = Server::start(&[Answer::Hang]);
     let timeout = Duration::from_millis(500);
     fails(
@@ -39,7 +39,7 @@ fn nobody_is_left_behind_when_time_is_up() {
 }
 
 #[test]
-fn nobody_there_is_an_error_of_its_own() {
+fn unreachable_server_has_its_own_error() {
     let model = Model {
         retries: 0,
         ..model(Provider::OpenAiChat, &format!("http://{}", nobody()))

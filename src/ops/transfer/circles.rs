@@ -1,6 +1,6 @@
 //! What could never be done: tasks that wait for each other, and nesting without end. An export never makes a
-//! task that is here wait for itself: references are left as they are here. Any other file is refused, or goes
-//! on without the references.
+//! task that is here wait for itself: its references stay as they are here. Any other file is refused, or taken
+//! over without the references.
 
 use std::collections::{BTreeSet, HashMap};
 
