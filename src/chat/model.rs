@@ -53,32 +53,33 @@ struct Pair {
 
 pub(crate) fn schema() -> Value {
     let text = json!({"type": ["string", "null"]});
-    let object = |properties: Value| {
-        let names: Vec<&String> = properties
-            .as_object()
-            .into_iter()
-            .flat_map(Map::keys)
-            .collect();
-        json!({
-            "type": ["object", "null"], "required": names, "additionalProperties": false,
-            "properties": properties,
-        })
-    };
-    let pair = object(json!({"field": {"type": "string"}, "value": {"type": "string"}}));
-    let pairs = json!({"type": ["array", "null"], "items": pair});
-    let args = object(json!({
-        "clientId": text, "componentId": text, "criteria": pairs, "updates": pairs,
-        "security_group_title": text,
-    }));
-    let tools: Vec<Option<&str>> = Tool::ALL
-        .iter()
-        .map(|tool| Some(tool.name()))
-        .chain([None])
-        .collect();
-    let tool = json!({"type": ["string", "null"], "enum": tools});
-    let mut whole = object(json!({"tool": tool, "args": args, "ask": text}));
-    whole["type"] = "object".into();
-    whole
+    let pairs = json!({"type": ["array", "null"], "items": {
+        "type": "object", "required": ["field", "value"], "additionalProperties": false,
+        "properties": {"field": {"type": "string"}, "value": {"type": "string"}},
+    }});
+    let tools = Tool::ALL.iter().map(|tool| tool.name().into());
+    let tools: Vec<Value> = tools.chain([Value::Null]).collect();
+    let names = [
+        "clientId",
+        "componentId",
+        "criteria",
+        "updates",
+        "security_group_title",
+    ];
+    json!({
+        "type": "object", "required": ["tool", "args", "ask"], "additionalProperties": false,
+        "properties": {
+            "tool": {"type": ["string", "null"], "enum": tools},
+            "args": {
+                "type": ["object", "null"], "required": names, "additionalProperties": false,
+                "properties": {
+                    "clientId": text, "componentId": text, "criteria": pairs, "updates": pairs,
+                    "security_group_title": text,
+                },
+            },
+            "ask": text,
+        },
+    })
 }
 
 /// Tells the model what there is.

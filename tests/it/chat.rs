@@ -132,9 +132,11 @@ fn b13_one_of_several_components_is_chosen_from_a_list() {
         assert_eq!(turn["pending"]["candidates"], json!(["101", "102"]));
         let first = json!({"id": "101", "type": "cards", "title": "Home"});
         assert_eq!(turn["pending"]["options"][0], first);
-        let turn = say(&workspace, "9");
-        has(&turn, &["Invalid selection"]);
-        assert_eq!(turn["pending"]["kind"], "select");
+        for number in ["9", "-1", "1.5"] {
+            let turn = say(&workspace, number);
+            has(&turn, &["Invalid selection"]);
+            assert_eq!(turn["pending"]["kind"], "select", "{number}");
+        }
         let turn = say(&workspace, choice);
         assert_eq!(turn["pending"]["kind"], "confirm", "{choice}: {turn:#}");
         assert_eq!(turn["pending"]["args"]["componentId"], "102", "{choice}");

@@ -4498,7 +4498,7 @@ export interface components {
              * @description What waits, as the caller holds it: `pending` of an earlier reply. It counts where nothing waits
              *     here, and is done after a yes only.
              */
-            pendingOperation?: components["schemas"]["Operation"] | null;
+            pendingOperation?: components["schemas"]["PendingInput"] | null;
         };
         /** @description A message to check. */
         MessageSent: {
@@ -4768,48 +4768,6 @@ export interface components {
             /** @description The task that it is about; none means the whole workspace. */
             scope: string | null;
         };
-        /**
-         * @description What waits for a yes or a choice, in the form in which the chat tells it. Only the tool and its
-         *     arguments are needed.
-         */
-        Operation: {
-            /** @description Who waits. */
-            agent?: components["schemas"]["ChatAgent"] | null;
-            /** @description What it will be given. */
-            args: {
-                [key: string]: unknown;
-            };
-            /**
-             * @description Ids of the components that can be chosen.
-             * @default []
-             */
-            candidates: string[];
-            /**
-             * @description Found out anew.
-             * @default []
-             */
-            changes: components["schemas"]["DifferenceInput"][];
-            /** @description When it began to wait, RFC 3339; now unless told. */
-            created_at?: string | null;
-            /**
-             * @description Found out anew.
-             * @default false
-             */
-            destructive: boolean;
-            /** @description When it is forgotten, RFC 3339; never later than what begins to wait now. */
-            expires?: string | null;
-            /** @description What is waited for: a yes, unless told. */
-            kind?: components["schemas"]["PendingKind"] | null;
-            /** @description What follows once a component is chosen from the list that was offered. */
-            next?: unknown;
-            /**
-             * @description Found out anew.
-             * @default []
-             */
-            options: components["schemas"]["Choosable"][];
-            /** @description The tool that will be called. */
-            tool: components["schemas"]["Tool"];
-        };
         /** @description By what runs are sorted; what is equal, newest first. */
         Order: "started" | "duration" | "cost" | "status";
         /** @description By what rows are sorted; what is equal, by id. */
@@ -4961,29 +4919,95 @@ export interface components {
         };
         /** @description A call that waits for a yes or for the choice of a component. */
         Pending: {
-            /** @description Who waits. */
+            /**
+             * @description Who waits.
+             * @default editor
+             */
             agent: components["schemas"]["ChatAgent"];
             /** @description What it will be given; the choice adds the component. */
             args: {
                 [key: string]: unknown;
             };
-            /** @description Ids of the components that can be chosen, in the order of the list. */
+            /**
+             * @description Ids of the components that can be chosen, in the order of the list.
+             * @default []
+             */
             candidates: string[];
             /**
              * @description What a yes would change, value by value.
              * @default []
              */
             changes: components["schemas"]["Difference"][];
-            /** @description When it began to wait. */
+            /**
+             * @description When it began to wait.
+             * @default
+             */
             created_at: string;
             /**
              * @description Whether a yes takes something away.
              * @default false
              */
             destructive: boolean;
-            /** @description When it is forgotten. */
+            /**
+             * @description When it is forgotten.
+             * @default
+             */
             expires: string;
-            /** @description What is waited for. */
+            /**
+             * @description What is waited for.
+             * @default confirm
+             */
+            kind: components["schemas"]["PendingKind"];
+            /** @description What follows once a component is chosen from the list that was offered. */
+            next?: unknown;
+            /**
+             * @description The same components, as people tell them apart.
+             * @default []
+             */
+            options: components["schemas"]["Choosable"][];
+            /** @description The tool that will be called. */
+            tool: components["schemas"]["Tool"];
+        };
+        /** @description A call that waits for a yes or for the choice of a component. */
+        PendingInput: {
+            /**
+             * @description Who waits.
+             * @default editor
+             */
+            agent: components["schemas"]["ChatAgent"];
+            /** @description What it will be given; the choice adds the component. */
+            args: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description Ids of the components that can be chosen, in the order of the list.
+             * @default []
+             */
+            candidates: string[];
+            /**
+             * @description What a yes would change, value by value.
+             * @default []
+             */
+            changes: components["schemas"]["DifferenceInput"][];
+            /**
+             * @description When it began to wait.
+             * @default
+             */
+            created_at: string;
+            /**
+             * @description Whether a yes takes something away.
+             * @default false
+             */
+            destructive: boolean;
+            /**
+             * @description When it is forgotten.
+             * @default
+             */
+            expires: string;
+            /**
+             * @description What is waited for.
+             * @default confirm
+             */
             kind: components["schemas"]["PendingKind"];
             /** @description What follows once a component is chosen from the list that was offered. */
             next?: unknown;
@@ -5326,7 +5350,7 @@ export interface components {
             reason: string;
             skill: string;
         };
-        /** @description A message of a conversation, whoever said it. */
+        /** @description A message of a conversation. */
         Remark: {
             /** @description What was said. */
             content: string;

@@ -34,33 +34,6 @@ fn a_message_that_says_nothing_is_refused_in_the_form_of_the_specification() {
     }
 }
 
-/// B-3 and B-19.
-#[test]
-fn a_design_is_shown_and_changed_after_a_yes_only() {
-    let world = seeded();
-    let shown = say(&world, "a", "show me my design for client 6");
-    assert_eq!(shown["agent"], "design");
-    assert_eq!(shown["tool_calls"][0]["name"], "getClientDesign");
-    let asked = say(&world, "a", "change button radius to full for client 6");
-    assert_eq!(asked["pending"]["kind"], "confirm");
-    assert!(asked["pending"]["created_at"].is_string(), "{asked}");
-    let change = json!({"label": "button radius", "before": "small", "after": "full"});
-    assert_eq!(asked["pending"]["changes"], json!([change]));
-    assert_eq!(asked["pending"]["destructive"], false);
-    assert!(!asked["tool_calls"].to_string().contains("updateDesign"));
-    // Another conversation has nothing to confirm.
-    let other = say(&world, "b", "yes");
-    assert!(other["tool_calls"].as_array().unwrap().is_empty());
-    let done = say(&world, "a", "yes");
-    assert!(done["tool_calls"].to_string().contains("updateDesign"));
-    assert_eq!(done["conversation_id"], "a");
-    let again = say(&world, "a", "yes");
-    assert!(
-        !again["tool_calls"].to_string().contains("updateDesign"),
-        "{again}"
-    );
-}
-
 #[test]
 fn a_conversation_that_was_begun_keeps_both_sides_and_what_waits() {
     let world = seeded();

@@ -75,8 +75,10 @@ fn fill(
         if let Some(titled) = titled {
             put("{titled}", &titled);
         }
-        if let Some(group) = transaction.security_groups(&client)?.first() {
-            put("{group}", &group.security_group_title);
+        let groups = transaction.security_groups(&client)?;
+        let titles = groups.iter().map(|group| &group.security_group_title);
+        if let Some(group) = titles.into_iter().find(|title| !title.contains('"')) {
+            put("{group}", group);
         }
         put("{client}", &client);
     }

@@ -75,29 +75,13 @@ fn a_late_yes_reaches_no_newer_component() {
     assert_eq!(component(&workspace, "6", "104")["props"]["title"], "Other");
 }
 
-#[test]
-fn a_number_that_is_none_of_the_list_keeps_what_waits() {
-    let workspace = seeded();
-    say(
-        &workspace,
-        "update title of my card component for client 6 to X",
-    );
-    for number in ["-1", "1.5", "+7", "9"] {
-        let turn = say(&workspace, number);
-        has(&turn, &["Invalid selection"]);
-        assert_eq!(turn["pending"]["kind"], "select", "{number}");
-    }
-    has(
-        &say(&workspace, "2"),
-        &["component 102", "should I proceed"],
-    );
-}
-
 /// What is asked, the answer, and what became of the question.
 const SETTLED: &str = "\
 change button radius to full for client 6 > yess > dropped
 change button radius to full for client 6 > yes? > dropped
 change button radius to full for client 6 > help > dropped
+delete component 103 for client 6 > do not delete component 103 > dropped
+delete component 103 for client 6 > yes, but not now > dropped
 change button radius to full for client 6 > keep it > cancelled
 change button radius to full for client 6 > 1 > dropped
 change button radius to full for client 6 > no > cancelled
@@ -124,26 +108,6 @@ fn what_became_of_what_waited_is_told() {
             "{line}: {turn:#}"
         );
     }
-}
-
-#[test]
-fn what_is_no_answer_drops_what_waits_and_says_so() {
-    let workspace = seeded();
-    let before = data(&workspace);
-    for message in [
-        "yess",
-        "what?",
-        "help",
-        "do not delete component 103",
-        "yes, but not now",
-    ] {
-        say(&workspace, "delete component 103 for client 6");
-        let turn = say(&workspace, message);
-        has(&turn, &["I dropped what was waiting: delete component 103"]);
-        assert_eq!(turn["pending"], Value::Null, "{message}");
-        has(&say(&workspace, "yes"), &["Nothing is waiting"]);
-    }
-    assert_eq!(data(&workspace), before);
 }
 
 #[test]
