@@ -1993,7 +1993,7 @@ export interface components {
          * @description Whether tasks that are archived are listed.
          * @enum {string}
          */
-        ArchivedWord: "hidden" | "only" | "shown";
+        Archived: "hidden" | "only" | "shown";
         /** @description A run that is to end. */
         Asked: {
             run: components["schemas"]["RunRow"];
@@ -2279,13 +2279,6 @@ export interface components {
             error: string;
             success: boolean;
         };
-        /** @description A task that was taken over otherwise than it stands in the file. */
-        Changed2: {
-            /** @description Its id in the file. */
-            id: string;
-            /** @description What was changed. */
-            reason: string;
-        };
         /** @description What is to be changed. */
         ChangedInput: {
             /** @description `archived` ends it. */
@@ -2440,6 +2433,18 @@ export interface components {
              * @description How many lines were moved.
              */
             total: number;
+        };
+        CompletePhase: {
+            /**
+             * @description The acting agent
+             * @default null
+             */
+            agent: string | null;
+            /**
+             * @description Complete it although tasks of it are open
+             * @default false
+             */
+            force: boolean;
         };
         /** @description What a check of the rules found. */
         Compliance: {
@@ -3103,19 +3108,19 @@ export interface components {
         /** @description What became of references that hold tasks up. */
         Edges: {
             /** @description Onto something that is not there: kept in `extra.danglingDepends`, so the task is not ready. */
-            dangling: components["schemas"]["Sample6"];
+            dangling: components["schemas"]["Sample5"];
             /**
              * Format: uint
              * @description Taken over.
              */
             kept: number;
             /** @description Onto something deleted or given up that was left out: kept in the same place. */
-            onDeleted: components["schemas"]["Sample6"];
+            onDeleted: components["schemas"]["Sample5"];
             /**
              * @description From a part onto its whole, which cannot be done before its parts: kept as a relation, and
              *     for an open task also among those that are not there.
              */
-            onWhole: components["schemas"]["Sample6"];
+            onWhole: components["schemas"]["Sample5"];
             /**
              * Format: uint
              * @description Said twice.
@@ -3474,11 +3479,6 @@ export interface components {
              */
             total: number;
         };
-        /**
-         * @description What tasks are written as.
-         * @enum {string}
-         */
-        ExportFormat: "jsonl" | "markdown";
         /** @description An error as it stands in an answer. */
         Failure: {
             alternatives: components["schemas"]["Alternative"][];
@@ -4209,13 +4209,6 @@ export interface components {
             /** @description Everything that is wrong. */
             violations: components["schemas"]["Violation"][];
         };
-        /** @description A task that was left out. */
-        LeftOut: {
-            /** @description Its id in the file. */
-            id: string;
-            /** @description Why. */
-            reason: string;
-        };
         /** @description An event as one line of JSON. What an event is about stands beside its detail and not in it. */
         Line: {
             /** Format: uint64 */
@@ -4489,7 +4482,7 @@ export interface components {
              * @description What was said before, as the caller holds it, the oldest first. The client that it names last counts
              *     where the server remembers none.
              */
-            conversation?: components["schemas"]["Remark"][] | null;
+            conversation?: components["schemas"]["RemarkInput"][] | null;
             /** @description The conversation that it belongs to; the caller's own unless told. */
             conversation_id?: string | null;
             /** @description The message. */
@@ -4864,7 +4857,7 @@ export interface components {
         /** @description What became of parents. */
         Parents: {
             /** @description Not there: the task is no part of anything now. */
-            dangling: components["schemas"]["Sample6"];
+            dangling: components["schemas"]["Sample5"];
             /** @description A task that named itself. */
             itself: components["schemas"]["Sample"];
             /**
@@ -4873,7 +4866,7 @@ export interface components {
              */
             kept: number;
             /** @description A second parent, kept as a relation. */
-            second: components["schemas"]["Sample6"];
+            second: components["schemas"]["Sample5"];
         };
         /** @description A part of what was counted. */
         Part: {
@@ -5021,27 +5014,6 @@ export interface components {
         };
         /** @description What an answer is waited for. */
         PendingKind: "confirm" | "select";
-        /** @description How to complete a phase. */
-        PhaseEnd: {
-            /**
-             * @description The acting agent.
-             * @default null
-             */
-            agent: string | null;
-            /**
-             * @description Although tasks of it are open.
-             * @default false
-             */
-            force: boolean;
-        };
-        /** @description Who moves a phase. */
-        PhaseMove: {
-            /**
-             * @description The acting agent.
-             * @default null
-             */
-            agent: string | null;
-        };
         /** @description Status of a phase. */
         PhaseStatus: "pending" | "active" | "completed";
         /** @description The phases in order. */
@@ -5350,8 +5322,15 @@ export interface components {
             reason: string;
             skill: string;
         };
-        /** @description A message of a conversation. */
+        /** @description What an import did with a task, and why. */
         Remark: {
+            /** @description Its id in the file. */
+            id: string;
+            /** @description Why. */
+            reason: string;
+        };
+        /** @description A message of a conversation. */
+        RemarkInput: {
             /** @description What was said. */
             content: string;
         };
@@ -5442,9 +5421,9 @@ export interface components {
                 [key: string]: number;
             };
             /** @description Tasks that were taken over with a change of their texts. */
-            changed: components["schemas"]["Sample5"];
+            changed: components["schemas"]["Sample4"];
             /** @description Tasks that wait for each other. */
-            cycles: components["schemas"]["Sample7"];
+            cycles: components["schemas"]["Sample6"];
             /** @description True when nothing was written. */
             dryRun: boolean;
             /** @description Dependencies. */
@@ -5454,7 +5433,7 @@ export interface components {
                 [key: string]: number;
             };
             /** @description What cannot be taken over as it stands. */
-            faults: components["schemas"]["Sample10"];
+            faults: components["schemas"]["Sample9"];
             /** @description What kind of file it was. */
             format: components["schemas"]["Format"];
             /** @description What stays as it is here although the file says otherwise. */
@@ -5473,9 +5452,9 @@ export interface components {
              */
             read: number;
             /** @description Tasks that could not keep their id. */
-            renamed: components["schemas"]["Sample8"];
+            renamed: components["schemas"]["Sample7"];
             /** @description Ids that stand twice. */
-            repeatedIds: components["schemas"]["Sample9"];
+            repeatedIds: components["schemas"]["Sample8"];
             /** @description Updated tasks, each with the fields that were replaced. */
             replaced: components["schemas"]["Sample2"];
             /**
@@ -5895,16 +5874,6 @@ export interface components {
             total: number;
         };
         /** @description Things of one kind: how many there are, and the first of them. */
-        Sample10: {
-            /** @description The first hundred. */
-            shown: components["schemas"]["Fault5"][];
-            /**
-             * Format: uint
-             * @description How many.
-             */
-            total: number;
-        };
-        /** @description Things of one kind: how many there are, and the first of them. */
         Sample2: {
             /** @description The first hundred. */
             shown: components["schemas"]["Replaced"][];
@@ -5927,7 +5896,7 @@ export interface components {
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample4: {
             /** @description The first hundred. */
-            shown: components["schemas"]["LeftOut"][];
+            shown: components["schemas"]["Remark"][];
             /**
              * Format: uint
              * @description How many.
@@ -5937,7 +5906,7 @@ export interface components {
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample5: {
             /** @description The first hundred. */
-            shown: components["schemas"]["Changed2"][];
+            shown: components["schemas"]["Loose"][];
             /**
              * Format: uint
              * @description How many.
@@ -5947,7 +5916,7 @@ export interface components {
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample6: {
             /** @description The first hundred. */
-            shown: components["schemas"]["Loose"][];
+            shown: components["schemas"]["Circle"][];
             /**
              * Format: uint
              * @description How many.
@@ -5957,7 +5926,7 @@ export interface components {
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample7: {
             /** @description The first hundred. */
-            shown: components["schemas"]["Circle"][];
+            shown: components["schemas"]["Renamed"][];
             /**
              * Format: uint
              * @description How many.
@@ -5967,7 +5936,7 @@ export interface components {
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample8: {
             /** @description The first hundred. */
-            shown: components["schemas"]["Renamed"][];
+            shown: components["schemas"]["Repeated"][];
             /**
              * Format: uint
              * @description How many.
@@ -5977,7 +5946,7 @@ export interface components {
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample9: {
             /** @description The first hundred. */
-            shown: components["schemas"]["Repeated"][];
+            shown: components["schemas"]["Fault5"][];
             /**
              * Format: uint
              * @description How many.
@@ -6312,6 +6281,13 @@ export interface components {
                 review?: number;
             };
         };
+        StartPhase: {
+            /**
+             * @description The acting agent
+             * @default null
+             */
+            agent: string | null;
+        };
         StartSession: {
             /**
              * @description The acting agent, which leads the session
@@ -6539,6 +6515,8 @@ export interface components {
             message: string;
             success: boolean;
         };
+        /** @description What the tasks are written as. */
+        Target: "jsonl" | "markdown";
         /** @description A task of a run. */
         Task: {
             /** @description Its tries. */
