@@ -13,7 +13,8 @@ fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
     if env::var("CARGO_CFG_TARGET_OS").is_ok_and(|system| system == "linux") {
         println!("cargo::rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
-        if env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|processor| processor == "x86_64") {
+        let target = env::var("TARGET").unwrap_or_default();
+        if target == "x86_64-unknown-linux-gnu" {
             println!("cargo::rustc-link-arg-bins=-Wl,--icf=safe");
         }
     }
