@@ -15,7 +15,7 @@ fn main() -> io::Result<()> {
         println!("cargo::rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
         let target = env::var("TARGET").unwrap_or_default();
         if target == "x86_64-unknown-linux-gnu" {
-            println!("cargo::rustc-link-arg-bins=-Wl,--icf=safe");
+            println!("cargo::rustc-link-arg-bins=-Wl,--icf=safe,-O2");
         }
     }
     let mut files = Vec::new();
