@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
+use memchr::memmem;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
@@ -192,18 +193,20 @@ pub(super) fn is_exact(connection: &Connection, schema: &str) -> rusqlite::Resul
     let mut statement =
         connection.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")?;
     let mut rows = statement.query(())?;
+    // Every command does this: one pass over the schema, without a search for long statements.
+    let create = memmem::Finder::new("CREATE ");
+    let next = |rest: &str| create.find(rest.as_bytes());
     let mut rest = schema;
     while let Some(row) = rows.next()? {
         let sql: String = row.get(0)?;
-        match rest.split_once(sql.as_str()) {
-            Some((before, after)) if !before.contains("CREATE ") && after.starts_with(';') => {
-                rest = after;
-            }
+        let expected = next(rest).map_or("", |at| &rest[at..]);
+        match expected.strip_prefix(sql.as_str()) {
+            Some(after) if after.starts_with(';') => rest = after,
             _ if acts(&sql) => return Ok(false),
             _ => {}
         }
     }
-    Ok(!rest.contains("CREATE "))
+    Ok(next(rest).is_none())
 }
 
 /// Compares a database with a schema, part by part.
