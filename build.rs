@@ -24,7 +24,7 @@ fn main() -> io::Result<()> {
         list(place.to_string(), &mut files)?;
     }
     files.sort();
-    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or(io::ErrorKind::NotFound)?);
     let mut table = String::from("&[\n");
     for (n, file) in files.iter().enumerate() {
         let compressed = out.join(format!("{n}.gz"));

@@ -37,7 +37,7 @@ pub fn front_matter(bytes: &[u8]) {
 /// Any bytes as a file of tasks, for each reader: nothing panics, and every task has an id and a
 /// title, which everything after the readers relies on.
 pub fn import(bytes: &[u8]) {
-    let _ = detect::look_at_lines(bytes);
+    let _ = detect::detect(bytes);
     for format in Format::ALL {
         let mut reading = Reading::new(*format, "2026-01-26T09:00:00.000Z");
         match format {

@@ -149,17 +149,38 @@ impl Engine<'_> {
         if let Err(error) = reported {
             return self.not_home(commit.as_deref(), &error);
         }
-        let mut done = self.done_at_home(id, epoch, !is_seen_whole)?;
+        let mut done = match self.done_at_home(id, epoch, !is_seen_whole) {
+            Ok(done) => done,
+            Err(error) => {
+                // What could not be proven is merged by nobody; where this fails, a resumed run does it.
+                let _ = self.take_back_unproven(id);
+                return Err(error);
+            }
+        };
         if let (Some(name), Err(lacking)) = (ignored, &mut done.1) {
             lacking.faults.push(not_merged(&name));
         }
-        if let (Some(trees), Some(commit), Err(lacking)) = (&self.trees, &commit, &mut done.1) {
-            // It verified alone and does not beside what was merged before: nobody gets it so.
-            if !take_back_merge(trees, commit)? {
-                lacking.faults.push(not_taken_back(commit));
-            }
+        if let Err(lacking) = &mut done.1 {
+            // It verified alone and does not beside what was merged before.
+            let left = self.take_back_unproven(id)?;
+            lacking.faults.extend(left.as_deref().map(not_taken_back));
         }
         Ok(Brought::Home(commit, Box::new(done)))
+    }
+
+    /// Takes back the merges of a step in this run, which were not proven in the workspace. Returns the commit of
+    /// one that cannot be taken back.
+    pub(super) fn take_back_unproven(&self, id: TaskId) -> Result<Option<String>> {
+        let Some(trees) = &self.trees else {
+            return Ok(None);
+        };
+        let message = self.message(id);
+        while let Some(commit) = trees.made(&message, &self.run.started_at) {
+            if !take_back_merge(trees, &commit)? {
+                return Ok(Some(commit));
+            }
+        }
+        Ok(None)
     }
 
     /// Rolls back the merge of a worktree whose outputs cannot be copied: verified work is merged whole or
@@ -228,7 +249,7 @@ impl Engine<'_> {
         };
         let renewed = gates::renew(&mut self.context, id, &renewal, &mut |_| {});
         match renewed {
-            Err(error) if error.code == Code::Untrusted => return Ok((id, Err(error.into()))),
+            Err(error) if !is_of_cleo(&error) => return Ok((id, Err(error.into()))),
             renewed => drop(renewed?),
         }
         self.complete_one(id, epoch)
@@ -380,7 +401,7 @@ fn not_merged(name: &str) -> Error {
     Error::new(Code::NotVerified, message).fix(format!("git check-ignore -v {}", quote(name)))
 }
 
-fn not_taken_back(commit: &str) -> Error {
+pub(super) fn not_taken_back(commit: &str) -> Error {
     let message =
         format!("it was merged in {commit}, and what changed since is in the way of reverting it");
     Error::new(Code::FileUnwritable, message).fix(format!("git show --stat {commit}"))

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::engine::Engine;
+use super::isolation::not_taken_back;
 use super::machine::Fact;
 use crate::claim::Claim;
 use crate::error::Result;
@@ -93,10 +94,15 @@ impl Engine<'_> {
             self.tell_merged_before(step);
             return Ok(true);
         }
-        let done = match is_misspoken {
+        let mut done = match is_misspoken {
             true => Err(self.lacks(step)?),
             false => self.completed_from_before(step)?.1,
         };
+        if let Err(lacking) = &mut done {
+            // The process may have ended while it proved the merge.
+            let left = self.take_back_unproven(id)?;
+            lacking.faults.extend(left.as_deref().map(not_taken_back));
+        }
         // What is left of it is swept with the others.
         self.slots[step].tree = None;
         match done {

@@ -50,9 +50,9 @@ impl Trees {
         if self.conversion()? == *expected {
             return Ok(());
         }
-        let message = "filters, attributes or line endings of the repository were changed in its settings since the \
-            run began, so git would commit other content than was verified";
-        let look = "git config --show-origin --get-regexp '^filter'";
+        let message = "filters, attributes or line endings were changed in the settings of git since the run began, so \
+            git would commit other content than was verified; if you changed them, begin a new run";
+        let look = "git config --show-origin --list";
         Err(Error::new(Code::InputInvalid, message).fix(look))
     }
 }

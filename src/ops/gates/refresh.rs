@@ -16,14 +16,15 @@ use crate::ops::{Context, require};
 use crate::runner::process::Bounds;
 use crate::workspace::Workspace;
 
-/// Which gates and criteria are proven again.
+/// Which gates and criteria are proven again. Of gates only those that are stale: their commands are those of
+/// agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
     /// Those that are stale.
     Stale,
     /// Also criteria that do not hold.
     Open,
-    /// Also those that hold.
+    /// Also criteria that hold.
     All,
 }
 
@@ -133,8 +134,8 @@ fn require_trust(context: &Context, standing: &TaskGates, renewal: &Renewal) -> 
     let id = standing.task_id;
     let mut items = Vec::new();
     if renewal.only.is_none() {
-        let gates = chosen_gates(standing, renewal).into_iter();
-        let records = gates.filter_map(|gate| Some((gate, standing.gates.get(&gate)?)));
+        let stale = standing.stale.iter();
+        let records = stale.filter_map(|gate| Some((*gate, standing.gates.get(gate)?)));
         for (gate, record) in records {
             items.extend(Item::gate(id, gate, record));
         }
@@ -175,7 +176,7 @@ fn renew_gates(
     begin: &mut dyn FnMut(&str),
 ) -> Result<()> {
     let task = renewed.standing.task_id;
-    for gate in chosen_gates(&renewed.standing, renewal) {
+    for gate in renewed.standing.stale.clone() {
         let Some(record) = renewed.standing.gates.get(&gate).cloned() else {
             continue;
         };
@@ -243,19 +244,6 @@ fn renew_gate(
         epoch: renewal.epoch,
     };
     set_in(context, task, &setting, (&tree, &directory))
-}
-
-fn chosen_gates(standing: &TaskGates, renewal: &Renewal) -> Vec<Gate> {
-    let has_proof =
-        |record: &Record| record.passed && record.evidence.iter().any(Evidence::is_proof);
-    let is_chosen = |gate: Gate, record: &Record| {
-        standing.stale.contains(&gate) || (renewal.extent == Extent::All && has_proof(record))
-    };
-    let gates = standing.gates.iter();
-    gates
-        .filter(|(gate, record)| is_chosen(**gate, record))
-        .map(|(gate, _)| *gate)
-        .collect()
 }
 
 fn chosen(standing: &TaskGates, renewal: &Renewal) -> Vec<CriterionStanding> {
