@@ -154,19 +154,19 @@ impl Plan {
         Ok(())
     }
 
-    /// Keeps tasks open that have open parts here, which `complete` would refuse. New tasks stay as the file has
-    /// them, so that an export can be restored.
+    /// Keeps tasks open that have open parts here, which `complete` would refuse. New tasks and new parts stay as
+    /// the file has them, so that an export can be restored.
     pub(super) fn keep_wholes_open(&mut self, tasks: &dyn Transaction) -> Result<()> {
         let mut parts: HashMap<TaskId, Vec<usize>> = HashMap::new();
         for (at, entry) in self.entries.iter().enumerate() {
-            if let Some(whole) = entry.record.task.parent {
+            if let Some(whole) = entry.record.task.parent.filter(|_| entry.before.is_some()) {
                 parts.entry(whole).or_default().push(at);
             }
         }
         let mut unchecked: Vec<usize> = (0..self.entries.len()).collect();
         while let Some(at) = unchecked.pop() {
             let entry = &self.entries[at];
-            let Some(before) = entry.before.clone().filter(|it| it.status != Status::Done) else {
+            let Some(before) = entry.before.clone().filter(|it| !it.is_closed()) else {
                 continue;
             };
             if entry.record.task.status != Status::Done {
