@@ -2,16 +2,20 @@
 
 use serde_json::Value;
 
-use super::{AGENT, COMMIT, carried_out, git, is_clean, repository};
+use super::{AGENT, COMMIT, carried_out, git, is_clean, killed, repository};
 use crate::world::TestWorkspace;
 
 /// Runs tasks in worktrees with an agent that does something and then works as it should.
 fn run(workspace: &TestWorkspace, tasks: &str, script: &str) -> (i32, Value) {
+    carried_out(workspace, &words(workspace, tasks, script))
+}
+
+fn words(workspace: &TestWorkspace, tasks: &str, script: &str) -> Vec<String> {
     workspace.write("../work.sh", format!("{script}\nexec sh {AGENT} works\n"));
     let script = workspace.path("../work.sh").display().to_string();
     let mut words = shlex::split(&format!("run {tasks} --isolate worktree --repair 0")).unwrap();
     words.extend(["--command".to_string(), format!("sh {script}")]);
-    carried_out(workspace, &words)
+    words
 }
 
 #[test]
@@ -35,6 +39,33 @@ fn files_that_git_ignores_prove_nothing() {
     let (exit, result) = run(&workspace, "T1", "echo made >made.out");
     assert_eq!(exit, 0, "{result}");
     assert_eq!(workspace.read("made.out"), "mine");
+}
+
+#[test]
+fn a_merge_whose_proof_was_killed_is_taken_back() {
+    let workspace = repository();
+    workspace.write(".gitignore", "*.out\n");
+    git(&workspace, "add .gitignore");
+    git(&workspace, &format!("{COMMIT} ignore"));
+    let shared = workspace.path("..").display().to_string();
+    let check = format!(
+        "case $PWD in */trees/*) exit 0 ;; esac
+: >{shared}/checking
+until [ -e {shared}/resumed ]; do sleep 0.01; done
+exit 1"
+    );
+    workspace.write("../check.sh", check);
+    workspace.ok(&format!(
+        "update T1 --acceptance 'it holds :: sh {shared}/check.sh'"
+    ));
+    let script = "echo made >made.out; echo work >work.txt";
+    let id = killed(&workspace, &words(&workspace, "T1", script), "../checking");
+    assert!(workspace.path("work.txt").exists());
+    workspace.write("../resumed", "");
+    let resumed = workspace.json(&["runs", "resume", &id]);
+    assert_eq!(resumed["success"], false, "{resumed}");
+    assert!(!workspace.path("work.txt").exists());
+    assert_eq!(git(&workspace, "log --format=%s"), "ignore\nfirst\n");
 }
 
 #[test]
