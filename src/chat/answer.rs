@@ -18,7 +18,7 @@ static NO: LazyLock<Option<Regex>> = LazyLock::new(|| {
     short("no|n|nope|cancel|stop|abort|never ?mind|forget it|keep it|don['’]t|do not")
 });
 
-/// Returns a pattern for messages of which every word is part of one of these.
+/// Returns a pattern for messages whose words are all part of one of these.
 fn short(words: &str) -> Option<Regex> {
     let polite = r"(?:please|thanks|thank you|now)\b[\s,;.!]*";
     let word = format!(r"(?:{words})(?:$|[\s,;.!]+)");

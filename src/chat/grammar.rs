@@ -25,7 +25,7 @@ pub(crate) enum Meaning {
     Help,
 }
 
-/// The forms in their order, each behind its tool; `{name}` stands for one of [`parts`], a blank for any.
+/// The forms in their order, each behind its tool; `{name}` is one of [`parts`], a blank any space.
 const FORMS: &str = r"
 getClientDesign (?:{show}(?: me)? )?(?:{my} )?(?:current )?designs?(?: configuration| analysis| evaluation| recommendations?)?
 getClientDesign how would (?:it|my design|the design) look|what does (?:my|the) design look like|(?:what is|show me) the visual impact

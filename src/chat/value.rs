@@ -61,7 +61,7 @@ fn fault(field: &Field, value: &Value) -> String {
     )
 }
 
-/// Returns what of a record is none of the options that there are.
+/// Returns the fields of a record that have an unknown option.
 pub(crate) fn find_odd(fields: &'static [Field], record: &impl Serialize) -> Option<String> {
     let record = json!(record);
     fields.iter().find_map(|field| {

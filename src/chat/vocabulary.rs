@@ -156,7 +156,7 @@ pub(crate) fn component_type(word: &str) -> Option<&'static str> {
     found.map(|(kept, _)| *kept)
 }
 
-/// Returns the field and the value that a word such as `blurred` or `unblur` stands for.
+/// Returns the field and the value that a word such as `blurred` or `unblur` means.
 pub(super) fn state(word: &str) -> Option<(&'static str, bool)> {
     let bare = word.strip_prefix("un").unwrap_or(word);
     let found = STATES.iter().find(|(state, _)| *state == bare);

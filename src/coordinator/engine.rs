@@ -114,7 +114,7 @@ pub(super) fn check_depth(ambience: &Ambience) -> Result<()> {
     Err(Error::new(Code::RunNested, message).fix("cleo runs list --status running"))
 }
 
-/// Notes the criteria that each task has now, which count in the run and in whatever goes on with it.
+/// Notes the criteria that each task has now: they count in the run, also after it is resumed.
 fn pin_criteria(context: &mut Context, planned: &mut [Planned]) -> Result<()> {
     context.read(|transaction| {
         for one in planned {

@@ -152,7 +152,7 @@ impl Engine<'_> {
         let mut done = match self.done_at_home(id, epoch, !is_seen_whole) {
             Ok(done) => done,
             Err(error) => {
-                // What could not be proven is merged by nobody; where this fails, a resumed run does it.
+                // Unproven work is not left merged. Where this fails, resuming the run takes it back.
                 let _ = self.take_back_unproven(id);
                 return Err(error);
             }
