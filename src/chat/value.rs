@@ -61,7 +61,7 @@ fn fault(field: &Field, value: &Value) -> String {
     )
 }
 
-/// Returns the fields of a record that have an unknown option.
+/// Returns the fault of the first field of a record whose option is unknown.
 pub(crate) fn find_odd(fields: &'static [Field], record: &impl Serialize) -> Option<String> {
     let record = json!(record);
     fields.iter().find_map(|field| {
