@@ -1,5 +1,5 @@
-//! Packs the addresses that the loader fills in: they take a tenth of the room, and of the time. Folds functions with
-//! the same code, where nothing compares their addresses: only the linker that rustc brings for x86_64 can.
+//! Packs the addresses that the loader fills in: they take a tenth of the room, and of the time. Links the unwinder
+//! of gcc into the program: as a library it takes a twelfth of the time that `cleo --version` does.
 //! Compresses the files of `src/embedded.rs`.
 
 use std::path::{Path, PathBuf};
@@ -13,9 +13,9 @@ fn main() -> io::Result<()> {
     println!("cargo::rerun-if-changed=build.rs");
     if env::var("CARGO_CFG_TARGET_OS").is_ok_and(|system| system == "linux") {
         println!("cargo::rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
-        let target = env::var("TARGET").unwrap_or_default();
-        if target == "x86_64-unknown-linux-gnu" {
-            println!("cargo::rustc-link-arg-bins=-Wl,--icf=safe,-O2");
+        println!("cargo::rustc-link-arg-bins=-Wl,-O2");
+        if env::var("CARGO_CFG_TARGET_ENV").is_ok_and(|library| library == "gnu") {
+            println!("cargo::rustc-link-lib=static:-bundle=gcc_eh");
         }
     }
     let mut files = Vec::new();
