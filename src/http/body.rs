@@ -4,9 +4,11 @@
 
 use std::fmt;
 
-use serde::de::value::{MapDeserializer, SeqDeserializer};
-use serde::de::{DeserializeOwned, Deserializer, Error as _, IntoDeserializer, Visitor};
-use serde_json::Value;
+use serde::de::{
+    DeserializeOwned, DeserializeSeed, Deserializer, Error as _, IntoDeserializer, MapAccess,
+    SeqAccess, Visitor,
+};
+use serde_json::{Value, map};
 
 use crate::document;
 use crate::error::{Code, Error, Result, nearest};
@@ -30,12 +32,12 @@ pub(super) fn object(bytes: &[u8]) -> Result<Value> {
 }
 
 pub(super) fn read<T: DeserializeOwned>(value: Value) -> Result<T> {
-    serde_path_to_error::deserialize(Strict(value)).map_err(|fault| {
-        let (path, what) = (fault.path(), fault.inner());
-        match path.iter().next() {
-            Some(_) => Error::new(Code::InputInvalid, format!("{path}: {what}")),
-            None => refused(what),
-        }
+    T::deserialize(Strict(value)).map_err(|fault| match fault.path.is_empty() {
+        true => refused(&fault.what),
+        false => Error::new(
+            Code::InputInvalid,
+            format!("{}: {}", fault.path, fault.what),
+        ),
     })
 }
 
@@ -70,13 +72,31 @@ pub(super) fn unread(field: &str, known: &[&str]) -> String {
     }
 }
 
-/// What is wrong with a value.
+/// What is wrong with a value, and the path to it, such as `all[0].size`.
 #[derive(Debug)]
-struct Fault(String);
+struct Fault {
+    path: String,
+    what: String,
+}
+
+impl Fault {
+    fn in_field(mut self, name: &str) -> Fault {
+        let separator = match self.path.is_empty() || self.path.starts_with('[') {
+            true => "",
+            false => ".",
+        };
+        self.path.insert_str(0, &format!("{name}{separator}"));
+        self
+    }
+
+    fn in_item(self, index: usize) -> Fault {
+        self.in_field(&format!("[{index}]"))
+    }
+}
 
 impl fmt::Display for Fault {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&self.0)
+        formatter.write_str(&self.what)
     }
 }
 
@@ -84,24 +104,67 @@ impl std::error::Error for Fault {}
 
 impl serde::de::Error for Fault {
     fn custom<T: fmt::Display>(what: T) -> Fault {
-        Fault(what.to_string())
+        Fault {
+            path: String::new(),
+            what: what.to_string(),
+        }
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Fault {
-        Fault(unread(field, expected))
+        Fault::custom(unread(field, expected))
+    }
+}
+
+/// The fields of an object that were not read yet.
+struct Fields {
+    rest: map::IntoIter,
+    current: Option<(String, Value)>,
+}
+
+impl<'de> MapAccess<'de> for Fields {
+    type Error = Fault;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> std::result::Result<Option<K::Value>, Fault> {
+        self.current = self.rest.next();
+        let name = self.current.as_ref().map(|(name, _)| name.as_str());
+        name.map(|name| seed.deserialize(name.into_deserializer()))
+            .transpose()
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(
+        &mut self,
+        seed: V,
+    ) -> std::result::Result<V::Value, Fault> {
+        let (name, value) = self.current.take().unwrap_or_default();
+        seed.deserialize(Strict(value))
+            .map_err(|fault| fault.in_field(&name))
+    }
+}
+
+/// The items of a list that were not read yet.
+struct Items(std::iter::Enumerate<std::vec::IntoIter<Value>>);
+
+impl<'de> SeqAccess<'de> for Items {
+    type Error = Fault;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> std::result::Result<Option<T::Value>, Fault> {
+        let item = self.0.next();
+        item.map(|(n, item)| {
+            seed.deserialize(Strict(item))
+                .map_err(|fault| fault.in_item(n))
+        })
+        .transpose()
     }
 }
 
 /// A value of which an object is read from an object only.
 struct Strict(Value);
-
-impl<'de> IntoDeserializer<'de, Fault> for Strict {
-    type Deserializer = Strict;
-
-    fn into_deserializer(self) -> Strict {
-        self
-    }
-}
 
 impl<'de> Deserializer<'de> for Strict {
     type Error = Fault;
@@ -109,15 +172,17 @@ impl<'de> Deserializer<'de> for Strict {
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> std::result::Result<V::Value, Fault> {
         match self.0 {
             Value::Array(items) => {
-                let items = items.into_iter().map(Strict);
-                SeqDeserializer::new(items).deserialize_any(visitor)
+                let mut items = Items(items.into_iter().enumerate());
+                let read = visitor.visit_seq(&mut items)?;
+                match items.0.next() {
+                    None => Ok(read),
+                    Some((n, _)) => Err(Fault::custom(format!("there are more than {n} items"))),
+                }
             }
-            Value::Object(fields) => {
-                let fields = fields
-                    .into_iter()
-                    .map(|(name, value)| (name, Strict(value)));
-                MapDeserializer::new(fields).deserialize_any(visitor)
-            }
+            Value::Object(fields) => visitor.visit_map(Fields {
+                rest: fields.into_iter(),
+                current: None,
+            }),
             plain => plain.deserialize_any(visitor).map_err(Fault::custom),
         }
     }
@@ -150,7 +215,7 @@ impl<'de> Deserializer<'de> for Strict {
             Value::Object(_) => self.deserialize_any(visitor),
             other => {
                 let told = format!("invalid type: {}, expected an object", kind(other));
-                Err(Fault(told))
+                Err(Fault::custom(told))
             }
         }
     }
