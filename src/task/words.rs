@@ -27,6 +27,10 @@ macro_rules! words {
             type Err = String;
 
             fn from_str(text: &str) -> Result<Self, String> {
+                // Rows of the database hold the word itself.
+                if let Some(word) = $name::ALL.iter().find(|word| word.word() == text) {
+                    return Ok(*word);
+                }
                 let wanted = text.trim().to_ascii_lowercase().replace(['_', ' '], "-");
                 match wanted.as_str() {
                     $($word $(| $alias)* => Ok($name::$variant),)+

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use rusqlite::Row;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::document;
@@ -52,12 +53,12 @@ pub(super) fn unless_damaged<T: Default>(read: Result<T>) -> Result<T> {
     }
 }
 
-/// Reads a word of a closed set; a word that nobody knows is a broken database.
+/// Reads a word of a closed set; an unknown word is a damaged row.
 pub(super) fn word<T: std::str::FromStr<Err = String>>(
     row: &Row<'_>,
     column: usize,
 ) -> rusqlite::Result<T> {
-    let text: String = row.get(column)?;
+    let text = row.get_ref(column)?.as_str()?;
     text.parse()
         .map_err(|message: String| foreign(column, message.into()))
 }
@@ -80,10 +81,26 @@ pub(super) fn checked_id(
     }
 }
 
-pub(super) fn from_json<T: serde::de::DeserializeOwned>(
+/// Reads what [`list`] writes.
+pub(super) fn read_list<T: DeserializeOwned>(
     row: &Row<'_>,
     column: usize,
-) -> rusqlite::Result<T> {
+) -> rusqlite::Result<Vec<T>> {
+    match row.get_ref(column)?.as_str()? {
+        "[]" => Ok(Vec::new()),
+        _ => from_json(row, column),
+    }
+}
+
+/// Reads what [`object`] writes.
+pub(super) fn read_object(row: &Row<'_>, column: usize) -> rusqlite::Result<Map<String, Value>> {
+    match row.get_ref(column)?.as_str()? {
+        "{}" => Ok(Map::new()),
+        _ => from_json(row, column),
+    }
+}
+
+pub(super) fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
     let text = row.get_ref(column)?.as_str()?;
     serde_json::from_str(text).map_err(|cause| foreign(column, cause.into()))
 }

@@ -3,7 +3,8 @@
 use rusqlite::{Row, params};
 
 use super::columns::{
-    checked_id, from_json, json, list, object, read_id, refuse_deep, unless_damaged, word,
+    checked_id, json, list, object, read_id, read_list, read_object, refuse_deep, unless_damaged,
+    word,
 };
 use super::{SqliteTransaction, graph};
 use crate::error::{Code, Result};
@@ -335,27 +336,24 @@ pub(super) fn read_task(row: &Row<'_>) -> rusqlite::Result<Task> {
         size: row
             .get::<_, Option<String>>(8)?
             .and_then(|size| size.parse().ok()),
-        files: from_json(row, 9)?,
-        acceptance: from_json(row, 10)?,
-        deliverables: from_json(row, 11)?,
-        notes: from_json(row, 12)?,
+        files: read_list(row, 9)?,
+        acceptance: read_list(row, 10)?,
+        deliverables: read_list(row, 11)?,
+        notes: read_list(row, 12)?,
         assigned_agent: row.get(13)?,
         due: row.get(14)?,
         estimate: row.get(15)?,
         feature: row.get(16)?,
         key: row.get(17)?,
-        extra: from_json(row, 18)?,
+        extra: read_object(row, 18)?,
         created_at: row.get(19)?,
         updated_at: row.get(20)?,
         started_at: row.get(21)?,
         completed_at: row.get(22)?,
         cancelled_at: row.get(23)?,
         archived_at: row.get(24)?,
-        depends: from_json::<Vec<u32>>(row, 25)?
-            .into_iter()
-            .map(TaskId)
-            .collect(),
-        labels: from_json(row, 26)?,
+        depends: read_list::<u32>(row, 25)?.into_iter().map(TaskId).collect(),
+        labels: read_list(row, 26)?,
     })
 }
 
@@ -364,7 +362,7 @@ fn salvage_task(row: &Row<'_>) -> rusqlite::Result<Task> {
     let id = read_id(row)?;
     let text = |column| row.get::<_, String>(column).unwrap_or_default();
     let optional = |column| row.get::<_, Option<String>>(column).unwrap_or_default();
-    let depends = from_json::<Vec<u32>>(row, 25).unwrap_or_default();
+    let depends = read_list::<u32>(row, 25).unwrap_or_default();
     Ok(Task {
         uid: text(27),
         description: text(2),
@@ -373,20 +371,20 @@ fn salvage_task(row: &Row<'_>) -> rusqlite::Result<Task> {
         parent: row.get::<_, Option<u32>>(5).unwrap_or_default().map(TaskId),
         priority: word(row, 6).unwrap_or(Priority::Medium),
         phase: optional(7),
-        files: from_json(row, 9).unwrap_or_default(),
-        acceptance: from_json(row, 10).unwrap_or_default(),
-        deliverables: from_json(row, 11).unwrap_or_default(),
-        notes: from_json(row, 12).unwrap_or_default(),
+        files: read_list(row, 9).unwrap_or_default(),
+        acceptance: read_list(row, 10).unwrap_or_default(),
+        deliverables: read_list(row, 11).unwrap_or_default(),
+        notes: read_list(row, 12).unwrap_or_default(),
         assigned_agent: optional(13),
         key: optional(17),
-        extra: from_json(row, 18).unwrap_or_default(),
+        extra: read_object(row, 18).unwrap_or_default(),
         updated_at: text(20),
         started_at: optional(21),
         completed_at: optional(22),
         cancelled_at: optional(23),
         archived_at: optional(24),
         depends: depends.into_iter().map(TaskId).collect(),
-        labels: from_json(row, 26).unwrap_or_default(),
+        labels: read_list(row, 26).unwrap_or_default(),
         ..Task::new(id, &text(1), &text(19))
     })
 }

@@ -1,6 +1,7 @@
 //! cleo's own JSON lines: one task a line, made for version control. A changed task is a changed
 //! line, and what is empty is not written.
 
+use foldhash::fast::FixedState;
 use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::Value;
@@ -23,7 +24,7 @@ pub(crate) fn line(mut task: Task) -> serde_json::Result<String> {
     task.notes = merge_notes(&[], task.notes);
     let line = serde_json::to_string(&task)?;
     // The fields in the order of `Task`.
-    let mut fields: IndexMap<String, &RawValue> = serde_json::from_str(&line)?;
+    let mut fields: IndexMap<&str, &RawValue, FixedState> = serde_json::from_str(&line)?;
     fields.retain(|_, value| !["null", "\"\"", "[]", "{}"].contains(&value.get()));
     serde_json::to_string(&fields)
 }

@@ -6,7 +6,7 @@ use crate::agent::Agent;
 use crate::agent::draft::is_plain_id;
 use crate::error::Result;
 use crate::store::agency::Agents;
-use crate::store::sqlite::columns::{checked_id, from_json, word};
+use crate::store::sqlite::columns::{checked_id, read_list, word};
 use crate::store::sqlite::open::Open;
 
 const COLUMNS: &str = "id, kind, user_id, name, description, role, objective, prompt, model,
@@ -105,13 +105,13 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Agent> {
         max_tokens: row.get(10)?,
         color: row.get(11)?,
         icon: row.get(12)?,
-        tags: from_json(row, 13)?,
-        tools: from_json(row, 14)?,
-        intents: from_json(row, 15)?,
+        tags: read_list(row, 13)?,
+        tools: read_list(row, 14)?,
+        intents: read_list(row, 15)?,
         capability: row.get(16)?,
-        skills: from_json(row, 17)?,
+        skills: read_list(row, 17)?,
         endpoint: row.get(18)?,
-        command: from_json(row, 19)?,
+        command: read_list(row, 19)?,
         healthcheck: row.get(20)?,
         timeout_ms: row.get(21)?,
         status: word(row, 22)?,
