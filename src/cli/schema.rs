@@ -78,6 +78,6 @@ fn text(command: &str) -> Option<String> {
 fn names() -> Vec<String> {
     let names = embedded::names(FOLDER).filter_map(|name| name.strip_suffix(".json"));
     let mut names: Vec<String> = names.map(str::to_string).collect();
-    names.sort();
+    names.sort_unstable();
     names
 }

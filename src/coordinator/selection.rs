@@ -133,7 +133,7 @@ fn ordered(
     });
     let chains = longest(edges.collect());
     let mut ids: Vec<TaskId> = nodes.keys().copied().collect();
-    ids.sort_by_key(|id| (nodes[id].priority, Reverse(chains.length(id.0)), *id));
+    ids.sort_unstable_by_key(|id| (nodes[id].priority, Reverse(chains.length(id.0)), *id));
     ids
 }
 

@@ -195,6 +195,6 @@ pub(super) fn kept(events: &[Event]) -> Vec<KeptTree> {
         .into_values()
         .filter(|tree| Path::new(&tree.worktree).is_dir())
         .collect();
-    kept.sort_by_key(|tree| tree.task_id);
+    kept.sort_unstable_by_key(|tree| tree.task_id);
     kept
 }

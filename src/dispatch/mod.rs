@@ -189,7 +189,7 @@ fn by_label(subject: &Subject, skills: &[Skill]) -> Vec<Candidate> {
         .iter()
         .map(|label| normalize(label.trim()))
         .collect();
-    labels.sort();
+    labels.sort_unstable();
     labels.dedup();
     let mut ranked = Vec::new();
     for (order, skill) in skills.iter().enumerate().filter(|(_, skill)| skill.active) {

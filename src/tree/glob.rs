@@ -77,7 +77,7 @@ impl Globs {
             return vec![PathBuf::new()];
         }
         let mut folders: Vec<PathBuf> = self.patterns.iter().map(|text| base(text)).collect();
-        folders.sort();
+        folders.sort_unstable();
         folders.dedup_by(|later, earlier| later.starts_with(earlier));
         folders
     }

@@ -126,7 +126,7 @@ fn listed(root: &Path, globs: &Globs) -> Result<Listed> {
         paths.retain(|path| globs.has(path));
         paths.extend(globs.plain().map(PathBuf::from).filter(is_file));
         paths.retain(|path| counts(path));
-        paths.sort();
+        paths.sort_unstable();
         paths.dedup();
         paths
     }))

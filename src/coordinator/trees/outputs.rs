@@ -56,7 +56,7 @@ impl Outputs {
             found: Outputs::default(),
         };
         look.walk();
-        look.found.paths.sort();
+        look.found.paths.sort_unstable();
         look.found
     }
 

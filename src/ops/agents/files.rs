@@ -134,7 +134,7 @@ fn paths(folder: &Path) -> Vec<PathBuf> {
     };
     let paths = entries.flatten().map(|entry| entry.path()).filter(fits);
     let mut paths: Vec<_> = paths.take(FILES_MAX).collect();
-    paths.sort();
+    paths.sort_unstable();
     paths
 }
 

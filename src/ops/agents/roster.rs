@@ -139,6 +139,6 @@ fn files(workspace: &Workspace) -> Files {
         Some((entry.file_name(), data.len(), data.modified().ok()))
     });
     let mut files: Files = described.collect();
-    files.sort();
+    files.sort_unstable();
     files
 }

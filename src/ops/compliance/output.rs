@@ -76,7 +76,7 @@ pub(super) fn reports(
 ) -> Result<Vec<TaskReport>> {
     let is_done = |it: &&Worked| it.task.status == Status::Done;
     let mut done: Vec<&Worked> = worked.iter().filter(is_done).collect();
-    done.sort_by_key(|it| it.task.id);
+    done.sort_unstable_by_key(|it| it.task.id);
     let ids: Vec<TaskId> = done.iter().map(|it| it.task.id).collect();
     let mut gates = transaction.gates_of(&ids)?;
     let spawns = done.iter().filter_map(|it| it.spawn.as_ref());

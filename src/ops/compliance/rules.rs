@@ -97,7 +97,7 @@ fn checked(
     evidence: String,
     mut tasks: Vec<TaskId>,
 ) -> RuleReport {
-    tasks.sort();
+    tasks.sort_unstable();
     tasks.dedup();
     let total = tasks.len();
     tasks.truncate(NAMED);

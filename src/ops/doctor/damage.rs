@@ -120,7 +120,7 @@ fn permissions(workspace: &Workspace) -> Finding {
     let check = "workspace.permissions";
     let open = [workspace.database(), workspace.agency()];
     let mut open: Vec<_> = open.iter().flat_map(|path| open_to_others(path)).collect();
-    open.sort();
+    open.sort_unstable();
     open.dedup();
     if open.is_empty() {
         return Finding::ok(check, "no other account may read the databases");

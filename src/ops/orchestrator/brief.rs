@@ -254,7 +254,7 @@ fn waiting(
         }
         waiting.push((task, needs));
     }
-    waiting.sort_by_key(|(task, _)| task.id);
+    waiting.sort_unstable_by_key(|(task, _)| task.id);
     Ok(waiting)
 }
 

@@ -106,7 +106,7 @@ fn outputs(root: &Path, folder: &Path, task: Option<TaskId>) -> Result<Vec<Outpu
         });
     }
     // Of one try, what it wrote comes before what it complained of.
-    outputs.sort_by_key(|one| (one.task_id, one.attempt, one.stream == "err"));
+    outputs.sort_unstable_by_key(|one| (one.task_id, one.attempt, one.stream == "err"));
     Ok(outputs)
 }
 

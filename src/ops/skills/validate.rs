@@ -92,7 +92,7 @@ fn skill_folders(path: &Path) -> Result<Vec<PathBuf>> {
         .filter_map(|entry| Some(entry.ok()?.path()))
         .collect();
     folders.retain(|folder| skill_file(folder).is_some());
-    folders.sort();
+    folders.sort_unstable();
     if folders.is_empty() {
         folders.push(path.to_path_buf());
     }

@@ -183,7 +183,7 @@ fn is_of_input(code: Code) -> bool {
 
 fn changes(then: &Receipt, now: &Receipt) -> Vec<Change> {
     let mut names: Vec<&String> = then.inputs.keys().chain(now.inputs.keys()).collect();
-    names.sort();
+    names.sort_unstable();
     names.dedup();
     let changed = names
         .into_iter()

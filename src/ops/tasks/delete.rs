@@ -91,7 +91,7 @@ fn released(tasks: &dyn Transaction, going: &[TaskId]) -> Result<Vec<TaskId>> {
         released.extend(tasks.dependents(*id)?);
     }
     released.retain(|id| !going.contains(id));
-    released.sort();
+    released.sort_unstable();
     released.dedup();
     Ok(released)
 }

@@ -50,7 +50,7 @@ impl Plan {
         let graph = reachable(self.places.keys().copied(), waits)?;
         let groups = in_circles(&graph).into_iter();
         let mut groups: Vec<Group> = groups.map(Group::from_iter).collect();
-        groups.sort();
+        groups.sort_unstable();
         Ok(groups)
     }
 
