@@ -1,5 +1,6 @@
 //! A task before it is stored: how one is read from JSON, and what it takes to be a task.
 
+use clap::Args;
 use serde::Deserialize;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde_json::error::Category;
@@ -81,30 +82,97 @@ impl<'de> Deserialize<'de> for Reference {
     }
 }
 
+// A doc comment would become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Draft {
+    /// One line that leads with its verb
+    #[arg(
+        required_unless_present = "batch",
+        default_value = "",
+        hide_default_value = true
+    )]
     pub(crate) title: String,
+
+    /// Full text of the task
+    #[arg(
+        long,
+        short,
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true
+    )]
     pub(crate) description: String,
+
+    /// Kind of work: epic, task, subtask, research, testing, documentation, …
+    #[arg(long = "type", short = 't', value_name = "TYPE")]
     #[serde(rename = "type")]
     pub(crate) kind: Option<TaskType>,
-    pub(crate) parent: Option<Reference>,
-    pub(crate) depends: Vec<Reference>,
+
+    /// Label; may be repeated or separated by commas
+    #[arg(long = "label", short, value_name = "LABEL", value_delimiter = ',')]
     pub(crate) labels: Vec<String>,
+
+    /// Task that must be done first (T2, or @key); may be repeated or separated by commas
+    #[arg(long, value_name = "TASK", value_delimiter = ',')]
+    pub(crate) depends: Vec<Reference>,
+
+    /// Task that this one is a part of (T1, or @key)
+    #[arg(long, value_name = "TASK")]
+    pub(crate) parent: Option<Reference>,
+
+    /// critical, high, medium or low
+    #[arg(long, short, value_name = "PRIORITY")]
     pub(crate) priority: Option<Priority>,
+
+    /// Phase that it belongs to
+    #[arg(long, value_name = "SLUG")]
     pub(crate) phase: Option<String>,
+
+    /// small, medium or large
+    #[arg(long, value_name = "SIZE")]
     pub(crate) size: Option<Size>,
-    pub(crate) files: Vec<String>,
+
+    /// Criterion by which the work is accepted, perhaps with a command: 'tests pass :: cargo test';
+    /// may be repeated
+    #[arg(long, value_name = "TEXT")]
     pub(crate) acceptance: Vec<String>,
+
+    /// File or glob that the work touches; may be repeated
+    #[arg(long = "file", value_name = "PATH")]
+    pub(crate) files: Vec<String>,
+
+    /// What the work leaves behind; may be repeated
+    #[arg(long = "deliverable", value_name = "TEXT")]
     pub(crate) deliverables: Vec<String>,
+
+    /// Note; may be repeated
+    #[arg(long = "note", value_name = "TEXT")]
     pub(crate) notes: Vec<String>,
+
+    /// Agent that it is assigned to
+    #[arg(long = "agent", value_name = "AGENT")]
     pub(crate) assigned_agent: Option<String>,
+
+    /// When it is due: a date or an RFC 3339 time
+    #[arg(long, value_name = "DATE")]
     pub(crate) due: Option<String>,
+
+    /// Estimated hours
+    #[arg(long, value_name = "HOURS")]
     pub(crate) estimate: Option<f64>,
+
+    /// Feature that it belongs to
+    #[arg(long, value_name = "NAME")]
     pub(crate) feature: Option<String>,
+
+    /// Add the task only if no task has this key yet
+    #[arg(long, value_name = "KEY")]
     pub(crate) key: Option<String>,
+
     /// The line of a batch that it stands on.
+    #[arg(skip)]
     #[serde(skip)]
     pub(crate) line: Option<usize>,
 }

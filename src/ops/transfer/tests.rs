@@ -144,7 +144,7 @@ fn edit(context: &mut Context, step: usize, edit: &Edit, at: usize) {
         Edit::Free => {
             let depends = context.read(|transaction| transaction.depends(id)).unwrap();
             Patch {
-                remove_depends: depends,
+                remove_depends: depends.iter().map(TaskId::to_string).collect(),
                 ..patch
             }
         }
