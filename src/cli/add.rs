@@ -47,14 +47,12 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 }
 
 fn add_one(face: &mut Face<'_>, draft: Draft) -> Result<ExitCode> {
-    for (option, items) in [
+    refuse_blank([
         ("acceptance", &draft.acceptance),
         ("file", &draft.files),
         ("deliverable", &draft.deliverables),
         ("label", &draft.labels),
-    ] {
-        refuse_blank(option, items)?;
-    }
+    ])?;
     let typed = draft.acceptance.clone();
     let mut context = face.context()?;
     let added = tasks::add(&mut context, vec![draft])?;

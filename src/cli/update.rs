@@ -44,14 +44,12 @@ pub(super) struct Updated {
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let id = arguments.task;
     let mut patch = arguments.patch;
-    for (option, items) in [
+    refuse_blank([
         ("acceptance", &patch.add_acceptance),
         ("file", &patch.add_files),
         ("deliverable", &patch.add_deliverables),
         ("label", &patch.add_labels),
-    ] {
-        refuse_blank(option, items)?;
-    }
+    ])?;
     let gates = arguments.require_gates.iter();
     patch.require_gates = gates.map(|gate| gate.parse()).collect::<Result<_>>()?;
     if patch.is_empty() {

@@ -82,19 +82,13 @@ const EMPTIED: [(&str, &str, ListField); 6] = [
 ];
 
 /// Columns that only the server says.
-const OWN: [&str; 13] = [
+const OWN: [&str; 7] = [
     "id",
-    "user_id",
     "userId",
-    "created_by",
     "createdBy",
-    "created_at",
     "createdAt",
-    "updated_at",
     "updatedAt",
-    "started_at",
     "startedAt",
-    "completed_at",
     "completedAt",
 ];
 

@@ -2,7 +2,6 @@
 
 use clap::Args;
 use serde::Deserialize;
-use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde_json::error::Category;
 
 use super::rules::check_files;
@@ -11,6 +10,7 @@ use super::rules::{
     check_word,
 };
 use super::{Priority, Size, TaskType};
+use crate::document::Parts;
 use crate::error::{Code, Error, Result, nearest};
 use crate::gate::Criterion;
 use crate::id::TaskId;
@@ -181,19 +181,23 @@ impl Draft {
     /// Reads a draft from the text of a JSON object. An unknown field is refused with the nearest
     /// known one, a wrong value with the name of its field.
     pub(crate) fn from_json(text: &[u8]) -> Result<Draft> {
-        let names: Names =
-            serde_json::from_slice(text).map_err(|cause| match cause.classify() {
+        let Parts(parts) = serde_json::from_slice(text).map_err(|cause| {
+            let what = without_place(&cause);
+            match cause.classify() {
+                Category::Data if what.ends_with("is there twice") => {
+                    Error::new(Code::TaskInvalid, what)
+                }
                 Category::Data => Error::new(
                     Code::TaskInvalid,
                     "a task is written as one JSON object on one line",
                 ),
                 _ => {
-                    let (column, what) = (cause.column(), without_place(&cause));
-                    let message = format!("no JSON at column {column}: {what}");
+                    let message = format!("no JSON at column {}: {what}", cause.column());
                     Error::new(Code::BatchInvalid, message)
                 }
-            })?;
-        refuse_unknown(&names.0)?;
+            }
+        })?;
+        refuse_unknown(parts.keys())?;
         let mut json = serde_json::Deserializer::from_slice(text);
         serde_path_to_error::deserialize(&mut json).map_err(|cause| {
             let what = without_place(cause.inner());
@@ -239,35 +243,6 @@ impl Draft {
     }
 }
 
-/// Names of the fields of a JSON object, in order.
-struct Names(Vec<String>);
-
-impl<'de> Deserialize<'de> for Names {
-    fn deserialize<D: serde::Deserializer<'de>>(
-        deserializer: D,
-    ) -> std::result::Result<Names, D::Error> {
-        deserializer.deserialize_map(NamesVisitor)
-    }
-}
-
-struct NamesVisitor;
-
-impl<'de> Visitor<'de> for NamesVisitor {
-    type Value = Names;
-
-    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Names, A::Error> {
-        let mut names = Vec::new();
-        while let Some((name, _)) = map.next_entry::<String, IgnoredAny>()? {
-            names.push(name);
-        }
-        Ok(Names(names))
-    }
-}
-
 /// Returns what a parser says without the place, which it only knows within its own line.
 fn without_place(cause: &serde_json::Error) -> String {
     let what = cause.to_string();
@@ -277,16 +252,8 @@ fn without_place(cause: &serde_json::Error) -> String {
         .to_string()
 }
 
-fn refuse_unknown(names: &[String]) -> Result<()> {
-    if let Some(name) = names
-        .iter()
-        .enumerate()
-        .find(|(at, name)| names[..*at].contains(name))
-    {
-        let message = format!("the field `{}` stands twice", name.1);
-        return Err(Error::new(Code::TaskInvalid, message));
-    }
-    let Some(name) = names.iter().find(|name| !FIELDS.contains(&name.as_str())) else {
+fn refuse_unknown<'a>(mut names: impl Iterator<Item = &'a String>) -> Result<()> {
+    let Some(name) = names.find(|name| !FIELDS.contains(&name.as_str())) else {
         return Ok(());
     };
     let hint = match (name.as_str(), nearest(name, FIELDS.iter().copied())) {
@@ -330,7 +297,7 @@ mod tests {
             ),
             (
                 r#"{"title": "a", "title": "b"}"#,
-                "the field `title` stands twice",
+                "the field `title` is there twice",
             ),
         ] {
             let error = Draft::from_json(text.as_bytes()).unwrap_err();
