@@ -51,7 +51,7 @@ pub(crate) fn drive(
     let log = Log::begin(&job.raw)?;
     let begun = Instant::now();
     let (mut child, ends, strays) = start(command(&invocation, job)?)?;
-    let pipes = Pipes::of(&mut child, ends, &job.prompt, log);
+    let pipes = Pipes::new(&mut child, ends, &job.prompt, log);
     tell(Sign::Started(child.id(), orphans::born(child.id())));
     let mut attempt = Attempt {
         pipes,

@@ -64,7 +64,7 @@ impl Log {
     }
 
     fn put(&mut self, stream: Stream, text: &str, beyond: usize) -> Result<()> {
-        // The clock of the wall goes on while the machine sleeps, but it may be set back.
+        // The wall clock includes the time in which the machine sleeps, but may be set back.
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
         let now = since.map_or(0, |since| since.as_millis());
         self.ms = self.ms.max(i64::try_from(now).unwrap_or(i64::MAX));

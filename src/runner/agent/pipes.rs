@@ -58,7 +58,7 @@ pub(super) struct Pipes {
 }
 
 impl Pipes {
-    pub(super) fn of(child: &mut Child, [out, err]: Ends, prompt: &str, log: Log) -> Pipes {
+    pub(super) fn new(child: &mut Child, [out, err]: Ends, prompt: &str, log: Log) -> Pipes {
         let input = child.stdin.take();
         // A prompt may be longer than a pipe holds, and who does not read it holds up nothing.
         let input = input.filter(|input| rustix::io::ioctl_fionbio(input, true).is_ok());

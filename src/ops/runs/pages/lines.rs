@@ -203,11 +203,11 @@ impl Lines<'_> {
         let n = n - self.before.len();
         match n.checked_sub(self.written.total()) {
             Some(n) => Ok(self.found.told(self.since[n])),
-            None => self.said(n),
+            None => self.read_line(n),
         }
     }
 
-    fn said(&mut self, n: usize) -> Result<Raw> {
+    fn read_line(&mut self, n: usize) -> Result<Raw> {
         let Some(line) = self.written.line(n)? else {
             return Ok(self.more());
         };
