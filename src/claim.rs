@@ -22,7 +22,6 @@ const END_OF_TIME: &str = "9999-12-31T23:59:59.999Z";
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Claim {
-    /// The task.
     pub(crate) task: TaskId,
     /// How many times the task has been claimed.
     pub(crate) epoch: u32,

@@ -42,6 +42,18 @@ pub(crate) fn depth_of(value: &Value) -> usize {
     1 + inner.unwrap_or(0)
 }
 
+/// Names the kind of a value.
+pub(crate) fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}
+
 /// Returns what follows the text whose first quote has just been read.
 fn after_text(mut rest: &[u8]) -> &[u8] {
     while let Some(at) = memchr::memchr2(b'"', b'\\', rest) {
@@ -156,21 +168,13 @@ pub(crate) struct Object(pub(crate) Map<String, Value>);
 
 impl<'de> Deserialize<'de> for Object {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Object, D::Error> {
-        from.deserialize_map(Fields)
-    }
-}
-
-struct Fields;
-
-impl<'de> Visitor<'de> for Fields {
-    type Value = Object;
-
-    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Object, A::Error> {
-        Within(&Cell::new(usize::MAX)).fields(fields).map(Object)
+        match Within(&Cell::new(usize::MAX)).deserialize(from)? {
+            Value::Object(fields) => Ok(Object(fields)),
+            other => {
+                let what = format!("invalid type: {}, expected an object", kind_of(&other));
+                Err(D::Error::custom(what))
+            }
+        }
     }
 }
 
@@ -215,15 +219,6 @@ impl Within<'_> {
         self.0
             .set(left.ok_or_else(|| E::custom("it is larger than it may be"))?);
         Ok(())
-    }
-
-    fn fields<'de, A: MapAccess<'de>>(self, mut fields: A) -> Result<Map<String, Value>, A::Error> {
-        let mut map = Map::new();
-        while let Some(name) = fields.next_key_seed(Name(&map))? {
-            self.spend(ITEM + name.len())?;
-            map.insert(name, fields.next_value_seed(self)?);
-        }
-        Ok(map)
     }
 }
 
@@ -285,10 +280,6 @@ impl<'de> Visitor<'de> for Within<'_> {
         Ok(value.into())
     }
 
-    fn visit_none<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
     fn visit_unit<E>(self) -> Result<Value, E> {
         Ok(Value::Null)
     }
@@ -307,8 +298,13 @@ impl<'de> Visitor<'de> for Within<'_> {
         Ok(list.into())
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Value, A::Error> {
-        self.fields(fields).map(Value::Object)
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
+        let mut map = Map::new();
+        while let Some(name) = fields.next_key_seed(Name(&map))? {
+            self.spend(ITEM + name.len())?;
+            map.insert(name, fields.next_value_seed(self)?);
+        }
+        Ok(Value::Object(map))
     }
 }
 
@@ -354,14 +350,6 @@ mod tests {
     }
 
     #[test]
-    fn a_field_that_stands_twice_is_refused_at_its_place() {
-        let fault = json("{\"a\":1,\n\"a\":2}", 1_000).unwrap_err().to_string();
-        assert!(fault.contains("`a` is there twice at line 2"), "{fault}");
-        let fault = yaml("b:\n  a: 1\n  a: 2\n", 1_000).unwrap_err().to_string();
-        assert!(fault.contains("`a` is there twice"), "{fault}");
-    }
-
-    #[test]
     fn fields_are_those_of_an_object_and_none_stands_twice_however_deep() {
         let Object(fields) = serde_json::from_str("{\"a\":{\"b\":[1]}}").unwrap();
         assert_eq!(Value::Object(fields), json!({"a": {"b": [1]}}));
@@ -377,6 +365,8 @@ mod tests {
 
     #[test]
     fn a_field_that_is_there_twice_is_told_with_its_line() {
+        let fault = json("{\"a\":1,\n\"a\":2}", 1_000).unwrap_err().to_string();
+        assert!(fault.contains("`a` is there twice at line 2"), "{fault}");
         let told = |text: &str| yaml(text, 1_000).unwrap_err().to_string();
         assert_eq!(
             told("a: 1\nb:\n  c: 2\n  c: 3\n"),

@@ -42,9 +42,7 @@ pub(crate) struct Prepared {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct UsedProtocol {
-    /// Its name.
     pub(crate) name: String,
-    /// Its version.
     pub(crate) version: String,
     /// Digest of its text before tokens are replaced.
     pub(crate) digest: String,

@@ -5,12 +5,15 @@ mod check;
 #[cfg(test)]
 mod tests;
 
+use clap::Args;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use self::check::check;
 pub(crate) use self::check::require_prompt;
 use super::{Agent, Kind};
+#[cfg(feature = "schemas")]
+use super::{AgentStatus, Role};
 use crate::error::{Code, Error, Result, shortened};
 use crate::id;
 use crate::task::rules::check_list;
@@ -27,49 +30,116 @@ const DIGITS: usize = 8;
 /// Longest account of what is wrong with a value, in characters.
 const FAULT_MAX: usize = 160;
 
-/// Fields of an agent; what is left out stays as it is, or is the default.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+// Fields of an agent; what is left out stays as it is, or is the default. A doc comment would become the help of
+// the commands.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", schemars(rename_all = "snake_case"))]
+#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize)]
 #[serde(rename_all = "camelCase", expecting = "the fields of an agent")]
 pub(crate) struct Draft {
+    #[arg(skip)]
     pub(crate) id: Option<String>,
-    /// `http` or `cli` makes it a worker.
+
+    /// `http` or `cli` makes it a worker, and so does an endpoint or a command.
+    #[arg(skip)]
     #[serde(rename = "type", alias = "kind")]
+    #[cfg_attr(feature = "schemas", schemars(with = "Option<Kind>"))]
     pub(crate) kind: Option<String>,
+
+    #[arg(skip)]
     pub(crate) name: Option<String>,
+
+    /// What it is good at; its words bring messages to it
+    #[arg(long, short, value_name = "TEXT")]
     pub(crate) description: Option<String>,
-    pub(crate) role: Option<String>,
+
+    /// What it works towards; its words bring messages to it
+    #[arg(long, value_name = "TEXT")]
     pub(crate) objective: Option<String>,
+
+    /// What a model is told before the message
+    #[arg(long, value_name = "TEXT")]
     #[serde(alias = "systemPrompt")]
     pub(crate) prompt: Option<String>,
-    pub(crate) model: Option<String>,
-    /// From 0 to 2.
-    pub(crate) temperature: Option<f64>,
-    /// Most tokens of an answer.
-    #[serde(alias = "max_tokens")]
-    pub(crate) max_tokens: Option<u32>,
-    /// `#RRGGBB`.
-    pub(crate) color: Option<String>,
-    pub(crate) icon: Option<String>,
+
+    /// Word or words by which messages reach it (repeat, or separate with commas)
+    #[arg(long = "tag", value_name = "TAG", value_delimiter = ',')]
     #[serde(deserialize_with = "words", default)]
     pub(crate) tags: Option<Vec<String>>,
+
+    /// supervisor, specialist or custom
+    #[arg(long, value_name = "ROLE")]
+    #[cfg_attr(feature = "schemas", schemars(with = "Option<Role>"))]
+    pub(crate) role: Option<String>,
+
+    /// active, paused or archived
+    #[arg(long, value_name = "STATUS")]
+    #[cfg_attr(feature = "schemas", schemars(with = "Option<AgentStatus>"))]
+    pub(crate) status: Option<String>,
+
+    /// Model that answers
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+
+    /// How freely it answers, from 0 to 2
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[cfg_attr(feature = "schemas", schemars(range(min = 0, max = 2)))]
+    pub(crate) temperature: Option<f64>,
+
+    /// Most tokens of an answer
+    #[arg(long, value_name = "N")]
+    #[serde(alias = "max_tokens")]
+    pub(crate) max_tokens: Option<u32>,
+
+    /// Colour in pictures, such as #6B7280
+    #[arg(id = "agent_color", long = "agent-color", value_name = "COLOUR")]
+    pub(crate) color: Option<String>,
+
+    /// Name of its icon
+    #[arg(long, value_name = "NAME")]
+    pub(crate) icon: Option<String>,
+
+    /// Tool that it may use (repeat, or separate with commas)
+    #[arg(long = "tool", value_name = "TOOL", value_delimiter = ',')]
     #[serde(deserialize_with = "words", default)]
     pub(crate) tools: Option<Vec<String>>,
+
+    /// What a worker can be asked for, such as summary.create (repeat)
+    #[arg(long = "intent", value_name = "INTENT", value_delimiter = ',')]
     #[serde(deserialize_with = "words", default)]
     pub(crate) intents: Option<Vec<String>>,
+
+    /// The one thing that it offers to plans
+    #[arg(long, value_name = "NAME")]
     pub(crate) capability: Option<String>,
+
+    /// What it can do, for plans (repeat, or separate with commas)
+    #[arg(long = "skill", value_name = "SKILL", value_delimiter = ',')]
     #[serde(deserialize_with = "words", default)]
     pub(crate) skills: Option<Vec<String>>,
+
+    /// Address of a worker that is reached by HTTP
+    #[arg(long, value_name = "URL")]
     pub(crate) endpoint: Option<String>,
+
     /// Program and arguments of a worker: a list, or one line split like a shell's, without a shell.
+    #[arg(skip)]
     #[serde(deserialize_with = "command", default)]
     pub(crate) command: Option<Vec<String>>,
+
+    /// Address that says whether a worker is there
+    #[arg(long, value_name = "URL")]
     pub(crate) healthcheck: Option<String>,
-    /// How long a worker may take, in milliseconds.
+
+    /// How long a worker may take, in milliseconds
+    #[arg(long, value_name = "MS")]
     #[serde(alias = "timeout_ms")]
     pub(crate) timeout_ms: Option<u32>,
-    pub(crate) status: Option<String>,
+
     /// Everything else, which cleo does not use.
+    #[arg(skip)]
     #[serde(flatten)]
+    #[cfg_attr(feature = "schemas", schemars(skip))]
     pub(crate) other: Map<String, Value>,
 }
 
@@ -115,6 +185,19 @@ fn command<'de, D: Deserializer<'de>>(
 }
 
 impl Draft {
+    /// Fills what is left out by what another draft says.
+    pub(crate) fn or(self, below: Draft) -> Draft {
+        macro_rules! joined {
+            ($($field:ident)+) => {
+                Draft { $($field: self.$field.or(below.$field),)+ other: below.other }
+            };
+        }
+        joined! {
+            id kind name description objective prompt tags role status model temperature max_tokens color icon
+            tools intents capability skills endpoint command healthcheck timeout_ms
+        }
+    }
+
     /// Reads a draft from a JSON object. The error of an invalid value names its field and quotes at most a
     /// line.
     pub(crate) fn from_value(value: Value) -> Result<Draft> {

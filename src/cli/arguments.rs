@@ -189,11 +189,12 @@ pub(super) enum Color {
     Never,
 }
 
-/// Refuses an empty item of a list, which says nothing and would be dropped.
-pub(super) fn refuse_blank(option: &str, items: &[String]) -> Result<()> {
-    if !items.iter().any(|item| item.trim().is_empty()) {
+/// Refuses an empty item of the lists of some options, which says nothing and would be dropped.
+pub(super) fn refuse_blank(lists: [(&str, &Vec<String>); 4]) -> Result<()> {
+    let is_blank = |list: &Vec<String>| list.iter().any(|item| item.trim().is_empty());
+    let Some((option, _)) = lists.into_iter().find(|(_, list)| is_blank(list)) else {
         return Ok(());
-    }
+    };
     let message = format!("--{option} is empty, and says nothing");
     Err(Error::new(Code::TaskInvalid, message))
 }

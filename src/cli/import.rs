@@ -41,7 +41,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let mut context = face.context()?;
-    let imported = transfer::import(&mut context, &arguments.file, arguments.request)?;
+    let imported = transfer::import(&mut context, &arguments.file, &arguments.request)?;
     let refused = imported.error.is_some();
     let (report, warnings) = (&imported.report, &imported.warnings);
     face.outcome(report, imported.error, warnings, |screen| {
@@ -153,9 +153,6 @@ fn details(screen: &mut Screen, report: &Report) {
         screen
             .say(Tone::Bad, "  wait for each other: ")
             .line(Tone::Plain, circle.members.join(", "));
-        for reading in &circle.readings {
-            screen.line(Tone::Dim, format!("    {reading}"));
-        }
     }
     list(screen, Tone::Warn, &report.changed, |changed| {
         (format!("{}: ", changed.id), changed.reason.clone())

@@ -16,7 +16,7 @@ use crate::error::{Code, Error, Result};
 use crate::file::{Line, Lines};
 use crate::id::TaskId;
 use crate::ops::Surroundings;
-use crate::ops::skills::{self, Listed, Shown, SkillInfo, Validated};
+use crate::ops::skills::{self, Shown, SkillInfo, Validated};
 use crate::skill::front_matter::Fault;
 
 #[derive(Subcommand)]
@@ -50,19 +50,13 @@ pub(super) struct ListArguments {
 fn list(face: &mut Face<'_>, arguments: ListArguments) -> Result<ExitCode> {
     let listed = skills::list(&face.surroundings()?, arguments.tier)?;
     face.reply(&listed, &listed.warnings, |screen| {
-        show_list(screen, &listed)
+        let rows = listed.skills.iter().map(skill_row).collect();
+        screen.table(&["SKILL", "TIER", "SOURCE", "TAGS"], rows);
+        for other in &listed.shadowed {
+            let text = format!("{} stands before {}", other.shadowed_by, other.path);
+            screen.say(Tone::Warn, "shadowed ").line(Tone::Plain, text);
+        }
     })
-}
-
-fn show_list(screen: &mut Screen, listed: &Listed) {
-    screen.table(
-        &["SKILL", "TIER", "SOURCE", "TAGS"],
-        listed.skills.iter().map(skill_row).collect(),
-    );
-    for other in &listed.shadowed {
-        let text = format!("{} stands before {}", other.shadowed_by, other.path);
-        screen.say(Tone::Warn, "shadowed ").line(Tone::Plain, text);
-    }
 }
 
 fn skill_row(skill: &SkillInfo) -> Vec<Cell> {
@@ -98,17 +92,13 @@ fn show(face: &mut Face<'_>, arguments: ShowArguments) -> Result<ExitCode> {
 fn show_skill(screen: &mut Screen, shown: &Shown) {
     let skill = &shown.skill;
     screen.line(Tone::Strong, &skill.name);
-    screen.field(
-        "tier",
-        skill.tier.map(|tier| tier.to_string()).unwrap_or_default(),
-    );
+    let tier = skill.tier.map(|tier| tier.to_string());
     screen
+        .field("tier", tier.unwrap_or_default())
         .field("tags", skill.tags.join(", "))
-        .field("types", skill.types.join(", "));
-    screen
+        .field("types", skill.types.join(", "))
         .field("keywords", skill.keywords.join(", "))
-        .field("may chain to", skill.chains.join(", "));
-    screen
+        .field("may chain to", skill.chains.join(", "))
         .field("file", &skill.path)
         .field("stands before", skill.shadows.join(", "));
     screen.section("Description", &skill.description);
@@ -191,52 +181,25 @@ fn dispatch_stream(face: &mut Face<'_>, arguments: &DispatchArguments) -> Result
         .warnings
         .iter()
         .for_each(|text| face.output.note(text));
-    let is_text = face.output.format() == Format::Text;
-    match is_text && face.globals.format == Some(Format::Text) {
-        true => as_text(face, &catalogue, arguments),
-        false => as_lines(face, &catalogue, arguments),
-    }
-}
-
-fn as_lines(
-    face: &Face<'_>,
-    catalogue: &Catalogue,
-    arguments: &DispatchArguments,
-) -> Result<ExitCode> {
-    let mut answers = face.output.stream();
-    let n_tasks = each(catalogue, arguments, |answer| {
-        answers.send("skills.dispatch", &answer)
-    })?;
-    tell_of_none(face, n_tasks);
-    Ok(face.output.end(answers))
-}
-
-fn as_text(
-    face: &Face<'_>,
-    catalogue: &Catalogue,
-    arguments: &DispatchArguments,
-) -> Result<ExitCode> {
-    let (mut dispatch_stream, notes) = (face.output.stream(), face.output.notes());
+    let is_text = face.output.format() == Format::Text && face.globals.format == Some(Format::Text);
+    let (mut answers, notes) = (face.output.stream(), face.output.notes());
     let mut failed: Option<Code> = None;
-    let n_tasks = each(catalogue, arguments, |answer| match answer {
-        Ok(decision) => dispatch_stream.show(|screen| show_decision(screen, &decision)),
+    let n_tasks = each(&catalogue, arguments, |answer| match answer {
+        answer if !is_text => answers.send("skills.dispatch", &answer),
+        Ok(decision) => answers.show(|screen| show_decision(screen, &decision)),
         Err(error) => {
             notes.explain(&error);
             failed = failed.or(Some(error.code));
             true
         }
     })?;
-    tell_of_none(face, n_tasks);
-    if let Some(code) = failed {
-        dispatch_stream.fails(code);
-    }
-    Ok(face.output.end(dispatch_stream))
-}
-
-fn tell_of_none(face: &Face<'_>, n_tasks: usize) {
     if n_tasks == 0 {
         face.output.note("no tasks on standard input");
     }
+    if let Some(code) = failed {
+        answers.fails(code);
+    }
+    Ok(face.output.end(answers))
 }
 
 /// Hands out the answer for each line until nobody takes them any more; returns how many there were.
@@ -246,6 +209,8 @@ fn each(
     mut take: impl FnMut(Result<Decision>) -> bool,
 ) -> Result<usize> {
     let mut lines = Lines::new(stdin().lock(), LINE_MAX);
+    let unreadable =
+        |cause| Error::new(Code::FileUnreadable, "standard input cannot be read").because(cause);
     let mut n_tasks = 0;
     while let Some(line) = lines.next_line().map_err(unreadable)? {
         if line
@@ -290,10 +255,6 @@ fn answer(
     skills::dispatch_subject(catalogue, &subject, template, arguments.explain)
 }
 
-fn unreadable(cause: std::io::Error) -> Error {
-    Error::new(Code::FileUnreadable, "standard input cannot be read").because(cause)
-}
-
 /// Write skills into a folder where other clients find them
 #[derive(Args)]
 #[command(after_help = "\
@@ -321,13 +282,8 @@ pub(super) struct ExportArguments {
 }
 
 fn export(face: &mut Face<'_>, arguments: ExportArguments) -> Result<ExitCode> {
-    let ExportArguments {
-        skills,
-        to,
-        force,
-        dry_run,
-    } = arguments;
-    let exported = skills::export(&face.surroundings()?, &to, &skills, force, dry_run)?;
+    let (to, names, dry_run) = (&arguments.to, &arguments.skills, arguments.dry_run);
+    let exported = skills::export(&face.surroundings()?, to, names, arguments.force, dry_run)?;
     face.reply(&exported, &[], |screen| {
         let (tone, verb) = if dry_run {
             (Tone::Plain, "would write ")
@@ -385,20 +341,19 @@ fn validate(face: &mut Face<'_>, arguments: ValidateArguments) -> Result<ExitCod
         skills,
     };
     let error = refused(&result, &surroundings);
-    let warnings: Vec<String> = result.skills.iter().filter_map(unloaded).collect();
+    let unloaded = result.skills.iter().filter_map(|skill| {
+        let (path, why) = (&skill.path, skill.unloaded.as_ref()?);
+        Some(format!(
+            "{path} keeps the standard, but cleo does not load it: {why}"
+        ))
+    });
+    let warnings: Vec<String> = unloaded.collect();
     face.outcome(&result, error, &warnings, |screen| {
         result
             .skills
             .iter()
             .for_each(|skill| show_verdict(screen, skill));
     })
-}
-
-fn unloaded(skill: &Validated) -> Option<String> {
-    let (path, why) = (&skill.path, skill.unloaded.as_ref()?);
-    Some(format!(
-        "{path} keeps the standard, but cleo does not load it: {why}"
-    ))
 }
 
 fn refused(result: &Verdicts, surroundings: &Surroundings) -> Option<Error> {

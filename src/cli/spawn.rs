@@ -45,36 +45,14 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NUMBER", requires = "epic")]
     limit: Option<usize>,
 
-    /// Use this skill, in any letter case, with or without ct-
-    #[arg(long, short, value_name = "SKILL")]
-    template: Option<String>,
-
-    /// Refuse unresolved tokens and protocols that are no known version
-    #[arg(long)]
-    strict: bool,
-
-    /// Add the protocol block when the prompt lacks it
-    #[arg(long)]
-    force_inject: bool,
-
-    /// Date in the prompt and in the names, instead of today
-    #[arg(long, value_name = "DATE")]
-    date: Option<String>,
-
-    /// Record nothing
-    #[arg(long, short = 'n')]
-    dry_run: bool,
+    #[command(flatten)]
+    options: Options,
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let kept = kept_options(face, &arguments);
-    let options = Options {
-        template: arguments.template,
-        strict: arguments.strict || face.settings.is_on(SPAWN_STRICT),
-        force_inject: arguments.force_inject,
-        date: arguments.date,
-        dry_run: arguments.dry_run,
-    };
+    let mut options = arguments.options;
+    let kept = kept_options(face, &options);
+    options.strict |= face.settings.is_on(SPAWN_STRICT);
     let selection = match (arguments.epic, arguments.tasks.as_slice()) {
         (None, [task]) => return one(face, *task, &options, &kept),
         (None, _) => Selection::Tasks(arguments.tasks),
@@ -97,13 +75,13 @@ fn one(face: &mut Face<'_>, task: TaskId, options: &Options, kept: &str) -> Resu
 }
 
 /// Writes down what the caller asked for besides, so that a fix can say it again.
-fn kept_options(face: &Face<'_>, arguments: &Arguments) -> String {
+fn kept_options(face: &Face<'_>, options: &Options) -> String {
     let folders = face.globals.skills_dir.iter();
     let folders =
         folders.map(|folder| format!(" --skills-dir {}", quote(&folder.to_string_lossy())));
-    let date = arguments.date.iter();
+    let date = options.date.iter();
     let date = date.map(|date| format!(" --date {}", quote(date)));
-    let dry_run = arguments.dry_run.then(|| " --dry-run".to_string());
+    let dry_run = options.dry_run.then(|| " --dry-run".to_string());
     folders.chain(date).chain(dry_run).collect()
 }
 

@@ -15,6 +15,7 @@ use crate::file::read_start;
 use crate::id::TaskId;
 use crate::ops::complete::is_unearned;
 use crate::run::board::{Board, TaskRun, TaskState};
+use crate::run::log::LOG_MAX;
 use crate::run::told::{Told, kind};
 use crate::run::{Event, Outcome, Spent};
 use crate::runner::agent;
@@ -120,9 +121,6 @@ impl Engine<'_> {
     }
 }
 
-/// Most bytes of an output that are read; more of none is kept.
-const OUTPUT_MAX: u64 = 65 << 20;
-
 pub(super) fn cut_off(folder: &Path, board: &mut Board, at: &str) -> Vec<(&'static str, Told)> {
     let told = board.tasks().iter().filter_map(|task| ended(folder, task));
     let told: Vec<Told> = told.collect();
@@ -149,10 +147,10 @@ fn ended(folder: &Path, task: &TaskRun) -> Option<Told> {
 }
 
 fn used(folder: &Path, task: &TaskRun) -> Spent {
-    let name = format!("{}-{}.out", task.task_id, task.attempts);
-    let written = read_start(&folder.join(name), OUTPUT_MAX).unwrap_or_default();
+    let name = format!("{}-{}.log", task.task_id, task.attempts);
+    let log = read_start(&folder.join(name), LOG_MAX).unwrap_or_default();
     let runner = task.runner.as_deref().unwrap_or_default();
-    agent::used(runner, &written, task.conversed)
+    agent::used(runner, &log, task.conversed)
 }
 
 /// A worktree that is kept.

@@ -10,7 +10,7 @@ use serde::de::{
 };
 use serde_json::{Value, map};
 
-use crate::document;
+use crate::document::{self, kind_of};
 use crate::error::{Code, Error, Result, nearest};
 
 /// Longest name of a field that is told, in characters.
@@ -25,7 +25,7 @@ pub(super) fn object(bytes: &[u8]) -> Result<Value> {
     match json(bytes)? {
         object @ Value::Object(_) => Ok(object),
         other => {
-            let message = format!("the body must be an object; it is {}", kind(&other));
+            let message = format!("the body must be an object; it is {}", kind_of(&other));
             Err(Error::new(Code::InputInvalid, message))
         }
     }
@@ -51,11 +51,17 @@ fn refused(what: &dyn fmt::Display) -> Error {
 pub(super) fn filled(value: Value, own: &[&str]) -> Value {
     match value {
         Value::Object(mut fields) => {
-            fields.retain(|name, value| !value.is_null() && !own.contains(&name.as_str()));
+            fields.retain(|name, value| !value.is_null() && !is_among(name, own));
             Value::Object(fields)
         }
         value => value,
     }
+}
+
+/// Returns whether a field is one of those that are named, however it is spelled: `created_at` is `createdAt`.
+pub(super) fn is_among(field: &str, names: &[&str]) -> bool {
+    let plain = field.replace('_', "");
+    names.iter().any(|name| name.eq_ignore_ascii_case(&plain))
 }
 
 pub(super) fn unread(field: &str, known: &[&str]) -> String {
@@ -214,7 +220,7 @@ impl<'de> Deserializer<'de> for Strict {
         match &self.0 {
             Value::Object(_) => self.deserialize_any(visitor),
             other => {
-                let told = format!("invalid type: {}, expected an object", kind(other));
+                let told = format!("invalid type: {}, expected an object", kind_of(other));
                 Err(Fault::custom(told))
             }
         }
@@ -233,17 +239,6 @@ impl<'de> Deserializer<'de> for Strict {
     serde::forward_to_deserialize_any! {
         bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
         unit_struct seq tuple tuple_struct map identifier ignored_any
-    }
-}
-
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
     }
 }
 

@@ -33,7 +33,6 @@ pub(super) fn routes() -> Vec<Route> {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
 struct Message {
-    /// The message.
     message: Option<String>,
     /// The conversation that it belongs to; the caller's own unless told.
     #[serde(alias = "conversationId")]

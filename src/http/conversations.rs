@@ -17,15 +17,14 @@ use crate::store::agency::ConversationFilter;
 const LIMIT: (u32, u32) = (50, 500);
 
 /// Columns that only the server says; the first two also of what is to begin.
-const OWN: [&str; 8] = [
-    "user_id",
+const OWN: [&str; 7] = [
     "userId",
     "id",
-    "agent_id",
+    "agentId",
     "kind",
-    "created_at",
-    "updated_at",
-    "last_message_at",
+    "createdAt",
+    "updatedAt",
+    "lastMessageAt",
 ];
 
 pub(super) fn routes() -> Vec<Route> {
@@ -99,7 +98,7 @@ struct Kept {
 }
 
 fn create(call: &Call) -> Result<Json<Kept, 201>> {
-    let beginning: Beginning = call.filled(&OWN[..2])?;
+    let beginning: Beginning = call.filled(&OWN[..1])?;
     let agent = beginning.agent_id.ok_or_else(|| {
         Error::new(
             Code::InputInvalid,

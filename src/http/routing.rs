@@ -47,7 +47,6 @@ pub(super) fn routes() -> Vec<Route> {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Asked {
-    /// The message.
     #[serde(alias = "input")]
     message: Option<String>,
     /// The agent that is asked for.

@@ -13,14 +13,12 @@ use crate::coordinator;
 use crate::coordinator::detached::{self, Begun, Wish};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::ops::runs::listing::{self, Order, Rows, RunRow, Wanted};
+use crate::ops::runs::listing::{self, Rows, RunRow, Wanted};
 use crate::ops::runs::pages::{self, EventPage, LogPage, LogWanted, PromptText};
 use crate::ops::runs::proof::{self, Proof};
 use crate::ops::runs::timeline::{self, Watched};
 use crate::ops::runs::written;
 use crate::ops::tokens::Scope;
-use crate::ops::work::Dir;
-use crate::run::{RunKind, RunStatus};
 use crate::store::agency::Agency;
 
 /// What the page of a run may do in a browser: nothing but be looked at.
@@ -58,25 +56,6 @@ pub(super) fn routes() -> Vec<Route> {
     all.map(|route| route.tag("runs")).collect()
 }
 
-/// Which runs.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct ListQuery {
-    status: Option<RunStatus>,
-    kind: Option<RunKind>,
-    agent: Option<String>,
-    /// Words to look for in id and message, among the last 500.
-    q: Option<String>,
-    /// By what they are sorted, among the last 500; newest first unless told.
-    sort: Option<Order>,
-    /// Which way; the largest first unless told.
-    dir: Option<Dir>,
-    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 500)))]
-    limit: Option<u32>,
-    offset: Option<u32>,
-}
-
 /// Which events.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
@@ -87,21 +66,6 @@ struct EventQuery {
     #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 1000)))]
     limit: Option<u32>,
     task: Option<TaskId>,
-}
-
-/// Which lines.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct LogQuery {
-    task: Option<TaskId>,
-    attempt: Option<u32>,
-    /// Number of the first line; below 0 from the end.
-    from: Option<i64>,
-    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 2000)))]
-    limit: Option<u32>,
-    /// Words to look for.
-    q: Option<String>,
 }
 
 /// Which try.
@@ -135,18 +99,9 @@ struct Asked {
     run: RunRow,
 }
 
-fn list(call: &Call, Query(query): Query<ListQuery>) -> Result<Json<Rows>> {
-    let wanted = Wanted {
-        user: call.only().map(String::from),
-        agent: query.agent,
-        status: query.status,
-        kind: query.kind,
-        words: query.q.unwrap_or_default(),
-        order: query.sort.unwrap_or_default(),
-        dir: query.dir,
-        limit: bounded(query.limit, 50, 500)?,
-        offset: query.offset.unwrap_or(0),
-    };
+fn list(call: &Call, Query(mut wanted): Query<Wanted>) -> Result<Json<Rows>> {
+    bounded(Some(wanted.limit), 50, 500)?;
+    wanted.user = call.only().map(String::from);
     let surroundings = call.surroundings("runs.list");
     Ok(Json(listing::rows(
         &surroundings,
@@ -183,14 +138,8 @@ fn events(call: &Call, Query(query): Query<EventQuery>) -> Result<Json<EventPage
     )?))
 }
 
-fn log(call: &Call, Query(query): Query<LogQuery>) -> Result<Json<LogPage>> {
-    let wanted = LogWanted {
-        task: query.task,
-        attempt: query.attempt,
-        from: query.from.unwrap_or(0),
-        limit: bounded(query.limit, 500, 2_000)? as usize,
-        words: query.q.unwrap_or_default(),
-    };
+fn log(call: &Call, Query(wanted): Query<LogWanted>) -> Result<Json<LogPage>> {
+    bounded(Some(wanted.limit), 500, 2_000)?;
     let surroundings = call.surroundings("runs.logs");
     let id = call.part("id");
     Ok(Json(pages::log(

@@ -13,10 +13,11 @@ use super::fault::Shape;
 use super::route::Route;
 use crate::clock::timestamp;
 use crate::error::{Code, Error, Result};
-use crate::ops::agent_tasks::{self, AgentTask, Board, Change, Stats};
-use crate::ops::tasks::ListField;
+use crate::ops::agent_tasks::{self, AgentTask, Board, Stats};
+use crate::ops::tasks::{ListField, Patch};
 use crate::store::Filter;
-use crate::task::Status;
+use crate::task::draft::Draft;
+use crate::task::{Priority, Status};
 
 /// How many tasks are listed unless told, and at most.
 const LIMIT: (u32, u32) = (100, 1_000);
@@ -81,47 +82,31 @@ const EMPTIED: [(&str, &str, ListField); 6] = [
 ];
 
 /// Columns that only the server says.
-const OWN: [&str; 13] = [
+const OWN: [&str; 7] = [
     "id",
-    "user_id",
     "userId",
-    "created_by",
     "createdBy",
-    "created_at",
     "createdAt",
-    "updated_at",
     "updatedAt",
-    "started_at",
     "startedAt",
-    "completed_at",
     "completedAt",
 ];
 
 impl Fields {
-    fn read(call: &Call) -> Result<Change> {
-        let given: Map<String, Value> = call.body()?;
-        let is_null = |name: &str| given.get(name).is_some_and(Value::is_null);
-        let emptied = EMPTIED
-            .iter()
-            .filter(|(one, other, _)| is_null(one) || is_null(other));
-        let mut clear: Vec<ListField> = emptied.map(|(.., field)| *field).collect();
-        let fields: Fields = call.filled(&OWN)?;
+    fn read(call: &Call) -> Result<Fields> {
+        let mut fields: Fields = call.filled(&OWN)?;
         check_hours(fields.estimated_hours)?;
-        if fields.tags.is_some() {
-            clear.push(ListField::Labels);
-        }
-        Ok(Change {
-            title: fields.title,
-            description: fields.description,
-            status: fields.status,
-            priority: fields.priority,
-            assigned_to: fields.assigned_to,
-            due_date: fields.due_date.map(|due| moment(&due)).transpose()?,
-            estimated_hours: fields.estimated_hours,
-            tags: fields.tags.unwrap_or_default(),
-            feature: fields.feature,
-            clear,
-        })
+        fields.due_date = fields.due_date.map(|due| moment(&due)).transpose()?;
+        Ok(fields)
+    }
+
+    fn status(&self) -> Result<Option<Status>> {
+        self.status.as_deref().map(agent_tasks::status).transpose()
+    }
+
+    fn priority(&self) -> Result<Option<Priority>> {
+        let word = self.priority.as_deref();
+        word.map(agent_tasks::priority).transpose()
     }
 }
 
@@ -177,29 +162,54 @@ impl Kept {
 }
 
 fn create(call: &Call) -> Result<Json<Kept, 201>> {
-    let change = Change {
-        clear: Vec::new(),
-        ..Fields::read(call)?
+    let fields = Fields::read(call)?;
+    let (status, priority) = (fields.status()?, fields.priority()?);
+    let draft = Draft {
+        title: fields.title.unwrap_or_default(),
+        description: fields.description.unwrap_or_default(),
+        priority,
+        assigned_agent: fields.assigned_to,
+        due: fields.due_date,
+        estimate: fields.estimated_hours,
+        labels: fields.tags.unwrap_or_default(),
+        feature: fields.feature,
+        ..Draft::default()
     };
-    if change
-        .title
-        .as_deref()
-        .unwrap_or_default()
-        .trim()
-        .is_empty()
-    {
+    if draft.title.trim().is_empty() {
         return Err(Error::new(Code::InputInvalid, "title is required"));
     }
     let mut context = call.context("agents.tasks.create")?;
-    let kept = agent_tasks::create(&mut context, change, call.only())?;
+    let kept = agent_tasks::create(&mut context, status, draft, call.only())?;
     Ok(Json(Kept::of(call, kept)?))
 }
 
 fn update(call: &Call) -> Result<Json<Kept>> {
     check_kept(call)?;
-    let (id, change) = (call.id("id")?, Fields::read(call)?);
+    let (id, fields) = (call.id("id")?, Fields::read(call)?);
+    let given: Map<String, Value> = call.body()?;
+    let is_null = |name: &str| given.get(name).is_some_and(Value::is_null);
+    let emptied = EMPTIED
+        .iter()
+        .filter(|(one, other, _)| is_null(one) || is_null(other));
+    let mut clear: Vec<ListField> = emptied.map(|(.., field)| *field).collect();
+    if fields.tags.is_some() {
+        clear.push(ListField::Labels);
+    }
+    let (status, priority) = (fields.status()?, fields.priority()?);
+    let patch = Patch {
+        title: fields.title,
+        description: fields.description,
+        priority,
+        assigned_agent: fields.assigned_to,
+        due: fields.due_date,
+        estimate: fields.estimated_hours,
+        add_labels: fields.tags.unwrap_or_default(),
+        feature: fields.feature,
+        clear,
+        ..Patch::default()
+    };
     let mut context = call.context("agents.tasks.update")?;
-    let kept = agent_tasks::update(&mut context, id, change, call.only())?;
+    let kept = agent_tasks::update(&mut context, id, status, patch, call.only())?;
     Ok(Json(Kept::of(call, kept)?))
 }
 

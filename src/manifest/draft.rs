@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 
 use super::entry::{Entry, Fault, Raw, Status, followup, task};
 use super::rules::{self, Rule, shown, unfilled};
+use crate::document::kind_of;
 use crate::id::TaskId;
 
 enum Kind {
@@ -163,36 +164,25 @@ fn check(value: &Value, kind: &Kind, report: &mut dyn FnMut(String)) {
     let faulty = |text: &str, rule: &Rule| unfilled(text).or_else(|| rule(text));
     match (kind, value) {
         (Kind::Flag, Value::Bool(_)) => {}
-        (Kind::Flag, other) => report(format!("is {}, not true or false", word(other))),
+        (Kind::Flag, other) => report(format!("is {}, not true or false", kind_of(other))),
         (Kind::Text(rule), Value::String(text)) => {
             let message = faulty(text, rule);
             let fault = message.map(|message| format!("is {}, {message}", shown(text)));
             fault.into_iter().for_each(report);
         }
-        (Kind::Text(_), other) => report(format!("is {}, not a text", word(other))),
+        (Kind::Text(_), other) => report(format!("is {}, not a text", kind_of(other))),
         (Kind::List(rule), Value::Array(items)) => {
             let fault = |item: &Value| match item {
                 Value::String(text) => {
                     let message = faulty(text, rule)?;
                     Some(format!("holds {}, {message}", shown(text)))
                 }
-                other => Some(format!("holds {}, not only texts", word(other))),
+                other => Some(format!("holds {}, not only texts", kind_of(other))),
             };
             let faults = items.iter().filter_map(fault);
             faults.take(NAMED_MAX).for_each(report);
         }
-        (Kind::List(_), other) => report(format!("is {}, not a list of texts", word(other))),
-    }
-}
-
-fn word(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
+        (Kind::List(_), other) => report(format!("is {}, not a list of texts", kind_of(other))),
     }
 }
 

@@ -80,22 +80,6 @@ impl From<Task> for AgentTask {
     }
 }
 
-/// A task, or a change to one; what is left out stays as it is.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Change {
-    pub(crate) title: Option<String>,
-    pub(crate) description: Option<String>,
-    pub(crate) status: Option<String>,
-    pub(crate) priority: Option<String>,
-    pub(crate) assigned_to: Option<String>,
-    pub(crate) due_date: Option<String>,
-    pub(crate) estimated_hours: Option<f64>,
-    pub(crate) tags: Vec<String>,
-    pub(crate) feature: Option<String>,
-    /// Fields to empty before the rest of the change.
-    pub(crate) clear: Vec<ListField>,
-}
-
 /// A task after a command.
 #[derive(Debug)]
 pub(crate) struct Kept {
@@ -130,22 +114,19 @@ pub(crate) struct Stats {
 }
 
 /// Adds a task; it can be assigned to an agent that a user sees, without a user to any.
-pub(crate) fn create(context: &mut Context, change: Change, user: Option<&str>) -> Result<Kept> {
-    let title = change.title.unwrap_or_default();
-    check_title(&title)?;
-    check_new(change.status.as_deref())?;
-    require_agent(context, change.assigned_to.as_deref(), user)?;
-    let draft = Draft {
-        title,
-        description: change.description.unwrap_or_default(),
-        priority: change.priority.as_deref().map(priority).transpose()?,
-        assigned_agent: change.assigned_to,
-        due: change.due_date,
-        estimate: change.estimated_hours,
-        labels: change.tags,
-        feature: change.feature,
-        ..Draft::default()
-    };
+pub(crate) fn create(
+    context: &mut Context,
+    status: Option<Status>,
+    draft: Draft,
+    user: Option<&str>,
+) -> Result<Kept> {
+    check_title(&draft.title)?;
+    if let Some(other) = status.filter(|status| *status != Status::Pending) {
+        let other = status_word(other);
+        let message = format!("status is {other}; a new task is todo, and is moved then");
+        return Err(Error::new(Code::InputInvalid, message));
+    }
+    require_agent(context, draft.assigned_agent.as_deref(), user)?;
     let added = tasks::add(context, vec![draft])?.into_iter().next();
     let added = added.ok_or_else(|| Error::new(Code::Internal, "no task was added"))?;
     Ok(Kept {
@@ -158,24 +139,12 @@ pub(crate) fn create(context: &mut Context, change: Change, user: Option<&str>) 
 pub(crate) fn update(
     context: &mut Context,
     id: TaskId,
-    change: Change,
+    status: Option<Status>,
+    patch: Patch,
     user: Option<&str>,
 ) -> Result<Kept> {
-    change.title.as_deref().map(check_title).transpose()?;
-    require_agent(context, change.assigned_to.as_deref(), user)?;
-    let status = change.status.as_deref().map(status).transpose()?;
-    let patch = Patch {
-        title: change.title,
-        description: change.description,
-        priority: change.priority.as_deref().map(priority).transpose()?,
-        assigned_agent: change.assigned_to,
-        due: change.due_date,
-        estimate: change.estimated_hours,
-        add_labels: change.tags,
-        feature: change.feature,
-        clear: change.clear,
-        ..Patch::default()
-    };
+    patch.title.as_deref().map(check_title).transpose()?;
+    require_agent(context, patch.assigned_agent.as_deref(), user)?;
     if status.is_none() && patch.is_empty() {
         let message = format!("nothing to change in {id}: no field was given");
         return Err(Error::new(Code::Usage, message));
@@ -349,17 +318,6 @@ fn check_title(title: &str) -> Result<()> {
     }
     let message = format!("the title has {length} characters; {TITLE_MAX} are allowed");
     Err(Error::new(Code::TextTooLong, message))
-}
-
-fn check_new(word: Option<&str>) -> Result<()> {
-    match word.map(status).transpose()? {
-        None | Some(Status::Pending) => Ok(()),
-        Some(other) => {
-            let other = status_word(other);
-            let message = format!("status is {other}; a new task is todo, and is moved then");
-            Err(Error::new(Code::InputInvalid, message))
-        }
-    }
 }
 
 /// Refuses an agent that nobody knows, or that the user does not see: the specification has `assigned_to`

@@ -42,7 +42,6 @@ pub(crate) struct Shown {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Listed {
-    /// The settings.
     pub(crate) settings: Vec<Shown>,
     /// How many.
     pub(crate) total: usize,
@@ -52,7 +51,6 @@ pub(crate) struct Listed {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct One {
-    /// The setting.
     pub(crate) setting: Shown,
 }
 

@@ -32,7 +32,6 @@ pub(crate) struct Listed {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Shown {
-    /// The conversation.
     pub(crate) conversation: Conversation,
     /// The last messages, in the order in which they were said.
     pub(crate) messages: Vec<Message>,

@@ -28,7 +28,6 @@ const TIMES: [&str; 3] = ["startedAt", "completedAt", "cancelledAt"];
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Entry {
-    /// The operation.
     #[serde(flatten)]
     pub(crate) operation: Operation,
     /// The first tasks that it changed.
@@ -41,7 +40,6 @@ pub(crate) struct Entry {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Logged {
-    /// The operations.
     pub(crate) operations: Vec<Entry>,
     /// How many fit in all.
     pub(crate) total: u64,
@@ -51,7 +49,6 @@ pub(crate) struct Logged {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Shown {
-    /// The operation.
     pub(crate) operation: Entry,
     /// Its changes, oldest first.
     pub(crate) changes: Vec<Recorded>,

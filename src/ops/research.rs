@@ -19,7 +19,6 @@ pub(crate) use super::manifest::{Filter, Listed};
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Shown {
-    /// The entry.
     pub(crate) entry: Entry,
     /// The tasks that it is linked to.
     pub(crate) tasks: Vec<LinkedTask>,
@@ -71,7 +70,6 @@ pub(crate) enum Source {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Linked {
-    /// The task.
     pub(crate) task: TaskId,
     /// Id of the entry.
     pub(crate) entry: String,
@@ -83,7 +81,6 @@ pub(crate) struct Linked {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Links {
-    /// The task.
     pub(crate) task: TaskId,
     /// Its entries: those that name it, in the manifest's order, then those linked later.
     pub(crate) links: Vec<LinkedEntry>,

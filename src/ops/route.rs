@@ -34,7 +34,6 @@ pub(crate) struct Router {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Routed<'a> {
-    /// The decision.
     #[serde(flatten)]
     pub(crate) decision: Decision<'a>,
     /// The event.

@@ -77,7 +77,6 @@ struct Kepts {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Created {
-    /// The token.
     pub(crate) token: Token,
     /// What a caller sends.
     pub(crate) secret: String,
@@ -97,7 +96,6 @@ pub(crate) struct Listed {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Revoked {
-    /// The token.
     pub(crate) token: Token,
 }
 

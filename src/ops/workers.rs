@@ -34,7 +34,6 @@ pub(crate) struct Workers {
 pub(crate) struct Asked<'a> {
     /// What for, out of its intents.
     pub(crate) intent: &'a str,
-    /// The text.
     pub(crate) text: &'a str,
     /// Who asks, if somebody said.
     pub(crate) user: Option<&'a str>,

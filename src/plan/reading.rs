@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::check::{FAULTS_MAX, Fault, FaultKind, faults, short};
 use super::{Plan, STEPS_MAX, Step, Unavailable};
-use crate::document;
+use crate::document::{self, kind_of};
 use crate::error::nearest;
 use crate::plan::PLAN_MAX;
 
@@ -149,7 +149,7 @@ impl Reader {
             };
             self.fault(
                 place,
-                format!("it must be an object, and is {}", kind(value)),
+                format!("it must be an object, and is {}", kind_of(value)),
             );
             return None;
         };
@@ -176,7 +176,7 @@ impl Reader {
             other => {
                 self.fault(
                     fields.at(name),
-                    format!("it must be a text, and is {}", kind(other)),
+                    format!("it must be a text, and is {}", kind_of(other)),
                 );
                 None
             }
@@ -191,7 +191,7 @@ impl Reader {
         if number.is_none() {
             let is = match value {
                 Value::Number(number) => number.to_string(),
-                other => kind(other).to_string(),
+                other => kind_of(other).to_string(),
             };
             let message = format!("it must be a whole number from 1 on, and is {is}");
             self.fault(fields.at(name), message);
@@ -211,7 +211,10 @@ impl Reader {
             None => return Vec::new(),
             Some(Value::Array(list)) => list,
             Some(other) => {
-                self.fault(place, format!("it must be a list, and is {}", kind(other)));
+                self.fault(
+                    place,
+                    format!("it must be a list, and is {}", kind_of(other)),
+                );
                 return Vec::new();
             }
         };
@@ -229,20 +232,12 @@ impl Reader {
 
     fn word(&mut self, place: String, value: &Value) -> String {
         if !value.is_string() {
-            self.fault(place, format!("it must be a text, and is {}", kind(value)));
+            self.fault(
+                place,
+                format!("it must be a text, and is {}", kind_of(value)),
+            );
         }
         value.as_str().unwrap_or_default().to_string()
-    }
-}
-
-fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "nothing",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
     }
 }
 
@@ -369,7 +364,7 @@ steps:
             told("just words"),
             ["plan: it must be an object, and is a text"]
         );
-        assert_eq!(told(""), ["plan: it must be an object, and is nothing"]);
+        assert_eq!(told(""), ["plan: it must be an object, and is null"]);
     }
 
     #[test]

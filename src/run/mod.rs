@@ -1,8 +1,8 @@
 //! Runs: one record and one stream of events for a routed message, a query, a plan or an epic. Fields and
 //! words of the multi-agent notes, sections 1.6 and 1.9. Pure.
 
-pub(crate) mod arrivals;
 pub(crate) mod board;
+pub(crate) mod log;
 pub(crate) mod report;
 pub(crate) mod schedule;
 pub(crate) mod spent;

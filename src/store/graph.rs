@@ -40,7 +40,6 @@ pub(crate) trait Graph {
 pub(crate) struct ReadyTask {
     /// The task.
     pub(crate) id: TaskId,
-    /// Its title.
     pub(crate) title: String,
     /// Where it stands.
     pub(crate) status: Status,

@@ -198,7 +198,6 @@ pub(crate) trait Suggestions {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Link {
-    /// The task.
     pub(crate) task: TaskId,
     /// Id of the manifest entry.
     pub(crate) entry: String,
@@ -269,7 +268,6 @@ pub(crate) trait Spawns {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SpawnRecord {
-    /// The task.
     pub(crate) task: TaskId,
     /// Id of the manifest entry that the agent is to append.
     pub(crate) manifest_id: String,

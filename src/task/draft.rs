@@ -1,7 +1,7 @@
 //! A task before it is stored: how one is read from JSON, and what it takes to be a task.
 
+use clap::Args;
 use serde::Deserialize;
-use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde_json::error::Category;
 
 use super::rules::check_files;
@@ -10,6 +10,7 @@ use super::rules::{
     check_word,
 };
 use super::{Priority, Size, TaskType};
+use crate::document::Parts;
 use crate::error::{Code, Error, Result, nearest};
 use crate::gate::Criterion;
 use crate::id::TaskId;
@@ -81,30 +82,97 @@ impl<'de> Deserialize<'de> for Reference {
     }
 }
 
+// A doc comment would become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Draft {
+    /// One line that leads with its verb
+    #[arg(
+        required_unless_present = "batch",
+        default_value = "",
+        hide_default_value = true
+    )]
     pub(crate) title: String,
+
+    /// Full text of the task
+    #[arg(
+        long,
+        short,
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true
+    )]
     pub(crate) description: String,
+
+    /// Kind of work: epic, task, subtask, research, testing, documentation, …
+    #[arg(long = "type", short = 't', value_name = "TYPE")]
     #[serde(rename = "type")]
     pub(crate) kind: Option<TaskType>,
-    pub(crate) parent: Option<Reference>,
-    pub(crate) depends: Vec<Reference>,
+
+    /// Label; may be repeated or separated by commas
+    #[arg(long = "label", short, value_name = "LABEL", value_delimiter = ',')]
     pub(crate) labels: Vec<String>,
+
+    /// Task that must be done first (T2, or @key); may be repeated or separated by commas
+    #[arg(long, value_name = "TASK", value_delimiter = ',')]
+    pub(crate) depends: Vec<Reference>,
+
+    /// Task that this one is a part of (T1, or @key)
+    #[arg(long, value_name = "TASK")]
+    pub(crate) parent: Option<Reference>,
+
+    /// critical, high, medium or low
+    #[arg(long, short, value_name = "PRIORITY")]
     pub(crate) priority: Option<Priority>,
+
+    /// Phase that it belongs to
+    #[arg(long, value_name = "SLUG")]
     pub(crate) phase: Option<String>,
+
+    /// small, medium or large
+    #[arg(long, value_name = "SIZE")]
     pub(crate) size: Option<Size>,
-    pub(crate) files: Vec<String>,
+
+    /// Criterion by which the work is accepted, perhaps with a command: 'tests pass :: cargo test';
+    /// may be repeated
+    #[arg(long, value_name = "TEXT")]
     pub(crate) acceptance: Vec<String>,
+
+    /// File or glob that the work touches; may be repeated
+    #[arg(long = "file", value_name = "PATH")]
+    pub(crate) files: Vec<String>,
+
+    /// What the work leaves behind; may be repeated
+    #[arg(long = "deliverable", value_name = "TEXT")]
     pub(crate) deliverables: Vec<String>,
+
+    /// Note; may be repeated
+    #[arg(long = "note", value_name = "TEXT")]
     pub(crate) notes: Vec<String>,
+
+    /// Agent that it is assigned to
+    #[arg(long = "agent", value_name = "AGENT")]
     pub(crate) assigned_agent: Option<String>,
+
+    /// When it is due: a date or an RFC 3339 time
+    #[arg(long, value_name = "DATE")]
     pub(crate) due: Option<String>,
+
+    /// Estimated hours
+    #[arg(long, value_name = "HOURS")]
     pub(crate) estimate: Option<f64>,
+
+    /// Feature that it belongs to
+    #[arg(long, value_name = "NAME")]
     pub(crate) feature: Option<String>,
+
+    /// Add the task only if no task has this key yet
+    #[arg(long, value_name = "KEY")]
     pub(crate) key: Option<String>,
+
     /// The line of a batch that it stands on.
+    #[arg(skip)]
     #[serde(skip)]
     pub(crate) line: Option<usize>,
 }
@@ -113,19 +181,23 @@ impl Draft {
     /// Reads a draft from the text of a JSON object. An unknown field is refused with the nearest
     /// known one, a wrong value with the name of its field.
     pub(crate) fn from_json(text: &[u8]) -> Result<Draft> {
-        let names: Names =
-            serde_json::from_slice(text).map_err(|cause| match cause.classify() {
+        let Parts(parts) = serde_json::from_slice(text).map_err(|cause| {
+            let what = without_place(&cause);
+            match cause.classify() {
+                Category::Data if what.ends_with("is there twice") => {
+                    Error::new(Code::TaskInvalid, what)
+                }
                 Category::Data => Error::new(
                     Code::TaskInvalid,
                     "a task is written as one JSON object on one line",
                 ),
                 _ => {
-                    let (column, what) = (cause.column(), without_place(&cause));
-                    let message = format!("no JSON at column {column}: {what}");
+                    let message = format!("no JSON at column {}: {what}", cause.column());
                     Error::new(Code::BatchInvalid, message)
                 }
-            })?;
-        refuse_unknown(&names.0)?;
+            }
+        })?;
+        refuse_unknown(parts.keys())?;
         let mut json = serde_json::Deserializer::from_slice(text);
         serde_path_to_error::deserialize(&mut json).map_err(|cause| {
             let what = without_place(cause.inner());
@@ -171,35 +243,6 @@ impl Draft {
     }
 }
 
-/// Names of the fields of a JSON object, in order.
-struct Names(Vec<String>);
-
-impl<'de> Deserialize<'de> for Names {
-    fn deserialize<D: serde::Deserializer<'de>>(
-        deserializer: D,
-    ) -> std::result::Result<Names, D::Error> {
-        deserializer.deserialize_map(NamesVisitor)
-    }
-}
-
-struct NamesVisitor;
-
-impl<'de> Visitor<'de> for NamesVisitor {
-    type Value = Names;
-
-    fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Names, A::Error> {
-        let mut names = Vec::new();
-        while let Some((name, _)) = map.next_entry::<String, IgnoredAny>()? {
-            names.push(name);
-        }
-        Ok(Names(names))
-    }
-}
-
 /// Returns what a parser says without the place, which it only knows within its own line.
 fn without_place(cause: &serde_json::Error) -> String {
     let what = cause.to_string();
@@ -209,16 +252,8 @@ fn without_place(cause: &serde_json::Error) -> String {
         .to_string()
 }
 
-fn refuse_unknown(names: &[String]) -> Result<()> {
-    if let Some(name) = names
-        .iter()
-        .enumerate()
-        .find(|(at, name)| names[..*at].contains(name))
-    {
-        let message = format!("the field `{}` stands twice", name.1);
-        return Err(Error::new(Code::TaskInvalid, message));
-    }
-    let Some(name) = names.iter().find(|name| !FIELDS.contains(&name.as_str())) else {
+fn refuse_unknown<'a>(mut names: impl Iterator<Item = &'a String>) -> Result<()> {
+    let Some(name) = names.find(|name| !FIELDS.contains(&name.as_str())) else {
         return Ok(());
     };
     let hint = match (name.as_str(), nearest(name, FIELDS.iter().copied())) {
@@ -262,7 +297,7 @@ mod tests {
             ),
             (
                 r#"{"title": "a", "title": "b"}"#,
-                "the field `title` stands twice",
+                "the field `title` is there twice",
             ),
         ] {
             let error = Draft::from_json(text.as_bytes()).unwrap_err();

@@ -290,7 +290,7 @@ fn do_step(context: &mut Context, model: &Model, step: &Step) -> Result<()> {
     let depend = |task: usize, add: Vec<TaskId>, remove: Vec<TaskId>| {
         let patch = Patch {
             add_depends: add,
-            remove_depends: remove,
+            remove_depends: remove.iter().map(TaskId::to_string).collect(),
             ..Patch::default()
         };
         (model.pick(task), patch)

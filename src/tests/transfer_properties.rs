@@ -162,12 +162,12 @@ proptest! {
         let file = folder.path().join("tasks.jsonl");
         std::fs::write(&file, &text).unwrap();
         let mut to = open(&folder.path().join("to"), 60);
-        let imported = transfer::import(&mut to, &file, Request::default()).unwrap();
+        let imported = transfer::import(&mut to, &file, &Request::default()).unwrap();
         prop_assert!(imported.error.is_none(), "{:?}", imported.report);
         prop_assert_eq!(exported(&mut to), text);
         let stored = tasks::list(&mut to, &Filter::default()).unwrap().tasks;
         prop_assert_eq!(stored, tasks);
-        let again = transfer::import(&mut to, &file, Request::default()).unwrap();
+        let again = transfer::import(&mut to, &file, &Request::default()).unwrap();
         prop_assert_eq!(again.report.unchanged, again.report.read);
     }
 }

@@ -111,7 +111,7 @@ fn do_step(context: &mut Context, step: &Step) -> Result<()> {
             )
         }
         Step::Release(task, needs) => {
-            let remove_depends = vec![TaskId(needs)];
+            let remove_depends = vec![TaskId(needs).to_string()];
             patch(
                 task,
                 context,

@@ -365,7 +365,7 @@ fn a_log_is_read_in_parts_and_keeps_its_numbers() {
     let workspace = TestWorkspace::planned();
     let id = play(&workspace, "T2", "lies");
     let (context, _) = opened(&workspace);
-    let read = |from: i64, limit: usize, words: &str| {
+    let read = |from: i64, limit: u32, words: &str| {
         let wanted = pages::LogWanted {
             task: Some(TaskId(2)),
             attempt: Some(1),

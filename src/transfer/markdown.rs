@@ -7,44 +7,15 @@ use crate::id::{self, TaskId};
 use crate::markdown::escape;
 use crate::task::{Priority, Status, Task};
 
-/// What the page shows of a task.
-#[derive(Clone, Debug)]
-pub(crate) struct Item {
-    id: TaskId,
-    title: String,
-    status: Status,
-    priority: Priority,
-    is_epic: bool,
-    parent: Option<TaskId>,
-    depends: Vec<TaskId>,
-    labels: Vec<String>,
-}
-
-impl Item {
-    /// Takes from a task what the page shows.
-    pub(crate) fn new(task: Task) -> Item {
-        Item {
-            is_epic: task.kind.is_epic(),
-            id: task.id,
-            title: task.title,
-            status: task.status,
-            priority: task.priority,
-            parent: task.parent,
-            depends: task.depends,
-            labels: task.labels,
-        }
-    }
-}
-
 /// Writes the page.
-pub(crate) fn page(items: &[Item]) -> String {
-    let here: HashMap<TaskId, &Item> = items.iter().map(|item| (item.id, item)).collect();
-    let mut below: HashMap<Option<TaskId>, Vec<&Item>> = HashMap::new();
+pub(crate) fn page(items: &[Task]) -> String {
+    let here: HashMap<TaskId, &Task> = items.iter().map(|item| (item.id, item)).collect();
+    let mut below: HashMap<Option<TaskId>, Vec<&Task>> = HashMap::new();
     for item in items {
         // An epic stands on its own, wherever it belongs.
         let parent = item
             .parent
-            .filter(|id| here.contains_key(id) && !item.is_epic);
+            .filter(|id| here.contains_key(id) && !item.kind.is_epic());
         below.entry(parent).or_default().push(item);
     }
     let done = items
@@ -53,7 +24,8 @@ pub(crate) fn page(items: &[Item]) -> String {
         .count();
     let mut page = format!("# Tasks\n\n{done} of {} done.\n", items.len());
     let top = below.remove(&None).unwrap_or_default();
-    let (epics, single): (Vec<&Item>, Vec<&Item>) = top.into_iter().partition(|item| item.is_epic);
+    let (epics, single): (Vec<&Task>, Vec<&Task>) =
+        top.into_iter().partition(|item| item.kind.is_epic());
     for epic in epics {
         let parts = below.remove(&Some(epic.id)).unwrap_or_default();
         let _ = write!(page, "\n## {} {}\n\n", epic.id, escape(&epic.title));
@@ -67,7 +39,7 @@ pub(crate) fn page(items: &[Item]) -> String {
     page
 }
 
-fn state(epic: &Item, parts: &[&Item]) -> String {
+fn state(epic: &Task, parts: &[&Task]) -> String {
     let done = parts
         .iter()
         .filter(|item| item.status == Status::Done)
@@ -85,13 +57,13 @@ fn state(epic: &Item, parts: &[&Item]) -> String {
 /// Writes tasks with what is below them, without recursion.
 fn section<'a>(
     page: &mut String,
-    top: Vec<&'a Item>,
-    below: &mut HashMap<Option<TaskId>, Vec<&'a Item>>,
+    top: Vec<&'a Task>,
+    below: &mut HashMap<Option<TaskId>, Vec<&'a Task>>,
 ) {
     if !top.is_empty() {
         page.push('\n');
     }
-    let mut stack: Vec<(usize, &Item)> = top.into_iter().rev().map(|item| (0, item)).collect();
+    let mut stack: Vec<(usize, &Task)> = top.into_iter().rev().map(|item| (0, item)).collect();
     while let Some((depth, item)) = stack.pop() {
         line(page, depth, item);
         let parts = below.remove(&Some(item.id)).unwrap_or_default();
@@ -99,7 +71,7 @@ fn section<'a>(
     }
 }
 
-fn line(page: &mut String, depth: usize, item: &Item) {
+fn line(page: &mut String, depth: usize, item: &Task) {
     let indent = "  ".repeat(depth);
     let is_over = matches!(item.status, Status::Done | Status::Cancelled);
     let mark = if is_over { 'x' } else { ' ' };

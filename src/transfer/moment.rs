@@ -1,48 +1,43 @@
 //! The times of other tools, as RFC 3339 in UTC.
 
-use crate::clock::parse_moment;
+use chrono::{NaiveDate, NaiveDateTime, NaiveTime};
+
+use crate::clock::{parse_moment, timestamp};
+
+/// Forms without a zone, which are taken for UTC.
+const TIMES: [&str; 8] = [
+    "%Y%m%dT%H%M%SZ",
+    "%Y-%m-%dT%H:%M",
+    "%Y-%m-%dT%H:%M:%S",
+    "%Y-%m-%d %H:%M",
+    "%Y-%m-%d %H:%M:%S",
+    "%d-%m-%y %H:%M",
+    "%d/%m/%y %H:%M",
+    "%d.%m.%y %H:%M",
+];
+const DATES: [&str; 3] = ["%d-%m-%y", "%d/%m/%y", "%d.%m.%y"];
 
 /// Reads any time that the formats know: RFC 3339 with any offset, a date, a time without seconds
 /// or zone (UTC), Taskwarrior's `20261121T120000Z`, and `21-11-26` with `-`, `/` or `.`.
 pub(super) fn read(text: &str) -> Option<String> {
     let text = text.trim();
-    parse_moment(text)
-        .or_else(|| compact(text))
-        .or_else(|| without_zone(text))
-        .or_else(|| day_first(text))
-}
-
-fn compact(text: &str) -> Option<String> {
-    let bytes = text.as_bytes();
-    let shaped = bytes.len() == 16 && bytes.is_ascii() && bytes[8] == b'T' && bytes[15] == b'Z';
-    if !shaped {
-        return None;
-    }
-    let (date, time) = (&text[..8], &text[9..15]);
-    let time = format!("{}:{}:{}", &time[..2], &time[2..4], &time[4..]);
-    parse_moment(&format!(
-        "{}-{}-{}T{time}Z",
-        &date[..4],
-        &date[4..6],
-        &date[6..]
-    ))
-}
-
-fn without_zone(text: &str) -> Option<String> {
-    let (date, time) = text.split_once([' ', 'T'])?;
-    let seconds = if time.len() == 5 { ":00" } else { "" };
-    parse_moment(&format!("{date}T{time}{seconds}Z"))
-}
-
-fn day_first(text: &str) -> Option<String> {
-    let (date, time) = text.split_once(' ').unwrap_or((text, "00:00"));
-    let mut parts = date.split(['-', '/', '.']);
-    let (day, month, year) = (parts.next()?, parts.next()?, parts.next()?);
-    let plain = [day, month, year].iter().all(|part| part.len() == 2);
-    if !plain || parts.next().is_some() {
-        return None;
-    }
-    without_zone(&format!("20{year}-{month}-{day} {time}"))
+    let read_time = |form: &&str| NaiveDateTime::parse_from_str(text, form).ok();
+    let read_date = |form: &&str| {
+        Some(
+            NaiveDate::parse_from_str(text, form)
+                .ok()?
+                .and_time(NaiveTime::MIN),
+        )
+    };
+    let without_zone = || {
+        let mut times = TIMES.iter().filter_map(read_time);
+        times.next().or_else(|| DATES.iter().find_map(read_date))
+    };
+    // Shorter ones lack digits.
+    parse_moment(text).or_else(|| {
+        let found = without_zone().filter(|_| text.len() >= 8)?;
+        Some(timestamp(found.and_utc()))
+    })
 }
 
 #[cfg(test)]

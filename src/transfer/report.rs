@@ -137,9 +137,6 @@ pub(crate) struct Parents {
 pub(crate) struct Circle {
     /// Their ids in the file.
     pub(crate) members: Vec<String>,
-    /// The edges between them that can be read in another way, too.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) readings: Vec<String>,
 }
 
 /// A task that has another id now.
@@ -156,7 +153,6 @@ pub(crate) struct Renamed {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Repeated {
-    /// The id.
     pub(crate) id: String,
     /// Where the later one stands.
     #[serde(flatten)]
@@ -196,7 +192,6 @@ pub(crate) struct Report {
     pub(crate) by_status: BTreeMap<&'static str, usize>,
     /// Dependencies.
     pub(crate) edges: Edges,
-    /// Parents.
     pub(crate) parents: Parents,
     /// Tasks that wait for each other.
     pub(crate) cycles: Sample<Circle>,

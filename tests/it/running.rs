@@ -1304,7 +1304,7 @@ fn killed_after_use(workspace: &TestWorkspace, words: &[&str], attempt: usize) {
         };
         runs.any(|run| {
             has(run.join("events.jsonl"), "agent.conversation", attempt)
-                && has(run.join(format!("T2-{attempt}.out")), "output_tokens", 1)
+                && has(run.join(format!("T2-{attempt}.log")), "output_tokens", 1)
         })
     };
     while !is_kept() {

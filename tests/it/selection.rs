@@ -138,20 +138,12 @@ fn an_unknown_field_is_refused_with_the_known_ones_before_anything_is_done() {
     let refused = workspace.json(&["add", "x", "--fields", "task.titel"]);
     assert_eq!(refused["error"]["code"], "E_USAGE");
     let message = refused["error"]["message"].as_str().unwrap();
-    assert!(
-        message.starts_with("`task` has no field `titel`; it has "),
-        "{message}"
-    );
+    assert!(message.ends_with("; did you mean `title`?"), "{message}");
     assert_eq!(
         refused["error"]["alternatives"][0]["command"],
         "cleo add --help"
     );
     assert_eq!(workspace.state(), before);
-    let refused = workspace.json(&["show", "T2", "--fields", "id"]);
-    assert_eq!(
-        refused["error"]["alternatives"][0]["command"],
-        "cleo show --help"
-    );
     let refused = workspace.json(&["list", "--fields", "nope"]);
     assert!(
         refused["error"]["message"]

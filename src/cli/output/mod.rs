@@ -74,7 +74,7 @@ impl Output {
         self.view.filter_verdict();
     }
 
-    pub(super) fn check_fields(&mut self, command: &str) -> Result<(), Error> {
+    pub(super) fn check_fields(&self, command: &str) -> Result<(), Error> {
         self.view.check(command)
     }
 

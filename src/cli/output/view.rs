@@ -43,12 +43,12 @@ impl View {
     }
 
     /// Refuses fields that no result of a command has.
-    pub(super) fn check(&mut self, command: &str) -> Result<()> {
+    pub(super) fn check(&self, command: &str) -> Result<()> {
         if self.fields.is_empty() {
             return Ok(());
         }
         let schema = schema::of(command);
-        schema.map_or(Ok(()), |schema| self.fields.resolve(&schema))
+        schema.map_or(Ok(()), |schema| self.fields.check(&schema))
     }
 
     pub(super) fn selects(&self) -> bool {

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{ArgGroup, Args};
+use clap::Args;
 
 use super::standing;
 use crate::cli::Face;
@@ -17,7 +17,6 @@ use crate::ops::trust::vouch;
 
 // Options of `cleo verify TASK`. A doc comment here would become the help of the command.
 #[derive(Args)]
-#[command(group = ArgGroup::new("given").multiple(true))]
 pub(in crate::cli) struct GateArguments {
     /// Show the gates and criteria of this task, or set one
     task: Option<TaskId>,
@@ -27,7 +26,7 @@ pub(in crate::cli) struct GateArguments {
     gate: Option<String>,
 
     /// Criterion without a command to take somebody's word for, by its number
-    #[arg(long, value_name = "N", requires_all = ["task", "given"], group = "subject")]
+    #[arg(long, value_name = "N", requires_all = ["task", "Given"], group = "subject")]
     accept: Option<usize>,
 
     /// Command whose result decides the gate; run without a shell, and what it leaves running is
@@ -35,41 +34,8 @@ pub(in crate::cli) struct GateArguments {
     #[arg(long, value_name = "COMMAND", requires = "gate", group = "runs")]
     run: Vec<String>,
 
-    /// File of the workspace whose digest is kept as evidence; may be repeated
-    #[arg(
-        long = "file",
-        value_name = "PATH",
-        requires = "subject",
-        group = "given"
-    )]
-    files: Vec<String>,
-
-    /// Commit that git must have; its full id is kept; may be repeated
-    #[arg(
-        long = "commit",
-        value_name = "REVISION",
-        requires = "subject",
-        group = "given"
-    )]
-    commits: Vec<String>,
-
-    /// Address of a web page that is kept and never looked at; may be repeated
-    #[arg(
-        long = "url",
-        value_name = "URL",
-        requires = "subject",
-        group = "given"
-    )]
-    urls: Vec<String>,
-
-    /// Remark that is kept; may be repeated
-    #[arg(
-        long = "note",
-        value_name = "TEXT",
-        requires = "subject",
-        group = "given"
-    )]
-    notes: Vec<String>,
+    #[command(flatten)]
+    given: Given,
 
     /// What to set the gate to without a command: true or false
     #[arg(long, value_name = "BOOL", default_value_t = true, hide_default_value = true, action = clap::ArgAction::Set, requires = "gate", conflicts_with = "run")]
@@ -159,7 +125,7 @@ fn set(
     };
     let mut context = face.context()?;
     let result = gates::set(&mut context, task, &setting);
-    let mut result = result.map_err(|error| inside(error, task, gate, &arguments.files))?;
+    let mut result = result.map_err(|error| inside(error, task, gate, &arguments.given.files))?;
     let items = result.commands(gate);
     let told = vouch(&context.surroundings, &context.workspace, &items);
     result.warnings.extend(told);
@@ -192,16 +158,10 @@ impl GateArguments {
     }
 
     fn given(&self) -> Result<Given> {
+        let commands = self.run.iter().map(|line| split(line));
         Ok(Given {
-            commands: self
-                .run
-                .iter()
-                .map(|line| split(line))
-                .collect::<Result<_>>()?,
-            files: self.files.clone(),
-            commits: self.commits.clone(),
-            urls: self.urls.clone(),
-            notes: self.notes.clone(),
+            commands: commands.collect::<Result<_>>()?,
+            ..self.given.clone()
         })
     }
 }

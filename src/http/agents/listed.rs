@@ -30,11 +30,11 @@ pub(super) struct Synced {
     count: usize,
 }
 
-/// An agent without what a model is told.
+/// What is shown of an agent where what a model is told is not.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(in crate::http) struct Brief {
+#[serde(remote = "Agent", rename_all = "camelCase")]
+struct Summary {
     id: String,
     name: String,
     description: String,
@@ -49,9 +49,20 @@ pub(in crate::http) struct Brief {
     kind: Kind,
     status: AgentStatus,
     is_runtime: bool,
+    #[serde(getter = "Agent::is_builtin")]
     is_builtin: bool,
     capability: Option<String>,
     last_used_at: Option<String>,
+}
+
+/// An agent without what a model is told.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(in crate::http) struct Brief {
+    #[serde(flatten, with = "Summary")]
+    #[cfg_attr(feature = "schemas", schemars(with = "Summary"))]
+    agent: Agent,
     /// When it is removed, of an agent of the moment.
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
@@ -59,26 +70,9 @@ pub(in crate::http) struct Brief {
 
 impl From<&Agent> for Brief {
     fn from(agent: &Agent) -> Brief {
-        let agent = agent.clone();
         Brief {
-            is_builtin: agent.is_builtin(),
-            expires_at: agents::expires(&agent).map(timestamp),
-            id: agent.id,
-            name: agent.name,
-            description: agent.description,
-            role: agent.role,
-            tags: agent.tags,
-            model: agent.model,
-            temperature: agent.temperature,
-            max_tokens: agent.max_tokens,
-            tools: agent.tools,
-            color: agent.color,
-            icon: agent.icon,
-            kind: agent.kind,
-            status: agent.status,
-            is_runtime: agent.is_runtime,
-            capability: agent.capability,
-            last_used_at: agent.last_used_at,
+            expires_at: agents::expires(agent).map(timestamp),
+            agent: agent.clone(),
         }
     }
 }

@@ -10,10 +10,11 @@ use crate::http::body;
 use crate::ops::agents::Shown;
 use crate::ops::trust::Standing;
 
-/// An agent, with every column of the table and what cleo knows besides.
+/// The columns of the table, and what cleo knows besides.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
-pub(in crate::http) struct Row {
+#[derive(Serialize)]
+#[serde(remote = "Agent")]
+struct Columns {
     id: String,
     user_id: Option<String>,
     name: String,
@@ -34,6 +35,7 @@ pub(in crate::http) struct Row {
     updated_at: Option<String>,
     last_used_at: Option<String>,
     kind: Kind,
+    #[serde(getter = "Agent::is_builtin")]
     is_builtin: bool,
     intents: Vec<String>,
     capability: Option<String>,
@@ -42,6 +44,15 @@ pub(in crate::http) struct Row {
     command: Vec<String>,
     healthcheck: Option<String>,
     timeout_ms: u32,
+}
+
+/// An agent as a row.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+pub(in crate::http) struct Row {
+    #[serde(flatten, with = "Columns")]
+    #[cfg_attr(feature = "schemas", schemars(with = "Columns"))]
+    agent: Agent,
     /// The file that it stands in.
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<String>,
@@ -53,34 +64,7 @@ pub(in crate::http) struct Row {
 impl From<Agent> for Row {
     fn from(agent: Agent) -> Row {
         Row {
-            is_builtin: agent.is_builtin(),
-            id: agent.id,
-            user_id: agent.user_id,
-            name: agent.name,
-            description: agent.description,
-            role: agent.role,
-            objective: agent.objective,
-            prompt: agent.prompt,
-            model: agent.model,
-            temperature: agent.temperature,
-            max_tokens: agent.max_tokens,
-            color: agent.color,
-            icon: agent.icon,
-            tags: agent.tags,
-            tools: agent.tools,
-            status: agent.status,
-            is_runtime: agent.is_runtime,
-            created_at: agent.created_at,
-            updated_at: agent.updated_at,
-            last_used_at: agent.last_used_at,
-            kind: agent.kind,
-            intents: agent.intents,
-            capability: agent.capability,
-            skills: agent.skills,
-            endpoint: agent.endpoint,
-            command: agent.command,
-            healthcheck: agent.healthcheck,
-            timeout_ms: agent.timeout_ms,
+            agent,
             file: None,
             standing: None,
         }
@@ -90,9 +74,9 @@ impl From<Agent> for Row {
 impl From<Shown> for Row {
     fn from(shown: Shown) -> Row {
         Row {
+            agent: shown.agent,
             file: shown.file,
             standing: shown.standing,
-            ..Row::from(shown.agent)
         }
     }
 }
@@ -102,31 +86,8 @@ impl From<Shown> for Row {
 #[derive(schemars::JsonSchema)]
 #[expect(dead_code, reason = "it only describes what Draft reads")]
 pub(in crate::http) struct Fields {
-    id: Option<String>,
-    /// `http` or `cli` makes it a worker, and so does an endpoint or a command.
-    #[schemars(rename = "type")]
-    kind: Option<Kind>,
-    name: Option<String>,
-    description: Option<String>,
-    role: Option<Role>,
-    objective: Option<String>,
-    prompt: Option<String>,
-    model: Option<String>,
-    #[schemars(range(min = 0, max = 2))]
-    temperature: Option<f64>,
-    max_tokens: Option<u32>,
-    color: Option<String>,
-    icon: Option<String>,
-    tags: Option<Vec<String>>,
-    tools: Option<Vec<String>>,
-    status: Option<AgentStatus>,
-    intents: Option<Vec<String>>,
-    capability: Option<String>,
-    skills: Option<Vec<String>>,
-    endpoint: Option<String>,
-    command: Option<Vec<String>>,
-    healthcheck: Option<String>,
-    timeout_ms: Option<u32>,
+    #[schemars(flatten)]
+    draft: Draft,
     /// When it was last changed as far as the caller knows; another moment is refused.
     updated_at: Option<String>,
 }
@@ -136,17 +97,12 @@ pub(in crate::http) struct Fields {
 pub(in crate::http) struct Fields;
 
 /// Fields of agents of other programs, which cleo does not use.
-const FOREIGN: [&str; 10] = [
+const FOREIGN: [&str; 5] = [
     "customInstructions",
-    "custom_instructions",
     "memoryEnabled",
-    "memory_enabled",
     "memoryType",
-    "memory_type",
     "stopConditions",
-    "stop_conditions",
     "toolSchemas",
-    "tool_schemas",
 ];
 /// Fields that can be said, as the table spells them.
 const KNOWN: [&str; 22] = [
@@ -179,7 +135,8 @@ const KNOWN: [&str; 22] = [
 pub(in crate::http) fn spelled(fields: Map<String, Value>) -> Result<Draft> {
     let draft = draft(fields)?;
     let mut others = draft.other.keys().map(String::as_str);
-    let misspelled = others.find(|name| !FOREIGN.contains(name) && nearest(name, KNOWN).is_some());
+    let is_foreign = |name: &str| body::is_among(name, &FOREIGN);
+    let misspelled = others.find(|name| !is_foreign(name) && nearest(name, KNOWN).is_some());
     match misspelled {
         Some(name) => {
             let message = body::unread(name, &KNOWN);
@@ -191,27 +148,20 @@ pub(in crate::http) fn spelled(fields: Map<String, Value>) -> Result<Draft> {
 
 /// Reads what is said of an agent. What only the server says is passed over, and so is what is null.
 pub(in crate::http) fn draft(mut fields: Map<String, Value>) -> Result<Draft> {
-    const OWN: [&str; 14] = [
-        "created_at",
+    const OWN: [&str; 11] = [
         "createdAt",
+        "updatedAt",
+        "lastUsedAt",
         "executions",
         "expiresAt",
         "file",
         "isBuiltin",
         "isRuntime",
-        "is_builtin",
-        "is_runtime",
-        "last_used_at",
-        "lastUsedAt",
+        "kind",
         "standing",
-        "user_id",
         "userId",
     ];
-    fields.retain(|name, value| {
-        !OWN.contains(&name.as_str())
-            && !matches!(name.as_str(), "updated_at" | "updatedAt" | "kind")
-            && !value.is_null()
-    });
+    fields.retain(|name, value| !body::is_among(name, &OWN) && !value.is_null());
     Draft::from_value(Value::Object(fields)).map_err(|error| {
         // What is no agent at all is told as what is wrong with one.
         Error {

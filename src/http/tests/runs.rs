@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::World;
 use crate::ops::tokens::Scope;
-use crate::run::arrivals::LINES_MAX;
+use crate::run::log::{LINES_MAX, Stream, write};
 use crate::run::told::kind;
 use crate::run::{Run, RunKind, RunStatus};
 use crate::store::agency::Agency;
@@ -55,8 +55,8 @@ pub(super) fn ran(world: &World, id: &str, user: &str, status: RunStatus) {
     let folder = world.folder.path().join(".cleo/runs").join(id);
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(
-        folder.join("T1-1.out"),
-        format!("output of {user}\nsecond line\n"),
+        folder.join("T1-1.log"),
+        write(Stream::Out, &format!("output of {user}\nsecond line\n")),
     )
     .unwrap();
     std::fs::write(folder.join("T1-1.prompt.md"), format!("prompt of {user}")).unwrap();
@@ -147,60 +147,44 @@ fn told(log: &Value) -> Vec<String> {
 }
 
 #[test]
-fn a_log_is_in_the_order_of_time_whatever_becomes_of_its_index() {
+fn a_log_is_told_between_the_events_of_its_agent() {
     let world = with_task();
     ran(&world, "exec_1_a", "ann", RunStatus::Failed);
-    let place = |name: &str| world.folder.path().join(".cleo/runs/exec_1_a").join(name);
-    let write = |name: &str, text: &str| std::fs::write(place(name), text).unwrap();
-    write("T1-1.out", "one\nthree\nfi");
-    write("T1-1.err", "two\n");
-    let written = || {
-        let log = world.get("/api/runs/exec_1_a/log?task=T1").with(200);
-        let told = told(&log);
-        assert_eq!(
-            told[..2],
-            ["1000 event task.started", "2000 event agent.started"]
-        );
-        assert_eq!(told[6], "3000 event agent.ended");
-        assert_eq!((&log["total"], told.len()), (&json!(9), 9));
-        told[2..6].join(", ")
-    };
-    let apart = "null out one, null out three, null out fi, null err two";
-    assert_eq!(written(), apart);
+    let place = world.folder.path().join(".cleo/runs/exec_1_a/T1-1.log");
     // The first time is before the agent began, and the last one after it had ended.
     let begun = 1_795_338_000_000_i64;
-    let steps = [
-        ("out", 5, 0),
-        ("err", 4, 2_500),
-        ("out", 10, 2_600),
-        ("out", 12, 9_000),
+    let entries = [
+        ("out", "one", 0),
+        ("err", "two", 2_500),
+        ("out", "three", 9_000),
     ];
-    let step = |(stream, to, ms): &(&str, u64, i64)| format!("{stream} {to} {}\n", begun + ms);
-    let index: String = steps.iter().map(step).collect();
-    write("T1-1.index", &index);
-    let in_order = "2000 out one, 2500 err two, 2600 out three, 3000 out fi";
-    assert_eq!(written(), in_order);
-    write("T1-1.index", &format!("{index}out 1"));
-    assert_eq!(written(), in_order);
-    write("T1-1.index", &index[..30]);
+    let line = |(stream, text, ms): &(&str, &str, i64)| {
+        json!({"ms": begun + ms, "stream": stream, "text": text}).to_string() + "\n"
+    };
+    let lines: String = entries.iter().map(line).collect();
+    std::fs::write(place, format!("{lines}damaged\n{{\"ms\":1,\"str")).unwrap();
+    let log = world.get("/api/runs/exec_1_a/log?task=T1").with(200);
+    let told = told(&log);
     assert_eq!(
-        written(),
-        "2000 out one, null out three, null out fi, null err two"
+        told[..7],
+        [
+            "1000 event task.started",
+            "2000 event agent.started",
+            "2000 out one",
+            "2500 err two",
+            "3000 out three",
+            "null out damaged",
+            "3000 event agent.ended",
+        ]
     );
-    for broken in ["", "nonsense\n", "out 5\n", "\u{0}"] {
-        write("T1-1.index", broken);
-        assert_eq!(written(), apart, "{broken}");
-    }
-    std::fs::remove_file(place("T1-1.index")).unwrap();
-    std::fs::create_dir(place("T1-1.index")).unwrap();
-    assert_eq!(written(), apart);
+    assert_eq!((&log["total"], told.len()), (&json!(9), 9));
 }
 
 #[test]
 fn a_very_long_log_says_that_there_is_more() {
     let world = with_task();
     ran(&world, "exec_1_a", "ann", RunStatus::Failed);
-    let place = world.folder.path().join(".cleo/runs/exec_1_a/T1-1.out");
+    let place = world.folder.path().join(".cleo/runs/exec_1_a/T1-1.log");
     std::fs::write(place, "\n".repeat(LINES_MAX + 1)).unwrap();
     let log = world
         .get("/api/runs/exec_1_a/log?task=T1&from=-4&limit=1")

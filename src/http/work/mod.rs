@@ -15,7 +15,7 @@ mod sessions;
 mod tasks;
 mod transfer;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::call::Call;
 use super::extract::Json;
@@ -145,17 +145,6 @@ fn last_operation(context: &mut Context, task: TaskId) -> Result<Option<u64>> {
     };
     let last = context.read(|transaction| transaction.operations(&filter))?;
     Ok(last.0.first().map(|operation| operation.number))
-}
-
-/// Takes what is given apart from what is left out, also when it is null.
-pub(super) fn deserialize_given<'de, T, D>(
-    deserializer: D,
-) -> std::result::Result<Option<Option<T>>, D::Error>
-where
-    T: Deserialize<'de>,
-    D: serde::Deserializer<'de>,
-{
-    Option::<T>::deserialize(deserializer).map(Some)
 }
 
 pub(super) fn words<T>(text: Option<&str>) -> Result<Vec<T>>

@@ -56,23 +56,6 @@ struct Template {
     template: Option<String>,
 }
 
-/// How to prepare a prompt.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-struct How {
-    /// Who acts.
-    agent: Option<String>,
-    /// This skill instead of the one that dispatch finds.
-    template: Option<String>,
-    /// Refuse unresolved tokens and unknown protocols.
-    strict: bool,
-    /// Add the protocol block when it is missing.
-    force_inject: bool,
-    /// Record nothing.
-    dry_run: bool,
-}
-
 /// Under which claim.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Default, Deserialize)]
@@ -147,16 +130,12 @@ fn prompt(call: &Call, Query(query): Query<Template>) -> Result<Json<Warned<Spaw
     Ok(Json(Warned { result, warnings }))
 }
 
-fn spawned(call: &Call, OptionalJson(how): OptionalJson<How>) -> Result<Json<Done<Spawned>>> {
-    let options = Options {
-        template: how.template,
-        strict: how.strict,
-        force_inject: how.force_inject,
-        date: None,
-        dry_run: how.dry_run,
-    };
+fn spawned(
+    call: &Call,
+    OptionalJson(options): OptionalJson<Options>,
+) -> Result<Json<Done<Spawned>>> {
     let prepare = |context: &mut _, id| spawn::spawn(context, id, &options);
-    let (mut result, operation) = change_task(call, "spawn", how.agent.as_deref(), prepare)?;
+    let (mut result, operation) = change_task(call, "spawn", options.agent.as_deref(), prepare)?;
     let warnings = std::mem::take(&mut result.warnings);
     Ok(Done::reply(result, warnings, operation))
 }

@@ -42,7 +42,6 @@ struct SessionQuery {
 struct FocusQuery {
     /// Who leads the session, when none is named; the caller unless told.
     agent: Option<String>,
-    /// The session.
     session: Option<SessionId>,
 }
 

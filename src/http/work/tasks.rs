@@ -7,19 +7,18 @@ use super::super::assigned;
 use super::super::call::Call;
 use super::super::extract::{Json, Query, StrictJson};
 use super::super::route::Route;
-use super::{Done, change_task, deserialize_given, task, words};
+use super::{Done, change_task, task, words};
 use crate::error::{Code, Error, Result};
-use crate::gate::Gate;
 use crate::http::call::bounded;
 use crate::id::TaskId;
 use crate::ops::Context;
-use crate::ops::tasks::{self, Added, Deleted, ListField, Listed, Patch};
+use crate::ops::tasks::{self, Added, Deleted, Listed, Patch};
 use crate::ops::tokens::Scope;
 use crate::ops::trust::{Item, Trust, vouch};
 use crate::ops::work::{self, TaskPage};
 use crate::store::{Archived, Filter};
+use crate::task::Task;
 use crate::task::draft::Draft;
-use crate::task::{Priority, Size, Status, Task, TaskType};
 
 pub(super) fn routes() -> Vec<Route> {
     let one = "/api/work/tasks/{id}";
@@ -134,83 +133,8 @@ struct Kept {
     task: Task,
 }
 
-/// What to change of a task.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-struct TaskChange {
-    /// Who acts.
-    agent: Option<String>,
-    title: Option<String>,
-    description: Option<String>,
-    r#type: Option<TaskType>,
-    status: Option<Status>,
-    /// Null makes it stand at the top.
-    #[serde(deserialize_with = "deserialize_given")]
-    parent: Option<Option<TaskId>>,
-    add_depends: Vec<TaskId>,
-    /// Ids, or names that an import knew and nobody else does.
-    remove_depends: Vec<String>,
-    add_labels: Vec<String>,
-    remove_labels: Vec<String>,
-    priority: Option<Priority>,
-    phase: Option<String>,
-    size: Option<Size>,
-    add_files: Vec<String>,
-    remove_files: Vec<String>,
-    add_acceptance: Vec<String>,
-    add_deliverables: Vec<String>,
-    notes: Vec<String>,
-    assigned_agent: Option<String>,
-    due: Option<String>,
-    estimate: Option<f64>,
-    feature: Option<String>,
-    require_gates: Vec<Gate>,
-    /// Fields to empty before the rest.
-    clear: Vec<ListField>,
-}
-
-impl TaskChange {
-    fn patch(self) -> Patch {
-        let (mut ids, mut names) = (Vec::new(), Vec::new());
-        for name in self.remove_depends {
-            match name.parse() {
-                Ok(id) => ids.push(id),
-                Err(_) => names.push(name),
-            }
-        }
-        Patch {
-            title: self.title,
-            description: self.description,
-            kind: self.r#type,
-            status: self.status,
-            parent: self.parent,
-            add_depends: self.add_depends,
-            remove_depends: ids,
-            remove_missing: names,
-            add_labels: self.add_labels,
-            remove_labels: self.remove_labels,
-            priority: self.priority,
-            phase: self.phase,
-            size: self.size,
-            add_files: self.add_files,
-            remove_files: self.remove_files,
-            add_acceptance: self.add_acceptance,
-            add_deliverables: self.add_deliverables,
-            notes: self.notes,
-            assigned_agent: self.assigned_agent,
-            due: self.due,
-            estimate: self.estimate,
-            feature: self.feature,
-            require_gates: self.require_gates,
-            clear: self.clear,
-        }
-    }
-}
-
-fn change(call: &Call, StrictJson(mut change): StrictJson<TaskChange>) -> Result<Json<Done<Kept>>> {
-    let agent = change.agent.take();
-    let patch = change.patch();
+fn change(call: &Call, StrictJson(mut patch): StrictJson<Patch>) -> Result<Json<Done<Kept>>> {
+    let agent = patch.agent.take();
     if patch.is_empty() {
         let id = task(call)?;
         let message = format!("nothing to change in {id}: no field was given");

@@ -11,7 +11,6 @@ use super::context_as;
 use crate::error::Result;
 use crate::ops::tokens::Scope;
 use crate::ops::transfer::{self, Request, Target};
-use crate::transfer::Format;
 use crate::transfer::report::Report;
 
 /// JSON lines, as they are called in headers.
@@ -32,28 +31,6 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// What to take over.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct ToImport {
-    /// Who acts.
-    agent: Option<String>,
-    /// The text of the file.
-    text: String,
-    /// What it is, instead of finding out. Folders (backlog) are imported by the command only.
-    from: Option<Format>,
-    /// Report what would be taken over, and write nothing.
-    #[serde(default)]
-    dry_run: bool,
-    /// Leave out what is done or cancelled.
-    #[serde(default)]
-    open_only: bool,
-    /// Go on without lines, references and edges that cannot be taken over; all are reported.
-    #[serde(default)]
-    drop_faults: bool,
-}
-
 /// As what to write tasks.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Deserialize)]
@@ -63,16 +40,9 @@ struct ExportQuery {
     format: Option<Target>,
 }
 
-fn import(call: &Call, StrictJson(wanted): StrictJson<ToImport>) -> Result<Verdict<Report>> {
-    let request = Request {
-        from: wanted.from,
-        dry_run: wanted.dry_run,
-        open_only: wanted.open_only,
-        drop_faults: wanted.drop_faults,
-        ..Request::default()
-    };
-    let context = &mut *context_as(call, "import", wanted.agent.as_deref())?;
-    let imported = transfer::import_text(context, wanted.text, request)?;
+fn import(call: &Call, StrictJson(request): StrictJson<Request>) -> Result<Verdict<Report>> {
+    let context = &mut *context_as(call, "import", request.agent.as_deref())?;
+    let imported = transfer::import_text(context, request)?;
     Ok(Verdict(imported.report, imported.error))
 }
 

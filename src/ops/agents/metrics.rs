@@ -67,7 +67,6 @@ pub(crate) struct Dashboard {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Used {
-    /// The agent.
     pub(crate) agent_id: String,
     /// How many executions it had.
     pub(crate) count: u64,
@@ -89,7 +88,6 @@ pub(crate) struct Pattern {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Measured {
-    /// The agent.
     pub(crate) agent_id: String,
     /// Its name for people.
     pub(crate) name: String,

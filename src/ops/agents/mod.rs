@@ -36,7 +36,6 @@ pub(crate) use trust::{Trusting, trust, untrust};
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Shown {
-    /// The agent.
     pub(crate) agent: Agent,
     /// The file that says so, relative to the workspace; none for an agent of the store.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -38,7 +38,6 @@ pub(crate) struct Registered {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Imported {
-    /// The agents.
     pub(crate) agents: Vec<Agent>,
     /// How many.
     pub(crate) total: usize,

@@ -15,7 +15,6 @@ use crate::workspace::Workspace;
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Trusting {
-    /// The agent.
     pub(crate) agent: Agent,
     /// Whether it may be called now.
     pub(crate) standing: Standing,

@@ -48,7 +48,6 @@ pub(crate) struct Options {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct QueryReply {
-    /// The answer.
     pub(crate) answer: String,
     /// Who was asked, in order.
     pub(crate) used_agents: Vec<UsedAgent>,
@@ -62,7 +61,6 @@ pub(crate) struct QueryReply {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct UsedAgent {
-    /// Its name.
     pub(crate) name: String,
     /// What it was asked for.
     pub(crate) intent: String,

@@ -22,7 +22,6 @@ use guard::{lost, refuse_clock, refuse_held};
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Claimed {
-    /// The task.
     pub(crate) task: Task,
     /// Its claim; none if it was never claimed.
     pub(crate) claim: Option<Claim>,

@@ -20,7 +20,6 @@ use crate::workspace::Workspace;
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TaskReport {
-    /// The task.
     pub(crate) task_id: TaskId,
     /// The skill in its prompt; none when it was never spawned.
     pub(crate) skill: Option<String>,

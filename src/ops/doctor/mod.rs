@@ -57,7 +57,6 @@ pub(crate) struct Finding {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Examined {
-    /// The findings.
     pub(crate) findings: Vec<Finding>,
     /// How many.
     pub(crate) total: usize,

@@ -14,7 +14,6 @@ use crate::store::sqlite::SqliteAgency;
 pub(crate) struct Delegated {
     /// Its number among all events.
     pub(crate) cursor: u64,
-    /// The execution.
     pub(crate) execution_id: String,
     /// Who handed it on.
     pub(crate) from: String,

@@ -22,7 +22,6 @@ const LINE_MAX: usize = 6 * MESSAGE_MAX + 4_096;
 pub(crate) struct Finished {
     /// Number of the line, from 1.
     pub(crate) line: usize,
-    /// The run.
     pub(crate) run: Run,
     /// Why nobody answered.
     #[serde(skip)]

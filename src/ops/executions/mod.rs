@@ -54,7 +54,6 @@ pub(crate) enum Told<'a> {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Piece<'a> {
-    /// The run.
     pub(crate) run: &'a str,
     /// The agent that answers.
     pub(crate) agent: &'a str,

@@ -253,12 +253,8 @@ fn chosen(standing: &TaskGates, renewal: &Renewal) -> Vec<CriterionStanding> {
         (None, CriterionState::Proven) => renewal.extent == Extent::All,
         (None, state) => state == CriterionState::Stale || renewal.extent != Extent::Stale,
     };
-    standing
-        .criteria
-        .iter()
-        .filter(is_wanted)
-        .cloned()
-        .collect()
+    let wanted = standing.criteria.iter().filter(is_wanted);
+    wanted.cloned().collect()
 }
 
 fn numbered(standing: &TaskGates, number: usize) -> Result<&CriterionStanding> {

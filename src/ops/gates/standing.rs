@@ -18,7 +18,6 @@ use crate::workspace::Workspace;
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TaskGates {
-    /// The task.
     pub(crate) task_id: TaskId,
     /// The git worktree whose files it is judged by; none for those of the workspace.
     #[serde(skip_serializing_if = "Option::is_none")]

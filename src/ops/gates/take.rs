@@ -3,6 +3,8 @@
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
+use clap::Args;
+
 use super::{TaskGates, folder};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::nearest;
@@ -26,16 +28,27 @@ const OWN_VARIABLES: [&str; 5] = [
     "TRACEPARENT",
 ];
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+// What is given for a gate or criterion. A doc comment would become the help of the command.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
 pub(crate) struct Given {
     /// Commands to run, in words, one after the other until one fails.
+    #[arg(skip)]
     pub(crate) commands: Vec<Vec<String>>,
-    /// Files to digest, relative to the working directory.
+
+    /// File of the workspace whose digest is kept as evidence; may be repeated
+    #[arg(long = "file", value_name = "PATH", requires = "subject")]
     pub(crate) files: Vec<String>,
-    /// Revisions that git must know as commits.
+
+    /// Commit that git must have; its full id is kept; may be repeated
+    #[arg(long = "commit", value_name = "REVISION", requires = "subject")]
     pub(crate) commits: Vec<String>,
-    /// Addresses of web pages.
+
+    /// Address of a web page that is kept and never looked at; may be repeated
+    #[arg(long = "url", value_name = "URL", requires = "subject")]
     pub(crate) urls: Vec<String>,
+
+    /// Remark that is kept; may be repeated
+    #[arg(long = "note", value_name = "TEXT", requires = "subject")]
     pub(crate) notes: Vec<String>,
 }
 

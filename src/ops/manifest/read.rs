@@ -47,7 +47,6 @@ pub(crate) struct Listed {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Shown {
-    /// The entry.
     pub(crate) entry: Entry,
     /// Number of its line in the manifest.
     pub(crate) line: usize,

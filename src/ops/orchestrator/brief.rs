@@ -144,7 +144,6 @@ pub(crate) struct HeldUp {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Noted {
-    /// The task.
     pub(crate) task: TaskId,
     /// When, RFC 3339 in UTC.
     pub(crate) at: String,
@@ -158,7 +157,6 @@ pub(crate) struct Noted {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct GateState {
-    /// The task.
     pub(crate) task: TaskId,
     /// Gates that have passed.
     pub(crate) passed: Vec<&'static str>,

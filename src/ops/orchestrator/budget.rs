@@ -34,7 +34,6 @@ pub(crate) enum State {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Budget {
-    /// Tokens.
     pub(crate) tokens: usize,
     /// Tokens that an orchestrator should stay under.
     pub(crate) limit: usize,

@@ -47,7 +47,6 @@ pub(crate) struct Measured {
 pub(crate) struct Part {
     /// What it is.
     pub(crate) of: String,
-    /// Its tokens.
     pub(crate) tokens: usize,
     /// How they were counted.
     pub(crate) method: &'static str,

@@ -46,7 +46,6 @@ pub(crate) struct Overall {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct EpicProgress {
-    /// The epic.
     #[serde(flatten)]
     pub(crate) epic: Line,
     /// How many of its tasks are done, to any depth.

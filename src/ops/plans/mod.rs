@@ -23,7 +23,6 @@ const AGENTS: &str = "cleo agents list";
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Planned {
-    /// The plan.
     pub(crate) plan: Plan,
     /// Where its skills come from.
     pub(crate) source: Source,
@@ -64,7 +63,6 @@ pub(crate) struct Checked {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Assignment {
-    /// The step.
     pub(crate) step: String,
     /// Id of the agent; none when there is nobody.
     pub(crate) agent: Option<String>,

@@ -25,20 +25,33 @@ const BAR_MAX: usize = 60;
 /// Longest message in a row, in characters.
 const INPUT_MAX: usize = 300;
 
-#[derive(Clone, Debug, Default)]
+/// Which runs.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct Wanted {
+    #[serde(skip)]
     pub(crate) user: Option<String>,
     pub(crate) agent: Option<String>,
     pub(crate) status: Option<RunStatus>,
     pub(crate) kind: Option<RunKind>,
+    /// Words to look for in id and message, among the last 500.
+    #[serde(rename = "q")]
     pub(crate) words: String,
-    /// By what they are sorted.
+    /// By what they are sorted, among the last 500; by default newest first.
+    #[serde(rename = "sort")]
     pub(crate) order: Order,
-    /// Which way; the largest first unless told.
+    /// Which way; by default the largest first.
     pub(crate) dir: Option<Dir>,
+    #[serde(default = "usual_limit")]
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 500)))]
     pub(crate) limit: u32,
     /// Without the first so many.
     pub(crate) offset: u32,
+}
+
+fn usual_limit() -> u32 {
+    50
 }
 
 /// By what runs are sorted; what is equal, newest first.
@@ -61,7 +74,6 @@ pub(crate) enum Order {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Rows {
-    /// The runs.
     pub(crate) runs: Vec<RunRow>,
     /// How many fit in all; of those that are looked for by words, or sorted by anything but newest first,
     /// among the last ones.
@@ -158,7 +170,6 @@ pub(crate) struct StepCounts {
     pub(crate) verifying: usize,
     /// Verified and done.
     pub(crate) done: usize,
-    /// Failed.
     pub(crate) failed: usize,
     /// Were not begun.
     pub(crate) skipped: usize,

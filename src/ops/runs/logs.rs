@@ -1,21 +1,21 @@
 //! What happened in a run, and what its agents wrote.
 
-use std::fs::{self, File};
-use std::io::{Read, Seek, SeekFrom};
+use std::fs;
 use std::path::Path;
 
 use serde::Serialize;
 
 use super::{journal, no_run, settled};
 use crate::error::Result;
-use crate::file::unreadable;
+use crate::file::read_start;
 use crate::id::TaskId;
 use crate::ops::Surroundings;
 use crate::run::Line;
+use crate::run::log::{self, LOG_MAX, Stream};
 use crate::store::agency::Agency;
 
 /// Most bytes of one output that are shown: its end.
-const OUTPUT_MAX: u64 = 1 << 20;
+const OUTPUT_MAX: usize = 1 << 20;
 
 /// What happened in a run.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -35,16 +35,15 @@ pub(crate) struct Logged {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
-    /// The task.
     pub(crate) task_id: TaskId,
     /// Which try of it, from 1.
     pub(crate) attempt: u32,
     /// Standard output, `out`, or standard error, `err`.
-    pub(crate) stream: &'static str,
-    /// The file that holds it, relative to the workspace root.
+    pub(crate) stream: Stream,
+    /// The log that holds it, a JSON line for each line, relative to the workspace root.
     pub(crate) file: String,
     /// How many bytes it has.
-    pub(crate) bytes: u64,
+    pub(crate) bytes: usize,
     /// Its text; of a long one the end.
     pub(crate) text: String,
 }
@@ -86,7 +85,7 @@ fn outputs(root: &Path, folder: &Path, task: Option<TaskId>) -> Result<Vec<Outpu
     let mut outputs = Vec::new();
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let Some((id, attempt, stream)) = name.to_str().and_then(named) else {
+        let Some((id, attempt)) = name.to_str().and_then(parse_name) else {
             continue;
         };
         let is_wanted = task.is_none_or(|task| task == id);
@@ -94,36 +93,30 @@ fn outputs(root: &Path, folder: &Path, task: Option<TaskId>) -> Result<Vec<Outpu
             continue;
         }
         let path = entry.path();
-        let (bytes, text) = end(&path).map_err(|cause| unreadable(&path, cause))?;
+        let log = read_start(&path, LOG_MAX)?;
         let file = path.strip_prefix(root).unwrap_or(&path);
-        outputs.push(Output {
-            task_id: id,
-            attempt,
-            stream,
-            file: file.to_string_lossy().into_owned(),
-            bytes,
-            text,
-        });
+        for stream in Stream::ALL.iter().copied() {
+            let mut text = log::join(&log, stream);
+            let bytes = text.len();
+            text.drain(..text.ceil_char_boundary(bytes.saturating_sub(OUTPUT_MAX)));
+            outputs.push(Output {
+                task_id: id,
+                attempt,
+                stream,
+                file: file.to_string_lossy().into_owned(),
+                bytes,
+                text,
+            });
+        }
     }
     // Of one try, what it wrote comes before what it complained of.
-    outputs.sort_unstable_by_key(|one| (one.task_id, one.attempt, one.stream == "err"));
+    outputs.sort_unstable_by_key(|one| (one.task_id, one.attempt, one.stream));
     Ok(outputs)
 }
 
-fn named(name: &str) -> Option<(TaskId, u32, &'static str)> {
-    let (try_of, end) = name.split_once('.')?;
-    let (task, attempt) = try_of.split_once('-')?;
-    let stream = ["out", "err"].into_iter().find(|stream| *stream == end)?;
-    Some((task.parse().ok()?, attempt.parse().ok()?, stream))
-}
-
-fn end(path: &Path) -> std::io::Result<(u64, String)> {
-    let mut file = File::open(path)?;
-    let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(OUTPUT_MAX)))?;
-    let mut bytes = Vec::new();
-    file.take(OUTPUT_MAX).read_to_end(&mut bytes)?;
-    Ok((length, String::from_utf8_lossy(&bytes).into_owned()))
+fn parse_name(name: &str) -> Option<(TaskId, u32)> {
+    let (task, attempt) = name.strip_suffix(".log")?.split_once('-')?;
+    Some((task.parse().ok()?, attempt.parse().ok()?))
 }
 
 #[cfg(test)]
@@ -131,18 +124,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_outputs_of_tries_are_named_so() {
-        assert_eq!(named("T3-1.out"), Some((TaskId(3), 1, "out")));
-        assert_eq!(named("T3-12.err"), Some((TaskId(3), 12, "err")));
+    fn only_logs_of_tries_are_named_so() {
+        assert_eq!(parse_name("T3-12.log"), Some((TaskId(3), 12)));
         for name in [
             "events.jsonl",
             "T3-1.prompt.md",
-            "T3-1.index",
-            "T3.out",
-            "x-1.out",
-            "T3-x.out",
+            "T3.log",
+            "x-1.log",
+            "T3-x.log",
         ] {
-            assert_eq!(named(name), None, "{name}");
+            assert_eq!(parse_name(name), None, "{name}");
         }
     }
 }

@@ -41,7 +41,6 @@ pub(crate) struct Listed {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Shown {
-    /// The run.
     pub(crate) run: Run,
     /// How far it came, in order.
     pub(crate) steps: Vec<Step>,

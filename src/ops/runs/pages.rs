@@ -1,9 +1,9 @@
 //! What happened in a run and what its agents wrote, a part at a time.
 
 mod lines;
-mod outputs;
+mod written;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use self::lines::{Found, Lines};
 use super::listing::owned;
@@ -40,7 +40,6 @@ pub(crate) struct LogPage {
     pub(crate) total: usize,
     /// Number of the first of these lines, from 0.
     pub(crate) from: usize,
-    /// The lines.
     pub(crate) lines: Vec<LogLine>,
     /// Whether more may come.
     pub(crate) following: bool,
@@ -65,24 +64,32 @@ pub(crate) struct LogLine {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct PromptText {
-    /// The text.
     pub(crate) text: String,
     /// How many bytes it has.
     pub(crate) bytes: usize,
-    /// Its digest.
     pub(crate) digest: String,
 }
 
-#[derive(Clone, Debug, Default)]
+/// Which lines.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct LogWanted {
     pub(crate) task: Option<TaskId>,
-    /// The try; none: the last.
+    /// The try; by default the last.
     pub(crate) attempt: Option<u32>,
     /// Number of the first line; below 0 from the end.
     pub(crate) from: i64,
-    /// At most so many.
-    pub(crate) limit: usize,
+    #[serde(default = "usual_limit")]
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 2000)))]
+    pub(crate) limit: u32,
+    /// Words to look for.
+    #[serde(rename = "q")]
     pub(crate) words: String,
+}
+
+fn usual_limit() -> u32 {
+    500
 }
 
 pub(crate) fn events(
@@ -129,7 +136,7 @@ pub(crate) fn log(
         true => None,
         false => Some(matches(&mut lines, &wanted.words)?),
     };
-    let shown = from..from.saturating_add(wanted.limit).min(total);
+    let shown = from..from.saturating_add(wanted.limit as usize).min(total);
     let shown: Result<Vec<LogLine>> = shown
         .map(|n| {
             let raw = lines.line(n)?;

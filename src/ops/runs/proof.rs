@@ -17,7 +17,6 @@ use crate::store::agency::Agency;
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Proof {
-    /// The task.
     pub(crate) task: TaskId,
     /// Which try.
     pub(crate) attempt: u32,

@@ -20,7 +20,6 @@ use crate::store::agency::Agency;
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Watched {
-    /// The run.
     pub(crate) run: RunFull,
     /// The moment of this answer, by the server's clock.
     pub(crate) now: String,
@@ -79,7 +78,6 @@ pub(crate) struct Reported {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Task {
-    /// The task.
     pub(crate) task_id: TaskId,
     /// Its title when the run began.
     pub(crate) title: String,
@@ -95,9 +93,7 @@ pub(crate) struct Task {
     pub(crate) reason: Option<String>,
     /// What it was last missing.
     pub(crate) missing: Vec<String>,
-    /// The skill.
     pub(crate) skill: Option<String>,
-    /// The runner.
     pub(crate) runner: Option<String>,
     /// When it was begun.
     pub(crate) started_at: Option<String>,

@@ -17,7 +17,6 @@ use crate::run::{Outcome, Run, RunKind, RunStatus};
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct RunWhy {
-    /// The run.
     pub(crate) run: Run,
     /// Why it stands as it does.
     pub(crate) reason: String,
@@ -30,9 +29,7 @@ pub(crate) struct RunWhy {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TaskWhy {
-    /// The task.
     pub(crate) task_id: TaskId,
-    /// Its title.
     pub(crate) title: String,
     /// Where it stands.
     pub(crate) state: TaskState,

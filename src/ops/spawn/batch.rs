@@ -55,7 +55,6 @@ pub(crate) struct Batch {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Failed {
-    /// The task.
     pub(crate) task_id: TaskId,
     /// Why.
     #[serde(serialize_with = "as_failure")]

@@ -6,7 +6,8 @@ mod gather;
 mod receipt;
 mod why;
 
-use serde::Serialize;
+use clap::Args;
+use serde::{Deserialize, Serialize};
 
 use super::{Context, Surroundings, require};
 use crate::catalogue::{Catalogue, known_protocols};
@@ -28,17 +29,34 @@ pub(in crate::ops) use gather::topics;
 pub(crate) use receipt::Receipt;
 pub(crate) use why::{Why, why, whys};
 
-#[derive(Clone, Debug, Default)]
+// How to prepare a prompt. A doc comment would become the help of the command.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct Options {
-    /// Use this skill instead of the one that dispatch finds.
+    /// The acting agent
+    #[arg(skip)]
+    pub(crate) agent: Option<String>,
+
+    /// Use this skill, in any letter case, with or without ct-
+    #[arg(long, short, value_name = "SKILL")]
     pub(crate) template: Option<String>,
-    /// Refuse unresolved tokens and protocols that are no known version.
+
+    /// Refuse unresolved tokens and protocols that are no known version
+    #[arg(long)]
     pub(crate) strict: bool,
-    /// Add the protocol block when the prompt lacks it.
+
+    /// Add the protocol block when the prompt lacks it
+    #[arg(long)]
     pub(crate) force_inject: bool,
-    /// Use this date instead of today.
+
+    /// Date in the prompt and in the names, instead of today
+    #[arg(long, value_name = "DATE")]
+    #[serde(skip)]
     pub(crate) date: Option<String>,
-    /// Record nothing.
+
+    /// Record nothing
+    #[arg(long, short = 'n')]
     pub(crate) dry_run: bool,
 }
 
@@ -62,9 +80,7 @@ impl Options {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Spawned {
-    /// The task.
     pub(crate) task_id: TaskId,
-    /// The skill.
     pub(crate) skill: String,
     /// What chose it.
     pub(crate) strategy: Strategy,
@@ -74,7 +90,6 @@ pub(crate) struct Spawned {
     pub(crate) output_file: String,
     /// Id of the manifest entry that the agent is to append.
     pub(crate) manifest_id: String,
-    /// The prompt.
     pub(crate) prompt: String,
     /// Digest of the prompt.
     pub(crate) prompt_digest: String,

@@ -36,7 +36,6 @@ pub(crate) struct Receipt {
     pub(crate) version: u32,
     /// Version of the program.
     pub(crate) cleo: String,
-    /// The task.
     pub(crate) task_id: TaskId,
     /// The date in the prompt.
     pub(crate) date: String,

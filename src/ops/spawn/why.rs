@@ -22,7 +22,6 @@ use crate::workspace::Workspace;
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Why {
-    /// The task.
     pub(crate) task_id: TaskId,
     /// When the prompt was prepared.
     pub(crate) at: String,

@@ -18,7 +18,6 @@ use crate::task::{Note, Priority, Task};
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Added {
-    /// The task.
     pub(crate) task: Task,
     /// False when its key was known and the task was left as it is.
     pub(crate) created: bool,

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::moves::early;
+use super::patch::{ListField, Patch};
 use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep, waits_for};
 use crate::error::{Code, Error, Result};
 use crate::gate::{Criterion, Gate};
@@ -19,68 +19,7 @@ use crate::task::rules::{
     check_due, check_estimate, check_files, check_list, check_note, check_phase, check_text,
     check_title, check_word, inside,
 };
-use crate::task::{Note, Priority, Size, Status, Task, TaskType};
-
-/// A change to a task. What is `None` or empty stays.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Patch {
-    pub(crate) title: Option<String>,
-    pub(crate) description: Option<String>,
-    pub(crate) kind: Option<TaskType>,
-    pub(crate) status: Option<Status>,
-    /// `Some(None)` makes the task a root.
-    pub(crate) parent: Option<Option<TaskId>>,
-    pub(crate) add_depends: Vec<TaskId>,
-    pub(crate) remove_depends: Vec<TaskId>,
-    /// Dependencies of an import that no task was found for, by the names that it gives them.
-    pub(crate) remove_missing: Vec<String>,
-    pub(crate) add_labels: Vec<String>,
-    pub(crate) remove_labels: Vec<String>,
-    pub(crate) priority: Option<Priority>,
-    pub(crate) phase: Option<String>,
-    pub(crate) size: Option<Size>,
-    pub(crate) add_files: Vec<String>,
-    pub(crate) remove_files: Vec<String>,
-    pub(crate) add_acceptance: Vec<String>,
-    pub(crate) add_deliverables: Vec<String>,
-    pub(crate) notes: Vec<String>,
-    pub(crate) assigned_agent: Option<String>,
-    pub(crate) due: Option<String>,
-    pub(crate) estimate: Option<f64>,
-    pub(crate) feature: Option<String>,
-    pub(crate) require_gates: Vec<Gate>,
-    /// Fields to empty before the rest of the change.
-    pub(crate) clear: Vec<ListField>,
-}
-
-impl Patch {
-    pub(crate) fn is_empty(&self) -> bool {
-        *self == Patch::default()
-    }
-}
-
-/// A field that can be emptied.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "camelCase")]
-pub(crate) enum ListField {
-    Description,
-    Parent,
-    Depends,
-    Labels,
-    Phase,
-    Size,
-    Files,
-    Acceptance,
-    Deliverables,
-    #[value(name = "agent")]
-    AssignedAgent,
-    Due,
-    Estimate,
-    Feature,
-    Key,
-    RequiredGates,
-}
+use crate::task::{Note, Status, Task};
 
 /// Changes a task; returns it with what the caller should know.
 pub(crate) fn update(
@@ -275,8 +214,7 @@ fn apply_edges(tasks: &dyn Tasks, task: &mut Task, patch: &Patch) -> Result<()> 
         }
         task.parent = parent;
     }
-    remove_missing(task, patch)?;
-    task.depends.retain(|id| !patch.remove_depends.contains(id));
+    remove_depends(task, &patch.remove_depends)?;
     for id in &patch.add_depends {
         if !exists(tasks, *id)? {
             return Err(no_dependency(&id.to_string()));
@@ -288,24 +226,23 @@ fn apply_edges(tasks: &dyn Tasks, task: &mut Task, patch: &Patch) -> Result<()> 
     Ok(())
 }
 
-fn remove_missing(task: &mut Task, patch: &Patch) -> Result<()> {
+/// Takes dependencies away: ids, which may be separated by commas, or names that an import found no task for.
+fn remove_depends(task: &mut Task, gone: &[String]) -> Result<()> {
     let mut names = dangling(task);
-    if let Some(name) = patch
-        .remove_missing
-        .iter()
-        .find(|name| !names.contains(name))
-    {
-        let message = format!("{} does not depend on `{name}`", task.id);
-        let fix = format!("cleo deps {}", task.id);
-        return Err(Error::new(Code::DependencyNotFound, message).fix(fix));
+    for text in gone {
+        let ids: std::result::Result<Vec<TaskId>, _> = text.split(',').map(str::parse).collect();
+        if let Ok(ids) = ids {
+            task.depends.retain(|id| !ids.contains(id));
+            names.retain(|name| ids.iter().all(|id| id.to_string() != *name));
+            continue;
+        }
+        let Some(at) = names.iter().position(|name| name == text) else {
+            let message = format!("{} does not depend on `{text}`", task.id);
+            let fix = format!("cleo deps {}", task.id);
+            return Err(Error::new(Code::DependencyNotFound, message).fix(fix));
+        };
+        names.remove(at);
     }
-    let is_id = |name: &String| {
-        patch
-            .remove_depends
-            .iter()
-            .any(|id| id.to_string() == *name)
-    };
-    names.retain(|name| !patch.remove_missing.contains(name) && !is_id(name));
     let is_left = |name: &Value| names.iter().any(|left| name.as_str() == Some(left));
     let circular = match task.extra.remove(CIRCULAR) {
         Some(Value::Array(circular)) => circular.into_iter().filter(is_left).collect(),

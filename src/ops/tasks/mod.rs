@@ -7,12 +7,13 @@ mod change;
 mod delete;
 pub(crate) mod graph;
 mod moves;
+mod patch;
 mod read;
 
 pub(crate) use add::{Added, add, add_batch};
 pub(crate) use archive::{Archival, Selection, archive, unarchive};
 pub(crate) use batch::{looked_at, read_batch};
-pub(crate) use change::{ListField, Patch, update};
+pub(crate) use change::update;
 pub(super) use change::{height, rehearse};
 pub(crate) use delete::{Deleted, delete};
 pub(crate) use graph::{
@@ -22,6 +23,7 @@ pub(crate) use graph::{
 pub(super) use graph::{choose, problems_around};
 pub(crate) use moves::{Moved, cancel, reopen, start};
 pub(super) use moves::{finish, move_task, not_ready, open_parts, refuse_cancelled};
+pub(crate) use patch::{ListField, Patch};
 pub(crate) use read::{
     Dependencies, Listed, Neighbor, Shown, TreeRow, deps, find, find_regex, list, show, tree,
 };

@@ -18,7 +18,6 @@ const NAMED_MAX: usize = 20;
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Moved {
-    /// The task.
     pub(crate) task: Task,
     /// False when it stood there already.
     pub(crate) changed: bool,

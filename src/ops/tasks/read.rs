@@ -23,9 +23,7 @@ const FILTER_MAX: usize = 100;
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Shown {
-    /// The task.
     pub(crate) task: Task,
-    /// Its children.
     pub(crate) children: Vec<TaskId>,
     /// Tasks that depend on it.
     pub(crate) dependents: Vec<TaskId>,
@@ -42,7 +40,6 @@ pub(crate) struct Shown {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct HeldClaim {
-    /// The claim.
     #[serde(flatten)]
     pub(crate) claim: Claim,
     /// True when its lease is over, so that anybody may take the task.
@@ -53,7 +50,6 @@ pub(crate) struct HeldClaim {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Listed {
-    /// The tasks.
     pub(crate) tasks: Vec<Task>,
     /// How many fit, without limit and offset.
     pub(crate) total: u64,
@@ -65,7 +61,6 @@ pub(crate) struct Listed {
 pub(crate) struct Neighbor {
     /// The task.
     pub(crate) id: TaskId,
-    /// Its title.
     pub(crate) title: String,
     /// Where it stands.
     pub(crate) status: Status,
@@ -75,7 +70,6 @@ pub(crate) struct Neighbor {
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Dependencies {
-    /// The task.
     pub(crate) task: TaskId,
     /// True when it can start now.
     pub(crate) ready: bool,
@@ -97,7 +91,6 @@ pub(crate) struct Dependencies {
 pub(crate) struct TreeRow {
     /// Levels above it.
     pub(crate) depth: usize,
-    /// The task.
     #[serde(flatten)]
     pub(crate) task: Task,
 }

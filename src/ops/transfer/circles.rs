@@ -19,8 +19,6 @@ use crate::transfer::{Format, Reference};
 /// After so many rounds a task in a circle keeps all its references: only a file that was made for it needs
 /// that many.
 const ROUNDS_MAX: usize = 16;
-/// Most references of a circle that are explained.
-const READINGS_MAX: usize = 20;
 
 type Group = BTreeSet<TaskId>;
 
@@ -149,7 +147,6 @@ impl Plan {
     /// of them is ready by accident; whether to go on is decided later.
     pub(super) fn refuse_circles(&mut self, tasks: &dyn Transaction) -> Result<()> {
         for group in self.find_circles(false, tasks)? {
-            let readings = self.explain(&group);
             for at in self.places_of(&group) {
                 let cut = self.entries[at].cut(&group);
                 self.entries[at].note_circular(&cut);
@@ -160,7 +157,6 @@ impl Plan {
             };
             self.report.cycles.add(|| Circle {
                 members: group.iter().map(name).collect(),
-                readings,
             });
         }
         Ok(())
@@ -203,27 +199,6 @@ impl Plan {
         let relation = |it: &Reference| json!({"type": "depends", "id": it.given});
         let relations = cut.iter().map(relation).collect();
         add_to_list(&mut entry.record.task, "relations", relations);
-    }
-
-    /// Names the references of a circle that could mean another task.
-    fn explain(&self, group: &Group) -> Vec<String> {
-        let mut readings = Vec::new();
-        for at in self.places_of(group) {
-            let entry = &self.entries[at];
-            for (id, reference) in &entry.given {
-                if let [first, other] = reference.readings.as_slice()
-                    && group.contains(id)
-                    && self.by_key.contains_key(other)
-                {
-                    readings.push(format!(
-                        "{} depends on `{}`, read as {first}; it could mean {other}",
-                        entry.record.id, reference.given
-                    ));
-                }
-            }
-        }
-        readings.truncate(READINGS_MAX);
-        readings
     }
 }
 

@@ -34,7 +34,6 @@ pub(crate) struct Exported {
     /// The text, when it went into no file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) text: Option<String>,
-    /// The file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) file: Option<String>,
     /// How many tasks there are in it.
@@ -125,7 +124,7 @@ fn write_lines(tasks: &dyn Transaction) -> Result<(String, usize)> {
 fn write_page(tasks: &dyn Transaction) -> Result<(String, usize)> {
     let mut all = Vec::new();
     let total = each(tasks, |task| {
-        all.push(markdown::Item::new(task));
+        all.push(task);
         Ok(())
     })?;
     Ok((markdown::page(&all), total))

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use clap::Args;
+use serde::Deserialize;
 use serde_json::json;
 
 use super::plan::Plan;
-use super::source::{self, Extent};
+use super::source;
 use super::versions::differing;
 use crate::clock::next_millisecond;
 use crate::error::{Code, Error, Result, quote};
@@ -18,31 +19,46 @@ use crate::store::{Change, Transaction};
 use crate::transfer::report::{Replaced, Report};
 use crate::transfer::{Format, Reading};
 
-// How to import. A doc comment would become the help of the command.
-#[derive(Clone, Copy, Debug, Default, Args)]
+// What to import, and how. A doc comment would become the help of the command.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Request {
+    /// The acting agent
+    #[arg(skip)]
+    pub(crate) agent: Option<String>,
+
+    /// The text of the file
+    #[arg(skip)]
+    pub(crate) text: String,
+
     /// What the file is, instead of finding out
     #[arg(long, value_name = "FORMAT")]
     pub(crate) from: Option<Format>,
 
     /// Report what would be taken over, and write nothing
     #[arg(long)]
+    #[serde(default)]
     pub(crate) dry_run: bool,
 
     /// Leave out what is done or cancelled
     #[arg(long)]
+    #[serde(default)]
     pub(crate) open_only: bool,
 
     /// Leave out the archive beside a CLEO todo.json
     #[arg(long)]
+    #[serde(skip)]
     pub(crate) no_archive: bool,
 
     /// Take the archive of a Backlog.md folder along
     #[arg(long, conflicts_with = "no_archive")]
+    #[serde(skip)]
     pub(crate) archive: bool,
 
     /// Go on without lines, references and edges that cannot be taken over; all are reported
     #[arg(long)]
+    #[serde(default)]
     pub(crate) drop_faults: bool,
 }
 
@@ -59,47 +75,28 @@ pub(crate) struct Imported {
 
 /// Imports the tasks of a file or folder. With a fault in it nothing is written, unless the faults
 /// are to be dropped; the report names each of them either way.
-pub(crate) fn import(context: &mut Context, path: &Path, request: Request) -> Result<Imported> {
-    let now = context.now();
+pub(crate) fn import(context: &mut Context, path: &Path, request: &Request) -> Result<Imported> {
     let place = match path.as_os_str() == "-" {
         true => path.to_path_buf(),
         false => context.surroundings.directory.join(path),
     };
-    let reading = source::read(&place, extent(request, &now))?;
+    let reading = source::read(&place, request, &context.now())?;
     take_over(context, reading, path, request)
 }
 
 /// Imports the tasks of a text that was sent, as [`import`] does; no file is read for it.
-pub(crate) fn import_text(
-    context: &mut Context,
-    text: String,
-    request: Request,
-) -> Result<Imported> {
-    let now = context.now();
+pub(crate) fn import_text(context: &mut Context, mut request: Request) -> Result<Imported> {
     let path = Path::new("-");
-    let request = Request {
-        no_archive: true,
-        archive: false,
-        ..request
-    };
-    let reading = source::read_text(path, text.into_bytes(), extent(request, &now))?;
-    take_over(context, reading, path, request)
-}
-
-fn extent(request: Request, now: &str) -> Extent<'_> {
-    Extent {
-        from: request.from,
-        archive_beside: !request.no_archive,
-        archive_folder: request.archive,
-        now,
-    }
+    let bytes = std::mem::take(&mut request.text).into_bytes();
+    let reading = source::read_text(path, bytes, &request, &context.now())?;
+    take_over(context, reading, path, &request)
 }
 
 fn take_over(
     context: &mut Context,
     mut reading: Reading,
     path: &Path,
-    request: Request,
+    request: &Request,
 ) -> Result<Imported> {
     let caller = Caller::unbound(context);
     let phases = std::mem::take(&mut reading.phases);

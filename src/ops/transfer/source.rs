@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::import::Request;
 use crate::error::{Code, Error, Result, quote};
 use crate::file::unreadable;
 use crate::transfer::detect::detect;
@@ -17,31 +18,24 @@ const TASK_FILE_MAX: u64 = 4 << 20;
 /// Most files in a folder.
 const FILES_MAX: usize = 200_000;
 
-/// What is read, as which format, and what beside it.
-#[derive(Clone, Copy)]
-pub(super) struct Extent<'a> {
-    pub(super) from: Option<Format>,
-    /// The archive beside a CLEO todo.json.
-    pub(super) archive_beside: bool,
-    /// The folder `archive` of Backlog.md.
-    pub(super) archive_folder: bool,
-    /// The time of the import.
-    pub(super) now: &'a str,
-}
-
 /// Reads what the user named.
-pub(super) fn read(path: &Path, extent: Extent<'_>) -> Result<Reading> {
+pub(super) fn read(path: &Path, request: &Request, now: &str) -> Result<Reading> {
     if path.as_os_str() != "-" && path.is_dir() {
-        return read_folder(path, extent);
+        return read_folder(path, request, now);
     }
     let bytes = crate::file::read_input(path, FILE_MAX)?;
-    read_text(path, bytes, extent)
+    read_text(path, bytes, request, now)
 }
 
 /// Reads a text; `path` names it.
-pub(super) fn read_text(path: &Path, bytes: Vec<u8>, extent: Extent<'_>) -> Result<Reading> {
+pub(super) fn read_text(
+    path: &Path,
+    bytes: Vec<u8>,
+    request: &Request,
+    now: &str,
+) -> Result<Reading> {
     let bytes = find_exported_text(&bytes).unwrap_or(bytes);
-    let formats = match extent.from {
+    let formats = match request.from {
         Some(format) => vec![format],
         None => detect(&bytes),
     };
@@ -54,10 +48,10 @@ pub(super) fn read_text(path: &Path, bytes: Vec<u8>, extent: Extent<'_>) -> Resu
         let message = format!("{named} is a file; Backlog.md keeps tasks in a folder");
         return Err(Error::new(Code::InputInvalid, message).fix("cleo import --help"));
     }
-    let mut reading = Reading::new(format, extent.now);
+    let mut reading = Reading::new(format, now);
     reading.read(&bytes);
     if format == Format::Todo
-        && extent.archive_beside
+        && !request.no_archive
         && let Some((name, bytes)) = read_archive(path)?
     {
         (reading.file, reading.is_archive) = (Some(name), true);
@@ -81,7 +75,7 @@ fn find_exported_text(bytes: &[u8]) -> Option<Vec<u8>> {
     (answer.command == "export").then(|| answer.result.text.into_bytes())
 }
 
-fn read_folder(path: &Path, extent: Extent<'_>) -> Result<Reading> {
+fn read_folder(path: &Path, request: &Request, now: &str) -> Result<Reading> {
     let folders = ["", "backlog", ".backlog"].map(|name| path.join(name));
     let backlog = folders.into_iter().find(|it| it.join("tasks").is_dir());
     let mut found = Vec::from_iter(backlog.map(|folder| (Format::Backlog, folder)));
@@ -94,21 +88,28 @@ fn read_folder(path: &Path, extent: Extent<'_>) -> Result<Reading> {
             found.push((format, path.join(name)));
         }
     }
-    found.retain(|(format, _)| extent.from.is_none_or(|from| from == *format));
+    found.retain(|(format, _)| request.from.is_none_or(|from| from == *format));
     found.sort_by_key(|(format, _)| *format);
     let formats: Vec<Format> = found.iter().map(|(format, _)| *format).collect();
     let format = choose(path, &formats)?;
     let place = found.into_iter().next().map(|(_, place)| place);
     let place = place.unwrap_or_default();
     if format == Format::Backlog {
-        return read_backlog(path, &place, extent);
+        return read_backlog(path, &place, request.archive, now);
     }
     let from = Some(format);
-    read(&place, Extent { from, ..extent })
+    read(
+        &place,
+        &Request {
+            from,
+            ..request.clone()
+        },
+        now,
+    )
 }
 
 /// Reads the files of tasks in byte order of their names, folder after folder.
-fn read_backlog(named: &Path, root: &Path, extent: Extent<'_>) -> Result<Reading> {
+fn read_backlog(named: &Path, root: &Path, with_archive: bool, now: &str) -> Result<Reading> {
     let configs = [root.join("config.yml"), named.join("backlog.config.yml")];
     let config = configs.iter().find(|path| path.is_file());
     let config = config.map(|path| crate::file::read(path, TASK_FILE_MAX));
@@ -116,10 +117,10 @@ fn read_backlog(named: &Path, root: &Path, extent: Extent<'_>) -> Result<Reading
         .transpose()?
         .map(|bytes| Config::read(&bytes))
         .unwrap_or_default();
-    let mut reading = Reading::new(Format::Backlog, extent.now);
+    let mut reading = Reading::new(Format::Backlog, now);
     let mut files = Vec::new();
     for (area, folder) in Area::ALL {
-        if area != Area::Archive || extent.archive_folder {
+        if area != Area::Archive || with_archive {
             let paths = list(root, folder, &mut reading)?;
             files.extend(paths.into_iter().map(|(name, path)| (area, name, path)));
         }
@@ -226,13 +227,8 @@ fn refuse_torn(path: &Path, bytes: &[u8]) -> Result<()> {
 
 /// Reads the archive that lies beside a CLEO todo.json.
 fn read_archive(path: &Path) -> Result<Option<(String, Vec<u8>)>> {
-    let stem = path
-        .file_stem()
-        .map(|stem| stem.to_string_lossy().into_owned());
-    let is_json = path
-        .extension()
-        .is_some_and(|extension| extension == "json");
-    let Some(stem) = stem.filter(|_| is_json) else {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let Some(stem) = name.and_then(|name| name.strip_suffix(".json")) else {
         return Ok(None);
     };
     let name = format!("{stem}-archive.json");

@@ -144,7 +144,7 @@ fn edit(context: &mut Context, step: usize, edit: &Edit, at: usize) {
         Edit::Free => {
             let depends = context.read(|transaction| transaction.depends(id)).unwrap();
             Patch {
-                remove_depends: depends,
+                remove_depends: depends.iter().map(TaskId::to_string).collect(),
                 ..patch
             }
         }
@@ -167,11 +167,15 @@ fn edit(context: &mut Context, step: usize, edit: &Edit, at: usize) {
 /// Imports a file, once more, and says whether that changed anything.
 fn take(context: &mut Context, file: &str) -> bool {
     let before = text(context);
-    let first = import_text(context, file.to_string(), Request::default()).unwrap();
+    let request = Request {
+        text: file.to_string(),
+        ..Request::default()
+    };
+    let first = import_text(context, request.clone()).unwrap();
     assert!(first.error.is_none(), "{:?}", first.report);
     let after = text(context);
     let cursor = context.read(|tasks| tasks.last_cursor()).unwrap();
-    let again = import_text(context, file.to_string(), Request::default()).unwrap();
+    let again = import_text(context, request.clone()).unwrap();
     let counts = (again.report.added, again.report.updated);
     assert_eq!(counts, (0, 0), "{:?}", again.report);
     assert_eq!(text(context), after, "twice is once");

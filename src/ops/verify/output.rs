@@ -24,7 +24,6 @@ use crate::workspace::{OUTPUT_DIR, Workspace};
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OutputVerdict {
-    /// The task.
     pub(crate) task_id: TaskId,
     /// The git worktree that was looked at; none for the workspace.
     #[serde(skip_serializing_if = "Option::is_none")]

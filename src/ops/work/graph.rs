@@ -68,9 +68,7 @@ pub(crate) struct GraphShown {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Size {
-    /// Width.
     pub(crate) width: u32,
-    /// Height.
     pub(crate) height: u32,
 }
 
@@ -85,9 +83,7 @@ pub(crate) struct NodeShown {
     pub(crate) x: u32,
     /// Its upper edge.
     pub(crate) y: u32,
-    /// Its width.
     pub(crate) width: u32,
-    /// Its height.
     pub(crate) height: u32,
 }
 
@@ -97,7 +93,6 @@ pub(crate) struct NodeShown {
 pub(crate) struct Group {
     /// The task.
     pub(crate) id: TaskId,
-    /// Its title.
     pub(crate) title: String,
     /// Where it stands.
     pub(crate) status: Status,
@@ -131,7 +126,6 @@ pub(crate) struct CriticalPath {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Focus {
-    /// The lane.
     pub(crate) lane: Option<String>,
     /// A task in it.
     pub(crate) node: Option<TaskId>,

@@ -32,7 +32,6 @@ const SPAWNS_MAX: usize = 20;
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TaskPage {
-    /// The task.
     pub(crate) task: Task,
     /// Where it stands.
     pub(crate) state: State,
@@ -88,7 +87,6 @@ pub(crate) struct Position {
 pub(crate) struct Linked {
     /// The task.
     pub(crate) id: TaskId,
-    /// Its title.
     pub(crate) title: String,
     /// What the store says.
     pub(crate) status: Status,
@@ -114,7 +112,6 @@ pub(crate) struct GatesShown {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Dispatched {
-    /// The skill.
     pub(crate) skill: String,
     /// What chose it.
     pub(crate) strategy: crate::dispatch::Strategy,
@@ -150,7 +147,6 @@ pub(crate) struct SpawnTold {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Tried {
-    /// The run.
     pub(crate) run: String,
     /// The try.
     #[serde(flatten)]
@@ -165,7 +161,6 @@ pub(crate) struct Tried {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Refused {
-    /// The run.
     pub(crate) run: String,
     /// Which try.
     pub(crate) attempt: u32,

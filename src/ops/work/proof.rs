@@ -17,13 +17,11 @@ const TEXT_MAX: u64 = 1 << 20;
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Left {
-    /// The task.
     pub(crate) task_id: TaskId,
     /// Id of the entry that is due.
     pub(crate) manifest_id: Option<String>,
     /// The file that is due, relative to the workspace root.
     pub(crate) output_file: Option<String>,
-    /// The entry.
     pub(crate) entry: Option<Entry>,
     /// Number of its line in the manifest.
     pub(crate) line: Option<usize>,

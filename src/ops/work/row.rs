@@ -23,7 +23,6 @@ const NOTE_MAX: usize = 300;
 pub(crate) struct Row {
     /// The task.
     pub(crate) id: TaskId,
-    /// Its title.
     pub(crate) title: String,
     /// What the store says.
     pub(crate) status: Status,
@@ -38,7 +37,6 @@ pub(crate) struct Row {
     pub(crate) kind: TaskType,
     /// The task that it is a part of.
     pub(crate) parent: Option<TaskId>,
-    /// Its labels.
     pub(crate) labels: Vec<String>,
     /// Its wave, from 1; none when it waits for itself.
     pub(crate) wave: Option<usize>,

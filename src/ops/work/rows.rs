@@ -79,7 +79,6 @@ pub(crate) enum Dir {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct RowsShown {
-    /// The rows.
     pub(crate) rows: Vec<Row>,
     /// How many fit in all.
     pub(crate) total: usize,

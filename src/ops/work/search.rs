@@ -66,7 +66,6 @@ pub(crate) struct Found {
 pub(crate) struct Item {
     /// What it is.
     pub(crate) kind: Kind,
-    /// Its id.
     pub(crate) id: String,
     /// What it is called.
     pub(crate) title: String,

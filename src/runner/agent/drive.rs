@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
-use super::index::{Index, Raw};
-use super::pipes::{Ends, Pipes, Said};
+use super::log::Log;
+use super::pipes::{Ends, Pipes, Said, lay};
 use super::{Ended, Invocation, Job, Limits, Runner, Sign};
 use crate::error::{Code, Error, Result, catch_panic, quote};
 use crate::run::Outcome;
@@ -48,11 +48,10 @@ pub(crate) fn drive(
 ) -> Result<Ended> {
     let guard = Guard::begin()?;
     let invocation = runner.invocation(job);
-    let raw = [Raw::begin(&job.raw, ".out")?, Raw::begin(&job.raw, ".err")?];
+    let log = Log::begin(&job.raw)?;
     let begun = Instant::now();
     let (mut child, ends, strays) = start(command(&invocation, job)?)?;
-    let index = Index::of(&job.raw);
-    let pipes = Pipes::of(&mut child, ends, &job.prompt, raw, index);
+    let pipes = Pipes::new(&mut child, ends, &job.prompt, log);
     tell(Sign::Started(child.id(), orphans::born(child.id())));
     let mut attempt = Attempt {
         pipes,
@@ -91,7 +90,7 @@ pub(crate) fn drive(
 /// Starts a program; takes its command, which would hold its outputs open.
 fn start(mut command: Command) -> Result<(Child, Ends, Strays)> {
     let strays = Strays::expect(&mut command);
-    let ends = Ends::lay(&mut command).map_err(|cause| process::not_started(&command, cause))?;
+    let ends = lay(&mut command).map_err(|cause| process::not_started(&command, cause))?;
     Ok((process::start(&mut command)?, ends, strays))
 }
 

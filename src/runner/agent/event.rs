@@ -3,10 +3,10 @@
 
 use serde_json::Value;
 
-use super::pipes::{LINE_MAX, Lines};
 use super::{Ended, Sign, all};
+use crate::run::log::Stream;
 use crate::run::transcript::{self, TEXT_MAX};
-use crate::run::{Outcome, Spent, Usage};
+use crate::run::{self, Outcome, Spent, Usage};
 
 /// Longest description of what an agent does, in characters.
 const DOING_MAX: usize = 120;
@@ -198,21 +198,18 @@ fn retry_after(message: &str) -> Option<u64> {
     Some((number * factor) as u64)
 }
 
-/// Returns what an agent has used by what its program wrote on its standard output; nothing of a runner
-/// that tells none. `before` is what its conversation had come to.
-pub(crate) fn used(runner: &str, written: &[u8], before: Spent) -> Spent {
+/// Returns what an agent has used by the log of what its program wrote; nothing of a runner that tells none.
+/// `before` is what its conversation had come to.
+pub(crate) fn used(runner: &str, log: &[u8], before: Spent) -> Spent {
     let mut ended = Ended {
         before,
         ..Ended::default()
     };
     let known = all().into_iter().find(|known| known.name() == runner);
     if let Some(known) = known {
-        let mut hear = |line: &str| {
-            known.hear(line, &mut ended);
-        };
-        let mut lines = Lines::new(LINE_MAX);
-        lines.take(written, &mut hear);
-        lines.end(&mut hear);
+        for entry in run::log::read(log).filter(|entry| entry.stream == Stream::Out) {
+            known.hear(entry.text.trim_end(), &mut ended);
+        }
     }
     Spent {
         usage: ended.usage,
@@ -284,11 +281,12 @@ mod tests {
 
     #[test]
     fn what_was_told_before_a_line_that_is_torn_counts() {
-        let written = br#"{"type":"assistant","message":{"id":"m1","usage":{"input_tokens":7,"output_tokens":2}}}
+        let written = r#"{"type":"assistant","message":{"id":"m1","usage":{"input_tokens":7,"output_tokens":2}}}
 no event
 {"type":"assistant","message":{"id":"m2","usage":{"input_tokens":9,"output_tokens":1}}}
 {"type":"result","total_cost_usd":0"#;
-        let used = |runner| used(runner, written, Spent::default());
+        let log = run::log::write(Stream::Out, written);
+        let used = |runner| used(runner, log.as_bytes(), Spent::default());
         let usage = used("claude").usage.unwrap();
         assert_eq!(
             (usage.input_tokens, usage.output_tokens),
@@ -300,11 +298,11 @@ no event
 
     #[test]
     fn of_a_conversation_only_what_is_new_counts() {
-        let written = br#"{"type":"result","total_cost_usd":0.5}"#;
+        let log = run::log::write(Stream::Out, r#"{"type":"result","total_cost_usd":0.5}"#);
         let before = Spent {
             usage: None,
             cost: Some(0.2),
         };
-        assert_eq!(used("claude", written, before).cost, Some(0.3));
+        assert_eq!(used("claude", log.as_bytes(), before).cost, Some(0.3));
     }
 }

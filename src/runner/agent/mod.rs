@@ -10,9 +10,8 @@ mod copilot;
 mod drive;
 mod event;
 mod gemini;
-mod index;
+mod log;
 mod opencode;
-mod order;
 mod pipes;
 mod settings;
 mod tools;
@@ -49,8 +48,7 @@ pub(crate) struct Job {
     /// gives by itself.
     pub(crate) tools: Vec<String>,
     pub(crate) limits: Limits,
-    /// Where everything that it writes is kept: its standard output in `<raw>.out`, its standard
-    /// error in `<raw>.err`, and in which order both came in `<raw>.index`.
+    /// Where every line that it writes is kept, in `<raw>.log`.
     pub(crate) raw: PathBuf,
 }
 

@@ -12,14 +12,11 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::Pid;
 
-use super::index::{Index, Raw};
-use super::order::Order;
+use super::log::Log;
 use crate::error::{Code, Error, Result};
-use crate::run::arrivals::Stream;
+use crate::run::log::{LINE_MAX, Stream};
 
-/// Longest line of the standard output that a runner hears, in bytes.
-pub(super) const LINE_MAX: usize = 1 << 20;
-/// Longest line of the standard error that is kept, in bytes, and how many of them.
+/// Longest line of the standard error that counts as a complaint, in bytes, and how many do.
 const COMPLAINT_MAX: (usize, usize) = (2_000, 20);
 const CHUNK: usize = 64 * 1024;
 const LOOK: Duration = Duration::from_millis(50);
@@ -27,7 +24,6 @@ const LOOK: Duration = Duration::from_millis(50);
 struct Output {
     stream: Stream,
     pipe: Option<OwnedFd>,
-    raw: Raw,
     lines: Lines,
 }
 
@@ -38,30 +34,20 @@ pub(super) enum Said<'a> {
     Err(&'a str),
 }
 
-/// The read ends of an agent's output. They are created before it starts, because the order of writes is
-/// known only from here on.
-pub(super) struct Ends {
-    out: OwnedFd,
-    err: OwnedFd,
-    order: Order,
-}
+/// The read ends of the two outputs of an agent.
+pub(super) type Ends = [OwnedFd; 2];
 
-impl Ends {
-    /// Connects the output of a command to pipes, which close only once the command is dropped too.
-    pub(super) fn lay(command: &mut Command) -> std::io::Result<Ends> {
-        let ((out, to_out), (err, to_err)) = (pipe()?, pipe()?);
-        command.stdout(to_out).stderr(to_err);
-        let [out, err] = [out, err].map(OwnedFd::from);
-        let order = Order::of([&out, &err]);
-        Ok(Ends { out, err, order })
-    }
+/// Connects the outputs of a command to pipes, which close only once the command is dropped too.
+pub(super) fn lay(command: &mut Command) -> std::io::Result<Ends> {
+    let ((out, to_out), (err, to_err)) = (pipe()?, pipe()?);
+    command.stdout(to_out).stderr(to_err);
+    Ok([out, err].map(OwnedFd::from))
 }
 
 pub(super) struct Pipes {
     out: Output,
     err: Output,
-    order: Order,
-    index: Index,
+    log: Log,
     input: Option<ChildStdin>,
     prompt: Vec<u8>,
     written: usize,
@@ -72,21 +58,19 @@ pub(super) struct Pipes {
 }
 
 impl Pipes {
-    pub(super) fn of(
-        child: &mut Child,
-        ends: Ends,
-        prompt: &str,
-        [out, err]: [Raw; 2],
-        index: Index,
-    ) -> Pipes {
+    pub(super) fn new(child: &mut Child, [out, err]: Ends, prompt: &str, log: Log) -> Pipes {
         let input = child.stdin.take();
         // A prompt may be longer than a pipe holds, and who does not read it holds up nothing.
         let input = input.filter(|input| rustix::io::ioctl_fionbio(input, true).is_ok());
+        let output = |stream, pipe| Output {
+            stream,
+            pipe: Some(pipe),
+            lines: Lines::default(),
+        };
         Pipes {
-            order: ends.order,
-            out: Output::new(Stream::Out, ends.out, out, LINE_MAX),
-            err: Output::new(Stream::Err, ends.err, err, COMPLAINT_MAX.0),
-            index,
+            out: output(Stream::Out, out),
+            err: output(Stream::Err, err),
+            log,
             input,
             prompt: prompt.as_bytes().to_vec(),
             written: 0,
@@ -112,25 +96,16 @@ impl Pipes {
             self.write();
         }
         let mut has_said = false;
-        for stream in self.order.look() {
-            has_said |= match stream {
-                Stream::Out if out => {
-                    let mut hear = |line: &str| hear(Said::Out(line));
-                    self.out.read(&mut self.chunk, &mut self.index, &mut hear)?
-                }
-                Stream::Err if err => {
-                    let complaints = &mut self.complaints;
-                    let mut note = |line: &str| {
-                        hear(Said::Err(line));
-                        complaints.push_back(line.to_string());
-                        complaints.drain(..complaints.len().saturating_sub(COMPLAINT_MAX.1));
-                    };
-                    self.err.read(&mut self.chunk, &mut self.index, &mut note)?
-                }
-                Stream::Out | Stream::Err => false,
-            };
+        for (is_ready, output) in [(out, &mut self.out), (err, &mut self.err)] {
+            if is_ready {
+                let stream = output.stream;
+                let (log, complaints) = (&mut self.log, &mut self.complaints);
+                has_said |= output.read(&mut self.chunk, &mut |line, beyond| {
+                    keep(log, complaints, stream, (line, beyond), hear)
+                })?;
+            }
         }
-        self.index.settle();
+        self.log.flush()?;
         Ok(has_said)
     }
 
@@ -148,7 +123,6 @@ impl Pipes {
             Some(_) => wait,
             None => wait.min(LOOK),
         };
-        let wait = self.index.wait().map_or(wait, |due| due.min(wait));
         let out = self.out.pipe.as_ref().map(AsFd::as_fd);
         let err = self.err.pipe.as_ref().map(AsFd::as_fd);
         let input = self.input.as_ref().map(AsFd::as_fd);
@@ -180,36 +154,48 @@ impl Pipes {
         }
     }
 
-    /// Passes on unterminated last lines, closes the files, and returns the last lines of standard error.
+    /// Passes on unterminated last lines, ends the log, and returns the last lines of standard error.
     pub(super) fn finish(mut self, hear: &mut dyn FnMut(Said<'_>)) -> Result<Vec<String>> {
-        self.out.lines.end(&mut |line| hear(Said::Out(line)));
-        let complaints = &mut self.complaints;
-        self.err.lines.end(&mut |line| {
-            hear(Said::Err(line));
-            complaints.push_back(line.to_string());
-        });
-        self.out.end(&mut self.index)?;
-        self.err.end(&mut self.index)?;
+        for output in [self.out, self.err] {
+            let (log, complaints) = (&mut self.log, &mut self.complaints);
+            if let Some((line, beyond)) = output.lines.rest() {
+                keep(log, complaints, output.stream, (&line, beyond), hear)?;
+            }
+        }
+        self.log.end()?;
         Ok(self.complaints.into())
     }
 }
 
-impl Output {
-    fn new(stream: Stream, pipe: OwnedFd, raw: Raw, line_max: usize) -> Output {
-        Output {
-            stream,
-            pipe: Some(pipe),
-            raw,
-            lines: Lines::new(line_max),
+/// Keeps a line, with how many bytes it lacks, in the log, and passes it on unless it is blank.
+fn keep(
+    log: &mut Log,
+    complaints: &mut VecDeque<String>,
+    stream: Stream,
+    (line, beyond): (&[u8], usize),
+    hear: &mut dyn FnMut(Said<'_>),
+) -> Result<()> {
+    let text = String::from_utf8_lossy(line);
+    log.add(stream, text.strip_suffix('\r').unwrap_or(&text), beyond)?;
+    let said = text.trim_ascii_end();
+    match stream {
+        _ if said.is_empty() => {}
+        Stream::Out => hear(Said::Out(said)),
+        Stream::Err => {
+            let said = &said[..said.floor_char_boundary(COMPLAINT_MAX.0)];
+            hear(Said::Err(said));
+            complaints.push_back(said.to_string());
+            complaints.drain(..complaints.len().saturating_sub(COMPLAINT_MAX.1));
         }
     }
+    Ok(())
+}
 
-    fn read(
-        &mut self,
-        chunk: &mut [u8],
-        index: &mut Index,
-        hear: &mut dyn FnMut(&str),
-    ) -> Result<bool> {
+/// Takes a line, and how many bytes of it were left out.
+type Take<'a> = dyn FnMut(&[u8], usize) -> Result<()> + 'a;
+
+impl Output {
+    fn read(&mut self, chunk: &mut [u8], take: &mut Take<'_>) -> Result<bool> {
         let Some(pipe) = &self.pipe else {
             return Ok(false);
         };
@@ -219,24 +205,8 @@ impl Output {
                 self.pipe = None;
                 Ok(false)
             }
-            Ok(read) => {
-                self.lines.take(&chunk[..read], hear);
-                self.keep(&chunk[..read], index).map(|()| true)
-            }
+            Ok(read) => self.lines.split(&chunk[..read], take).map(|()| true),
         }
-    }
-
-    fn keep(&mut self, bytes: &[u8], index: &mut Index) -> Result<()> {
-        index.expect();
-        self.raw.keep(bytes)?;
-        index.note(self.stream, self.raw.size());
-        Ok(())
-    }
-
-    fn end(&mut self, index: &mut Index) -> Result<()> {
-        self.raw.end()?;
-        index.note(self.stream, self.raw.size());
-        Ok(())
     }
 }
 
@@ -286,40 +256,35 @@ pub(super) fn listen() -> Option<Arc<PipeReader>> {
     bell.as_ref().map(|(ear, _)| Arc::clone(ear))
 }
 
-pub(super) struct Lines {
+/// A line of at most [`LINE_MAX`] bytes that has not ended.
+#[derive(Default)]
+struct Lines {
     line: Vec<u8>,
-    max: usize,
+    /// How many bytes it has beyond that.
+    beyond: usize,
 }
 
 impl Lines {
-    /// Lines of at most `max` bytes; what a line has beyond that is left out.
-    pub(super) fn new(max: usize) -> Lines {
-        Lines {
-            line: Vec::new(),
-            max,
-        }
-    }
-
-    pub(super) fn take(&mut self, bytes: &[u8], hear: &mut dyn FnMut(&str)) {
+    fn split(&mut self, bytes: &[u8], take: &mut Take<'_>) -> Result<()> {
         for part in bytes.split_inclusive(|byte| *byte == b'\n') {
             let text = part.strip_suffix(b"\n");
             let more = text.unwrap_or(part);
-            let room = self.max.saturating_sub(self.line.len()).min(more.len());
+            let room = LINE_MAX.saturating_sub(self.line.len()).min(more.len());
             self.line.extend_from_slice(&more[..room]);
+            self.beyond += more.len() - room;
             if text.is_some() {
-                self.end(hear);
+                take(&self.line, self.beyond)?;
+                self.beyond = 0;
+                self.line.clear();
+                // A long line does not keep its room for the short ones that follow.
+                self.line.shrink_to(64 * 1024);
             }
         }
+        Ok(())
     }
 
-    pub(super) fn end(&mut self, hear: &mut dyn FnMut(&str)) {
-        let line = String::from_utf8_lossy(self.line.trim_ascii_end());
-        if !line.is_empty() {
-            hear(&line);
-        }
-        self.line.clear();
-        // A long line does not keep its room for the short ones that follow.
-        self.line.shrink_to(64 * 1024);
+    fn rest(self) -> Option<(Vec<u8>, usize)> {
+        (!self.line.is_empty()).then_some((self.line, self.beyond))
     }
 }
 
@@ -327,23 +292,21 @@ impl Lines {
 mod tests {
     use super::*;
 
-    fn heard(text: &str, size: usize, max: usize) -> Vec<String> {
-        let mut lines = Lines::new(max);
-        let mut heard = Vec::new();
-        let mut hear = |line: &str| heard.push(line.to_string());
-        for piece in text.as_bytes().chunks(size) {
-            lines.take(piece, &mut hear);
-        }
-        lines.end(&mut hear);
-        heard
-    }
-
     #[test]
     fn lines_are_the_same_however_they_arrive() {
-        let text = "one\r\n\ntwo and more\nthree";
+        let long = "x".repeat(LINE_MAX + 3);
+        let text = format!("one\r\n\n{long}\nthree");
         for size in [1, 3, 100] {
-            assert_eq!(heard(text, size, 100), ["one", "two and more", "three"]);
-            assert_eq!(heard(text, size, 3), ["one", "two", "thr"]);
+            let (mut lines, mut taken) = (Lines::default(), Vec::new());
+            for piece in text.as_bytes().chunks(size) {
+                let take = &mut |line: &[u8], beyond| {
+                    taken.push((line.len(), beyond));
+                    Ok(())
+                };
+                lines.split(piece, take).unwrap();
+            }
+            assert_eq!(taken, [(4, 0), (0, 0), (LINE_MAX, 3)]);
+            assert_eq!(lines.rest(), Some((b"three".to_vec(), 0)));
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::LogWanted;
-use super::outputs::{Said, Written};
+use super::written::Written;
 use crate::clock::{between_ms, unix_ms};
 use crate::error::Result;
 use crate::id::TaskId;
@@ -11,7 +11,7 @@ use crate::ops::Surroundings;
 use crate::ops::runs::listing::owned;
 use crate::ops::runs::{journal, no_run, settled};
 use crate::ops::work::Memory;
-use crate::run::arrivals::{LINES_MAX, Stream};
+use crate::run::log::{Entry, LINES_MAX, Stream};
 use crate::run::told::kind;
 use crate::run::track::Attempt;
 use crate::run::transcript::Channel;
@@ -127,7 +127,9 @@ impl Found<'_> {
         if began.is_some() || is_silent {
             let began = began.map_or(attempt.started_at.as_str(), |event| event.at.as_str());
             lines.span = self.span(attempt, began);
-            lines.written = self.written(task, attempt)?;
+            let folder = journal::place(&self.workspace, self.id)?;
+            let name = format!("{task}-{}.log", attempt.attempt);
+            lines.written = Written::read(folder.join(name))?;
         }
         if is_silent {
             lines.since = since;
@@ -178,12 +180,6 @@ impl Found<'_> {
         }
     }
 
-    fn written(&self, task: TaskId, attempt: &Attempt) -> Result<Written> {
-        let folder = journal::place(&self.workspace, self.id)?;
-        let path = |end: &str| folder.join(format!("{task}-{}.{end}", attempt.attempt));
-        Written::read(&path, self.is_silent(attempt))
-    }
-
     fn span(&self, attempt: &Attempt, began: &str) -> Option<Span> {
         let ended = attempt.agent_ended_at.as_ref();
         let ended = ended.or(attempt.ended_at.as_ref());
@@ -207,14 +203,34 @@ impl Lines<'_> {
         let n = n - self.before.len();
         match n.checked_sub(self.written.total()) {
             Some(n) => Ok(self.found.told(self.since[n])),
-            None => self.said(n),
+            None => self.read_line(n),
         }
     }
 
-    fn said(&mut self, n: usize) -> Result<Raw> {
-        Ok(match self.written.line(n)? {
-            Some(said) => Raw::of(said, self.span.as_ref()),
-            None => self.more(),
+    fn read_line(&mut self, n: usize) -> Result<Raw> {
+        let Some(line) = self.written.line(n)? else {
+            return Ok(self.more());
+        };
+        let Ok(entry) = serde_json::from_slice::<Entry<'_>>(&line) else {
+            // A damaged line is shown as it is.
+            return Ok(Raw {
+                ch: Channel::Out,
+                ms: None,
+                text: String::from_utf8_lossy(&line).into_owned(),
+                beyond: 0,
+                error: false,
+            });
+        };
+        let span = self.span.as_ref();
+        Ok(Raw {
+            ch: match entry.stream {
+                Stream::Out => Channel::Out,
+                Stream::Err => Channel::Err,
+            },
+            ms: span.and_then(|span| span.since_begin(entry.ms)),
+            text: entry.text.into_owned(),
+            beyond: entry.beyond,
+            error: false,
         })
     }
 
@@ -227,24 +243,6 @@ impl Lines<'_> {
             ms: None,
             text: format!("[cleo left out all that came after {LINES_MAX} lines; {end}]"),
             beyond: 0,
-            error: false,
-        }
-    }
-}
-
-impl Raw {
-    fn of(said: Said, span: Option<&Span>) -> Raw {
-        Raw {
-            ch: match said.stream {
-                Stream::Out => Channel::Out,
-                Stream::Err => Channel::Err,
-            },
-            ms: said
-                .at
-                .zip(span)
-                .and_then(|(at, span)| span.since_begin(at)),
-            text: said.text,
-            beyond: said.beyond,
             error: false,
         }
     }

@@ -78,7 +78,6 @@ pub(crate) struct WaveWidths {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Path {
-    /// The tasks.
     pub(crate) tasks: Vec<Neighbor>,
     /// How many there are.
     pub(crate) total: usize,
@@ -91,7 +90,6 @@ pub(crate) struct Path {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Bottleneck {
-    /// The task.
     #[serde(flatten)]
     pub(crate) task: Neighbor,
     /// How many tasks can start once it is done.

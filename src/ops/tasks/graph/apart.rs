@@ -119,7 +119,6 @@ pub(crate) struct Waves {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Outside {
-    /// The task.
     pub(crate) task: TaskId,
     /// What it waits for.
     pub(crate) waits_for: Vec<TaskId>,

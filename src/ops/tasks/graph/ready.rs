@@ -20,7 +20,6 @@ const PASSED_MAX: usize = 20;
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Ready {
-    /// The tasks.
     pub(crate) tasks: Vec<ReadyTask>,
     /// How many there are without limit.
     pub(crate) total: u64,

@@ -32,7 +32,6 @@ pub(crate) enum Direction {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct NeighborTree {
-    /// The task.
     pub(crate) task: TaskId,
     /// Which way the tree grows.
     pub(crate) direction: Direction,
