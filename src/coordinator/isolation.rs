@@ -86,7 +86,7 @@ impl Engine<'_> {
     }
 
     pub(super) fn tell_merged_before(&mut self, step: usize) {
-        let made = |trees: &Trees| trees.made(self.tasks[step], &self.run.started_at);
+        let made = |trees: &Trees| trees.made(self.tasks[step], &self.run.started_at).ok()?;
         if let Some(commit) = self.trees.as_ref().and_then(made) {
             self.tell_merged(step, Some(commit));
         }
@@ -154,7 +154,7 @@ impl Engine<'_> {
             Ok(done) => done,
             Err(error) => {
                 // Unproven work is not left merged. Where this fails, the next turn takes it back.
-                let _ = signals::shield(|| self.take_back_unproven(id));
+                let _ = self.take_back_unproven(id);
                 return Err(error);
             }
         };
@@ -177,12 +177,14 @@ impl Engine<'_> {
         let Some(trees) = &self.trees else {
             return Ok(None);
         };
-        while let Some(commit) = trees.made(id, &self.run.started_at) {
-            if !take_back_merge(trees, &commit)? {
-                return Ok(Some(commit));
+        signals::shield(|| {
+            while let Some(commit) = trees.made(id, &self.run.started_at)? {
+                if !take_back_merge(trees, &commit)? {
+                    return Ok(Some(commit));
+                }
             }
-        }
-        Ok(None)
+            Ok(None)
+        })
     }
 
     /// Rolls back the merge of a worktree whose outputs cannot be copied: verified work is merged whole or
@@ -321,7 +323,7 @@ fn is_of_cleo(error: &Error) -> bool {
 
 /// Takes a merge back. False when a lock that another process holds is in the way.
 fn take_back_merge(trees: &Trees, commit: &str) -> Result<bool> {
-    match trees.unmerge(commit) {
+    match signals::shield(|| trees.unmerge(commit)) {
         Err(error) if is_of_cleo(&error) => Err(error),
         taken_back => Ok(taken_back.unwrap_or(false)),
     }

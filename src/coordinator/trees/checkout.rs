@@ -1,7 +1,6 @@
 //! Moves the checkout of the workspace between commits, to merge and to roll a merge back. The move is noted
-//! in the lock file of the turn before it begins, so that after a crash it is finished or undone. The note of a
-//! merge stays until the merge is proven: the next turn rolls an unproven one back. Only files in which the
-//! commits differ are touched.
+//! in the lock file of the turn before it begins: after a crash it is finished or undone. The note of a merge
+//! stays until its commands have passed; the next turn rolls an unproven one back.
 
 use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
@@ -82,7 +81,8 @@ impl Trees {
         }
         self.note_move(&step)?;
         let refusal = self.find_refusal(&step);
-        if !matches!(refusal, Ok(None)) {
+        // What could not be tried out to the end is taken back in the next turn.
+        if matches!(refusal, Ok(Some(_))) || (refusal.is_err() && step.is_merge) {
             self.forget_move()?;
         }
         if let Some(why) = refusal? {
@@ -120,17 +120,22 @@ impl Trees {
             if self.head()? != head {
                 continue;
             }
-            let commit = match noted.filter(|step| self.is_unproven_merge(step, &head.commit)) {
-                Some(step) => step.old,
-                None => head.commit,
+            return match noted {
+                Some(step) if self.is_unproven_merge(&step, &head.commit)? => Ok(Base {
+                    commit: step.old,
+                    ..head
+                }),
+                _ => Ok(head),
             };
-            return Ok(Base { commit, ..head });
         }
     }
 
-    fn is_unproven_merge(&self, step: &Move, commit: &str) -> bool {
-        let is_parent = || self.first_parent(commit).is_ok_and(|old| old == step.old);
-        step.is_merge && step.stage != Stage::Trial && step.new == commit && is_parent()
+    fn is_unproven_merge(&self, step: &Move, commit: &str) -> Result<bool> {
+        if !step.is_merge || step.stage == Stage::Trial || step.new != commit {
+            return Ok(false);
+        }
+        let parent = self.git(&self.top, ["rev-parse", &format!("{commit}^1")])?;
+        Ok(parent.is_ok_and(|parent| parent.trim() == step.old))
     }
 
     /// Returns why the checkout cannot be moved. Locks are waited for; changed files, be they staged,
@@ -231,8 +236,8 @@ impl Trees {
                 continue;
             }
             let list = self.path_list();
-            let names: Vec<String> = paths.into_iter().collect();
-            fs::write(&list, names.join("\0")).map_err(|cause| unwritable(&list, cause))?;
+            let names = Vec::from_iter(paths).join("\0");
+            fs::write(&list, names).map_err(|cause| unwritable(&list, cause))?;
             let words = [
                 "--literal-pathspecs",
                 "restore",
@@ -310,7 +315,7 @@ impl Trees {
             Stage::Write if !self.is_at(&step, &step.new)? => self.undo(&step)?,
             Stage::Trial | Stage::Write | Stage::Prove => {}
         }
-        if self.is_unproven_merge(&step, &step.new) && self.is_at(&step, &step.new)? {
+        if self.is_unproven_merge(&step, &step.new)? && self.is_at(&step, &step.new)? {
             let back = Move {
                 old: step.new,
                 new: step.old,
@@ -322,11 +327,6 @@ impl Trees {
             self.make_move(back)?;
         }
         self.forget_move()
-    }
-
-    pub(super) fn first_parent(&self, commit: &str) -> Result<String> {
-        let parent = self.done(&self.top, ["rev-parse", "--verify", &format!("{commit}^1")])?;
-        Ok(parent.trim().to_string())
     }
 
     /// Removes files that an interrupted move has added and not yet indexed, as long as their content is

@@ -75,18 +75,18 @@ impl Trees {
     }
 
     /// Finds the last merge of a task that this run made since a moment.
-    pub(in crate::coordinator) fn made(&self, task: TaskId, since: &str) -> Option<String> {
+    pub(in crate::coordinator) fn made(&self, task: TaskId, since: &str) -> Result<Option<String>> {
         let since = format!("--since={since}");
         let trailer = format!("--grep=^{}$", self.trailer(task));
-        let target = self.target().ok()?;
+        let target = self.target()?;
         // What an agent merges in its own branch is no merge of the run.
         let words = ["log", "--max-count=1", "--merges", "--first-parent"];
         let words =
             words
                 .into_iter()
                 .chain(["--basic-regexp", &since, &trailer, "--format=%H", &target]);
-        let commit = self.git(&self.top, words).ok()?.ok()?;
-        Some(commit.trim().to_string()).filter(|commit| !commit.is_empty())
+        let found = self.done(&self.top, words)?;
+        Ok(Some(found.trim().to_string()).filter(|commit| !commit.is_empty()))
     }
 
     /// Takes back a merge that was made, and says whether that could be done. What somebody changed or
@@ -101,8 +101,8 @@ impl Trees {
             self.forget_move()?;
             return Ok(false);
         }
-        let before = self.first_parent(commit)?;
-        let moved = self.move_checkout(commit, &before, false)?;
+        let before = self.done(&self.top, ["rev-parse", "--verify", &format!("{commit}^1")])?;
+        let moved = self.move_checkout(commit, before.trim(), false)?;
         Ok(matches!(moved, Moved::Done))
     }
 }
