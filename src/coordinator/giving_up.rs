@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use super::leaving::swept;
 use super::options::Options;
 use super::report;
-use super::resume::{begun, groups, opened, recorded_base, swept};
+use super::resume::{begun, groups, opened, recorded_base};
 use super::taking_up::{KeptTree, cut_off, kept};
 use super::trees::Trees;
 use crate::claim::Claim;

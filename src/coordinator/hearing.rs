@@ -182,7 +182,17 @@ impl Engine<'_> {
         held.into_iter().try_for_each(|step| self.beat(step))
     }
 
-    fn heed(&mut self) -> Result<()> {
+    /// Returns whether the run is to stop, for work that keeps the loop waiting.
+    pub(super) fn watch_for_stop(&self) -> impl FnMut() -> bool + 'static {
+        let limit = self.options.time_limit.map(Duration::from_secs);
+        let begun = self.begun;
+        let is_stop = |fact: &Fact| matches!(fact, Fact::Stop(_));
+        let is_stopping = self.machine.stop().is_some() || self.facts.iter().any(is_stop);
+        let mut is_cancelled = self.journal.watch_for_cancel(&self.context.workspace);
+        move || is_stopping || limit.is_some_and(|limit| begun.elapsed() >= limit) || is_cancelled()
+    }
+
+    pub(super) fn heed(&mut self) -> Result<()> {
         if self
             .guard
             .as_ref()

@@ -7,14 +7,16 @@ use super::engine::Engine;
 use super::machine::Fact;
 use super::prompt;
 use super::trees::{Declared, Merge, Tree, Trees};
-use crate::claim::Claim;
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
-use crate::ops::complete::{Completion, Lacking, complete_all, lacking};
+use crate::ops::complete::{
+    Completion, Lacking, check_all, complete_all, complete_checked, lacking,
+};
 use crate::ops::gates::{self, Extent, Renewal};
 use crate::ops::{Context, claims, require};
 use crate::run::Outcome;
 use crate::run::told::{Told, kind};
+use crate::runner::signals::{self, Guard};
 
 enum Brought {
     Lacking(Lacking),
@@ -84,8 +86,7 @@ impl Engine<'_> {
     }
 
     pub(super) fn tell_merged_before(&mut self, step: usize) {
-        let message = self.message(self.tasks[step]);
-        let made = |trees: &Trees| trees.made(&message, &self.run.started_at);
+        let made = |trees: &Trees| trees.made(self.tasks[step], &self.run.started_at).ok()?;
         if let Some(commit) = self.trees.as_ref().and_then(made) {
             self.tell_merged(step, Some(commit));
         }
@@ -152,12 +153,14 @@ impl Engine<'_> {
         let mut done = match self.done_at_home(id, epoch, !is_seen_whole) {
             Ok(done) => done,
             Err(error) => {
-                // Unproven work is not left merged. Where this fails, resuming the run takes it back.
+                // Unproven work is not left merged. Where this fails, the next turn takes it back.
                 let _ = self.take_back_unproven(id);
                 return Err(error);
             }
         };
-        if let (Some(name), Err(lacking)) = (ignored, &mut done.1) {
+        if let (Some(name), Err(lacking)) = (ignored, &mut done.1)
+            && !lacking.is_cut_short()
+        {
             lacking.faults.push(not_merged(&name));
         }
         if let Err(lacking) = &mut done.1 {
@@ -174,13 +177,14 @@ impl Engine<'_> {
         let Some(trees) = &self.trees else {
             return Ok(None);
         };
-        let message = self.message(id);
-        while let Some(commit) = trees.made(&message, &self.run.started_at) {
-            if !take_back_merge(trees, &commit)? {
-                return Ok(Some(commit));
+        signals::shield(|| {
+            while let Some(commit) = trees.made(id, &self.run.started_at)? {
+                if !take_back_merge(trees, &commit)? {
+                    return Ok(Some(commit));
+                }
             }
-        }
-        Ok(None)
+            Ok(None)
+        })
     }
 
     /// Rolls back the merge of a worktree whose outputs cannot be copied: verified work is merged whole or
@@ -228,16 +232,42 @@ impl Engine<'_> {
         epoch: Option<u32>,
         runs_all: bool,
     ) -> Result<Completion> {
-        if !runs_all {
-            let done = self.complete_one(id, epoch)?;
-            let is_old = |lacking: &Lacking| {
-                let mut faults = lacking.faults.iter();
-                faults.all(|fault| matches!(fault.code, Code::EvidenceStale | Code::CriterionOpen))
-            };
-            if !done.1.as_ref().is_err_and(is_old) {
-                return Ok(done);
+        let check = |engine: &mut Self| -> Lacking {
+            let found = lacking(&mut engine.context, id, epoch, &mut engine.required);
+            found.unwrap_or_else(Lacking::from)
+        };
+        let mut lacking = check(self);
+        if runs_all || lacking.is_old() {
+            if let Err(error) = self.prove_again(id, epoch, runs_all) {
+                self.heed()?;
+                let is_caught = self.guard.as_ref().and_then(Guard::caught).is_some();
+                // A run that is cancelled ends in order.
+                let is_cut = error.code == Code::Interrupted && !is_caught;
+                return match is_of_cleo(&error) && !is_cut {
+                    true => Err(error),
+                    false => Ok((id, Err(error.into()))),
+                };
             }
+            lacking = check(self);
         }
+        let checks = check_all(&mut self.context, &[(id, epoch)], &mut self.required);
+        if lacking.faults.is_empty() {
+            // A kill in between leaves proven work merged, and no completed work unmerged.
+            self.keep_merge()?;
+        }
+        let done = complete_checked(&mut self.context, checks)?.remove(0);
+        if done.1.is_ok() {
+            self.keep_merge()?;
+        }
+        Ok(done)
+    }
+
+    /// Has the next turn leave the merge that was made last.
+    fn keep_merge(&self) -> Result<()> {
+        self.trees.as_ref().map_or(Ok(()), Trees::forget_move)
+    }
+
+    fn prove_again(&mut self, id: TaskId, epoch: Option<u32>, runs_all: bool) -> Result<()> {
         let renewal = Renewal {
             extent: match runs_all {
                 true => Extent::All,
@@ -247,12 +277,9 @@ impl Engine<'_> {
             bounds: Duration::from_secs(self.options.gate_time_limit).into(),
             epoch,
         };
-        let renewed = gates::renew(&mut self.context, id, &renewal, &mut |_| {});
-        match renewed {
-            Err(error) if !is_of_cleo(&error) => return Ok((id, Err(error.into()))),
-            renewed => drop(renewed?),
-        }
-        self.complete_one(id, epoch)
+        let is_stopped = self.watch_for_stop();
+        let renew = || gates::renew(&mut self.context, id, &renewal, &mut |_| {});
+        signals::until(is_stopped, renew).map(drop)
     }
 
     fn complete_one(&mut self, id: TaskId, epoch: Option<u32>) -> Result<Completion> {
@@ -277,83 +304,6 @@ impl Engine<'_> {
         self.facts.push(Fact::Lacking(step, Outcome::Blocked, why));
         Ok(())
     }
-
-    /// Removes the worktree of a step. Its reports are copied to the workspace however the attempt ended,
-    /// unless another worker holds the task; unmerged work stays on its branch. A worktree with more than
-    /// that is kept.
-    pub(super) fn leave_tree(&mut self, step: usize) -> Result<()> {
-        let Some(tree) = self.slots[step].tree.clone() else {
-            return Ok(());
-        };
-        let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
-        let claim = self.context.read(|transaction| transaction.claim(task))?;
-        let is_own = |claim: &Claim| claim.holder.as_ref() == Some(&self.run.id);
-        let is_held = claim.is_some_and(|claim| is_own(&claim) && Some(claim.epoch) == epoch);
-        let Some(trees) = &self.trees else {
-            return Ok(());
-        };
-        if !tree.is_there() {
-            let left = trees.end(&tree)?;
-            let gone = trees.gone(&tree);
-            self.tell_aside(step, &[gone]);
-            self.tell_left(step, left);
-            return Ok(());
-        }
-        let mut aside = Vec::new();
-        let mut leave = || -> Result<Option<String>> {
-            if is_held {
-                trees.report(&tree, &mut aside)?;
-            }
-            trees.require_home(&tree)?;
-            trees.commit(&tree, &format!("{}: not finished", self.tasks[step]))?;
-            trees.end(&tree)
-        };
-        let left = leave();
-        self.tell_aside(step, &aside);
-        match left {
-            Ok(branch) => self.tell_left(step, branch),
-            Err(error) => self.keep_tree(step, &error),
-        }
-        Ok(())
-    }
-
-    fn tell_left(&mut self, step: usize, branch: Option<String>) {
-        self.slots[step].tree = None;
-        if let (Some(branch), Some(trees)) = (branch, &self.trees) {
-            let told = kept_on(trees, branch, self.event_for(step));
-            self.tell(kind::TASK_KEPT, told);
-        }
-    }
-
-    fn tell_aside(&mut self, step: usize, aside: &[Error]) {
-        for error in aside {
-            let told = Told {
-                reason: Some(prompt::told(error)),
-                ..self.event_for(step)
-            };
-            self.tell(kind::TASK_KEPT, told);
-        }
-    }
-
-    pub(super) fn keep_tree(&mut self, step: usize, error: &Error) {
-        let Some(tree) = self.slots[step].tree.take() else {
-            return;
-        };
-        let reason = match error.code {
-            Code::Interrupted | Code::Terminated => format!(
-                "cleo was asked to end before it was brought home (`cleo runs resume {}`)",
-                self.run.id
-            ),
-            _ => prompt::told(error),
-        };
-        let told = Told {
-            branch: self.trees.as_ref().and_then(|trees| trees.keep(&tree)),
-            worktree: Some(tree.place()),
-            reason: Some(reason),
-            ..self.event_for(step)
-        };
-        self.tell(kind::TASK_KEPT, told);
-    }
 }
 
 fn of_the_place(error: Error) -> Result<Lacking> {
@@ -373,20 +323,9 @@ fn is_of_cleo(error: &Error) -> bool {
 
 /// Takes a merge back. False when a lock that another process holds is in the way.
 fn take_back_merge(trees: &Trees, commit: &str) -> Result<bool> {
-    match trees.unmerge(commit) {
+    match signals::shield(|| trees.unmerge(commit)) {
         Err(error) if is_of_cleo(&error) => Err(error),
         taken_back => Ok(taken_back.unwrap_or(false)),
-    }
-}
-
-pub(super) fn kept_on(trees: &Trees, branch: String, told: Told) -> Told {
-    let merge = trees.to_merge(&branch);
-    Told {
-        reason: Some(format!(
-            "what was done is kept on a branch that is not merged (`{merge}`)"
-        )),
-        branch: Some(branch),
-        ..told
     }
 }
 

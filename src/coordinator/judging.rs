@@ -80,6 +80,7 @@ impl Engine<'_> {
     fn judged(&mut self, step: usize, lacking: &Lacking) -> (Outcome, Vec<String>) {
         let said = self.slots[step].said.take().unwrap_or_default();
         let outcome = match (lacking.entry, said.outcome) {
+            _ if lacking.is_cut_short() => Outcome::Cancelled,
             _ if lacking.forced.is_some() => Outcome::ProtocolViolation,
             (Some(EntryStatus::Blocked), _) => Outcome::Blocked,
             (_, Some(outcome)) if outcome != Outcome::Ok => outcome,

@@ -13,6 +13,7 @@ pub(crate) mod giving_up;
 mod hearing;
 mod isolation;
 mod judging;
+mod leaving;
 mod machine;
 mod options;
 pub(crate) mod plan;

@@ -1,12 +1,12 @@
 //! Going on with a run whose process ended.
 
 use super::engine::{Engine, Outset, check_depth};
-use super::isolation::kept_on;
+use super::leaving::swept;
 use super::options::{Options, Rest};
 use super::report::{Report, resuming};
 use super::taking_up::cut_off;
-use super::trees::{Base, Tree, Trees, task_of};
-use super::{Ambience, Listener, prompt, selection};
+use super::trees::{Base, Trees};
+use super::{Ambience, Listener, selection};
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::runs::alive::{self, Alive};
 use crate::ops::runs::{Shown, is_own, journal, no_run, require_own};
@@ -110,7 +110,7 @@ fn mended(
 }
 
 /// Refuses to resume a run with worktrees, before it is taken over, when the checkout is not on the branch on
-/// which the run began.
+/// which the run began, or git commits by other settings.
 fn require_base(workspace: &Workspace, agency: &mut SqliteAgency, id: &str) -> Result<()> {
     let transaction = agency.read()?;
     let run = transaction
@@ -125,10 +125,10 @@ fn require_base(workspace: &Workspace, agency: &mut SqliteAgency, id: &str) -> R
     };
     Trees::require_startable(workspace)?;
     let trees = Trees::open(workspace, &journal::place(workspace, id)?, id)?;
-    trees
-        .with_base(recorded_base(&events))
-        .require_base()
-        .map(drop)
+    let trees = trees.with_base(recorded_base(&events));
+    trees.require_base()?;
+    // No work could be merged, and its agents would be paid.
+    trees.require_conversion()
 }
 
 pub(super) fn recorded_base(events: &[Event]) -> Option<Base> {
@@ -264,55 +264,5 @@ impl Engine<'_> {
             self.tell(kind::TASK_KEPT, told);
         }
         Ok(())
-    }
-}
-
-/// Removes the worktrees of a dead process. Reports of tasks that nobody holds are copied to the workspace;
-/// everything else stays on branches. Returns events about changed outputs, kept worktrees and unreported
-/// branches.
-pub(super) fn swept(context: &mut Context, trees: &Trees, board: &Board) -> Result<Vec<Told>> {
-    let mut told = Vec::new();
-    let swept = trees.sweep(&mut |tree| {
-        let mut aside = Vec::new();
-        let reported = reported(context, trees, tree, &mut aside);
-        told.extend(aside.iter().map(|error| Told {
-            task_id: tree.task(),
-            reason: Some(prompt::told(error)),
-            ..Told::default()
-        }));
-        reported
-    })?;
-    told.extend(swept.kept.into_iter().map(|(tree, error)| Told {
-        task_id: tree.task(),
-        branch: trees.branch(&tree).ok().flatten(),
-        worktree: Some(tree.place()),
-        reason: Some(prompt::told(&error)),
-        ..Told::default()
-    }));
-    let branches = swept.branches.into_iter();
-    // What was told of a worktree, which is gone now, does not count.
-    told.extend(branches.filter_map(|branch| {
-        let task = board.task(task_of(&branch)?)?;
-        let is_told = task.branch.as_ref() == Some(&branch) && task.worktree.is_none();
-        (!is_told).then(|| kept_on(trees, branch, Told::of(task.task_id)))
-    }));
-    Ok(told)
-}
-
-/// Copies the reports of a worktree to the workspace if nobody holds its task, and adds errors about files
-/// that were put aside.
-fn reported(
-    context: &mut Context,
-    trees: &Trees,
-    tree: &Tree,
-    aside: &mut Vec<Error>,
-) -> Result<()> {
-    let claim = match tree.task() {
-        Some(task) => context.read(|transaction| transaction.claim(task))?,
-        None => None,
-    };
-    match claim.is_none_or(|claim| claim.holder.is_none()) {
-        true => trees.report(tree, aside),
-        false => Ok(()),
     }
 }

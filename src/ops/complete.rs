@@ -13,7 +13,7 @@ use super::verify::{
     OutputVerdict, Unmerged, check_found, check_named, check_output, required_sections,
 };
 use super::{Context, require};
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 use crate::gate::{Criterion, Forced};
 use crate::id::TaskId;
 use crate::manifest::entry::Status;
@@ -63,6 +63,20 @@ pub(crate) struct Lacking {
     pub(crate) entry: Option<Status>,
     /// Who completed it by force, where it is done all the same.
     pub(crate) forced: Option<Box<Forced>>,
+}
+
+impl Lacking {
+    /// Returns whether the commands that were to show it were ended because the run stops.
+    pub(crate) fn is_cut_short(&self) -> bool {
+        let mut faults = self.faults.iter();
+        faults.any(|fault| fault.code == Code::Interrupted)
+    }
+
+    /// Returns whether it lacks nothing but commands that have to be run again.
+    pub(crate) fn is_old(&self) -> bool {
+        let is_old = |code| matches!(code, Code::EvidenceStale | Code::CriterionOpen);
+        !self.faults.is_empty() && self.faults.iter().all(|fault| is_old(fault.code))
+    }
 }
 
 impl From<Error> for Lacking {
@@ -278,7 +292,7 @@ impl Check {
         let judged = claimed.as_ref().unwrap_or(task);
         let standing = standing(&self.workspace, judged, gates.clone(), self.seen.clone());
         let warnings = Vec::from_iter(standing.unknown());
-        let lacks = lacks(&gates, &standing, &self.here).into_iter();
+        let lacks = lacks(&gates, &standing, &task.acceptance, &self.here).into_iter();
         let lacks = lacks.map(|(_, error)| gates::through_trust(error, &standing, &self.trust));
         let forced = gates.forced.filter(|_| task.status == TaskStatus::Done);
         let Some(record) = transaction.latest_spawn(task.id)? else {

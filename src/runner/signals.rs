@@ -1,7 +1,7 @@
 //! Handles signals to cleo while commands run. Handlers are installed with the first command, so a cleo
 //! without commands has none but that of the file size limit.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
@@ -26,6 +26,8 @@ const ASK: Duration = Duration::from_millis(500);
 thread_local! {
     /// Who is asked whether the work of this thread was given up.
     static WATCH: RefCell<Option<Watch>> = const { RefCell::new(None) };
+    /// True while this thread notices no signal.
+    static SHIELDED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// True while no command runs: signals then do what they always do.
@@ -86,6 +88,14 @@ pub(crate) fn until<T>(is_over: impl FnMut() -> bool + 'static, work: impl FnOnc
     done
 }
 
+/// Runs short `work` that is done to its end also where cleo was asked to end.
+pub(crate) fn shield<T>(work: impl FnOnce() -> T) -> T {
+    let outer = SHIELDED.replace(true);
+    let done = work();
+    SHIELDED.set(outer);
+    done
+}
+
 struct Watch {
     is_over: Box<dyn FnMut() -> bool>,
     asked: Instant,
@@ -93,6 +103,9 @@ struct Watch {
 }
 
 fn caught() -> Option<Code> {
+    if SHIELDED.get() {
+        return None;
+    }
     let is_given_up = WATCH.with_borrow_mut(|watch| {
         let Some(watch) = watch else { return false };
         if !watch.has_ended && watch.asked.elapsed() >= ASK {

@@ -416,6 +416,14 @@ fn criteria_count_as_they_were_when_the_run_began() {
     assert_eq!(exit, 81, "{result}");
     let missing = task(&result, "T3")["missing"].to_string();
     assert!(missing.contains("E_CRITERION_OPEN"), "{result}");
+    assert!(
+        missing.contains("`false`, from the start of the run"),
+        "{missing}"
+    );
+    assert!(
+        missing.contains("begin a new run (`cleo run T3`)"),
+        "{missing}"
+    );
     assert!(statuses(&workspace).contains("T2 done"), "{result}");
 }
 
@@ -432,6 +440,14 @@ fn criteria_of_later_tasks_count_when_a_killed_run_is_resumed() {
     );
     let missing = task(&resumed["result"], "T3")["missing"].to_string();
     assert!(missing.contains("E_CRITERION_OPEN"), "{resumed}");
+    assert!(
+        missing.contains("`false`, from the start of the run"),
+        "{missing}"
+    );
+    assert!(
+        missing.contains("begin a new run (`cleo run T3`)"),
+        "{missing}"
+    );
     assert!(!statuses(&workspace).contains("T3 done"), "{resumed}");
 }
 

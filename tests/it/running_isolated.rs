@@ -513,6 +513,8 @@ fn note_merge(workspace: &TestWorkspace, id: &str) {
         "branch": "main",
         "old": git(workspace, "rev-parse HEAD").trim(),
         "new": git(workspace, &format!("{who} {made}")).trim(),
+        "stage": "write",
+        "is_merge": true,
     });
     workspace.write(".git/cleo.lock", noted.to_string());
 }
@@ -546,12 +548,12 @@ fn a_merge_that_was_killed_while_it_wrote_is_finished() {
 
 #[test]
 fn lock_of_a_git_that_was_killed_with_its_run_is_removed() {
-    for is_trial in [true, false] {
+    for stage in ["trial", "write"] {
         let workspace = repository();
         let id = killed_with_work(&workspace);
         note_merge(&workspace, &id);
         let mut noted: Value = serde_json::from_str(&workspace.read(".git/cleo.lock")).unwrap();
-        noted["is_trial"] = is_trial.into();
+        noted["stage"] = stage.into();
         workspace.write(".git/cleo.lock", noted.to_string());
         workspace.write(".git/index.lock", "");
         is_resumed(&workspace, &id);
@@ -559,7 +561,7 @@ fn lock_of_a_git_that_was_killed_with_its_run_is_removed() {
 }
 
 #[test]
-fn a_merge_that_was_killed_before_its_branch_moved_is_finished() {
+fn a_merge_that_was_killed_before_its_branch_moved_is_made_again() {
     let workspace = repository();
     let id = killed_with_work(&workspace);
     note_merge(&workspace, &id);
@@ -570,7 +572,7 @@ fn a_merge_that_was_killed_before_its_branch_moved_is_finished() {
         &format!("restore --source={made} --staged --worktree T1.txt"),
     );
     is_resumed(&workspace, &id);
-    assert_eq!(git(&workspace, "rev-parse HEAD").trim(), made);
+    assert_eq!(git(&workspace, "rev-list --count --merges HEAD"), "1\n");
 }
 
 #[test]
@@ -598,7 +600,7 @@ fn a_merge_that_a_killed_run_had_made_is_told_when_it_goes_on() {
     git(&workspace, &format!("-C {tree} add T1.txt"));
     let commit = format!("-C {tree} {who} commit --quiet --message x");
     git(&workspace, &commit);
-    let merge = format!("{who} merge --quiet --no-ff -m 'T1: One' cleo/{id}/T1-1");
+    let merge = format!("{who} merge --quiet --no-ff -m 'Cleo-Step: {id}/T1' cleo/{id}/T1-1");
     git(&workspace, &merge);
     let made = git(&workspace, "rev-parse HEAD");
     let resumed = workspace.json(&["runs", "resume", &id]);

@@ -1,9 +1,10 @@
 //! Moves the checkout of the workspace between commits, to merge and to roll a merge back. The move is noted
-//! in the lock file of the turn before it begins, so that after a crash it is finished or undone. Only files
-//! in which the commits differ are touched.
+//! in the lock file of the turn before it begins: after a crash it is finished or undone. The note of a merge
+//! stays until its commands have passed; the next turn rolls an unproven one back.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -20,16 +21,27 @@ use crate::runner::orphans;
 
 const NOTE_MAX: u64 = 1 << 20;
 
-#[derive(Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 struct Move {
     run: String,
     place: PathBuf,
     branch: Option<String>,
     old: String,
     new: String,
-    /// True while git is asked whether the move can be made: only its locks may be left then.
-    #[serde(default)]
-    is_trial: bool,
+    stage: Stage,
+    /// True for a merge, whose commands have to pass in the workspace too.
+    is_merge: bool,
+}
+
+/// How far a move is. The words have one length: a reader without the turn sees the one or the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Stage {
+    /// Git is asked whether the move can be made: only its locks may be left of that.
+    Trial,
+    Write,
+    /// The merge is made, and its commands have not passed yet.
+    Prove,
 }
 
 pub(super) enum Moved {
@@ -43,25 +55,34 @@ pub(super) enum Moved {
 type Paths = BTreeSet<String>;
 
 impl Trees {
-    /// Moves the checkout from the commit `old`, which it must be on, to `new`.
-    pub(super) fn move_checkout(&self, old: &str, new: &str) -> Result<Moved> {
-        let mut step = Move {
+    /// Moves the checkout from the commit `old`, which it must be on, to `new`. The move to a merge stays noted
+    /// until [`Trees::forget_move`].
+    pub(super) fn move_checkout(&self, old: &str, new: &str, is_merge: bool) -> Result<Moved> {
+        let branch = match &self.base {
+            Some(base) => base.branch.clone(),
+            None => self.head()?.branch,
+        };
+        self.make_move(Move {
             run: self.run.clone(),
             place: self.place_of_git(),
-            branch: match &self.base {
-                Some(base) => base.branch.clone(),
-                None => self.head()?.branch,
-            },
+            branch,
             old: old.to_string(),
             new: new.to_string(),
-            is_trial: true,
-        };
+            stage: Stage::Trial,
+            is_merge,
+        })
+    }
+
+    fn make_move(&self, mut step: Move) -> Result<Moved> {
+        let old = &step.old.clone();
         if !self.is_at(&step, old)? {
+            self.forget_move()?;
             return Ok(Moved::Overtaken);
         }
         self.note_move(&step)?;
         let refusal = self.find_refusal(&step);
-        if !matches!(refusal, Ok(None)) {
+        // What could not be tried out to the end is taken back in the next turn.
+        if matches!(refusal, Ok(Some(_))) || (refusal.is_err() && step.is_merge) {
             self.forget_move()?;
         }
         if let Some(why) = refusal? {
@@ -71,21 +92,50 @@ impl Trees {
                 false => Moved::Overtaken,
             });
         }
-        step.is_trial = false;
+        step.stage = Stage::Write;
         self.note_move(&step)?;
         let finished = self.finish(&step);
         if !matches!(finished, Ok(true)) {
             // Where that fails too, the note stays, for whoever has the next turn.
             self.undo(&step)?;
         }
-        self.forget_move()?;
-        finished.map(|is_done| {
-            if is_done {
-                Moved::Done
-            } else {
-                Moved::Overtaken
-            }
+        if step.is_merge && matches!(finished, Ok(true)) {
+            step.stage = Stage::Prove;
+            self.note_move(&step)?;
+        } else {
+            self.forget_move()?;
+        }
+        Ok(match finished? {
+            true => Moved::Done,
+            false => Moved::Overtaken,
         })
+    }
+
+    /// Reads what is checked out, without a merge that is not proven yet and may be taken back.
+    pub(super) fn proven_head(&self) -> Result<Base> {
+        loop {
+            let head = self.head()?;
+            let noted = self.noted_move();
+            // A merge may have been taken back before its note was read.
+            if self.head()? != head {
+                continue;
+            }
+            return match noted {
+                Some(step) if self.is_unproven_merge(&step, &head.commit)? => Ok(Base {
+                    commit: step.old,
+                    ..head
+                }),
+                _ => Ok(head),
+            };
+        }
+    }
+
+    fn is_unproven_merge(&self, step: &Move, commit: &str) -> Result<bool> {
+        if !step.is_merge || step.stage == Stage::Trial || step.new != commit {
+            return Ok(false);
+        }
+        let parent = self.git(&self.top, ["rev-parse", &format!("{commit}^1")])?;
+        Ok(parent.is_ok_and(|parent| parent.trim() == step.old))
     }
 
     /// Returns why the checkout cannot be moved. Locks are waited for; changed files, be they staged,
@@ -186,8 +236,8 @@ impl Trees {
                 continue;
             }
             let list = self.path_list();
-            let names: Vec<String> = paths.into_iter().collect();
-            fs::write(&list, names.join("\0")).map_err(|cause| unwritable(&list, cause))?;
+            let names = Vec::from_iter(paths).join("\0");
+            fs::write(&list, names).map_err(|cause| unwritable(&list, cause))?;
             let words = [
                 "--literal-pathspecs",
                 "restore",
@@ -237,28 +287,44 @@ impl Trees {
         Ok(names.map(str::to_string).collect())
     }
 
-    /// Finishes or undoes a move that a process was killed in. Its git is ended first.
-    pub(super) fn recover(&self) -> Result<()> {
+    fn noted_move(&self) -> Option<Move> {
         let noted = read(&self.mark, NOTE_MAX).unwrap_or_default();
-        let Ok(step) = serde_json::from_slice::<Move>(&noted) else {
+        let step: Move = serde_json::from_slice(&noted).ok()?;
+        let are_ids = [&step.old, &step.new].into_iter().all(|id| is_id(id));
+        are_ids.then_some(step)
+    }
+
+    /// Finishes or undoes a move that a process was killed in, and rolls a merge back that it did not prove. Its
+    /// git is ended first.
+    pub(super) fn recover(&self) -> Result<()> {
+        let Some(step) = self.noted_move() else {
             return Ok(());
         };
-        if ![&step.old, &step.new].into_iter().all(|id| is_id(id)) {
-            return Ok(());
-        }
         orphans::end(&step.run, &step.place, &[]);
         self.unlock_index()?;
-        if step.is_trial {
-            return self.forget_move();
+        match step.stage {
+            // What is taken back is not proven, so it is tried again.
+            Stage::Trial if !step.is_merge => drop(self.make_move(step.clone())?),
+            Stage::Write if self.is_at(&step, &step.old)? => {
+                let added = self.list_changed(&["--diff-filter=A", &step.old, &step.new])?;
+                let touched = &self.list_affected(&step)? & &(&self.list_changed(&[])? | &added);
+                let mut touched = touched.iter();
+                touched.try_for_each(|path| self.put_by(&step, path))?;
+                self.finish(&step)?;
+            }
+            Stage::Write if !self.is_at(&step, &step.new)? => self.undo(&step)?,
+            Stage::Trial | Stage::Write | Stage::Prove => {}
         }
-        if self.is_at(&step, &step.old)? {
-            let added = self.list_changed(&["--diff-filter=A", &step.old, &step.new])?;
-            let touched = &self.list_affected(&step)? & &(&self.list_changed(&[])? | &added);
-            let mut touched = touched.iter();
-            touched.try_for_each(|path| self.put_by(&step, path))?;
-            self.finish(&step)?;
-        } else if !self.is_at(&step, &step.new)? {
-            self.undo(&step)?;
+        if self.is_unproven_merge(&step, &step.new)? && self.is_at(&step, &step.new)? {
+            let back = Move {
+                old: step.new,
+                new: step.old,
+                stage: Stage::Trial,
+                is_merge: false,
+                ..step
+            };
+            // What somebody changed meanwhile stays, and the merge with it.
+            self.make_move(back)?;
         }
         self.forget_move()
     }
@@ -289,10 +355,15 @@ impl Trees {
 
     fn note_move(&self, step: &Move) -> Result<()> {
         let text = serde_json::to_vec(step).unwrap_or_default();
-        fs::write(&self.mark, text).map_err(|cause| unwritable(&self.mark, cause))
+        let note = || {
+            let mut file = OpenOptions::new().write(true).open(&self.mark)?;
+            file.write_all(&text)?;
+            file.set_len(text.len() as u64)
+        };
+        note().map_err(|cause| unwritable(&self.mark, cause))
     }
 
-    fn forget_move(&self) -> Result<()> {
+    pub(in crate::coordinator) fn forget_move(&self) -> Result<()> {
         let _ = fs::remove_file(self.path_list());
         fs::write(&self.mark, "").map_err(|cause| unwritable(&self.mark, cause))
     }

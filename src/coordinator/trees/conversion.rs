@@ -1,5 +1,5 @@
 //! Settings by which git keeps other content than files hold. An agent that changes them could have other content
-//! committed than its task was verified with.
+//! committed than its task was verified with. `extensions.worktreeConfig` gives a worktree settings of its own.
 
 use std::path::Path;
 
@@ -42,7 +42,7 @@ impl Trees {
     }
 
     /// Refuses to commit work after the settings changed since the run began.
-    pub(super) fn require_conversion(&self) -> Result<()> {
+    pub(in crate::coordinator) fn require_conversion(&self) -> Result<()> {
         let expected = self.base.as_ref().and_then(|base| base.conversion.as_ref());
         let Some(expected) = expected else {
             return Ok(());
@@ -50,8 +50,9 @@ impl Trees {
         if self.conversion()? == *expected {
             return Ok(());
         }
-        let message = "filters, attributes or line endings were changed in the settings of git since the run began, so \
-            git would commit other content than was verified; if you changed them, begin a new run";
+        let message = "settings that decide what git commits (filters, attributes, line endings, file modes, \
+            extensions.worktreeConfig) were changed since the run began, so git may commit other content than was \
+            verified; if you changed them, begin a new run";
         let look = "git config --show-origin --list";
         Err(Error::new(Code::InputInvalid, message).fix(look))
     }

@@ -3,6 +3,7 @@
 use super::checkout::Moved;
 use super::{Tree, Trees};
 use crate::error::Result;
+use crate::id::TaskId;
 
 const NAMED_MAX: usize = 5;
 /// How often a merge is made anew because somebody has committed meanwhile.
@@ -19,6 +20,7 @@ pub(in crate::coordinator) enum Merge {
 type Made = std::result::Result<String, String>;
 
 impl Trees {
+    /// Merges the branch of a worktree. The commit names its run and task, by which [`Trees::made`] finds it.
     pub(in crate::coordinator) fn merge(&self, tree: &Tree, message: &str) -> Result<Merge> {
         let branch = format!("refs/heads/{}", tree.branch);
         for _ in 0..ROUNDS {
@@ -32,11 +34,13 @@ impl Trees {
                     format!("a {what} that somebody else began is not finished in the workspace");
                 return Ok(Merge::Conflict(why));
             }
+            let task = tree.task().map(|task| self.trailer(task));
+            let message = [message, &task.unwrap_or_default()];
             let new = match self.make_merge(&old, &branch, message)? {
                 Ok(new) => new,
                 Err(why) => return Ok(Merge::Conflict(why)),
             };
-            match self.move_checkout(&old, &new)? {
+            match self.move_checkout(&old, &new, true)? {
                 Moved::Done => return Ok(Merge::Done(Some(new))),
                 Moved::Refused(why) => return Ok(Merge::Conflict(why)),
                 Moved::Overtaken => {}
@@ -46,7 +50,11 @@ impl Trees {
         Ok(Merge::Conflict(why.to_string()))
     }
 
-    fn make_merge(&self, old: &str, branch: &str, message: &str) -> Result<Made> {
+    fn trailer(&self, task: TaskId) -> String {
+        format!("Cleo-Step: {}/{task}", self.run)
+    }
+
+    fn make_merge(&self, old: &str, branch: &str, message: [&str; 2]) -> Result<Made> {
         let words = [
             "merge-tree",
             "--write-tree",
@@ -59,22 +67,26 @@ impl Trees {
             Ok(said) => said.trim_end_matches(['\0', '\n']).to_string(),
             Err(said) => return Ok(Err(describe_conflict(&said))),
         };
-        let words = ["commit-tree", &tree, "-p", old, "-p", branch, "-m", message];
+        let [title, trailer] = message;
+        let words = ["commit-tree", &tree, "-p", old, "-p", branch];
+        let words = words.into_iter().chain(["-m", title, "-m", trailer]);
         let made = self.done(&self.top, words)?;
         Ok(Ok(made.trim().to_string()))
     }
 
-    /// Finds the last merge of that message that was made since a moment.
-    pub(in crate::coordinator) fn made(&self, message: &str, since: &str) -> Option<String> {
+    /// Finds the last merge of a task that this run made since a moment.
+    pub(in crate::coordinator) fn made(&self, task: TaskId, since: &str) -> Result<Option<String>> {
         let since = format!("--since={since}");
-        let message = format!("--grep={message}");
-        let target = self.target().ok()?;
-        let words = ["log", "--max-count=1", "--merges", "--fixed-strings"];
-        let words = words
-            .into_iter()
-            .chain([&*since, &message, "--format=%H", &target]);
-        let commit = self.git(&self.top, words).ok()?.ok()?;
-        Some(commit.trim().to_string()).filter(|commit| !commit.is_empty())
+        let trailer = format!("--grep=^{}$", self.trailer(task));
+        let target = self.target()?;
+        // What an agent merges in its own branch is no merge of the run.
+        let words = ["log", "--max-count=1", "--merges", "--first-parent"];
+        let words =
+            words
+                .into_iter()
+                .chain(["--basic-regexp", &since, &trailer, "--format=%H", &target]);
+        let found = self.done(&self.top, words)?;
+        Ok(Some(found.trim().to_string()).filter(|commit| !commit.is_empty()))
     }
 
     /// Takes back a merge that was made, and says whether that could be done. What somebody changed or
@@ -86,13 +98,12 @@ impl Trees {
             .as_ref()
             .is_none_or(|base| base.branch == head.branch);
         if head.commit != commit || !is_here {
+            self.forget_move()?;
             return Ok(false);
         }
         let before = self.done(&self.top, ["rev-parse", "--verify", &format!("{commit}^1")])?;
-        Ok(matches!(
-            self.move_checkout(commit, before.trim())?,
-            Moved::Done
-        ))
+        let moved = self.move_checkout(commit, before.trim(), false)?;
+        Ok(matches!(moved, Moved::Done))
     }
 }
 

@@ -47,7 +47,7 @@ impl Trees {
         if trees.has(&trees.top, RESERVED_BRANCH)? {
             return Err(reserved_branch());
         }
-        let head = trees.head()?;
+        let head = trees.proven_head()?;
         match trees.other_checkout(&head)? {
             Some(other) => {
                 let message = format!(

@@ -8,17 +8,18 @@ use crate::id::TaskId;
 use crate::ops::trust::{Item, Trust};
 
 /// Names everything that completing the task waits for: gates that are open, evidence that is
-/// stale, and criteria whose command has not shown that they hold. `here` is the working directory
-/// relative to the root.
+/// stale, and criteria whose command has not shown that they hold. `now` are the criteria that the task has
+/// now, where a run keeps others; `here` is the working directory relative to the root.
 pub(in crate::ops) fn lacks(
     gates: &Gates,
     standing: &TaskGates,
+    now: &[String],
     here: &str,
 ) -> Vec<(&'static str, Error)> {
     let mut lacks = Vec::new();
     lacks.extend(open(gates, standing, here).map(|error| ("GATES", error)));
     lacks.extend(stale(gates, standing).map(|error| ("EVIDENCE", error)));
-    lacks.extend(unproven(standing).map(|error| ("CRITERIA", error)));
+    lacks.extend(unproven(standing, now).map(|error| ("CRITERIA", error)));
     lacks
 }
 
@@ -205,26 +206,41 @@ fn given_again(record: &Record, here: &str) -> Option<String> {
 }
 
 /// Criteria with a command that failed, or was never run.
-fn unproven(standing: &TaskGates) -> Option<Error> {
+fn unproven(standing: &TaskGates, now: &[String]) -> Option<Error> {
     let id = standing.task_id;
     let is_open = |one: &&CriterionStanding| {
         one.command.is_some()
             && !matches!(one.state, CriterionState::Proven | CriterionState::Stale)
     };
     let open: Vec<&CriterionStanding> = standing.criteria.iter().filter(is_open).collect();
+    let is_kept = |one: &CriterionStanding| now.contains(&one.line);
     let names: Vec<String> = open
         .iter()
         .map(|one| {
             let why = one.half().map(|why| format!("; {why}")).unwrap_or_default();
-            format!("{} (`{}`{why})", one.number, line(one))
+            let line = line(one);
+            match is_kept(one) {
+                true => format!("{} (`{line}`{why})", one.number),
+                false => format!("`{line}`{why}, from the start of the run"),
+            }
         })
         .collect();
     let message = format!(
         "{id} has criteria that nothing has shown to hold: {}",
         names.join(", ")
     );
-    let run = format!("cleo verify {id} --run-all");
-    let error = Error::new(Code::CriterionOpen, message).fix(run);
+    let mut error = Error::new(Code::CriterionOpen, message);
+    error = match open.iter().all(|one| is_kept(one)) {
+        true => error.fix(format!("cleo verify {id} --run-all")),
+        false => {
+            error.message += &format!(
+                "; criteria that were changed since count until the run ends: if you changed them, begin a new run \
+                 (`cleo run {id}`)"
+            );
+            // An agent may have changed them, so the new run is not what is proposed.
+            error.fix(format!("cleo log --task {id}"))
+        }
+    };
     let error = error.or("complete it all the same, which is recorded", forced(id));
     (!names.is_empty()).then_some(error)
 }

@@ -15,6 +15,7 @@ use crate::id;
 use crate::run::told::kind;
 use crate::run::{Detail, Event, Line, RUN_FINISHED};
 use crate::store::agency::{Agency, AgencyTransaction};
+use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
 
 /// How many events are read from the store at a time.
@@ -106,21 +107,39 @@ impl Journal {
     }
 
     pub(crate) fn is_cancelled(&mut self, agency: &mut dyn Agency) -> Result<bool> {
-        let transaction = agency.read()?;
-        loop {
-            let new = transaction.events(Some(&self.run), self.seen, PAGE)?;
-            let Some(last) = new.last() else {
-                return Ok(false);
-            };
-            self.seen = last.cursor;
-            if new.iter().any(|event| event.kind == kind::RUN_CANCEL) {
-                return Ok(true);
+        find_cancel(&self.run, &mut self.seen, agency)
+    }
+
+    /// Returns whether the run is cancelled, asked without the journal, which opens the store when it is asked
+    /// first. A store that cannot be read tells of none.
+    pub(crate) fn watch_for_cancel(&self, workspace: &Workspace) -> impl FnMut() -> bool + 'static {
+        let (path, run, mut seen) = (workspace.agency(), self.run.clone(), self.seen);
+        let mut opened: Option<SqliteAgency> = None;
+        move || {
+            if opened.is_none() {
+                opened = SqliteAgency::open(&path).ok().flatten();
             }
+            let agency = opened.as_mut();
+            agency.is_some_and(|agency| find_cancel(&run, &mut seen, agency).unwrap_or(false))
         }
     }
 
     pub(crate) fn folder(&self) -> &Path {
         self.path.parent().unwrap_or(&self.path)
+    }
+}
+
+fn find_cancel(run: &str, seen: &mut u64, agency: &mut dyn Agency) -> Result<bool> {
+    let transaction = agency.read()?;
+    loop {
+        let new = transaction.events(Some(run), *seen, PAGE)?;
+        let Some(last) = new.last() else {
+            return Ok(false);
+        };
+        *seen = last.cursor;
+        if new.iter().any(|event| event.kind == kind::RUN_CANCEL) {
+            return Ok(true);
+        }
     }
 }
 
@@ -191,7 +210,6 @@ fn whole_lines(a: &[u8], b: &[u8]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::sqlite::SqliteAgency;
 
     struct World {
         workspace: Workspace,

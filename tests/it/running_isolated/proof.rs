@@ -1,8 +1,12 @@
 //! What was proven in a worktree is what the workspace holds afterwards.
 
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::Duration;
+
 use serde_json::Value;
 
-use super::{AGENT, COMMIT, carried_out, git, is_clean, killed, repository};
+use super::{AGENT, COMMIT, alone, carried_out, git, is_clean, killed, repository};
 use crate::world::TestWorkspace;
 
 /// Runs tasks in worktrees with an agent that does something and then works as it should.
@@ -41,8 +45,9 @@ fn files_that_git_ignores_prove_nothing() {
     assert_eq!(workspace.read("made.out"), "mine");
 }
 
-#[test]
-fn a_merge_whose_proof_was_killed_is_taken_back() {
+/// A workspace with a criterion that holds in worktrees, and in the workspace ends only once `../resumed` is
+/// there, and fails.
+fn unprovable() -> TestWorkspace {
     let workspace = repository();
     workspace.write(".gitignore", "*.out\n");
     git(&workspace, "add .gitignore");
@@ -58,14 +63,204 @@ exit 1"
     workspace.ok(&format!(
         "update T1 --acceptance 'it holds :: sh {shared}/check.sh'"
     ));
-    let script = "echo made >made.out; echo work >work.txt";
-    let id = killed(&workspace, &words(&workspace, "T1", script), "../checking");
+    workspace
+}
+
+/// Has the agent of T1 do what [`unprovable`] rejects, and others something.
+const UNPROVABLE: &str = "case $CLEO_TASK_ID in
+T1) echo made >made.out; echo work >work.txt ;;
+*) echo two >two.txt ;;
+esac";
+
+/// Sees that nothing of T1 is in the branch.
+#[track_caller]
+fn is_taken_back(workspace: &TestWorkspace, expected: &str) {
+    assert!(!workspace.path("work.txt").exists());
+    let log = git(workspace, "log --first-parent --format=%s");
+    assert_eq!(log, expected);
+    assert_eq!(git(workspace, "log --format=%s -- work.txt"), "");
+    let task = workspace.json(&["show", "T1"]);
+    assert_eq!(task["result"]["task"]["status"], "pending", "{task}");
+}
+
+/// Begins a run, and returns once the merge of T1 is being proven.
+fn proving(workspace: &TestWorkspace, script: &str) -> (Child, String) {
+    let mut run = workspace.command(&words(workspace, "T1", script));
+    let run = run.stdout(Stdio::null()).stderr(Stdio::null());
+    let run = run.spawn().unwrap();
+    wait_until(|| workspace.path("../checking").exists());
     assert!(workspace.path("work.txt").exists());
+    (run, last_run(workspace))
+}
+
+fn last_run(workspace: &TestWorkspace) -> String {
+    let listed = workspace.json(&["runs", "list"]);
+    let id = listed["result"]["runs"][0]["id"].as_str().unwrap();
+    id.to_string()
+}
+
+fn wait_until(is_so: impl Fn() -> bool) {
+    while !is_so() {
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_merge_whose_proof_was_killed_is_taken_back() {
+    for next in ["resume", "cancel", "another run"] {
+        let workspace = unprovable();
+        let (mut run, id) = proving(&workspace, UNPROVABLE);
+        run.kill().unwrap();
+        run.wait().unwrap();
+        workspace.write("../resumed", "");
+        let mut expected = "ignore\nfirst\n";
+        match next {
+            "another run" => {
+                let (exit, result) = carried_out(&workspace, &words(&workspace, "T2", UNPROVABLE));
+                assert_eq!(exit, 0, "{result}");
+                expected = "T2: Two\nignore\nfirst\n";
+                workspace.json(&["runs", "cancel", &id]);
+            }
+            next => {
+                let answer = workspace.json(&["runs", next, &id]);
+                assert_eq!(answer["success"], next == "cancel", "{answer}");
+            }
+        }
+        is_taken_back(&workspace, expected);
+    }
+}
+
+#[test]
+fn what_the_user_did_after_a_killed_proof_stays() {
+    for (what, text) in [
+        (
+            "git reset --quiet --hard HEAD~1 && echo mine >shared.txt",
+            "mine\n",
+        ),
+        (
+            "git checkout --quiet -b other HEAD~1 && git show main:shared.txt >shared.txt",
+            "work\n",
+        ),
+        ("git commit --quiet --allow-empty --message more", "work\n"),
+    ] {
+        let workspace = unprovable();
+        let script = UNPROVABLE.replace(
+            "echo work >work.txt",
+            "echo work | tee work.txt >shared.txt",
+        );
+        let (mut run, id) = proving(&workspace, &script);
+        run.kill().unwrap();
+        run.wait().unwrap();
+        let done = workspace.shell(&format!(
+            "export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b; {what}"
+        ));
+        assert_eq!(done.exit, 0, "{done}");
+        let head = git(&workspace, "rev-parse HEAD");
+        workspace.json(&["runs", "cancel", &id]);
+        assert_eq!(git(&workspace, "rev-parse HEAD"), head, "{what}");
+        assert_eq!(workspace.read("shared.txt"), text, "{what}");
+        assert_eq!(workspace.read(".git/cleo.lock"), "");
+    }
+}
+
+#[test]
+fn a_run_begins_without_a_merge_that_is_being_proven() {
+    let workspace = unprovable();
+    let (mut first, _) = proving(&workspace, UNPROVABLE);
+    let mut second = workspace.command(&words(&workspace, "T2", UNPROVABLE));
+    let second = second.stdout(Stdio::piped()).stderr(Stdio::null());
+    let second = second.spawn().unwrap();
+    let count = || workspace.json(&["runs", "list"])["result"]["total"].clone();
+    wait_until(|| count() == 2);
     workspace.write("../resumed", "");
-    let resumed = workspace.json(&["runs", "resume", &id]);
-    assert_eq!(resumed["success"], false, "{resumed}");
+    let reply = workspace.reply(&second.wait_with_output().unwrap());
+    assert_eq!(reply.exit, 0, "{reply}");
+    assert_eq!(first.wait().unwrap().code(), Some(80));
+    is_taken_back(&workspace, "T2: Two\nignore\nfirst\n");
+}
+
+#[test]
+fn cancelling_a_run_ends_the_proof_of_its_merge() {
+    let workspace = unprovable();
+    let (mut run, id) = proving(&workspace, UNPROVABLE);
+    let cancelled = workspace.json(&["runs", "cancel", &id]);
+    assert_eq!(
+        cancelled["result"]["run"]["status"], "cancelled",
+        "{cancelled}"
+    );
+    assert_eq!(run.wait().unwrap().code(), Some(130));
+    is_taken_back(&workspace, "ignore\nfirst\n");
+    let shown = workspace.json(&["runs", "show", &id]);
+    let task = &shown["result"]["tasks"][0];
+    assert_eq!(task["outcome"], "cancelled", "{task}");
+    let branch = task["branch"].as_str().unwrap();
+    assert_eq!(
+        git(&workspace, &format!("show {branch}:work.txt")),
+        "work\n"
+    );
+    assert!(!task.to_string().contains("git ignores"), "{task}");
+}
+
+#[test]
+fn an_interrupted_run_takes_the_merge_back_that_it_was_proving() {
+    let workspace = unprovable();
+    let (mut run, _) = proving(&workspace, UNPROVABLE);
+    workspace.shell(&format!("kill -INT {}", run.id()));
+    assert_eq!(run.wait().unwrap().code(), Some(130));
     assert!(!workspace.path("work.txt").exists());
     assert_eq!(git(&workspace, "log --format=%s"), "ignore\nfirst\n");
+}
+
+#[test]
+fn only_merges_of_the_task_are_taken_back() {
+    let workspace = unprovable();
+    workspace.write("../resumed", "");
+    workspace.json(&["update", "T2", "--title", "Undo T1: One"]);
+    let other = workspace.path("two.txt").display().to_string();
+    let script = format!(
+        "{UNPROVABLE}\n[ $CLEO_TASK_ID != T1 ] || until [ -e {other} ]; do sleep 0.01; done"
+    );
+    let (exit, result) = run(&workspace, "T1 T2 --jobs 2", &script);
+    assert_eq!(exit, 81, "{result}");
+    assert_eq!(result["summary"]["done"], 1, "{result}");
+    is_taken_back(&workspace, "T2: Undo T1: One\nignore\nfirst\n");
+    assert_eq!(workspace.read("two.txt"), "two\n");
+}
+
+#[test]
+fn a_time_limit_ends_the_proof_of_a_merge() {
+    let workspace = unprovable();
+    let mut words = words(&workspace, "T1", UNPROVABLE);
+    words.extend(["--time-limit", "2"].map(String::from));
+    let (exit, result) = carried_out(&workspace, &words);
+    assert_eq!(exit, 124, "{result}");
+    assert!(workspace.path("../checking").exists(), "{result}");
+    assert_eq!(result["tasks"][0]["outcome"], "timeout", "{result}");
+    is_taken_back(&workspace, "ignore\nfirst\n");
+}
+
+#[test]
+fn a_run_is_not_resumed_after_settings_of_git_changed() {
+    for change in [
+        "sparse-checkout set --no-cone /shared.txt",
+        "config filter.lfs.clean cat",
+    ] {
+        let workspace = repository();
+        let id = killed(
+            &workspace,
+            &alone("edits-works-and-hangs"),
+            ".played/edited-T1",
+        );
+        git(&workspace, change);
+        let refused = workspace.json(&["runs", "resume", &id]);
+        let error = &refused["error"];
+        assert_eq!(error["code"], "E_INPUT_INVALID", "{refused}");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains("extensions.worktreeConfig"), "{message}");
+        assert!(message.contains("begin a new run"), "{message}");
+        let attempts = workspace.read(".played/T1");
+        assert_eq!(attempts.lines().count(), 1, "no agent was paid");
+    }
 }
 
 #[test]
@@ -103,7 +298,7 @@ echo good >f";
     let (exit, result) = run(&workspace, "T1", script);
     assert_ne!(exit, 0, "{result}");
     let why = result["tasks"][0].to_string();
-    assert!(why.contains("would commit other content"), "{why}");
+    assert!(why.contains("may commit other content"), "{why}");
     assert_eq!(git(&workspace, "log --format=%s"), "first\n");
 }
 

@@ -1,0 +1,150 @@
+//! Removes the worktrees of steps that are over, and keeps those that hold more than a branch can.
+
+use super::engine::Engine;
+use super::prompt;
+use super::trees::{Tree, Trees, task_of};
+use crate::claim::Claim;
+use crate::error::{Code, Error, Result};
+use crate::ops::Context;
+use crate::run::board::Board;
+use crate::run::told::{Told, kind};
+
+impl Engine<'_> {
+    /// Removes the worktree of a step. Its reports are copied to the workspace however the attempt ended,
+    /// unless another worker holds the task; unmerged work stays on its branch. A worktree with more than
+    /// that is kept.
+    pub(super) fn leave_tree(&mut self, step: usize) -> Result<()> {
+        let Some(tree) = self.slots[step].tree.clone() else {
+            return Ok(());
+        };
+        let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
+        let claim = self.context.read(|transaction| transaction.claim(task))?;
+        let is_own = |claim: &Claim| claim.holder.as_ref() == Some(&self.run.id);
+        let is_held = claim.is_some_and(|claim| is_own(&claim) && Some(claim.epoch) == epoch);
+        let Some(trees) = &self.trees else {
+            return Ok(());
+        };
+        if !tree.is_there() {
+            let left = trees.end(&tree)?;
+            let gone = trees.gone(&tree);
+            self.tell_aside(step, &[gone]);
+            self.tell_left(step, left);
+            return Ok(());
+        }
+        let mut aside = Vec::new();
+        let mut leave = || -> Result<Option<String>> {
+            if is_held {
+                trees.report(&tree, &mut aside)?;
+            }
+            trees.require_home(&tree)?;
+            trees.commit(&tree, &format!("{}: not finished", self.tasks[step]))?;
+            trees.end(&tree)
+        };
+        let left = leave();
+        self.tell_aside(step, &aside);
+        match left {
+            Ok(branch) => self.tell_left(step, branch),
+            Err(error) => self.keep_tree(step, &error),
+        }
+        Ok(())
+    }
+
+    fn tell_left(&mut self, step: usize, branch: Option<String>) {
+        self.slots[step].tree = None;
+        if let (Some(branch), Some(trees)) = (branch, &self.trees) {
+            let told = kept_on(trees, branch, self.event_for(step));
+            self.tell(kind::TASK_KEPT, told);
+        }
+    }
+
+    pub(super) fn tell_aside(&mut self, step: usize, aside: &[Error]) {
+        for error in aside {
+            let told = Told {
+                reason: Some(prompt::told(error)),
+                ..self.event_for(step)
+            };
+            self.tell(kind::TASK_KEPT, told);
+        }
+    }
+
+    pub(super) fn keep_tree(&mut self, step: usize, error: &Error) {
+        let Some(tree) = self.slots[step].tree.take() else {
+            return;
+        };
+        let reason = match error.code {
+            Code::Interrupted | Code::Terminated => format!(
+                "cleo was asked to end before it was brought home (`cleo runs resume {}`)",
+                self.run.id
+            ),
+            _ => prompt::told(error),
+        };
+        let told = Told {
+            branch: self.trees.as_ref().and_then(|trees| trees.keep(&tree)),
+            worktree: Some(tree.place()),
+            reason: Some(reason),
+            ..self.event_for(step)
+        };
+        self.tell(kind::TASK_KEPT, told);
+    }
+}
+
+fn kept_on(trees: &Trees, branch: String, told: Told) -> Told {
+    let merge = trees.to_merge(&branch);
+    Told {
+        reason: Some(format!(
+            "what was done is kept on a branch that is not merged (`{merge}`)"
+        )),
+        branch: Some(branch),
+        ..told
+    }
+}
+
+/// Removes the worktrees of a dead process. Reports of tasks that nobody holds are copied to the workspace;
+/// everything else stays on branches. Returns events about changed outputs, kept worktrees and unreported
+/// branches.
+pub(super) fn swept(context: &mut Context, trees: &Trees, board: &Board) -> Result<Vec<Told>> {
+    let mut told = Vec::new();
+    let swept = trees.sweep(&mut |tree| {
+        let mut aside = Vec::new();
+        let reported = reported(context, trees, tree, &mut aside);
+        told.extend(aside.iter().map(|error| Told {
+            task_id: tree.task(),
+            reason: Some(prompt::told(error)),
+            ..Told::default()
+        }));
+        reported
+    })?;
+    told.extend(swept.kept.into_iter().map(|(tree, error)| Told {
+        task_id: tree.task(),
+        branch: trees.branch(&tree).ok().flatten(),
+        worktree: Some(tree.place()),
+        reason: Some(prompt::told(&error)),
+        ..Told::default()
+    }));
+    let branches = swept.branches.into_iter();
+    // What was told of a worktree, which is gone now, does not count.
+    told.extend(branches.filter_map(|branch| {
+        let task = board.task(task_of(&branch)?)?;
+        let is_told = task.branch.as_ref() == Some(&branch) && task.worktree.is_none();
+        (!is_told).then(|| kept_on(trees, branch, Told::of(task.task_id)))
+    }));
+    Ok(told)
+}
+
+/// Copies the reports of a worktree to the workspace if nobody holds its task, and adds errors about files
+/// that were put aside.
+fn reported(
+    context: &mut Context,
+    trees: &Trees,
+    tree: &Tree,
+    aside: &mut Vec<Error>,
+) -> Result<()> {
+    let claim = match tree.task() {
+        Some(task) => context.read(|transaction| transaction.claim(task))?,
+        None => None,
+    };
+    match claim.is_none_or(|claim| claim.holder.is_none()) {
+        true => trees.report(tree, aside),
+        false => Ok(()),
+    }
+}
