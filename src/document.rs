@@ -8,8 +8,7 @@ use std::fmt;
 use indexmap::IndexMap;
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, value::RawValue};
 
 /// How deep values of others may be nested to be kept. What is stored of them is nested a little deeper,
 /// and readers of JSON stop at 128 levels.
@@ -278,6 +277,10 @@ impl<'de> Visitor<'de> for Within<'_> {
 
     fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
         Ok(value.into())
+    }
+
+    fn visit_none<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
     }
 
     fn visit_unit<E>(self) -> Result<Value, E> {

@@ -57,7 +57,7 @@ impl Fields {
             match list {
                 None => copy(result, path, &mut picked),
                 Some(list) => {
-                    let path = [&[list.clone()], path.as_slice()].concat();
+                    let path = [std::slice::from_ref(list), path.as_slice()].concat();
                     copy(result, &path, &mut picked);
                     copy(result, &["total".to_string()], &mut picked);
                 }
