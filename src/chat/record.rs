@@ -146,17 +146,10 @@ pub(crate) fn is_id(text: &str) -> bool {
 
 /// Reads an id that is text or a number.
 fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Either {
-        Number(u64),
-        Text(String),
-    }
-    let text = match Either::deserialize(deserializer) {
-        Ok(Either::Number(number)) => number.to_string(),
-        Ok(Either::Text(text)) => text,
-        Err(_) => String::new(),
-    };
+    let value = Value::deserialize(deserializer)?;
+    let text = value
+        .as_str()
+        .map_or_else(|| value.to_string(), String::from);
     match is_id(&text) {
         true => Ok(canonical(&text)),
         false => Err(serde::de::Error::custom("an id is 1 to 15 digits")),
