@@ -130,7 +130,7 @@ fn make_call(tool: Tool, args: Args, client: Option<&str>) -> Call {
     let mut call = Call::new(tool, []);
     let criteria = read_pairs(COMPONENT, args.criteria);
     let updates = read_pairs(tool.fields(), args.updates);
-    if !criteria.is_empty() || tool.is_on_component() && args.component_id.is_none() {
+    if !criteria.is_empty() || tool.takes("criteria") && args.component_id.is_none() {
         call.set("criteria", criteria);
     }
     if !updates.is_empty() {

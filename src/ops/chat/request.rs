@@ -97,29 +97,28 @@ impl Talk<'_> {
     fn change_design(&mut self, mut call: Call) -> Done<()> {
         let mut updates = Map::new();
         for (name, value) in call.object("designUpdates") {
-            let named = elements(&name);
-            let [element] = named[..] else {
-                let Some(first) = named.first() else {
-                    return self.say(format!("I cannot change {}. {}", brief(&name), menu()));
-                };
-                let lines = named.iter().zip(1..).map(|(one, at)| {
-                    format!("{at}. {} ({}): {}\n", one.label(), one.path, one.kind)
-                });
-                let (lines, example) = (lines.collect::<String>(), first.label());
-                return self.say(format!(
-                    "That can mean several fields of the design:\n{lines}Which one do you mean? Say for \
-                     example: change {example} to …"
-                ));
+            let fields = elements(&name);
+            let choice = fields.iter().zip(1..).map(|(field, at)| {
+                format!("{at}. {} ({}): {}\n", field.label(), field.path, field.kind)
+            });
+            let text = match fields[..] {
+                [] => format!("I cannot change {}. {}", brief(&name), menu()),
+                [field] if value.is_null() => {
+                    let (label, kind) = (field.label(), field.kind);
+                    format!("What should the {label} be? Allowed values: {kind}.")
+                }
+                [field] => {
+                    updates.insert(field.key.to_string(), value);
+                    continue;
+                }
+                [field, ..] => format!(
+                    "That can mean several fields of the design:\n{}Which one do you mean? Say for example: \
+                     change {} to …",
+                    choice.collect::<String>(),
+                    field.label()
+                ),
             };
-            let (label, kind) = (element.label(), element.kind);
-            let Some(read) = kind.read(&value) else {
-                let what = match value.is_null() {
-                    true => format!("What should the {label} be?"),
-                    false => format!("The {label} cannot be \"{}\".", brief(&plain(&value))),
-                };
-                return self.say(format!("{what} Allowed values: {kind}."));
-            };
-            updates.insert(element.key.to_string(), read);
+            return self.say(text);
         }
         call.set("designUpdates", updates);
         self.offer(call)
@@ -225,14 +224,14 @@ impl Talk<'_> {
     /// Tries what a call would write, and asks for a yes.
     pub(super) fn offer(&mut self, call: Call) -> Done<()> {
         let (what, is_design) = (describe_call(&call), call.tool == Tool::UpdateDesign);
+        let trial = self.try_out(&call)?;
+        if let Some(error) = trial.fault {
+            return Err(self.refuse(&call, &error));
+        }
         let mut answers = String::new();
         if is_design {
             self.use_tool(Tool::GetClientDesign, &call)?;
             answers = describe_answers(&self.use_tool(Tool::GetQa, &call)?);
-        }
-        let trial = self.try_out(&call)?;
-        if let Some(error) = trial.fault {
-            return Err(self.refuse(&call, &error));
         }
         let is_update = is_design || call.tool == Tool::UpdateComponent;
         if is_update && trial.changes.is_empty() {

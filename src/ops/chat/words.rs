@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::chat::record::{Client, Component};
+use crate::chat::record::Component;
 use crate::chat::value::{brief, flatten, label, plain};
 use crate::chat::vocabulary::{DESIGN, by_key, contains_word};
 use crate::chat::{Call, Tool, text};
@@ -11,17 +11,6 @@ use crate::store::agency::AgencyTransaction;
 
 /// What names a component, whose it is and of which type, which stands before all else of it.
 const NAMES: &str = "component_id componentId client_id component_type type";
-
-/// The sentences that the chat understands, for a client.
-const FORMS: &str = "\
-- show my design for client {client}
-- change button radius to full for client {client}
-- list components for client {client}
-- change the {titled} to \"Something new\" for client {client}
-- update component {first} description to \"Something new\" for client {client}
-- add \"{group}\" security group to component {first} for client {client}
-- add a card with title \"News\" for client {client}
-- delete component {last} for client {client}";
 
 /// Writes a component with everything that is set.
 pub(super) fn describe_component(component: &Value) -> String {
@@ -152,51 +141,50 @@ pub(super) fn describe_design(client: &str, design: &Value, answers: &Value) -> 
     format!("The design of client {client}:{lines}{answers}")
 }
 
-/// Writes the forms with ids and titles of a client, of the component that a message names if it is there;
-/// with examples where the client is not known.
+/// Writes the sentences that the chat understands, with ids and titles of a client, of the component that a
+/// message names if it is there; with examples for what there is not.
 pub(super) fn fill_forms(
     transaction: &dyn AgencyTransaction,
     client: Option<&str>,
     message: &str,
 ) -> Result<String> {
-    let mut forms = FORMS.to_string();
-    let mut put = |name: &str, value: Option<String>| {
-        if let Some(value) = value {
-            forms = forms.replace(name, &value);
-        }
-    };
     let known = match client {
         Some(client) => transaction.client(client)?,
         None => None,
     };
-    if let Some(Client { client_id, .. }) = known {
-        let all = transaction.components(&client_id)?;
-        let groups = transaction.security_groups(&client_id)?;
-        let words: Vec<&str> = message.split(|c: char| !c.is_alphanumeric()).collect();
-        let named = all
-            .iter()
-            .find(|one| words.contains(&one.component_id.as_str()));
-        let id = |one: Option<&Component>| one.map(|one| one.component_id.clone());
-        put("{first}", id(named.or(all.first())));
-        put("{last}", id(named.or(all.last())));
-        put("{titled}", all.iter().find_map(name_component));
-        let titles = groups.into_iter().map(|group| group.security_group_title);
-        put(
-            "{group}",
-            titles.into_iter().find(|title| !title.contains('"')),
-        );
-        put("{client}", Some(client_id));
-    }
-    for (name, example) in [
-        ("{first}", "101"),
-        ("{last}", "103"),
-        ("{titled}", "title of my card called \"Home\""),
-        ("{group}", "premium"),
-        ("{client}", "6"),
-    ] {
-        put(name, Some(example.to_string()));
-    }
-    Ok(forms)
+    let client = known.map(|client| client.client_id);
+    let (all, groups) = match &client {
+        Some(client) => (
+            transaction.components(client)?,
+            transaction.security_groups(client)?,
+        ),
+        None => (Vec::new(), Vec::new()),
+    };
+    let words: Vec<&str> = message.split(|c: char| !c.is_alphanumeric()).collect();
+    let ids: Vec<&str> = all.iter().map(|one| one.component_id.as_str()).collect();
+    let named = ids.iter().find(|id| words.contains(id));
+    let first = named.or(ids.first()).unwrap_or(&"101");
+    let last = named.or(ids.last()).unwrap_or(&"103");
+    let titled = all.iter().find_map(name_component);
+    let titled = titled.unwrap_or("title of my card called \"Home\"".to_string());
+    let mut groups = groups
+        .iter()
+        .map(|group| group.security_group_title.as_str());
+    let group = groups
+        .find(|title| !title.contains('"'))
+        .unwrap_or("premium");
+    let client = client.as_deref().unwrap_or("6");
+    Ok(format!(
+        "\
+- show my design for client {client}
+- change button radius to full for client {client}
+- list components for client {client}
+- change the {titled} to \"Something new\" for client {client}
+- update component {first} description to \"Something new\" for client {client}
+- add \"{group}\" security group to component {first} for client {client}
+- add a card with title \"News\" for client {client}
+- delete component {last} for client {client}"
+    ))
 }
 
 /// Names the title or the caption of a component, if it can be said in quotes.
