@@ -23,19 +23,8 @@ const ASK_MAX: usize = 300;
 #[serde(deny_unknown_fields)]
 struct Answer {
     tool: Option<Tool>,
-    args: Option<Args>,
+    args: Option<Map<String, Value>>,
     ask: Option<String>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, default, rename_all = "camelCase")]
-struct Args {
-    client_id: Option<String>,
-    component_id: Option<String>,
-    criteria: Option<Vec<Pair>>,
-    updates: Option<Vec<Pair>>,
-    #[serde(rename = "security_group_title")]
-    group: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -110,10 +99,7 @@ pub(crate) fn read(answer: &str, message: &str, client: Option<&str>) -> Result<
     };
     let sentence = Sentence::read(message);
     let named = sentence.client().or(client);
-    let call = make_call(tool, answer.args.unwrap_or_default(), named);
-    if let Some(name) = call.args.keys().find(|name| !tool.takes(name)) {
-        return Err(format!("it gave {} to {}", name, tool.name()));
-    }
+    let call = make_call(tool, answer.args.unwrap_or_default(), named)?;
     let checked = check_fields(&call)
         .and_then(|()| check_ids(&call, &sentence, client))
         .and_then(|()| match tool.can_write() {
@@ -126,31 +112,36 @@ pub(crate) fn read(answer: &str, message: &str, client: Option<&str>) -> Result<
 
 /// Makes a call under the keys that tools take. Its client is settled now, because the conversation may be
 /// about another one by the time at which the call is carried out.
-fn make_call(tool: Tool, args: Args, client: Option<&str>) -> Call {
+fn make_call(tool: Tool, args: Map<String, Value>, client: Option<&str>) -> Result<Call, String> {
     let mut call = Call::new(tool, []);
-    let criteria = read_pairs(COMPONENT, args.criteria);
-    let updates = read_pairs(tool.fields(), args.updates);
-    if !criteria.is_empty() || tool.takes("criteria") && args.component_id.is_none() {
-        call.set("criteria", criteria);
+    if let Some(client) = client {
+        call.set("clientId", client);
     }
-    if !updates.is_empty() {
-        call.set(tool.updates(), updates);
-    }
-    let texts = [
-        ("clientId", args.client_id.or(client.map(String::from))),
-        ("componentId", args.component_id),
-        ("security_group_title", args.group),
-    ];
-    for (key, text) in texts {
-        if let Some(text) = text {
-            call.set(key, text);
+    for (name, value) in args {
+        let (key, value) = match (name.as_str(), value) {
+            (_, Value::Null) => continue,
+            (_, Value::Array(pairs)) if pairs.is_empty() => continue,
+            ("updates", pairs) => (tool.updates(), read_pairs(tool.fields(), pairs)?),
+            ("criteria", pairs) => ("criteria", read_pairs(COMPONENT, pairs)?),
+            (
+                key @ ("clientId" | "componentId" | "security_group_title"),
+                text @ Value::String(_),
+            ) => (key, text),
+            _ => ("", Value::Null),
+        };
+        if !tool.takes(key) {
+            return Err(visible(&format!("it gave {name} to {}", tool.name())));
         }
+        call.set(key, value);
     }
-    call
+    if tool.takes("criteria") && !call.has("componentId") && !call.has("criteria") {
+        call.set("criteria", json!({}));
+    }
+    Ok(call)
 }
 
 /// Reads what people call fields, and values; what is none stays as it is, to be refused.
-fn read_pairs(fields: &'static [Field], pairs: Option<Vec<Pair>>) -> Map<String, Value> {
+fn read_pairs(fields: &'static [Field], pairs: Value) -> Result<Value, String> {
     let read = |Pair { field: name, value }: Pair| {
         let key = match std::ptr::eq(fields, DESIGN) {
             true => elements(&name).first().map(|field| field.key),
@@ -163,7 +154,9 @@ fn read_pairs(fields: &'static [Field], pairs: Option<Vec<Pair>>) -> Map<String,
         };
         (key, read.unwrap_or(value.into()))
     };
-    pairs.into_iter().flatten().map(read).collect()
+    let pairs: Vec<Pair> = serde_json::from_value(pairs)
+        .map_err(|fault| visible(&format!("it gave fields in another form: {fault}")))?;
+    Ok(Map::from_iter(pairs.into_iter().map(read)).into())
 }
 
 /// Leaves out what is not seen.
