@@ -1,11 +1,15 @@
 //! What a field can be, and how a value is read as that.
 
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use super::vocabulary::contains_word;
 
 /// Longest text of a field, in characters.
 const TEXT_MAX: usize = 10_000;
 /// Longest address, in characters.
 const ADDRESS_MAX: usize = 2_000;
+/// Longest name, in characters.
+const NAME_MAX: usize = 100;
 
 /// The basic colours of CSS.
 const COLORS: &str = "aqua black blue fuchsia gray green grey lime maroon navy olive orange purple red \
@@ -14,22 +18,22 @@ const COLORS: &str = "aqua black blue fuchsia gray green grey lime maroon navy o
 /// What a field can be.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
-    /// One of these words.
     Options(&'static [&'static str]),
     /// `#RRGGBB`, `#RGB` or the name of a colour.
     Color,
     /// A line of text.
     Text,
-    /// A line of text, such as the name of a font.
+    /// A short text, such as the name of a font.
     Name,
     /// Where a link leads: an address or a path, without blanks.
     Address,
-    /// True or false.
     Flag,
     /// A whole number.
     Number,
     /// A date or a time.
     Moment,
+    /// What nothing changes.
+    Protected,
 }
 
 impl Kind {
@@ -43,42 +47,48 @@ impl Kind {
         if text.contains(is_hidden) || !text.is_empty() && text.chars().all(is_blank) {
             return None;
         }
-        let word = text.to_lowercase();
-        match self {
-            Kind::Options(options) => option(&word, options).map(Value::from),
-            Kind::Color => is_color(&word).then(|| text.into()),
-            Kind::Text => (text.chars().count() <= TEXT_MAX).then(|| text.into()),
-            Kind::Name => is_name(&text).then(|| text.into()),
-            Kind::Address => is_address(&text).then(|| text.into()),
-            Kind::Flag => flag(&word).map(Value::from),
-            Kind::Number => word.parse::<i64>().ok().map(Value::from),
-            Kind::Moment => crate::clock::parse_moment(&text).map(Value::from),
-        }
+        let (word, length) = (text.to_lowercase(), text.chars().count());
+        let is_fitting = match self {
+            Kind::Options(options) => {
+                let joined = word.replace([' ', '_'], "-");
+                return options.iter().find(|it| **it == joined).map(|it| json!(it));
+            }
+            Kind::Flag => {
+                return match word.as_str() {
+                    "true" | "yes" | "on" | "1" => Some(true.into()),
+                    "false" | "no" | "off" | "0" => Some(false.into()),
+                    _ => None,
+                };
+            }
+            Kind::Number => return word.parse::<i64>().ok().map(Value::from),
+            Kind::Moment => return crate::clock::parse_moment(&text).map(Value::from),
+            Kind::Protected => false,
+            Kind::Color => is_color(&word),
+            Kind::Text => length <= TEXT_MAX,
+            Kind::Name => (1..=NAME_MAX).contains(&length),
+            Kind::Address => length <= ADDRESS_MAX && is_address(&text),
+        };
+        is_fitting.then(|| text.into())
     }
 }
 
 impl std::fmt::Display for Kind {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Kind::Options(options) => formatter.write_str(&options.join(", ")),
-            Kind::Color => formatter.write_str("a color such as #336699 or navy"),
-            Kind::Text => write!(formatter, "a line of text of at most {TEXT_MAX} characters"),
-            Kind::Name => formatter.write_str("a name of at most 100 characters"),
+            Kind::Options(options) => out.write_str(&options.join(", ")),
+            Kind::Color => out.write_str("a color such as #336699 or navy"),
+            Kind::Text => write!(out, "a line of text of at most {TEXT_MAX} characters"),
+            Kind::Name => write!(out, "a name of at most {NAME_MAX} characters"),
             Kind::Address => write!(
-                formatter,
+                out,
                 "an address without blanks (http, https, mailto or a path) of at most {ADDRESS_MAX} characters"
             ),
-            Kind::Flag => formatter.write_str("true or false"),
-            Kind::Number => formatter.write_str("a whole number"),
-            Kind::Moment => formatter.write_str("a date such as 2026-01-26"),
+            Kind::Flag => out.write_str("true or false"),
+            Kind::Number => out.write_str("a whole number"),
+            Kind::Moment => out.write_str("a date such as 2026-01-26"),
+            Kind::Protected => out.write_str("nothing else"),
         }
     }
-}
-
-/// Finds the option that a word is, also when it is written with spaces: `soft shadow`.
-fn option(word: &str, options: &[&'static str]) -> Option<&'static str> {
-    let joined = word.replace([' ', '_'], "-");
-    options.iter().copied().find(|option| *option == joined)
 }
 
 /// Whether a character is not seen itself, but changes how others are: a control or a direction.
@@ -92,21 +102,15 @@ fn is_blank(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{ad}' | '\u{34f}' | '\u{200c}' | '\u{200d}')
 }
 
-fn is_name(text: &str) -> bool {
-    (1..=100).contains(&text.chars().count())
-}
-
 /// Whether a text is an address of the web or of a mailbox, or a path.
 fn is_address(text: &str) -> bool {
-    let scheme = text.split(['/', '?', '#']).next().unwrap_or_default();
-    let scheme = scheme
-        .split_once(':')
-        .map(|(scheme, _)| scheme.to_lowercase());
-    let is_known = |scheme: String| ["http", "https", "mailto"].contains(&scheme.as_str());
-    text.chars().count() <= ADDRESS_MAX
-        && !text.contains(char::is_whitespace)
-        && !text.contains('\\')
-        && scheme.is_none_or(is_known)
+    let lead = text.split(['/', '?', '#']).next().unwrap_or_default();
+    let is_known = |scheme: &str| {
+        let known = ["http", "https", "mailto"];
+        known.iter().any(|it| it.eq_ignore_ascii_case(scheme))
+    };
+    !text.contains(|c: char| c.is_whitespace() || c == '\\')
+        && (lead.split_once(':')).is_none_or(|(scheme, _)| is_known(scheme))
 }
 
 fn is_color(word: &str) -> bool {
@@ -114,22 +118,13 @@ fn is_color(word: &str) -> bool {
         Some(digits) => {
             matches!(digits.len(), 3 | 6) && digits.bytes().all(|c| c.is_ascii_hexdigit())
         }
-        None => COLORS.split_ascii_whitespace().any(|name| name == word),
-    }
-}
-
-fn flag(word: &str) -> Option<bool> {
-    match word {
-        "true" | "yes" | "on" | "1" => Some(true),
-        "false" | "no" | "off" | "0" => Some(false),
-        _ => None,
+        None => contains_word(COLORS, word),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn values_are_those_that_are_allowed() {

@@ -16,7 +16,7 @@ pub(crate) mod vocabulary;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub(crate) use grammar::Meaning;
+use self::vocabulary::{COMPONENT, DESIGN, Field, contains_word};
 pub(crate) use pending::{Chat, Choosable, Difference, Pending, PendingKind, Settled};
 pub(crate) use sentence::Sentence;
 pub(crate) use veto::check_fields;
@@ -36,7 +36,7 @@ pub(crate) enum ChatAgent {
 }
 
 macro_rules! tools {
-    ($($variant:ident = $name:literal, $writes:literal;)+) => {
+    ($($variant:ident = $name:literal, $writes:literal, $takes:literal;)+) => {
         /// A tool of the agents.
         #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -53,50 +53,49 @@ macro_rules! tools {
             pub(crate) fn can_write(self) -> bool {
                 match self { $(Tool::$variant => $writes,)+ }
             }
+
+            /// Whether it is given something under a name.
+            pub(crate) fn takes(self, name: &str) -> bool {
+                contains_word(match self { $(Tool::$variant => $takes,)+ }, name)
+            }
         }
     };
 }
 
 tools! {
-    GetClientDesign = "getClientDesign", false;
-    GetQa = "getQAForClient", false;
-    UpdateDesign = "updateDesign", true;
-    GetComponent = "getComponent", false;
-    UpdateComponent = "updateComponent", true;
-    AddComponent = "addComponent", true;
-    DeleteComponent = "deleteComponent", true;
-    AddSecurityGroup = "addSecurityGroup", true;
-    RemoveSecurityGroup = "removeSecurityGroup", true;
-    SearchComponent = "searchComponent", false;
+    GetClientDesign = "getClientDesign", false, "clientId";
+    GetQa = "getQAForClient", false, "clientId";
+    UpdateDesign = "updateDesign", true, "clientId designUpdates";
+    GetComponent = "getComponent", false, "clientId componentId criteria";
+    UpdateComponent = "updateComponent", true, "clientId componentId criteria updates value";
+    AddComponent = "addComponent", true, "clientId componentId updates";
+    DeleteComponent = "deleteComponent", true, "clientId componentId criteria";
+    AddSecurityGroup = "addSecurityGroup", true, "clientId componentId criteria security_group_title";
+    RemoveSecurityGroup = "removeSecurityGroup", true,
+        "clientId componentId criteria security_group_title";
+    SearchComponent = "searchComponent", false, "clientId criteria";
 }
 
 impl Tool {
-    /// Whether it is given something under a name.
-    pub(crate) fn takes(self, name: &str) -> bool {
-        let is_group = matches!(self, Tool::AddSecurityGroup | Tool::RemoveSecurityGroup);
-        match name {
-            "clientId" => true,
-            "componentId" => {
-                self.is_on_component() || [Tool::AddComponent, Tool::GetComponent].contains(&self)
-            }
-            "criteria" => self.is_on_component() || self == Tool::SearchComponent,
-            "updates" => [Tool::AddComponent, Tool::UpdateComponent].contains(&self),
-            "designUpdates" => self == Tool::UpdateDesign,
-            "security_group_title" => is_group,
-            "value" => self == Tool::UpdateComponent,
-            _ => false,
+    /// Works on one component, which may still have to be chosen.
+    pub(crate) fn is_on_component(self) -> bool {
+        self.takes("componentId") && self.takes("criteria")
+    }
+
+    /// Returns the name under which it takes changes.
+    pub(crate) fn updates(self) -> &'static str {
+        match self {
+            Tool::UpdateDesign => "designUpdates",
+            _ => "updates",
         }
     }
 
-    /// Works on one component, which may still have to be chosen.
-    pub(crate) fn is_on_component(self) -> bool {
-        matches!(
-            self,
-            Tool::UpdateComponent
-                | Tool::DeleteComponent
-                | Tool::AddSecurityGroup
-                | Tool::RemoveSecurityGroup
-        )
+    /// Returns the fields that it writes or compares.
+    pub(crate) fn fields(self) -> &'static [Field] {
+        match self {
+            Tool::UpdateDesign => DESIGN,
+            _ => COMPONENT,
+        }
     }
 }
 
@@ -118,16 +117,29 @@ impl Call {
         }
     }
 
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.args.contains_key(key)
+    }
+
     pub(crate) fn text(&self, key: &str) -> &str {
         text(&self.args, key)
     }
 
+    /// Returns the object under a key, or an empty one.
     pub(crate) fn object(&self, key: &str) -> Map<String, Value> {
-        object(&self.args, key)
+        let object = self.args.get(key).and_then(Value::as_object);
+        object.cloned().unwrap_or_default()
     }
 
     pub(crate) fn set(&mut self, key: &str, value: impl Into<Value>) {
         self.args.insert(key.to_string(), value.into());
+    }
+
+    /// Puts a component in place of what describes it.
+    pub(crate) fn choose_component(mut self, component: &str) -> Call {
+        self.args.remove("criteria");
+        self.set("componentId", component);
+        self
     }
 }
 
@@ -135,22 +147,18 @@ impl Call {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Called {
-    /// The tool.
     pub(crate) name: Tool,
-    /// What it was given.
     pub(crate) args: Map<String, Value>,
-    /// What it returned.
     pub(crate) result: Value,
 }
 
 /// An answer of the chat to one message.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Turn {
     /// Who replies.
     pub(crate) agent: ChatAgent,
-    /// The reply.
     pub(crate) reply: String,
     /// The conversation that it belongs to.
     pub(crate) conversation_id: String,
@@ -167,10 +175,4 @@ pub(crate) struct Turn {
 /// Returns the text under a key, or an empty one.
 pub(crate) fn text<'a>(args: &'a Map<String, Value>, key: &str) -> &'a str {
     args.get(key).and_then(Value::as_str).unwrap_or_default()
-}
-
-/// Returns the object under a key, or an empty one.
-pub(crate) fn object(args: &Map<String, Value>, key: &str) -> Map<String, Value> {
-    let object = args.get(key).and_then(Value::as_object);
-    object.cloned().unwrap_or_default()
 }

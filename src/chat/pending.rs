@@ -61,7 +61,6 @@ pub(crate) enum Settled {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Choosable {
-    /// Its id.
     pub(crate) id: String,
     /// What it is, such as `cards`.
     #[serde(rename = "type")]
@@ -76,9 +75,8 @@ pub(crate) struct Choosable {
 pub(crate) struct Difference {
     /// What people call it.
     pub(crate) label: String,
-    /// What it is now; none when it is not set.
+    /// None when it is not set.
     pub(crate) before: Option<String>,
-    /// What it would become.
     pub(crate) after: String,
 }
 
@@ -87,7 +85,6 @@ pub(crate) struct Difference {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Pending {
-    /// What is waited for.
     #[serde(default)]
     pub(crate) kind: PendingKind,
     /// Who waits.
@@ -122,23 +119,6 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// Makes one for a call; the rest is filled in when it begins to wait.
-    pub(crate) fn new(kind: PendingKind, agent: ChatAgent, call: Call) -> Pending {
-        Pending {
-            kind,
-            agent,
-            tool: call.tool,
-            args: call.args,
-            candidates: Vec::new(),
-            options: Vec::new(),
-            changes: Vec::new(),
-            destructive: false,
-            created_at: String::new(),
-            expires: String::new(),
-            next: None,
-        }
-    }
-
     pub(crate) fn call(&self) -> Call {
         Call {
             tool: self.tool,

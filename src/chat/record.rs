@@ -4,6 +4,8 @@
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
+use super::value::plain;
+
 /// Most digits of an id.
 pub(crate) const ID_MAX: usize = 15;
 
@@ -146,17 +148,8 @@ pub(crate) fn is_id(text: &str) -> bool {
 
 /// Reads an id that is text or a number.
 fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Either {
-        Number(u64),
-        Text(String),
-    }
-    let text = match Either::deserialize(deserializer) {
-        Ok(Either::Number(number)) => number.to_string(),
-        Ok(Either::Text(text)) => text,
-        Err(_) => String::new(),
-    };
+    let value = Value::deserialize(deserializer)?;
+    let text = plain(&value);
     match is_id(&text) {
         true => Ok(canonical(&text)),
         false => Err(serde::de::Error::custom("an id is 1 to 15 digits")),

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::grammar::{field_names, types};
+use super::grammar::{field_names, type_names};
 use super::kind::Kind;
 use super::record::canonical;
 
@@ -23,6 +23,9 @@ pub(super) const BARE: char = '\u{3}';
 const TANGLING: &str = "and|then|or|but|also|plus|unless|except|if|instead|because|when|while|until|before|\
     after|without|provid(?:ed|ing)|once|otherwise|not|nor|only|given|assuming|till|whenever|although|though|\
     as (?:long|soon)|with|please|thanks?|twice|components?|clients?";
+
+/// Another request within a text: "Hello delete 103".
+const REQUEST: &str = r"(?:set|change|update|edit|modify|rename|adjust|move|delete|remove|erase|drop|discard|add|create|insert)\s+(?:#?[0-9]+|it|them|all|everything)";
 
 /// A double quote up to the next one; a single one only around words.
 static QUOTES: LazyLock<Option<Regex>> =
@@ -45,12 +48,8 @@ static BEFORE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 static RESERVED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(&format!(
-        r"\b(?:{TANGLING}|{}|{})\b",
-        field_names(),
-        types()
-    ))
-    .ok()
+    let (fields, types) = (field_names(), type_names());
+    Regex::new(&format!(r"\b(?:{TANGLING}|{REQUEST}|{fields}|{types})\b")).ok()
 });
 
 /// The only form of an unquoted text: words, and at most one mark at the end.
@@ -63,7 +62,7 @@ static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static ADDRESS: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r#"^[^\s"'()<>\x01]*[^\s"'()<>\x01.,;!?]$"#).ok());
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Sentence {
     text: String,
     /// The text in small letters, with [`QUOTED`], [`CLIENT`] and [`BARE`] in place of quotes and client.
@@ -74,20 +73,31 @@ pub(crate) struct Sentence {
 
 impl Sentence {
     pub(crate) fn read(message: &str) -> Sentence {
-        let is_long = message.len() > MESSAGE_MAX;
-        let text = if is_long { "" } else { message.trim() }.to_string();
-        let mut plain = text.to_ascii_lowercase();
-        for place in places(&QUOTES, &text) {
-            hide(&mut plain, place, QUOTED);
+        if message.len() > MESSAGE_MAX {
+            return Sentence::default();
         }
-        let mut sentence = Sentence {
+        let mut text = message.trim().to_string();
+        let (mut plain, mut clients) = (text.to_ascii_lowercase(), Vec::new());
+        for quote in QUOTES.iter().flat_map(|quotes| quotes.find_iter(&text)) {
+            hide(&mut plain, quote.range(), QUOTED);
+        }
+        let bare = plain.clone();
+        for named in NAMED.iter().flat_map(|named| named.captures_iter(&bare)) {
+            clients.push(canonical(&named["number"]));
+            let is_apart = named.name("apart").is_some();
+            let place = named.get_match().range();
+            hide(&mut plain, place, if is_apart { CLIENT } else { BARE });
+        }
+        if let Some(before) = BEFORE.as_ref().and_then(|before| before.find(&plain)) {
+            let end = before.end();
+            text.drain(..end);
+            plain.drain(..end);
+        }
+        Sentence {
             text,
             plain,
-            clients: Vec::new(),
-        };
-        sentence.hide_clients();
-        sentence.cut_politeness();
-        sentence
+            clients,
+        }
     }
 
     /// Returns the client if exactly one is named.
@@ -95,29 +105,6 @@ impl Sentence {
         match self.clients.as_slice() {
             [one] => Some(one),
             _ => None,
-        }
-    }
-
-    fn hide_clients(&mut self) {
-        let plain = self.plain.clone();
-        for found in NAMED.iter().flat_map(|named| named.captures_iter(&plain)) {
-            let (Some(place), Some(number)) = (found.get(0), found.name("number")) else {
-                continue;
-            };
-            self.clients.push(canonical(number.as_str()));
-            let is_apart = found.name("apart").is_some();
-            hide(
-                &mut self.plain,
-                place.range(),
-                if is_apart { CLIENT } else { BARE },
-            );
-        }
-    }
-
-    fn cut_politeness(&mut self) {
-        if let Some(end) = places(&BEFORE, &self.plain).first().map(|place| place.end) {
-            self.text.drain(..end);
-            self.plain.drain(..end);
         }
     }
 
@@ -139,30 +126,24 @@ impl Sentence {
             return Some(quoted.to_string());
         }
         let (plain, text) = (&self.plain[place.clone()], &self.text[place]);
-        let fits = |regex: &Option<Regex>, text: &str| {
-            regex.as_ref().is_some_and(|regex| regex.is_match(text))
+        let fits = |pattern: &Option<Regex>| pattern.as_ref().is_some_and(|it| it.is_match(plain));
+        let is_text = || {
+            let is_open = self.plain[end..].trim_start().starts_with(BARE);
+            !is_open && !fits(&RESERVED) && fits(&WORDS)
         };
-        let is_open = self.plain[end..].trim_start().starts_with(BARE) || fits(&RESERVED, plain);
         let is_sure = match kind {
-            Kind::Address if fits(&ADDRESS, plain) => true,
-            Kind::Text | Kind::Address => !is_open && fits(&WORDS, plain),
+            Kind::Text => is_text(),
+            Kind::Address => fits(&ADDRESS) || is_text(),
             // A name such as that of a font is one word, or words with capitals.
             Kind::Name => {
-                let mut words = text.split(' ');
-                let is_name =
-                    !text.contains(' ') || words.all(|word| !word.starts_with(char::is_lowercase));
-                !is_open && fits(&WORDS, plain) && is_name
+                let is_capital = |word: &str| !word.starts_with(char::is_lowercase);
+                is_text() && (!text.contains(' ') || text.split(' ').all(is_capital))
             }
             // What is none of the few values that these can be is refused later.
             _ => !plain.contains(QUOTED),
         };
         is_sure.then(|| text.to_string())
     }
-}
-
-fn places(regex: &Option<Regex>, text: &str) -> Vec<Range<usize>> {
-    let found = regex.iter().flat_map(|regex| regex.find_iter(text));
-    found.map(|found| found.range()).collect()
 }
 
 fn hide(text: &mut String, place: Range<usize>, mark: char) {

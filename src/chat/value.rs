@@ -5,60 +5,70 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
+use super::Tool;
 use super::kind::Kind;
-use super::vocabulary::{COMPONENT, DESIGN, Field, TYPES, by_key, component_type, is_protected};
+use super::vocabulary::{COMPONENT, DESIGN, Field, by_key};
+use crate::error::{Code, Error, Result};
 
-/// Changes that were checked.
-#[derive(Debug, Default)]
-pub(crate) struct Changes {
-    /// What can be changed, and to what.
-    pub(crate) accepted: Vec<(&'static Field, Value)>,
+/// Fields with their new values.
+pub(crate) type Changes = Vec<(&'static Field, Value)>;
+
+/// Why changes cannot be made.
+#[derive(Debug)]
+pub(crate) struct Rejection {
+    pub(crate) error: String,
     /// Keys that cannot be changed.
-    pub(crate) rejected: Vec<String>,
-    /// What is wrong with values.
-    pub(crate) faults: Vec<String>,
+    pub(crate) keys: Vec<String>,
 }
 
-impl Changes {
-    /// Returns what is wrong with keys and values of a component.
-    pub(crate) fn reasons(&self) -> String {
-        let rejected = self.rejected.iter().map(|key| rejection(key));
-        let all: Vec<String> = self.faults.iter().cloned().chain(rejected).collect();
-        all.join("; ")
-    }
-}
-
-/// Says why a key of a component cannot be changed.
-pub(super) fn rejection(key: &str) -> String {
-    match is_protected(key) {
-        true => format!("{key} is protected and cannot be changed"),
-        false => format!("{} is no field of a component", brief(key)),
-    }
-}
-
-/// Checks changes: `{"props": {"title": …}}` as well as `{"props.title": …}`.
-pub(crate) fn check_changes(fields: &'static [Field], updates: &Map<String, Value>) -> Changes {
-    let mut changes = Changes::default();
-    let updates = Value::Object(updates.clone());
-    for (key, value) in flatten(&updates) {
-        match by_key(fields, &key) {
+/// Checks changes: `{"props": {"title": …}}` as well as `{"props.title": …}`. With one that is wrong all are
+/// refused, so that nothing is done in part.
+pub(crate) fn check_changes(
+    tool: Tool,
+    updates: &Value,
+) -> std::result::Result<Changes, Rejection> {
+    let (mut changes, mut faults, mut keys) = (Vec::new(), Vec::new(), Vec::new());
+    for (key, value) in flatten(updates) {
+        match by_key(tool.fields(), &key).filter(|field| !field.is_protected()) {
             Some(field) => match field.kind.read(value) {
-                Some(value) => changes.accepted.push((field, value)),
-                None => changes.faults.push(fault(field, value)),
+                Some(value) => changes.push((field, value)),
+                None => faults.push(fault(field, value)),
             },
-            None => changes.rejected.push(key),
+            None => {
+                faults.push(rejection(tool, &key));
+                keys.push(key);
+            }
         }
     }
-    changes
+    let error = faults.join("; ");
+    match error.is_empty() {
+        true => Ok(changes),
+        false => Err(Rejection { error, keys }),
+    }
+}
+
+/// Makes changes in a record; what else its objects hold stays.
+pub(crate) fn change<T: Serialize + DeserializeOwned>(record: &T, changes: &Changes) -> Result<T> {
+    let mut record = json!(record);
+    for (field, value) in changes {
+        set(&mut record, field.path, value.clone());
+    }
+    let internal = |cause| Error::new(Code::Internal, "a record cannot be changed").because(cause);
+    serde_json::from_value(record).map_err(internal)
+}
+
+/// Says why a tool does not change what is under a key.
+pub(super) fn rejection(tool: Tool, key: &str) -> String {
+    match (by_key(tool.fields(), key), tool) {
+        (Some(_), _) => format!("{} is protected and cannot be changed", brief(key)),
+        (None, Tool::UpdateDesign) => format!("{} is no field of a design", brief(key)),
+        (None, _) => format!("{} is no field of a component", brief(key)),
+    }
 }
 
 fn fault(field: &Field, value: &Value) -> String {
-    let value = brief(&plain(value));
-    format!(
-        "{} cannot be `{value}`; allowed: {}",
-        field.label(),
-        field.kind
-    )
+    let (label, kind, value) = (field.label(), field.kind, brief(&plain(value)));
+    format!("{label} cannot be `{value}`; allowed: {kind}")
 }
 
 /// Returns the fault of the first field of a record whose option is unknown.
@@ -68,32 +78,6 @@ pub(crate) fn find_odd(fields: &'static [Field], record: &impl Serialize) -> Opt
         let value = get(&record, field.path).filter(|value| !value.is_null())?;
         let is_odd = matches!(field.kind, Kind::Options(_)) && field.kind.read(value).is_none();
         is_odd.then(|| fault(field, value))
-    })
-}
-
-/// Makes changes in a record; what else its objects hold stays.
-pub(crate) fn change<T: Serialize + DeserializeOwned>(record: &T, changes: &Changes) -> Option<T> {
-    let mut record = json!(record);
-    for (field, value) in &changes.accepted {
-        set(&mut record, field.path, value.clone());
-    }
-    serde_json::from_value(record).ok()
-}
-
-/// Checks the type of a new component.
-pub(crate) fn new_type(updates: &Map<String, Value>) -> Result<&'static str, String> {
-    let word = updates
-        .get("component_type")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
-    let word = word.trim().to_lowercase();
-    if word.is_empty() {
-        return Err("component_type is required".to_string());
-    }
-    component_type(&word).ok_or_else(|| {
-        let types: Vec<&str> = TYPES.iter().map(|(kept, _)| *kept).collect();
-        let (word, types) = (brief(&word), types.join(", "));
-        format!("component_type cannot be `{word}`; allowed: {types}")
     })
 }
 
@@ -113,12 +97,12 @@ pub(crate) fn flatten(value: &Value) -> Vec<(String, &Value)> {
 }
 
 /// Writes `props.title` as `title` in `props`, the way in which a new component is described.
-pub(crate) fn nest(fields: &Map<String, Value>) -> Map<String, Value> {
+pub(crate) fn nest(fields: &Map<String, Value>) -> Value {
     let mut nested = json!({});
     for (path, value) in fields {
         set(&mut nested, path, value.clone());
     }
-    nested.as_object().cloned().unwrap_or_default()
+    nested
 }
 
 pub(crate) fn get<'v>(record: &'v Value, path: &str) -> Option<&'v Value> {
@@ -140,10 +124,8 @@ fn set(record: &mut Value, path: &str, value: Value) {
 
 /// Returns what people call the field at a path: its own last name, if it is none that is known.
 pub(crate) fn label(path: &str) -> String {
-    let known = DESIGN
-        .iter()
-        .chain(COMPONENT)
-        .find(|field| field.path == path);
+    let mut fields = DESIGN.iter().chain(COMPONENT);
+    let known = fields.find(|field| field.path == path);
     let last = || path.rsplit('.').next().unwrap_or(path).replace('_', " ");
     known.map_or_else(last, |field| field.label().to_string())
 }
@@ -207,15 +189,11 @@ mod tests {
             props: object(json!({"title": "a", "icon": "star"})),
             ..Component::default()
         };
-        let changes = check_changes(
-            COMPONENT,
-            &object(json!({
-                "props": {"caption": "c"}, "props.title": "b", "is_blur": "true",
-                "manual_edits.properties.radius": "full",
-                "component_type": "banner", "props.icon": "x", "record": "y",
-            })),
-        );
-        assert_eq!(changes.rejected, ["component_type", "props.icon", "record"]);
+        let mut updates = json!({
+            "props": {"caption": "c"}, "props.title": "b", "is_blur": "true",
+            "manual_edits.properties.radius": "full",
+        });
+        let changes = check_changes(Tool::UpdateComponent, &updates).unwrap();
         let changed = change(&component, &changes).unwrap();
         let props = json!({"title": "b", "icon": "star", "caption": "c"});
         assert_eq!(changed.props, object(props));
@@ -223,6 +201,11 @@ mod tests {
         assert_eq!(changed.component_type, "");
         let edits = json!({"properties": {"radius": "full"}});
         assert_eq!(changed.manual_edits, object(edits));
+        for key in ["component_type", "props.icon", "record"] {
+            updates[key] = json!("x");
+        }
+        let rejection = check_changes(Tool::UpdateComponent, &updates).unwrap_err();
+        assert_eq!(rejection.keys, ["component_type", "props.icon", "record"]);
     }
 
     #[test]
@@ -232,11 +215,13 @@ mod tests {
             button_design: object(json!({"style": "solid", "radius": "small"})),
             ..Design::default()
         };
-        let updates = object(json!({"button_radius": "FULL", "hover": "x"}));
-        let changes = check_changes(DESIGN, &updates);
-        assert_eq!(changes.rejected, ["hover"]);
+        let mut updates = json!({"button_radius": "FULL"});
+        let changes = check_changes(Tool::UpdateDesign, &updates).unwrap();
         let changed = change(&design, &changes).unwrap();
         let button = json!({"style": "solid", "radius": "full"});
         assert_eq!(changed.button_design, object(button));
+        updates["hover"] = json!("x");
+        let rejection = check_changes(Tool::UpdateDesign, &updates).unwrap_err();
+        assert_eq!(rejection.keys, ["hover"]);
     }
 }

@@ -6,11 +6,11 @@ use std::ops::Range;
 use regex::Regex;
 use serde_json::Value;
 
-use super::grammar::{names, types};
+use super::grammar::{names, type_names};
 use super::kind::Kind;
 use super::sentence::{BARE, CLIENT, Sentence};
 use super::value::{brief, plain, rejection};
-use super::vocabulary::{COMPONENT, DESIGN, STATES, TYPES, by_key, contains_word, is_protected};
+use super::vocabulary::{COMPONENT, Field, STATES, TYPES, by_key, contains_word};
 use super::{Call, Tool};
 
 /// Words of a request that say nothing of what is to be done.
@@ -26,14 +26,14 @@ const END: &str = r"(?:\s*[.!]?\s*(?:$|[\x02\x03])|,?\s+and\b|,\s)";
 
 /// Refuses protected and unknown fields of components.
 pub(crate) fn check_fields(call: &Call) -> Result<(), String> {
-    let (updates, criteria) = (call.object("updates"), call.object("criteria"));
-    let is_new = |key: &&String| call.tool == Tool::AddComponent && *key == "component_type";
-    let is_other =
-        |key: &&String| ["component_type", "componentId", "called"].contains(&key.as_str());
-    let updates = updates.keys().filter(|key| !is_new(key));
-    let mut keys = updates.chain(criteria.keys().filter(|key| !is_other(key)));
-    match keys.find(|key| is_protected(key) || by_key(COMPONENT, key).is_none()) {
-        Some(key) => Err(rejection(key)),
+    let is_new = |key: &String| call.tool == Tool::AddComponent && key == "component_type";
+    let mut updates = call.object("updates");
+    let mut criteria = call.object("criteria");
+    updates.retain(|key, _| !is_new(key));
+    criteria.retain(|key, _| !contains_word("component_type componentId called", key));
+    let mut keys = updates.keys().chain(criteria.keys());
+    match keys.find(|key| by_key(COMPONENT, key).is_none_or(Field::is_protected)) {
+        Some(key) => Err(rejection(call.tool, key)),
         None => Ok(()),
     }
 }
@@ -78,45 +78,39 @@ pub(super) fn check_words(call: &Call, sentence: &Sentence) -> Result<(), String
     if !rest.cut(&format!(r"^(?:{verbs})\b")) {
         return Err("the message does not begin with what is to be done".to_string());
     }
-    let (id, types) = (call.text("componentId"), types());
+    let (id, types) = (call.text("componentId"), type_names());
     let numbered =
         format!(r"(?:\b(?:component(?:[\s_-]?id)?|{types})\s*[:#=]?|#)\s*0*{id}\b(?:'s)?");
     if !id.is_empty() && !rest.cut(&numbered) {
         return Err(format!("{id} is not said to be a component"));
     }
-    let parts = ["criteria", "updates", "designUpdates"];
-    for (part, key, value) in parts.iter().flat_map(|part| {
-        call.object(part)
-            .into_iter()
-            .map(move |(key, value)| (*part, key, value))
-    }) {
-        if !rest.cut_field(call.tool, part, &key, &value) {
-            return Err(unsure(&plain(&value)));
+    let unsure = |value: &str| {
+        let value = brief(value);
+        format!("I am not sure what \"{value}\" is to be; say it in quotes, right behind its field")
+    };
+    for part in ["criteria", call.tool.updates()] {
+        for (key, value) in call.object(part) {
+            if !rest.cut_field(call.tool, part, &key, &value) {
+                return Err(unsure(&plain(&value)));
+            }
         }
     }
-    let group = call.text("security_group_title");
-    let kind = Some(Kind::Text);
+    let (group, text) = (call.text("security_group_title"), Some(Kind::Text));
     if !group.is_empty()
-        && !rest.cut_value("", group, r"\s+(?:security\s+)?group\b", kind)
-        && !rest.cut_value(r"\b(?:security\s+)?group\s+", group, END, kind)
+        && !rest.cut_value("", group, r"\s+(?:security\s+)?group\b", text)
+        && !rest.cut_value(r"\b(?:security\s+)?group\s+", group, END, text)
     {
         return Err(unsure(group));
     }
-    let mut words = rest
-        .left
-        .split([' ', '\t', '\n', ',', '.', '!', CLIENT, BARE]);
+    let between = [' ', '\t', '\n', ',', '.', '!', CLIENT, BARE];
+    let mut words = rest.left.split(between);
     match words.find(|word| !word.is_empty() && !contains_word(FILLERS, word)) {
-        Some(word) => Err(format!(
-            "I am not sure what \"{}\" is to mean here",
-            brief(word)
-        )),
+        Some(word) => {
+            let word = brief(word);
+            Err(format!("I am not sure what \"{word}\" is to mean here"))
+        }
         None => Ok(()),
     }
-}
-
-fn unsure(value: &str) -> String {
-    let value = brief(value);
-    format!("I am not sure what \"{value}\" is to be; say it in quotes, right behind its field")
 }
 
 /// What of a message is not accounted for yet.
@@ -144,22 +138,17 @@ impl Rest<'_> {
     /// Blanks a value with the words for its field; a type or a state is its own word.
     fn cut_field(&mut self, tool: Tool, part: &str, key: &str, value: &Value) -> bool {
         if key == "component_type" {
-            let kind = TYPES.iter().find(|(kept, _)| *value == *kept);
-            return kind.is_some_and(|(one, other)| self.cut(&format!(r"\b(?:{one}|{other})\b")));
+            let is_it = |words: &&&str| words.split('|').next() == value.as_str();
+            let words = TYPES.iter().find(is_it);
+            return words.is_some_and(|words| self.cut(&format!(r"\b(?:{words})\b")));
         }
         if let Some(is_so) = value.as_bool() {
-            let states = STATES.iter().filter(|(_, path)| *path == key);
-            let states: Vec<&str> = states.map(|(word, _)| *word).collect();
+            let words = STATES.iter().find(|(_, path)| *path == key);
             let un = if is_so { "" } else { "un" };
-            return !states.is_empty() && self.cut(&format!(r"\b{un}(?:{})\b", states.join("|")));
+            return words.is_some_and(|(words, _)| self.cut(&format!(r"\b{un}(?:{words})\b")));
         }
-        let fields = if tool == Tool::UpdateDesign {
-            DESIGN
-        } else {
-            COMPONENT
-        };
-        let field = by_key(fields, key);
-        let mut words = field.map_or(String::new(), |field| names([field].into_iter()));
+        let field = by_key(tool.fields(), key);
+        let mut words = field.map_or(String::new(), names);
         if key == "called" || key == "props.title" && tool == Tool::AddComponent {
             words = format!("(?:called|named|titled|{words})");
         }
@@ -175,26 +164,21 @@ impl Rest<'_> {
     fn cut_value(&mut self, before: &str, value: &str, behind: &str, kind: Option<Kind>) -> bool {
         let escaped = regex::escape(&value.to_ascii_lowercase()).replace(r"\-", r"[\s-]");
         let whole = format!(r"{before}(?P<value>\x01+|{escaped}){behind}");
-        let Ok(regex) = Regex::new(&whole) else {
-            return false;
-        };
         let first = value.split(' ').next().unwrap_or_default().to_lowercase();
         let is_it = |place: Range<usize>| match (self.sentence.quoted(place.clone()), kind) {
             (Some(quoted), _) => quoted == value,
-            (None, None) => false,
             // Such a word may belong to those before the value.
-            (None, Some(_)) if contains_word(LINKS, &first) => false,
-            (None, Some(kind)) => {
+            (None, Some(kind)) if !contains_word(LINKS, &first) => {
                 let read = self.sentence.value(place, kind);
                 let read = read.and_then(|text| kind.read(&text.into()));
                 read.is_some_and(|read| plain(&read) == value)
             }
+            (None, _) => false,
         };
-        let mut found = regex.captures_iter(&self.left);
-        let place = found.find_map(|found| {
-            let is_it = is_it(found.name("value")?.range());
-            is_it.then(|| found.get(0).map(|all| all.range()))?
-        });
+        let regex = Regex::new(&whole).ok();
+        let mut found = regex.iter().flat_map(|it| it.captures_iter(&self.left));
+        let found = found.find(|it| it.name("value").is_some_and(|value| is_it(value.range())));
+        let place = found.map(|it| it.get_match().range());
         self.blank(place)
     }
 }

@@ -1,7 +1,7 @@
 //! The words of the chat, as tables: the fields of a design and of a component with what they can be and
 //! what people call them, and the types of components. Notes on the chat specification, section 2.5.
 
-use super::kind::Kind::{self, Address, Color, Flag, Moment, Name, Number, Text};
+use super::kind::Kind::{self, Address, Color, Flag, Moment, Name, Number, Protected, Text};
 
 const BACKGROUNDS: Kind =
     Kind::Options(&["none", "solid", "gradient", "image", "video", "dualcolor"]);
@@ -27,6 +27,10 @@ pub(crate) struct Field {
 impl Field {
     pub(crate) fn label(&self) -> &'static str {
         self.names().next().unwrap_or(self.key)
+    }
+
+    pub(crate) fn is_protected(&self) -> bool {
+        matches!(self.kind, Kind::Protected)
     }
 
     pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
@@ -79,6 +83,10 @@ pub(crate) static DESIGN: &[Field] = fields! {
 
 /// The fields of a component.
 pub(crate) static COMPONENT: &[Field] = fields! {
+    "component_type", "type|component type", Protected;
+    "componentId", "id|component id", Protected;
+    "clientId", "client id", Protected;
+    "library_id", "library id", Protected;
     "props.title", "title|heading|header", Text;
     "props.caption", "caption|subtitle|subheading", Text;
     "props.subtitle", "props.subtitle", Text;
@@ -113,34 +121,23 @@ pub(crate) static COMPONENT: &[Field] = fields! {
     "display_order", "order|display order|position", Number;
 };
 
-/// Fields that no update changes, and what people call them.
-pub(super) const PROTECTED: &[(&str, &str)] = &[
-    ("component_type", "type|component type"),
-    ("componentId", "id|component id"),
-    ("clientId", "client id"),
-    ("library_id", "library id"),
-];
-
 /// Words that set a field to true, and with `un` in front to false.
 pub(super) const STATES: &[(&str, &str)] = &[
-    ("secured", "is_secured"),
-    ("secure", "is_secured"),
-    ("blurred", "is_blur"),
-    ("blur", "is_blur"),
-    ("scheduled", "schedule_enabled"),
-    ("schedule", "schedule_enabled"),
+    ("secured|secure", "is_secured"),
+    ("blurred|blur", "is_blur"),
+    ("scheduled|schedule", "schedule_enabled"),
 ];
 
 /// Types of components; the first word is what is kept.
-pub(crate) const TYPES: &[(&str, &str)] = &[
-    ("cards", "card"),
-    ("buttons", "button"),
-    ("texts", "text"),
-    ("images", "image"),
-    ("headers", "header"),
-    ("footers", "footer"),
-    ("banner", "banners"),
-    ("link", "links"),
+pub(super) const TYPES: &[&str] = &[
+    "cards|card",
+    "buttons|button",
+    "texts|text",
+    "images|image",
+    "headers|header",
+    "footers|footer",
+    "banner|banners",
+    "link|links",
 ];
 
 /// Words that speak of a design.
@@ -148,68 +145,62 @@ const ABOUT_DESIGN: &str = "design designs designing layout appearance visual st
     buttons card cards banner background color colors colour colours palette theme radius shadow font fonts \
     gradient solid stroked soft-shadow hard-shadow classic compact imaged social icon icons header page";
 
+/// Returns the types of components as they are kept.
+pub(crate) fn types() -> impl Iterator<Item = &'static str> {
+    TYPES.iter().filter_map(|words| words.split('|').next())
+}
+
 /// Finds the type of components that a word is for.
 pub(crate) fn component_type(word: &str) -> Option<&'static str> {
-    let found = TYPES
-        .iter()
-        .find(|(kept, other)| word == *kept || word == *other);
-    found.map(|(kept, _)| *kept)
+    let is_it = |words: &&str| words.split('|').any(|one| one == word);
+    TYPES.iter().find(|words| is_it(words))?.split('|').next()
 }
 
 /// Returns the field and the value that a word such as `blurred` or `unblur` means.
 pub(super) fn state(word: &str) -> Option<(&'static str, bool)> {
     let bare = word.strip_prefix("un").unwrap_or(word);
-    let found = STATES.iter().find(|(state, _)| *state == bare);
-    found.map(|(_, key)| (*key, bare == word))
+    let is_it = |words: &str| words.split('|').any(|one| one == bare);
+    let (_, key) = STATES.iter().find(|(words, _)| is_it(words))?;
+    Some((key, bare == word))
 }
 
-/// Writes a name in its one form: small letters without blanks and marks, `color` for `colour`, no plural.
-fn normal(name: &str) -> String {
-    let name = name.to_lowercase().replace("colour", "color");
-    let words = name.split([' ', '_', '-', '.', '\t', '\n']);
-    words
-        .map(|word| word.strip_suffix('s').unwrap_or(word))
-        .collect()
+/// Whether two names are one: in any letter case, without blanks and marks, `colour` as `color`, and plurals.
+fn is_same(one: &str, other: &str) -> bool {
+    let normal = |name: &str| -> String {
+        let name = name.to_lowercase().replace("colour", "color");
+        let words = name.split([' ', '_', '-', '.', '\t', '\n']);
+        words
+            .map(|word| word.strip_suffix('s').unwrap_or(word))
+            .collect()
+    };
+    normal(one) == normal(other)
 }
 
 /// Finds the field that tools take under a key, in any spelling.
 pub(crate) fn by_key(fields: &'static [Field], key: &str) -> Option<&'static Field> {
-    let key = normal(key);
     fields
         .iter()
-        .find(|field| normal(field.key) == key || normal(field.path) == key)
+        .find(|field| is_same(field.key, key) || is_same(field.path, key))
 }
 
 /// Finds the key of the field of a component that people call so; protected ones too.
 pub(super) fn component_key(name: &str) -> Option<&'static str> {
-    let is_it = |other: &str| normal(other) == normal(name);
-    let protected = PROTECTED
-        .iter()
-        .find(|(_, names)| names.split('|').any(is_it));
-    let named = || COMPONENT.iter().find(|field| field.names().any(is_it));
-    let field = || named().or_else(|| by_key(COMPONENT, name));
-    protected
-        .map(|(key, _)| *key)
-        .or_else(|| Some(field()?.key))
-}
-
-/// Whether no update of a component changes what is under a key.
-pub(super) fn is_protected(key: &str) -> bool {
-    PROTECTED
-        .iter()
-        .any(|(protected, _)| normal(protected) == normal(key))
+    let has_name = |field: &&Field| field.names().any(|other| is_same(other, name));
+    let named = COMPONENT.iter().find(has_name);
+    Some(named.or_else(|| by_key(COMPONENT, name))?.key)
 }
 
 /// Finds the fields of a design that people call so: the one of that name, or all that end in that word.
 pub(crate) fn elements(name: &str) -> Vec<&'static Field> {
     let offered = || DESIGN.iter().filter(|field| field.is_offered);
     let is_it = |field: &&Field| {
-        [field.label(), field.key, field.path]
-            .map(normal)
-            .contains(&normal(name))
+        let names = [field.names, field.key, field.path];
+        names.iter().any(|other| is_same(other, name))
     };
-    let ends_so =
-        |field: &&Field| field.label().rsplit(' ').next().map(normal) == Some(normal(name));
+    let ends_so = |field: &&Field| {
+        let last = field.names.rsplit(' ').next();
+        last.is_some_and(|last| is_same(last, name))
+    };
     match offered().find(is_it) {
         Some(one) => vec![one],
         None => offered().filter(ends_so).collect(),
@@ -223,6 +214,6 @@ pub(crate) fn is_about_design(message: &str) -> bool {
     !message.contains("component") && words.any(|word| contains_word(ABOUT_DESIGN, word))
 }
 
-pub(super) fn contains_word(list: &str, word: &str) -> bool {
+pub(crate) fn contains_word(list: &str, word: &str) -> bool {
     list.split_ascii_whitespace().any(|one| one == word)
 }

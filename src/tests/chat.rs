@@ -3,15 +3,15 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::chat::Chat;
 use crate::chat::answer::{Heard, hear};
-use crate::chat::{Chat, Meaning};
 
 const SENTENCES: &str = include_str!("../../tests/it/chat/sentences.jsonl");
 
 /// Reads a message in a conversation in which nothing waits.
 fn read(message: &str) -> Value {
-    match hear(&Chat::default(), message, "2026-01-26T09:00:00.000Z", None) {
-        Heard::Request(Meaning::Call(call)) => {
+    match hear(&Chat::default(), message, "2026-01-26T09:00:00.000Z") {
+        Heard::Request(call) => {
             json!({"tool": call.tool.name(), "args": call.args})
         }
         _ => Value::Null,
@@ -53,6 +53,9 @@ fn sentences_with_words_left_over_mean_nothing() {
         "make the buttons rounder",
         "set the title of component 101 to 'Yes' and then show my design",
         "set the title of component 101 to Yes, delete component 102",
+        "set title of component 101 to Hello delete 103",
+        "update component 101 title to Hello Remove it for client 6",
+        "add a card with title Hello delete #103",
         "what would happen if I deleted component 101?",
         "set title of component 101 to Hello for client 6 or client 7",
         "update component 101 title to Welcome for client 6 and notify Bob",

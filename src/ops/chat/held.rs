@@ -7,10 +7,9 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::Talk;
-use super::tools::{fault, run};
 use crate::chat::record::ID_MAX;
 use crate::chat::value::brief;
-use crate::chat::{Call, ChatAgent, Pending, PendingKind, Sentence, Tool};
+use crate::chat::{Call, Pending, PendingKind, Sentence, Tool};
 use crate::clock::parse_moment;
 use crate::error::{Code, Error, Result};
 use crate::task::rules::TEXT_MAX;
@@ -39,61 +38,45 @@ pub(crate) struct Held {
 impl Talk<'_> {
     /// Adds to what is remembered of a conversation what the caller holds of it and is not remembered.
     pub(super) fn join(&mut self, held: &Held) -> Result<()> {
-        let count = held.conversation.len();
-        if count > REMARKS_MAX {
+        let remarks = &held.conversation;
+        if remarks.len() > REMARKS_MAX {
+            let count = remarks.len();
             let message =
                 format!("conversation: it has {count} messages; at most {REMARKS_MAX} are read");
             return Err(Error::new(Code::InputInvalid, message));
         }
-        if held
-            .conversation
-            .iter()
-            .any(|remark| remark.content.len() > TEXT_MAX)
-        {
+        if remarks.iter().any(|it| it.content.len() > TEXT_MAX) {
             let message = format!("conversation: a message has more than {TEXT_MAX} bytes");
             return Err(Error::new(Code::TextTooLong, message));
         }
-        let mut waiting = None;
-        if let Some(pending) = held
-            .pending
-            .as_ref()
-            .filter(|_| self.chat.pending.is_none())
-        {
+        let client = |remark: &Remark| Sentence::read(&remark.content).client().map(String::from);
+        let mut client = remarks.iter().rev().find_map(client);
+        if let (Some(pending), None) = (&held.pending, &self.chat.pending) {
             let since = read_moment("created_at", &pending.created_at)?;
             let until = read_moment("expires", &pending.expires)?;
             // Times of one form are in the order of their bytes. What began to wait before something ceased
             // to is answered or dropped.
             if since.is_none() || since > self.chat.settled {
-                self.check_held(pending.clone())?;
-                waiting = Some(pending.call().text("clientId").to_string());
+                self.take_back(pending)?;
+                client = client.or(Some(pending.call().text("clientId").to_string()));
                 if let (Some(kept), Some(until)) = (&mut self.chat.pending, until) {
                     kept.expires = until.min(kept.expires.clone());
                 }
             }
         }
-        let named = held
-            .conversation
-            .iter()
-            .rev()
-            .find_map(|remark| Sentence::read(&remark.content).client().map(String::from));
-        self.chat.client = self.chat.client.take().or(named).or(waiting);
+        self.chat.client = self.chat.client.take().or(client);
         Ok(())
     }
 
     /// Lets what a caller holds wait, if it can be so.
-    fn check_held(&mut self, mut pending: Pending) -> Result<()> {
-        let call = pending.call();
-        for call in [Some(&call), pending.next.as_ref()].into_iter().flatten() {
+    fn take_back(&mut self, pending: &Pending) -> Result<()> {
+        let (call, next) = (pending.call(), pending.next.clone());
+        for call in [Some(&call), next.as_ref()].into_iter().flatten() {
             check_args(call)?;
         }
-        let (tool, is_choice) = (call.tool, pending.kind == PendingKind::Select);
-        let is_choosable = |tool: Tool| tool.is_on_component() || tool == Tool::GetComponent;
-        if pending
-            .next
-            .as_ref()
-            .is_some_and(|next| !is_choosable(next.tool))
-            || is_choice && !tool.is_on_component()
-        {
+        let is_choice = pending.kind == PendingKind::Select;
+        let chosen = [next.as_ref(), Some(&call).filter(|_| is_choice)];
+        if chosen.iter().flatten().any(|it| !it.tool.is_on_component()) {
             return Err(refuse("no component is chosen for that tool"));
         }
         if is_choice {
@@ -103,20 +86,15 @@ impl Talk<'_> {
             if different.is_empty() || different.len() < pending.candidates.len() {
                 return Err(refuse("candidates must be components, none of them twice"));
             }
-        } else {
-            if !tool.can_write() && tool != Tool::SearchComponent {
-                return Err(refuse("that tool waits for no yes"));
-            }
-            let result = run(self.transaction, &call, false)?;
-            fault(&result).map_or(Ok(()), |error| Err(refuse(error)))?;
-            pending.candidates = Vec::new();
+            return self.wait(call, pending.candidates.clone(), next);
         }
-        pending.agent = match tool {
-            Tool::UpdateDesign => ChatAgent::Design,
-            Tool::SearchComponent => ChatAgent::Clarifier,
-            _ => ChatAgent::Editor,
-        };
-        self.wait(pending)
+        if !call.tool.can_write() && call.tool != Tool::SearchComponent {
+            return Err(refuse("that tool waits for no yes"));
+        }
+        match self.try_out(&call)?.fault {
+            Some(error) => Err(refuse(error)),
+            None => self.wait(call, Vec::new(), next),
+        }
     }
 }
 
@@ -128,21 +106,16 @@ fn check_args(call: &Call) -> Result<()> {
             (1..=ID_MAX + 1).contains(&id.len()) && id.bytes().all(|c| c.is_ascii_digit())
         }),
         "criteria" | "updates" | "designUpdates" => value.is_object(),
-        "security_group_title" | "value" => value.is_string(),
-        _ => false,
+        _ => value.is_string(),
     };
-    match call
-        .args
-        .iter()
-        .find(|(name, value)| !call.tool.takes(name) || !fits(name, value))
-    {
-        Some((name, _)) => Err(refuse(format!(
-            "{} is not what {} is given",
-            brief(name),
-            call.tool.name()
-        ))),
-        None if call.args.contains_key("clientId") => Ok(()),
-        None => Err(refuse("clientId is required")),
+    let mut args = call.args.iter();
+    if let Some((name, _)) = args.find(|(name, it)| !call.tool.takes(name) || !fits(name, it)) {
+        let (name, tool) = (brief(name), call.tool.name());
+        return Err(refuse(format!("{name} is not what {tool} is given")));
+    }
+    match call.has("clientId") {
+        true => Ok(()),
+        false => Err(refuse("clientId is required")),
     }
 }
 

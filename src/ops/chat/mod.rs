@@ -1,11 +1,9 @@
 //! The chat: one message, one reply. What a conversation remembers is read, and what a yes confirms is
 //! taken and done, in one transaction, so that nothing is done twice and nothing on half the way.
 
-mod advice;
-mod forms;
 mod held;
-mod offer;
 mod reply;
+mod request;
 pub(crate) mod seed;
 mod tools;
 mod words;
@@ -16,21 +14,24 @@ use serde_json::{Value, json};
 
 use super::Surroundings;
 use super::conversations::keep_turn;
-use crate::chat::answer::hear;
-use crate::chat::model::Advice;
-use crate::chat::{Called, Chat, Settled, Turn};
+use crate::chat::answer::{Heard, hear};
+use crate::chat::model::{self, Advice};
+use crate::chat::{Chat, Sentence, Turn};
 use crate::clock::timestamp;
 use crate::error::{Code, Error, Result};
-use crate::run::{Detail, Speaker};
-use crate::run::{ID_MAX, is_id};
+use crate::llm::client::Client;
+use crate::llm::{Model, Request};
+use crate::run::{Detail, ID_MAX, Speaker, is_id};
 use crate::store::agency::AgencyTransaction;
 use crate::task::rules::check_text;
-pub(crate) use advice::advise;
 pub(crate) use held::{Held, Remark};
 pub(crate) use seed::seed;
 
 /// The conversation of those who name none.
 pub(crate) const DEFAULT: &str = "default";
+
+/// Most tokens of the answer of a model.
+const TOKENS_MAX: u32 = 1_000;
 
 /// A message to the chat.
 #[derive(Clone, Copy, Debug)]
@@ -47,14 +48,11 @@ pub(crate) struct Said<'a> {
 
 /// One message while it is answered.
 struct Talk<'a> {
+    said: &'a Said<'a>,
     transaction: &'a mut dyn AgencyTransaction,
     chat: Chat,
-    /// The tools that were called.
-    calls: Vec<Called>,
-    /// What became of what waited before.
-    settled: Option<Settled>,
-    /// How the message was understood.
-    reason: &'static str,
+    /// The answer as far as it is known.
+    turn: Turn,
     /// Now, and when what begins to wait is forgotten, RFC 3339 in UTC.
     now: String,
     expires: String,
@@ -70,74 +68,54 @@ pub(crate) fn turn(surroundings: &Surroundings, said: &Said<'_>) -> Result<Turn>
     let expires = now.checked_add_signed(wait).unwrap_or(now);
     super::agents::write(&workspace, |transaction| {
         let mut talk = Talk {
+            said,
             chat: transaction.chat(said.conversation)?,
             transaction,
-            calls: Vec::new(),
-            settled: None,
-            reason: "what waited is answered",
+            turn: Turn {
+                conversation_id: said.conversation.to_string(),
+                ..Turn::default()
+            },
             now: timestamp(now),
             expires: timestamp(expires),
         };
         if let Some(held) = said.held {
             talk.join(held)?;
         }
-        let heard = hear(&talk.chat, said.message, &talk.now, said.advice);
-        let (agent, reply) = talk.answer(heard, said.message)?;
+        let heard = hear(&talk.chat, said.message, &talk.now);
+        talk.answer(heard)?;
+        talk.turn.pending = talk.chat.pending.clone();
         talk.transaction
             .put_chat(said.conversation, &talk.chat, &talk.now)?;
-        let turn = Turn {
-            agent,
-            reply,
-            conversation_id: said.conversation.to_string(),
-            tool_calls: talk.calls,
-            pending: talk.chat.pending,
-            settled: talk.settled,
-            reason: talk.reason.to_string(),
-        };
-        record_turn(
-            talk.transaction,
-            said,
-            &surroundings.actor,
-            &talk.now,
-            &turn,
-        )?;
-        Ok(turn)
+        talk.record(&surroundings.actor)?;
+        Ok(talk.turn)
     })
 }
 
-/// Keeps what was said where a conversation was begun for it.
-fn record_turn(
-    transaction: &mut dyn AgencyTransaction,
-    said: &Said<'_>,
-    user: &str,
-    now: &str,
-    turn: &Turn,
-) -> Result<()> {
-    let fields = json!({
-        "agent": turn.agent, "tool_calls": turn.tool_calls, "pending": turn.pending,
-        "settled": turn.settled, "reason": turn.reason, "sender": turn.agent,
-    });
-    let metadata = match fields {
-        Value::Object(fields) => fields,
-        _ => Detail::new(),
-    };
-    let asked = Detail::from_iter([("sender".to_string(), user.into())]);
-    let both = [
-        (Speaker::User, said.message, asked),
-        (Speaker::Agent, turn.reply.as_str(), metadata),
-    ];
-    keep_turn(transaction, said.conversation, user, now, both)
+impl Talk<'_> {
+    /// Keeps what was said where a conversation was begun for it.
+    fn record(&mut self, user: &str) -> Result<()> {
+        let (said, turn) = (self.said, &self.turn);
+        let fields = json!({
+            "agent": turn.agent, "tool_calls": turn.tool_calls, "pending": turn.pending,
+            "settled": turn.settled, "reason": turn.reason, "sender": turn.agent,
+        });
+        let metadata = fields.as_object().cloned().unwrap_or_default();
+        let sender = Detail::from_iter([("sender".to_string(), Value::from(user))]);
+        let both = [
+            (Speaker::User, said.message, sender),
+            (Speaker::Agent, turn.reply.as_str(), metadata),
+        ];
+        keep_turn(self.transaction, said.conversation, user, &self.now, both)
+    }
 }
 
 /// Refuses a message that is none, and a name of a conversation that is none.
 pub(crate) fn check(said: &Said<'_>) -> Result<()> {
     if said.message.trim().is_empty() {
-        let error = Error::new(Code::InputInvalid, "the message is blank");
-        return Err(error);
+        return Err(Error::new(Code::InputInvalid, "the message is blank"));
     }
     check_text("message", said.message)?;
-    let id = said.conversation;
-    if is_id(id) {
+    if is_id(said.conversation) {
         return Ok(());
     }
     let message = format!(
@@ -145,4 +123,37 @@ pub(crate) fn check(said: &Said<'_>) -> Result<()> {
          `-`, `_`, `.` and `:`"
     );
     Err(Error::new(Code::InputInvalid, message))
+}
+
+/// Asks a model about a message that no form of the grammar fits and that answers nothing that waits; no
+/// transaction is open meanwhile. Without an answer that can be used there is no advice, but a warning.
+pub(crate) fn advise(
+    surroundings: &Surroundings,
+    conversation: &str,
+    message: &str,
+    model: &Model,
+) -> Result<(Option<Advice>, Vec<String>)> {
+    let workspace = surroundings.workspace()?;
+    let chat = super::agents::write(&workspace, |transaction| transaction.chat(conversation))?;
+    let now = timestamp(surroundings.clock.now());
+    if hear(&chat, message, &now) != Heard::Unknown {
+        return Ok((None, Vec::new()));
+    }
+    let sentence = Sentence::read(message);
+    let client = sentence.client().or(chat.client.as_deref());
+    let mut request = Request::once("gpt-4o-mini", &model::prompt(client), message);
+    request.temperature = Some(0.0);
+    request.max_tokens = TOKENS_MAX;
+    request.schema = Some(model::schema());
+    let reply = Client::open(model).and_then(|client| client.ask(&request, &mut |_| {}));
+    let advice = reply
+        .map_err(|error| error.message)
+        .and_then(|reply| model::read(&reply.text, message, chat.client.as_deref()));
+    Ok(match advice {
+        Ok(advice) => (Some(advice), Vec::new()),
+        Err(why) => {
+            let warning = format!("the model gave no answer that can be used: {why}");
+            (None, vec![warning])
+        }
+    })
 }

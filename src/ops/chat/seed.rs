@@ -10,7 +10,7 @@ use crate::chat::record::{
     Answer, Client, Component, Design, Guard, Media, Question, SecurityGroup,
 };
 use crate::chat::value::find_odd;
-use crate::chat::vocabulary::{COMPONENT, DESIGN, component_type};
+use crate::chat::vocabulary::{COMPONENT, DESIGN, Field, component_type};
 use crate::document;
 use crate::error::{Code, Error, Result};
 use crate::file::read_input;
@@ -41,43 +41,40 @@ struct Seed {
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Seeded {
-    /// Clients.
     pub(crate) clients: usize,
     /// Files of the media library.
     pub(crate) media: usize,
-    /// Designs.
     pub(crate) designs: usize,
-    /// Components.
     pub(crate) components: usize,
-    /// Security groups.
     pub(crate) security_groups: usize,
     /// Security groups that guard a component.
     pub(crate) component_security_groups: usize,
-    /// Questions.
     pub(crate) questions: usize,
-    /// Answers.
     pub(crate) answers: usize,
 }
 
 /// Loads a file. What is there under the same ids is replaced.
 pub(crate) fn seed(surroundings: &Surroundings, path: &Path) -> Result<Seeded> {
     let workspace = surroundings.workspace()?;
-    let is_stdin = path == Path::new("-");
-    let folder = if is_stdin {
-        Path::new("")
-    } else {
-        &surroundings.directory
+    let place = match path == Path::new("-") {
+        true => path.to_path_buf(),
+        false => surroundings.directory.join(path),
     };
-    let bytes = read_input(&folder.join(path), FILE_MAX)?;
-    let seed = read(&bytes).map_err(|what| faulty(&path.to_string_lossy(), &what))?;
+    let seed = read(&read_input(&place, FILE_MAX)?).map_err(|what| faulty(path, &what))?;
     write(&workspace, |transaction| {
         let mut loading = Loading {
             transaction,
             path,
+            what: String::new(),
             seen: HashSet::new(),
         };
-        loading.put(&seed)
+        loading.put(seed)
     })
+}
+
+fn faulty(path: &Path, what: &str) -> Error {
+    let message = format!("{}: {what}; nothing was loaded", path.to_string_lossy());
+    Error::new(Code::InputInvalid, message)
 }
 
 /// Reads a seed. What is no JSON is told before what a field may hold: in a file that ends in the
@@ -118,76 +115,44 @@ fn check_texts(place: &str, value: &Value) -> std::result::Result<(), String> {
     }
 }
 
-fn faulty(place: &str, what: &str) -> Error {
-    let message = format!("{place}: {what}; nothing was loaded");
-    Error::new(Code::InputInvalid, message)
-}
-
-/// A seed on its way into the store, which holds the part before.
+/// A seed on its way into the store.
 struct Loading<'a> {
     transaction: &'a mut dyn AgencyTransaction,
     path: &'a Path,
-    /// What the file holds so far.
+    /// What is being put, as it is named in faults.
+    what: String,
+    /// What the file held so far.
     seen: HashSet<String>,
 }
 
 impl Loading<'_> {
-    fn refuse<T>(&self, what: String) -> Result<T> {
-        Err(faulty(&self.path.to_string_lossy(), &what))
+    fn require(&self, holds: bool, fault: impl std::fmt::Display) -> Result<()> {
+        self.find(holds.then_some(()), fault)
     }
 
-    fn require(&self, holds: bool, what: String) -> Result<()> {
-        if holds { Ok(()) } else { self.refuse(what) }
+    fn find<T>(&self, found: Option<T>, fault: impl std::fmt::Display) -> Result<T> {
+        found.ok_or_else(|| faulty(self.path, &format!("{}{fault}", self.what)))
     }
 
     /// Refuses a thing that the file holds twice, or that belongs to a client who is not there.
-    fn admit(&mut self, what: &str, client: Option<&str>) -> Result<()> {
+    fn begin(&mut self, what: String, client: Option<&str>) -> Result<()> {
+        self.what = what;
         if let Some(client) = client {
             let is_there = self.transaction.client(client)?.is_some();
-            self.require(
-                is_there,
-                format!("{what} belongs to client {client}, who is not there"),
-            )?;
+            let fault = format!(" belongs to client {client}, who is not there");
+            self.require(is_there, fault)?;
         }
-        let is_new = self.seen.insert(what.to_string());
-        self.require(is_new, format!("{what} is there twice"))
+        let is_new = self.seen.insert(self.what.clone());
+        self.require(is_new, " is there twice")
     }
 
-    fn put(&mut self, seed: &Seed) -> Result<Seeded> {
-        for client in &seed.clients {
-            let what = format!("client {}", client.client_id);
-            self.admit(&what, None)?;
-            self.require(
-                !client.client_type.trim().is_empty(),
-                format!("{what} has no client_type"),
-            )?;
-            self.transaction.put_client(client)?;
-        }
-        for media in &seed.media {
-            let what = format!("media {} of client {}", media.library_id, media.client_id);
-            self.admit(&what, Some(&media.client_id))?;
-            self.transaction.put_media(media)?;
-        }
-        seed.designs
-            .iter()
-            .try_for_each(|design| self.put_design(design))?;
-        seed.components
-            .iter()
-            .try_for_each(|component| self.put_component(component))?;
-        seed.security_groups
-            .iter()
-            .try_for_each(|group| self.put_group(group))?;
-        seed.component_security_groups
-            .iter()
-            .try_for_each(|guard| self.put_guard(guard))?;
-        for question in &seed.questions {
-            self.admit(&format!("question {}", question.question_id), None)?;
-            self.transaction.put_question(question)?;
-        }
-        seed.answers
-            .iter()
-            .try_for_each(|answer| self.put_answer(answer))?;
-        Ok(Seeded {
+    fn check_options(&self, fields: &'static [Field], record: &impl Serialize) -> Result<()> {
+        let odd = find_odd(fields, record).map_or(String::new(), |odd| format!(": {odd}"));
+        self.require(odd.is_empty(), odd)
+    }
+
+    fn put(&mut self, seed: Seed) -> Result<Seeded> {
+        let seeded = Seeded {
             clients: seed.clients.len(),
             media: seed.media.len(),
             designs: seed.designs.len(),
@@ -196,107 +161,112 @@ impl Loading<'_> {
             component_security_groups: seed.component_security_groups.len(),
             questions: seed.questions.len(),
             answers: seed.answers.len(),
-        })
+        };
+        for client in &seed.clients {
+            self.begin(format!("client {}", client.client_id), None)?;
+            let has_type = !client.client_type.trim().is_empty();
+            self.require(has_type, " has no client_type")?;
+            self.transaction.put_client(client)?;
+        }
+        for media in &seed.media {
+            let (client, id) = (&media.client_id, &media.library_id);
+            self.begin(format!("media {id} of client {client}"), Some(client))?;
+            self.transaction.put_media(media)?;
+        }
+        for design in &seed.designs {
+            self.put_design(design)?;
+        }
+        for component in seed.components {
+            self.put_component(component)?;
+        }
+        for group in &seed.security_groups {
+            self.put_group(group)?;
+        }
+        for guard in &seed.component_security_groups {
+            self.put_guard(guard)?;
+        }
+        for question in &seed.questions {
+            self.begin(format!("question {}", question.question_id), None)?;
+            self.transaction.put_question(question)?;
+        }
+        for answer in &seed.answers {
+            self.put_answer(answer)?;
+        }
+        Ok(seeded)
     }
 
     fn put_design(&mut self, design: &Design) -> Result<()> {
         let client = &design.client_id;
-        let what = format!("the design of client {client}");
-        self.admit(&what, Some(client))?;
+        self.begin(format!("the design of client {client}"), Some(client))?;
         let pictures = [&design.banner_library_id, &design.background_library_id];
         for library in pictures.into_iter().flatten() {
             let is_there = self.transaction.media(client, library)?.is_some();
-            self.require(
-                is_there,
-                format!("{what} names media {library}, which is not there"),
-            )?;
+            let fault = format!(" names media {library}, which is not there");
+            self.require(is_there, fault)?;
         }
-        match find_odd(DESIGN, design) {
-            Some(odd) => self.refuse(format!("{what}: {odd}")),
-            None => self.transaction.put_design(design),
-        }
+        self.check_options(DESIGN, design)?;
+        self.transaction.put_design(design)
     }
 
-    fn put_component(&mut self, component: &Component) -> Result<()> {
+    fn put_component(&mut self, mut component: Component) -> Result<()> {
         let (client, id) = (&component.client_id, &component.component_id);
-        self.require(
-            !id.is_empty(),
-            "a component has no component_id".to_string(),
-        )?;
-        let what = format!("component {id} of client {client}");
-        self.admit(&what, Some(client))?;
-        let kind = &component.component_type;
-        let Some(known) = component_type(&kind.to_lowercase()) else {
-            return self.refuse(format!("{what} has the unknown component_type `{kind}`"));
-        };
-        if let Some(odd) = find_odd(COMPONENT, component) {
-            return self.refuse(format!("{what}: {odd}"));
-        }
-        let component_type = known.to_string();
-        self.transaction.put_component(&Component {
-            component_type,
-            ..component.clone()
-        })
+        self.what = "a component".to_string();
+        self.require(!id.is_empty(), " has no component_id")?;
+        self.begin(format!("component {id} of client {client}"), Some(client))?;
+        let kind = component.component_type;
+        let known = component_type(&kind.to_lowercase());
+        let fault = format!(" has the unknown component_type `{kind}`");
+        component.component_type = self.find(known, fault)?.to_string();
+        self.check_options(COMPONENT, &component)?;
+        self.transaction.put_component(&component)
     }
 
     fn put_group(&mut self, group: &SecurityGroup) -> Result<()> {
         let (client, id) = (&group.client_id, &group.security_group_id);
         let title = &group.security_group_title;
         let what = format!("security group {id} of client {client}");
-        self.admit(&what, Some(client))?;
-        self.require(!title.trim().is_empty(), format!("{what} has no title"))?;
-        let others = self.transaction.security_groups(client)?;
+        self.begin(what, Some(client))?;
+        self.require(!title.trim().is_empty(), " has no title")?;
         let is_same = |other: &SecurityGroup| {
             other.security_group_id != *id
                 && other.security_group_title.to_lowercase() == title.to_lowercase()
         };
-        let is_free = !others.iter().any(is_same);
-        self.require(
-            is_free,
-            format!("{what} has the title of another: `{title}`"),
-        )?;
+        let others = self.transaction.security_groups(client)?;
+        let fault = format!(" has the title of another: `{title}`");
+        self.require(!others.iter().any(is_same), fault)?;
         self.transaction.put_security_group(group)
     }
 
     fn put_guard(&mut self, guard: &Guard) -> Result<()> {
-        let (client, id, group) = (
-            &guard.client_id,
-            &guard.component_id,
-            &guard.security_group_id,
-        );
+        let (client, id) = (&guard.client_id, &guard.component_id);
+        let group = &guard.security_group_id;
         let what = format!("security group {group} on component {id} of client {client}");
-        let Some(mut component) = self.transaction.component(client, id)? else {
-            return self.refuse(format!("{what}: there is no such component"));
-        };
+        self.begin(what, Some(client))?;
+        let component = self.transaction.component(client, id)?;
+        let component = self.find(component, ": there is no such component")?;
         let groups = self.transaction.security_groups(client)?;
         let is_there = groups.iter().any(|one| one.security_group_id == *group);
-        self.require(is_there, format!("{what}: there is no such security group"))?;
-        self.admit(&what, None)?;
+        self.require(is_there, ": there is no such security group")?;
         self.transaction.put_guard(guard)?;
-        component.is_secured = true;
-        self.transaction.put_component(&component)
+        self.transaction.put_component(&Component {
+            is_secured: true,
+            ..component
+        })
     }
 
     fn put_answer(&mut self, answer: &Answer) -> Result<()> {
-        let (client, question) = (&answer.client_id, &answer.question_id);
-        let what = format!("the answer of client {client} to question {question}");
-        self.admit(&what, Some(client))?;
-        let Some(question) = self.transaction.question(question)? else {
-            return self.refuse(format!("{what}: there is no such question"));
-        };
-        let kind = question.client_type;
-        let is_asked = self
-            .transaction
-            .client(client)?
-            .is_some_and(|client| client.client_type == kind);
-        self.require(
-            is_asked,
-            format!("{what}: clients of another type than `{kind}` are not asked it"),
-        )?;
-        let is_foreign =
-            |chosen: &&String| !question.options.is_empty() && !question.options.contains(chosen);
+        let (client, id) = (&answer.client_id, &answer.question_id);
+        let what = format!("the answer of client {client} to question {id}");
+        self.begin(what, Some(client))?;
+        let question = self.transaction.question(id)?;
+        let question = self.find(question, ": there is no such question")?;
+        let (kind, options) = (question.client_type, question.options);
+        let client = self.transaction.client(client)?;
+        let fault = format!(": clients of another type than `{kind}` are not asked it");
+        self.require(client.is_some_and(|it| it.client_type == kind), fault)?;
+        let is_foreign = |chosen: &&String| !options.is_empty() && !options.contains(chosen);
         match answer.chosen_options.iter().find(is_foreign) {
-            Some(chosen) => self.refuse(format!("{what} is `{chosen}`, which cannot be chosen")),
+            Some(chosen) => self.require(false, format!(" is `{chosen}`, which cannot be chosen")),
             None => self.transaction.put_answer(answer),
         }
     }

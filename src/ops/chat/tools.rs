@@ -1,28 +1,43 @@
 //! The tools of the chat's agents. Each takes and gives what the chat notes say in section 2.4, sees
 //! one client only, and says what is wrong in its result.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::writes;
-use crate::chat::record::Component;
-use crate::chat::value::{brief, check_changes, flatten, get, plain};
-use crate::chat::vocabulary::COMPONENT;
-use crate::chat::{Call, Tool, object, text};
-use crate::error::Result;
+use crate::chat::record::{Component, Design};
+use crate::chat::value::{Rejection, brief, check_changes, flatten, get, plain};
+use crate::chat::{Call, Tool};
+use crate::error::{Error, Result};
 use crate::store::agency::AgencyTransaction;
+
+/// Why a tool did nothing.
+pub(super) enum Stop {
+    /// It was given something wrong: the result that says so, or what is wrong and was replied.
+    Refused(Value),
+    Error(Error),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Stop {
+        Stop::Error(error)
+    }
+}
+
+impl From<Rejection> for Stop {
+    fn from(Rejection { error, keys }: Rejection) -> Stop {
+        Stop::Refused(json!({ "success": false, "error": error, "rejectedFields": keys }))
+    }
+}
+
+pub(super) type Done<T> = std::result::Result<T, Stop>;
+
+/// Makes a result that says what is wrong.
+pub(super) fn refuse(error: impl Into<String>) -> Stop {
+    Stop::Refused(json!({ "success": false, "error": error.into() }))
+}
 
 /// Returns what is wrong, if a tool says so.
 pub(super) fn fault(result: &Value) -> Option<&str> {
     result.get("error").and_then(Value::as_str)
-}
-
-/// Makes a result that says what is wrong.
-pub(super) fn refuse(error: impl Into<String>) -> Value {
-    json!({ "success": false, "error": error.into() })
-}
-
-pub(super) fn no_client(client: &str) -> Value {
-    refuse(format!("Client {} not found", brief(client)))
 }
 
 /// Runs a tool. One that writes does all but the writing when `keep` is false.
@@ -31,106 +46,130 @@ pub(super) fn run(
     call: &Call,
     keep: bool,
 ) -> Result<Value> {
-    let args = &call.args;
-    let (client, id) = (text(args, "clientId"), text(args, "componentId"));
-    if client.is_empty() {
-        return Ok(refuse("clientId is required"));
-    }
-    let not_found = || {
-        refuse(format!(
-            "Component with ID {} not found for client {}",
-            brief(id),
-            brief(client)
-        ))
+    let client = call.text("clientId");
+    let mut work = Work {
+        transaction,
+        call,
+        client,
+        keep,
     };
-    match call.tool {
-        Tool::GetClientDesign => design(transaction, client),
-        Tool::GetQa => Ok(json!({ "answers": transaction.answers(client)? })),
-        Tool::UpdateDesign => writes::update_design(transaction, client, args, keep),
-        Tool::AddComponent => writes::add_component(transaction, client, args, keep),
-        Tool::SearchComponent => search(transaction, client, args),
-        Tool::GetComponent if id.is_empty() => Ok(match transaction.client(client)? {
-            None => no_client(client),
-            Some(_) => json!({ "success": true, "components": transaction.components(client)? }),
-        }),
-        _ if id.is_empty() => Ok(refuse("componentId is required")),
-        tool => match transaction.component(client, id)? {
-            None => Ok(not_found()),
-            Some(component) if tool == Tool::GetComponent => {
-                Ok(json!({ "success": true, "components": [component] }))
-            }
-            Some(component) => writes::write_component(transaction, call, component, keep),
-        },
+    match work.run() {
+        Ok(result) | Err(Stop::Refused(result)) => Ok(result),
+        Err(Stop::Error(error)) => Err(error),
     }
 }
 
-fn design(transaction: &dyn AgencyTransaction, client: &str) -> Result<Value> {
-    let Some(design) = transaction.design(client)? else {
-        return Ok(refuse(format!(
-            "No design found for client {}.",
-            brief(client)
-        )));
-    };
-    let mut row = json!(design);
-    let pictures = [
-        ("banner", &design.banner_library_id),
-        ("background", &design.background_library_id),
-    ];
-    for (name, library) in pictures {
-        let media = library
-            .as_ref()
-            .map(|library| transaction.media(client, library))
-            .transpose()?
-            .flatten();
-        row[format!("{name}_mediaUrl")] = media.map_or(Value::Null, |media| media.s3_key.into());
-    }
-    Ok(row)
+/// A tool at work for a client.
+pub(super) struct Work<'a> {
+    pub(super) transaction: &'a mut dyn AgencyTransaction,
+    pub(super) call: &'a Call,
+    pub(super) client: &'a str,
+    pub(super) keep: bool,
 }
 
-/// Finds components: the type and `column.key` exactly, other columns in any letter case.
-fn search(
-    transaction: &dyn AgencyTransaction,
-    client: &str,
-    args: &Map<String, Value>,
-) -> Result<Value> {
-    if transaction.client(client)?.is_none() {
-        return Ok(no_client(client));
-    }
-    let mut criteria = object(args, "criteria");
-    let kind = criteria.remove("component_type");
-    let changes = check_changes(COMPONENT, &criteria);
-    if !changes.rejected.is_empty() {
-        let mut refusal = refuse(changes.reasons());
-        refusal["rejectedFields"] = json!(changes.rejected);
-        return Ok(refusal);
-    }
-    let criteria = Value::Object(criteria);
-    let criteria = flatten(&criteria);
-    let fits = |component: &&Component| {
-        let row = json!(component);
-        let is_kind = kind
-            .as_ref()
-            .is_none_or(|kind| row["component_type"] == *kind);
-        let has = |(path, wanted): &(String, &Value)| {
-            let (found, wanted) = (get(&row, path).map(plain), plain(wanted));
-            match path.contains('.') {
-                true => found == Some(wanted),
-                false => found.map(|found| found.to_lowercase()) == Some(wanted.to_lowercase()),
+impl Work<'_> {
+    fn run(&mut self) -> Done<Value> {
+        if self.client.is_empty() {
+            return Err(refuse("clientId is required"));
+        }
+        match self.call.tool {
+            Tool::GetClientDesign => self.show_design(),
+            Tool::GetQa => Ok(json!({ "answers": self.transaction.answers(self.client)? })),
+            Tool::UpdateDesign => self.update_design(),
+            Tool::AddComponent => self.add_component(),
+            Tool::SearchComponent => self.search(),
+            Tool::GetComponent if !self.call.has("componentId") => {
+                Ok(json!({ "success": true, "components": self.components()? }))
             }
+            Tool::GetComponent => Ok(json!({ "success": true, "components": [self.component()?] })),
+            Tool::UpdateComponent => self.update_component(),
+            Tool::DeleteComponent => self.delete_component(),
+            Tool::AddSecurityGroup | Tool::RemoveSecurityGroup => self.change_guard(),
+        }
+    }
+
+    /// Finds the components of the client, who must be there.
+    pub(super) fn components(&self) -> Done<Vec<Component>> {
+        let client = self.client;
+        match self.transaction.client(client)? {
+            Some(_) => Ok(self.transaction.components(client)?),
+            None => Err(refuse(format!("Client {} not found", brief(client)))),
+        }
+    }
+
+    /// Finds the component of the call.
+    pub(super) fn component(&self) -> Done<Component> {
+        let (client, id) = (self.client, self.call.text("componentId"));
+        if id.is_empty() {
+            return Err(refuse("componentId is required"));
+        }
+        let found = self.transaction.component(client, id)?;
+        let (client, id) = (brief(client), brief(id));
+        let missing = format!("Component with ID {id} not found for client {client}");
+        found.ok_or_else(|| refuse(missing))
+    }
+
+    pub(super) fn design(&self) -> Done<Design> {
+        let design = self.transaction.design(self.client)?;
+        let missing = format!("No design found for client {}.", brief(self.client));
+        design.ok_or_else(|| refuse(missing))
+    }
+
+    fn show_design(&self) -> Done<Value> {
+        let design = self.design()?;
+        let mut row = json!(design);
+        for (name, library) in [
+            ("banner_mediaUrl", &design.banner_library_id),
+            ("background_mediaUrl", &design.background_library_id),
+        ] {
+            let media = match library {
+                Some(library) => self.transaction.media(self.client, library)?,
+                None => None,
+            };
+            row[name] = json!(media.map(|media| media.s3_key));
+        }
+        Ok(row)
+    }
+
+    /// Finds components: type, id and `column.key` exactly, other columns and what it is `called` (its title or
+    /// caption) in any letter case.
+    fn search(&self) -> Done<Value> {
+        let all = self.components()?;
+        let mut criteria = self.call.object("criteria");
+        let named = ["component_type", "componentId", "called"];
+        let [kind, id, called] = named.map(|name| criteria.remove(name));
+        let criteria = Value::Object(criteria);
+        check_changes(self.call.tool, &criteria)?;
+        let criteria = flatten(&criteria);
+        let is = |found: &str, wanted: &Option<Value>| wanted.as_ref().is_none_or(|it| it == found);
+        let is_alike = |found: &Value, wanted: &Value| {
+            plain(found).to_lowercase() == plain(wanted).to_lowercase()
         };
-        is_kind && criteria.iter().all(has)
-    };
-    let found = transaction.components(client)?;
-    let found = found.iter().filter(fits).map(|one| {
-        json!({ "componentId": one.component_id, "type": one.component_type, "props": one.props })
-    });
-    Ok(json!({ "success": true, "components": found.collect::<Vec<_>>() }))
+        let fits = |one: &&Component| {
+            let row = json!(one);
+            let has = |(path, wanted): &(String, &Value)| match get(&row, path) {
+                Some(found) if path.contains('.') => plain(found) == plain(wanted),
+                Some(found) => is_alike(found, wanted),
+                None => false,
+            };
+            let titles = [one.props.get("title"), one.props.get("caption")];
+            let has_title = |called| titles.iter().flatten().any(|it| is_alike(it, called));
+            is(&one.component_type, &kind)
+                && is(&one.component_id, &id)
+                && called.as_ref().is_none_or(has_title)
+                && criteria.iter().all(has)
+        };
+        let found = all.iter().filter(fits).map(|one| {
+            json!({ "componentId": one.component_id, "type": one.component_type, "props": one.props })
+        });
+        Ok(json!({ "success": true, "components": found.collect::<Vec<_>>() }))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chat::record::{Client, Design};
+    use crate::chat::record::Client;
     use crate::store::agency::Agency;
     use crate::store::sqlite::SqliteAgency;
 
@@ -174,12 +213,12 @@ mod tests {
 getClientDesign {"clientId": 6} > clientId is required
 getClientDesign {"clientId": "7"} > No design found for client 7.
 updateDesign {"clientId": "6"} > No valid design fields to update.
-updateDesign {"clientId": "6", "designUpdates": {"a'; DROP": "x"}} > No valid design fields to update.
-updateDesign {"clientId": "6", "designUpdates": {"card_radius": "12px"}} > card radius cannot be `12px`; allowed: no-radius, small, medium, full.
+updateDesign {"clientId": "6", "designUpdates": {"a'; DROP": "x"}} > a'; DROP is no field of a design
+updateDesign {"clientId": "6", "designUpdates": {"card_radius": "12px"}} > card radius cannot be `12px`; allowed: no-radius, small, medium, full
 getComponent {"clientId": "7", "componentId": "101"} > Component with ID 101 not found for client 7
 updateComponent {"clientId": "6"} > componentId is required
 updateComponent {"clientId": "6", "componentId": "101"} > No valid fields to update
-updateComponent {"clientId": "6", "componentId": "101", "updates": {"a'; DROP": "x"}} > No valid fields to update: a'; DROP is no field of a component
+updateComponent {"clientId": "6", "componentId": "101", "updates": {"a'; DROP": "x"}} > a'; DROP is no field of a component
 addComponent {"clientId": "6", "updates": {}} > component_type is required
 addComponent {"clientId": "6", "componentId": "101", "updates": {"component_type": "card"}} > Component with ID 101 exists already
 addComponent {"clientId": "6", "componentId": "1'", "updates": {"component_type": "card"}} > Component with ID 1' is no id of a component

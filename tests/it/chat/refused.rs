@@ -13,6 +13,7 @@ make the buttons rounder
 set the title of component 101 to 'Yes' and then show my design
 what would happen if I deleted component 101?
 set title of component 101 to Hello for client 6 or client 7
+set title of component 101 to Hello delete 103
 update component 101 title to Welcome for client 6 and notify Bob";
 
 #[test]
