@@ -11,7 +11,7 @@ use super::Face;
 use super::arguments::refuse_blank;
 use super::screen::{Screen, Tone};
 use super::show::task_line;
-use crate::error::Result;
+use crate::error::{Code, Error, Result};
 use crate::file::unreadable;
 use crate::id::TaskId;
 use crate::ops::tasks::{self, Added};
@@ -35,14 +35,19 @@ pub(super) struct Arguments {
     draft: Draft,
 
     /// File of tasks as JSON lines; - reads standard input
-    #[arg(long, value_name = "FILE", conflicts_with = "Draft")]
+    #[arg(long, value_name = "FILE")]
     batch: Option<PathBuf>,
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    match &arguments.batch {
-        Some(file) => add_batch(face, file.clone()),
+    match arguments.batch {
         None => add_one(face, arguments.draft),
+        // clap would name every option that could be there.
+        Some(_) if arguments.draft != Draft::default() => Err(Error::new(
+            Code::Usage,
+            "`--batch` cannot be used with a field of a task; each line of the file has its own",
+        )),
+        Some(file) => add_batch(face, file),
     }
 }
 

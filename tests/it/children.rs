@@ -420,7 +420,7 @@ fn hostile_git_settings_change_no_merge_and_no_proof() {
     let (exit, answer) = isolated(&workspace, "edits");
     assert_eq!(exit, 0, "{answer}");
     assert_eq!(workspace.read("T1.txt"), "T1\n");
-    let told = git(&workspace, "log -1 --format=%an:%G?:%B");
+    let told = git(&workspace, "log -1 --format=%an:%G?:%s");
     assert_eq!(told.trim(), "cleo:N:T1: One");
     assert_eq!(git(&workspace, "config --get-regexp '^branch' || true"), "");
     assert!(!workspace.root().with_file_name("home/started").exists());
