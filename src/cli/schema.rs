@@ -8,7 +8,6 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::Face;
 use super::screen::Tone;
@@ -67,11 +66,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     Ok(face.output.print_document(&text))
 }
 
-pub(super) fn of(command: &str) -> Option<Value> {
-    serde_json::from_str(&text(command)?).ok()
-}
-
-fn text(command: &str) -> Option<String> {
+pub(super) fn text(command: &str) -> Option<String> {
     embedded::text(&format!("{FOLDER}{command}.json"))
 }
 
