@@ -2011,14 +2011,12 @@ export interface components {
              * @description How many candidates are explained.
              */
             explain?: number | null;
-            /** @description The message. */
             message?: string | null;
         };
         /** @description Who would get a step. */
         Assignment: {
             /** @description Id of the agent; none when there is nobody. */
             agent: string | null;
-            /** @description The step. */
             step: string;
         };
         Attempt: {
@@ -2077,7 +2075,6 @@ export interface components {
             id: string;
             /** @description Where it stands. */
             status: components["schemas"]["Status6"];
-            /** @description Its title. */
             title: string;
             /**
              * Format: uint
@@ -2179,21 +2176,15 @@ export interface components {
             percent: number;
             /** @description What that means. */
             state: components["schemas"]["State2"];
-            /**
-             * Format: uint
-             * @description Tokens.
-             */
+            /** Format: uint */
             tokens: number;
         };
         /** @description A call of a tool that was made. */
         Called: {
-            /** @description What it was given. */
             args: {
                 [key: string]: unknown;
             };
-            /** @description The tool. */
             name: components["schemas"]["Tool"];
-            /** @description What it returned. */
             result: unknown;
         };
         /** @description How to give a task up. */
@@ -2353,7 +2344,6 @@ export interface components {
         };
         /** @description A component that can be chosen. */
         Choosable: {
-            /** @description Its id. */
             id: string;
             /** @description What it is called; may be empty. */
             title: string;
@@ -2364,8 +2354,6 @@ export interface components {
         Circle: {
             /** @description Their ids in the file. */
             members: string[];
-            /** @description The edges between them that can be read in another way, too. */
-            readings?: string[];
         };
         /** @description The last claim of a task. It stays when the task is free again, because the epoch must only grow. */
         Claim: {
@@ -2380,7 +2368,6 @@ export interface components {
             holder: string | null;
             /** @description When it was claimed or, if it is free, given back; RFC 3339 in UTC. */
             since: string;
-            /** @description The task. */
             task: string;
         };
         /** @description Who holds a task. */
@@ -2743,7 +2730,6 @@ export interface components {
              * @description Its number among all events.
              */
             cursor: number;
-            /** @description The execution. */
             executionId: string;
             /** @description Who handed it on. */
             from: string;
@@ -2792,25 +2778,22 @@ export interface components {
             problems: components["schemas"]["Problem"][];
             /** @description True when it can start now. */
             ready: boolean;
-            /** @description The task. */
             task: string;
             /** @description Tasks that can start once it is done, and not before. */
             unblocks: string[];
         };
         /** @description A value that would change. */
         Difference: {
-            /** @description What it would become. */
             after: string;
-            /** @description What it is now; none when it is not set. */
+            /** @description None when it is not set. */
             before: string | null;
             /** @description What people call it. */
             label: string;
         };
         /** @description A value that would change. */
         DifferenceInput: {
-            /** @description What it would become. */
             after: string;
-            /** @description What it is now; none when it is not set. */
+            /** @description None when it is not set. */
             before?: string | null;
             /** @description What people call it. */
             label: string;
@@ -2823,7 +2806,6 @@ export interface components {
             matched: string[];
             /** @description Why, in a sentence. */
             reason: string;
-            /** @description The skill. */
             skill: string;
             /** @description What chose it. */
             strategy: components["schemas"]["Strategy"];
@@ -2873,7 +2855,6 @@ export interface components {
             round: number;
             /** @description Gates that passed with files that have changed since. */
             stale: components["schemas"]["Gate"][];
-            /** @description The task. */
             taskId: string;
             /** @description Its files as they are; none when no evidence has to be compared with them. */
             tree: components["schemas"]["Seen"] | null;
@@ -2912,7 +2893,6 @@ export interface components {
             round: number;
             /** @description Gates that passed with files that have changed since. */
             stale: components["schemas"]["Gate"][];
-            /** @description The task. */
             taskId: string;
             /** @description Its files as they are; none when no evidence has to be compared with them. */
             tree: components["schemas"]["Seen"] | null;
@@ -2934,7 +2914,6 @@ export interface components {
              * @description Number of the operation, for undo; none when nothing changed.
              */
             operation: number | null;
-            /** @description The task. */
             task: components["schemas"]["Task2"];
             /** @description Tasks that became ready by the move. */
             unblocked: string[];
@@ -2954,7 +2933,6 @@ export interface components {
              * @description Number of the operation, for undo; none when nothing changed.
              */
             operation: number | null;
-            /** @description The task. */
             task: components["schemas"]["Task2"];
             /** @description What the caller should know. */
             warnings: string[];
@@ -2970,7 +2948,6 @@ export interface components {
             operation: number | null;
             /** @description Where the agent is to write, relative to the workspace root. */
             outputFile: string;
-            /** @description The prompt. */
             prompt: string;
             /** @description Digest of the prompt. */
             promptDigest: string;
@@ -2978,11 +2955,9 @@ export interface components {
             protocols: string[];
             /** @description Everything that went in. */
             receipt: components["schemas"]["Receipt"];
-            /** @description The skill. */
             skill: string;
             /** @description What chose it. */
             strategy: components["schemas"]["Strategy"];
-            /** @description The task. */
             taskId: string;
             /** @description Estimated cost. */
             tokenEstimate: components["schemas"]["TokenEstimate"];
@@ -3000,7 +2975,6 @@ export interface components {
              * @description Number of the operation, for undo; none when nothing changed.
              */
             operation: number | null;
-            /** @description The task. */
             task: components["schemas"]["Task2"];
             /** @description What the caller should know. */
             warnings: string[];
@@ -3033,42 +3007,91 @@ export interface components {
             warnings: string[];
         };
         Draft: {
-            /** @default [] */
+            /**
+             * @description Criterion by which the work is accepted, perhaps with a command: 'tests pass :: cargo test';
+             *     may be repeated
+             * @default []
+             */
             acceptance: string[];
-            /** @default null */
+            /**
+             * @description Agent that it is assigned to
+             * @default null
+             */
             assignedAgent: string | null;
-            /** @default [] */
+            /**
+             * @description What the work leaves behind; may be repeated
+             * @default []
+             */
             deliverables: string[];
+            /** @description Task that must be done first (T2, or @key); may be repeated or separated by commas */
             depends?: string[];
-            /** @default  */
+            /**
+             * @description Full text of the task
+             * @default
+             */
             description: string;
-            /** @default null */
+            /**
+             * @description When it is due: a date or an RFC 3339 time
+             * @default null
+             */
             due: string | null;
             /**
              * Format: double
+             * @description Estimated hours
              * @default null
              */
             estimate: number | null;
-            /** @default null */
+            /**
+             * @description Feature that it belongs to
+             * @default null
+             */
             feature: string | null;
-            /** @default [] */
+            /**
+             * @description File or glob that the work touches; may be repeated
+             * @default []
+             */
             files: string[];
-            /** @default null */
+            /**
+             * @description Add the task only if no task has this key yet
+             * @default null
+             */
             key: string | null;
-            /** @default [] */
+            /**
+             * @description Label; may be repeated or separated by commas
+             * @default []
+             */
             labels: string[];
-            /** @default [] */
+            /**
+             * @description Note; may be repeated
+             * @default []
+             */
             notes: string[];
+            /** @description Task that this one is a part of (T1, or @key) */
             parent?: string | null;
-            /** @default null */
+            /**
+             * @description Phase that it belongs to
+             * @default null
+             */
             phase: string | null;
-            /** @default null */
+            /**
+             * @description critical, high, medium or low
+             * @default null
+             */
             priority: components["schemas"]["Priority"] | null;
-            /** @default null */
+            /**
+             * @description small, medium or large
+             * @default null
+             */
             size: components["schemas"]["SizeInput"] | null;
-            /** @default  */
+            /**
+             * @description One line that leads with its verb
+             * @default
+             */
             title: string;
-            /** @default null */
+            /**
+             * @description Kind of work: epic, task, subtask, research, testing, documentation, …
+             * @default null
+             */
             type: components["schemas"]["TaskType"] | null;
         };
         /** @description The picture of the ways that messages go. */
@@ -3424,7 +3447,6 @@ export interface components {
              * @description How many are broken.
              */
             failed: number;
-            /** @description The findings. */
             findings: components["schemas"]["Finding"][];
             /**
              * Format: uint
@@ -3673,30 +3695,70 @@ export interface components {
         };
         /** @description What may be said of an agent. Names are read as the table spells them, and in camelCase. */
         Fields: {
+            /** @description The one thing that it offers to plans */
             capability?: string | null;
+            /** @description Colour in pictures, such as #6B7280 */
             color?: string | null;
-            command?: string[] | null;
+            /**
+             * @description Program and arguments of a worker: a list, or one line split like a shell's, without a shell.
+             * @default null
+             */
+            command: string[] | null;
+            /** @description What it is good at; its words bring messages to it */
             description?: string | null;
+            /** @description Address of a worker that is reached by HTTP */
             endpoint?: string | null;
+            /** @description Address that says whether a worker is there */
             healthcheck?: string | null;
+            /** @description Name of its icon */
             icon?: string | null;
             id?: string | null;
-            intents?: string[] | null;
-            /** Format: uint32 */
+            /**
+             * @description What a worker can be asked for, such as summary.create (repeat)
+             * @default null
+             */
+            intents: string[] | null;
+            /**
+             * Format: uint32
+             * @description Most tokens of an answer
+             */
             max_tokens?: number | null;
+            /** @description Model that answers */
             model?: string | null;
             name?: string | null;
+            /** @description What it works towards; its words bring messages to it */
             objective?: string | null;
+            /** @description What a model is told before the message */
             prompt?: string | null;
+            /** @description supervisor, specialist or custom */
             role?: components["schemas"]["Role"] | null;
-            skills?: string[] | null;
+            /**
+             * @description What it can do, for plans (repeat, or separate with commas)
+             * @default null
+             */
+            skills: string[] | null;
+            /** @description active, paused or archived */
             status?: components["schemas"]["AgentStatus"] | null;
-            tags?: string[] | null;
-            /** Format: double */
+            /**
+             * @description Word or words by which messages reach it (repeat, or separate with commas)
+             * @default null
+             */
+            tags: string[] | null;
+            /**
+             * Format: double
+             * @description How freely it answers, from 0 to 2
+             */
             temperature?: number | null;
-            /** Format: uint32 */
+            /**
+             * Format: uint32
+             * @description How long a worker may take, in milliseconds
+             */
             timeout_ms?: number | null;
-            tools?: string[] | null;
+            /**
+             * @description Tool that it may use (repeat, or separate with commas)
+             * @default null
+             */
+            tools: string[] | null;
             /** @description `http` or `cli` makes it a worker, and so does an endpoint or a command. */
             type?: components["schemas"]["Kind"] | null;
             /** @description When it was last changed as far as the caller knows; another moment is refused. */
@@ -3766,7 +3828,6 @@ export interface components {
         };
         /** @description Where work goes on. */
         Focus: {
-            /** @description The lane. */
             lane: string | null;
             /** @description A task in it. */
             node: string | null;
@@ -3882,7 +3943,6 @@ export interface components {
             failures: number;
             /** @description Gates that have passed. */
             passed: string[];
-            /** @description The task. */
             task: string;
         };
         /** @description Gates of a task. */
@@ -3913,7 +3973,6 @@ export interface components {
             stale: components["schemas"]["Gate"][];
             /** @description How the six stand, in order; none when none was set. */
             states: string[] | null;
-            /** @description The task. */
             taskId: string;
             /** @description Its files as they are; none when no evidence has to be compared with them. */
             tree: components["schemas"]["Seen"] | null;
@@ -3990,7 +4049,6 @@ export interface components {
             parent: string | null;
             /** @description Where it stands. */
             status: components["schemas"]["Status6"];
-            /** @description Its title. */
             title: string;
             /**
              * Format: uint
@@ -4031,34 +4089,6 @@ export interface components {
         };
         /** @description How the health of a worker is looked at. */
         How: "healthcheck" | "handshake";
-        /** @description How to prepare a prompt. */
-        HowInput: {
-            /**
-             * @description Who acts.
-             * @default null
-             */
-            agent: string | null;
-            /**
-             * @description Record nothing.
-             * @default false
-             */
-            dryRun: boolean;
-            /**
-             * @description Add the protocol block when it is missing.
-             * @default false
-             */
-            forceInject: boolean;
-            /**
-             * @description Refuse unresolved tokens and unknown protocols.
-             * @default false
-             */
-            strict: boolean;
-            /**
-             * @description This skill instead of the one that dispatch finds.
-             * @default null
-             */
-            template: string | null;
-        };
         /** @description A conversation in a list. */
         InList: {
             agent_id: string;
@@ -4102,7 +4132,6 @@ export interface components {
             hint: string;
             /** @description Its page. */
             href: string;
-            /** @description Its id. */
             id: string;
             /** @description What it is. */
             kind: components["schemas"]["Kind2"];
@@ -4180,7 +4209,6 @@ export interface components {
         };
         /** @description What an agent left. */
         Left: {
-            /** @description The entry. */
             entry: components["schemas"]["Entry2"] | null;
             /**
              * Format: uint
@@ -4195,7 +4223,6 @@ export interface components {
             outputFile: string | null;
             /** @description When the prompt was prepared. */
             spawnedAt: string | null;
-            /** @description The task. */
             taskId: string;
             /** @description The text of the file; of a long one the beginning. */
             text: string | null;
@@ -4243,7 +4270,6 @@ export interface components {
             created: boolean;
             /** @description Id of the entry. */
             entry: string;
-            /** @description The task. */
             task: string;
         };
         /** @description A task that has to do with another. */
@@ -4254,7 +4280,6 @@ export interface components {
             state: components["schemas"]["State"];
             /** @description What the store says. */
             status: components["schemas"]["Status6"];
-            /** @description Its title. */
             title: string;
         };
         /** @description An entry that a task is linked to. */
@@ -4272,7 +4297,6 @@ export interface components {
         Links: {
             /** @description Its entries: those that name it, in the manifest's order, then those linked later. */
             links: components["schemas"]["LinkedEntry"][];
-            /** @description The task. */
             task: string;
             /**
              * Format: uint
@@ -4314,7 +4338,6 @@ export interface components {
         };
         /** @description All settings. */
         Listed4: {
-            /** @description The settings. */
             settings: components["schemas"]["Shown4"][];
             /**
              * Format: uint
@@ -4331,7 +4354,6 @@ export interface components {
         };
         /** @description Tasks and how many there are in all. */
         Listed6: {
-            /** @description The tasks. */
             tasks: components["schemas"]["Task2"][];
             /**
              * Format: uint64
@@ -4379,7 +4401,6 @@ export interface components {
              * @description Number of the first of these lines, from 0.
              */
             from: number;
-            /** @description The lines. */
             lines: components["schemas"]["LogLine"][];
             /** @description Numbers of the lines that hold what is looked for. */
             matches: number[] | null;
@@ -4391,7 +4412,6 @@ export interface components {
         };
         /** @description Operations, newest first. */
         Logged: {
-            /** @description The operations. */
             operations: components["schemas"]["Entry3"][];
             /**
              * Format: uint64
@@ -4430,7 +4450,6 @@ export interface components {
         };
         /** @description The numbers of an agent. */
         Measured2: {
-            /** @description The agent. */
             agentId: string;
             /**
              * Format: double
@@ -4485,7 +4504,6 @@ export interface components {
             conversation?: components["schemas"]["RemarkInput"][] | null;
             /** @description The conversation that it belongs to; the caller's own unless told. */
             conversation_id?: string | null;
-            /** @description The message. */
             message?: string | null;
             /**
              * @description What waits, as the caller holds it: `pending` of an earlier reply. It counts where nothing waits
@@ -4556,7 +4574,6 @@ export interface components {
             id: string;
             /** @description Where it stands. */
             status: components["schemas"]["Status6"];
-            /** @description Its title. */
             title: string;
         };
         /** @description The task to take next. */
@@ -4649,14 +4666,10 @@ export interface components {
              *     was set.
              */
             gates: string[] | null;
-            /**
-             * Format: uint32
-             * @description Its height.
-             */
+            /** Format: uint32 */
             height: number;
             /** @description The task. */
             id: string;
-            /** @description Its labels. */
             labels: string[];
             /** @description What to know of it: why it failed, or what its agent does. */
             note: string | null;
@@ -4674,7 +4687,6 @@ export interface components {
             state: components["schemas"]["State"];
             /** @description What the store says. */
             status: components["schemas"]["Status6"];
-            /** @description Its title. */
             title: string;
             /** @description What kind of work it is. */
             type: components["schemas"]["TaskType"];
@@ -4689,10 +4701,7 @@ export interface components {
              * @description Its wave, from 1; none when it waits for itself.
              */
             wave: number | null;
-            /**
-             * Format: uint32
-             * @description Its width.
-             */
+            /** Format: uint32 */
             width: number;
             /**
              * Format: uint32
@@ -4729,7 +4738,6 @@ export interface components {
             at: string;
             /** @description Who. */
             by: string;
-            /** @description The task. */
             task: string;
             /** @description The note, cut. */
             text: string;
@@ -4760,6 +4768,33 @@ export interface components {
             notes: string[];
             /** @description The task that it is about; none means the whole workspace. */
             scope: string | null;
+        };
+        Options: {
+            /**
+             * @description The acting agent
+             * @default null
+             */
+            agent: string | null;
+            /**
+             * @description Record nothing
+             * @default false
+             */
+            dryRun: boolean;
+            /**
+             * @description Add the protocol block when the prompt lacks it
+             * @default false
+             */
+            forceInject: boolean;
+            /**
+             * @description Refuse unresolved tokens and protocols that are no known version
+             * @default false
+             */
+            strict: boolean;
+            /**
+             * @description Use this skill, in any letter case, with or without ct-
+             * @default null
+             */
+            template: string | null;
         };
         /** @description By what runs are sorted; what is equal, newest first. */
         Order: "started" | "duration" | "cost" | "status";
@@ -4800,7 +4835,6 @@ export interface components {
             outputFile: string | null;
             /** @description When the prompt was prepared. */
             spawnedAt: string | null;
-            /** @description The task. */
             taskId: string;
             /** @description `pass` or `fail`. */
             verdict: string;
@@ -4811,7 +4845,6 @@ export interface components {
         };
         /** @description A task that waits for tasks outside of what was asked for. */
         Outside: {
-            /** @description The task. */
             task: string;
             /** @description What it waits for. */
             waitsFor: string[];
@@ -4874,11 +4907,128 @@ export interface components {
             method: string;
             /** @description What it is. */
             of: string;
-            /**
-             * Format: uint
-             * @description Its tokens.
-             */
+            /** Format: uint */
             tokens: number;
+        };
+        Patch: {
+            /**
+             * @description Add a criterion, perhaps with a command: 'tests pass :: cargo test'
+             * @default []
+             */
+            addAcceptance: string[];
+            /**
+             * @description Add a deliverable
+             * @default []
+             */
+            addDeliverables: string[];
+            /**
+             * @description Add a dependency; may be repeated or separated by commas
+             * @default []
+             */
+            addDepends: string[];
+            /**
+             * @description Add a file or glob
+             * @default []
+             */
+            addFiles: string[];
+            /**
+             * @description Add a label
+             * @default []
+             */
+            addLabels: string[];
+            /**
+             * @description The acting agent
+             * @default null
+             */
+            agent: string | null;
+            /**
+             * @description Assign to an agent
+             * @default null
+             */
+            assignedAgent: string | null;
+            /** @description Empty a field before the rest of the change; may be repeated */
+            clear?: components["schemas"]["ListField"][];
+            /**
+             * @description New description
+             * @default null
+             */
+            description: string | null;
+            /**
+             * @description New due date
+             * @default null
+             */
+            due: string | null;
+            /**
+             * Format: double
+             * @description New estimate in hours
+             * @default null
+             */
+            estimate: number | null;
+            /**
+             * @description New feature
+             * @default null
+             */
+            feature: string | null;
+            /**
+             * @description Add a note
+             * @default []
+             */
+            notes: string[];
+            /**
+             * @description New parent, or `none`
+             * @default null
+             */
+            parent: string | null;
+            /**
+             * @description New phase
+             * @default null
+             */
+            phase: string | null;
+            /**
+             * @description New priority
+             * @default null
+             */
+            priority: components["schemas"]["Priority"] | null;
+            /**
+             * @description Remove a dependency, also one that an import found no task for; may be repeated
+             * @default []
+             */
+            removeDepends: string[];
+            /**
+             * @description Remove a file or glob, as the task has it
+             * @default []
+             */
+            removeFiles: string[];
+            /**
+             * @description Remove a label
+             * @default []
+             */
+            removeLabels: string[];
+            /**
+             * @description Gates that it needs, instead of the usual ones
+             * @default []
+             */
+            requireGates: components["schemas"]["Gate"][];
+            /**
+             * @description New size
+             * @default null
+             */
+            size: components["schemas"]["SizeInput"] | null;
+            /**
+             * @description New status: pending, active, review, blocked or paused
+             * @default null
+             */
+            status: components["schemas"]["Status2Input"] | null;
+            /**
+             * @description New title
+             * @default null
+             */
+            title: string | null;
+            /**
+             * @description New type
+             * @default null
+             */
+            type: components["schemas"]["TaskType"] | null;
         };
         /** @description A chain of tasks, each of which waits for the one before. */
         Path: {
@@ -4887,7 +5037,6 @@ export interface components {
              * @description Their estimates in all, in hours; none unless each has one.
              */
             hours: number | null;
-            /** @description The tasks. */
             tasks: components["schemas"]["Neighbor"][];
             /**
              * Format: uint
@@ -4897,7 +5046,6 @@ export interface components {
         };
         /** @description How often executions went somewhere. */
         Pattern: {
-            /** @description The agent. */
             agentId: string;
             /**
              * Format: uint64
@@ -4946,10 +5094,7 @@ export interface components {
              * @default
              */
             expires: string;
-            /**
-             * @description What is waited for.
-             * @default confirm
-             */
+            /** @default confirm */
             kind: components["schemas"]["PendingKind"];
             /** @description What follows once a component is chosen from the list that was offered. */
             next?: unknown;
@@ -4997,10 +5142,7 @@ export interface components {
              * @default
              */
             expires: string;
-            /**
-             * @description What is waited for.
-             * @default confirm
-             */
+            /** @default confirm */
             kind: components["schemas"]["PendingKind"];
             /** @description What follows once a component is chosen from the list that was offered. */
             next?: unknown;
@@ -5137,9 +5279,7 @@ export interface components {
              * @description How many bytes it has.
              */
             bytes: number;
-            /** @description Its digest. */
             digest: string;
-            /** @description The text. */
             text: string;
         };
         /** @description A try, as its agent tells it and as cleo found it. */
@@ -5155,7 +5295,6 @@ export interface components {
             next: string | null;
             /** @description What the agent said. */
             said: components["schemas"]["Said3"];
-            /** @description The task. */
             task: string;
             /** @description What it came to, in a sentence. */
             verdict: string;
@@ -5166,7 +5305,6 @@ export interface components {
         };
         /** @description What a query is answered with: the shape of the specification. */
         QueryReply: {
-            /** @description The answer. */
             answer: string;
             /** @description Why there is no answer; null when at least one worker has answered. */
             error: components["schemas"]["Fault3"] | null;
@@ -5197,7 +5335,6 @@ export interface components {
         Ready: {
             /** @description Why other tasks can never start. */
             problems: components["schemas"]["Problem"][];
-            /** @description The tasks. */
             tasks: components["schemas"]["ReadyTask"][];
             /**
              * Format: uint64
@@ -5219,7 +5356,6 @@ export interface components {
             priority: components["schemas"]["Priority"];
             /** @description Where it stands. */
             status: components["schemas"]["Status6"];
-            /** @description Its title. */
             title: string;
         };
         /** @description Why a spawn came out as it did. Kept with the task, replayed by `cleo why`. */
@@ -5257,7 +5393,6 @@ export interface components {
             slug: string;
             /** @description What chose it. */
             strategy: string;
-            /** @description The task. */
             taskId: string;
             /** @description The skill that the caller named, if any. */
             template: string | null;
@@ -5308,7 +5443,6 @@ export interface components {
             missing: string[];
             /** @description Why. */
             reason: string | null;
-            /** @description The run. */
             run: string;
         };
         /** @description An agent that was registered for the moment. */
@@ -5388,7 +5522,6 @@ export interface components {
         Repeated: {
             /** @description The file, below the folder that was named; none when there is only one. */
             file?: string | null;
-            /** @description The id. */
             id: string;
             /**
              * Format: uint
@@ -5442,7 +5575,6 @@ export interface components {
             leftOut: components["schemas"]["Sample4"];
             /** @description Tasks that were changed here later than in the file, and stay as they are here. */
             newerHere: components["schemas"]["Sample"];
-            /** @description Parents. */
             parents: components["schemas"]["Parents"];
             /** @description Phases of the project. */
             phases: components["schemas"]["Phases2"];
@@ -5502,6 +5634,29 @@ export interface components {
             /** @description Its title, cut. */
             title: string;
         };
+        Request: {
+            /** @description The acting agent */
+            agent?: string | null;
+            /**
+             * @description Go on without lines, references and edges that cannot be taken over; all are reported
+             * @default false
+             */
+            dropFaults: boolean;
+            /**
+             * @description Report what would be taken over, and write nothing
+             * @default false
+             */
+            dryRun: boolean;
+            /** @description What the file is, instead of finding out */
+            from?: components["schemas"]["Format"] | null;
+            /**
+             * @description Leave out what is done or cancelled
+             * @default false
+             */
+            openOnly: boolean;
+            /** @description The text of the file */
+            text: string;
+        };
         /** @description That it went well, and what was replied. */
         Response: {
             data: components["schemas"]["Data"];
@@ -5542,7 +5697,7 @@ export interface components {
             /** Format: uint32 */
             score: number;
         };
-        /** @description An agent, with every column of the table and what cleo knows besides. */
+        /** @description An agent as a row. */
         Row: {
             capability: string | null;
             color: string;
@@ -5620,7 +5775,6 @@ export interface components {
             gates: string[] | null;
             /** @description The task. */
             id: string;
-            /** @description Its labels. */
             labels: string[];
             /** @description What to know of it: why it failed, or what its agent does. */
             note: string | null;
@@ -5638,7 +5792,6 @@ export interface components {
             state: components["schemas"]["State"];
             /** @description What the store says. */
             status: components["schemas"]["Status6"];
-            /** @description Its title. */
             title: string;
             /** @description What kind of work it is. */
             type: components["schemas"]["TaskType"];
@@ -5656,7 +5809,6 @@ export interface components {
         };
         /** @description Runs. */
         Rows: {
-            /** @description The runs. */
             runs: components["schemas"]["RunRow"][];
             /** @description How all runs of the user stand. */
             summary: components["schemas"]["Summary"];
@@ -5671,7 +5823,6 @@ export interface components {
         RowsShown: {
             /** @description How many stand where, whatever is asked for. */
             counts: components["schemas"]["Counted2"];
-            /** @description The rows. */
             rows: components["schemas"]["Row3"][];
             /**
              * Format: uint
@@ -6082,15 +6233,9 @@ export interface components {
         };
         /** @description Measures in pixels. */
         Size: {
-            /**
-             * Format: uint32
-             * @description Height.
-             */
+            /** Format: uint32 */
             height: number;
-            /**
-             * Format: uint32
-             * @description Width.
-             */
+            /** Format: uint32 */
             width: number;
         };
         /** @enum {string} */
@@ -6422,10 +6567,7 @@ export interface components {
              * @description Verified and done.
              */
             done: number;
-            /**
-             * Format: uint
-             * @description Failed.
-             */
+            /** Format: uint */
             failed: number;
             /**
              * Format: uint
@@ -6547,15 +6689,12 @@ export interface components {
             readyAt: string | null;
             /** @description Why it is not done. */
             reason: string | null;
-            /** @description The runner. */
             runner: string | null;
-            /** @description The skill. */
             skill: string | null;
             /** @description When it was begun. */
             startedAt: string | null;
             /** @description Where it stands. */
             state: components["schemas"]["Stand"];
-            /** @description The task. */
             taskId: string;
             /** @description Its title when the run began. */
             title: string;
@@ -6621,69 +6760,6 @@ export interface components {
             uid: string;
             updatedAt: string;
         };
-        /** @description What to change of a task. */
-        TaskChange: {
-            /** @default [] */
-            addAcceptance: string[];
-            /** @default [] */
-            addDeliverables: string[];
-            /** @default [] */
-            addDepends: string[];
-            /** @default [] */
-            addFiles: string[];
-            /** @default [] */
-            addLabels: string[];
-            /**
-             * @description Who acts.
-             * @default null
-             */
-            agent: string | null;
-            /** @default null */
-            assignedAgent: string | null;
-            /** @description Fields to empty before the rest. */
-            clear?: components["schemas"]["ListField"][];
-            /** @default null */
-            description: string | null;
-            /** @default null */
-            due: string | null;
-            /**
-             * Format: double
-             * @default null
-             */
-            estimate: number | null;
-            /** @default null */
-            feature: string | null;
-            /** @default [] */
-            notes: string[];
-            /**
-             * @description Null makes it stand at the top.
-             * @default null
-             */
-            parent: string | null;
-            /** @default null */
-            phase: string | null;
-            /** @default null */
-            priority: components["schemas"]["Priority"] | null;
-            /**
-             * @description Ids, or names that an import knew and nobody else does.
-             * @default []
-             */
-            removeDepends: string[];
-            /** @default [] */
-            removeFiles: string[];
-            /** @default [] */
-            removeLabels: string[];
-            /** @default [] */
-            requireGates: components["schemas"]["Gate"][];
-            /** @default null */
-            size: components["schemas"]["SizeInput"] | null;
-            /** @default null */
-            status: components["schemas"]["Status2Input"] | null;
-            /** @default null */
-            title: string | null;
-            /** @default null */
-            type: components["schemas"]["TaskType"] | null;
-        };
         /** @description The gates and criteria of a task. */
         TaskGates: {
             /** @description Its acceptance criteria, in order. */
@@ -6705,7 +6781,6 @@ export interface components {
             round: number;
             /** @description Gates that passed with files that have changed since. */
             stale: components["schemas"]["Gate"][];
-            /** @description The task. */
             taskId: string;
             /** @description Its files as they are; none when no evidence has to be compared with them. */
             tree: components["schemas"]["Seen"] | null;
@@ -6747,7 +6822,6 @@ export interface components {
             spawns: components["schemas"]["SpawnTold"][];
             /** @description Where it stands. */
             state: components["schemas"]["State"];
-            /** @description The task. */
             task: components["schemas"]["Task2"];
             /** @description What can start once it is done, and not before. */
             unblocks: string[];
@@ -6769,7 +6843,6 @@ export interface components {
             forcedReasons: string[];
             /** @description The skill in its prompt; none when it was never spawned. */
             skill: string | null;
-            /** @description The task. */
             taskId: string;
             /** @description `pass` or `fail`; none when there is no protocol to check, because it was never spawned. */
             verdict: string | null;
@@ -6834,30 +6907,6 @@ export interface components {
              * @default null
              */
             tokens: number | null;
-        };
-        /** @description What to take over. */
-        ToImport: {
-            /** @description Who acts. */
-            agent?: string | null;
-            /**
-             * @description Go on without lines, references and edges that cannot be taken over; all are reported.
-             * @default false
-             */
-            dropFaults: boolean;
-            /**
-             * @description Report what would be taken over, and write nothing.
-             * @default false
-             */
-            dryRun: boolean;
-            /** @description What it is, instead of finding out. Folders (backlog) are imported by the command only. */
-            from?: components["schemas"]["Format"] | null;
-            /**
-             * @description Leave out what is done or cancelled.
-             * @default false
-             */
-            openOnly: boolean;
-            /** @description The text of the file. */
-            text: string;
         };
         /** @description What to link a task to. */
         ToLink: {
@@ -6989,7 +7038,6 @@ export interface components {
             reason: string | null;
             /** @description Whether it went on with an earlier conversation. */
             resumes: boolean;
-            /** @description The run. */
             run: string;
             runner: string | null;
             said: string | null;
@@ -7045,7 +7093,6 @@ export interface components {
         };
         /** @description How often an agent was used. */
         Used: {
-            /** @description The agent. */
             agentId: string;
             /**
              * Format: uint64
@@ -7057,7 +7104,6 @@ export interface components {
         UsedAgent: {
             /** @description What it was asked for. */
             intent: string;
-            /** @description Its name. */
             name: string;
             /** @description How it went. */
             status: components["schemas"]["Status3"];
@@ -7066,9 +7112,7 @@ export interface components {
         UsedProtocol: {
             /** @description Digest of its text before tokens are replaced. */
             digest: string;
-            /** @description Its name. */
             name: string;
-            /** @description Its version. */
             version: string;
             /** @description Why it applies. */
             why: string;
@@ -7141,7 +7185,6 @@ export interface components {
             assignments: components["schemas"]["Assignment"][];
             /** @description The file that it was written into. */
             file?: string | null;
-            /** @description The plan. */
             plan: components["schemas"]["Plan"];
             /** @description The skills that were thought of, with the words that ask for them and who offers them. */
             skills: components["schemas"]["Found2"][];
@@ -7218,10 +7261,7 @@ export interface components {
             percent: number;
             /** @description What that means. */
             state: components["schemas"]["State2"];
-            /**
-             * Format: uint
-             * @description Tokens.
-             */
+            /** Format: uint */
             tokens: number;
             /** @description What the caller should know. */
             warnings: string[];
@@ -7260,7 +7300,6 @@ export interface components {
             manifestId: string;
             /** @description Where the agent is to write, relative to the workspace root. */
             outputFile: string;
-            /** @description The prompt. */
             prompt: string;
             /** @description Digest of the prompt. */
             promptDigest: string;
@@ -7268,11 +7307,9 @@ export interface components {
             protocols: string[];
             /** @description Everything that went in. */
             receipt: components["schemas"]["Receipt"];
-            /** @description The skill. */
             skill: string;
             /** @description What chose it. */
             strategy: components["schemas"]["Strategy"];
-            /** @description The task. */
             taskId: string;
             /** @description Estimated cost. */
             tokenEstimate: components["schemas"]["TokenEstimate"];
@@ -7296,7 +7333,6 @@ export interface components {
             options: unknown;
             /** @description How many tries there were, and how many said what they used. */
             reported: components["schemas"]["Reported"];
-            /** @description The run. */
             run: components["schemas"]["RunFull"];
             /** @description How many agents worked when. */
             running: components["schemas"]["Load"][];
@@ -7433,7 +7469,6 @@ export interface components {
             receipt: components["schemas"]["Receipt"];
             /** @description True when the same prompt comes out today. */
             reproduced: boolean;
-            /** @description The task. */
             taskId: string;
             /** @description When the output was last found to hold. */
             verifiedAt: string | null;
