@@ -86,7 +86,11 @@ impl Engine<'_> {
     }
 
     pub(super) fn tell_merged_before(&mut self, step: usize) {
-        let made = |trees: &Trees| trees.made(self.tasks[step], &self.run.started_at).ok()?;
+        let made = |trees: &Trees| {
+            trees
+                .find_merge(self.tasks[step], &self.run.started_at)
+                .ok()?
+        };
         if let Some(commit) = self.trees.as_ref().and_then(made) {
             self.tell_merged(step, Some(commit));
         }
@@ -171,14 +175,14 @@ impl Engine<'_> {
         Ok(Brought::Home(commit, Box::new(done)))
     }
 
-    /// Takes back the merges of a step in this run, which were not proven in the workspace. Returns the commit of
+    /// Undoes the merges of a step in this run, which were not proven in the workspace. Returns the commit of
     /// one that cannot be taken back.
     pub(super) fn take_back_unproven(&self, id: TaskId) -> Result<Option<String>> {
         let Some(trees) = &self.trees else {
             return Ok(None);
         };
         signals::shield(|| {
-            while let Some(commit) = trees.made(id, &self.run.started_at)? {
+            while let Some(commit) = trees.find_merge(id, &self.run.started_at)? {
                 if !take_back_merge(trees, &commit)? {
                     return Ok(Some(commit));
                 }

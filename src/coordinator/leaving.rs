@@ -99,7 +99,7 @@ fn kept_on(trees: &Trees, branch: String, told: Told) -> Told {
     }
 }
 
-/// Removes the worktrees of a dead process. Reports of tasks that nobody holds are copied to the workspace;
+/// Removes the worktrees of a dead process. Reports of tasks without a holder are copied to the workspace;
 /// everything else stays on branches. Returns events about changed outputs, kept worktrees and unreported
 /// branches.
 pub(super) fn swept(context: &mut Context, trees: &Trees, board: &Board) -> Result<Vec<Told>> {
@@ -131,7 +131,7 @@ pub(super) fn swept(context: &mut Context, trees: &Trees, board: &Board) -> Resu
     Ok(told)
 }
 
-/// Copies the reports of a worktree to the workspace if nobody holds its task, and adds errors about files
+/// Copies the reports of a worktree to the workspace if its task has no holder, and adds errors about files
 /// that were put aside.
 fn reported(
     context: &mut Context,

@@ -169,7 +169,7 @@ impl<'de> SeqAccess<'de> for Items {
     }
 }
 
-/// A value of which an object is read from an object only.
+/// A value whose objects are never read from lists.
 struct Strict(Value);
 
 impl<'de> Deserializer<'de> for Strict {

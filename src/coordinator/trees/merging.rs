@@ -75,7 +75,11 @@ impl Trees {
     }
 
     /// Finds the last merge of a task that this run made since a moment.
-    pub(in crate::coordinator) fn made(&self, task: TaskId, since: &str) -> Result<Option<String>> {
+    pub(in crate::coordinator) fn find_merge(
+        &self,
+        task: TaskId,
+        since: &str,
+    ) -> Result<Option<String>> {
         let since = format!("--since={since}");
         let trailer = format!("--grep=^{}$", self.trailer(task));
         let target = self.target()?;

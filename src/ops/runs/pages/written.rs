@@ -66,7 +66,7 @@ impl Written {
         self.ends.len() + usize::from(self.is_cut)
     }
 
-    /// Reads a line; none for the one that stands for all that are too many.
+    /// Reads a line; none for the line that replaces all over the maximum.
     pub(super) fn line(&mut self, n: usize) -> Result<Option<Vec<u8>>> {
         let (Some(end), Some(input)) = (self.ends.get(n), &mut self.input) else {
             return Ok(None);
