@@ -20,7 +20,7 @@ pub(in crate::coordinator) enum Merge {
 type Made = std::result::Result<String, String>;
 
 impl Trees {
-    /// Merges the branch of a worktree. The commit names its run and task, by which [`Trees::made`] finds it.
+    /// Merges the branch of a worktree. The commit names its run and task, by which [`Trees::find_merge`] finds it.
     pub(in crate::coordinator) fn merge(&self, tree: &Tree, message: &str) -> Result<Merge> {
         let branch = format!("refs/heads/{}", tree.branch);
         for _ in 0..ROUNDS {
