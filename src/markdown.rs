@@ -29,6 +29,9 @@ pub(crate) struct Section<'a> {
 /// code, escaped, or not closed in its paragraph.
 pub(crate) fn remove_comments(text: &str) -> String {
     let text = readable(text.trim_start_matches('\u{feff}'));
+    if !text.contains(OPEN) {
+        return text.to_string();
+    }
     let mut visible = String::with_capacity(text.len());
     let mut end = 0;
     for comment in comments(text) {
@@ -145,12 +148,15 @@ fn says_something(event: &Event<'_>) -> bool {
 
 /// Returns a text up to the first line whose marks take more than `MARKS_MAX`.
 fn readable(text: &str) -> &str {
-    let lines = text.split_inclusive(['\n', '\r']);
-    let end = lines
-        .take_while(|line| !is_too_deep(line))
-        .map(str::len)
-        .sum();
-    &text[..end]
+    let mut start = 0;
+    let ends = memchr::memchr2_iter(b'\n', b'\r', text.as_bytes()).map(|at| at + 1);
+    for end in ends.chain([text.len()]) {
+        if is_too_deep(&text[start..end]) {
+            return &text[..start];
+        }
+        start = end;
+    }
+    text
 }
 
 fn is_too_deep(line: &str) -> bool {
