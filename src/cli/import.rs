@@ -10,7 +10,7 @@ use super::screen::{Screen, Tone, count};
 use crate::error::Result;
 use crate::ops::transfer::{self, Request};
 use crate::transfer::Format;
-use crate::transfer::report::{Report, Sample};
+use crate::transfer::report::{Renamed, Report, Sample};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -105,7 +105,7 @@ fn render(screen: &mut Screen, report: &Report, refused: bool) {
     screen.field("parents", listed(numbers));
     let renamed = match report.renamed.total {
         0 => String::new(),
-        total if report.format == Format::Cleo => format!("{total} were in use here and are new"),
+        total if report.format == Format::Cleo => format!("{total} changed"),
         total => format!("{total} could not be kept; cleo find finds tasks by them"),
     };
     screen.field("ids", renamed);
@@ -157,6 +157,15 @@ fn details(screen: &mut Screen, report: &Report) {
     list(screen, Tone::Warn, &report.changed, |changed| {
         (format!("{}: ", changed.id), changed.reason.clone())
     });
+    if report.format == Format::Cleo {
+        list(screen, Tone::Dim, &report.renamed, |renamed| {
+            let Renamed { from, to } = renamed;
+            (
+                format!("{from} is {to} here: "),
+                format!("{from} is another task"),
+            )
+        });
+    }
     list(screen, Tone::Dim, &report.replaced, |replaced| {
         (
             format!("{} updated: ", replaced.id),
