@@ -3,13 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use petgraph::graphmap::DiGraphMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Detail, Outcome, STEP, Usage};
 use crate::id::TaskId;
-use crate::task::graph::depths;
+use crate::task::graph::{Edges, depths};
 
 pub(crate) mod kind {
     /// The run began; tells its tasks, in order.
@@ -141,7 +140,7 @@ pub(crate) struct Planned {
 /// Returns the wave of each task, from 0: the one after its last dependency. Epics, on which nobody works,
 /// have none, nor do tasks in a cycle.
 pub(crate) fn waves(tasks: &[Planned]) -> BTreeMap<TaskId, usize> {
-    let mut graph = DiGraphMap::new();
+    let mut graph = Edges::default();
     for task in tasks {
         graph.add_node(task.task_id);
         for need in &task.needs {

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use foldhash::fast::RandomState;
 use serde_json::{Value, json};
 
 use super::plan::{Entry, Plan};
@@ -26,7 +27,7 @@ impl Plan {
     /// Finds the groups of tasks that wait for each other: for what they depend on and, if `parts`,
     /// for their parts.
     fn find_circles(&self, parts: bool, tasks: &dyn Transaction) -> Result<Vec<Group>> {
-        let mut below: HashMap<TaskId, Vec<TaskId>> = HashMap::new();
+        let mut below: HashMap<TaskId, Vec<TaskId>, RandomState> = HashMap::default();
         for task in self.entries.iter().map(|entry| &entry.record.task) {
             if let Some(parent) = task.parent.filter(|_| parts) {
                 below.entry(parent).or_default().push(task.id);
@@ -52,18 +53,20 @@ impl Plan {
         Ok(groups)
     }
 
-    /// Refuses changes of references by which tasks would wait for each other.
-    pub(super) fn break_circles(&mut self, tasks: &dyn Transaction) -> Result<()> {
-        for round in 0.. {
+    /// Refuses changes of references by which tasks would wait for each other; returns whether some still do.
+    pub(super) fn break_circles(&mut self, tasks: &dyn Transaction) -> Result<bool> {
+        let mut round = 0;
+        loop {
+            let groups = self.find_circles(true, tasks)?;
             let mut is_broken = false;
-            for group in self.find_circles(true, tasks)? {
-                is_broken |= self.break_circle(&group, round > ROUNDS_MAX);
+            for group in &groups {
+                is_broken |= self.break_circle(group, round > ROUNDS_MAX);
             }
             if !is_broken {
-                break;
+                return Ok(!groups.is_empty());
             }
+            round += 1;
         }
-        Ok(())
     }
 
     /// Breaks a circle; returns `false` for one that consists of new tasks, or that was here before. Known
@@ -94,8 +97,9 @@ impl Plan {
         false
     }
 
-    /// Refuses parents by which tasks would be nested too deep, or be parts of themselves.
-    pub(super) fn limit_depth(&mut self, tasks: &dyn Transaction) -> Result<()> {
+    /// Refuses parents by which tasks would be nested too deep, or be parts of themselves; returns whether there
+    /// were any.
+    pub(super) fn limit_depth(&mut self, tasks: &dyn Transaction) -> Result<bool> {
         let mut deep = Vec::new();
         for at in 0..self.entries.len() {
             let above = self.above(self.entries[at].record.task.parent, tasks)?;
@@ -103,6 +107,7 @@ impl Plan {
                 deep.push(at);
             }
         }
+        let has_deep = !deep.is_empty();
         for at in deep {
             let entry = &mut self.entries[at];
             let before = entry.before.as_ref().map(|before| before.parent);
@@ -126,7 +131,7 @@ impl Plan {
                 }
             }
         }
-        Ok(())
+        Ok(has_deep)
     }
 
     /// Returns what a task with this parent is a part of, as far as tasks may be nested.

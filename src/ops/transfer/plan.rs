@@ -8,6 +8,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use foldhash::fast::RandomState;
 use serde_json::json;
 
 use super::versions::date;
@@ -31,7 +32,7 @@ pub(super) struct Plan {
     pub(super) report: Report,
     pub(super) entries: Vec<Entry>,
     /// Entries by their id here.
-    pub(super) places: HashMap<TaskId, usize>,
+    pub(super) places: HashMap<TaskId, usize, RandomState>,
     by_uid: HashMap<String, usize>,
     pub(super) by_key: HashMap<String, usize>,
     pub(super) aliases: HashMap<String, usize>,
@@ -60,7 +61,7 @@ impl Plan {
         let mut plan = Plan {
             report: reading.report,
             entries: Vec::with_capacity(reading.records.len()),
-            places: HashMap::new(),
+            places: HashMap::default(),
             by_uid: HashMap::new(),
             by_key: HashMap::new(),
             aliases: HashMap::new(),
@@ -164,15 +165,14 @@ impl Plan {
             }
             self.protect(at, tasks, now)?;
         }
-        if self.is_own() {
-            self.break_circles(tasks)?;
+        let mut is_waiting = !self.is_own() || self.break_circles(tasks)?;
+        if self.limit_depth(tasks)? && self.is_own() {
+            is_waiting = self.break_circles(tasks)?;
         }
-        self.limit_depth(tasks)?;
-        if self.is_own() {
-            self.break_circles(tasks)?;
+        if is_waiting {
+            self.refuse_circles(tasks)?;
+            self.part_from_whole(tasks)?;
         }
-        self.refuse_circles(tasks)?;
-        self.part_from_whole(tasks)?;
         self.keep_wholes_open(tasks)?;
         for task in self.entries.iter().map(|entry| &entry.record.task) {
             let counted = self.report.by_status.entry(task.status.word());

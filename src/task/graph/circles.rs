@@ -4,12 +4,17 @@ use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use std::iter::once;
 
+use foldhash::fast::RandomState;
+use petgraph::Directed;
 use petgraph::Direction::Incoming;
 use petgraph::algo::{astar, kosaraju_scc};
-use petgraph::graphmap::{DiGraphMap, NodeTrait};
+use petgraph::graphmap::{GraphMap, NodeTrait};
+
+/// What waits for what, or comes before it.
+pub(crate) type Edges<T> = GraphMap<T, (), Directed, RandomState>;
 
 /// Returns the groups of nodes that can all reach each other.
-pub(crate) fn in_circles<T: NodeTrait>(graph: &DiGraphMap<T, ()>) -> Vec<Vec<T>> {
+pub(crate) fn in_circles<T: NodeTrait>(graph: &Edges<T>) -> Vec<Vec<T>> {
     // Not Tarjan's algorithm, which petgraph writes as a recursion: a chain of tasks may be long.
     let parts = kosaraju_scc(graph).into_iter();
     parts
@@ -21,9 +26,9 @@ pub(crate) fn in_circles<T: NodeTrait>(graph: &DiGraphMap<T, ()>) -> Vec<Vec<T>>
 pub(crate) fn reachable<T: NodeTrait + Hash, E>(
     roots: impl IntoIterator<Item = T>,
     mut next: impl FnMut(T) -> Result<Vec<T>, E>,
-) -> Result<DiGraphMap<T, ()>, E> {
-    let (mut graph, mut open) = (DiGraphMap::new(), Vec::from_iter(roots));
-    let mut asked = HashSet::new();
+) -> Result<Edges<T>, E> {
+    let (mut graph, mut open) = (Edges::default(), Vec::from_iter(roots));
+    let mut asked: HashSet<T, RandomState> = HashSet::default();
     while let Some(one) = open.pop() {
         if asked.insert(one) {
             for need in next(one)? {
@@ -61,7 +66,7 @@ pub(crate) fn circle<T: NodeTrait + Hash, E>(
 /// Returns the weight of the heaviest chain before each node, along edges from what comes first. What is in a
 /// circle, or waits for one, has none.
 pub(crate) fn depths<T: NodeTrait + Hash>(
-    graph: &DiGraphMap<T, ()>,
+    graph: &Edges<T>,
     weight: impl Fn(T) -> usize,
 ) -> HashMap<T, usize> {
     let mut depths: HashMap<T, usize> = HashMap::new();
