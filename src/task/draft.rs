@@ -85,7 +85,7 @@ impl<'de> Deserialize<'de> for Reference {
 // A doc comment would become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Args, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct Draft {
     /// One line that leads with its verb
     #[arg(
@@ -181,6 +181,10 @@ impl Draft {
     /// Reads a draft from the text of a JSON object. An unknown field is refused with the nearest
     /// known one, a wrong value with the name of its field.
     pub(crate) fn from_json(text: &[u8]) -> Result<Draft> {
+        if let Ok(draft) = serde_json::from_slice(text) {
+            return Ok(draft);
+        }
+        // Read once more, to say what is wrong.
         let Parts(parts) = serde_json::from_slice(text).map_err(|cause| {
             let what = without_place(&cause);
             match cause.classify() {

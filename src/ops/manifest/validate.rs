@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use indexmap::IndexSet;
 use serde::Serialize;
 
 use crate::error::{Code, Error, Result};
@@ -34,20 +35,24 @@ pub(crate) struct Validated {
 /// is valid.
 pub(crate) fn validate(context: &mut Context) -> Result<Validated> {
     let path = context.workspace.manifest()?;
-    let (mut entries, mut faults, mut named) = (0, Vec::new(), Vec::new());
+    let (mut entries, mut faults, mut naming) = (0, Vec::new(), Vec::new());
     log::scan(&path, |line| match line {
         Line::Faulty(faulty) => faults.push(faulty),
-        Line::Entry(_, draft) => {
+        Line::Entry(number, draft) => {
             entries += 1;
-            named.extend(draft.tasks().map(|(_, task)| task));
+            let tasks: Vec<TaskId> = draft.tasks().map(|(_, task)| task).collect();
+            let id = draft.id().filter(|_| !tasks.is_empty());
+            naming.extend(id.map(|id| (number, id.to_string(), tasks)));
         }
     })?;
-    let named: BTreeSet<TaskId> = named.into_iter().collect();
+    let named = naming.iter().flat_map(|(_, _, tasks)| tasks).copied();
+    let named: BTreeSet<TaskId> = named.collect();
     let missing = context.read(|transaction| transaction.missing(&named))?;
-    if !missing.is_empty() {
-        faults.extend(unknown_tasks(&path, &missing)?);
-        faults.sort_by_key(|fault: &Faulty| fault.line);
+    for (line, id, tasks) in naming {
+        let unknown = tasks.into_iter().filter(|task| missing.contains(task));
+        faults.extend(unknown_tasks(line, id, unknown.collect()));
     }
+    faults.sort_by_key(|fault: &Faulty| fault.line);
     Ok(Validated {
         entries,
         valid: faults.is_empty(),
@@ -56,30 +61,13 @@ pub(crate) fn validate(context: &mut Context) -> Result<Validated> {
     })
 }
 
-/// Names the entries with tasks that are not there. Few manifests have any, so only those are
-/// read once more.
-fn unknown_tasks(path: &Path, missing: &BTreeSet<TaskId>) -> Result<Vec<Faulty>> {
-    let mut faults = Vec::new();
-    log::scan(path, |line| {
-        let Line::Entry(number, draft) = line else {
-            return;
-        };
-        let mut unknown: Vec<TaskId> = Vec::new();
-        for (_, task) in draft.tasks().filter(|(_, task)| missing.contains(task)) {
-            if !unknown.contains(&task) {
-                unknown.push(task);
-            }
-        }
-        if !unknown.is_empty() {
-            let id = draft.id().unwrap_or_default().to_string();
-            let message = match unknown.as_slice() {
-                [one] => format!("{id} names {one}, which is no task"),
-                all => format!("{id} names {}, which are no tasks", id::list(all)),
-            };
-            faults.push(Faulty::new(number, Code::TaskNotFound, message, Some(id)));
-        }
-    })?;
-    Ok(faults)
+fn unknown_tasks(line: usize, id: String, unknown: IndexSet<TaskId>) -> Option<Faulty> {
+    let message = match Vec::from_iter(unknown).as_slice() {
+        [] => return None,
+        [one] => format!("{id} names {one}, which is no task"),
+        all => format!("{id} names {}, which are no tasks", id::list(all)),
+    };
+    Some(Faulty::new(line, Code::TaskNotFound, message, Some(id)))
 }
 
 /// The error for a manifest with faults. What is no entry can be moved out of it; an entry with faults
