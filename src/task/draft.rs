@@ -181,7 +181,10 @@ impl Draft {
     /// Reads a draft from the text of a JSON object. An unknown field is refused with the nearest
     /// known one, a wrong value with the name of its field.
     pub(crate) fn from_json(text: &[u8]) -> Result<Draft> {
-        if let Ok(draft) = serde_json::from_slice(text) {
+        // A list would be read as well, by the order of the fields.
+        if text.trim_ascii_start().starts_with(b"{")
+            && let Ok(draft) = serde_json::from_slice(text)
+        {
             return Ok(draft);
         }
         // Read once more, to say what is wrong.

@@ -27,13 +27,17 @@ pub(crate) fn patterns(texts: &[String]) -> Vec<Pattern> {
 }
 
 fn literal_prefix(text: &str) -> String {
+    let is_special = |byte: u8| matches!(byte, b'*' | b'?' | b'[' | b'{' | b'\\');
+    let literal = match text.bytes().position(is_special) {
+        Some(at) => &text[..memrchr(b'/', &text.as_bytes()[..at]).unwrap_or(0)],
+        None => text,
+    };
     let mut names: Vec<&str> = Vec::new();
-    for name in text.split('/') {
+    for name in literal.split('/') {
         match name {
             "" | "." => {}
             // It may lead anywhere.
             ".." => return String::new(),
-            name if name.contains(['*', '?', '[', '{', '\\']) => break,
             name => names.push(name),
         }
     }

@@ -54,12 +54,24 @@ pub(crate) enum Line<'a> {
 }
 
 /// Visits everything in the manifest in order. When an id stands twice, the first entry counts.
-pub(crate) fn scan(path: &Path, mut visit: impl FnMut(Line<'_>)) -> Result<()> {
+pub(crate) fn scan(path: &Path, visit: impl FnMut(Line<'_>)) -> Result<()> {
+    scan_lines(path, |_| true, visit)
+}
+
+/// Visits as [`scan`] does what stands in lines that pass: all lines of an id pass, or none.
+fn scan_lines(
+    path: &Path,
+    passes: impl Fn(&[u8]) -> bool,
+    mut visit: impl FnMut(Line<'_>),
+) -> Result<()> {
     let mut seen = Seen::default();
     each_line(path, |number, bytes| {
         let Some(bytes) = bytes else {
             return visit(Line::Faulty(line::too_long(number)));
         };
+        if !passes(bytes) {
+            return;
+        }
         line::items(number, bytes, &mut |item| {
             visit(match item {
                 Item::Entry(draft) => first(&mut seen, number, draft),

@@ -5,12 +5,15 @@ use std::path::Path;
 
 use memchr::memmem::{self, Finder};
 
-use super::{Line, each_line, scan};
+use super::{Line, each_line, scan, scan_lines};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::manifest::entry::{Entry, Status};
 use crate::manifest::line::{self, Item};
 use crate::manifest::rules::is_id;
+
+/// Entries of more tasks than these are sought by taking every line apart.
+const SOUGHT_MAX: usize = 8;
 
 /// Says whether a title or finding of an entry passes `is_wanted`.
 pub(crate) fn any_text(path: &Path, is_wanted: impl Fn(&str) -> bool) -> Result<bool> {
@@ -33,15 +36,53 @@ pub(crate) fn latest_for(
 ) -> Result<Latest> {
     let wanted: HashSet<TaskId> = tasks.iter().copied().collect();
     let mut latest = Latest::default();
-    scan(path, |line| {
+    let take = |line: Line<'_>| {
         if let Line::Entry(_, draft) = line
             && draft.tasks().any(|(_, task)| wanted.contains(&task))
             && let Ok(entry) = draft.entry()
         {
             latest.take(&entry, &wanted, &counts);
         }
-    })?;
+    };
+    if wanted.len() > SOUGHT_MAX {
+        scan(path, take)?;
+    } else {
+        let ids = ids_naming(path, &wanted)?;
+        scan_lines(path, |bytes| may_be(bytes, &ids), take)?;
+    }
     Ok(latest)
+}
+
+/// Collects the ids of entries that name one of a few tasks. Only lines that may do so are taken apart, which
+/// is a tenth of the work.
+fn ids_naming(path: &Path, wanted: &HashSet<TaskId>) -> Result<HashSet<String>> {
+    let ends: Vec<String> = wanted.iter().map(|task| format!("{}\"", task.0)).collect();
+    let ends: Vec<Finder<'_>> = ends.iter().map(|end| Finder::new(end.as_bytes())).collect();
+    let mut ids = HashSet::new();
+    each_line(path, |number, bytes| {
+        let may_name =
+            |bytes: &&[u8]| ends.iter().any(|end| end.find(bytes).is_some()) || has_escapes(bytes);
+        let Some(bytes) = bytes.filter(may_name) else {
+            return;
+        };
+        line::items(number, bytes, &mut |item| {
+            if let Item::Entry(draft) = item
+                && draft.tasks().any(|(_, task)| wanted.contains(&task))
+            {
+                ids.extend(draft.id().map(str::to_string));
+            }
+        });
+    })?;
+    Ok(ids)
+}
+
+fn may_be(bytes: &[u8], ids: &HashSet<String>) -> bool {
+    line::plain_id(bytes).is_none_or(|id| ids.contains(id))
+}
+
+/// Returns whether a line has escapes that can spell any character.
+fn has_escapes(bytes: &[u8]) -> bool {
+    memmem::find(bytes, b"\\u").is_some()
 }
 
 /// The last entry of each task.
@@ -132,8 +173,7 @@ pub(crate) fn taken(path: &Path, date: &str) -> Result<Taken> {
         if memmem::find(bytes, date.as_bytes()).is_some() {
             taken.take(bytes, &id, &file);
         }
-        // An escape can spell any character.
-        if memmem::find(bytes, b"\\u").is_some() {
+        if has_escapes(bytes) {
             line::items(number, bytes, &mut |item| {
                 if let Item::Entry(draft) = item {
                     let names = ["id", "file"].map(|name| draft.text(name).unwrap_or_default());
