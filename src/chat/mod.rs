@@ -2,9 +2,16 @@
 //! whole sentences, `model` reads what a language model makes of the rest, and `veto` refuses what neither
 //! may mean. Each of them makes a [`Call`], which `ops::chat` carries out. Rules: chat notes, 2.2 to 2.6.
 
+/// Declares a pattern that is compiled when it is first used.
+macro_rules! pattern {
+    ($name:ident, $pattern:expr) => {
+        static $name: std::sync::LazyLock<Option<regex::Regex>> =
+            std::sync::LazyLock::new(|| regex::Regex::new(&$pattern).ok());
+    };
+}
+
 pub(crate) mod answer;
 mod grammar;
-mod kind;
 pub(crate) mod model;
 pub(crate) mod pending;
 pub(crate) mod record;
@@ -54,7 +61,6 @@ macro_rules! tools {
                 match self { $(Tool::$variant => $writes,)+ }
             }
 
-            /// Whether it is given something under a name.
             pub(crate) fn takes(self, name: &str) -> bool {
                 contains_word(match self { $(Tool::$variant => $takes,)+ }, name)
             }
@@ -65,15 +71,15 @@ macro_rules! tools {
 tools! {
     GetClientDesign = "getClientDesign", false, "clientId";
     GetQa = "getQAForClient", false, "clientId";
-    UpdateDesign = "updateDesign", true, "clientId designUpdates";
-    GetComponent = "getComponent", false, "clientId componentId criteria";
-    UpdateComponent = "updateComponent", true, "clientId componentId criteria updates value";
-    AddComponent = "addComponent", true, "clientId componentId updates";
-    DeleteComponent = "deleteComponent", true, "clientId componentId criteria";
-    AddSecurityGroup = "addSecurityGroup", true, "clientId componentId criteria security_group_title";
+    UpdateDesign = "updateDesign", true, "clientId|designUpdates";
+    GetComponent = "getComponent", false, "clientId|componentId|criteria";
+    UpdateComponent = "updateComponent", true, "clientId|componentId|criteria|updates";
+    AddComponent = "addComponent", true, "clientId|componentId|updates";
+    DeleteComponent = "deleteComponent", true, "clientId|componentId|criteria";
+    AddSecurityGroup = "addSecurityGroup", true, "clientId|componentId|criteria|security_group_title";
     RemoveSecurityGroup = "removeSecurityGroup", true,
-        "clientId componentId criteria security_group_title";
-    SearchComponent = "searchComponent", false, "clientId criteria";
+        "clientId|componentId|criteria|security_group_title";
+    SearchComponent = "searchComponent", false, "clientId|criteria";
 }
 
 impl Tool {
@@ -109,12 +115,9 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    pub(crate) fn new<const N: usize>(tool: Tool, args: [(&str, Value); N]) -> Call {
-        let args = args.map(|(key, value)| (key.to_string(), value));
-        Call {
-            tool,
-            args: Map::from_iter(args),
-        }
+    pub(crate) fn new(tool: Tool) -> Call {
+        let args = Map::new();
+        Call { tool, args }
     }
 
     pub(crate) fn has(&self, key: &str) -> bool {

@@ -4,11 +4,9 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::kind::is_hidden;
-use super::veto::{check_fields, check_ids, check_words};
-use super::vocabulary::{
-    COMPONENT, DESIGN, Field, by_key, component_key, component_type, elements, types,
-};
+use super::value::{brief, is_hidden};
+use super::veto::{check_fields, check_words};
+use super::vocabulary::{COMPONENT, DESIGN, Field, component_type, find_field, types};
 use super::{Call, Sentence, Tool};
 use crate::plan::message::unfenced;
 
@@ -18,13 +16,24 @@ pub(crate) type Advice = Result<Call, String>;
 /// Longest question of a model that is passed on, in characters.
 const ASK_MAX: usize = 300;
 
-/// The answer of a model.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Answer {
     tool: Option<Tool>,
-    args: Option<Map<String, Value>>,
+    args: Option<Args>,
     ask: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Args {
+    #[serde(rename = "clientId")]
+    client: Option<String>,
+    #[serde(rename = "componentId")]
+    component: Option<String>,
+    security_group_title: Option<String>,
+    criteria: Option<Vec<Pair>>,
+    updates: Option<Vec<Pair>>,
 }
 
 #[derive(Deserialize)]
@@ -35,35 +44,37 @@ struct Pair {
 }
 
 pub(crate) fn schema() -> Value {
+    let object = |kind: Value, properties: Value| {
+        let names: Vec<&String> = properties
+            .as_object()
+            .into_iter()
+            .flat_map(Map::keys)
+            .collect();
+        json!({
+            "type": kind, "required": names, "additionalProperties": false, "properties": properties,
+        })
+    };
     let text = json!({"type": ["string", "null"]});
-    let pairs = json!({"type": ["array", "null"], "items": {
-        "type": "object", "required": ["field", "value"], "additionalProperties": false,
-        "properties": {"field": {"type": "string"}, "value": {"type": "string"}},
-    }});
-    let tools = Tool::ALL.iter().map(|tool| tool.name().into());
-    let tools: Vec<Value> = tools.chain([Value::Null]).collect();
+    let pair = json!({"field": {"type": "string"}, "value": {"type": "string"}});
+    let pairs = json!({"type": ["array", "null"], "items": object("object".into(), pair)});
     let args = json!({
-        "clientId": text, "componentId": text, "criteria": pairs, "updates": pairs,
-        "security_group_title": text,
+        "clientId": text, "componentId": text, "security_group_title": text, "criteria": pairs,
+        "updates": pairs,
     });
-    let names: Vec<&String> = args.as_object().into_iter().flat_map(Map::keys).collect();
-    json!({
-        "type": "object", "required": ["tool", "args", "ask"], "additionalProperties": false,
-        "properties": {
-            "tool": {"type": ["string", "null"], "enum": tools},
-            "args": {
-                "type": ["object", "null"], "required": names, "additionalProperties": false,
-                "properties": args,
-            },
-            "ask": text,
-        },
-    })
+    let tools: Vec<Option<Tool>> = Tool::ALL.iter().copied().map(Some).chain([None]).collect();
+    let answer = json!({
+        "tool": {"type": ["string", "null"], "enum": tools},
+        "args": object(json!(["object", "null"]), args),
+        "ask": text,
+    });
+    object("object".into(), answer)
 }
 
 /// Tells the model what there is.
 pub(crate) fn prompt(client: Option<&str>) -> String {
-    let elements = DESIGN.iter().filter(|field| field.is_offered);
-    let elements = elements.map(|field| format!("{} ({})", field.key, field.kind));
+    let elements = DESIGN
+        .iter()
+        .map(|field| format!("{} ({})", field.key, field.kind));
     let elements = elements.collect::<Vec<_>>().join(", ");
     let fields = COMPONENT.iter().filter(|field| !field.is_protected());
     let fields: Vec<&str> = fields.flat_map(Field::names).collect();
@@ -100,37 +111,33 @@ pub(crate) fn read(answer: &str, message: &str, client: Option<&str>) -> Result<
     let sentence = Sentence::read(message);
     let named = sentence.client().or(client);
     let call = make_call(tool, answer.args.unwrap_or_default(), named)?;
-    let checked = check_fields(&call)
-        .and_then(|()| check_ids(&call, &sentence, client))
-        .and_then(|()| match tool.can_write() {
-            true => check_words(&call, &sentence),
-            false => Ok(()),
-        });
+    let unsure = |what: String| format!("I am not sure about \"{}\" here", brief(&what));
+    let checked =
+        check_fields(&call).and_then(|()| check_words(&call, &sentence, client).map_err(unsure));
     let why = |why: String| format!("I did not understand that: {}. ", visible(&why));
     Ok(checked.map(|()| call).map_err(why))
 }
 
 /// Makes a call under the keys that tools take. Its client is settled now, because the conversation may be
 /// about another one by the time at which the call is carried out.
-fn make_call(tool: Tool, args: Map<String, Value>, client: Option<&str>) -> Result<Call, String> {
-    let mut call = Call::new(tool, []);
+fn make_call(tool: Tool, args: Args, client: Option<&str>) -> Result<Call, String> {
+    let mut call = Call::new(tool);
     if let Some(client) = client {
         call.set("clientId", client);
     }
-    for (name, value) in args {
-        let (key, value) = match (name.as_str(), value) {
-            (_, Value::Null) => continue,
-            (_, Value::Array(pairs)) if pairs.is_empty() => continue,
-            ("updates", pairs) => (tool.updates(), read_pairs(tool.fields(), pairs)?),
-            ("criteria", pairs) => ("criteria", read_pairs(COMPONENT, pairs)?),
-            (
-                key @ ("clientId" | "componentId" | "security_group_title"),
-                text @ Value::String(_),
-            ) => (key, text),
-            _ => ("", Value::Null),
-        };
+    for (key, value) in [
+        ("clientId", args.client.map(Value::from)),
+        ("componentId", args.component.map(Value::from)),
+        (
+            "security_group_title",
+            args.security_group_title.map(Value::from),
+        ),
+        ("criteria", read_pairs(COMPONENT, args.criteria)),
+        (tool.updates(), read_pairs(tool.fields(), args.updates)),
+    ] {
+        let Some(value) = value else { continue };
         if !tool.takes(key) {
-            return Err(visible(&format!("it gave {name} to {}", tool.name())));
+            return Err(format!("it gave {key} to {}", tool.name()));
         }
         call.set(key, value);
     }
@@ -141,22 +148,18 @@ fn make_call(tool: Tool, args: Map<String, Value>, client: Option<&str>) -> Resu
 }
 
 /// Reads what people call fields, and values; what is none stays as it is, to be refused.
-fn read_pairs(fields: &'static [Field], pairs: Value) -> Result<Value, String> {
+fn read_pairs(fields: &'static [Field], pairs: Option<Vec<Pair>>) -> Option<Value> {
     let read = |Pair { field: name, value }: Pair| {
-        let key = match std::ptr::eq(fields, DESIGN) {
-            true => elements(&name).first().map(|field| field.key),
-            false => component_key(&name),
-        };
-        let key = key.map_or(name, String::from);
-        let read = match by_key(fields, &key) {
-            Some(field) if key != "component_type" => field.kind.read(&value.as_str().into()),
-            _ => component_type(&value.to_lowercase()).map(Value::from),
-        };
+        let field = find_field(fields, &name);
+        let read = field.and_then(|field| match field.key {
+            "component_type" => component_type(&value.to_lowercase()).map(Value::from),
+            _ => field.kind.read(&value.as_str().into()),
+        });
+        let key = field.map_or(name, |field| field.key.to_string());
         (key, read.unwrap_or(value.into()))
     };
-    let pairs: Vec<Pair> = serde_json::from_value(pairs)
-        .map_err(|fault| visible(&format!("it gave fields in another form: {fault}")))?;
-    Ok(Map::from_iter(pairs.into_iter().map(read)).into())
+    let pairs = pairs.filter(|pairs| !pairs.is_empty())?;
+    Some(Map::from_iter(pairs.into_iter().map(read)).into())
 }
 
 /// Leaves out what is not seen.

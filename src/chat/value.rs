@@ -1,35 +1,151 @@
-//! Values and keys from strangers: which keys there are, and how a change goes into a record. Agents ask
-//! before they offer a change, tools when they make it.
+//! Values from strangers: what a field can be, and how changes go into a record. Agents ask before they
+//! offer a change, tools when they make it.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::Tool;
-use super::kind::Kind;
-use super::vocabulary::{COMPONENT, DESIGN, Field, by_key};
+use super::vocabulary::{COMPONENT, DESIGN, Field, contains_word, find_field};
+use super::{Call, Tool};
 use crate::error::{Code, Error, Result};
+
+/// Longest text, address and name, in characters.
+const TEXT_MAX: usize = 10_000;
+const ADDRESS_MAX: usize = 2_000;
+const NAME_MAX: usize = 100;
+
+/// The basic colours of CSS.
+const COLORS: &str = "aqua|black|blue|fuchsia|gray|green|grey|lime|maroon|navy|olive|orange|purple|red|\
+    silver|teal|transparent|white|yellow";
+
+/// What a field can be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    Options(&'static [&'static str]),
+    /// `#RRGGBB`, `#RGB` or the name of a colour.
+    Color,
+    /// A line of text.
+    Text,
+    /// A short text, such as the name of a font.
+    Name,
+    /// Where a link leads: an address or a path, without blanks.
+    Address,
+    Flag,
+    /// A whole number.
+    Number,
+    /// A date or a time.
+    Moment,
+    /// What nothing changes.
+    Protected,
+}
+
+impl Kind {
+    /// Reads a value and writes it in its one form; none when the field cannot be that.
+    pub(crate) fn read(self, value: &Value) -> Option<Value> {
+        let text = match value {
+            Value::String(text) => text.trim().to_string(),
+            Value::Bool(_) | Value::Number(_) => value.to_string(),
+            _ => return None,
+        };
+        if text.contains(is_hidden) || !text.is_empty() && text.chars().all(is_blank) {
+            return None;
+        }
+        let (word, length) = (text.to_lowercase(), text.chars().count());
+        let is_fitting = match self {
+            Kind::Options(options) => {
+                let joined = word.replace([' ', '_'], "-");
+                return options.iter().find(|it| **it == joined).map(|it| json!(it));
+            }
+            Kind::Flag => {
+                return match word.as_str() {
+                    "true" | "yes" | "on" | "1" => Some(true.into()),
+                    "false" | "no" | "off" | "0" => Some(false.into()),
+                    _ => None,
+                };
+            }
+            Kind::Number => return word.parse::<i64>().ok().map(Value::from),
+            Kind::Moment => return crate::clock::parse_moment(&text).map(Value::from),
+            Kind::Protected => false,
+            Kind::Color => is_color(&word),
+            Kind::Text => length <= TEXT_MAX,
+            Kind::Name => (1..=NAME_MAX).contains(&length),
+            Kind::Address => length <= ADDRESS_MAX && is_address(&text),
+        };
+        is_fitting.then(|| text.into())
+    }
+}
+
+impl std::fmt::Display for Kind {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Kind::Options(options) => out.write_str(&options.join(", ")),
+            Kind::Color => out.write_str("a color such as #336699 or navy"),
+            Kind::Text => write!(out, "a line of text of at most {TEXT_MAX} characters"),
+            Kind::Name => write!(out, "a name of at most {NAME_MAX} characters"),
+            Kind::Address => write!(
+                out,
+                "an address without blanks (http, https, mailto or a path) of at most {ADDRESS_MAX} characters"
+            ),
+            Kind::Flag => out.write_str("true or false"),
+            Kind::Number => out.write_str("a whole number"),
+            Kind::Moment => out.write_str("a date such as 2026-01-26"),
+            Kind::Protected => out.write_str("nothing else"),
+        }
+    }
+}
+
+/// Whether a character is not seen itself, but changes how others are: a control or a direction.
+pub(super) fn is_hidden(c: char) -> bool {
+    let directions = ['\u{61c}', '\u{200b}', '\u{200e}', '\u{200f}', '\u{feff}'];
+    let is_direction = matches!(c, '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}');
+    c.is_control() || is_direction || directions.contains(&c)
+}
+
+fn is_blank(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '\u{ad}' | '\u{34f}' | '\u{200c}' | '\u{200d}')
+}
+
+/// Whether a text is an address of the web or of a mailbox, or a path.
+fn is_address(text: &str) -> bool {
+    let lead = text.split(['/', '?', '#']).next().unwrap_or_default();
+    let is_known = |scheme: &str| {
+        let known = ["http", "https", "mailto"];
+        known.iter().any(|it| it.eq_ignore_ascii_case(scheme))
+    };
+    !text.contains(|c: char| c.is_whitespace() || c == '\\')
+        && (lead.split_once(':')).is_none_or(|(scheme, _)| is_known(scheme))
+}
+
+fn is_color(word: &str) -> bool {
+    match word.strip_prefix('#') {
+        Some(digits) => {
+            matches!(digits.len(), 3 | 6) && digits.bytes().all(|c| c.is_ascii_hexdigit())
+        }
+        None => contains_word(COLORS, word),
+    }
+}
 
 /// Fields with their new values.
 pub(crate) type Changes = Vec<(&'static Field, Value)>;
 
-/// Why changes cannot be made.
-#[derive(Debug)]
-pub(crate) struct Rejection {
-    pub(crate) error: String,
-    /// Keys that cannot be changed.
-    pub(crate) keys: Vec<String>,
+/// Checks the changes of a call.
+pub(crate) fn check_changes(call: &Call) -> std::result::Result<Changes, Value> {
+    let mut updates = call.object(call.tool.updates());
+    if call.tool == Tool::AddComponent {
+        updates.remove("component_type");
+    }
+    check_values(call.tool, updates)
 }
 
-/// Checks changes: `{"props": {"title": …}}` as well as `{"props.title": …}`. With one that is wrong all are
-/// refused, so that nothing is done in part.
-pub(crate) fn check_changes(
+/// Checks fields and values: `{"props": {"title": …}}` as well as `{"props.title": …}`. With one that is
+/// wrong all are refused, so that nothing is done in part; the error is the result of the tool.
+pub(crate) fn check_values(
     tool: Tool,
-    updates: &Value,
-) -> std::result::Result<Changes, Rejection> {
+    values: Map<String, Value>,
+) -> std::result::Result<Changes, Value> {
     let (mut changes, mut faults, mut keys) = (Vec::new(), Vec::new(), Vec::new());
-    for (key, value) in flatten(updates) {
-        match by_key(tool.fields(), &key).filter(|field| !field.is_protected()) {
+    for (key, value) in flatten(&values.into()) {
+        match find_field(tool.fields(), &key).filter(|field| !field.is_protected()) {
             Some(field) => match field.kind.read(value) {
                 Some(value) => changes.push((field, value)),
                 None => faults.push(fault(field, value)),
@@ -43,7 +159,7 @@ pub(crate) fn check_changes(
     let error = faults.join("; ");
     match error.is_empty() {
         true => Ok(changes),
-        false => Err(Rejection { error, keys }),
+        false => Err(json!({ "success": false, "error": error, "rejectedFields": keys })),
     }
 }
 
@@ -59,26 +175,17 @@ pub(crate) fn change<T: Serialize + DeserializeOwned>(record: &T, changes: &Chan
 
 /// Says why a tool does not change what is under a key.
 pub(super) fn rejection(tool: Tool, key: &str) -> String {
-    match (by_key(tool.fields(), key), tool) {
-        (Some(_), _) => format!("{} is protected and cannot be changed", brief(key)),
-        (None, Tool::UpdateDesign) => format!("{} is no field of a design", brief(key)),
-        (None, _) => format!("{} is no field of a component", brief(key)),
-    }
+    let what = match (find_field(tool.fields(), key), tool) {
+        (Some(_), _) => "protected and cannot be changed",
+        (None, Tool::UpdateDesign) => "no field of a design",
+        (None, _) => "no field of a component",
+    };
+    format!("{} is {what}", brief(key))
 }
 
 fn fault(field: &Field, value: &Value) -> String {
     let (label, kind, value) = (field.label(), field.kind, brief(&plain(value)));
     format!("{label} cannot be `{value}`; allowed: {kind}")
-}
-
-/// Returns the fault of the first field of a record whose option is unknown.
-pub(crate) fn find_odd(fields: &'static [Field], record: &impl Serialize) -> Option<String> {
-    let record = json!(record);
-    fields.iter().find_map(|field| {
-        let value = get(&record, field.path).filter(|value| !value.is_null())?;
-        let is_odd = matches!(field.kind, Kind::Options(_)) && field.kind.read(value).is_none();
-        is_odd.then(|| fault(field, value))
-    })
 }
 
 /// Returns the values in an object and in those in it, each with its path.
@@ -122,10 +229,10 @@ fn set(record: &mut Value, path: &str, value: Value) {
     *place = value;
 }
 
-/// Returns what people call the field at a path: its own last name, if it is none that is known.
+/// Returns what people call the field at a path or under a key; the last part of one that is not known.
 pub(crate) fn label(path: &str) -> String {
     let mut fields = DESIGN.iter().chain(COMPONENT);
-    let known = fields.find(|field| field.path == path);
+    let known = fields.find(|field| field.path == path || field.key == path);
     let last = || path.rsplit('.').next().unwrap_or(path).replace('_', " ");
     known.map_or_else(last, |field| field.label().to_string())
 }
@@ -174,7 +281,7 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(
-                by_key(DESIGN, key).map(|field| field.key),
+                find_field(DESIGN, key).map(|field| field.key),
                 expected,
                 "{key}"
             );
@@ -193,7 +300,7 @@ mod tests {
             "props": {"caption": "c"}, "props.title": "b", "is_blur": "true",
             "manual_edits.properties.radius": "full",
         });
-        let changes = check_changes(Tool::UpdateComponent, &updates).unwrap();
+        let changes = check_values(Tool::UpdateComponent, object(updates.clone())).unwrap();
         let changed = change(&component, &changes).unwrap();
         let props = json!({"title": "b", "icon": "star", "caption": "c"});
         assert_eq!(changed.props, object(props));
@@ -204,8 +311,11 @@ mod tests {
         for key in ["component_type", "props.icon", "record"] {
             updates[key] = json!("x");
         }
-        let rejection = check_changes(Tool::UpdateComponent, &updates).unwrap_err();
-        assert_eq!(rejection.keys, ["component_type", "props.icon", "record"]);
+        let rejection = check_values(Tool::UpdateComponent, object(updates.clone())).unwrap_err();
+        assert_eq!(
+            rejection["rejectedFields"],
+            json!(["component_type", "props.icon", "record"])
+        );
     }
 
     #[test]
@@ -216,12 +326,51 @@ mod tests {
             ..Design::default()
         };
         let mut updates = json!({"button_radius": "FULL"});
-        let changes = check_changes(Tool::UpdateDesign, &updates).unwrap();
+        let changes = check_values(Tool::UpdateDesign, object(updates.clone())).unwrap();
         let changed = change(&design, &changes).unwrap();
         let button = json!({"style": "solid", "radius": "full"});
         assert_eq!(changed.button_design, object(button));
         updates["hover"] = json!("x");
-        let rejection = check_changes(Tool::UpdateDesign, &updates).unwrap_err();
-        assert_eq!(rejection.keys, ["hover"]);
+        let rejection = check_values(Tool::UpdateDesign, object(updates.clone())).unwrap_err();
+        assert_eq!(rejection["rejectedFields"], json!(["hover"]));
+    }
+
+    #[test]
+    fn values_are_those_that_are_allowed() {
+        let styles = Kind::Options(&["solid", "soft-shadow"]);
+        for (kind, value, expected) in [
+            (styles, json!("Soft Shadow"), Some(json!("soft-shadow"))),
+            (styles, json!("hard-shadow"), None),
+            (styles, json!(["solid"]), None),
+            (Kind::Color, json!("#1f3A5f"), Some(json!("#1f3A5f"))),
+            (Kind::Color, json!("#12"), None),
+            (Kind::Color, json!("url(x)"), None),
+            (Kind::Color, json!("Navy"), Some(json!("Navy"))),
+            (Kind::Color, json!("gradient"), None),
+            (Kind::Color, json!("red blue"), None),
+            (Kind::Flag, json!("Yes"), Some(json!(true))),
+            (Kind::Flag, json!(false), Some(json!(false))),
+            (Kind::Flag, json!("maybe"), None),
+            (Kind::Number, json!("3"), Some(json!(3))),
+            (Kind::Number, json!("3.5"), None),
+            (Kind::Name, json!("a\nb"), None),
+            (Kind::Text, json!("a\nb"), None),
+            (Kind::Text, json!("a\u{1b}[31m"), None),
+            (Kind::Text, json!("\u{202e}evil"), None),
+            (Kind::Text, json!("\u{200b}"), None),
+            (Kind::Text, json!("\u{200d}"), None),
+            (Kind::Address, json!("javascript:alert(1)"), None),
+            (Kind::Address, json!("JavaScript:alert(1)//x"), None),
+            (Kind::Address, json!("/a?b=c:d"), Some(json!("/a?b=c:d"))),
+            (
+                Kind::Address,
+                json!("mailto:a@b.c"),
+                Some(json!("mailto:a@b.c")),
+            ),
+            (Kind::Text, json!("x".repeat(TEXT_MAX + 1)), None),
+            (Kind::Text, json!(null), None),
+        ] {
+            assert_eq!(kind.read(&value), expected, "{kind}: {value}");
+        }
     }
 }

@@ -123,13 +123,7 @@ fn the_client_of_a_conversation_that_the_caller_holds_is_known() {
     say(&world, "c2", "show me my design for client 7");
     let told = say_holding(&world, "show me my design", "c2", held);
     assert_eq!(data(&told)["tool_calls"][0]["args"]["clientId"], "7");
-    let long = vec![json!({"content": "x"}); 1_001];
-    for conversation in [
-        json!(long),
-        json!([7]),
-        json!([{"role": "user"}]),
-        json!("x"),
-    ] {
+    for conversation in [json!([7]), json!([{"role": "user"}]), json!("x")] {
         let held = json!({"conversation": conversation});
         let told = say_holding(&world, "hello", "c3", held).with(400);
         assert_eq!(told["response"]["status"], "error");

@@ -4,17 +4,14 @@
 use std::collections::HashSet;
 
 use serde::Deserialize;
-use serde_json::Value;
 
 use super::Talk;
-use crate::chat::record::ID_MAX;
 use crate::chat::value::brief;
-use crate::chat::{Call, Pending, PendingKind, Sentence, Tool};
+use crate::chat::{Pending, PendingKind, Sentence, Tool};
 use crate::clock::parse_moment;
 use crate::error::{Code, Error, Result};
-use crate::task::rules::TEXT_MAX;
 
-/// Most messages of a conversation that are taken.
+/// Most messages of a conversation that are read, from the last one back.
 const REMARKS_MAX: usize = 1_000;
 
 /// A message of a conversation.
@@ -38,19 +35,9 @@ pub(crate) struct Held {
 impl Talk<'_> {
     /// Adds to what is remembered of a conversation what the caller holds of it and is not remembered.
     pub(super) fn join(&mut self, held: &Held) -> Result<()> {
-        let remarks = &held.conversation;
-        if remarks.len() > REMARKS_MAX {
-            let count = remarks.len();
-            let message =
-                format!("conversation: it has {count} messages; at most {REMARKS_MAX} are read");
-            return Err(Error::new(Code::InputInvalid, message));
-        }
-        if remarks.iter().any(|it| it.content.len() > TEXT_MAX) {
-            let message = format!("conversation: a message has more than {TEXT_MAX} bytes");
-            return Err(Error::new(Code::TextTooLong, message));
-        }
         let client = |remark: &Remark| Sentence::read(&remark.content).client().map(String::from);
-        let mut client = remarks.iter().rev().find_map(client);
+        let last = held.conversation.iter().rev().take(REMARKS_MAX);
+        let mut client = last.filter_map(client).next();
         if let (Some(pending), None) = (&held.pending, &self.chat.pending) {
             let since = read_moment("created_at", &pending.created_at)?;
             let until = read_moment("expires", &pending.expires)?;
@@ -72,11 +59,14 @@ impl Talk<'_> {
     fn take_back(&mut self, pending: &Pending) -> Result<()> {
         let (call, next) = (pending.call(), pending.next.clone());
         for call in [Some(&call), next.as_ref()].into_iter().flatten() {
-            check_args(call)?;
+            if let Some(name) = call.args.keys().find(|name| !call.tool.takes(name)) {
+                let (name, tool) = (brief(name), call.tool.name());
+                return Err(refuse(format!("{name} is not what {tool} is given")));
+            }
         }
         let is_choice = pending.kind == PendingKind::Select;
-        let chosen = [next.as_ref(), Some(&call).filter(|_| is_choice)];
-        if chosen.iter().flatten().any(|it| !it.tool.is_on_component()) {
+        let mut chosen = next.iter().chain(Some(&call).filter(|_| is_choice));
+        if chosen.any(|it| !it.tool.is_on_component()) {
             return Err(refuse("no component is chosen for that tool"));
         }
         if is_choice {
@@ -95,27 +85,6 @@ impl Talk<'_> {
             Some(error) => Err(refuse(error)),
             None => self.wait(call, Vec::new(), next),
         }
-    }
-}
-
-/// Refuses arguments that no tool has, or that are not what they have to be.
-fn check_args(call: &Call) -> Result<()> {
-    let fits = |name: &str, value: &Value| match name {
-        "clientId" | "componentId" => value.as_str().is_some_and(|id| {
-            // One digit more than any id has, as the chat writes those that are too long.
-            (1..=ID_MAX + 1).contains(&id.len()) && id.bytes().all(|c| c.is_ascii_digit())
-        }),
-        "criteria" | "updates" | "designUpdates" => value.is_object(),
-        _ => value.is_string(),
-    };
-    let mut args = call.args.iter();
-    if let Some((name, _)) = args.find(|(name, it)| !call.tool.takes(name) || !fits(name, it)) {
-        let (name, tool) = (brief(name), call.tool.name());
-        return Err(refuse(format!("{name} is not what {tool} is given")));
-    }
-    match call.has("clientId") {
-        true => Ok(()),
-        false => Err(refuse("clientId is required")),
     }
 }
 

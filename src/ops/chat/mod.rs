@@ -7,7 +7,6 @@ mod request;
 pub(crate) mod seed;
 mod tools;
 mod words;
-mod writes;
 
 use chrono::TimeDelta;
 use serde_json::{Value, json};

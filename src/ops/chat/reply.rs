@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::Talk;
 use super::tools::{Done, Stop};
-use super::words::{describe_call, describe_component, fill_forms, restate};
+use super::words::{describe_call, describe_changes, describe_component, fill_forms};
 use crate::chat::answer::Heard;
 use crate::chat::value::plain;
 use crate::chat::vocabulary::is_about_design;
@@ -20,11 +20,9 @@ impl Talk<'_> {
     /// Answers what was heard. What waited before is over, unless it is still to be answered.
     pub(super) fn answer(&mut self, heard: Heard) -> Result<()> {
         let (waited, question) = (self.chat.pending.take(), self.chat.question.take());
-        let expires = match (&waited, &question) {
-            (Some(pending), _) => Some(&pending.expires),
-            (None, question) => question.as_ref().map(|it| &it.expires),
-        };
-        let is_late = expires.is_some_and(|expires| *expires <= self.now);
+        let asked_until = question.as_ref().map(|question| &question.expires);
+        let until = waited.as_ref().map(|pending| &pending.expires);
+        let is_late = until.or(asked_until).is_some_and(|it| *it <= self.now);
         self.turn.settled = match &heard {
             _ if waited.is_none() => None,
             _ if is_late => Some(Settled::Expired),
@@ -38,16 +36,20 @@ impl Talk<'_> {
             self.chat.settled = Some(self.now.clone());
         }
         let live = waited.filter(|_| !is_late);
-        if let (Some(pending), Some(Settled::Dropped)) = (&live, self.turn.settled) {
-            let what = describe_call(&pending.call());
-            self.turn.reply = format!("I dropped what was waiting: {what}. Nothing was changed.\n");
-        } else if is_late {
-            let late =
-                "What waited for your answer waited too long and was dropped; please ask again.\n";
-            self.turn.reply = late.to_string();
-        } else if question.is_some() && !matches!(heard, Heard::Filled(_)) {
-            self.turn.reply = "I no longer wait for an answer.\n".to_string();
-        }
+        self.turn.reply = match (&live, self.turn.settled) {
+            (Some(pending), Some(Settled::Dropped)) => {
+                let what = describe_call(&pending.call());
+                format!("I dropped what was waiting: {what}. Nothing was changed.\n")
+            }
+            _ if is_late => {
+                "What waited for your answer waited too long and was dropped; please ask again.\n"
+                    .to_string()
+            }
+            _ if question.is_some() && !matches!(heard, Heard::Filled(_)) => {
+                "I no longer wait for an answer.\n".to_string()
+            }
+            _ => String::new(),
+        };
         let reason = match (&heard, self.said.advice) {
             (Heard::Request(_) | Heard::Client(_) | Heard::Help, _) => {
                 "a sentence that the chat knows"
@@ -84,17 +86,14 @@ impl Talk<'_> {
             (Heard::Chosen(call), _) => self.propose(call, false),
             (Heard::Filled(call) | Heard::Request(call), _) => self.carry_out(call),
             (Heard::Client(client), _) => {
-                self.say(format!("This is about client {client} now."))?;
+                let about = format!("This is about client {client} now.");
                 self.chat.client = Some(client);
-                self.say(" What would you like to see or change?")
+                self.say(about + " What would you like to see or change?")
             }
-            (Heard::Help, _) => {
-                let forms = fill_forms(self.transaction, self.chat.client.as_deref(), "")?;
-                self.say(format!(
-                    "I can show and change the design of a client, and list, show, add, change, delete and \
-                     secure its components. Say it like this:\n{forms}"
-                ))
-            }
+            (Heard::Help, _) => self.show_forms(
+                "I can show and change the design of a client, and list, show, add, change, delete and \
+                 secure its components. ",
+            ),
             (Heard::Unknown, _) => match self.said.advice {
                 Some(Ok(call)) => self.carry_out(call.clone()),
                 Some(Err(text)) => self.show_forms(text),
@@ -105,10 +104,9 @@ impl Talk<'_> {
     }
 
     fn show_forms(&mut self, why: &str) -> Done<()> {
-        let message = self.said.message;
-        let sentence = Sentence::read(message);
+        let sentence = Sentence::read(self.said.message);
         let client = sentence.client().or(self.chat.client.as_deref());
-        let forms = fill_forms(self.transaction, client, message)?;
+        let forms = fill_forms(self.transaction, client)?;
         self.say(format!(
             "{why}I do one thing at a time, for one client. Put a text in quotes if it is more than words, or \
              has a word such as \"and\" or the name of a field in it. Say it like this:\n{forms}"
@@ -125,19 +123,17 @@ impl Talk<'_> {
         let trial = self.try_out(&call)?;
         if trial.fault.is_none() && self.chat.shown.as_ref() != Some(&trial.digest) {
             self.say("It has changed since I asked you, so nothing was written.\n")?;
-            if call.tool == Tool::DeleteComponent {
-                let (client, id) = (call.text("clientId"), call.text("componentId"));
-                let there = json!(self.transaction.component(client, id)?);
-                self.say(describe_component(&there) + "\n")?;
-            }
-            let offered = self.offer(call);
+            let offered = match call.tool {
+                Tool::DeleteComponent => self.propose(call, false),
+                _ => self.offer(call),
+            };
             self.turn.settled = self.chat.pending.is_none().then_some(Settled::Dropped);
             return offered;
         }
         let result = self.use_tool(call.tool, &call)?;
         if call.tool == Tool::UpdateDesign {
-            let change = restate(&call);
-            return self.say(format!("Design updated successfully: {change}."));
+            let changes = describe_changes(&call);
+            return self.say(format!("Design updated successfully: {changes}."));
         }
         let left = match (result.get("is_secured"), result.get("component")) {
             (Some(is_secured), _) => format!(" (is_secured: {is_secured})"),
@@ -154,19 +150,15 @@ impl Talk<'_> {
 
     /// Says what is wrong with a call.
     pub(super) fn refuse(&mut self, call: &Call, error: &str) -> Stop {
-        let is_missing = |what: &str| error.starts_with(what) && error.contains("not found");
-        let lead = match is_missing("Component with ID") {
+        let lead = match error.starts_with("Component with ID") && error.contains("not found") {
             true => "The specified component was not found for your client. ",
             false => "",
-        };
-        let next = match is_missing("Security group") {
-            true => "name a security group of the client by its title.",
-            false => "say it again with what is allowed, or ask me to list your components.",
         };
         let (what, error) = (describe_call(call), error.trim_end_matches('.'));
         self.turn.agent = choose_agent(call);
         self.turn.reply += &format!(
-            "Understood: {what}.\nAction: none.\nResult: {lead}{error}. Nothing was changed.\nNext: {next}"
+            "Understood: {what}.\nAction: none.\nResult: {lead}{error}. Nothing was changed.\n\
+             Next: say it again with what is allowed, or ask me to list your components."
         );
         Stop::Refused(json!(error))
     }

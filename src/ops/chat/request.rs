@@ -6,21 +6,17 @@ use super::Talk;
 use super::reply::choose_agent;
 use super::tools::{Done, fault, run};
 use super::words::{
-    describe_answers, describe_call, describe_component, describe_criteria, describe_design, id_of,
-    menu, restate,
+    describe_answers, describe_call, describe_changes, describe_component, describe_criteria,
+    describe_design, id_of, menu,
 };
 use crate::chat::pending::Question;
-use crate::chat::record::Component;
-use crate::chat::value::{brief, flatten, get, label, nest, plain};
-use crate::chat::vocabulary::{contains_word, elements};
+use crate::chat::value::{brief, check_changes, get, label, nest, plain};
+use crate::chat::vocabulary::{Field, elements};
 use crate::chat::{
     Call, Called, Choosable, Difference, Pending, PendingKind, Tool, check_fields, text,
 };
 use crate::error::Result;
 use crate::id::digest;
-
-/// Where a new component is, which says nothing of what becomes of it.
-const PLACE: &str = "component_id client_id display_order component_type";
 
 /// What would come of a call that writes.
 pub(super) struct Trial {
@@ -98,10 +94,7 @@ impl Talk<'_> {
         let mut updates = Map::new();
         for (name, value) in call.object("designUpdates") {
             let fields = elements(&name);
-            let choice = fields.iter().zip(1..).map(|(field, at)| {
-                format!("{at}. {} ({}): {}\n", field.label(), field.path, field.kind)
-            });
-            let text = match fields[..] {
+            let question = match fields[..] {
                 [] => format!("I cannot change {}. {}", brief(&name), menu()),
                 [field] if value.is_null() => {
                     let (label, kind) = (field.label(), field.kind);
@@ -111,14 +104,18 @@ impl Talk<'_> {
                     updates.insert(field.key.to_string(), value);
                     continue;
                 }
-                [field, ..] => format!(
-                    "That can mean several fields of the design:\n{}Which one do you mean? Say for example: \
-                     change {} to …",
-                    choice.collect::<String>(),
-                    field.label()
-                ),
+                [first, ..] => {
+                    let choice = fields.iter().zip(1..).map(|(field, at)| {
+                        format!("{at}. {} ({}): {}\n", field.label(), field.path, field.kind)
+                    });
+                    let (choice, label) = (choice.collect::<String>(), first.label());
+                    format!(
+                        "That can mean several fields of the design:\n{choice}Which one do you mean? Say for \
+                         example: change {label} to …"
+                    )
+                }
             };
-            return self.say(text);
+            return self.say(question);
         }
         call.set("designUpdates", updates);
         self.offer(call)
@@ -131,16 +128,15 @@ impl Talk<'_> {
 
     /// Finds what a call describes: shows it, or carries the call on with it.
     fn search(&mut self, call: Call) -> Done<()> {
-        let criteria = call.object("criteria");
         let is_search = call.tool == Tool::SearchComponent;
-        if criteria.is_empty() && !is_search {
+        let is_described = !call.object("criteria").is_empty();
+        if !is_described && !is_search {
             return self.offer_all(call);
         }
-        let is_plain = criteria.is_empty() || criteria.values().any(Value::is_boolean);
         let found = self.find(&call)?;
         match found.as_slice() {
-            [] if !is_search || !is_plain => self.offer_all(call),
-            [one] if !criteria.is_empty() => {
+            [] if is_described => self.offer_all(call),
+            [one] if is_described => {
                 self.say(format!("I found one: {}.", describe_component(one)))?;
                 if is_search {
                     return Ok(());
@@ -154,16 +150,16 @@ impl Talk<'_> {
 
     /// Offers the complete list, when nothing was found or nothing is described.
     fn offer_all(&mut self, mut call: Call) -> Done<()> {
-        let criteria = call.object("criteria");
-        let why = match describe_criteria(&criteria).as_str() {
+        let why = match describe_criteria(&call.object("criteria")).as_str() {
             "" => "I need to know which component you mean.".to_string(),
             what => format!("No components found matching '{what}'."),
         };
-        let client = call.text("clientId").into();
-        let args = [("clientId", client), ("criteria", json!({}))];
+        let mut all = Call::new(Tool::SearchComponent);
+        all.set("clientId", call.text("clientId"));
+        all.set("criteria", json!({}));
         call.args.remove("criteria");
         let next = Some(call).filter(|call| call.tool != Tool::SearchComponent);
-        self.wait(Call::new(Tool::SearchComponent, args), Vec::new(), next)?;
+        self.wait(all, Vec::new(), next)?;
         self.say(format!(
             "{why} Would you like me to show all your components so you can select one?"
         ))
@@ -175,9 +171,7 @@ impl Talk<'_> {
         let lines = components.iter().map(describe_component).zip(1..);
         let lines: String = lines.map(|(one, at)| format!("\n{at}. {one}")).collect();
         if components.is_empty() {
-            let is_all = call.object("criteria").is_empty();
-            let like = if is_all { "" } else { " like that" };
-            return self.say(format!("Client {client} has no components{like}."));
+            return self.say(format!("Client {client} has no components."));
         }
         if call.tool == Tool::SearchComponent {
             return self.say(format!("Components of client {client}:{lines}"));
@@ -188,36 +182,31 @@ impl Talk<'_> {
         self.say(format!("Which component do you mean?{lines}\n{select}"))
     }
 
-    /// Carries a call on once the component is known: shows it, unless it was found and shown, and says what
-    /// is missing, or offers to write.
+    /// Carries a call on once the component is known: asks for what is missing, with the component if it
+    /// was not shown before, or offers to write.
     pub(super) fn propose(&mut self, call: Call, is_shown: bool) -> Done<()> {
         let updates = call.object("updates");
-        let (client, id) = (call.text("clientId"), call.text("componentId"));
-        let value = match call.text("value") {
-            "" => "Something new".to_string(),
-            value => brief(value),
-        };
         let missing = updates.iter().find(|(_, value)| value.is_null());
         let field = missing.map_or("title".to_string(), |(key, _)| brief(&label(key)));
+        let (client, id) = (call.text("clientId"), call.text("componentId"));
+        let question = match (missing, call.tool) {
+            (Some(_), _) => format!("What should the {field} of component {id} be?"),
+            (None, Tool::UpdateComponent) if updates.is_empty() => {
+                "I couldn't identify which field you want to update.".to_string()
+            }
+            (None, Tool::GetComponent) => "Next: change it.".to_string(),
+            (None, _) => String::new(),
+        };
         let example = format!(
-            "Say for example: update component {id} {field} to \"{value}\" for client {client}"
+            "{question} Say for example: update component {id} {field} to \"Something new\" for client {client}"
         );
-        if missing.is_some() {
-            let text = format!("What should the {field} of component {id} be? {example}");
-            return self.say(text);
-        }
-        let lacks_field = call.tool == Tool::UpdateComponent && updates.is_empty();
-        let is_read = call.tool == Tool::GetComponent;
-        if !is_shown && (lacks_field || is_read || call.tool == Tool::DeleteComponent) {
+        if !is_shown && (!question.is_empty() || call.tool == Tool::DeleteComponent) {
             let found = self.use_tool(Tool::GetComponent, &call)?;
             self.say(describe_component(&found["components"][0]) + "\n")?;
         }
-        match (is_read, lacks_field) {
-            (true, _) => self.say(format!("Next: {example}")),
-            (_, true) => self.say(format!(
-                "I couldn't identify which field you want to update. {example}"
-            )),
-            _ => self.offer(call),
+        match question.is_empty() {
+            true => self.offer(call),
+            false => self.say(example),
         }
     }
 
@@ -239,18 +228,17 @@ impl Talk<'_> {
         }
         let changes = trial.changes.iter().filter(|_| is_update);
         let now = changes.map(|it| match &it.before {
-            Some(before) => format!("{} is \"{}\" now", it.label, brief(before)),
-            None => format!("{} is not set now", it.label),
+            Some(before) => format!("; {} is \"{}\" now", it.label, brief(before)),
+            None => format!("; {} is not set now", it.label),
         });
-        let (client, now) = (call.text("clientId"), now.collect::<Vec<_>>().join("; "));
-        let between = if now.is_empty() { "" } else { "; " };
+        let (client, now) = (call.text("clientId"), now.collect::<String>());
         self.say(match is_design {
             true => format!(
-                "You want to change {}. Should I proceed?\nFor client {client}: {now}.{answers}",
-                restate(&call)
+                "You want to change {}. Should I proceed?\nFor client {client}{now}.{answers}",
+                describe_changes(&call)
             ),
             false => format!(
-                "Understood: {what}.\nAction: none yet{between}{now}.\n\
+                "Understood: {what}.\nAction: none yet{now}.\n\
                  Next: should I proceed? Answer yes or no."
             ),
         })?;
@@ -260,24 +248,21 @@ impl Talk<'_> {
     /// Tries a call, and compares what there is with what it would leave.
     pub(super) fn try_out(&mut self, call: &Call) -> Result<Trial> {
         let (client, id) = (call.text("clientId"), call.text("componentId"));
-        let (before, what) = match call.tool {
-            Tool::UpdateDesign => (json!(self.transaction.design(client)?), "design"),
-            Tool::AddComponent => (json!(Component::default()), "component"),
-            _ => (json!(self.transaction.component(client, id)?), "component"),
+        let before = match call.tool {
+            Tool::UpdateDesign => json!(self.transaction.design(client)?),
+            _ => json!(self.transaction.component(client, id)?),
         };
         let result = run(self.transaction, call, false)?;
-        let is_place = |path: &str| call.tool == Tool::AddComponent && contains_word(PLACE, path);
-        let compare = |(path, value): (String, &Value)| {
-            let was = get(&before, &path).filter(|was| !was.is_null());
-            let is_changed = was != Some(value) && !value.is_null() && !is_place(&path);
-            is_changed.then(|| Difference {
-                label: label(&path),
+        let compare = |(field, value): (&Field, Value)| {
+            let was = get(&before, field.path).filter(|was| !was.is_null());
+            (was != Some(&value)).then(|| Difference {
+                label: field.label().to_string(),
                 before: was.map(plain),
-                after: plain(value),
+                after: plain(&value),
             })
         };
-        let after = flatten(&result[what]).into_iter();
-        let changes: Vec<Difference> = after.filter_map(compare).collect();
+        let wanted = check_changes(call).unwrap_or_default().into_iter();
+        let changes: Vec<Difference> = wanted.filter_map(compare).collect();
         let gone = (call.tool == Tool::DeleteComponent).then_some(before);
         Ok(Trial {
             fault: fault(&result).map(String::from),
@@ -294,18 +279,20 @@ impl Talk<'_> {
         next: Option<Call>,
     ) -> Result<()> {
         let trial = self.try_out(&call)?;
-        let mut options = Vec::with_capacity(candidates.len());
-        for id in &candidates {
-            let found = self.transaction.component(call.text("clientId"), id)?;
-            let component = found.unwrap_or_default();
+        let all = match candidates.is_empty() {
+            true => Vec::new(),
+            false => self.transaction.components(call.text("clientId"))?,
+        };
+        let options = candidates.iter().filter_map(|id| {
+            let component = all.iter().find(|one| one.component_id == *id)?;
             let titles = ["title", "caption", "text"].map(|name| text(&component.props, name));
             let title = titles.into_iter().find(|title| !title.is_empty());
-            options.push(Choosable {
+            Some(Choosable {
                 id: id.clone(),
                 title: title.unwrap_or_default().to_string(),
-                kind: component.component_type,
-            });
-        }
+                kind: component.component_type.clone(),
+            })
+        });
         self.chat.shown = Some(trial.digest);
         self.chat.pending = Some(Pending {
             kind: match candidates.is_empty() {
@@ -315,8 +302,8 @@ impl Talk<'_> {
             agent: choose_agent(&call),
             tool: call.tool,
             args: call.args,
+            options: options.collect(),
             candidates,
-            options,
             changes: trial.changes,
             destructive: matches!(call.tool, Tool::DeleteComponent | Tool::RemoveSecurityGroup),
             created_at: self.now.clone(),

@@ -4,13 +4,13 @@ use serde_json::{Map, Value};
 
 use crate::chat::record::Component;
 use crate::chat::value::{brief, flatten, label, plain};
-use crate::chat::vocabulary::{DESIGN, by_key, contains_word};
+use crate::chat::vocabulary::{DESIGN, contains_word, find_field};
 use crate::chat::{Call, Tool, text};
 use crate::error::Result;
 use crate::store::agency::AgencyTransaction;
 
 /// What names a component, whose it is and of which type, which stands before all else of it.
-const NAMES: &str = "component_id componentId client_id component_type type";
+const NAMES: &str = "component_id|componentId|client_id|component_type|type";
 
 /// Writes a component with everything that is set.
 pub(super) fn describe_component(component: &Value) -> String {
@@ -30,9 +30,8 @@ pub(super) fn describe_component(component: &Value) -> String {
 }
 
 pub(super) fn id_of(component: &Value) -> String {
-    let id = component
-        .get("component_id")
-        .or(component.get("componentId"));
+    let id = component.get("component_id");
+    let id = id.or(component.get("componentId"));
     id.map(plain).unwrap_or_default()
 }
 
@@ -40,7 +39,7 @@ pub(super) fn id_of(component: &Value) -> String {
 pub(super) fn describe_criteria(criteria: &Map<String, Value>) -> String {
     let mut what = [text(criteria, "called"), text(criteria, "component_type")].join(" ");
     for (key, value) in criteria {
-        if !contains_word("called component_type", key) {
+        if !contains_word("called|component_type", key) {
             what += &format!(" with {} {}", label(key), plain(value));
         }
     }
@@ -55,18 +54,19 @@ pub(super) fn describe_call(call: &Call) -> String {
         id => format!("component {id} of client {client}"),
     };
     let group = brief(call.text("security_group_title"));
+    let changes = describe_changes(call);
+    let between = if changes.is_empty() { "" } else { ": " };
     match call.tool {
-        Tool::UpdateDesign => format!("change {} for client {client}", restate(call)),
+        Tool::UpdateDesign => format!("change {changes} for client {client}"),
         Tool::SearchComponent => "show all your components".to_string(),
-        Tool::UpdateComponent => format!("change {whose}{}", describe_fields(call, " to")),
+        Tool::UpdateComponent => format!("change {whose}{between}{changes}"),
         Tool::AddComponent => {
-            let number = match id {
-                "" => String::new(),
-                id => format!(" as {id}"),
-            };
-            let (updates, fields) = (call.object("updates"), describe_fields(call, ""));
+            let updates = call.object("updates");
             let kind = text(&updates, "component_type");
-            format!("add a component of type {kind} for client {client}{number}{fields}")
+            let number = if id.is_empty() { "" } else { " as " };
+            format!(
+                "add a component of type {kind} for client {client}{number}{id}{between}{changes}"
+            )
         }
         Tool::DeleteComponent => format!("delete {whose}"),
         Tool::AddSecurityGroup => format!("add the security group \"{group}\" to {whose}"),
@@ -75,42 +75,37 @@ pub(super) fn describe_call(call: &Call) -> String {
     }
 }
 
-/// Lists the fields of a call with their values.
-fn describe_fields(call: &Call, between: &str) -> String {
-    let mut updates = call.object("updates");
-    if call.tool == Tool::AddComponent {
-        updates.remove("component_type");
-    }
-    let updates = Value::Object(updates);
-    let fields = flatten(&updates).into_iter().map(|(path, value)| {
-        let label = brief(&label(&path));
-        match value {
-            Value::Null => label,
-            value => format!("{label}{between} \"{}\"", brief(&plain(value))),
+/// Lists what a call changes: "the Button Radius to full" of a design, `title to "Home"` of a component.
+pub(super) fn describe_changes(call: &Call) -> String {
+    let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
+    let updates = Value::Object(call.object(call.tool.updates()));
+    let fields = flatten(&updates).into_iter();
+    let fields = fields.filter(|(path, _)| path != "component_type");
+    let parts = fields.map(|(path, value)| {
+        let (label, text) = (brief(&label(&path)), brief(&plain(value)));
+        match (call.tool, value) {
+            (Tool::UpdateDesign, _) => {
+                let words: Vec<String> = label.split(' ').map(capital).collect();
+                format!("the {} to {text}", words.join(" "))
+            }
+            (_, Value::Null) => label,
+            (Tool::AddComponent, _) => format!("{label} \"{text}\""),
+            _ => format!("{label} to \"{text}\""),
         }
     });
-    let fields = fields.collect::<Vec<_>>().join(", ");
-    let lead = if fields.is_empty() { "" } else { ": " };
-    format!("{lead}{fields}")
+    let between = match call.tool {
+        Tool::UpdateDesign => " and ",
+        _ => ", ",
+    };
+    parts.collect::<Vec<_>>().join(between)
 }
 
 /// Lists everything of a design that can be changed.
 pub(super) fn menu() -> String {
-    let offered = DESIGN.iter().filter(|field| field.is_offered);
-    let lines = offered.map(|field| format!("\n- {}: {}", field.label(), field.kind));
+    let lines = DESIGN
+        .iter()
+        .map(|field| format!("\n- {}: {}", field.label(), field.kind));
     format!("You can change:{}", lines.collect::<String>())
-}
-
-/// Says what of a design becomes what: "the Button Radius to full".
-pub(super) fn restate(call: &Call) -> String {
-    let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
-    let updates = call.object("designUpdates");
-    let parts = updates.iter().map(|(key, value)| {
-        let name = by_key(DESIGN, key).map_or("design", |field| field.label());
-        let words: Vec<String> = name.split(' ').map(capital).collect();
-        format!("the {} to {}", words.join(" "), brief(&plain(value)))
-    });
-    parts.collect::<Vec<_>>().join(" and ")
 }
 
 /// Lists what the client answered when it began.
@@ -121,19 +116,20 @@ pub(super) fn describe_answers(answers: &Value) -> String {
         let chosen: Vec<String> = chosen.map(plain).collect();
         lines += &format!("\n- {} {}", plain(&answer["question"]), chosen.join(", "));
     }
-    match lines.is_empty() {
-        true => lines,
-        false => format!("\nOnboarding answers:{lines}"),
-    }
+    let lead = if lines.is_empty() {
+        ""
+    } else {
+        "\nOnboarding answers:"
+    };
+    format!("{lead}{lines}")
 }
 
 /// Writes a design with everything that is set.
 pub(super) fn describe_design(client: &str, design: &Value, answers: &Value) -> String {
-    let is_shown = |path: &str| path.contains('.') || path.ends_with("Url");
     let mut lines = String::new();
     for (path, value) in flatten(design) {
-        if is_shown(&path) && !value.is_null() {
-            let name = by_key(DESIGN, &path).map_or(path.as_str(), |field| field.label());
+        if !value.is_null() && (path.contains('.') || path.ends_with("Url")) {
+            let name = find_field(DESIGN, &path).map_or(path.as_str(), |field| field.label());
             lines += &format!("\n- {name}: {}", plain(value));
         }
     }
@@ -141,39 +137,25 @@ pub(super) fn describe_design(client: &str, design: &Value, answers: &Value) -> 
     format!("The design of client {client}:{lines}{answers}")
 }
 
-/// Writes the sentences that the chat understands, with ids and titles of a client, of the component that a
-/// message names if it is there; with examples for what there is not.
+/// Writes the sentences that the chat understands, with ids and titles of a client, or examples.
 pub(super) fn fill_forms(
     transaction: &dyn AgencyTransaction,
     client: Option<&str>,
-    message: &str,
 ) -> Result<String> {
-    let known = match client {
-        Some(client) => transaction.client(client)?,
-        None => None,
-    };
-    let client = known.map(|client| client.client_id);
-    let (all, groups) = match &client {
-        Some(client) => (
-            transaction.components(client)?,
-            transaction.security_groups(client)?,
-        ),
-        None => (Vec::new(), Vec::new()),
-    };
-    let words: Vec<&str> = message.split(|c: char| !c.is_alphanumeric()).collect();
-    let ids: Vec<&str> = all.iter().map(|one| one.component_id.as_str()).collect();
-    let named = ids.iter().find(|id| words.contains(id));
-    let first = named.or(ids.first()).unwrap_or(&"101");
-    let last = named.or(ids.last()).unwrap_or(&"103");
+    let client = client.unwrap_or_default();
+    let (all, groups) = (
+        transaction.components(client)?,
+        transaction.security_groups(client)?,
+    );
+    let client = transaction.client(client)?.map(|known| known.client_id);
+    let client = client.as_deref().unwrap_or("6");
+    let first = all.first().map_or("101", |one| &one.component_id);
+    let last = all.last().map_or("103", |one| &one.component_id);
     let titled = all.iter().find_map(name_component);
     let titled = titled.unwrap_or("title of my card called \"Home\"".to_string());
-    let mut groups = groups
-        .iter()
-        .map(|group| group.security_group_title.as_str());
-    let group = groups
-        .find(|title| !title.contains('"'))
-        .unwrap_or("premium");
-    let client = client.as_deref().unwrap_or("6");
+    let mut titles = groups.iter().map(|group| &*group.security_group_title);
+    let group = titles.find(|title| !title.contains('"'));
+    let group = group.unwrap_or("premium");
     Ok(format!(
         "\
 - show my design for client {client}
