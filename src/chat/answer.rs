@@ -1,9 +1,8 @@
 //! What a message is in its conversation: an answer to what waits, a request, or neither.
 
 use super::grammar::understand;
-use super::pending::{Chat, Choosable, Pending, PendingKind};
 use super::record::{canonical, is_id};
-use super::{Call, Sentence};
+use super::{Call, Chat, Choosable, Pending, PendingKind, Sentence};
 
 pattern!(
     YES,
@@ -29,10 +28,7 @@ pub(crate) enum Heard {
     Chosen(Call),
     /// A number that is none of the list.
     Invalid,
-    /// An answer, but nothing waits.
     Nothing,
-    /// What was asked for, with the client that it lacked.
-    Filled(Call),
     Request(Call),
     /// Only names the client that the conversation is about from now on.
     Client(String),
@@ -42,13 +38,9 @@ pub(crate) enum Heard {
 
 /// Reads a message at a moment (RFC 3339 in UTC); times of one form are in the order of their bytes.
 pub(crate) fn hear(chat: &Chat, message: &str, now: &str) -> Heard {
-    let no = NO
-        .as_ref()
-        .and_then(|no| no.is_match(message).then_some(false));
-    let yes = YES
-        .as_ref()
-        .and_then(|yes| yes.is_match(message).then_some(true));
-    let short = yes.or(no);
+    let is_yes = YES.iter().any(|yes| yes.is_match(message));
+    let is_no = NO.iter().any(|no| no.is_match(message));
+    let short = (is_yes || is_no).then_some(is_yes);
     let pending = chat.pending.as_ref().filter(|it| now < it.expires.as_str());
     if let Some(heard) = pending.and_then(|pending| answer(pending, short, message)) {
         return heard;
@@ -64,7 +56,7 @@ pub(crate) fn hear(chat: &Chat, message: &str, now: &str) -> Heard {
         (Some(Heard::Client(client)), Some(question)) => {
             let mut call = question.call.clone();
             call.set("clientId", client);
-            Heard::Filled(call)
+            Heard::Request(call)
         }
         (Some(heard), _) => heard,
         (None, Some(_)) if short == Some(false) => Heard::Cancelled,
@@ -73,7 +65,6 @@ pub(crate) fn hear(chat: &Chat, message: &str, now: &str) -> Heard {
     }
 }
 
-/// Reads a yes, a no or a choice.
 fn answer(pending: &Pending, short: Option<bool>, message: &str) -> Option<Heard> {
     let chosen = |id: &str| Heard::Chosen(pending.call().choose_component(id));
     Some(match (pending.kind, short) {
@@ -102,9 +93,8 @@ fn choose(message: &str, options: &[Choosable]) -> Option<Option<String>> {
     }
     let title = message.trim().trim_matches(['"', '\'', '“', '”', '.']);
     let title = title.to_lowercase();
-    let mut fitting = options
-        .iter()
-        .filter(|one| one.title.to_lowercase() == title);
+    let is_it = |one: &&Choosable| one.title.to_lowercase() == title;
+    let mut fitting = options.iter().filter(is_it);
     let one = fitting.next().filter(|_| !title.is_empty())?;
     fitting.next().is_none().then(|| Some(one.id.clone()))
 }

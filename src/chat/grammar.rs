@@ -12,7 +12,7 @@ use super::record::canonical;
 use super::sentence::{BARE, CLIENT, Sentence};
 use super::value::Kind;
 use super::vocabulary::{
-    COMPONENT, Field, STATES, TYPES, component_type, elements, find_field, state,
+    COMPONENT, Field, STATES, TYPES, component_type, contains_word, elements, find_field, state,
 };
 use super::{Call, Tool};
 
@@ -36,7 +36,7 @@ updateComponent {set} (?:the |its )?(?P<name>{field}) (?:of|on|for|in) {target}(
 updateComponent {set} {target},? (?:the |its )?(?P<pairs>{field}{to}{any})
 updateComponent move {numbered} to (?P<name>position) (?P<value>[0-9]{1,9})
 updateComponent {set} {target} (?P<name>{field})
-updateComponent {set} {target}(?:{to}(?P<value>{any}))?
+updateComponent {set} {target}(?:{to}{any})?
 updateComponent (?:make|mark|set) {target}(?: as)? {state}
 updateComponent {state} {target}
 addComponent (?:add|create|insert)(?: me)? (?:an? |another |one )?(?:new )?(?:component|{kind})(?: component)?(?: #?(?P<id>[0-9]{1,15}))?{c}(?:,? (?P<pairs>(?:with|titled|called|named) {any}))?";
@@ -107,7 +107,6 @@ pattern!(
 
 pattern!(BETWEEN, r",?\s+and\s+|,\s+");
 
-/// Returns a pattern for the types of components.
 pub(super) fn type_names() -> String {
     format!("(?:{})", TYPES.join("|"))
 }
@@ -115,28 +114,23 @@ pub(super) fn type_names() -> String {
 /// Returns a pattern for what people call fields, and their keys.
 pub(super) fn names(fields: &[Field]) -> String {
     let escape = |name: &str| regex::escape(&name.to_lowercase()).replace([' ', '_'], r"[\s_-]?");
-    let mut all: Vec<String> = fields
-        .iter()
-        .flat_map(Field::all_names)
-        .map(escape)
-        .collect();
+    let names = fields.iter().flat_map(Field::all_names);
+    let mut all: Vec<String> = names.map(escape).collect();
     all.sort_by_key(|name| std::cmp::Reverse(name.len()));
     format!("(?:{})", all.join("|").replace("color", "colou?r"))
 }
 
-/// Reads a message as a whole.
 pub(super) fn understand(sentence: &Sentence) -> Option<Heard> {
     let rest = sentence.plain.replace([CLIENT, BARE], "");
     let rest = rest.trim_matches(['.', '!', '?', ' ', ',']);
-    let is = |texts: &str| texts.split('|').any(|text| text == rest);
-    if is("help|help me|what can you do|what can i say") {
+    if contains_word("help|help me|what can you do|what can i say", rest) {
         return Some(Heard::Help);
     }
-    let client = sentence.client().map(String::from);
+    let client = sentence.client_or(None).map(String::from);
     if client.is_none() && !sentence.clients.is_empty() {
         return None;
     }
-    if is("|i am|i'm|it is|it's|this is|switch to|use|no, i am")
+    if contains_word("|i am|i'm|it is|it's|this is|switch to|use|no, i am", rest)
         && let Some(client) = client
     {
         return Some(Heard::Client(client));
@@ -176,11 +170,6 @@ fn read(tool: Tool, sentence: &Sentence, captures: &Captures<'_>) -> Option<Call
         (Tool::UpdateComponent, Some(word), _) => {
             let (key, value) = state(word)?;
             updates.insert(key.to_string(), value.into());
-        }
-        (Tool::UpdateComponent, ..) if updates.is_empty() => {
-            if let Some(value) = place("value") {
-                sentence.value(value, Kind::Text)?;
-            }
         }
         (Tool::AddComponent, _, kind) => {
             if let Some(id) = get("id") {

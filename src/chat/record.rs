@@ -4,7 +4,6 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Most digits of an id.
 pub(crate) const ID_MAX: usize = 15;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,9 +19,7 @@ pub(crate) struct Client {
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Design {
     pub(crate) client_id: String,
-    /// Picture of the banner, in the media library.
     pub(crate) banner_library_id: Option<String>,
-    /// Picture of the background, in the media library.
     pub(crate) background_library_id: Option<String>,
     pub(crate) header_design: Map<String, Value>,
     pub(crate) color_palate: Map<String, Value>,
@@ -53,13 +50,10 @@ pub(crate) struct Component {
     pub(crate) schedule_start: Option<String>,
     pub(crate) schedule_end: Option<String>,
     pub(crate) manual_edit: bool,
-    /// What was styled by hand, under `properties`.
     pub(crate) manual_edits: Map<String, Value>,
     pub(crate) is_blur: bool,
     pub(crate) is_secured: bool,
-    /// Its place among the client's.
     pub(crate) display_order: i64,
-    /// Its picture, in the media library.
     #[serde(rename = "libraryId")]
     pub(crate) library_id: Option<String>,
 }
@@ -115,12 +109,9 @@ pub(crate) struct Answered {
 
 /// Writes an id in its one form: digits without zeros in front.
 pub(crate) fn canonical(digits: &str) -> String {
-    let digits = digits.trim_start_matches('0');
-    // One digit more than any id has, so that what is too long is nobody's.
-    let end = digits.len().min(ID_MAX + 1);
-    match digits {
+    match digits.trim_start_matches('0') {
         "" => "0".to_string(),
-        _ => digits[..end].to_string(),
+        digits => digits.to_string(),
     }
 }
 

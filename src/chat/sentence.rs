@@ -96,9 +96,10 @@ impl Sentence {
         }
     }
 
-    /// Returns the client if exactly one is named.
-    pub(crate) fn client(&self) -> Option<&str> {
+    /// Returns the client if exactly one is named, or else the one that is known if none is.
+    pub(crate) fn client_or<'a>(&'a self, known: Option<&'a str>) -> Option<&'a str> {
         match self.clients.as_slice() {
+            [] => known,
             [one] => Some(one),
             _ => None,
         }

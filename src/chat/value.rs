@@ -7,35 +7,29 @@ use serde_json::{Map, Value, json};
 
 use super::vocabulary::{COMPONENT, DESIGN, Field, contains_word, find_field};
 use super::{Call, Tool};
-use crate::error::{Code, Error, Result};
+use crate::error::{self, Code, Error, steers};
 
 /// Longest text, address and name, in characters.
 const TEXT_MAX: usize = 10_000;
 const ADDRESS_MAX: usize = 2_000;
 const NAME_MAX: usize = 100;
 
-/// The basic colours of CSS.
 const COLORS: &str = "aqua|black|blue|fuchsia|gray|green|grey|lime|maroon|navy|olive|orange|purple|red|\
     silver|teal|transparent|white|yellow";
 
-/// What a field can be.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     Options(&'static [&'static str]),
     /// `#RRGGBB`, `#RGB` or the name of a colour.
     Color,
-    /// A line of text.
     Text,
     /// A short text, such as the name of a font.
     Name,
     /// Where a link leads: an address or a path, without blanks.
     Address,
     Flag,
-    /// A whole number.
     Number,
-    /// A date or a time.
     Moment,
-    /// What nothing changes.
     Protected,
 }
 
@@ -47,89 +41,66 @@ impl Kind {
             Value::Bool(_) | Value::Number(_) => value.to_string(),
             _ => return None,
         };
-        if text.contains(is_hidden) || !text.is_empty() && text.chars().all(is_blank) {
+        // Joiners within words and pictures are no harm.
+        let is_hidden = |c: char| steers(c) && !matches!(c, '\u{200c}' | '\u{200d}');
+        let is_seen = |c: char| !c.is_whitespace() && !steers(c);
+        if text.contains(is_hidden) || !text.is_empty() && !text.contains(is_seen) {
             return None;
         }
         let (word, length) = (text.to_lowercase(), text.chars().count());
-        let is_fitting = match self {
+        let keep_if = |fits: bool| fits.then(|| Value::from(text.as_str()));
+        match self {
             Kind::Options(options) => {
                 let joined = word.replace([' ', '_'], "-");
-                return options.iter().find(|it| **it == joined).map(|it| json!(it));
+                options.iter().find(|it| **it == joined).map(|it| json!(it))
             }
-            Kind::Flag => {
-                return match word.as_str() {
-                    "true" | "yes" | "on" | "1" => Some(true.into()),
-                    "false" | "no" | "off" | "0" => Some(false.into()),
-                    _ => None,
-                };
-            }
-            Kind::Number => return word.parse::<i64>().ok().map(Value::from),
-            Kind::Moment => return crate::clock::parse_moment(&text).map(Value::from),
-            Kind::Protected => false,
-            Kind::Color => is_color(&word),
-            Kind::Text => length <= TEXT_MAX,
-            Kind::Name => (1..=NAME_MAX).contains(&length),
-            Kind::Address => length <= ADDRESS_MAX && is_address(&text),
-        };
-        is_fitting.then(|| text.into())
+            Kind::Flag if contains_word("true|yes|on|1", &word) => Some(true.into()),
+            Kind::Flag if contains_word("false|no|off|0", &word) => Some(false.into()),
+            Kind::Flag | Kind::Protected => None,
+            Kind::Number => word.parse::<i64>().ok().map(Value::from),
+            Kind::Moment => crate::clock::parse_moment(&text).map(Value::from),
+            Kind::Color => keep_if(is_color(&word)),
+            Kind::Text => keep_if(length <= TEXT_MAX),
+            Kind::Name => keep_if((1..=NAME_MAX).contains(&length)),
+            Kind::Address => keep_if(length <= ADDRESS_MAX && is_address(&text)),
+        }
     }
 }
 
 impl std::fmt::Display for Kind {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Kind::Options(options) => out.write_str(&options.join(", ")),
-            Kind::Color => out.write_str("a color such as #336699 or navy"),
-            Kind::Text => write!(out, "a line of text of at most {TEXT_MAX} characters"),
-            Kind::Name => write!(out, "a name of at most {NAME_MAX} characters"),
-            Kind::Address => write!(
-                out,
-                "an address without blanks (http, https, mailto or a path) of at most {ADDRESS_MAX} characters"
-            ),
-            Kind::Flag => out.write_str("true or false"),
-            Kind::Number => out.write_str("a whole number"),
-            Kind::Moment => out.write_str("a date such as 2026-01-26"),
-            Kind::Protected => out.write_str("nothing else"),
-        }
+        out.write_str(match self {
+            Kind::Options(options) => return out.write_str(&options.join(", ")),
+            Kind::Color => "a color such as #336699 or navy",
+            Kind::Text => "a line of text of at most 10,000 characters",
+            Kind::Name => "a name of at most 100 characters",
+            Kind::Address => "an address without blanks (http, https, mailto or a path)",
+            Kind::Flag => "true or false",
+            Kind::Number => "a whole number",
+            Kind::Moment => "a date such as 2026-01-26",
+            Kind::Protected => "nothing else",
+        })
     }
-}
-
-/// Whether a character is not seen itself, but changes how others are: a control or a direction.
-pub(super) fn is_hidden(c: char) -> bool {
-    let directions = ['\u{61c}', '\u{200b}', '\u{200e}', '\u{200f}', '\u{feff}'];
-    let is_direction = matches!(c, '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}');
-    c.is_control() || is_direction || directions.contains(&c)
-}
-
-fn is_blank(c: char) -> bool {
-    c.is_whitespace() || matches!(c, '\u{ad}' | '\u{34f}' | '\u{200c}' | '\u{200d}')
 }
 
 /// Whether a text is an address of the web or of a mailbox, or a path.
 fn is_address(text: &str) -> bool {
     let lead = text.split(['/', '?', '#']).next().unwrap_or_default();
-    let is_known = |scheme: &str| {
-        let known = ["http", "https", "mailto"];
-        known.iter().any(|it| it.eq_ignore_ascii_case(scheme))
-    };
+    let is_known = |scheme: &str| contains_word("http|https|mailto", &scheme.to_lowercase());
     !text.contains(|c: char| c.is_whitespace() || c == '\\')
         && (lead.split_once(':')).is_none_or(|(scheme, _)| is_known(scheme))
 }
 
 fn is_color(word: &str) -> bool {
     match word.strip_prefix('#') {
-        Some(digits) => {
-            matches!(digits.len(), 3 | 6) && digits.bytes().all(|c| c.is_ascii_hexdigit())
-        }
+        Some(hex) => [3, 6].contains(&hex.len()) && hex.bytes().all(|c| c.is_ascii_hexdigit()),
         None => contains_word(COLORS, word),
     }
 }
 
-/// Fields with their new values.
 pub(crate) type Changes = Vec<(&'static Field, Value)>;
 
-/// Checks the changes of a call.
-pub(crate) fn check_changes(call: &Call) -> std::result::Result<Changes, Value> {
+pub(crate) fn check_changes(call: &Call) -> Result<Changes, Value> {
     let mut updates = call.object(call.tool.updates());
     if call.tool == Tool::AddComponent {
         updates.remove("component_type");
@@ -139,10 +110,7 @@ pub(crate) fn check_changes(call: &Call) -> std::result::Result<Changes, Value> 
 
 /// Checks fields and values: `{"props": {"title": …}}` as well as `{"props.title": …}`. With one that is
 /// wrong all are refused, so that nothing is done in part; the error is the result of the tool.
-pub(crate) fn check_values(
-    tool: Tool,
-    values: Map<String, Value>,
-) -> std::result::Result<Changes, Value> {
+pub(crate) fn check_values(tool: Tool, values: Map<String, Value>) -> Result<Changes, Value> {
     let (mut changes, mut faults, mut keys) = (Vec::new(), Vec::new(), Vec::new());
     for (key, value) in flatten(&values.into()) {
         match find_field(tool.fields(), &key).filter(|field| !field.is_protected()) {
@@ -164,9 +132,12 @@ pub(crate) fn check_values(
 }
 
 /// Makes changes in a record; what else its objects hold stays.
-pub(crate) fn change<T: Serialize + DeserializeOwned>(record: &T, changes: &Changes) -> Result<T> {
+pub(crate) fn change<T: Serialize + DeserializeOwned>(
+    record: &T,
+    by: &Changes,
+) -> error::Result<T> {
     let mut record = json!(record);
-    for (field, value) in changes {
+    for (field, value) in by {
         set(&mut record, field.path, value.clone());
     }
     let internal = |cause| Error::new(Code::Internal, "a record cannot be changed").because(cause);
@@ -174,13 +145,24 @@ pub(crate) fn change<T: Serialize + DeserializeOwned>(record: &T, changes: &Chan
 }
 
 /// Says why a tool does not change what is under a key.
-pub(super) fn rejection(tool: Tool, key: &str) -> String {
+fn rejection(tool: Tool, key: &str) -> String {
     let what = match (find_field(tool.fields(), key), tool) {
         (Some(_), _) => "protected and cannot be changed",
         (None, Tool::UpdateDesign) => "no field of a design",
         (None, _) => "no field of a component",
     };
     format!("{} is {what}", brief(key))
+}
+
+/// Refuses protected and unknown fields of components.
+pub(crate) fn check_fields(call: &Call) -> Result<(), String> {
+    let is_new = |key: &&String| call.tool == Tool::AddComponent && *key == "component_type";
+    let is_own = |key: &&String| contains_word("component_type|componentId|called", key);
+    let (updates, criteria) = (call.object("updates"), call.object("criteria"));
+    let updates = updates.keys().filter(|key| !is_new(key));
+    let mut keys = updates.chain(criteria.keys().filter(|key| !is_own(key)));
+    let wrong = keys.find(|key| find_field(COMPONENT, key).is_none_or(Field::is_protected));
+    wrong.map_or(Ok(()), |key| Err(rejection(call.tool, key)))
 }
 
 fn fault(field: &Field, value: &Value) -> String {
@@ -203,11 +185,11 @@ pub(crate) fn flatten(value: &Value) -> Vec<(String, &Value)> {
     flat
 }
 
-/// Writes `props.title` as `title` in `props`, the way in which a new component is described.
-pub(crate) fn nest(fields: &Map<String, Value>) -> Value {
+/// Writes `props.title` as `title` in `props`, as a new component is described.
+pub(crate) fn nest(fields: Map<String, Value>) -> Value {
     let mut nested = json!({});
     for (path, value) in fields {
-        set(&mut nested, path, value.clone());
+        set(&mut nested, &path, value);
     }
     nested
 }

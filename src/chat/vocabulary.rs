@@ -10,7 +10,6 @@ const LAYOUTS: Kind = Kind::Options(&["classic", "compact", "banner", "imaged"])
 const RADII: Kind = Kind::Options(&["no-radius", "small", "medium", "full"]);
 const STYLES: Kind = Kind::Options(&["solid", "stroked", "soft-shadow"]);
 
-/// A field of a design or of a component.
 #[derive(Debug)]
 pub(crate) struct Field {
     /// The key under which tools take it.
@@ -35,7 +34,6 @@ impl Field {
         self.names.split('|')
     }
 
-    /// Returns what people call it, its key and its path.
     pub(super) fn all_names(&self) -> impl Iterator<Item = &'static str> {
         self.names().chain([self.key, self.path])
     }
@@ -78,7 +76,6 @@ pub(crate) static DESIGN: &[Field] = fields! {
     "subtitle_font", "text_props.subtitles", "subtitle font", Name;
 };
 
-/// The fields of a component.
 pub(crate) static COMPONENT: &[Field] = fields! {
     "component_type", "type|component type", Protected;
     "componentId", "id|component id", Protected;
@@ -137,16 +134,16 @@ pub(super) const TYPES: &[&str] = &[
     "link|links",
 ];
 
-/// Words that speak of a design.
-const ABOUT_DESIGN: &str = "design|designs|designing|layout|appearance|visual|style|styles|styling|button|\
-    buttons|card|cards|banner|background|color|colors|colour|colours|palette|theme|radius|shadow|font|fonts|\
-    gradient|solid|stroked|soft-shadow|hard-shadow|classic|compact|imaged|social|icon|icons|header|page";
+// Words that speak of a design.
+pattern!(
+    ABOUT_DESIGN,
+    r"(?i)\b(?:design(?:s|ing)?|layout|appearance|visual|styl(?:es?|ing)|(?:button|card|colou?r|font|icon)s?|banner|background|palette|theme|radius|shadow|gradient|solid|stroked|(?:soft|hard)-shadow|classic|compact|imaged|social|header|page)\b"
+);
 
 pub(crate) fn contains_word(list: &str, word: &str) -> bool {
     list.split('|').any(|one| one == word)
 }
 
-/// Returns the types of components as they are kept.
 pub(crate) fn types() -> impl Iterator<Item = &'static str> {
     TYPES.iter().filter_map(|words| words.split('|').next())
 }
@@ -170,9 +167,8 @@ fn is_same(one: &str, other: &str) -> bool {
     let normal = |name: &str| -> String {
         let name = name.to_lowercase().replace("colour", "color");
         let words = name.split([' ', '_', '-', '.', '\t', '\n']);
-        words
-            .map(|word| word.strip_suffix('s').unwrap_or(word))
-            .collect()
+        let words = words.map(|word| word.strip_suffix('s').unwrap_or(word));
+        words.collect()
     };
     normal(one) == normal(other)
 }
@@ -197,7 +193,6 @@ pub(crate) fn elements(name: &str) -> Vec<&'static Field> {
 
 /// Whether a message speaks of a design rather than of components.
 pub(crate) fn is_about_design(message: &str) -> bool {
-    let message = message.to_lowercase();
-    let mut words = message.split(|c: char| !c.is_alphanumeric() && c != '-');
-    !message.contains("component") && words.any(|word| contains_word(ABOUT_DESIGN, word))
+    let message = message.to_lowercase().replace('_', " ");
+    !message.contains("component") && ABOUT_DESIGN.iter().any(|it| it.is_match(&message))
 }

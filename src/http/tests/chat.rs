@@ -150,7 +150,7 @@ fn what_waits_is_taken_back_as_it_was_told_and_done_once_after_a_yes() {
     assert_eq!(chosen["tool_calls"], json!([]));
     let pending = json!({
         "kind": "confirm", "agent": "design", "tool": "updateDesign", "candidates": [],
-        "args": {"clientId": "6", "designUpdates": {"button_radius": "full"}},
+        "args": {"clientId": "6", "designUpdates": {"button_radius": "medium"}},
     });
     let held = json!({"pendingOperation": pending});
     let kept = data(&say_holding(&world, "no", "e", held.clone()));

@@ -1,15 +1,20 @@
-//! From what was heard to the reply. Only what was offered is written, and only after a yes.
+//! From what was heard to the reply, and the words of replies. Only what was offered is written, and only
+//! after a yes.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Talk;
 use super::tools::{Done, Stop};
-use super::words::{describe_call, describe_changes, describe_component, fill_forms};
 use crate::chat::answer::Heard;
-use crate::chat::value::plain;
-use crate::chat::vocabulary::is_about_design;
-use crate::chat::{Call, ChatAgent, Pending, Sentence, Settled, Tool};
+use crate::chat::record::Component;
+use crate::chat::value::{brief, flatten, label, plain};
+use crate::chat::vocabulary::{DESIGN, Field, contains_word, find_field, is_about_design};
+use crate::chat::{Call, ChatAgent, Pending, Sentence, Settled, Tool, text};
 use crate::error::Result;
+use crate::store::agency::AgencyTransaction;
+
+/// What names a component, whose it is and of which type, which stands before all else of it.
+const NAMES: &str = "component_id|componentId|client_id|component_type|type";
 
 impl Talk<'_> {
     pub(super) fn say(&mut self, text: impl AsRef<str>) -> Done<()> {
@@ -41,25 +46,16 @@ impl Talk<'_> {
                 let what = describe_call(&pending.call());
                 format!("I dropped what was waiting: {what}. Nothing was changed.\n")
             }
-            _ if is_late => {
-                "What waited for your answer waited too long and was dropped; please ask again.\n"
-                    .to_string()
-            }
-            _ if question.is_some() && !matches!(heard, Heard::Filled(_)) => {
-                "I no longer wait for an answer.\n".to_string()
-            }
+            _ if is_late => "What waited too long was dropped; please ask again.\n".to_string(),
             _ => String::new(),
         };
-        let reason = match (&heard, self.said.advice) {
-            (Heard::Request(_) | Heard::Client(_) | Heard::Help, _) => {
-                "a sentence that the chat knows"
-            }
+        self.turn.reason = match (&heard, self.said.advice) {
+            (Heard::Request(_) | Heard::Client(_) | Heard::Help, _) => "a known sentence",
             (Heard::Unknown, Some(Ok(_))) => "a model chose",
             (Heard::Unknown, Some(Err(_))) => "what a model says is no call",
             (Heard::Unknown, None) => "not understood",
             _ => "what waited is answered",
         };
-        self.turn.reason = reason.to_string();
         match self.reply(heard, live) {
             Ok(()) | Err(Stop::Refused(_)) => Ok(()),
             Err(Stop::Error(error)) => Err(error),
@@ -84,7 +80,7 @@ impl Talk<'_> {
                 self.say("Invalid selection. Please choose a valid number from the list.")
             }
             (Heard::Chosen(call), _) => self.propose(call, false),
-            (Heard::Filled(call) | Heard::Request(call), _) => self.carry_out(call),
+            (Heard::Request(call), _) => self.carry_out(call),
             (Heard::Client(client), _) => {
                 let about = format!("This is about client {client} now.");
                 self.chat.client = Some(client);
@@ -105,7 +101,7 @@ impl Talk<'_> {
 
     fn show_forms(&mut self, why: &str) -> Done<()> {
         let sentence = Sentence::read(self.said.message);
-        let client = sentence.client().or(self.chat.client.as_deref());
+        let client = sentence.client_or(self.chat.client.as_deref());
         let forms = fill_forms(self.transaction, client)?;
         self.say(format!(
             "{why}I do one thing at a time, for one client. Put a text in quotes if it is more than words, or \
@@ -118,7 +114,9 @@ impl Talk<'_> {
         let call = pending.call();
         if call.tool == Tool::SearchComponent {
             let found = self.find(&call)?;
-            return self.list(&found, pending.next.unwrap_or(call));
+            let mut next = pending.next.unwrap_or(call);
+            next.args.remove("criteria");
+            return self.list(&found, next);
         }
         let trial = self.try_out(&call)?;
         if trial.fault.is_none() && self.chat.shown.as_ref() != Some(&trial.digest) {
@@ -132,14 +130,13 @@ impl Talk<'_> {
         }
         let result = self.use_tool(call.tool, &call)?;
         if call.tool == Tool::UpdateDesign {
-            let changes = describe_changes(&call);
-            return self.say(format!("Design updated successfully: {changes}."));
+            return self.say(format!(
+                "Design updated successfully: {}.",
+                describe_changes(&call)
+            ));
         }
-        let left = match (result.get("is_secured"), result.get("component")) {
-            (Some(is_secured), _) => format!(" (is_secured: {is_secured})"),
-            (None, Some(component)) => format!(". {}", describe_component(component)),
-            (None, None) => String::new(),
-        };
+        let component = result.get("component").map(describe_component);
+        let left = component.map_or(String::new(), |it| format!(". {it}"));
         let (what, tool, done) = (describe_call(&call), call.tool.name(), &result["message"]);
         self.say(format!(
             "Understood: {what}.\nAction: {tool}.\nResult: {}{left}.\n\
@@ -148,7 +145,6 @@ impl Talk<'_> {
         ))
     }
 
-    /// Says what is wrong with a call.
     pub(super) fn refuse(&mut self, call: &Call, error: &str) -> Stop {
         let lead = match error.starts_with("Component with ID") && error.contains("not found") {
             true => "The specified component was not found for your client. ",
@@ -173,4 +169,162 @@ pub(super) fn choose_agent(call: &Call) -> ChatAgent {
         _ if call.has("componentId") => ChatAgent::Editor,
         _ => ChatAgent::Clarifier,
     }
+}
+
+pub(super) fn describe_component(component: &Value) -> String {
+    let kind = component.get("component_type").or(component.get("type"));
+    let (kind, id) = (kind.map(plain).unwrap_or_default(), id_of(component));
+    let fields = flatten(component).into_iter();
+    let parts = fields.filter_map(|(path, value)| match value {
+        _ if contains_word(NAMES, &path) => None,
+        Value::Null | Value::Bool(false) => None,
+        Value::Bool(true) => Some(label(&path)),
+        Value::Number(number) => Some(format!("{} {number}", label(&path))),
+        value => Some(format!("{} \"{}\"", label(&path), plain(value))),
+    });
+    let parts: Vec<String> = parts.collect();
+    let between = if parts.is_empty() { "" } else { ": " };
+    format!("Component {id} ({kind}){between}{}", parts.join(", "))
+}
+
+pub(super) fn id_of(component: &Value) -> String {
+    let id = component.get("component_id");
+    let id = id.or(component.get("componentId"));
+    id.map(plain).unwrap_or_default()
+}
+
+/// Says what is looked for: "cards Home".
+pub(super) fn describe_criteria(call: &Call) -> String {
+    let criteria = call.object("criteria");
+    let words = criteria.iter().map(|(key, value)| match value {
+        Value::Bool(_) => label(key),
+        _ => plain(value),
+    });
+    brief(&words.collect::<Vec<_>>().join(" "))
+}
+
+/// Says what a call is about: `change component 101 of client 6: title to "Home"`.
+pub(super) fn describe_call(call: &Call) -> String {
+    let what = match call.tool {
+        Tool::SearchComponent => return "show all your components".to_string(),
+        Tool::AddComponent => "add component",
+        Tool::UpdateComponent => "change component",
+        Tool::DeleteComponent => "delete component",
+        Tool::AddSecurityGroup => "add security group to component",
+        Tool::RemoveSecurityGroup => "remove security group from component",
+        Tool::UpdateDesign => "change design",
+        _ => "show component",
+    };
+    let changes = match call.text("security_group_title") {
+        "" => describe_changes(call),
+        group => format!("\"{}\"", brief(group)),
+    };
+    let (client, id) = (call.text("clientId"), call.text("componentId"));
+    let space = if id.is_empty() { "" } else { " " };
+    let between = if changes.is_empty() { "" } else { ": " };
+    format!("{what}{space}{id} of client {client}{between}{changes}")
+}
+
+/// Lists what a call changes: "the Button Radius to full" of a design, `title to "Home"` of a component.
+pub(super) fn describe_changes(call: &Call) -> String {
+    let (is_design, is_new) = (call.has("designUpdates"), call.tool == Tool::AddComponent);
+    let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
+    let updates = call.object(call.tool.updates()).into();
+    let parts = flatten(&updates).into_iter().map(|(path, value)| {
+        let (label, text) = (brief(&label(&path)), brief(&plain(value)));
+        match value {
+            _ if is_design => {
+                let words: Vec<String> = label.split(' ').map(capital).collect();
+                format!("the {} to {text}", words.join(" "))
+            }
+            Value::Null => label,
+            _ if is_new => format!("{label} \"{text}\""),
+            _ => format!("{label} to \"{text}\""),
+        }
+    });
+    let between = if is_design { " and " } else { ", " };
+    parts.collect::<Vec<_>>().join(between)
+}
+
+pub(super) fn ask_field(fields: &[&Field]) -> String {
+    let all: Vec<&Field> = DESIGN.iter().collect();
+    let (lead, fields) = match fields {
+        [] => ("I cannot change that, but these:".to_string(), &all[..]),
+        [one] => (format!("What should the {} be?", one.label()), fields),
+        _ => (
+            "That can mean several fields of the design:".to_string(),
+            fields,
+        ),
+    };
+    let line = |it: &&Field| format!("\n- {} ({}): {}", it.label(), it.path, it.kind);
+    let lines: String = fields.iter().map(line).collect();
+    let first = fields.first().map_or("layout", |field| field.label());
+    format!("{lead}{lines}\nSay for example: change {first} to …")
+}
+
+pub(super) fn describe_answers(answers: &Value) -> String {
+    let mut lines = String::new();
+    for answer in answers["answers"].as_array().into_iter().flatten() {
+        let chosen = answer["chosen_options"].as_array().into_iter().flatten();
+        let chosen: Vec<String> = chosen.map(plain).collect();
+        lines += &format!("\n- {} {}", plain(&answer["question"]), chosen.join(", "));
+    }
+    match lines.is_empty() {
+        true => lines,
+        false => format!("\nOnboarding answers:{lines}"),
+    }
+}
+
+pub(super) fn describe_design(client: &str, design: &Value, answers: &Value) -> String {
+    let mut lines = String::new();
+    for (path, value) in flatten(design) {
+        if !value.is_null() && (path.contains('.') || path.ends_with("Url")) {
+            let name = find_field(DESIGN, &path).map_or(path.as_str(), |field| field.label());
+            lines += &format!("\n- {name}: {}", plain(value));
+        }
+    }
+    let answers = describe_answers(answers);
+    format!("The design of client {client}:{lines}{answers}")
+}
+
+/// Writes the sentences that the chat understands, with ids and titles of a client, or examples.
+pub(super) fn fill_forms(
+    transaction: &dyn AgencyTransaction,
+    client: Option<&str>,
+) -> Result<String> {
+    let client = client.unwrap_or_default();
+    let all = transaction.components(client)?;
+    let groups = transaction.security_groups(client)?;
+    let client = transaction.client(client)?.map(|known| known.client_id);
+    let client = client.as_deref().unwrap_or("6");
+    let first = all.first().map_or("101", |one| &one.component_id);
+    let last = all.last().map_or("103", |one| &one.component_id);
+    let titled = all.iter().find_map(name_component);
+    let titled = titled.unwrap_or("title of my card called \"Home\"".to_string());
+    let mut titles = groups.iter().map(|group| &*group.security_group_title);
+    let group = titles.find(|title| !title.contains('"'));
+    let group = group.unwrap_or("premium");
+    Ok(format!(
+        "\
+- show my design for client {client}
+- change button radius to full for client {client}
+- list components for client {client}
+- change the {titled} to \"Something new\" for client {client}
+- update component {first} description to \"Something new\" for client {client}
+- add \"{group}\" security group to component {first} for client {client}
+- add a card with title \"News\" for client {client}
+- delete component {last} for client {client}"
+    ))
+}
+
+/// Names the title or the caption of a component, if it can be said in quotes.
+fn name_component(component: &Component) -> Option<String> {
+    let is_short = |title: &&str| (1..=40).contains(&title.len());
+    let kind = component.component_type.trim_end_matches('s');
+    let mut fields = ["title", "caption"].into_iter();
+    fields.find_map(|field| {
+        let title = Some(text(&component.props, field)).filter(is_short)?;
+        let is_quotable = !title.contains(['"', '“', '”']);
+        is_quotable.then(|| format!("{field} of my {kind} called \"{title}\""))
+    })
 }

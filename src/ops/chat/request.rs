@@ -3,26 +3,20 @@
 use serde_json::{Map, Value, json};
 
 use super::Talk;
-use super::reply::choose_agent;
+use super::reply::{
+    ask_field, choose_agent, describe_answers, describe_call, describe_changes, describe_component,
+    describe_criteria, describe_design, id_of,
+};
 use super::tools::{Done, fault, run};
-use super::words::{
-    describe_answers, describe_call, describe_changes, describe_component, describe_criteria,
-    describe_design, id_of, menu,
-};
-use crate::chat::pending::Question;
-use crate::chat::value::{brief, check_changes, get, label, nest, plain};
+use crate::chat::value::{brief, check_changes, check_fields, get, label, nest, plain};
 use crate::chat::vocabulary::{Field, elements};
-use crate::chat::{
-    Call, Called, Choosable, Difference, Pending, PendingKind, Tool, check_fields, text,
-};
+use crate::chat::{Call, Called, Choosable, Difference, Pending, PendingKind, Question, Tool};
 use crate::error::Result;
 use crate::id::digest;
 
-/// What would come of a call that writes.
 pub(super) struct Trial {
     pub(super) fault: Option<String>,
     changes: Vec<Difference>,
-    /// Digest of what would change, or be deleted.
     pub(super) digest: String,
 }
 
@@ -55,11 +49,11 @@ impl Talk<'_> {
         if client.is_empty() {
             let expires = self.expires.clone();
             self.chat.question = Some(Question { call, expires });
-            return self.say(
-                "I need your client ID to perform this operation. Which client is it? For example: client 6",
-            );
+            return self.say("I need your client ID to perform this operation, such as: client 6");
         }
         self.chat.client = Some(client.clone());
+        let has_type = call.object("updates").contains_key("component_type");
+        let has_group = !call.text("security_group_title").is_empty();
         match call.tool {
             Tool::GetClientDesign | Tool::GetQa => {
                 let design = self.use_tool(Tool::GetClientDesign, &call)?;
@@ -67,8 +61,8 @@ impl Talk<'_> {
                 self.say(describe_design(&client, &design, &answers))
             }
             Tool::UpdateDesign => self.change_design(call),
-            Tool::AddComponent if call.object("updates").contains_key("component_type") => {
-                call.set("updates", nest(&call.object("updates")));
+            Tool::AddComponent if has_type => {
+                call.set("updates", nest(call.object("updates")));
                 self.offer(call)
             }
             Tool::AddComponent => self.say(format!(
@@ -76,13 +70,8 @@ impl Talk<'_> {
                  headers, footers, banner or link. For example: add a card with title \"News\" for client \
                  {client}"
             )),
-            Tool::AddSecurityGroup | Tool::RemoveSecurityGroup
-                if call.text("security_group_title").is_empty() =>
-            {
-                self.say(
-                    "Which security group do you mean? Name it, for example: add \"premium\" security group \
-                     to component 101",
-                )
+            Tool::AddSecurityGroup | Tool::RemoveSecurityGroup if !has_group => {
+                self.say("Which security group do you mean? Name it, such as: \"premium\" security group")
             }
             _ if call.has("componentId") => self.propose(call, false),
             _ => self.search(call),
@@ -94,28 +83,10 @@ impl Talk<'_> {
         let mut updates = Map::new();
         for (name, value) in call.object("designUpdates") {
             let fields = elements(&name);
-            let question = match fields[..] {
-                [] => format!("I cannot change {}. {}", brief(&name), menu()),
-                [field] if value.is_null() => {
-                    let (label, kind) = (field.label(), field.kind);
-                    format!("What should the {label} be? Allowed values: {kind}.")
-                }
-                [field] => {
-                    updates.insert(field.key.to_string(), value);
-                    continue;
-                }
-                [first, ..] => {
-                    let choice = fields.iter().zip(1..).map(|(field, at)| {
-                        format!("{at}. {} ({}): {}\n", field.label(), field.path, field.kind)
-                    });
-                    let (choice, label) = (choice.collect::<String>(), first.label());
-                    format!(
-                        "That can mean several fields of the design:\n{choice}Which one do you mean? Say for \
-                         example: change {label} to …"
-                    )
-                }
+            match fields[..] {
+                [field] if !value.is_null() => updates.insert(field.key.to_string(), value),
+                _ => return self.say(ask_field(&fields)),
             };
-            return self.say(question);
         }
         call.set("designUpdates", updates);
         self.offer(call)
@@ -130,43 +101,39 @@ impl Talk<'_> {
     fn search(&mut self, call: Call) -> Done<()> {
         let is_search = call.tool == Tool::SearchComponent;
         let is_described = !call.object("criteria").is_empty();
-        if !is_described && !is_search {
+        if !is_described && !is_search && call.has("criteria") {
             return self.offer_all(call);
         }
         let found = self.find(&call)?;
         match found.as_slice() {
             [] if is_described => self.offer_all(call),
             [one] if is_described => {
-                self.say(format!("I found one: {}.", describe_component(one)))?;
-                if is_search {
-                    return Ok(());
+                self.say(format!("I found one: {}.\n", describe_component(one)))?;
+                match is_search {
+                    true => Ok(()),
+                    false => self.propose(call.choose_component(&id_of(one)), true),
                 }
-                self.say("\n")?;
-                self.propose(call.choose_component(&id_of(one)), true)
             }
             all => self.list(all, call),
         }
     }
 
-    /// Offers the complete list, when nothing was found or nothing is described.
-    fn offer_all(&mut self, mut call: Call) -> Done<()> {
-        let why = match describe_criteria(&call.object("criteria")).as_str() {
+    fn offer_all(&mut self, call: Call) -> Done<()> {
+        let why = match describe_criteria(&call).as_str() {
             "" => "I need to know which component you mean.".to_string(),
             what => format!("No components found matching '{what}'."),
         };
         let mut all = Call::new(Tool::SearchComponent);
         all.set("clientId", call.text("clientId"));
         all.set("criteria", json!({}));
-        call.args.remove("criteria");
-        let next = Some(call).filter(|call| call.tool != Tool::SearchComponent);
-        self.wait(all, Vec::new(), next)?;
+        self.wait(all, &[], Some(call))?;
         self.say(format!(
             "{why} Would you like me to show all your components so you can select one?"
         ))
     }
 
     /// Lists components with numbers; one of them can be chosen for a call on it.
-    pub(super) fn list(&mut self, components: &[Value], mut call: Call) -> Done<()> {
+    pub(super) fn list(&mut self, components: &[Value], call: Call) -> Done<()> {
         let client = call.text("clientId");
         let lines = components.iter().map(describe_component).zip(1..);
         let lines: String = lines.map(|(one, at)| format!("\n{at}. {one}")).collect();
@@ -176,8 +143,7 @@ impl Talk<'_> {
         if call.tool == Tool::SearchComponent {
             return self.say(format!("Components of client {client}:{lines}"));
         }
-        call.args.remove("criteria");
-        self.wait(call, components.iter().map(id_of).collect(), None)?;
+        self.wait(call, components, None)?;
         let select = "Please select one by its number, its ID or its title.";
         self.say(format!("Which component do you mean?{lines}\n{select}"))
     }
@@ -197,16 +163,15 @@ impl Talk<'_> {
             (None, Tool::GetComponent) => "Next: change it.".to_string(),
             (None, _) => String::new(),
         };
-        let example = format!(
-            "{question} Say for example: update component {id} {field} to \"Something new\" for client {client}"
-        );
+        let example =
+            format!("update component {id} {field} to \"Something new\" for client {client}");
         if !is_shown && (!question.is_empty() || call.tool == Tool::DeleteComponent) {
             let found = self.use_tool(Tool::GetComponent, &call)?;
             self.say(describe_component(&found["components"][0]) + "\n")?;
         }
         match question.is_empty() {
             true => self.offer(call),
-            false => self.say(example),
+            false => self.say(format!("{question} Say for example: {example}")),
         }
     }
 
@@ -234,7 +199,8 @@ impl Talk<'_> {
         let (client, now) = (call.text("clientId"), now.collect::<String>());
         self.say(match is_design {
             true => format!(
-                "You want to change {}. Should I proceed?\nFor client {client}{now}.{answers}",
+                "You want to change {}. Should I proceed?\n\
+                 Nothing is changed yet for client {client}{now}.{answers}",
                 describe_changes(&call)
             ),
             false => format!(
@@ -242,7 +208,7 @@ impl Talk<'_> {
                  Next: should I proceed? Answer yes or no."
             ),
         })?;
-        Ok(self.wait(call, Vec::new(), None)?)
+        Ok(self.wait(call, &[], None)?)
     }
 
     /// Tries a call, and compares what there is with what it would leave.
@@ -272,38 +238,28 @@ impl Talk<'_> {
     }
 
     /// Lets a call wait for a yes, or for the choice of one of several components.
-    pub(super) fn wait(
-        &mut self,
-        call: Call,
-        candidates: Vec<String>,
-        next: Option<Call>,
-    ) -> Result<()> {
+    fn wait(&mut self, call: Call, components: &[Value], next: Option<Call>) -> Result<()> {
         let trial = self.try_out(&call)?;
-        let all = match candidates.is_empty() {
-            true => Vec::new(),
-            false => self.transaction.components(call.text("clientId"))?,
-        };
-        let options = candidates.iter().filter_map(|id| {
-            let component = all.iter().find(|one| one.component_id == *id)?;
-            let titles = ["title", "caption", "text"].map(|name| text(&component.props, name));
-            let title = titles.into_iter().find(|title| !title.is_empty());
-            Some(Choosable {
-                id: id.clone(),
+        let options = components.iter().map(|one| {
+            let titles = ["title", "caption", "text"].map(|name| one["props"][name].as_str());
+            let title = titles.into_iter().flatten().find(|it| !it.is_empty());
+            Choosable {
+                id: id_of(one),
+                kind: plain(&one["type"]),
                 title: title.unwrap_or_default().to_string(),
-                kind: component.component_type.clone(),
-            })
+            }
         });
         self.chat.shown = Some(trial.digest);
         self.chat.pending = Some(Pending {
-            kind: match candidates.is_empty() {
-                true => PendingKind::Confirm,
-                false => PendingKind::Select,
+            kind: match components {
+                [] => PendingKind::Confirm,
+                _ => PendingKind::Select,
             },
             agent: choose_agent(&call),
             tool: call.tool,
             args: call.args,
+            candidates: components.iter().map(id_of).collect(),
             options: options.collect(),
-            candidates,
             changes: trial.changes,
             destructive: matches!(call.tool, Tool::DeleteComponent | Tool::RemoveSecurityGroup),
             created_at: self.now.clone(),

@@ -21,7 +21,6 @@ use crate::task::rules::check_text;
 /// Largest file that is read, in bytes.
 const FILE_MAX: u64 = 64 << 20;
 
-/// What a file holds.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Seed {
@@ -35,18 +34,15 @@ struct Seed {
     answers: Vec<Answer>,
 }
 
-/// How much was loaded.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Seeded {
     pub(crate) clients: usize,
-    /// Files of the media library.
     pub(crate) media: usize,
     pub(crate) designs: usize,
     pub(crate) components: usize,
     pub(crate) security_groups: usize,
-    /// Security groups that guard a component.
     pub(crate) component_security_groups: usize,
     pub(crate) questions: usize,
     pub(crate) answers: usize,
@@ -60,25 +56,25 @@ pub(crate) fn seed(surroundings: &Surroundings, path: &Path) -> Result<Seeded> {
         false => surroundings.directory.join(path),
     };
     let bytes = read_input(&place, FILE_MAX)?;
-    let seeded = read(&bytes).and_then(|seed| write(&workspace, |it| put(it, seed)));
+    let seeded = read(&bytes).and_then(|seed| write(&workspace, |it| put(it, &seed)));
     seeded.map_err(|error| Error {
         message: format!("{}: {}; nothing was loaded", path.display(), error.message),
         ..error
     })
 }
 
-fn require(holds: bool, fault: impl Into<String>) -> Result<()> {
-    match holds {
-        true => Ok(()),
-        false => Err(Error::new(Code::InputInvalid, fault)),
-    }
+fn invalid(fault: impl ToString) -> Error {
+    Error::new(Code::InputInvalid, fault.to_string())
+}
+
+fn require(holds: bool, fault: impl ToString) -> Result<()> {
+    holds.then_some(()).ok_or_else(|| invalid(fault))
 }
 
 /// Reads a seed. Its ids, which may be numbers, become texts.
 fn read(bytes: &[u8]) -> Result<Seed> {
-    let invalid = |fault: String| Error::new(Code::InputInvalid, fault);
-    let text = std::str::from_utf8(bytes).map_err(|fault| invalid(fault.to_string()))?;
-    let mut seed = document::json(text, usize::MAX).map_err(|fault| invalid(fault.to_string()))?;
+    let text = std::str::from_utf8(bytes).map_err(invalid)?;
+    let mut seed = document::json(text, usize::MAX).map_err(invalid)?;
     // The reader would take a list for the fields in their order.
     require(seed.is_object(), "a seed is a JSON object")?;
     check_texts("seed", &seed).map_err(|fault| invalid(fault.message))?;
@@ -93,7 +89,7 @@ fn read(bytes: &[u8]) -> Result<Seed> {
             }
         }
     }
-    serde_path_to_error::deserialize(seed).map_err(|fault| invalid(fault.to_string()))
+    serde_path_to_error::deserialize(seed).map_err(invalid)
 }
 
 fn check_texts(place: &str, value: &Value) -> Result<()> {
@@ -109,53 +105,44 @@ fn check_texts(place: &str, value: &Value) -> Result<()> {
 }
 
 /// Puts all rows, and then looks for what fits to no other.
-fn put(transaction: &mut dyn AgencyTransaction, seed: Seed) -> Result<Seeded> {
+fn put(to: &mut dyn AgencyTransaction, seed: &Seed) -> Result<Seeded> {
     let seeded = Seeded {
-        clients: seed.clients.len(),
-        media: seed.media.len(),
-        designs: seed.designs.len(),
-        components: seed.components.len(),
-        security_groups: seed.security_groups.len(),
-        component_security_groups: seed.component_security_groups.len(),
-        questions: seed.questions.len(),
-        answers: seed.answers.len(),
+        clients: put_all(&seed.clients, |it| to.put_client(it))?,
+        media: put_all(&seed.media, |it| to.put_media(it))?,
+        designs: put_all(&seed.designs, |it| to.put_design(it))?,
+        components: put_all(&seed.components, |it| put_component(to, it))?,
+        security_groups: put_all(&seed.security_groups, |it| to.put_security_group(it))?,
+        component_security_groups: put_all(&seed.component_security_groups, |it| {
+            put_guard(to, it)
+        })?,
+        questions: put_all(&seed.questions, |it| to.put_question(it))?,
+        answers: put_all(&seed.answers, |it| to.put_answer(it))?,
     };
-    let (clients, designs, groups) = (seed.clients, seed.designs, seed.security_groups);
-    let (media, questions, answers) = (seed.media, seed.questions, seed.answers);
-    clients
-        .iter()
-        .try_for_each(|it| transaction.put_client(it))?;
-    media.iter().try_for_each(|it| transaction.put_media(it))?;
-    designs
-        .iter()
-        .try_for_each(|it| transaction.put_design(it))?;
-    groups
-        .iter()
-        .try_for_each(|it| transaction.put_security_group(it))?;
-    questions
-        .iter()
-        .try_for_each(|it| transaction.put_question(it))?;
-    answers
-        .iter()
-        .try_for_each(|it| transaction.put_answer(it))?;
-    for mut component in seed.components {
-        let (id, kind) = (&component.component_id, &component.component_type);
-        let known = component_type(&kind.to_lowercase()).unwrap_or_default();
-        let fault = format!("component {id} has the unknown component_type `{kind}`");
-        require(!known.is_empty(), fault)?;
-        require(!id.is_empty(), "a component has no component_id")?;
-        component.component_type = known.to_string();
-        transaction.put_component(&component)?;
-    }
-    for guard in &seed.component_security_groups {
-        transaction.put_guard(guard)?;
-        let found = transaction.component(&guard.client_id, &guard.component_id)?;
-        if let Some(mut component) = found {
-            component.is_secured = true;
-            transaction.put_component(&component)?;
-        }
-    }
-    let fault = transaction.find_fault()?;
+    let fault = to.find_fault()?;
     require(fault.is_none(), fault.unwrap_or_default())?;
     Ok(seeded)
+}
+
+fn put_all<T>(rows: &[T], put: impl FnMut(&T) -> Result<()>) -> Result<usize> {
+    rows.iter().try_for_each(put)?;
+    Ok(rows.len())
+}
+
+fn put_component(to: &mut dyn AgencyTransaction, component: &Component) -> Result<()> {
+    let mut component = component.clone();
+    let (id, kind) = (&component.component_id, &component.component_type);
+    let known = component_type(&kind.to_lowercase()).unwrap_or_default();
+    let fault = format!("component {id} has the unknown component_type `{kind}`");
+    require(!known.is_empty(), fault)?;
+    require(!id.is_empty(), "a component has no component_id")?;
+    component.component_type = known.to_string();
+    to.put_component(&component)
+}
+
+fn put_guard(to: &mut dyn AgencyTransaction, guard: &Guard) -> Result<()> {
+    if let Some(mut component) = to.component(&guard.client_id, &guard.component_id)? {
+        component.is_secured = true;
+        to.put_component(&component)?;
+    }
+    to.put_guard(guard)
 }

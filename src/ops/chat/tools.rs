@@ -1,6 +1,5 @@
-//! The tools of the chat's agents. Each takes and gives what the chat notes say in section 2.4, sees
-//! one client only, checks all that it is given, since a yes may come late, and says what is wrong in its
-//! result.
+//! The tools of the chat's agents, as in section 2.4 of the chat notes. Each sees one client only, and checks
+//! all that it is given, since a yes may come late.
 
 use serde_json::{Value, json};
 
@@ -11,7 +10,6 @@ use crate::chat::{Call, Tool, text};
 use crate::error::{Error, Result};
 use crate::store::agency::AgencyTransaction;
 
-/// Why a tool did nothing.
 pub(super) enum Stop {
     /// It was given something wrong: the result that says so, or what is wrong and was replied.
     Refused(Value),
@@ -26,12 +24,10 @@ impl From<Error> for Stop {
 
 pub(super) type Done<T> = std::result::Result<T, Stop>;
 
-/// Makes a result that says what is wrong.
 fn refuse(error: impl Into<String>) -> Stop {
     Stop::Refused(json!({ "success": false, "error": error.into() }))
 }
 
-/// Returns what is wrong, if a tool says so.
 pub(super) fn fault(result: &Value) -> Option<&str> {
     result.get("error").and_then(Value::as_str)
 }
@@ -49,13 +45,24 @@ pub(super) fn run(
         client,
         keep,
     };
-    match work.run() {
+    let done = match call.tool {
+        _ if client.is_empty() => Err(refuse("clientId is required")),
+        Tool::GetClientDesign => work.show_design(),
+        Tool::GetQa => Ok(json!({ "answers": work.transaction.answers(client)? })),
+        Tool::UpdateDesign => work.update_design(),
+        Tool::AddComponent => work.add_component(),
+        Tool::SearchComponent => work.search(),
+        Tool::GetComponent => work.show_components(),
+        Tool::UpdateComponent => work.update_component(),
+        Tool::DeleteComponent => work.delete_component(),
+        Tool::AddSecurityGroup | Tool::RemoveSecurityGroup => work.change_guard(),
+    };
+    match done {
         Ok(result) | Err(Stop::Refused(result)) => Ok(result),
         Err(Stop::Error(error)) => Err(error),
     }
 }
 
-/// A tool at work for a client.
 struct Work<'a> {
     transaction: &'a mut dyn AgencyTransaction,
     call: &'a Call,
@@ -64,24 +71,12 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    fn run(&mut self) -> Done<Value> {
-        if self.client.is_empty() {
-            return Err(refuse("clientId is required"));
-        }
-        match self.call.tool {
-            Tool::GetClientDesign => self.show_design(),
-            Tool::GetQa => Ok(json!({ "answers": self.transaction.answers(self.client)? })),
-            Tool::UpdateDesign => self.update_design(),
-            Tool::AddComponent => self.add_component(),
-            Tool::SearchComponent => self.search(),
-            Tool::GetComponent if !self.call.has("componentId") => {
-                Ok(json!({ "success": true, "components": self.components()? }))
-            }
-            Tool::GetComponent => Ok(json!({ "success": true, "components": [self.component()?] })),
-            Tool::UpdateComponent => self.update_component(),
-            Tool::DeleteComponent => self.delete_component(),
-            Tool::AddSecurityGroup | Tool::RemoveSecurityGroup => self.change_guard(),
-        }
+    fn show_components(&self) -> Done<Value> {
+        let components = match self.call.has("componentId") {
+            true => vec![self.component()?],
+            false => self.components()?,
+        };
+        Ok(json!({ "success": true, "components": components }))
     }
 
     /// Finds the components of the client, who must be there.
@@ -93,7 +88,6 @@ impl Work<'_> {
         }
     }
 
-    /// Finds the component of the call.
     fn component(&self) -> Done<Component> {
         let (client, id) = (self.client, self.call.text("componentId"));
         if id.is_empty() {
@@ -155,7 +149,6 @@ impl Work<'_> {
         Ok(json!({ "success": true, "components": found.collect::<Vec<_>>() }))
     }
 
-    /// Checks the changes of the call; `none` says that there are none.
     fn changes(&self, none: &str) -> Done<Changes> {
         let changes = check_changes(self.call).map_err(Stop::Refused)?;
         match changes.is_empty() {
@@ -164,7 +157,6 @@ impl Work<'_> {
         }
     }
 
-    /// Changes the design of a client: each column is merged.
     fn update_design(&mut self) -> Done<Value> {
         let design = self.design()?;
         let changed = change(&design, &self.changes("No valid design fields to update.")?)?;
@@ -182,18 +174,16 @@ impl Work<'_> {
     }
 
     fn add_component(&mut self) -> Done<Value> {
-        let word = text(&self.call.object("updates"), "component_type")
-            .trim()
-            .to_lowercase();
-        if word.is_empty() {
-            return Err(refuse("component_type is required"));
-        }
-        let kind = component_type(&word).ok_or_else(|| {
-            let (word, types) = (brief(&word), types().collect::<Vec<_>>().join(", "));
-            refuse(format!(
-                "component_type cannot be `{word}`; allowed: {types}"
-            ))
-        })?;
+        let word = text(&self.call.object("updates"), "component_type").to_lowercase();
+        let types = types().collect::<Vec<_>>().join(", ");
+        let wrong = match word.as_str() {
+            "" => "component_type is required".to_string(),
+            word => format!(
+                "component_type cannot be `{}`; allowed: {types}",
+                brief(word)
+            ),
+        };
+        let kind = component_type(&word).ok_or_else(|| refuse(wrong))?;
         let changes = check_changes(self.call).map_err(Stop::Refused)?;
         let there = self.components()?;
         let id = match self.call.text("componentId") {
@@ -205,12 +195,12 @@ impl Work<'_> {
             }
             id => canonical(id),
         };
-        let is_taken = there.iter().any(|component| component.component_id == id);
-        if !is_id(&id) || is_taken {
-            let why = match is_taken {
-                true => "exists already",
-                false => "is no id of a component",
-            };
+        let why = match there.iter().any(|component| component.component_id == id) {
+            true => "exists already",
+            false if !is_id(&id) => "is no id of a component",
+            false => "",
+        };
+        if !why.is_empty() {
             return Err(refuse(format!("Component with ID {} {why}", brief(&id))));
         }
         let last = there.iter().map(|component| component.display_order).max();
@@ -244,17 +234,15 @@ impl Work<'_> {
     /// Puts a component under a security group, or takes it out.
     fn change_guard(&mut self) -> Done<Value> {
         let mut component = self.component()?;
-        let (client, id) = (component.client_id.clone(), component.component_id.clone());
-        let title = self.call.text("security_group_title").trim();
-        let mut groups = self.transaction.security_groups(&client)?.into_iter();
-        let group =
-            groups.find(|it| it.security_group_title.to_lowercase() == title.to_lowercase());
-        let missing = format!(
-            "Security group '{}' not found for client {client}",
-            brief(title)
-        );
+        let (client, id) = (self.client, component.component_id.clone());
+        let title = brief(self.call.text("security_group_title").trim());
+        let is_it = |other: &str| other.to_lowercase() == title.to_lowercase();
+        let mut groups = self.transaction.security_groups(client)?.into_iter();
+        let group = groups.find(|group| is_it(&group.security_group_title));
+        let missing = format!("Security group '{title}' not found for client {client}");
         let group = group.ok_or_else(|| refuse(missing))?;
-        let guards = self.transaction.guards(&client, &id)?;
+        let title = group.security_group_title;
+        let guards = self.transaction.guards(client, &id)?;
         let is_on = guards.contains(&group.security_group_id);
         let is_added = self.call.tool == Tool::AddSecurityGroup;
         let state = match (is_on, is_added) {
@@ -263,16 +251,13 @@ impl Work<'_> {
             (false, true) => "added to",
             (true, false) => "removed from",
         };
-        let message = format!(
-            "Security group '{}' {state} component {id}",
-            group.security_group_title
-        );
+        let message = format!("Security group '{title}' {state} component {id}");
         if is_on == is_added {
             return Err(refuse(message));
         }
         component.is_secured = is_added || guards.len() > 1;
         let guard = Guard {
-            client_id: client,
+            client_id: client.to_string(),
             component_id: id,
             security_group_id: group.security_group_id,
         };
