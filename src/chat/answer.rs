@@ -1,34 +1,23 @@
 //! What a message is in its conversation: an answer to what waits, a request, or neither.
 
-use std::sync::LazyLock;
-
-use regex::Regex;
-
 use super::grammar::understand;
-use super::pending::{Chat, Choosable, Pending, PendingKind};
 use super::record::{canonical, is_id};
-use super::{Call, Sentence};
+use super::{Call, Chat, Choosable, Pending, PendingKind, Sentence};
 
-static YES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+pattern!(
+    YES,
     short("yes|y|yeah|yep|ok|okay|sure|confirm|confirmed|proceed|go ahead|do it|sounds good")
-});
-static NO: LazyLock<Option<Regex>> = LazyLock::new(|| {
+);
+pattern!(
+    NO,
     short("no|n|nope|cancel|stop|abort|never ?mind|forget it|keep it|don['’]t|do not")
-});
-
-static NUMBER: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let number = r"(?P<number>[+-]?[0-9]+(?:\.[0-9]+)?)";
-    Regex::new(&format!(
-        r"(?i)^\s*(?P<word>component)?[ #]*{number}[.!]*\s*$"
-    ))
-    .ok()
-});
+);
 
 /// Returns a pattern for messages whose words are all part of one of these.
-fn short(words: &str) -> Option<Regex> {
+fn short(words: &str) -> String {
     let polite = r"(?:please|thanks|thank you|now)\b[\s,;.!]*";
     let word = format!(r"(?:{words})(?:$|[\s,;.!]+)");
-    Regex::new(&format!(r"(?i)^\s*(?:{polite})*(?:{word}(?:{polite})*)+$")).ok()
+    format!(r"(?i)^\s*(?:{polite})*(?:{word}(?:{polite})*)+$")
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -39,10 +28,7 @@ pub(crate) enum Heard {
     Chosen(Call),
     /// A number that is none of the list.
     Invalid,
-    /// An answer, but nothing waits.
     Nothing,
-    /// What was asked for, with the client that it lacked.
-    Filled(Call),
     Request(Call),
     /// Only names the client that the conversation is about from now on.
     Client(String),
@@ -52,11 +38,9 @@ pub(crate) enum Heard {
 
 /// Reads a message at a moment (RFC 3339 in UTC); times of one form are in the order of their bytes.
 pub(crate) fn hear(chat: &Chat, message: &str, now: &str) -> Heard {
-    let is_short = |short: &Option<Regex>| short.as_ref().is_some_and(|it| it.is_match(message));
-    let short = match is_short(&YES) {
-        true => Some(true),
-        false => is_short(&NO).then_some(false),
-    };
+    let is_yes = YES.iter().any(|yes| yes.is_match(message));
+    let is_no = NO.iter().any(|no| no.is_match(message));
+    let short = (is_yes || is_no).then_some(is_yes);
     let pending = chat.pending.as_ref().filter(|it| now < it.expires.as_str());
     if let Some(heard) = pending.and_then(|pending| answer(pending, short, message)) {
         return heard;
@@ -72,7 +56,7 @@ pub(crate) fn hear(chat: &Chat, message: &str, now: &str) -> Heard {
         (Some(Heard::Client(client)), Some(question)) => {
             let mut call = question.call.clone();
             call.set("clientId", client);
-            Heard::Filled(call)
+            Heard::Request(call)
         }
         (Some(heard), _) => heard,
         (None, Some(_)) if short == Some(false) => Heard::Cancelled,
@@ -81,17 +65,12 @@ pub(crate) fn hear(chat: &Chat, message: &str, now: &str) -> Heard {
     }
 }
 
-/// Reads a yes, a no or a choice.
 fn answer(pending: &Pending, short: Option<bool>, message: &str) -> Option<Heard> {
     let chosen = |id: &str| Heard::Chosen(pending.call().choose_component(id));
     Some(match (pending.kind, short) {
         (_, Some(false)) => Heard::Cancelled,
         (PendingKind::Confirm, Some(true)) => Heard::Confirmed,
-        (PendingKind::Confirm, None) => {
-            // A component named where only the list was offered.
-            let (id, _) = number(message).filter(|(id, _)| is_id(id))?;
-            Heard::Chosen(pending.next.clone()?.choose_component(&canonical(id)))
-        }
+        (PendingKind::Confirm, None) => return None,
         (PendingKind::Select, Some(true)) => match pending.candidates.as_slice() {
             [one] => chosen(one),
             _ => Heard::Invalid,
@@ -114,16 +93,19 @@ fn choose(message: &str, options: &[Choosable]) -> Option<Option<String>> {
     }
     let title = message.trim().trim_matches(['"', '\'', '“', '”', '.']);
     let title = title.to_lowercase();
-    let mut fitting = options
-        .iter()
-        .filter(|one| one.title.to_lowercase() == title);
+    let is_it = |one: &&Choosable| one.title.to_lowercase() == title;
+    let mut fitting = options.iter().filter(is_it);
     let one = fitting.next().filter(|_| !title.is_empty())?;
     fitting.next().is_none().then(|| Some(one.id.clone()))
 }
 
 /// Returns the number that a message such as `component 102` or `#2` is, and whether that can only be an id.
 fn number(message: &str) -> Option<(&str, bool)> {
-    let captures = NUMBER.as_ref()?.captures(message)?;
-    let is_id_only = captures.name("word").is_some();
-    Some((captures.name("number")?.as_str(), is_id_only))
+    let text = message.trim().trim_end_matches(['.', '!']);
+    let (word, number) = text.split_at_checked("component".len()).unwrap_or_default();
+    let is_id_only = word.eq_ignore_ascii_case("component");
+    let number = if is_id_only { number } else { text };
+    let number = number.trim_start_matches([' ', '#']);
+    let is_number = number.parse::<f64>().is_ok() && !number.contains(char::is_alphabetic);
+    is_number.then_some((number, is_id_only))
 }

@@ -8,11 +8,11 @@ use regex::{Captures, Regex};
 use serde_json::{Map, Value};
 
 use super::answer::Heard;
-use super::kind::Kind;
 use super::record::canonical;
 use super::sentence::{BARE, CLIENT, Sentence};
+use super::value::Kind;
 use super::vocabulary::{
-    COMPONENT, Field, STATES, TYPES, by_key, component_key, component_type, elements, state,
+    COMPONENT, Field, STATES, TYPES, component_type, contains_word, elements, find_field, state,
 };
 use super::{Call, Tool};
 
@@ -36,7 +36,7 @@ updateComponent {set} (?:the |its )?(?P<name>{field}) (?:of|on|for|in) {target}(
 updateComponent {set} {target},? (?:the |its )?(?P<pairs>{field}{to}{any})
 updateComponent move {numbered} to (?P<name>position) (?P<value>[0-9]{1,9})
 updateComponent {set} {target} (?P<name>{field})
-updateComponent {set} {target}(?:{to}(?P<value>{any}))?
+updateComponent {set} {target}(?:{to}{any})?
 updateComponent (?:make|mark|set) {target}(?: as)? {state}
 updateComponent {state} {target}
 addComponent (?:add|create|insert)(?: me)? (?:an? |another |one )?(?:new )?(?:component|{kind})(?: component)?(?: #?(?P<id>[0-9]{1,15}))?{c}(?:,? (?P<pairs>(?:with|titled|called|named) {any}))?";
@@ -63,7 +63,7 @@ static READERS: LazyLock<Vec<(Tool, Regex)>> = LazyLock::new(|| {
     let words = [
         ("types", type_names()),
         ("states", states.join("|")),
-        ("field", field_names()),
+        ("field", names(COMPONENT)),
         ("to", TO.to_string()),
     ];
     let words = words.iter().map(|(name, words)| (*name, words.as_str()));
@@ -88,58 +88,49 @@ static READERS: LazyLock<Vec<(Tool, Regex)>> = LazyLock::new(|| {
     forms.collect()
 });
 
-/// A field and its value: "the caption to B".
-static CHANGED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let name = r"(?:(?:the|its|my)\s+)?(?P<name>[^\x01-\x03]+?)(?:\s*[\x02\x03]+)?";
-    Regex::new(&format!("^{name}{TO}(?P<value>.+)$")).ok()
-});
+// A field and its value: "the caption to B".
+pattern!(
+    CHANGED,
+    format!(
+        r"^(?:(?:the|its|my)\s+)?(?P<name>[^\x01-\x03]+?)(?:\s*[\x02\x03]+)?{TO}(?P<value>.+)$"
+    )
+);
 
-/// A field of something new and its value: "with title Hello".
-static DESCRIBED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let name = format!(r"(?P<name>titled|called|named|{})", field_names());
-    let lead = r"(?:with\s+)?(?:(?:the|its|an?)\s+)?";
-    let to = format!(r"(?:{TO}|\s+(?:is\s+|of\s+)?)");
-    Regex::new(&format!("^{lead}{name}{to}(?P<value>.+)$")).ok()
-});
+// A field of something new and its value: "with title Hello".
+pattern!(
+    DESCRIBED,
+    format!(
+        r"^(?:with\s+)?(?:(?:the|its|an?)\s+)?(?P<name>titled|called|named|{})(?:{TO}|\s+(?:is\s+|of\s+)?)(?P<value>.+)$",
+        names(COMPONENT)
+    )
+);
 
-static BETWEEN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r",?\s+and\s+|,\s+").ok());
+pattern!(BETWEEN, r",?\s+and\s+|,\s+");
 
-/// Returns a pattern for the types of components.
 pub(super) fn type_names() -> String {
     format!("(?:{})", TYPES.join("|"))
 }
 
-/// Returns a pattern for what people call a field, and its keys.
-pub(super) fn names(field: &Field) -> String {
-    pattern(field.names().chain([field.key]))
-}
-
-/// Returns a pattern for all fields of components.
-pub(super) fn field_names() -> String {
-    let fields = COMPONENT.iter();
-    pattern(fields.flat_map(|field| field.names().chain([field.key])))
-}
-
-fn pattern<'n>(names: impl Iterator<Item = &'n str>) -> String {
+/// Returns a pattern for what people call fields, and their keys.
+pub(super) fn names(fields: &[Field]) -> String {
     let escape = |name: &str| regex::escape(&name.to_lowercase()).replace([' ', '_'], r"[\s_-]?");
+    let names = fields.iter().flat_map(Field::all_names);
     let mut all: Vec<String> = names.map(escape).collect();
     all.sort_by_key(|name| std::cmp::Reverse(name.len()));
     format!("(?:{})", all.join("|").replace("color", "colou?r"))
 }
 
-/// Reads a message as a whole.
 pub(super) fn understand(sentence: &Sentence) -> Option<Heard> {
     let rest = sentence.plain.replace([CLIENT, BARE], "");
     let rest = rest.trim_matches(['.', '!', '?', ' ', ',']);
-    let is = |texts: &str| texts.split('|').any(|text| text == rest);
-    if is("help|help me|what can you do|what can i say") {
+    if contains_word("help|help me|what can you do|what can i say", rest) {
         return Some(Heard::Help);
     }
-    let client = sentence.client().map(String::from);
+    let client = sentence.client_or(None).map(String::from);
     if client.is_none() && !sentence.clients.is_empty() {
         return None;
     }
-    if is("|i am|i'm|it is|it's|this is|switch to|use|no, i am")
+    if contains_word("|i am|i'm|it is|it's|this is|switch to|use|no, i am", rest)
         && let Some(client) = client
     {
         return Some(Heard::Client(client));
@@ -158,7 +149,7 @@ pub(super) fn understand(sentence: &Sentence) -> Option<Heard> {
 fn read(tool: Tool, sentence: &Sentence, captures: &Captures<'_>) -> Option<Call> {
     let get = |name| captures.name(name).map(|found| found.as_str());
     let place = |name| captures.name(name).map(|found| found.range());
-    let mut call = Call::new(tool, []);
+    let mut call = Call::new(tool);
     match tool {
         Tool::GetClientDesign => {
             let is_one = get("element").is_none_or(|name| elements(name).len() == 1);
@@ -180,19 +171,13 @@ fn read(tool: Tool, sentence: &Sentence, captures: &Captures<'_>) -> Option<Call
             let (key, value) = state(word)?;
             updates.insert(key.to_string(), value.into());
         }
-        (Tool::UpdateComponent, ..) if updates.is_empty() => {
-            if let Some(value) = place("value") {
-                call.set("value", sentence.value(value, Kind::Text)?);
-            }
-        }
         (Tool::AddComponent, _, kind) => {
             if let Some(id) = get("id") {
                 call.set("componentId", canonical(id));
             }
-            let kind = kind.map(|kind| updates.insert("component_type".to_string(), kind.into()));
-            // A type and another one as a field.
-            if kind.flatten().is_some() {
-                return None;
+            if let Some(kind) = kind {
+                let other = updates.insert("component_type".to_string(), kind.into());
+                other.is_none().then_some(())?;
             }
         }
         _ => {}
@@ -222,7 +207,8 @@ fn set_target(call: &mut Call, sentence: &Sentence, captures: &Captures<'_>) -> 
         let (key, value) = state(word)?;
         criteria.insert(key.to_string(), value.into());
     }
-    let by = get("by").map_or(Some("called"), component_key)?;
+    let by = get("by").and_then(|by| find_field(COMPONENT, by));
+    let by = by.map_or("called", |field| field.key);
     for (key, name) in [("called", "label"), (by, "what")] {
         let Some(what) = captures.name(name) else {
             continue;
@@ -269,31 +255,26 @@ fn read_pair(
     name: &str,
     place: Option<Range<usize>>,
 ) -> Option<(String, Value)> {
-    let (key, kinds) = if tool == Tool::UpdateDesign {
-        let named = elements(name);
-        let key = if named.len() == 1 { named[0].key } else { name };
-        (key, named.iter().map(|field| field.kind).collect())
-    } else {
-        let key = match name {
-            "titled" | "called" | "named" => "props.title",
-            name => component_key(name)?,
-        };
-        let kind = by_key(COMPONENT, key)?.kind;
-        (key, vec![kind])
+    let fields = match (tool, name) {
+        (Tool::UpdateDesign, _) => elements(name),
+        (_, "titled" | "called" | "named") => vec![find_field(COMPONENT, "props.title")?],
+        _ => vec![find_field(COMPONENT, name)?],
     };
-    let first = *kinds.first()?;
+    let (key, only) = match fields[..] {
+        [one] => (one.key, Some(one.kind)),
+        _ => (name, None),
+    };
     let Some(place) = place else {
-        return Some((key.to_string(), Value::Null));
+        return (!fields.is_empty()).then(|| (key.to_string(), Value::Null));
     };
-    let read = |kind: &Kind| {
-        let text = sentence.value(place.clone(), *kind)?;
-        kind.read(&match kind {
+    let read = |field: &&Field| {
+        let text = sentence.value(place.clone(), field.kind)?;
+        field.kind.read(&match field.kind {
             Kind::Text | Kind::Address => text.into(),
             _ => text.trim_end_matches(['.', '!', ' ']).into(),
         })
     };
-    let raw = || sentence.value(place.clone(), first).map(Value::from);
-    let value = kinds.iter().find_map(read);
-    let value = value.or_else(|| raw().filter(|_| kinds.len() == 1))?;
+    let raw = || sentence.value(place.clone(), only?).map(Value::from);
+    let value = fields.iter().find_map(read).or_else(raw)?;
     Some((key.to_string(), value))
 }

@@ -1,25 +1,28 @@
 //! What a message to the chat means, without any IO. `answer` reads answers to what waits, `grammar` reads
-//! whole sentences, `model` reads what a language model makes of the rest, and `veto` refuses what neither
-//! may mean. Each of them makes a [`Call`], which `ops::chat` carries out. Rules: chat notes, 2.2 to 2.6.
+//! whole sentences, `model` reads what a language model makes of the rest, and `value` refuses what no
+//! field can be. Each of them makes a [`Call`], which `ops::chat` carries out. Rules: chat notes, 2.2 to 2.6.
+
+/// Declares a pattern that is compiled when it is first used.
+macro_rules! pattern {
+    ($name:ident, $pattern:expr) => {
+        static $name: std::sync::LazyLock<Option<regex::Regex>> =
+            std::sync::LazyLock::new(|| regex::Regex::new(&$pattern).ok());
+    };
+}
 
 pub(crate) mod answer;
 mod grammar;
-mod kind;
 pub(crate) mod model;
-pub(crate) mod pending;
 pub(crate) mod record;
 mod sentence;
 pub(crate) mod value;
-mod veto;
 pub(crate) mod vocabulary;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use self::vocabulary::{COMPONENT, DESIGN, Field, contains_word};
-pub(crate) use pending::{Chat, Choosable, Difference, Pending, PendingKind, Settled};
 pub(crate) use sentence::Sentence;
-pub(crate) use veto::check_fields;
 
 /// One of the agents of the chat.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -37,7 +40,6 @@ pub(crate) enum ChatAgent {
 
 macro_rules! tools {
     ($($variant:ident = $name:literal, $writes:literal, $takes:literal;)+) => {
-        /// A tool of the agents.
         #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
         pub(crate) enum Tool { $(#[doc = $name] #[serde(rename = $name)] $variant,)+ }
@@ -54,7 +56,6 @@ macro_rules! tools {
                 match self { $(Tool::$variant => $writes,)+ }
             }
 
-            /// Whether it is given something under a name.
             pub(crate) fn takes(self, name: &str) -> bool {
                 contains_word(match self { $(Tool::$variant => $takes,)+ }, name)
             }
@@ -65,24 +66,18 @@ macro_rules! tools {
 tools! {
     GetClientDesign = "getClientDesign", false, "clientId";
     GetQa = "getQAForClient", false, "clientId";
-    UpdateDesign = "updateDesign", true, "clientId designUpdates";
-    GetComponent = "getComponent", false, "clientId componentId criteria";
-    UpdateComponent = "updateComponent", true, "clientId componentId criteria updates value";
-    AddComponent = "addComponent", true, "clientId componentId updates";
-    DeleteComponent = "deleteComponent", true, "clientId componentId criteria";
-    AddSecurityGroup = "addSecurityGroup", true, "clientId componentId criteria security_group_title";
+    UpdateDesign = "updateDesign", true, "clientId|designUpdates";
+    GetComponent = "getComponent", false, "clientId|componentId|criteria";
+    UpdateComponent = "updateComponent", true, "clientId|componentId|criteria|updates";
+    AddComponent = "addComponent", true, "clientId|componentId|updates";
+    DeleteComponent = "deleteComponent", true, "clientId|componentId|criteria";
+    AddSecurityGroup = "addSecurityGroup", true, "clientId|componentId|criteria|security_group_title";
     RemoveSecurityGroup = "removeSecurityGroup", true,
-        "clientId componentId criteria security_group_title";
-    SearchComponent = "searchComponent", false, "clientId criteria";
+        "clientId|componentId|criteria|security_group_title";
+    SearchComponent = "searchComponent", false, "clientId|criteria";
 }
 
 impl Tool {
-    /// Works on one component, which may still have to be chosen.
-    pub(crate) fn is_on_component(self) -> bool {
-        self.takes("componentId") && self.takes("criteria")
-    }
-
-    /// Returns the name under which it takes changes.
     pub(crate) fn updates(self) -> &'static str {
         match self {
             Tool::UpdateDesign => "designUpdates",
@@ -90,7 +85,6 @@ impl Tool {
         }
     }
 
-    /// Returns the fields that it writes or compares.
     pub(crate) fn fields(self) -> &'static [Field] {
         match self {
             Tool::UpdateDesign => DESIGN,
@@ -109,12 +103,9 @@ pub(crate) struct Call {
 }
 
 impl Call {
-    pub(crate) fn new<const N: usize>(tool: Tool, args: [(&str, Value); N]) -> Call {
-        let args = args.map(|(key, value)| (key.to_string(), value));
-        Call {
-            tool,
-            args: Map::from_iter(args),
-        }
+    pub(crate) fn new(tool: Tool) -> Call {
+        let args = Map::new();
+        Call { tool, args }
     }
 
     pub(crate) fn has(&self, key: &str) -> bool {
@@ -125,7 +116,6 @@ impl Call {
         text(&self.args, key)
     }
 
-    /// Returns the object under a key, or an empty one.
     pub(crate) fn object(&self, key: &str) -> Map<String, Value> {
         let object = self.args.get(key).and_then(Value::as_object);
         object.cloned().unwrap_or_default()
@@ -143,7 +133,6 @@ impl Call {
     }
 }
 
-/// A call of a tool that was made.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Called {
@@ -157,22 +146,121 @@ pub(crate) struct Called {
 #[derive(Clone, Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Turn {
-    /// Who replies.
     pub(crate) agent: ChatAgent,
     pub(crate) reply: String,
-    /// The conversation that it belongs to.
     pub(crate) conversation_id: String,
-    /// The tools that were called, in their order.
     pub(crate) tool_calls: Vec<Called>,
     /// What waits for a yes or a choice.
     pub(crate) pending: Option<Pending>,
     /// What became of what waited before this message; none where nothing waited, and while it still does.
     pub(crate) settled: Option<Settled>,
     /// How the message was understood.
-    pub(crate) reason: String,
+    pub(crate) reason: &'static str,
 }
 
-/// Returns the text under a key, or an empty one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Chat {
+    pub(crate) client: Option<String>,
+    pub(crate) pending: Option<Pending>,
+    pub(crate) question: Option<Question>,
+    /// Digest of what was shown of what waits for a yes.
+    pub(crate) shown: Option<String>,
+    /// When something last ceased to wait, RFC 3339 in UTC: what began to wait until then is over.
+    pub(crate) settled: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Question {
+    pub(crate) call: Call,
+    pub(crate) expires: String,
+}
+
+/// What an answer is waited for.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum PendingKind {
+    /// A yes or a no.
+    #[default]
+    Confirm,
+    /// One of several components.
+    Select,
+}
+
+/// What became of what waited.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Settled {
+    Confirmed,
+    Chosen,
+    Cancelled,
+    Dropped,
+    Expired,
+}
+
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Choosable {
+    pub(crate) id: String,
+    /// What it is, such as `cards`.
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    pub(crate) title: String,
+}
+
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Difference {
+    pub(crate) label: String,
+    pub(crate) before: Option<String>,
+    pub(crate) after: String,
+}
+
+/// A call that waits for a yes or for the choice of a component.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Pending {
+    #[serde(default)]
+    pub(crate) kind: PendingKind,
+    #[serde(default)]
+    pub(crate) agent: ChatAgent,
+    pub(crate) tool: Tool,
+    /// What it will be given; the choice adds the component.
+    pub(crate) args: Map<String, Value>,
+    /// Ids of the components that can be chosen, in the order of the list.
+    #[serde(default)]
+    pub(crate) candidates: Vec<String>,
+    /// The same components, as people tell them apart.
+    #[serde(default)]
+    pub(crate) options: Vec<Choosable>,
+    /// What a yes would change, value by value.
+    #[serde(default)]
+    pub(crate) changes: Vec<Difference>,
+    /// Whether a yes takes something away.
+    #[serde(default)]
+    pub(crate) destructive: bool,
+    #[serde(default, rename = "created_at", alias = "createdAt")]
+    pub(crate) created_at: String,
+    #[serde(default)]
+    pub(crate) expires: String,
+    /// What follows once a component is chosen from the list that was offered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schemas", schemars(with = "Option<Value>"))]
+    pub(crate) next: Option<Call>,
+}
+
+impl Pending {
+    pub(crate) fn call(&self) -> Call {
+        Call {
+            tool: self.tool,
+            args: self.args.clone(),
+        }
+    }
+}
+
 pub(crate) fn text<'a>(args: &'a Map<String, Value>, key: &str) -> &'a str {
     args.get(key).and_then(Value::as_str).unwrap_or_default()
 }

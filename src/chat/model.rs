@@ -1,16 +1,33 @@
 //! What a language model makes of a message that no form of the grammar fits: one call as JSON, which is
-//! believed as far as `veto` lets it.
+//! believed as far as the message says the same. The grammar accounts for every word by its forms; a call of
+//! a model that writes has to account for every word here.
 
+use std::ops::Range;
+
+use regex::Regex;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::kind::is_hidden;
-use super::veto::{check_fields, check_ids, check_words};
+use super::grammar::{names, type_names};
+use super::sentence::{BARE, CLIENT, Sentence};
+use super::value::{Kind, brief, check_fields, plain};
 use super::vocabulary::{
-    COMPONENT, DESIGN, Field, by_key, component_key, component_type, elements, types,
+    COMPONENT, DESIGN, Field, STATES, TYPES, component_type, contains_word, find_field, types,
 };
-use super::{Call, Sentence, Tool};
+use super::{Call, Tool};
+use crate::error::steers;
 use crate::plan::message::unfenced;
+
+/// Words of a request that say nothing of what is to be done.
+const FILLERS: &str =
+    "a|an|the|my|our|this|its|new|component|of|on|to|from|in|with|have|be|as|please";
+
+/// What may stand between a field and its value; the component between them is blanked by then.
+const LINK: &str =
+    r"(?:\s+of(?:\s+(?:my|the|our))?\s{4,})?(?:\s*[:=]\s*|\s+(?:(?:to be|to|as|into|be|is)\s+)?)";
+const LINKS: &str = "to|as|into|be|is|of|from";
+/// What follows a value.
+const END: &str = r"(?:\s*[.!]?\s*(?:$|[\x02\x03])|,?\s+and\b|,\s)";
 
 /// The call of a model, or its question, or why its call is refused, as the reply begins.
 pub(crate) type Advice = Result<Call, String>;
@@ -18,13 +35,25 @@ pub(crate) type Advice = Result<Call, String>;
 /// Longest question of a model that is passed on, in characters.
 const ASK_MAX: usize = 300;
 
-/// The answer of a model.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Answer {
     tool: Option<Tool>,
-    args: Option<Map<String, Value>>,
+    args: Option<Args>,
     ask: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Args {
+    #[serde(rename = "clientId")]
+    client: Option<String>,
+    #[serde(rename = "componentId")]
+    component: Option<String>,
+    #[serde(rename = "security_group_title")]
+    group: Option<String>,
+    criteria: Option<Vec<Pair>>,
+    updates: Option<Vec<Pair>>,
 }
 
 #[derive(Deserialize)]
@@ -35,35 +64,32 @@ struct Pair {
 }
 
 pub(crate) fn schema() -> Value {
+    let object = |kind: Value, properties: Value| {
+        let fields = properties.as_object().into_iter();
+        let names: Vec<&String> = fields.flat_map(Map::keys).collect();
+        json!({
+            "type": kind, "required": names, "additionalProperties": false, "properties": properties,
+        })
+    };
     let text = json!({"type": ["string", "null"]});
-    let pairs = json!({"type": ["array", "null"], "items": {
-        "type": "object", "required": ["field", "value"], "additionalProperties": false,
-        "properties": {"field": {"type": "string"}, "value": {"type": "string"}},
-    }});
-    let tools = Tool::ALL.iter().map(|tool| tool.name().into());
-    let tools: Vec<Value> = tools.chain([Value::Null]).collect();
+    let pair = json!({"field": {"type": "string"}, "value": {"type": "string"}});
+    let pairs = json!({"type": ["array", "null"], "items": object("object".into(), pair)});
     let args = json!({
-        "clientId": text, "componentId": text, "criteria": pairs, "updates": pairs,
-        "security_group_title": text,
+        "clientId": text, "componentId": text, "security_group_title": text, "criteria": pairs,
+        "updates": pairs,
     });
-    let names: Vec<&String> = args.as_object().into_iter().flat_map(Map::keys).collect();
-    json!({
-        "type": "object", "required": ["tool", "args", "ask"], "additionalProperties": false,
-        "properties": {
-            "tool": {"type": ["string", "null"], "enum": tools},
-            "args": {
-                "type": ["object", "null"], "required": names, "additionalProperties": false,
-                "properties": args,
-            },
-            "ask": text,
-        },
-    })
+    let tools: Vec<Option<Tool>> = Tool::ALL.iter().copied().map(Some).chain([None]).collect();
+    let answer = json!({
+        "tool": {"type": ["string", "null"], "enum": tools},
+        "args": object(json!(["object", "null"]), args),
+        "ask": text,
+    });
+    object("object".into(), answer)
 }
 
-/// Tells the model what there is.
 pub(crate) fn prompt(client: Option<&str>) -> String {
-    let elements = DESIGN.iter().filter(|field| field.is_offered);
-    let elements = elements.map(|field| format!("{} ({})", field.key, field.kind));
+    let element = |field: &Field| format!("{} ({})", field.key, field.kind);
+    let elements = DESIGN.iter().map(element);
     let elements = elements.collect::<Vec<_>>().join(", ");
     let fields = COMPONENT.iter().filter(|field| !field.is_protected());
     let fields: Vec<&str> = fields.flat_map(Field::names).collect();
@@ -85,7 +111,6 @@ pub(crate) fn prompt(client: Option<&str>) -> String {
     )
 }
 
-/// Reads the answer of the model to a message.
 pub(crate) fn read(answer: &str, message: &str, client: Option<&str>) -> Result<Advice, String> {
     let answer: Answer = serde_json::from_str(unfenced(answer))
         .map_err(|fault| visible(&format!("it is no call in JSON: {fault}")))?;
@@ -98,39 +123,34 @@ pub(crate) fn read(answer: &str, message: &str, client: Option<&str>) -> Result<
         };
     };
     let sentence = Sentence::read(message);
-    let named = sentence.client().or(client);
+    let named = sentence.client_or(client);
     let call = make_call(tool, answer.args.unwrap_or_default(), named)?;
-    let checked = check_fields(&call)
-        .and_then(|()| check_ids(&call, &sentence, client))
-        .and_then(|()| match tool.can_write() {
-            true => check_words(&call, &sentence),
-            false => Ok(()),
-        });
+    let unsure = |what: String| format!("I am not sure about \"{}\" here", brief(&what));
+    let checked =
+        check_fields(&call).and_then(|()| check_words(&call, &sentence, client).map_err(unsure));
     let why = |why: String| format!("I did not understand that: {}. ", visible(&why));
     Ok(checked.map(|()| call).map_err(why))
 }
 
 /// Makes a call under the keys that tools take. Its client is settled now, because the conversation may be
 /// about another one by the time at which the call is carried out.
-fn make_call(tool: Tool, args: Map<String, Value>, client: Option<&str>) -> Result<Call, String> {
-    let mut call = Call::new(tool, []);
+fn make_call(tool: Tool, args: Args, client: Option<&str>) -> Result<Call, String> {
+    let mut call = Call::new(tool);
     if let Some(client) = client {
         call.set("clientId", client);
     }
-    for (name, value) in args {
-        let (key, value) = match (name.as_str(), value) {
-            (_, Value::Null) => continue,
-            (_, Value::Array(pairs)) if pairs.is_empty() => continue,
-            ("updates", pairs) => (tool.updates(), read_pairs(tool.fields(), pairs)?),
-            ("criteria", pairs) => ("criteria", read_pairs(COMPONENT, pairs)?),
-            (
-                key @ ("clientId" | "componentId" | "security_group_title"),
-                text @ Value::String(_),
-            ) => (key, text),
-            _ => ("", Value::Null),
+    for (key, value) in [
+        ("clientId", args.client.map(Value::from)),
+        ("componentId", args.component.map(Value::from)),
+        ("security_group_title", args.group.map(Value::from)),
+        ("criteria", read_pairs(COMPONENT, args.criteria)),
+        (tool.updates(), read_pairs(tool.fields(), args.updates)),
+    ] {
+        let Some(value) = value.filter(|value| value != "") else {
+            continue;
         };
         if !tool.takes(key) {
-            return Err(visible(&format!("it gave {name} to {}", tool.name())));
+            return Err(format!("it gave {key} to {}", tool.name()));
         }
         call.set(key, value);
     }
@@ -141,25 +161,142 @@ fn make_call(tool: Tool, args: Map<String, Value>, client: Option<&str>) -> Resu
 }
 
 /// Reads what people call fields, and values; what is none stays as it is, to be refused.
-fn read_pairs(fields: &'static [Field], pairs: Value) -> Result<Value, String> {
+fn read_pairs(fields: &'static [Field], pairs: Option<Vec<Pair>>) -> Option<Value> {
     let read = |Pair { field: name, value }: Pair| {
-        let key = match std::ptr::eq(fields, DESIGN) {
-            true => elements(&name).first().map(|field| field.key),
-            false => component_key(&name),
-        };
-        let key = key.map_or(name, String::from);
-        let read = match by_key(fields, &key) {
-            Some(field) if key != "component_type" => field.kind.read(&value.as_str().into()),
-            _ => component_type(&value.to_lowercase()).map(Value::from),
-        };
+        let field = find_field(fields, &name);
+        let read = field.and_then(|field| match field.key {
+            "component_type" => component_type(&value.to_lowercase()).map(Value::from),
+            _ => field.kind.read(&value.as_str().into()),
+        });
+        let key = field.map_or(name, |field| field.key.to_string());
         (key, read.unwrap_or(value.into()))
     };
-    let pairs: Vec<Pair> = serde_json::from_value(pairs)
-        .map_err(|fault| visible(&format!("it gave fields in another form: {fault}")))?;
-    Ok(Map::from_iter(pairs.into_iter().map(read)).into())
+    let pairs = pairs.filter(|pairs| !pairs.is_empty())?;
+    Some(Map::from_iter(pairs.into_iter().map(read)).into())
 }
 
-/// Leaves out what is not seen.
 fn visible(text: &str) -> String {
-    text.chars().filter(|c| !is_hidden(*c)).collect()
+    text.chars().filter(|c| !steers(*c)).collect()
+}
+
+/// Checks a call of a model against its message and returns what that does not say. A client and a component
+/// have to be in the message, or the client in the conversation. A call that writes has to begin with a verb
+/// for it, have every value right behind its field, in quotes or up to the next field or the end, and leave
+/// no word over.
+fn check_words(call: &Call, sentence: &Sentence, client: Option<&str>) -> Result<(), String> {
+    let named = sentence.client_or(client);
+    if sentence.clients.len() > 1 || call.has("clientId") && Some(call.text("clientId")) != named {
+        return Err(format!("client {}", call.text("clientId")));
+    }
+    let mut left = sentence.plain.clone();
+    let (id, types) = (regex::escape(call.text("componentId")), type_names());
+    let numbered =
+        format!(r"(?:\b(?:component(?:[\s_-]?id)?|{types})\s*[:#=]?|#)\s*0*{id}\b(?:'s)?");
+    if !id.is_empty() && !cut(&mut left, &numbered, |_| true) {
+        return Err(format!("component {id}"));
+    }
+    let verbs = match call.tool {
+        Tool::AddComponent => "add|create|insert|build|make",
+        Tool::DeleteComponent => "delete|remove|erase|drop|discard|get rid of",
+        Tool::AddSecurityGroup => "add|assign|attach|grant|give|put|insert|secure",
+        Tool::RemoveSecurityGroup => "remove|detach|revoke|take|drop",
+        _ if call.tool.can_write() => {
+            "set|change|update|edit|modify|adjust|make|mark|give|let|use|move|turn"
+        }
+        _ => return Ok(()),
+    };
+    if !cut(&mut left, &format!(r"^(?:{verbs})\b"), |_| true) {
+        return Err(call.tool.name().to_string());
+    }
+    // What is looked for is in quotes, so that it is certain where it ends.
+    for (key, value) in call.object("criteria") {
+        let pattern = own_words(&key, &value)
+            .unwrap_or_else(|| format!(r"{}(?P<value>\x01+)", lead(call, &key)));
+        let is_it = |place| sentence.quoted(place) == value.as_str();
+        if !cut(&mut left, &pattern, is_it) {
+            return Err(plain(&value));
+        }
+    }
+    for (key, value) in call.object(call.tool.updates()) {
+        let text = plain(&value);
+        let kind = find_field(call.tool.fields(), &key).map_or(Kind::Protected, |it| it.kind);
+        let pattern = own_words(&key, &value)
+            .unwrap_or_else(|| format!("{}{}{END}", lead(call, &key), place_of(&text)));
+        let is_it = |place| says(sentence, place, &text, kind);
+        if !cut(&mut left, &pattern, is_it) {
+            return Err(text);
+        }
+    }
+    let group = call.text("security_group_title");
+    let place = place_of(group);
+    let before = format!(r"{place}\s+(?:security\s+)?group\b");
+    let behind = format!(r"\b(?:security\s+)?group\s+{place}{END}");
+    let is_it = |place| says(sentence, place, group, Kind::Text);
+    if !group.is_empty() && !cut(&mut left, &before, is_it) && !cut(&mut left, &behind, is_it) {
+        return Err(group.to_string());
+    }
+    let between = [' ', '\t', '\n', ',', '.', '!', CLIENT, BARE];
+    let mut words = left.split(between);
+    match words.find(|word| !word.is_empty() && !contains_word(FILLERS, word)) {
+        Some(word) => Err(word.to_string()),
+        None => Ok(()),
+    }
+}
+
+/// Returns a pattern for a type or a state, which is its own word.
+fn own_words(key: &str, value: &Value) -> Option<String> {
+    let words = match value {
+        Value::Bool(_) => STATES.iter().find(|(_, path)| *path == key)?.0,
+        _ if key == "component_type" => {
+            let mut all = TYPES.iter();
+            all.find(|words| contains_word(words, &plain(value)))?
+        }
+        _ => return None,
+    };
+    let un = if *value == false { "un" } else { "" };
+    Some(format!(r"\b{un}(?:{words})\b"))
+}
+
+/// Returns a pattern for the words for a field, up to its value.
+fn lead(call: &Call, key: &str) -> String {
+    let field = find_field(call.tool.fields(), key).map(std::slice::from_ref);
+    let words = field.map_or_else(|| regex::escape(key), names);
+    match key == "called" || key == "props.title" && call.tool == Tool::AddComponent {
+        true => format!(r"\b(?:called|named|titled|{words}){LINK}"),
+        false => format!(r"\b{words}{LINK}"),
+    }
+}
+
+/// Returns a pattern for a value, or anything in quotes.
+fn place_of(value: &str) -> String {
+    let escaped = regex::escape(&value.to_ascii_lowercase()).replace(r"\-", r"[\s-]");
+    format!(r"(?P<value>\x01+|{escaped})")
+}
+
+/// Whether a value stands at a place: in quotes, or of its kind, and can be nothing more.
+fn says(sentence: &Sentence, place: Range<usize>, value: &str, kind: Kind) -> bool {
+    let first = value.split(' ').next().unwrap_or_default().to_lowercase();
+    match sentence.quoted(place.clone()) {
+        Some(quoted) => quoted == value,
+        // Such a word may belong to those before the value.
+        None if contains_word(LINKS, &first) => false,
+        None => {
+            let read = sentence.value(place, kind);
+            let read = read.and_then(|text| kind.read(&text.into()));
+            read.is_some_and(|read| plain(&read) == value)
+        }
+    }
+}
+
+/// Blanks the first place of a pattern whose `value`, if it has one, fits; false where there is none.
+fn cut(left: &mut String, pattern: &str, fits: impl Fn(Range<usize>) -> bool) -> bool {
+    let regex = Regex::new(pattern).ok();
+    let mut found = regex.iter().flat_map(|it| it.captures_iter(left));
+    let found = found.find(|it| it.name("value").is_none_or(|value| fits(value.range())));
+    let Some(place) = found.map(|it| it.get_match().range()) else {
+        return false;
+    };
+    let blanks = " ".repeat(place.len());
+    left.replace_range(place, &blanks);
+    true
 }

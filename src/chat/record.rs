@@ -1,18 +1,14 @@
 //! What the chat works on, as it is kept: clients with their designs, components, security groups,
 //! questions, answers and media. Keys are spelled as the chat specification spells columns.
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::value::plain;
-
-/// Most digits of an id.
 pub(crate) const ID_MAX: usize = 15;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Client {
-    #[serde(deserialize_with = "id")]
     pub(crate) client_id: String,
     /// What kind of client it is: decides which questions it is asked.
     pub(crate) client_type: String,
@@ -22,13 +18,8 @@ pub(crate) struct Client {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Design {
-    #[serde(deserialize_with = "id")]
     pub(crate) client_id: String,
-    /// Picture of the banner, in the media library.
-    #[serde(deserialize_with = "maybe_id")]
     pub(crate) banner_library_id: Option<String>,
-    /// Picture of the background, in the media library.
-    #[serde(deserialize_with = "maybe_id")]
     pub(crate) background_library_id: Option<String>,
     pub(crate) header_design: Map<String, Value>,
     pub(crate) color_palate: Map<String, Value>,
@@ -46,9 +37,7 @@ pub(crate) struct Design {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Component {
-    #[serde(deserialize_with = "id")]
     pub(crate) component_id: String,
-    #[serde(deserialize_with = "id")]
     pub(crate) client_id: String,
     pub(crate) component_type: String,
     pub(crate) props: Map<String, Value>,
@@ -61,23 +50,18 @@ pub(crate) struct Component {
     pub(crate) schedule_start: Option<String>,
     pub(crate) schedule_end: Option<String>,
     pub(crate) manual_edit: bool,
-    /// What was styled by hand, under `properties`.
     pub(crate) manual_edits: Map<String, Value>,
     pub(crate) is_blur: bool,
     pub(crate) is_secured: bool,
-    /// Its place among the client's.
     pub(crate) display_order: i64,
-    /// Its picture, in the media library.
-    #[serde(rename = "libraryId", deserialize_with = "maybe_id")]
+    #[serde(rename = "libraryId")]
     pub(crate) library_id: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SecurityGroup {
-    #[serde(deserialize_with = "id")]
     pub(crate) security_group_id: String,
-    #[serde(deserialize_with = "id")]
     pub(crate) client_id: String,
     /// Its name, unique for a client in any letter case.
     pub(crate) security_group_title: String,
@@ -86,18 +70,14 @@ pub(crate) struct SecurityGroup {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Guard {
-    #[serde(deserialize_with = "id")]
     pub(crate) client_id: String,
-    #[serde(deserialize_with = "id")]
     pub(crate) component_id: String,
-    #[serde(deserialize_with = "id")]
     pub(crate) security_group_id: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Question {
-    #[serde(deserialize_with = "id")]
     pub(crate) question_id: String,
     pub(crate) question_text: String,
     #[serde(default)]
@@ -108,9 +88,7 @@ pub(crate) struct Question {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Answer {
-    #[serde(deserialize_with = "id")]
     pub(crate) client_id: String,
-    #[serde(deserialize_with = "id")]
     pub(crate) question_id: String,
     pub(crate) chosen_options: Vec<String>,
 }
@@ -118,9 +96,7 @@ pub(crate) struct Answer {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Media {
-    #[serde(deserialize_with = "id")]
     pub(crate) library_id: String,
-    #[serde(deserialize_with = "id")]
     pub(crate) client_id: String,
     pub(crate) s3_key: String,
 }
@@ -133,31 +109,12 @@ pub(crate) struct Answered {
 
 /// Writes an id in its one form: digits without zeros in front.
 pub(crate) fn canonical(digits: &str) -> String {
-    let digits = digits.trim_start_matches('0');
-    // One digit more than any id has, so that what is too long is nobody's.
-    let end = digits.len().min(ID_MAX + 1);
-    match digits {
+    match digits.trim_start_matches('0') {
         "" => "0".to_string(),
-        _ => digits[..end].to_string(),
+        digits => digits.to_string(),
     }
 }
 
 pub(crate) fn is_id(text: &str) -> bool {
     (1..=ID_MAX).contains(&text.len()) && text.bytes().all(|c| c.is_ascii_digit())
-}
-
-/// Reads an id that is text or a number.
-fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
-    let value = Value::deserialize(deserializer)?;
-    let text = plain(&value);
-    match is_id(&text) {
-        true => Ok(canonical(&text)),
-        false => Err(serde::de::Error::custom("an id is 1 to 15 digits")),
-    }
-}
-
-fn maybe_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    #[derive(Deserialize)]
-    struct Id(#[serde(deserialize_with = "id")] String);
-    Ok(Option::<Id>::deserialize(deserializer)?.map(|id| id.0))
 }

@@ -2,13 +2,13 @@
 //! of sight, so that neither is taken for anything else.
 
 use std::ops::Range;
-use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::grammar::{field_names, type_names};
-use super::kind::Kind;
+use super::grammar::{names, type_names};
 use super::record::canonical;
+use super::value::Kind;
+use super::vocabulary::COMPONENT;
 
 /// Longest message that is understood, in bytes.
 const MESSAGE_MAX: usize = 20_000;
@@ -27,40 +27,36 @@ const TANGLING: &str = "and|then|or|but|also|plus|unless|except|if|instead|becau
 /// Another request within a text: "Hello delete 103".
 const REQUEST: &str = r"(?:set|change|update|edit|modify|rename|adjust|move|delete|remove|erase|drop|discard|add|create|insert)\s+(?:#?[0-9]+|it|them|all|everything)";
 
-/// A double quote up to the next one; a single one only around words.
-static QUOTES: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r#""[^"]*"|“[^”]*”|\B'(?:[^']|'\b)*?'\B"#).ok());
+// A double quote up to the next one; a single one only around words.
+pattern!(QUOTES, r#""[^"]*"|“[^”]*”|\B'(?:[^']|'\b)*?'\B"#);
 
-/// "client 6", "for my clientId: 6", "(client #6)", …
-static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"(?:(?P<apart>^|[,;:(]\s*|\bfor\s+)|\b(?:of|on|in|from|at|by)\s+|\b)(?:(?:my|the|our|this)\s+)?client(?:'s)?[\s_-]?(?:id)?(?:\s*[:=]\s*|\s+(?:is|number|no\.?)\s+|\s*)#?(?P<number>[0-9]{1,15})\b\)?",
+// "client 6", "for my clientId: 6", "(client #6)", …
+pattern!(
+    NAMED,
+    r"(?:(?P<apart>^|[,;:(]\s*|\bfor\s+)|\b(?:of|on|in|from|at|by)\s+|\b)(?:(?:my|the|our|this)\s+)?client(?:'s)?[\s_-]?(?:id)?(?:\s*[:=]\s*|\s+(?:is|number|no\.?)\s+|\s*)#?(?P<number>[0-9]{1,15})\b\)?"
+);
+
+// Politeness, and the client, at the beginning.
+pattern!(
+    BEFORE,
+    r"^(?:[\x02\x03]+(?:'s\b)?[\s,:;-]*|(?:please|now|ok|okay)\b[,\s]+|(?:can|could|would) you\s+|i (?:want|need) to\s+|i(?:'d| would) like to\s+)+"
+);
+
+pattern!(
+    RESERVED,
+    format!(
+        r"\b(?:{TANGLING}|{REQUEST}|{}|{})\b",
+        names(COMPONENT),
+        type_names()
     )
-    .ok()
-});
+);
 
-/// Politeness, and the client, at the beginning.
-static BEFORE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
-        r"^(?:[\x02\x03]+(?:'s\b)?[\s,:;-]*|(?:please|now|ok|okay)\b[,\s]+|(?:can|could|would) you\s+|i (?:want|need) to\s+|i(?:'d| would) like to\s+)+",
-    )
-    .ok()
-});
+// The only form of an unquoted text: words, and at most one mark at the end.
+pattern!(WORDS, format!("^{WORD}(?::? {WORD})*[.!?]?$"));
+const WORD: &str = r"[\w--_]+(?:['’&:-][\w--_]+)*";
 
-static RESERVED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let (fields, types) = (field_names(), type_names());
-    Regex::new(&format!(r"\b(?:{TANGLING}|{REQUEST}|{fields}|{types})\b")).ok()
-});
-
-/// The only form of an unquoted text: words, and at most one mark at the end.
-static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    let word = r"[\w--_]+(?:['’&:-][\w--_]+)*";
-    Regex::new(&format!("^{word}(?::? {word})*[.!?]?$")).ok()
-});
-
-/// An address, which ends in no mark of a sentence.
-static ADDRESS: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new(r#"^[^\s"'()<>\x01]*[^\s"'()<>\x01.,;!?]$"#).ok());
+// An address, which ends in no mark of a sentence.
+pattern!(ADDRESS, r#"^[^\s"'()<>\x01]*[^\s"'()<>\x01.,;!?]$"#);
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sentence {
@@ -100,9 +96,10 @@ impl Sentence {
         }
     }
 
-    /// Returns the client if exactly one is named.
-    pub(crate) fn client(&self) -> Option<&str> {
+    /// Returns the client if exactly one is named, or else the one that is known if none is.
+    pub(crate) fn client_or<'a>(&'a self, known: Option<&'a str>) -> Option<&'a str> {
         match self.clients.as_slice() {
+            [] => known,
             [one] => Some(one),
             _ => None,
         }

@@ -1,35 +1,119 @@
-//! Values and keys from strangers: which keys there are, and how a change goes into a record. Agents ask
-//! before they offer a change, tools when they make it.
+//! Values from strangers: what a field can be, and how changes go into a record. Agents ask before they
+//! offer a change, tools when they make it.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-use super::Tool;
-use super::kind::Kind;
-use super::vocabulary::{COMPONENT, DESIGN, Field, by_key};
-use crate::error::{Code, Error, Result};
+use super::vocabulary::{COMPONENT, DESIGN, Field, contains_word, find_field};
+use super::{Call, Tool};
+use crate::error::{self, Code, Error, steers};
 
-/// Fields with their new values.
-pub(crate) type Changes = Vec<(&'static Field, Value)>;
+/// Longest text, address and name, in characters.
+const TEXT_MAX: usize = 10_000;
+const ADDRESS_MAX: usize = 2_000;
+const NAME_MAX: usize = 100;
 
-/// Why changes cannot be made.
-#[derive(Debug)]
-pub(crate) struct Rejection {
-    pub(crate) error: String,
-    /// Keys that cannot be changed.
-    pub(crate) keys: Vec<String>,
+const COLORS: &str = "aqua|black|blue|fuchsia|gray|green|grey|lime|maroon|navy|olive|orange|purple|red|\
+    silver|teal|transparent|white|yellow";
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    Options(&'static [&'static str]),
+    /// `#RRGGBB`, `#RGB` or the name of a colour.
+    Color,
+    Text,
+    /// A short text, such as the name of a font.
+    Name,
+    /// Where a link leads: an address or a path, without blanks.
+    Address,
+    Flag,
+    Number,
+    Moment,
+    Protected,
 }
 
-/// Checks changes: `{"props": {"title": …}}` as well as `{"props.title": …}`. With one that is wrong all are
-/// refused, so that nothing is done in part.
-pub(crate) fn check_changes(
-    tool: Tool,
-    updates: &Value,
-) -> std::result::Result<Changes, Rejection> {
+impl Kind {
+    /// Reads a value and writes it in its one form; none when the field cannot be that.
+    pub(crate) fn read(self, value: &Value) -> Option<Value> {
+        let text = match value {
+            Value::String(text) => text.trim().to_string(),
+            Value::Bool(_) | Value::Number(_) => value.to_string(),
+            _ => return None,
+        };
+        // Joiners within words and pictures are no harm.
+        let is_hidden = |c: char| steers(c) && !matches!(c, '\u{200c}' | '\u{200d}');
+        let is_seen = |c: char| !c.is_whitespace() && !steers(c);
+        if text.contains(is_hidden) || !text.is_empty() && !text.contains(is_seen) {
+            return None;
+        }
+        let (word, length) = (text.to_lowercase(), text.chars().count());
+        let keep_if = |fits: bool| fits.then(|| Value::from(text.as_str()));
+        match self {
+            Kind::Options(options) => {
+                let joined = word.replace([' ', '_'], "-");
+                options.iter().find(|it| **it == joined).map(|it| json!(it))
+            }
+            Kind::Flag if contains_word("true|yes|on|1", &word) => Some(true.into()),
+            Kind::Flag if contains_word("false|no|off|0", &word) => Some(false.into()),
+            Kind::Flag | Kind::Protected => None,
+            Kind::Number => word.parse::<i64>().ok().map(Value::from),
+            Kind::Moment => crate::clock::parse_moment(&text).map(Value::from),
+            Kind::Color => keep_if(is_color(&word)),
+            Kind::Text => keep_if(length <= TEXT_MAX),
+            Kind::Name => keep_if((1..=NAME_MAX).contains(&length)),
+            Kind::Address => keep_if(length <= ADDRESS_MAX && is_address(&text)),
+        }
+    }
+}
+
+impl std::fmt::Display for Kind {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(match self {
+            Kind::Options(options) => return out.write_str(&options.join(", ")),
+            Kind::Color => "a color such as #336699 or navy",
+            Kind::Text => "a line of text of at most 10,000 characters",
+            Kind::Name => "a name of at most 100 characters",
+            Kind::Address => "an address without blanks (http, https, mailto or a path)",
+            Kind::Flag => "true or false",
+            Kind::Number => "a whole number",
+            Kind::Moment => "a date such as 2026-01-26",
+            Kind::Protected => "nothing else",
+        })
+    }
+}
+
+/// Whether a text is an address of the web or of a mailbox, or a path.
+fn is_address(text: &str) -> bool {
+    let lead = text.split(['/', '?', '#']).next().unwrap_or_default();
+    let is_known = |scheme: &str| contains_word("http|https|mailto", &scheme.to_lowercase());
+    !text.contains(|c: char| c.is_whitespace() || c == '\\')
+        && (lead.split_once(':')).is_none_or(|(scheme, _)| is_known(scheme))
+}
+
+fn is_color(word: &str) -> bool {
+    match word.strip_prefix('#') {
+        Some(hex) => [3, 6].contains(&hex.len()) && hex.bytes().all(|c| c.is_ascii_hexdigit()),
+        None => contains_word(COLORS, word),
+    }
+}
+
+pub(crate) type Changes = Vec<(&'static Field, Value)>;
+
+pub(crate) fn check_changes(call: &Call) -> Result<Changes, Value> {
+    let mut updates = call.object(call.tool.updates());
+    if call.tool == Tool::AddComponent {
+        updates.remove("component_type");
+    }
+    check_values(call.tool, updates)
+}
+
+/// Checks fields and values: `{"props": {"title": …}}` as well as `{"props.title": …}`. With one that is
+/// wrong all are refused, so that nothing is done in part; the error is the result of the tool.
+pub(crate) fn check_values(tool: Tool, values: Map<String, Value>) -> Result<Changes, Value> {
     let (mut changes, mut faults, mut keys) = (Vec::new(), Vec::new(), Vec::new());
-    for (key, value) in flatten(updates) {
-        match by_key(tool.fields(), &key).filter(|field| !field.is_protected()) {
+    for (key, value) in flatten(&values.into()) {
+        match find_field(tool.fields(), &key).filter(|field| !field.is_protected()) {
             Some(field) => match field.kind.read(value) {
                 Some(value) => changes.push((field, value)),
                 None => faults.push(fault(field, value)),
@@ -43,14 +127,17 @@ pub(crate) fn check_changes(
     let error = faults.join("; ");
     match error.is_empty() {
         true => Ok(changes),
-        false => Err(Rejection { error, keys }),
+        false => Err(json!({ "success": false, "error": error, "rejectedFields": keys })),
     }
 }
 
 /// Makes changes in a record; what else its objects hold stays.
-pub(crate) fn change<T: Serialize + DeserializeOwned>(record: &T, changes: &Changes) -> Result<T> {
+pub(crate) fn change<T: Serialize + DeserializeOwned>(
+    record: &T,
+    by: &Changes,
+) -> error::Result<T> {
     let mut record = json!(record);
-    for (field, value) in changes {
+    for (field, value) in by {
         set(&mut record, field.path, value.clone());
     }
     let internal = |cause| Error::new(Code::Internal, "a record cannot be changed").because(cause);
@@ -58,27 +145,29 @@ pub(crate) fn change<T: Serialize + DeserializeOwned>(record: &T, changes: &Chan
 }
 
 /// Says why a tool does not change what is under a key.
-pub(super) fn rejection(tool: Tool, key: &str) -> String {
-    match (by_key(tool.fields(), key), tool) {
-        (Some(_), _) => format!("{} is protected and cannot be changed", brief(key)),
-        (None, Tool::UpdateDesign) => format!("{} is no field of a design", brief(key)),
-        (None, _) => format!("{} is no field of a component", brief(key)),
-    }
+fn rejection(tool: Tool, key: &str) -> String {
+    let what = match (find_field(tool.fields(), key), tool) {
+        (Some(_), _) => "protected and cannot be changed",
+        (None, Tool::UpdateDesign) => "no field of a design",
+        (None, _) => "no field of a component",
+    };
+    format!("{} is {what}", brief(key))
+}
+
+/// Refuses protected and unknown fields of components.
+pub(crate) fn check_fields(call: &Call) -> Result<(), String> {
+    let is_new = |key: &&String| call.tool == Tool::AddComponent && *key == "component_type";
+    let is_own = |key: &&String| contains_word("component_type|componentId|called", key);
+    let (updates, criteria) = (call.object("updates"), call.object("criteria"));
+    let updates = updates.keys().filter(|key| !is_new(key));
+    let mut keys = updates.chain(criteria.keys().filter(|key| !is_own(key)));
+    let wrong = keys.find(|key| find_field(COMPONENT, key).is_none_or(Field::is_protected));
+    wrong.map_or(Ok(()), |key| Err(rejection(call.tool, key)))
 }
 
 fn fault(field: &Field, value: &Value) -> String {
     let (label, kind, value) = (field.label(), field.kind, brief(&plain(value)));
     format!("{label} cannot be `{value}`; allowed: {kind}")
-}
-
-/// Returns the fault of the first field of a record whose option is unknown.
-pub(crate) fn find_odd(fields: &'static [Field], record: &impl Serialize) -> Option<String> {
-    let record = json!(record);
-    fields.iter().find_map(|field| {
-        let value = get(&record, field.path).filter(|value| !value.is_null())?;
-        let is_odd = matches!(field.kind, Kind::Options(_)) && field.kind.read(value).is_none();
-        is_odd.then(|| fault(field, value))
-    })
 }
 
 /// Returns the values in an object and in those in it, each with its path.
@@ -96,11 +185,11 @@ pub(crate) fn flatten(value: &Value) -> Vec<(String, &Value)> {
     flat
 }
 
-/// Writes `props.title` as `title` in `props`, the way in which a new component is described.
-pub(crate) fn nest(fields: &Map<String, Value>) -> Value {
+/// Writes `props.title` as `title` in `props`, as a new component is described.
+pub(crate) fn nest(fields: Map<String, Value>) -> Value {
     let mut nested = json!({});
     for (path, value) in fields {
-        set(&mut nested, path, value.clone());
+        set(&mut nested, &path, value);
     }
     nested
 }
@@ -122,10 +211,10 @@ fn set(record: &mut Value, path: &str, value: Value) {
     *place = value;
 }
 
-/// Returns what people call the field at a path: its own last name, if it is none that is known.
+/// Returns what people call the field at a path or under a key; the last part of one that is not known.
 pub(crate) fn label(path: &str) -> String {
     let mut fields = DESIGN.iter().chain(COMPONENT);
-    let known = fields.find(|field| field.path == path);
+    let known = fields.find(|field| field.path == path || field.key == path);
     let last = || path.rsplit('.').next().unwrap_or(path).replace('_', " ");
     known.map_or_else(last, |field| field.label().to_string())
 }
@@ -174,7 +263,7 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(
-                by_key(DESIGN, key).map(|field| field.key),
+                find_field(DESIGN, key).map(|field| field.key),
                 expected,
                 "{key}"
             );
@@ -193,7 +282,7 @@ mod tests {
             "props": {"caption": "c"}, "props.title": "b", "is_blur": "true",
             "manual_edits.properties.radius": "full",
         });
-        let changes = check_changes(Tool::UpdateComponent, &updates).unwrap();
+        let changes = check_values(Tool::UpdateComponent, object(updates.clone())).unwrap();
         let changed = change(&component, &changes).unwrap();
         let props = json!({"title": "b", "icon": "star", "caption": "c"});
         assert_eq!(changed.props, object(props));
@@ -204,8 +293,11 @@ mod tests {
         for key in ["component_type", "props.icon", "record"] {
             updates[key] = json!("x");
         }
-        let rejection = check_changes(Tool::UpdateComponent, &updates).unwrap_err();
-        assert_eq!(rejection.keys, ["component_type", "props.icon", "record"]);
+        let rejection = check_values(Tool::UpdateComponent, object(updates.clone())).unwrap_err();
+        assert_eq!(
+            rejection["rejectedFields"],
+            json!(["component_type", "props.icon", "record"])
+        );
     }
 
     #[test]
@@ -216,12 +308,51 @@ mod tests {
             ..Design::default()
         };
         let mut updates = json!({"button_radius": "FULL"});
-        let changes = check_changes(Tool::UpdateDesign, &updates).unwrap();
+        let changes = check_values(Tool::UpdateDesign, object(updates.clone())).unwrap();
         let changed = change(&design, &changes).unwrap();
         let button = json!({"style": "solid", "radius": "full"});
         assert_eq!(changed.button_design, object(button));
         updates["hover"] = json!("x");
-        let rejection = check_changes(Tool::UpdateDesign, &updates).unwrap_err();
-        assert_eq!(rejection.keys, ["hover"]);
+        let rejection = check_values(Tool::UpdateDesign, object(updates.clone())).unwrap_err();
+        assert_eq!(rejection["rejectedFields"], json!(["hover"]));
+    }
+
+    #[test]
+    fn values_are_those_that_are_allowed() {
+        let styles = Kind::Options(&["solid", "soft-shadow"]);
+        for (kind, value, expected) in [
+            (styles, json!("Soft Shadow"), Some(json!("soft-shadow"))),
+            (styles, json!("hard-shadow"), None),
+            (styles, json!(["solid"]), None),
+            (Kind::Color, json!("#1f3A5f"), Some(json!("#1f3A5f"))),
+            (Kind::Color, json!("#12"), None),
+            (Kind::Color, json!("url(x)"), None),
+            (Kind::Color, json!("Navy"), Some(json!("Navy"))),
+            (Kind::Color, json!("gradient"), None),
+            (Kind::Color, json!("red blue"), None),
+            (Kind::Flag, json!("Yes"), Some(json!(true))),
+            (Kind::Flag, json!(false), Some(json!(false))),
+            (Kind::Flag, json!("maybe"), None),
+            (Kind::Number, json!("3"), Some(json!(3))),
+            (Kind::Number, json!("3.5"), None),
+            (Kind::Name, json!("a\nb"), None),
+            (Kind::Text, json!("a\nb"), None),
+            (Kind::Text, json!("a\u{1b}[31m"), None),
+            (Kind::Text, json!("\u{202e}evil"), None),
+            (Kind::Text, json!("\u{200b}"), None),
+            (Kind::Text, json!("\u{200d}"), None),
+            (Kind::Address, json!("javascript:alert(1)"), None),
+            (Kind::Address, json!("JavaScript:alert(1)//x"), None),
+            (Kind::Address, json!("/a?b=c:d"), Some(json!("/a?b=c:d"))),
+            (
+                Kind::Address,
+                json!("mailto:a@b.c"),
+                Some(json!("mailto:a@b.c")),
+            ),
+            (Kind::Text, json!("x".repeat(TEXT_MAX + 1)), None),
+            (Kind::Text, json!(null), None),
+        ] {
+            assert_eq!(kind.read(&value), expected, "{kind}: {value}");
+        }
     }
 }

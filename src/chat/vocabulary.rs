@@ -1,7 +1,7 @@
 //! The words of the chat, as tables: the fields of a design and of a component with what they can be and
 //! what people call them, and the types of components. Notes on the chat specification, section 2.5.
 
-use super::kind::Kind::{self, Address, Color, Flag, Moment, Name, Number, Protected, Text};
+use super::value::Kind::{self, Address, Color, Flag, Moment, Name, Number, Protected, Text};
 
 const BACKGROUNDS: Kind =
     Kind::Options(&["none", "solid", "gradient", "image", "video", "dualcolor"]);
@@ -10,7 +10,6 @@ const LAYOUTS: Kind = Kind::Options(&["classic", "compact", "banner", "imaged"])
 const RADII: Kind = Kind::Options(&["no-radius", "small", "medium", "full"]);
 const STYLES: Kind = Kind::Options(&["solid", "stroked", "soft-shadow"]);
 
-/// A field of a design or of a component.
 #[derive(Debug)]
 pub(crate) struct Field {
     /// The key under which tools take it.
@@ -20,8 +19,6 @@ pub(crate) struct Field {
     /// What people call it, with `|` between; the first is its label.
     names: &'static str,
     pub(crate) kind: Kind,
-    /// Whether the chat changes it; tools take all of them.
-    pub(crate) is_offered: bool,
 }
 
 impl Field {
@@ -36,52 +33,49 @@ impl Field {
     pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
         self.names.split('|')
     }
+
+    pub(super) fn all_names(&self) -> impl Iterator<Item = &'static str> {
+        self.names().chain([self.key, self.path])
+    }
 }
 
-/// Rows of key, path, names, kind, and whether it is offered; the key of a component's field is its path.
+/// Rows of key, path, names and kind; the key of a component's field is its path.
 macro_rules! fields {
     ($($path:literal, $names:literal, $kind:ident;)+) => {
-        fields! { $($path, $path, $names, $kind, true;)+ }
+        fields! { $($path, $path, $names, $kind;)+ }
     };
-    ($($key:literal, $path:literal, $names:literal, $kind:ident, $is_offered:literal;)+) => {
+    ($($key:literal, $path:literal, $names:literal, $kind:ident;)+) => {
         &[$(Field {
             key: $key,
             path: $path,
             names: $names,
             kind: $kind,
-            is_offered: $is_offered,
         },)+]
     };
 }
 
-/// The fields of a design. The last word of a label names all fields that end in it.
+/// The fields of a design that a user controls. The last word of a label names all fields that end in it.
 pub(crate) static DESIGN: &[Field] = fields! {
-    "layout", "header_design.Layout", "layout", LAYOUTS, true;
-    "social_icon_style", "header_design.social-icon-style", "social icon style", STYLES, true;
-    "desktop_background_type", "desktop_background.type", "desktop background", BACKGROUNDS, true;
-    "page_background", "page_props.background", "page background", BACKGROUNDS, true;
-    "appearance_background", "appearance.background", "appearance background", BACKGROUNDS, true;
-    "card_style", "card_design.style", "card style", CARD_STYLES, true;
-    "card_radius", "card_design.radius", "card radius", RADII, true;
-    "button_style", "button_design.style", "button style", STYLES, true;
-    "button_radius", "button_design.radius", "button radius", RADII, true;
-    "link_text_color", "link_block.text", "link text color", Color, true;
-    "link_background_color", "link_block.background", "link background color", Color, true;
-    "card_text_color", "card_block.text", "card text color", Color, true;
-    "card_background_color", "card_block.background", "card background color", Color, true;
-    "card_button_color", "card_block.button", "card button color", Color, true;
+    "layout", "header_design.Layout", "layout", LAYOUTS;
+    "social_icon_style", "header_design.social-icon-style", "social icon style", STYLES;
+    "desktop_background_type", "desktop_background.type", "desktop background", BACKGROUNDS;
+    "page_background", "page_props.background", "page background", BACKGROUNDS;
+    "appearance_background", "appearance.background", "appearance background", BACKGROUNDS;
+    "card_style", "card_design.style", "card style", CARD_STYLES;
+    "card_radius", "card_design.radius", "card radius", RADII;
+    "button_style", "button_design.style", "button style", STYLES;
+    "button_radius", "button_design.radius", "button radius", RADII;
+    "link_text_color", "link_block.text", "link text color", Color;
+    "link_background_color", "link_block.background", "link background color", Color;
+    "card_text_color", "card_block.text", "card text color", Color;
+    "card_background_color", "card_block.background", "card background color", Color;
+    "card_button_color", "card_block.button", "card button color", Color;
     "desktop_background_gradient", "desktop_background.gradient_type",
-        "desktop background gradient", Name, true;
-    "title_font", "text_props.titles", "title font", Name, true;
-    "subtitle_font", "text_props.subtitles", "subtitle font", Name, true;
-    "page_filter", "page_props.filter", "page filter", Text, false;
-    "page_animation", "page_props.animation", "page animation", Text, false;
-    "appearance_video", "appearance.video", "appearance video", Text, false;
-    "appearance_image", "appearance.image", "appearance image", Text, false;
-    "appearance_media", "appearance.media", "appearance media", Text, false;
+        "desktop background gradient", Name;
+    "title_font", "text_props.titles", "title font", Name;
+    "subtitle_font", "text_props.subtitles", "subtitle font", Name;
 };
 
-/// The fields of a component.
 pub(crate) static COMPONENT: &[Field] = fields! {
     "component_type", "type|component type", Protected;
     "componentId", "id|component id", Protected;
@@ -140,27 +134,31 @@ pub(super) const TYPES: &[&str] = &[
     "link|links",
 ];
 
-/// Words that speak of a design.
-const ABOUT_DESIGN: &str = "design designs designing layout appearance visual style styles styling button \
-    buttons card cards banner background color colors colour colours palette theme radius shadow font fonts \
-    gradient solid stroked soft-shadow hard-shadow classic compact imaged social icon icons header page";
+// Words that speak of a design.
+pattern!(
+    ABOUT_DESIGN,
+    r"(?i)\b(?:design(?:s|ing)?|layout|appearance|visual|styl(?:es?|ing)|(?:button|card|colou?r|font|icon)s?|banner|background|palette|theme|radius|shadow|gradient|solid|stroked|(?:soft|hard)-shadow|classic|compact|imaged|social|header|page)\b"
+);
 
-/// Returns the types of components as they are kept.
+pub(crate) fn contains_word(list: &str, word: &str) -> bool {
+    list.split('|').any(|one| one == word)
+}
+
 pub(crate) fn types() -> impl Iterator<Item = &'static str> {
     TYPES.iter().filter_map(|words| words.split('|').next())
 }
 
 /// Finds the type of components that a word is for.
 pub(crate) fn component_type(word: &str) -> Option<&'static str> {
-    let is_it = |words: &&str| words.split('|').any(|one| one == word);
-    TYPES.iter().find(|words| is_it(words))?.split('|').next()
+    let mut all = TYPES.iter().zip(types());
+    all.find_map(|(words, kind)| contains_word(words, word).then_some(kind))
 }
 
 /// Returns the field and the value that a word such as `blurred` or `unblur` means.
 pub(super) fn state(word: &str) -> Option<(&'static str, bool)> {
     let bare = word.strip_prefix("un").unwrap_or(word);
-    let is_it = |words: &str| words.split('|').any(|one| one == bare);
-    let (_, key) = STATES.iter().find(|(words, _)| is_it(words))?;
+    let mut all = STATES.iter();
+    let (_, key) = all.find(|(words, _)| contains_word(words, bare))?;
     Some((key, bare == word))
 }
 
@@ -169,51 +167,32 @@ fn is_same(one: &str, other: &str) -> bool {
     let normal = |name: &str| -> String {
         let name = name.to_lowercase().replace("colour", "color");
         let words = name.split([' ', '_', '-', '.', '\t', '\n']);
-        words
-            .map(|word| word.strip_suffix('s').unwrap_or(word))
-            .collect()
+        let words = words.map(|word| word.strip_suffix('s').unwrap_or(word));
+        words.collect()
     };
     normal(one) == normal(other)
 }
 
-/// Finds the field that tools take under a key, in any spelling.
-pub(crate) fn by_key(fields: &'static [Field], key: &str) -> Option<&'static Field> {
-    fields
-        .iter()
-        .find(|field| is_same(field.key, key) || is_same(field.path, key))
-}
-
-/// Finds the key of the field of a component that people call so; protected ones too.
-pub(super) fn component_key(name: &str) -> Option<&'static str> {
-    let has_name = |field: &&Field| field.names().any(|other| is_same(other, name));
-    let named = COMPONENT.iter().find(has_name);
-    Some(named.or_else(|| by_key(COMPONENT, name))?.key)
+/// Finds a field by its key, its path or what people call it, in any spelling; protected ones too.
+pub(crate) fn find_field(fields: &'static [Field], name: &str) -> Option<&'static Field> {
+    let mut fields = fields.iter();
+    fields.find(|field| field.all_names().any(|other| is_same(other, name)))
 }
 
 /// Finds the fields of a design that people call so: the one of that name, or all that end in that word.
 pub(crate) fn elements(name: &str) -> Vec<&'static Field> {
-    let offered = || DESIGN.iter().filter(|field| field.is_offered);
-    let is_it = |field: &&Field| {
-        let names = [field.names, field.key, field.path];
-        names.iter().any(|other| is_same(other, name))
-    };
     let ends_so = |field: &&Field| {
         let last = field.names.rsplit(' ').next();
         last.is_some_and(|last| is_same(last, name))
     };
-    match offered().find(is_it) {
+    match find_field(DESIGN, name) {
         Some(one) => vec![one],
-        None => offered().filter(ends_so).collect(),
+        None => DESIGN.iter().filter(ends_so).collect(),
     }
 }
 
 /// Whether a message speaks of a design rather than of components.
 pub(crate) fn is_about_design(message: &str) -> bool {
-    let message = message.to_lowercase();
-    let mut words = message.split(|c: char| !c.is_alphanumeric() && c != '-');
-    !message.contains("component") && words.any(|word| contains_word(ABOUT_DESIGN, word))
-}
-
-pub(crate) fn contains_word(list: &str, word: &str) -> bool {
-    list.split_ascii_whitespace().any(|one| one == word)
+    let message = message.to_lowercase().replace('_', " ");
+    !message.contains("component") && ABOUT_DESIGN.iter().any(|it| it.is_match(&message))
 }

@@ -79,7 +79,8 @@ fn say(face: &mut Face<'_>, message: &str, conversation: &str) -> Result<ExitCod
         conversation,
         pending_ttl: face.settings.number(CHAT_PENDING_TTL).unwrap_or(0),
         advice: None,
-        held: None,
+        remarks: &[],
+        pending: None,
     };
     chat::check(&said)?;
     let surroundings = face.surroundings()?;

@@ -12,7 +12,7 @@ use crate::error::{Code, Error, Result};
 use crate::id;
 use crate::llm::Model;
 use crate::ops::answers::trusted_model;
-use crate::ops::chat::{self, DEFAULT, Held, Remark, Said};
+use crate::ops::chat::{self, DEFAULT, Remark, Said};
 use crate::ops::conversations;
 
 /// How the id of a conversation begins that was begun as one.
@@ -76,7 +76,7 @@ struct Data {
     pending: Option<Pending>,
     /// What became of what waited before this message; null where nothing waited, and while it still does.
     settled: Option<Settled>,
-    reason: String,
+    reason: &'static str,
 }
 
 fn say(call: &Call) -> Result<Json<Replied>> {
@@ -89,17 +89,15 @@ fn say(call: &Call) -> Result<Json<Replied>> {
         .conversation_id
         .unwrap_or_else(|| DEFAULT.to_string());
     let conversation = own(call, &id)?;
-    let held = Held {
-        conversation: message.conversation.unwrap_or_default(),
-        pending: message.pending_operation,
-    };
+    let remarks = message.conversation.unwrap_or_default();
     let settings = &call.server.settings;
     let mut said = Said {
         message: &text,
         conversation: &conversation,
         pending_ttl: settings.number(CHAT_PENDING_TTL).unwrap_or(0),
         advice: None,
-        held: Some(&held),
+        remarks: &remarks,
+        pending: message.pending_operation.as_ref(),
     };
     chat::check(&said)?;
     let surroundings = call.surroundings("chat");

@@ -2179,7 +2179,6 @@ export interface components {
             /** Format: uint */
             tokens: number;
         };
-        /** @description A call of a tool that was made. */
         Called: {
             args: {
                 [key: string]: unknown;
@@ -2342,10 +2341,8 @@ export interface components {
              */
             up: number;
         };
-        /** @description A component that can be chosen. */
         Choosable: {
             id: string;
-            /** @description What it is called; may be empty. */
             title: string;
             /** @description What it is, such as `cards`. */
             type: string;
@@ -2782,20 +2779,14 @@ export interface components {
             /** @description Tasks that can start once it is done, and not before. */
             unblocks: string[];
         };
-        /** @description A value that would change. */
         Difference: {
             after: string;
-            /** @description None when it is not set. */
             before: string | null;
-            /** @description What people call it. */
             label: string;
         };
-        /** @description A value that would change. */
         DifferenceInput: {
             after: string;
-            /** @description None when it is not set. */
             before?: string | null;
-            /** @description What people call it. */
             label: string;
         };
         /** @description Which way rows are sorted. */
@@ -5060,10 +5051,7 @@ export interface components {
         };
         /** @description A call that waits for a yes or for the choice of a component. */
         Pending: {
-            /**
-             * @description Who waits.
-             * @default editor
-             */
+            /** @default editor */
             agent: components["schemas"]["ChatAgent"];
             /** @description What it will be given; the choice adds the component. */
             args: {
@@ -5079,20 +5067,14 @@ export interface components {
              * @default []
              */
             changes: components["schemas"]["Difference"][];
-            /**
-             * @description When it began to wait.
-             * @default
-             */
+            /** @default  */
             created_at: string;
             /**
              * @description Whether a yes takes something away.
              * @default false
              */
             destructive: boolean;
-            /**
-             * @description When it is forgotten.
-             * @default
-             */
+            /** @default  */
             expires: string;
             /** @default confirm */
             kind: components["schemas"]["PendingKind"];
@@ -5103,15 +5085,11 @@ export interface components {
              * @default []
              */
             options: components["schemas"]["Choosable"][];
-            /** @description The tool that will be called. */
             tool: components["schemas"]["Tool"];
         };
         /** @description A call that waits for a yes or for the choice of a component. */
         PendingInput: {
-            /**
-             * @description Who waits.
-             * @default editor
-             */
+            /** @default editor */
             agent: components["schemas"]["ChatAgent"];
             /** @description What it will be given; the choice adds the component. */
             args: {
@@ -5127,20 +5105,14 @@ export interface components {
              * @default []
              */
             changes: components["schemas"]["DifferenceInput"][];
-            /**
-             * @description When it began to wait.
-             * @default
-             */
+            /** @default  */
             created_at: string;
             /**
              * @description Whether a yes takes something away.
              * @default false
              */
             destructive: boolean;
-            /**
-             * @description When it is forgotten.
-             * @default
-             */
+            /** @default  */
             expires: string;
             /** @default confirm */
             kind: components["schemas"]["PendingKind"];
@@ -5151,7 +5123,6 @@ export interface components {
              * @default []
              */
             options: components["schemas"]["Choosable"][];
-            /** @description The tool that will be called. */
             tool: components["schemas"]["Tool"];
         };
         /** @description What an answer is waited for. */
@@ -5463,9 +5434,7 @@ export interface components {
             /** @description Why. */
             reason: string;
         };
-        /** @description A message of a conversation. */
         RemarkInput: {
-            /** @description What was said. */
             content: string;
         };
         /** @description An agent that was removed. */
@@ -6174,7 +6143,10 @@ export interface components {
             /** Format: uint */
             total: number;
         };
-        /** @description What became of what waited. */
+        /**
+         * @description What became of what waited.
+         * @enum {string}
+         */
         Settled: "confirmed" | "chosen" | "cancelled" | "dropped" | "expired";
         /** @description A skill that another of the same name stands before. */
         Shadowed: {
@@ -6951,7 +6923,6 @@ export interface components {
             /** @description Their names, sorted. */
             unresolvedTokens: string[];
         };
-        /** @description A tool of the agents. */
         Tool: "getClientDesign" | "getQAForClient" | "updateDesign" | "getComponent" | "updateComponent" | "addComponent" | "deleteComponent" | "addSecurityGroup" | "removeSecurityGroup" | "searchComponent";
         Tool2: {
             /**

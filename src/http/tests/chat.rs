@@ -123,13 +123,7 @@ fn the_client_of_a_conversation_that_the_caller_holds_is_known() {
     say(&world, "c2", "show me my design for client 7");
     let told = say_holding(&world, "show me my design", "c2", held);
     assert_eq!(data(&told)["tool_calls"][0]["args"]["clientId"], "7");
-    let long = vec![json!({"content": "x"}); 1_001];
-    for conversation in [
-        json!(long),
-        json!([7]),
-        json!([{"role": "user"}]),
-        json!("x"),
-    ] {
+    for conversation in [json!([7]), json!([{"role": "user"}]), json!("x")] {
         let held = json!({"conversation": conversation});
         let told = say_holding(&world, "hello", "c3", held).with(400);
         assert_eq!(told["response"]["status"], "error");
@@ -156,7 +150,7 @@ fn what_waits_is_taken_back_as_it_was_told_and_done_once_after_a_yes() {
     assert_eq!(chosen["tool_calls"], json!([]));
     let pending = json!({
         "kind": "confirm", "agent": "design", "tool": "updateDesign", "candidates": [],
-        "args": {"clientId": "6", "designUpdates": {"button_radius": "full"}},
+        "args": {"clientId": "6", "designUpdates": {"button_radius": "medium"}},
     });
     let held = json!({"pendingOperation": pending});
     let kept = data(&say_holding(&world, "no", "e", held.clone()));

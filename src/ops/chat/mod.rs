@@ -1,39 +1,46 @@
 //! The chat: one message, one reply. What a conversation remembers is read, and what a yes confirms is
 //! taken and done, in one transaction, so that nothing is done twice and nothing on half the way.
 
-mod held;
 mod reply;
 mod request;
 pub(crate) mod seed;
 mod tools;
-mod words;
-mod writes;
 
 use chrono::TimeDelta;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::Surroundings;
 use super::conversations::keep_turn;
 use crate::chat::answer::{Heard, hear};
 use crate::chat::model::{self, Advice};
-use crate::chat::{Chat, Sentence, Turn};
-use crate::clock::timestamp;
+use crate::chat::value::brief;
+use crate::chat::{Chat, Pending, Sentence, Turn};
+use crate::clock::{parse_moment, timestamp};
 use crate::error::{Code, Error, Result};
 use crate::llm::client::Client;
 use crate::llm::{Model, Request};
 use crate::run::{Detail, ID_MAX, Speaker, is_id};
 use crate::store::agency::AgencyTransaction;
 use crate::task::rules::check_text;
-pub(crate) use held::{Held, Remark};
 pub(crate) use seed::seed;
+use tools::Stop;
 
 /// The conversation of those who name none.
 pub(crate) const DEFAULT: &str = "default";
 
-/// Most tokens of the answer of a model.
 const TOKENS_MAX: u32 = 1_000;
 
-/// A message to the chat.
+/// Most messages of a conversation that are read, from the last one back.
+const REMARKS_MAX: usize = 1_000;
+
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Remark {
+    #[serde(alias = "text", alias = "message")]
+    content: String,
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Said<'a> {
     pub(crate) message: &'a str,
@@ -42,23 +49,21 @@ pub(crate) struct Said<'a> {
     pub(crate) pending_ttl: u64,
     /// What a model makes of the message, where one was asked.
     pub(crate) advice: Option<&'a Advice>,
-    /// What the caller holds of the conversation, where that is more than its name.
-    pub(crate) held: Option<&'a Held>,
+    /// What was said so far, the oldest first, and what waits, as the caller holds it.
+    pub(crate) remarks: &'a [Remark],
+    pub(crate) pending: Option<&'a Pending>,
 }
 
-/// One message while it is answered.
 struct Talk<'a> {
     said: &'a Said<'a>,
     transaction: &'a mut dyn AgencyTransaction,
     chat: Chat,
-    /// The answer as far as it is known.
     turn: Turn,
     /// Now, and when what begins to wait is forgotten, RFC 3339 in UTC.
     now: String,
     expires: String,
 }
 
-/// Answers a message.
 pub(crate) fn turn(surroundings: &Surroundings, said: &Said<'_>) -> Result<Turn> {
     check(said)?;
     let workspace = surroundings.workspace()?;
@@ -78,9 +83,7 @@ pub(crate) fn turn(surroundings: &Surroundings, said: &Said<'_>) -> Result<Turn>
             now: timestamp(now),
             expires: timestamp(expires),
         };
-        if let Some(held) = said.held {
-            talk.join(held)?;
-        }
+        talk.join()?;
         let heard = hear(&talk.chat, said.message, &talk.now);
         talk.answer(heard)?;
         talk.turn.pending = talk.chat.pending.clone();
@@ -107,6 +110,47 @@ impl Talk<'_> {
         ];
         keep_turn(self.transaction, said.conversation, user, &self.now, both)
     }
+
+    /// Adds to what is remembered of a conversation what the caller holds of it and is not remembered.
+    fn join(&mut self) -> Result<()> {
+        let client = |it: &Remark| Some(Sentence::read(&it.content).client_or(None)?.to_string());
+        let mut last = self.said.remarks.iter().rev().take(REMARKS_MAX);
+        self.chat.client = self.chat.client.take().or_else(|| last.find_map(client));
+        let (Some(pending), None) = (self.said.pending, &self.chat.pending) else {
+            return Ok(());
+        };
+        let since = read_moment("created_at", &pending.created_at)?;
+        let until = read_moment("expires", &pending.expires)?;
+        // Times of one form are in the order of their bytes. What began to wait before something ceased to
+        // is answered or dropped.
+        if since.is_some() && since <= self.chat.settled {
+            return Ok(());
+        }
+        self.ask_again(pending)?;
+        if let (Some(kept), Some(until)) = (&mut self.chat.pending, until) {
+            kept.expires = until.min(kept.expires.clone());
+        }
+        Ok(())
+    }
+
+    /// Carries out what a caller holds as if it were asked for now, to no other end than that it waits.
+    fn ask_again(&mut self, pending: &Pending) -> Result<()> {
+        let call = pending.next.clone().unwrap_or(pending.call());
+        if let Some(name) = call.args.keys().find(|name| !call.tool.takes(name)) {
+            let (name, tool) = (brief(name), call.tool.name());
+            return Err(refuse(format!("{name} is not what {tool} is given")));
+        }
+        let turn = std::mem::take(&mut self.turn);
+        if let Err(Stop::Error(error)) = self.carry_out(call) {
+            return Err(error);
+        }
+        let asked = std::mem::replace(&mut self.turn, turn);
+        match &self.chat.pending {
+            Some(waiting) if waiting.candidates == pending.candidates => Ok(()),
+            Some(_) => Err(refuse("other components can be chosen now")),
+            None => Err(refuse(asked.reply)),
+        }
+    }
 }
 
 /// Refuses a message that is none, and a name of a conversation that is none.
@@ -118,10 +162,8 @@ pub(crate) fn check(said: &Said<'_>) -> Result<()> {
     if is_id(said.conversation) {
         return Ok(());
     }
-    let message = format!(
-        "the name of a conversation is 1 to {ID_MAX} of the characters a-z, A-Z, 0-9, \
-         `-`, `_`, `.` and `:`"
-    );
+    let rule = format!("1 to {ID_MAX} of the characters a-z, A-Z, 0-9, `-`, `_`, `.` and `:`");
+    let message = format!("the name of a conversation is {rule}");
     Err(Error::new(Code::InputInvalid, message))
 }
 
@@ -140,7 +182,7 @@ pub(crate) fn advise(
         return Ok((None, Vec::new()));
     }
     let sentence = Sentence::read(message);
-    let client = sentence.client().or(chat.client.as_deref());
+    let client = sentence.client_or(chat.client.as_deref());
     let mut request = Request::once("gpt-4o-mini", &model::prompt(client), message);
     request.temperature = Some(0.0);
     request.max_tokens = TOKENS_MAX;
@@ -151,9 +193,20 @@ pub(crate) fn advise(
         .and_then(|reply| model::read(&reply.text, message, chat.client.as_deref()));
     Ok(match advice {
         Ok(advice) => (Some(advice), Vec::new()),
-        Err(why) => {
-            let warning = format!("the model gave no answer that can be used: {why}");
-            (None, vec![warning])
-        }
+        Err(why) => (
+            None,
+            vec![format!("the model gave no answer that can be used: {why}")],
+        ),
     })
+}
+
+fn read_moment(field: &str, text: &str) -> Result<Option<String>> {
+    match parse_moment(text) {
+        None if !text.is_empty() => Err(refuse(format!("{field} is no time of RFC 3339"))),
+        moment => Ok(moment),
+    }
+}
+
+fn refuse(what: impl std::fmt::Display) -> Error {
+    Error::new(Code::InputInvalid, format!("pendingOperation: {what}"))
 }

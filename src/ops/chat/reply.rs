@@ -1,15 +1,20 @@
-//! From what was heard to the reply. Only what was offered is written, and only after a yes.
+//! From what was heard to the reply, and the words of replies. Only what was offered is written, and only
+//! after a yes.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Talk;
 use super::tools::{Done, Stop};
-use super::words::{describe_call, describe_component, fill_forms, restate};
 use crate::chat::answer::Heard;
-use crate::chat::value::plain;
-use crate::chat::vocabulary::is_about_design;
-use crate::chat::{Call, ChatAgent, Pending, Sentence, Settled, Tool};
+use crate::chat::record::Component;
+use crate::chat::value::{brief, flatten, label, plain};
+use crate::chat::vocabulary::{DESIGN, Field, contains_word, find_field, is_about_design};
+use crate::chat::{Call, ChatAgent, Pending, Sentence, Settled, Tool, text};
 use crate::error::Result;
+use crate::store::agency::AgencyTransaction;
+
+/// What names a component, whose it is and of which type, which stands before all else of it.
+const NAMES: &str = "component_id|componentId|client_id|component_type|type";
 
 impl Talk<'_> {
     pub(super) fn say(&mut self, text: impl AsRef<str>) -> Done<()> {
@@ -20,11 +25,9 @@ impl Talk<'_> {
     /// Answers what was heard. What waited before is over, unless it is still to be answered.
     pub(super) fn answer(&mut self, heard: Heard) -> Result<()> {
         let (waited, question) = (self.chat.pending.take(), self.chat.question.take());
-        let expires = match (&waited, &question) {
-            (Some(pending), _) => Some(&pending.expires),
-            (None, question) => question.as_ref().map(|it| &it.expires),
-        };
-        let is_late = expires.is_some_and(|expires| *expires <= self.now);
+        let asked_until = question.as_ref().map(|question| &question.expires);
+        let until = waited.as_ref().map(|pending| &pending.expires);
+        let is_late = until.or(asked_until).is_some_and(|it| *it <= self.now);
         self.turn.settled = match &heard {
             _ if waited.is_none() => None,
             _ if is_late => Some(Settled::Expired),
@@ -38,26 +41,21 @@ impl Talk<'_> {
             self.chat.settled = Some(self.now.clone());
         }
         let live = waited.filter(|_| !is_late);
-        if let (Some(pending), Some(Settled::Dropped)) = (&live, self.turn.settled) {
-            let what = describe_call(&pending.call());
-            self.turn.reply = format!("I dropped what was waiting: {what}. Nothing was changed.\n");
-        } else if is_late {
-            let late =
-                "What waited for your answer waited too long and was dropped; please ask again.\n";
-            self.turn.reply = late.to_string();
-        } else if question.is_some() && !matches!(heard, Heard::Filled(_)) {
-            self.turn.reply = "I no longer wait for an answer.\n".to_string();
-        }
-        let reason = match (&heard, self.said.advice) {
-            (Heard::Request(_) | Heard::Client(_) | Heard::Help, _) => {
-                "a sentence that the chat knows"
+        self.turn.reply = match (&live, self.turn.settled) {
+            (Some(pending), Some(Settled::Dropped)) => {
+                let what = describe_call(&pending.call());
+                format!("I dropped what was waiting: {what}. Nothing was changed.\n")
             }
+            _ if is_late => "What waited too long was dropped; please ask again.\n".to_string(),
+            _ => String::new(),
+        };
+        self.turn.reason = match (&heard, self.said.advice) {
+            (Heard::Request(_) | Heard::Client(_) | Heard::Help, _) => "a known sentence",
             (Heard::Unknown, Some(Ok(_))) => "a model chose",
             (Heard::Unknown, Some(Err(_))) => "what a model says is no call",
             (Heard::Unknown, None) => "not understood",
             _ => "what waited is answered",
         };
-        self.turn.reason = reason.to_string();
         match self.reply(heard, live) {
             Ok(()) | Err(Stop::Refused(_)) => Ok(()),
             Err(Stop::Error(error)) => Err(error),
@@ -82,19 +80,16 @@ impl Talk<'_> {
                 self.say("Invalid selection. Please choose a valid number from the list.")
             }
             (Heard::Chosen(call), _) => self.propose(call, false),
-            (Heard::Filled(call) | Heard::Request(call), _) => self.carry_out(call),
+            (Heard::Request(call), _) => self.carry_out(call),
             (Heard::Client(client), _) => {
-                self.say(format!("This is about client {client} now."))?;
+                let about = format!("This is about client {client} now.");
                 self.chat.client = Some(client);
-                self.say(" What would you like to see or change?")
+                self.say(about + " What would you like to see or change?")
             }
-            (Heard::Help, _) => {
-                let forms = fill_forms(self.transaction, self.chat.client.as_deref(), "")?;
-                self.say(format!(
-                    "I can show and change the design of a client, and list, show, add, change, delete and \
-                     secure its components. Say it like this:\n{forms}"
-                ))
-            }
+            (Heard::Help, _) => self.show_forms(
+                "I can show and change the design of a client, and list, show, add, change, delete and \
+                 secure its components. ",
+            ),
             (Heard::Unknown, _) => match self.said.advice {
                 Some(Ok(call)) => self.carry_out(call.clone()),
                 Some(Err(text)) => self.show_forms(text),
@@ -105,10 +100,9 @@ impl Talk<'_> {
     }
 
     fn show_forms(&mut self, why: &str) -> Done<()> {
-        let message = self.said.message;
-        let sentence = Sentence::read(message);
-        let client = sentence.client().or(self.chat.client.as_deref());
-        let forms = fill_forms(self.transaction, client, message)?;
+        let sentence = Sentence::read(self.said.message);
+        let client = sentence.client_or(self.chat.client.as_deref());
+        let forms = fill_forms(self.transaction, client)?;
         self.say(format!(
             "{why}I do one thing at a time, for one client. Put a text in quotes if it is more than words, or \
              has a word such as \"and\" or the name of a field in it. Say it like this:\n{forms}"
@@ -120,30 +114,29 @@ impl Talk<'_> {
         let call = pending.call();
         if call.tool == Tool::SearchComponent {
             let found = self.find(&call)?;
-            return self.list(&found, pending.next.unwrap_or(call));
+            let mut next = pending.next.unwrap_or(call);
+            next.args.remove("criteria");
+            return self.list(&found, next);
         }
         let trial = self.try_out(&call)?;
         if trial.fault.is_none() && self.chat.shown.as_ref() != Some(&trial.digest) {
             self.say("It has changed since I asked you, so nothing was written.\n")?;
-            if call.tool == Tool::DeleteComponent {
-                let (client, id) = (call.text("clientId"), call.text("componentId"));
-                let there = json!(self.transaction.component(client, id)?);
-                self.say(describe_component(&there) + "\n")?;
-            }
-            let offered = self.offer(call);
+            let offered = match call.tool {
+                Tool::DeleteComponent => self.propose(call, false),
+                _ => self.offer(call),
+            };
             self.turn.settled = self.chat.pending.is_none().then_some(Settled::Dropped);
             return offered;
         }
         let result = self.use_tool(call.tool, &call)?;
         if call.tool == Tool::UpdateDesign {
-            let change = restate(&call);
-            return self.say(format!("Design updated successfully: {change}."));
+            return self.say(format!(
+                "Design updated successfully: {}.",
+                describe_changes(&call)
+            ));
         }
-        let left = match (result.get("is_secured"), result.get("component")) {
-            (Some(is_secured), _) => format!(" (is_secured: {is_secured})"),
-            (None, Some(component)) => format!(". {}", describe_component(component)),
-            (None, None) => String::new(),
-        };
+        let component = result.get("component").map(describe_component);
+        let left = component.map_or(String::new(), |it| format!(". {it}"));
         let (what, tool, done) = (describe_call(&call), call.tool.name(), &result["message"]);
         self.say(format!(
             "Understood: {what}.\nAction: {tool}.\nResult: {}{left}.\n\
@@ -152,21 +145,16 @@ impl Talk<'_> {
         ))
     }
 
-    /// Says what is wrong with a call.
     pub(super) fn refuse(&mut self, call: &Call, error: &str) -> Stop {
-        let is_missing = |what: &str| error.starts_with(what) && error.contains("not found");
-        let lead = match is_missing("Component with ID") {
+        let lead = match error.starts_with("Component with ID") && error.contains("not found") {
             true => "The specified component was not found for your client. ",
             false => "",
-        };
-        let next = match is_missing("Security group") {
-            true => "name a security group of the client by its title.",
-            false => "say it again with what is allowed, or ask me to list your components.",
         };
         let (what, error) = (describe_call(call), error.trim_end_matches('.'));
         self.turn.agent = choose_agent(call);
         self.turn.reply += &format!(
-            "Understood: {what}.\nAction: none.\nResult: {lead}{error}. Nothing was changed.\nNext: {next}"
+            "Understood: {what}.\nAction: none.\nResult: {lead}{error}. Nothing was changed.\n\
+             Next: say it again with what is allowed, or ask me to list your components."
         );
         Stop::Refused(json!(error))
     }
@@ -181,4 +169,162 @@ pub(super) fn choose_agent(call: &Call) -> ChatAgent {
         _ if call.has("componentId") => ChatAgent::Editor,
         _ => ChatAgent::Clarifier,
     }
+}
+
+pub(super) fn describe_component(component: &Value) -> String {
+    let kind = component.get("component_type").or(component.get("type"));
+    let (kind, id) = (kind.map(plain).unwrap_or_default(), id_of(component));
+    let fields = flatten(component).into_iter();
+    let parts = fields.filter_map(|(path, value)| match value {
+        _ if contains_word(NAMES, &path) => None,
+        Value::Null | Value::Bool(false) => None,
+        Value::Bool(true) => Some(label(&path)),
+        Value::Number(number) => Some(format!("{} {number}", label(&path))),
+        value => Some(format!("{} \"{}\"", label(&path), plain(value))),
+    });
+    let parts: Vec<String> = parts.collect();
+    let between = if parts.is_empty() { "" } else { ": " };
+    format!("Component {id} ({kind}){between}{}", parts.join(", "))
+}
+
+pub(super) fn id_of(component: &Value) -> String {
+    let id = component.get("component_id");
+    let id = id.or(component.get("componentId"));
+    id.map(plain).unwrap_or_default()
+}
+
+/// Says what is looked for: "cards Home".
+pub(super) fn describe_criteria(call: &Call) -> String {
+    let criteria = call.object("criteria");
+    let words = criteria.iter().map(|(key, value)| match value {
+        Value::Bool(_) => label(key),
+        _ => plain(value),
+    });
+    brief(&words.collect::<Vec<_>>().join(" "))
+}
+
+/// Says what a call is about: `change component 101 of client 6: title to "Home"`.
+pub(super) fn describe_call(call: &Call) -> String {
+    let what = match call.tool {
+        Tool::SearchComponent => return "show all your components".to_string(),
+        Tool::AddComponent => "add component",
+        Tool::UpdateComponent => "change component",
+        Tool::DeleteComponent => "delete component",
+        Tool::AddSecurityGroup => "add security group to component",
+        Tool::RemoveSecurityGroup => "remove security group from component",
+        Tool::UpdateDesign => "change design",
+        _ => "show component",
+    };
+    let changes = match call.text("security_group_title") {
+        "" => describe_changes(call),
+        group => format!("\"{}\"", brief(group)),
+    };
+    let (client, id) = (call.text("clientId"), call.text("componentId"));
+    let space = if id.is_empty() { "" } else { " " };
+    let between = if changes.is_empty() { "" } else { ": " };
+    format!("{what}{space}{id} of client {client}{between}{changes}")
+}
+
+/// Lists what a call changes: "the Button Radius to full" of a design, `title to "Home"` of a component.
+pub(super) fn describe_changes(call: &Call) -> String {
+    let (is_design, is_new) = (call.has("designUpdates"), call.tool == Tool::AddComponent);
+    let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
+    let updates = call.object(call.tool.updates()).into();
+    let parts = flatten(&updates).into_iter().map(|(path, value)| {
+        let (label, text) = (brief(&label(&path)), brief(&plain(value)));
+        match value {
+            _ if is_design => {
+                let words: Vec<String> = label.split(' ').map(capital).collect();
+                format!("the {} to {text}", words.join(" "))
+            }
+            Value::Null => label,
+            _ if is_new => format!("{label} \"{text}\""),
+            _ => format!("{label} to \"{text}\""),
+        }
+    });
+    let between = if is_design { " and " } else { ", " };
+    parts.collect::<Vec<_>>().join(between)
+}
+
+pub(super) fn ask_field(fields: &[&Field]) -> String {
+    let all: Vec<&Field> = DESIGN.iter().collect();
+    let (lead, fields) = match fields {
+        [] => ("I cannot change that, but these:".to_string(), &all[..]),
+        [one] => (format!("What should the {} be?", one.label()), fields),
+        _ => (
+            "That can mean several fields of the design:".to_string(),
+            fields,
+        ),
+    };
+    let line = |it: &&Field| format!("\n- {} ({}): {}", it.label(), it.path, it.kind);
+    let lines: String = fields.iter().map(line).collect();
+    let first = fields.first().map_or("layout", |field| field.label());
+    format!("{lead}{lines}\nSay for example: change {first} to …")
+}
+
+pub(super) fn describe_answers(answers: &Value) -> String {
+    let mut lines = String::new();
+    for answer in answers["answers"].as_array().into_iter().flatten() {
+        let chosen = answer["chosen_options"].as_array().into_iter().flatten();
+        let chosen: Vec<String> = chosen.map(plain).collect();
+        lines += &format!("\n- {} {}", plain(&answer["question"]), chosen.join(", "));
+    }
+    match lines.is_empty() {
+        true => lines,
+        false => format!("\nOnboarding answers:{lines}"),
+    }
+}
+
+pub(super) fn describe_design(client: &str, design: &Value, answers: &Value) -> String {
+    let mut lines = String::new();
+    for (path, value) in flatten(design) {
+        if !value.is_null() && (path.contains('.') || path.ends_with("Url")) {
+            let name = find_field(DESIGN, &path).map_or(path.as_str(), |field| field.label());
+            lines += &format!("\n- {name}: {}", plain(value));
+        }
+    }
+    let answers = describe_answers(answers);
+    format!("The design of client {client}:{lines}{answers}")
+}
+
+/// Writes the sentences that the chat understands, with ids and titles of a client, or examples.
+pub(super) fn fill_forms(
+    transaction: &dyn AgencyTransaction,
+    client: Option<&str>,
+) -> Result<String> {
+    let client = client.unwrap_or_default();
+    let all = transaction.components(client)?;
+    let groups = transaction.security_groups(client)?;
+    let client = transaction.client(client)?.map(|known| known.client_id);
+    let client = client.as_deref().unwrap_or("6");
+    let first = all.first().map_or("101", |one| &one.component_id);
+    let last = all.last().map_or("103", |one| &one.component_id);
+    let titled = all.iter().find_map(name_component);
+    let titled = titled.unwrap_or("title of my card called \"Home\"".to_string());
+    let mut titles = groups.iter().map(|group| &*group.security_group_title);
+    let group = titles.find(|title| !title.contains('"'));
+    let group = group.unwrap_or("premium");
+    Ok(format!(
+        "\
+- show my design for client {client}
+- change button radius to full for client {client}
+- list components for client {client}
+- change the {titled} to \"Something new\" for client {client}
+- update component {first} description to \"Something new\" for client {client}
+- add \"{group}\" security group to component {first} for client {client}
+- add a card with title \"News\" for client {client}
+- delete component {last} for client {client}"
+    ))
+}
+
+/// Names the title or the caption of a component, if it can be said in quotes.
+fn name_component(component: &Component) -> Option<String> {
+    let is_short = |title: &&str| (1..=40).contains(&title.len());
+    let kind = component.component_type.trim_end_matches('s');
+    let mut fields = ["title", "caption"].into_iter();
+    fields.find_map(|field| {
+        let title = Some(text(&component.props, field)).filter(is_short)?;
+        let is_quotable = !title.contains(['"', '“', '”']);
+        is_quotable.then(|| format!("{field} of my {kind} called \"{title}\""))
+    })
 }

@@ -3,30 +3,20 @@
 use serde_json::{Map, Value, json};
 
 use super::Talk;
-use super::reply::choose_agent;
+use super::reply::{
+    ask_field, choose_agent, describe_answers, describe_call, describe_changes, describe_component,
+    describe_criteria, describe_design, id_of,
+};
 use super::tools::{Done, fault, run};
-use super::words::{
-    describe_answers, describe_call, describe_component, describe_criteria, describe_design, id_of,
-    menu, restate,
-};
-use crate::chat::pending::Question;
-use crate::chat::record::Component;
-use crate::chat::value::{brief, flatten, get, label, nest, plain};
-use crate::chat::vocabulary::{contains_word, elements};
-use crate::chat::{
-    Call, Called, Choosable, Difference, Pending, PendingKind, Tool, check_fields, text,
-};
+use crate::chat::value::{brief, check_changes, check_fields, get, label, nest, plain};
+use crate::chat::vocabulary::{Field, elements};
+use crate::chat::{Call, Called, Choosable, Difference, Pending, PendingKind, Question, Tool};
 use crate::error::Result;
 use crate::id::digest;
 
-/// Where a new component is, which says nothing of what becomes of it.
-const PLACE: &str = "component_id client_id display_order component_type";
-
-/// What would come of a call that writes.
 pub(super) struct Trial {
     pub(super) fault: Option<String>,
     changes: Vec<Difference>,
-    /// Digest of what would change, or be deleted.
     pub(super) digest: String,
 }
 
@@ -59,11 +49,11 @@ impl Talk<'_> {
         if client.is_empty() {
             let expires = self.expires.clone();
             self.chat.question = Some(Question { call, expires });
-            return self.say(
-                "I need your client ID to perform this operation. Which client is it? For example: client 6",
-            );
+            return self.say("I need your client ID to perform this operation, such as: client 6");
         }
         self.chat.client = Some(client.clone());
+        let has_type = call.object("updates").contains_key("component_type");
+        let has_group = !call.text("security_group_title").is_empty();
         match call.tool {
             Tool::GetClientDesign | Tool::GetQa => {
                 let design = self.use_tool(Tool::GetClientDesign, &call)?;
@@ -71,8 +61,8 @@ impl Talk<'_> {
                 self.say(describe_design(&client, &design, &answers))
             }
             Tool::UpdateDesign => self.change_design(call),
-            Tool::AddComponent if call.object("updates").contains_key("component_type") => {
-                call.set("updates", nest(&call.object("updates")));
+            Tool::AddComponent if has_type => {
+                call.set("updates", nest(call.object("updates")));
                 self.offer(call)
             }
             Tool::AddComponent => self.say(format!(
@@ -80,13 +70,8 @@ impl Talk<'_> {
                  headers, footers, banner or link. For example: add a card with title \"News\" for client \
                  {client}"
             )),
-            Tool::AddSecurityGroup | Tool::RemoveSecurityGroup
-                if call.text("security_group_title").is_empty() =>
-            {
-                self.say(
-                    "Which security group do you mean? Name it, for example: add \"premium\" security group \
-                     to component 101",
-                )
+            Tool::AddSecurityGroup | Tool::RemoveSecurityGroup if !has_group => {
+                self.say("Which security group do you mean? Name it, such as: \"premium\" security group")
             }
             _ if call.has("componentId") => self.propose(call, false),
             _ => self.search(call),
@@ -98,27 +83,10 @@ impl Talk<'_> {
         let mut updates = Map::new();
         for (name, value) in call.object("designUpdates") {
             let fields = elements(&name);
-            let choice = fields.iter().zip(1..).map(|(field, at)| {
-                format!("{at}. {} ({}): {}\n", field.label(), field.path, field.kind)
-            });
-            let text = match fields[..] {
-                [] => format!("I cannot change {}. {}", brief(&name), menu()),
-                [field] if value.is_null() => {
-                    let (label, kind) = (field.label(), field.kind);
-                    format!("What should the {label} be? Allowed values: {kind}.")
-                }
-                [field] => {
-                    updates.insert(field.key.to_string(), value);
-                    continue;
-                }
-                [field, ..] => format!(
-                    "That can mean several fields of the design:\n{}Which one do you mean? Say for example: \
-                     change {} to …",
-                    choice.collect::<String>(),
-                    field.label()
-                ),
+            match fields[..] {
+                [field] if !value.is_null() => updates.insert(field.key.to_string(), value),
+                _ => return self.say(ask_field(&fields)),
             };
-            return self.say(text);
         }
         call.set("designUpdates", updates);
         self.offer(call)
@@ -131,93 +99,79 @@ impl Talk<'_> {
 
     /// Finds what a call describes: shows it, or carries the call on with it.
     fn search(&mut self, call: Call) -> Done<()> {
-        let criteria = call.object("criteria");
         let is_search = call.tool == Tool::SearchComponent;
-        if criteria.is_empty() && !is_search {
+        let is_described = !call.object("criteria").is_empty();
+        if !is_described && !is_search && call.has("criteria") {
             return self.offer_all(call);
         }
-        let is_plain = criteria.is_empty() || criteria.values().any(Value::is_boolean);
         let found = self.find(&call)?;
         match found.as_slice() {
-            [] if !is_search || !is_plain => self.offer_all(call),
-            [one] if !criteria.is_empty() => {
-                self.say(format!("I found one: {}.", describe_component(one)))?;
-                if is_search {
-                    return Ok(());
+            [] if is_described => self.offer_all(call),
+            [one] if is_described => {
+                self.say(format!("I found one: {}.\n", describe_component(one)))?;
+                match is_search {
+                    true => Ok(()),
+                    false => self.propose(call.choose_component(&id_of(one)), true),
                 }
-                self.say("\n")?;
-                self.propose(call.choose_component(&id_of(one)), true)
             }
             all => self.list(all, call),
         }
     }
 
-    /// Offers the complete list, when nothing was found or nothing is described.
-    fn offer_all(&mut self, mut call: Call) -> Done<()> {
-        let criteria = call.object("criteria");
-        let why = match describe_criteria(&criteria).as_str() {
+    fn offer_all(&mut self, call: Call) -> Done<()> {
+        let why = match describe_criteria(&call).as_str() {
             "" => "I need to know which component you mean.".to_string(),
             what => format!("No components found matching '{what}'."),
         };
-        let client = call.text("clientId").into();
-        let args = [("clientId", client), ("criteria", json!({}))];
-        call.args.remove("criteria");
-        let next = Some(call).filter(|call| call.tool != Tool::SearchComponent);
-        self.wait(Call::new(Tool::SearchComponent, args), Vec::new(), next)?;
+        let mut all = Call::new(Tool::SearchComponent);
+        all.set("clientId", call.text("clientId"));
+        all.set("criteria", json!({}));
+        self.wait(all, &[], Some(call))?;
         self.say(format!(
             "{why} Would you like me to show all your components so you can select one?"
         ))
     }
 
     /// Lists components with numbers; one of them can be chosen for a call on it.
-    pub(super) fn list(&mut self, components: &[Value], mut call: Call) -> Done<()> {
+    pub(super) fn list(&mut self, components: &[Value], call: Call) -> Done<()> {
         let client = call.text("clientId");
         let lines = components.iter().map(describe_component).zip(1..);
         let lines: String = lines.map(|(one, at)| format!("\n{at}. {one}")).collect();
         if components.is_empty() {
-            let is_all = call.object("criteria").is_empty();
-            let like = if is_all { "" } else { " like that" };
-            return self.say(format!("Client {client} has no components{like}."));
+            return self.say(format!("Client {client} has no components."));
         }
         if call.tool == Tool::SearchComponent {
             return self.say(format!("Components of client {client}:{lines}"));
         }
-        call.args.remove("criteria");
-        self.wait(call, components.iter().map(id_of).collect(), None)?;
+        self.wait(call, components, None)?;
         let select = "Please select one by its number, its ID or its title.";
         self.say(format!("Which component do you mean?{lines}\n{select}"))
     }
 
-    /// Carries a call on once the component is known: shows it, unless it was found and shown, and says what
-    /// is missing, or offers to write.
+    /// Carries a call on once the component is known: asks for what is missing, with the component if it
+    /// was not shown before, or offers to write.
     pub(super) fn propose(&mut self, call: Call, is_shown: bool) -> Done<()> {
         let updates = call.object("updates");
-        let (client, id) = (call.text("clientId"), call.text("componentId"));
-        let value = match call.text("value") {
-            "" => "Something new".to_string(),
-            value => brief(value),
-        };
         let missing = updates.iter().find(|(_, value)| value.is_null());
         let field = missing.map_or("title".to_string(), |(key, _)| brief(&label(key)));
-        let example = format!(
-            "Say for example: update component {id} {field} to \"{value}\" for client {client}"
-        );
-        if missing.is_some() {
-            let text = format!("What should the {field} of component {id} be? {example}");
-            return self.say(text);
-        }
-        let lacks_field = call.tool == Tool::UpdateComponent && updates.is_empty();
-        let is_read = call.tool == Tool::GetComponent;
-        if !is_shown && (lacks_field || is_read || call.tool == Tool::DeleteComponent) {
+        let (client, id) = (call.text("clientId"), call.text("componentId"));
+        let question = match (missing, call.tool) {
+            (Some(_), _) => format!("What should the {field} of component {id} be?"),
+            (None, Tool::UpdateComponent) if updates.is_empty() => {
+                "I couldn't identify which field you want to update.".to_string()
+            }
+            (None, Tool::GetComponent) => "Next: change it.".to_string(),
+            (None, _) => String::new(),
+        };
+        let example =
+            format!("update component {id} {field} to \"Something new\" for client {client}");
+        if !is_shown && (!question.is_empty() || call.tool == Tool::DeleteComponent) {
             let found = self.use_tool(Tool::GetComponent, &call)?;
             self.say(describe_component(&found["components"][0]) + "\n")?;
         }
-        match (is_read, lacks_field) {
-            (true, _) => self.say(format!("Next: {example}")),
-            (_, true) => self.say(format!(
-                "I couldn't identify which field you want to update. {example}"
-            )),
-            _ => self.offer(call),
+        match question.is_empty() {
+            true => self.offer(call),
+            false => self.say(format!("{question} Say for example: {example}")),
         }
     }
 
@@ -239,45 +193,42 @@ impl Talk<'_> {
         }
         let changes = trial.changes.iter().filter(|_| is_update);
         let now = changes.map(|it| match &it.before {
-            Some(before) => format!("{} is \"{}\" now", it.label, brief(before)),
-            None => format!("{} is not set now", it.label),
+            Some(before) => format!("; {} is \"{}\" now", it.label, brief(before)),
+            None => format!("; {} is not set now", it.label),
         });
-        let (client, now) = (call.text("clientId"), now.collect::<Vec<_>>().join("; "));
-        let between = if now.is_empty() { "" } else { "; " };
+        let (client, now) = (call.text("clientId"), now.collect::<String>());
         self.say(match is_design {
             true => format!(
-                "You want to change {}. Should I proceed?\nFor client {client}: {now}.{answers}",
-                restate(&call)
+                "You want to change {}. Should I proceed?\n\
+                 Nothing is changed yet for client {client}{now}.{answers}",
+                describe_changes(&call)
             ),
             false => format!(
-                "Understood: {what}.\nAction: none yet{between}{now}.\n\
+                "Understood: {what}.\nAction: none yet{now}.\n\
                  Next: should I proceed? Answer yes or no."
             ),
         })?;
-        Ok(self.wait(call, Vec::new(), None)?)
+        Ok(self.wait(call, &[], None)?)
     }
 
     /// Tries a call, and compares what there is with what it would leave.
     pub(super) fn try_out(&mut self, call: &Call) -> Result<Trial> {
         let (client, id) = (call.text("clientId"), call.text("componentId"));
-        let (before, what) = match call.tool {
-            Tool::UpdateDesign => (json!(self.transaction.design(client)?), "design"),
-            Tool::AddComponent => (json!(Component::default()), "component"),
-            _ => (json!(self.transaction.component(client, id)?), "component"),
+        let before = match call.tool {
+            Tool::UpdateDesign => json!(self.transaction.design(client)?),
+            _ => json!(self.transaction.component(client, id)?),
         };
         let result = run(self.transaction, call, false)?;
-        let is_place = |path: &str| call.tool == Tool::AddComponent && contains_word(PLACE, path);
-        let compare = |(path, value): (String, &Value)| {
-            let was = get(&before, &path).filter(|was| !was.is_null());
-            let is_changed = was != Some(value) && !value.is_null() && !is_place(&path);
-            is_changed.then(|| Difference {
-                label: label(&path),
+        let compare = |(field, value): (&Field, Value)| {
+            let was = get(&before, field.path).filter(|was| !was.is_null());
+            (was != Some(&value)).then(|| Difference {
+                label: field.label().to_string(),
                 before: was.map(plain),
-                after: plain(value),
+                after: plain(&value),
             })
         };
-        let after = flatten(&result[what]).into_iter();
-        let changes: Vec<Difference> = after.filter_map(compare).collect();
+        let wanted = check_changes(call).unwrap_or_default().into_iter();
+        let changes: Vec<Difference> = wanted.filter_map(compare).collect();
         let gone = (call.tool == Tool::DeleteComponent).then_some(before);
         Ok(Trial {
             fault: fault(&result).map(String::from),
@@ -287,36 +238,28 @@ impl Talk<'_> {
     }
 
     /// Lets a call wait for a yes, or for the choice of one of several components.
-    pub(super) fn wait(
-        &mut self,
-        call: Call,
-        candidates: Vec<String>,
-        next: Option<Call>,
-    ) -> Result<()> {
+    fn wait(&mut self, call: Call, components: &[Value], next: Option<Call>) -> Result<()> {
         let trial = self.try_out(&call)?;
-        let mut options = Vec::with_capacity(candidates.len());
-        for id in &candidates {
-            let found = self.transaction.component(call.text("clientId"), id)?;
-            let component = found.unwrap_or_default();
-            let titles = ["title", "caption", "text"].map(|name| text(&component.props, name));
-            let title = titles.into_iter().find(|title| !title.is_empty());
-            options.push(Choosable {
-                id: id.clone(),
+        let options = components.iter().map(|one| {
+            let titles = ["title", "caption", "text"].map(|name| one["props"][name].as_str());
+            let title = titles.into_iter().flatten().find(|it| !it.is_empty());
+            Choosable {
+                id: id_of(one),
+                kind: plain(&one["type"]),
                 title: title.unwrap_or_default().to_string(),
-                kind: component.component_type,
-            });
-        }
+            }
+        });
         self.chat.shown = Some(trial.digest);
         self.chat.pending = Some(Pending {
-            kind: match candidates.is_empty() {
-                true => PendingKind::Confirm,
-                false => PendingKind::Select,
+            kind: match components {
+                [] => PendingKind::Confirm,
+                _ => PendingKind::Select,
             },
             agent: choose_agent(&call),
             tool: call.tool,
             args: call.args,
-            candidates,
-            options,
+            candidates: components.iter().map(id_of).collect(),
+            options: options.collect(),
             changes: trial.changes,
             destructive: matches!(call.tool, Tool::DeleteComponent | Tool::RemoveSecurityGroup),
             created_at: self.now.clone(),

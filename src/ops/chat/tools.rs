@@ -1,15 +1,15 @@
-//! The tools of the chat's agents. Each takes and gives what the chat notes say in section 2.4, sees
-//! one client only, and says what is wrong in its result.
+//! The tools of the chat's agents, as in section 2.4 of the chat notes. Each sees one client only, and checks
+//! all that it is given, since a yes may come late.
 
 use serde_json::{Value, json};
 
-use crate::chat::record::{Component, Design};
-use crate::chat::value::{Rejection, brief, check_changes, flatten, get, plain};
-use crate::chat::{Call, Tool};
+use crate::chat::record::{Component, Design, Guard, canonical, is_id};
+use crate::chat::value::{Changes, brief, change, check_changes, check_values, get, plain};
+use crate::chat::vocabulary::{component_type, contains_word, types};
+use crate::chat::{Call, Tool, text};
 use crate::error::{Error, Result};
 use crate::store::agency::AgencyTransaction;
 
-/// Why a tool did nothing.
 pub(super) enum Stop {
     /// It was given something wrong: the result that says so, or what is wrong and was replied.
     Refused(Value),
@@ -22,20 +22,12 @@ impl From<Error> for Stop {
     }
 }
 
-impl From<Rejection> for Stop {
-    fn from(Rejection { error, keys }: Rejection) -> Stop {
-        Stop::Refused(json!({ "success": false, "error": error, "rejectedFields": keys }))
-    }
-}
-
 pub(super) type Done<T> = std::result::Result<T, Stop>;
 
-/// Makes a result that says what is wrong.
-pub(super) fn refuse(error: impl Into<String>) -> Stop {
+fn refuse(error: impl Into<String>) -> Stop {
     Stop::Refused(json!({ "success": false, "error": error.into() }))
 }
 
-/// Returns what is wrong, if a tool says so.
 pub(super) fn fault(result: &Value) -> Option<&str> {
     result.get("error").and_then(Value::as_str)
 }
@@ -53,43 +45,42 @@ pub(super) fn run(
         client,
         keep,
     };
-    match work.run() {
+    let done = match call.tool {
+        _ if client.is_empty() => Err(refuse("clientId is required")),
+        Tool::GetClientDesign => work.show_design(),
+        Tool::GetQa => Ok(json!({ "answers": work.transaction.answers(client)? })),
+        Tool::UpdateDesign => work.update_design(),
+        Tool::AddComponent => work.add_component(),
+        Tool::SearchComponent => work.search(),
+        Tool::GetComponent => work.show_components(),
+        Tool::UpdateComponent => work.update_component(),
+        Tool::DeleteComponent => work.delete_component(),
+        Tool::AddSecurityGroup | Tool::RemoveSecurityGroup => work.change_guard(),
+    };
+    match done {
         Ok(result) | Err(Stop::Refused(result)) => Ok(result),
         Err(Stop::Error(error)) => Err(error),
     }
 }
 
-/// A tool at work for a client.
-pub(super) struct Work<'a> {
-    pub(super) transaction: &'a mut dyn AgencyTransaction,
-    pub(super) call: &'a Call,
-    pub(super) client: &'a str,
-    pub(super) keep: bool,
+struct Work<'a> {
+    transaction: &'a mut dyn AgencyTransaction,
+    call: &'a Call,
+    client: &'a str,
+    keep: bool,
 }
 
 impl Work<'_> {
-    fn run(&mut self) -> Done<Value> {
-        if self.client.is_empty() {
-            return Err(refuse("clientId is required"));
-        }
-        match self.call.tool {
-            Tool::GetClientDesign => self.show_design(),
-            Tool::GetQa => Ok(json!({ "answers": self.transaction.answers(self.client)? })),
-            Tool::UpdateDesign => self.update_design(),
-            Tool::AddComponent => self.add_component(),
-            Tool::SearchComponent => self.search(),
-            Tool::GetComponent if !self.call.has("componentId") => {
-                Ok(json!({ "success": true, "components": self.components()? }))
-            }
-            Tool::GetComponent => Ok(json!({ "success": true, "components": [self.component()?] })),
-            Tool::UpdateComponent => self.update_component(),
-            Tool::DeleteComponent => self.delete_component(),
-            Tool::AddSecurityGroup | Tool::RemoveSecurityGroup => self.change_guard(),
-        }
+    fn show_components(&self) -> Done<Value> {
+        let components = match self.call.has("componentId") {
+            true => vec![self.component()?],
+            false => self.components()?,
+        };
+        Ok(json!({ "success": true, "components": components }))
     }
 
     /// Finds the components of the client, who must be there.
-    pub(super) fn components(&self) -> Done<Vec<Component>> {
+    fn components(&self) -> Done<Vec<Component>> {
         let client = self.client;
         match self.transaction.client(client)? {
             Some(_) => Ok(self.transaction.components(client)?),
@@ -97,8 +88,7 @@ impl Work<'_> {
         }
     }
 
-    /// Finds the component of the call.
-    pub(super) fn component(&self) -> Done<Component> {
+    fn component(&self) -> Done<Component> {
         let (client, id) = (self.client, self.call.text("componentId"));
         if id.is_empty() {
             return Err(refuse("componentId is required"));
@@ -109,24 +99,20 @@ impl Work<'_> {
         found.ok_or_else(|| refuse(missing))
     }
 
-    pub(super) fn design(&self) -> Done<Design> {
+    fn design(&self) -> Done<Design> {
         let design = self.transaction.design(self.client)?;
         let missing = format!("No design found for client {}.", brief(self.client));
         design.ok_or_else(|| refuse(missing))
     }
 
     fn show_design(&self) -> Done<Value> {
-        let design = self.design()?;
-        let mut row = json!(design);
-        for (name, library) in [
-            ("banner_mediaUrl", &design.banner_library_id),
-            ("background_mediaUrl", &design.background_library_id),
-        ] {
-            let media = match library {
+        let mut row = json!(self.design()?);
+        for name in ["banner", "background"] {
+            let media = match row[format!("{name}_library_id")].as_str() {
                 Some(library) => self.transaction.media(self.client, library)?,
                 None => None,
             };
-            row[name] = json!(media.map(|media| media.s3_key));
+            row[format!("{name}_mediaUrl")] = json!(media.map(|media| media.s3_key));
         }
         Ok(row)
     }
@@ -134,35 +120,155 @@ impl Work<'_> {
     /// Finds components: type, id and `column.key` exactly, other columns and what it is `called` (its title or
     /// caption) in any letter case.
     fn search(&self) -> Done<Value> {
-        let all = self.components()?;
-        let mut criteria = self.call.object("criteria");
-        let named = ["component_type", "componentId", "called"];
-        let [kind, id, called] = named.map(|name| criteria.remove(name));
-        let criteria = Value::Object(criteria);
-        check_changes(self.call.tool, &criteria)?;
-        let criteria = flatten(&criteria);
-        let is = |found: &str, wanted: &Option<Value>| wanted.as_ref().is_none_or(|it| it == found);
+        let own = self.call.object("criteria");
+        let mut criteria = own.clone();
+        criteria.retain(|key, _| !contains_word("component_type|componentId|called", key));
+        let criteria = check_values(self.call.tool, criteria).map_err(Stop::Refused)?;
         let is_alike = |found: &Value, wanted: &Value| {
             plain(found).to_lowercase() == plain(wanted).to_lowercase()
         };
         let fits = |one: &&Component| {
             let row = json!(one);
-            let has = |(path, wanted): &(String, &Value)| match get(&row, path) {
-                Some(found) if path.contains('.') => plain(found) == plain(wanted),
-                Some(found) => is_alike(found, wanted),
-                None => false,
-            };
+            let is = |key: &str, found: &str| own.get(key).is_none_or(|wanted| wanted == found);
             let titles = [one.props.get("title"), one.props.get("caption")];
-            let has_title = |called| titles.iter().flatten().any(|it| is_alike(it, called));
-            is(&one.component_type, &kind)
-                && is(&one.component_id, &id)
-                && called.as_ref().is_none_or(has_title)
-                && criteria.iter().all(has)
+            let called = |called| titles.iter().flatten().any(|title| is_alike(title, called));
+            is("component_type", &one.component_type)
+                && is("componentId", &one.component_id)
+                && own.get("called").is_none_or(called)
+                && criteria.iter().all(|(field, wanted)| {
+                    get(&row, field.path).is_some_and(|found| match field.path.contains('.') {
+                        true => plain(found) == plain(wanted),
+                        false => is_alike(found, wanted),
+                    })
+                })
         };
+        let all = self.components()?;
         let found = all.iter().filter(fits).map(|one| {
             json!({ "componentId": one.component_id, "type": one.component_type, "props": one.props })
         });
         Ok(json!({ "success": true, "components": found.collect::<Vec<_>>() }))
+    }
+
+    fn changes(&self, none: &str) -> Done<Changes> {
+        let changes = check_changes(self.call).map_err(Stop::Refused)?;
+        match changes.is_empty() {
+            true => Err(refuse(none)),
+            false => Ok(changes),
+        }
+    }
+
+    fn update_design(&mut self) -> Done<Value> {
+        let design = self.design()?;
+        let changed = change(&design, &self.changes("No valid design fields to update.")?)?;
+        if self.keep {
+            self.transaction.put_design(&changed)?;
+        }
+        Ok(json!({ "design": changed, "message": "Design updated successfully." }))
+    }
+
+    fn put_component(&mut self, component: &Component, message: String) -> Done<Value> {
+        if self.keep {
+            self.transaction.put_component(component)?;
+        }
+        Ok(json!({ "success": true, "message": message, "component": component }))
+    }
+
+    fn add_component(&mut self) -> Done<Value> {
+        let word = text(&self.call.object("updates"), "component_type").to_lowercase();
+        let types = types().collect::<Vec<_>>().join(", ");
+        let wrong = match word.as_str() {
+            "" => "component_type is required".to_string(),
+            word => format!(
+                "component_type cannot be `{}`; allowed: {types}",
+                brief(word)
+            ),
+        };
+        let kind = component_type(&word).ok_or_else(|| refuse(wrong))?;
+        let changes = check_changes(self.call).map_err(Stop::Refused)?;
+        let there = self.components()?;
+        let id = match self.call.text("componentId") {
+            // The id of a removed component may still wait for a yes somewhere, which must not reach another.
+            "" => {
+                let ids = there.iter().filter_map(|one| one.component_id.parse().ok());
+                let last = ids.chain(self.transaction.last_removed(self.client)?).max();
+                last.unwrap_or(0_i64).saturating_add(1).to_string()
+            }
+            id => canonical(id),
+        };
+        let why = match there.iter().any(|component| component.component_id == id) {
+            true => "exists already",
+            false if !is_id(&id) => "is no id of a component",
+            false => "",
+        };
+        if !why.is_empty() {
+            return Err(refuse(format!("Component with ID {} {why}", brief(&id))));
+        }
+        let last = there.iter().map(|component| component.display_order).max();
+        let fresh = Component {
+            component_id: id,
+            client_id: self.client.to_string(),
+            component_type: kind.to_string(),
+            display_order: last.unwrap_or(0).saturating_add(1),
+            ..Component::default()
+        };
+        let message = "Component created successfully".to_string();
+        self.put_component(&change(&fresh, &changes)?, message)
+    }
+
+    fn update_component(&mut self) -> Done<Value> {
+        let component = self.component()?;
+        let changed = change(&component, &self.changes("No valid fields to update")?)?;
+        let message = format!("Component {} updated successfully", changed.component_id);
+        self.put_component(&changed, message)
+    }
+
+    fn delete_component(&mut self) -> Done<Value> {
+        let id = self.component()?.component_id;
+        if self.keep {
+            self.transaction.remove_component(self.client, &id)?;
+        }
+        let message = format!("Component with ID {id} deleted successfully");
+        Ok(json!({ "success": true, "message": message }))
+    }
+
+    /// Puts a component under a security group, or takes it out.
+    fn change_guard(&mut self) -> Done<Value> {
+        let mut component = self.component()?;
+        let (client, id) = (self.client, component.component_id.clone());
+        let title = brief(self.call.text("security_group_title").trim());
+        let is_it = |other: &str| other.to_lowercase() == title.to_lowercase();
+        let mut groups = self.transaction.security_groups(client)?.into_iter();
+        let group = groups.find(|group| is_it(&group.security_group_title));
+        let missing = format!("Security group '{title}' not found for client {client}");
+        let group = group.ok_or_else(|| refuse(missing))?;
+        let title = group.security_group_title;
+        let guards = self.transaction.guards(client, &id)?;
+        let is_on = guards.contains(&group.security_group_id);
+        let is_added = self.call.tool == Tool::AddSecurityGroup;
+        let state = match (is_on, is_added) {
+            (true, true) => "is already on",
+            (false, false) => "is not on",
+            (false, true) => "added to",
+            (true, false) => "removed from",
+        };
+        let message = format!("Security group '{title}' {state} component {id}");
+        if is_on == is_added {
+            return Err(refuse(message));
+        }
+        component.is_secured = is_added || guards.len() > 1;
+        let guard = Guard {
+            client_id: client.to_string(),
+            component_id: id,
+            security_group_id: group.security_group_id,
+        };
+        if self.keep && is_added {
+            self.transaction.put_guard(&guard)?;
+        } else if self.keep {
+            self.transaction.remove_guard(&guard)?;
+        }
+        let is_secured = component.is_secured;
+        let done = self.put_component(&component, message)?;
+        Ok(json!({ "success": true, "message": done["message"], "is_secured": is_secured }))
     }
 }
 

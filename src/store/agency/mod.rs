@@ -193,8 +193,6 @@ pub(crate) trait Components {
 
     fn answers(&self, client: &str) -> Result<Vec<Answered>>;
 
-    fn question(&self, id: &str) -> Result<Option<Question>>;
-
     fn media(&self, client: &str, library: &str) -> Result<Option<Media>>;
 
     fn put_client(&mut self, client: &Client) -> Result<()>;
@@ -218,6 +216,9 @@ pub(crate) trait Components {
     fn put_answer(&mut self, answer: &Answer) -> Result<()>;
 
     fn put_media(&mut self, media: &Media) -> Result<()>;
+
+    /// Finds a row that names one that is not there, or that does not fit to another, and says why.
+    fn find_fault(&self) -> Result<Option<String>>;
 }
 
 pub(crate) trait Chats {

@@ -55,35 +55,35 @@ fn a_right_call_is_offered_and_written_after_a_yes() {
 }
 
 /// A message, the call that a model makes of it, and why that is refused.
-const REFUSED: &str = r#"give component 101 the title Fresh start > updateComponent {"componentId":"102","updates":{"title":"Fresh start"}} > component 102 is not in the message
-give component 101 the title Fresh start > updateComponent {"componentId":"101","updates":{"title":"Stale start"}} > I am not sure what "Stale start"
-give component 101 the title Fresh start > updateComponent {"componentId":"101","updates":{"title":"Fresh"}} > I am not sure what "Fresh"
-give component 101 the title Fresh start > updateComponent {"componentId":"101","updates":{"caption":"Fresh start"}} > I am not sure what "Fresh start"
+const REFUSED: &str = r#"give component 101 the title Fresh start > updateComponent {"componentId":"102","updates":{"title":"Fresh start"}} > not sure about "component 102"
+give component 101 the title Fresh start > updateComponent {"componentId":"101","updates":{"title":"Stale start"}} > not sure about "Stale start"
+give component 101 the title Fresh start > updateComponent {"componentId":"101","updates":{"title":"Fresh"}} > not sure about "Fresh"
+give component 101 the title Fresh start > updateComponent {"componentId":"101","updates":{"caption":"Fresh start"}} > not sure about "Fresh start"
 give component 101 the title Fresh start > updateComponent {"componentId":"101","updates":{"type":"Fresh start"}} > component_type is protected
 give component 101 the title Fresh start > updateComponent {"componentId":"101","updates":{"record":"Fresh start"}} > record is no field of a component
-give component 101 the title Fresh start > updateComponent {"clientId":"7","componentId":"101","updates":{"title":"Fresh start"}} > names no such client
+give component 101 the title Fresh start > updateComponent {"clientId":"7","componentId":"101","updates":{"title":"Fresh start"}} > not sure about "client 7"
 give component 101 the title Fresh start > dropTables {} > did not understand
 give component 101 the title Fresh start > deleteComponent {"sql":"DROP"} > did not understand
-give component 101 the title Fresh start > deleteComponent {"componentId":"101"} > does not begin
-do not delete component 103 > deleteComponent {"componentId":"103"} > does not begin
-delete component 103 and 104 > deleteComponent {"componentId":"103"} > "and"
-what would happen if I deleted component 101? > deleteComponent {"componentId":"101"} > does not begin
-component 101 needs the title Fresh start > updateComponent {"componentId":"101","updates":{"title":"Fresh start"}} > does not begin
-give component 101 the title Welcome and the caption Bye > updateComponent {"componentId":"101","updates":{"title":"Bye","caption":"Welcome"}} > right behind its field
-give component 101 the title My Home > updateComponent {"componentId":"101","updates":{"title":"Home"}} > right behind its field
-let component 101 have the title Blurred > updateComponent {"componentId":"101","updates":{"is_blur":"true"}} > is to mean here
-is component 101 blurred > updateComponent {"componentId":"101","updates":{"is_blur":"true"}} > does not begin
-take premium from component 101 > addSecurityGroup {"componentId":"101","security_group_title":"premium"} > does not begin
-give component 101 the premium security group > removeSecurityGroup {"componentId":"101","security_group_title":"premium"} > does not begin
-let component 101 have the title Welcome > addSecurityGroup {"componentId":"101","security_group_title":"Welcome"} > does not begin
-remove the title from component 101 > deleteComponent {"componentId":"101"} > "title" is to mean here
-change title to Welcome 101 > updateComponent {"componentId":"101","updates":{"title":"Welcome"}} > not said to be a component
-the Home card should say Welcome instead > updateComponent {"criteria":{"called":"Home"},"updates":{"title":"Welcome"}} > does not begin
-make the buttons rounder > updateDesign {"updates":{"button_radius":"full"}} > I am not sure what "full"
-set the title of component 101 to 'Yes' and then show my design > updateComponent {"componentId":"101","updates":{"title":"Yes"}} > "then" is to mean
-set title of component 101 to Hello for client 6 or client 7 > updateComponent {"clientId":"6","componentId":"101","updates":{"title":"Hello"}} > more than one
-update component 101 title to Welcome for client 6 and notify Bob > updateComponent {"componentId":"101","updates":{"title":"Welcome"}} > "and" is to mean
-give component 101 the title Fresh start > updateComponent {"componentId":"101","updates":{"title":"Fresh start","caption":"start"}} > I am not sure what "start""#;
+give component 101 the title Fresh start > deleteComponent {"componentId":"101"} > not sure about
+do not delete component 103 > deleteComponent {"componentId":"103"} > not sure about
+delete component 103 and 104 > deleteComponent {"componentId":"103"} > not sure about "and"
+what would happen if I deleted component 101? > deleteComponent {"componentId":"101"} > not sure about
+component 101 needs the title Fresh start > updateComponent {"componentId":"101","updates":{"title":"Fresh start"}} > not sure about
+give component 101 the title Welcome and the caption Bye > updateComponent {"componentId":"101","updates":{"title":"Bye","caption":"Welcome"}} > not sure about
+give component 101 the title My Home > updateComponent {"componentId":"101","updates":{"title":"Home"}} > not sure about
+let component 101 have the title Blurred > updateComponent {"componentId":"101","updates":{"is_blur":"true"}} > not sure about
+is component 101 blurred > updateComponent {"componentId":"101","updates":{"is_blur":"true"}} > not sure about
+take premium from component 101 > addSecurityGroup {"componentId":"101","security_group_title":"premium"} > not sure about
+give component 101 the premium security group > removeSecurityGroup {"componentId":"101","security_group_title":"premium"} > not sure about
+let component 101 have the title Welcome > addSecurityGroup {"componentId":"101","security_group_title":"Welcome"} > not sure about
+remove the title from component 101 > deleteComponent {"componentId":"101"} > not sure about "title"
+change title to Welcome 101 > updateComponent {"componentId":"101","updates":{"title":"Welcome"}} > not sure about "component 101"
+the Home card should say Welcome instead > updateComponent {"criteria":{"called":"Home"},"updates":{"title":"Welcome"}} > not sure about
+make the buttons rounder > updateDesign {"updates":{"button_radius":"full"}} > not sure about "full"
+set the title of component 101 to 'Yes' and then show my design > updateComponent {"componentId":"101","updates":{"title":"Yes"}} > not sure about "then"
+set title of component 101 to Hello for client 6 or client 7 > updateComponent {"clientId":"6","componentId":"101","updates":{"title":"Hello"}} > not sure about "client 6"
+update component 101 title to Welcome for client 6 and notify Bob > updateComponent {"componentId":"101","updates":{"title":"Welcome"}} > not sure about "and"
+give component 101 the title Fresh start > updateComponent {"componentId":"101","updates":{"title":"Fresh start","caption":"start"}} > not sure about "start""#;
 
 #[test]
 fn what_the_message_does_not_say_is_refused() {

@@ -69,7 +69,6 @@ pub(super) fn nothing_of_the_chat_is_there_at_first(agency: &mut dyn Agency) {
     assert_eq!(transaction.security_groups("6").unwrap(), []);
     assert_eq!(transaction.guards("6", "1").unwrap(), [] as [&str; 0]);
     assert_eq!(transaction.answers("6").unwrap(), []);
-    assert_eq!(transaction.question("1").unwrap(), None);
     assert_eq!(transaction.media("6", "1").unwrap(), None);
     assert_eq!(transaction.chat("c").unwrap(), Chat::default());
 }
@@ -196,10 +195,6 @@ pub(super) fn answers_are_those_to_questions_of_the_type(agency: &mut dyn Agency
         }
     });
     let transaction = agency.read().unwrap();
-    assert_eq!(
-        transaction.question("2").unwrap(),
-        Some(question("2", "creator"))
-    );
     let answers = transaction.answers("6").unwrap();
     let answers: Vec<_> = answers
         .into_iter()

@@ -13,6 +13,42 @@ use crate::store::agency::{Chats, Components};
 use crate::store::sqlite::columns::{from_json, refuse_deep};
 use crate::store::sqlite::open::Open;
 
+/// Rows that name one that is not there, or that do not fit to another.
+const FAULTS: &str = "
+    SELECT 'client ' || client_id || ' has no client_type' FROM clients WHERE trim(client_type) = ''
+    UNION ALL SELECT what || ' belongs to client ' || client_id || ', who is not there' FROM (
+        SELECT client_id, 'media ' || library_id AS what FROM media_library
+        UNION ALL SELECT client_id, 'a design' FROM designs
+        UNION ALL SELECT client_id, 'component ' || component_id FROM components
+        UNION ALL SELECT client_id, 'security group ' || security_group_id FROM security_groups
+        UNION ALL SELECT client_id, 'the answer to question ' || question_id FROM answers
+    ) WHERE client_id NOT IN (SELECT client_id FROM clients)
+    UNION ALL SELECT 'the design of client ' || client_id || ' names media ' || value
+        || ', which is not there'
+        FROM designs, json_each(designs.record)
+        WHERE key IN ('banner_library_id', 'background_library_id') AND value IS NOT NULL
+            AND (client_id, value) NOT IN (SELECT client_id, library_id FROM media_library)
+    UNION ALL SELECT 'security group ' || security_group_id || ' on component ' || component_id
+        || ' of client ' || client_id || ': there is no such '
+        || iif(record IS NULL, 'component', 'security group')
+        FROM component_security_groups LEFT JOIN components USING (client_id, component_id)
+        LEFT JOIN security_groups USING (client_id, security_group_id)
+        WHERE record IS NULL OR security_group_title IS NULL
+    UNION ALL SELECT 'security group ' || security_group_id || ' of client ' || client_id
+        || iif(trim(security_group_title) = '', ' has no title', ' has the title of another')
+        FROM security_groups GROUP BY client_id, lower(security_group_title)
+        HAVING count(*) > 1 OR trim(security_group_title) = ''
+    UNION ALL SELECT 'the answer of client ' || client_id || ' to question ' || question_id || ': '
+        || iif(question_text IS NULL, 'there is no such question', 'clients of another type than `'
+            || questions.client_type || '` are not asked it')
+        FROM answers JOIN clients USING (client_id) LEFT JOIN questions USING (question_id)
+        WHERE questions.client_type IS NOT clients.client_type
+    UNION ALL SELECT 'the answer of client ' || client_id || ' to question ' || question_id || ' is `'
+        || value || '`, which cannot be chosen'
+        FROM answers JOIN questions USING (question_id), json_each(chosen_options)
+        WHERE json_array_length(options) > 0 AND value NOT IN (SELECT value FROM json_each(options))
+    LIMIT 1";
+
 impl Open<'_> {
     fn records<T: DeserializeOwned>(&self, sql: &str, parameters: impl Params) -> Result<Vec<T>> {
         self.all(sql, parameters, |row| from_json(row, 0))
@@ -89,19 +125,6 @@ impl Components for Open<'_> {
             Ok(Answered {
                 question: row.get(0)?,
                 chosen_options: from_json(row, 1)?,
-            })
-        })
-    }
-
-    fn question(&self, id: &str) -> Result<Option<Question>> {
-        let sql = "SELECT question_id, question_text, options, client_type FROM questions
-            WHERE question_id = ?1";
-        self.first(sql, [id], |row| {
-            Ok(Question {
-                question_id: row.get(0)?,
-                question_text: row.get(1)?,
-                options: from_json(row, 2)?,
-                client_type: row.get(3)?,
             })
         })
     }
@@ -197,6 +220,10 @@ impl Components for Open<'_> {
         let sql = "INSERT OR REPLACE INTO media_library VALUES (?1, ?2, ?3)";
         self.execute(sql, (&media.client_id, &media.library_id, &media.s3_key))?;
         Ok(())
+    }
+
+    fn find_fault(&self) -> Result<Option<String>> {
+        self.first(FAULTS, [], |row| row.get(0))
     }
 }
 
