@@ -24,7 +24,6 @@ use serde_json::{Map, Value};
 use self::vocabulary::{COMPONENT, DESIGN, Field, contains_word};
 pub(crate) use sentence::Sentence;
 
-/// One of the agents of the chat.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -12,7 +12,7 @@ use super::grammar::{names, type_names};
 use super::sentence::{BARE, CLIENT, Sentence};
 use super::value::{Kind, brief, check_fields, plain};
 use super::vocabulary::{
-    COMPONENT, DESIGN, Field, STATES, TYPES, component_type, contains_word, find_field, types,
+    COMPONENT, Field, STATES, TYPES, component_type, contains_word, find_field, offered, types,
 };
 use super::{Call, Tool};
 use crate::error::steers;
@@ -89,8 +89,7 @@ pub(crate) fn schema() -> Value {
 
 pub(crate) fn prompt(client: Option<&str>) -> String {
     let element = |field: &Field| format!("{} ({})", field.key, field.kind);
-    let elements = DESIGN.iter().map(element);
-    let elements = elements.collect::<Vec<_>>().join(", ");
+    let elements = offered().map(element).collect::<Vec<_>>().join(", ");
     let fields = COMPONENT.iter().filter(|field| !field.is_protected());
     let fields: Vec<&str> = fields.flat_map(Field::names).collect();
     let (fields, types) = (fields.join(", "), types().collect::<Vec<_>>().join(", "));

@@ -54,7 +54,7 @@ macro_rules! fields {
     };
 }
 
-/// The fields of a design that a user controls. The last word of a label names all fields that end in it.
+/// The fields of a design. The last word of a label names all offered fields that end in it.
 pub(crate) static DESIGN: &[Field] = fields! {
     "layout", "header_design.Layout", "layout", LAYOUTS;
     "social_icon_style", "header_design.social-icon-style", "social icon style", STYLES;
@@ -74,6 +74,11 @@ pub(crate) static DESIGN: &[Field] = fields! {
         "desktop background gradient", Name;
     "title_font", "text_props.titles", "title font", Name;
     "subtitle_font", "text_props.subtitles", "subtitle font", Name;
+    "page_filter", "page_props.filter", "page filter", Text;
+    "page_animation", "page_props.animation", "page animation", Text;
+    "appearance_video", "appearance.video", "appearance video", Text;
+    "appearance_image", "appearance.image", "appearance image", Text;
+    "appearance_media", "appearance.media", "appearance media", Text;
 };
 
 pub(crate) static COMPONENT: &[Field] = fields! {
@@ -179,15 +184,20 @@ pub(crate) fn find_field(fields: &'static [Field], name: &str) -> Option<&'stati
     fields.find(|field| field.all_names().any(|other| is_same(other, name)))
 }
 
+/// Returns the fields of a design that are offered: free text is only taken.
+pub(crate) fn offered() -> impl Iterator<Item = &'static Field> {
+    DESIGN.iter().filter(|field| !matches!(field.kind, Text))
+}
+
 /// Finds the fields of a design that people call so: the one of that name, or all that end in that word.
 pub(crate) fn elements(name: &str) -> Vec<&'static Field> {
     let ends_so = |field: &&Field| {
         let last = field.names.rsplit(' ').next();
         last.is_some_and(|last| is_same(last, name))
     };
-    match find_field(DESIGN, name) {
+    match find_field(DESIGN, name).filter(|it| !matches!(it.kind, Text)) {
         Some(one) => vec![one],
-        None => DESIGN.iter().filter(ends_so).collect(),
+        None => offered().filter(ends_so).collect(),
     }
 }
 

@@ -2278,7 +2278,6 @@ export interface components {
         };
         /** @description What a line comes from. */
         Channel: "event" | "out" | "err" | "tool";
-        /** @description One of the agents of the chat. */
         ChatAgent: "design" | "editor" | "clarifier";
         /** @description How a worker was found. */
         Check: {

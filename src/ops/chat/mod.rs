@@ -188,15 +188,13 @@ pub(crate) fn advise(
     request.max_tokens = TOKENS_MAX;
     request.schema = Some(model::schema());
     let reply = Client::open(model).and_then(|client| client.ask(&request, &mut |_| {}));
+    let warn = |why| format!("the model gave no answer that can be used: {why}");
     let advice = reply
         .map_err(|error| error.message)
         .and_then(|reply| model::read(&reply.text, message, chat.client.as_deref()));
     Ok(match advice {
         Ok(advice) => (Some(advice), Vec::new()),
-        Err(why) => (
-            None,
-            vec![format!("the model gave no answer that can be used: {why}")],
-        ),
+        Err(why) => (None, vec![warn(why)]),
     })
 }
 

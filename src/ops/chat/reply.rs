@@ -8,7 +8,7 @@ use super::tools::{Done, Stop};
 use crate::chat::answer::Heard;
 use crate::chat::record::Component;
 use crate::chat::value::{brief, flatten, label, plain};
-use crate::chat::vocabulary::{DESIGN, Field, contains_word, find_field, is_about_design};
+use crate::chat::vocabulary::{DESIGN, Field, contains_word, find_field, is_about_design, offered};
 use crate::chat::{Call, ChatAgent, Pending, Sentence, Settled, Tool, text};
 use crate::error::Result;
 use crate::store::agency::AgencyTransaction;
@@ -130,10 +130,8 @@ impl Talk<'_> {
         }
         let result = self.use_tool(call.tool, &call)?;
         if call.tool == Tool::UpdateDesign {
-            return self.say(format!(
-                "Design updated successfully: {}.",
-                describe_changes(&call)
-            ));
+            let changes = describe_changes(&call);
+            return self.say(format!("Design updated successfully: {changes}."));
         }
         let component = result.get("component").map(describe_component);
         let left = component.map_or(String::new(), |it| format!(". {it}"));
@@ -247,7 +245,7 @@ pub(super) fn describe_changes(call: &Call) -> String {
 }
 
 pub(super) fn ask_field(fields: &[&Field]) -> String {
-    let all: Vec<&Field> = DESIGN.iter().collect();
+    let all: Vec<&Field> = offered().collect();
     let (lead, fields) = match fields {
         [] => ("I cannot change that, but these:".to_string(), &all[..]),
         [one] => (format!("What should the {} be?", one.label()), fields),

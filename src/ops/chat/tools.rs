@@ -175,13 +175,10 @@ impl Work<'_> {
 
     fn add_component(&mut self) -> Done<Value> {
         let word = text(&self.call.object("updates"), "component_type").to_lowercase();
-        let types = types().collect::<Vec<_>>().join(", ");
+        let (shown, types) = (brief(&word), types().collect::<Vec<_>>().join(", "));
         let wrong = match word.as_str() {
             "" => "component_type is required".to_string(),
-            word => format!(
-                "component_type cannot be `{}`; allowed: {types}",
-                brief(word)
-            ),
+            _ => format!("component_type cannot be `{shown}`; allowed: {types}"),
         };
         let kind = component_type(&word).ok_or_else(|| refuse(wrong))?;
         let changes = check_changes(self.call).map_err(Stop::Refused)?;
