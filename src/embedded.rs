@@ -3,7 +3,7 @@
 
 use std::io::Read as _;
 
-/// Paths within the project and contents as gzip, sorted by path. `docs/schemas` is one object of all schemas.
+/// Paths within the project and contents as gzip, sorted by path.
 static FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/embedded.rs"));
 
 /// Returns the content of a file as gzip.
@@ -13,7 +13,6 @@ pub(crate) fn find(path: &str) -> Option<&'static [u8]> {
 }
 
 /// Returns the names of the files in a folder, which ends with a slash.
-#[cfg(test)]
 pub(crate) fn names(folder: &str) -> impl Iterator<Item = &'static str> {
     FILES
         .iter()
@@ -38,7 +37,7 @@ mod tests {
     #[test]
     fn every_embedded_file_is_as_it_is_in_the_project() {
         assert!(names("web/dist/").any(|name| name == "index.html"));
-        for (path, gzip) in FILES.iter().filter(|(path, _)| *path != "docs/schemas") {
+        for (path, gzip) in FILES {
             let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
             assert_eq!(decompress(gzip), std::fs::read(file).unwrap(), "{path}");
             assert_eq!(find(path), Some(*gzip));

@@ -4,20 +4,17 @@
 #[cfg(all(test, feature = "schemas"))]
 mod made;
 
-use std::collections::BTreeMap;
 use std::process::ExitCode;
 
 use clap::Args;
 use serde::Serialize;
-use serde_json::value::RawValue;
 
 use super::Face;
 use super::screen::Tone;
 use crate::embedded;
 use crate::error::{Code, Error, Result, nearest};
 
-/// One object of all schemas, by the names of commands.
-const SCHEMAS: &str = "docs/schemas";
+const FOLDER: &str = "docs/schemas/";
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -70,15 +67,12 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 }
 
 pub(super) fn text(command: &str) -> Option<String> {
-    let schema = read_all().remove(command)?;
-    Some(format!("{schema}\n"))
+    embedded::text(&format!("{FOLDER}{command}.json"))
 }
 
 fn names() -> Vec<String> {
-    read_all().into_keys().collect()
-}
-
-fn read_all() -> BTreeMap<String, Box<RawValue>> {
-    let text = embedded::text(SCHEMAS).unwrap_or_default();
-    serde_json::from_str(&text).unwrap_or_default()
+    let names = embedded::names(FOLDER).filter_map(|name| name.strip_suffix(".json"));
+    let mut names: Vec<String> = names.map(str::to_string).collect();
+    names.sort_unstable();
+    names
 }
