@@ -50,6 +50,7 @@ mod session;
 mod skill;
 mod spawn;
 mod store;
+mod strict;
 mod task;
 mod template;
 #[cfg(test)]

@@ -16,6 +16,7 @@ use super::{Agent, Kind};
 use super::{AgentStatus, Role};
 use crate::error::{Code, Error, Result, shortened};
 use crate::id;
+use crate::strict::{self, Fault};
 use crate::task::rules::check_list;
 
 /// Longest name, in characters.
@@ -201,14 +202,11 @@ impl Draft {
     /// Reads a draft from a JSON object. The error of an invalid value names its field and quotes at most a
     /// line.
     pub(crate) fn from_value(value: Value) -> Result<Draft> {
-        serde_path_to_error::deserialize(value).map_err(|fault| {
-            let what: String = fault.inner().to_string();
+        strict::read(value).map_err(|Fault { path, what }| {
             let what = shortened(&what, FAULT_MAX);
-            match fault.path().iter().next() {
-                Some(first) => {
-                    invalid(format!("{}: {what}", fault.path())).in_field(first.to_string())
-                }
-                None => invalid(what),
+            match path.split(['.', '[']).next() {
+                None | Some("") => invalid(what),
+                Some(first) => invalid(format!("{path}: {what}")).in_field(first.to_string()),
             }
         })
     }

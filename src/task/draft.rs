@@ -14,6 +14,7 @@ use crate::document::Parts;
 use crate::error::{Code, Error, Result, nearest};
 use crate::gate::Criterion;
 use crate::id::TaskId;
+use crate::strict;
 
 /// Names of the fields that a draft may have, as they stand in JSON.
 pub(crate) const FIELDS: &[&str] = &[
@@ -205,11 +206,9 @@ impl Draft {
             }
         })?;
         refuse_unknown(parts.keys())?;
-        let mut json = serde_json::Deserializer::from_slice(text);
-        serde_path_to_error::deserialize(&mut json).map_err(|cause| {
-            let what = without_place(cause.inner());
-            Error::new(Code::TaskInvalid, format!("{}: {what}", cause.path()))
-        })
+        let invalid = |fault: String| Error::new(Code::TaskInvalid, fault);
+        let value = serde_json::from_slice(text).map_err(|cause| invalid(cause.to_string()))?;
+        strict::read(value).map_err(|fault| invalid(fault.to_string()))
     }
 
     /// Trims what is trimmed, puts dates into one form and checks every field.

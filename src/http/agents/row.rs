@@ -9,6 +9,7 @@ use crate::error::{Code, Error, Result, nearest};
 use crate::http::body;
 use crate::ops::agents::Shown;
 use crate::ops::trust::Standing;
+use crate::strict;
 
 /// The columns of the table, and what cleo knows besides.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -139,7 +140,7 @@ pub(in crate::http) fn spelled(fields: Map<String, Value>) -> Result<Draft> {
     let misspelled = others.find(|name| !is_foreign(name) && nearest(name, KNOWN).is_some());
     match misspelled {
         Some(name) => {
-            let message = body::unread(name, &KNOWN);
+            let message = strict::unread(name, &KNOWN);
             Err(Error::new(Code::AgentInvalid, message).in_field(name))
         }
         None => Ok(draft),

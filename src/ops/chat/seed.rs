@@ -16,6 +16,7 @@ use crate::file::read_input;
 use crate::ops::Surroundings;
 use crate::ops::agents::write;
 use crate::store::agency::AgencyTransaction;
+use crate::strict;
 use crate::task::rules::check_text;
 
 /// Largest file that is read, in bytes.
@@ -89,7 +90,7 @@ fn read(bytes: &[u8]) -> Result<Seed> {
             }
         }
     }
-    serde_path_to_error::deserialize(seed).map_err(invalid)
+    strict::read(seed).map_err(invalid)
 }
 
 fn check_texts(place: &str, value: &Value) -> Result<()> {

@@ -1,0 +1,200 @@
+//! Reads a value of JSON into a type: an object is never taken from a list (serde would read the fields of one in
+//! their order, however deep it stands), and a fault is told with the path to it; of a field that nobody reads,
+//! with the one that is most like it.
+
+use std::fmt;
+
+use serde::de::{
+    DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess,
+    Visitor,
+};
+use serde_json::{Value, map};
+
+use crate::document::kind_of;
+use crate::error::nearest;
+
+/// Longest name of a field that is told, in characters.
+const NAME_MAX: usize = 60;
+
+pub(crate) fn read<T: DeserializeOwned>(value: Value) -> Result<T, Fault> {
+    T::deserialize(Strict(value))
+}
+
+pub(crate) fn unread(field: &str, known: &[&str]) -> String {
+    let short: String = field.chars().take(NAME_MAX).collect();
+    match nearest(field, known.iter().copied()) {
+        Some(near) => format!("there is no field `{short}`; `{near}` is the nearest"),
+        None if known.is_empty() => {
+            format!("there is no field `{short}`; no fields are taken here")
+        }
+        None => format!(
+            "there is no field `{short}`; there are {}",
+            known.join(", ")
+        ),
+    }
+}
+
+/// What is wrong with a value, and the path to it, such as `all[0].size`.
+#[derive(Debug)]
+pub(crate) struct Fault {
+    pub(crate) path: String,
+    pub(crate) what: String,
+}
+
+impl Fault {
+    fn in_field(mut self, name: &str) -> Fault {
+        let separator = match self.path.is_empty() || self.path.starts_with('[') {
+            true => "",
+            false => ".",
+        };
+        self.path.insert_str(0, &format!("{name}{separator}"));
+        self
+    }
+
+    fn in_item(self, index: usize) -> Fault {
+        self.in_field(&format!("[{index}]"))
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.path.as_str() {
+            "" => formatter.write_str(&self.what),
+            path => write!(formatter, "{path}: {}", self.what),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
+
+impl serde::de::Error for Fault {
+    fn custom<T: fmt::Display>(what: T) -> Fault {
+        Fault {
+            path: String::new(),
+            what: what.to_string(),
+        }
+    }
+
+    fn unknown_field(field: &str, expected: &'static [&'static str]) -> Fault {
+        serde::de::Error::custom(unread(field, expected))
+    }
+}
+
+/// The fields of an object that were not read yet.
+struct Fields {
+    rest: map::IntoIter,
+    current: Option<(String, Value)>,
+}
+
+impl<'de> MapAccess<'de> for Fields {
+    type Error = Fault;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Fault> {
+        self.current = self.rest.next();
+        let name = self.current.as_ref().map(|(name, _)| name.as_str());
+        name.map(|name| seed.deserialize(name.into_deserializer()))
+            .transpose()
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Fault> {
+        let (name, value) = self.current.take().unwrap_or_default();
+        seed.deserialize(Strict(value))
+            .map_err(|fault| fault.in_field(&name))
+    }
+}
+
+/// The items of a list that were not read yet.
+struct Items(std::iter::Enumerate<std::vec::IntoIter<Value>>);
+
+impl<'de> SeqAccess<'de> for Items {
+    type Error = Fault;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Fault> {
+        let item = self.0.next();
+        item.map(|(n, item)| {
+            seed.deserialize(Strict(item))
+                .map_err(|fault| fault.in_item(n))
+        })
+        .transpose()
+    }
+}
+
+/// A value whose objects are never read from lists.
+struct Strict(Value);
+
+impl<'de> Deserializer<'de> for Strict {
+    type Error = Fault;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match self.0 {
+            Value::Array(items) => {
+                let mut items = Items(items.into_iter().enumerate());
+                let read = visitor.visit_seq(&mut items)?;
+                match items.0.next() {
+                    None => Ok(read),
+                    Some((n, _)) => Err(serde::de::Error::custom(format!(
+                        "there are more than {n} items"
+                    ))),
+                }
+            }
+            Value::Object(fields) => visitor.visit_map(Fields {
+                rest: fields.into_iter(),
+                current: None,
+            }),
+            plain => plain
+                .deserialize_any(visitor)
+                .map_err(serde::de::Error::custom),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        match self.0 {
+            Value::Null => visitor.visit_none(),
+            _ => visitor.visit_some(self),
+        }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        match &self.0 {
+            Value::Object(_) => self.deserialize_any(visitor),
+            other => {
+                let told = format!("invalid type: {}, expected an object", kind_of(other));
+                Err(serde::de::Error::custom(told))
+            }
+        }
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
+        let read = self.0.deserialize_enum(name, variants, visitor);
+        read.map_err(serde::de::Error::custom)
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
+        unit_struct seq tuple tuple_struct map identifier ignored_any
+    }
+}
