@@ -274,6 +274,8 @@ edits-and-hangs) echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && : >"$here/edited" 
 # Makes a repository of its own within its worktree.
 embeds) mkdir -p lib && git -C lib init --quiet && echo "$CLEO_TASK_ID" >lib/x && git -C lib add x &&
     git -C lib -c user.name=a -c user.email=a@b commit --quiet --message own && work ;;
+# Makes a folder named as that of a repository, which git passes over.
+names-git) mkdir -p "$2/.git" && echo "$CLEO_TASK_ID" >"$2/.git/config" && echo "$CLEO_TASK_ID" >"$2/x" && work ;;
 # Leaves the index of its worktree locked.
 locks) echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && : >"$(git rev-parse --git-dir)/index.lock" && work ;;
 # Removes what makes its folder a worktree.
@@ -328,7 +330,7 @@ links)
         ln -s .new-x.csv "$folder/last.csv"
     ;;
 # Changes a file, and writes where cleo has its own.
-scratches) work && echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && mkdir -p .cleo && : >.cleo/scratch ;;
+scratches) work && echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && mkdir -p .cleo/runs && : >.cleo/runs/scratch ;;
 # Spreads its outputs, while somebody else writes one of them in the workspace.
 spreads-and-crosses)
     work

@@ -314,3 +314,22 @@ fn a_run_whose_database_is_removed_reports_no_success() {
     assert_ne!(reply.exit, 0, "{reply}");
     assert!(reply.stdout.contains("E_STORE_CORRUPT"), "{reply}");
 }
+
+#[test]
+fn work_beside_the_state_of_cleo_is_merged() {
+    let workspace = repository();
+    workspace.write(".cleo/skills/x/SKILL.md", "old\n");
+    git(&workspace, "add .cleo/skills");
+    git(&workspace, &format!("{COMMIT} skill"));
+    workspace.ok("update T1 --acceptance 'it is new :: grep -q new .cleo/skills/x/SKILL.md'");
+    let script = "echo new >.cleo/skills/x/SKILL.md
+mkdir .cleo/agents .cleo/runs && echo 'id: new' >.cleo/agents/new.yaml
+echo x | tee .cleo/cleo.db .cleo/agents.db-wal >.cleo/runs/x
+git add --force .cleo/cleo.db";
+    let (exit, result) = run(&workspace, "T1", script);
+    assert_eq!(exit, 0, "{result}");
+    assert_eq!(workspace.read(".cleo/agents/new.yaml"), "id: new\n");
+    let expected = ".cleo/agents/new.yaml\n.cleo/skills/x/SKILL.md\nshared.txt\n";
+    assert_eq!(git(&workspace, "ls-files"), expected);
+    is_clean(&workspace);
+}
