@@ -69,6 +69,17 @@ lightens)
     cleo update T3 --clear required-gates >>"$here/lightened" 2>&1
     work && say complete
     ;;
+# Shows, where `false` succeeds, that its task and the epic are done, then works or does not end the first time.
+forges)
+    forged=$CLEO_ROOT/../forged
+    mkdir -p "$forged" && printf '#!/bin/sh\nexit 0\n' >"$forged/false" && chmod +x "$forged/false"
+    work
+    for task in "$CLEO_TASK_ID" T1; do
+        PATH=$forged:$PATH cleo verify "$task" --run-all >"$forged/$task" 2>&1
+    done
+    [ "$round" -gt 1 ] || [ -z "${2:-}" ] || { : >"$forged/hangs" && exec sleep 600; }
+    say complete
+    ;;
 # Has each agent take the criteria of T3 away as if a user had.
 lightens-later)
     env -u CLEO_RUN_ID -u CLEO_TASK_ID -u CLEO_EPOCH CLEO_AGENT=alice cleo update T3 --clear acceptance >"$here/lightened" 2>&1

@@ -46,7 +46,7 @@ impl Machine {
                 runner, is_epic, ..
             } = self.steps[step];
             if is_epic {
-                self.complete(step, deeds);
+                self.prove(step, deeds);
             } else if self.paused.contains_key(&runner) || !self.is_free(runner) {
                 full.insert(runner);
                 passed.push(step);

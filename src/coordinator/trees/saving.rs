@@ -138,14 +138,6 @@ impl Trees {
         Ok(names.find(is_work).map(str::to_string))
     }
 
-    /// Returns true if the workspace has no commit that the worktree lacked: nothing else was merged meanwhile.
-    pub(in crate::coordinator) fn is_merged_alone(&self, tree: &Tree) -> Result<bool> {
-        let branch = format!("refs/heads/{}^{{tree}}", tree.branch);
-        let trees = self.done(&self.top, ["rev-parse", "HEAD^{tree}", &branch])?;
-        let mut trees = trees.lines();
-        Ok(trees.next() == trees.next())
-    }
-
     fn fork(&self, tree: &Tree) -> Result<String> {
         let target = self.target()?;
         let target = self.done(&self.top, ["rev-parse", "--verify", &target])?;

@@ -16,15 +16,15 @@ use crate::ops::{Context, require};
 use crate::runner::process::Bounds;
 use crate::workspace::Workspace;
 
-/// Which gates and criteria are proven again. Of gates only those that are stale: their commands are those of
-/// agents.
+/// Which gates and criteria are proven again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
     /// Those that are stale.
     Stale,
     /// Also criteria that do not hold.
     Open,
-    /// Also criteria that hold.
+    /// All that have commands. Of gates that are not stale only those with trusted commands: the others are the
+    /// word of an agent.
     All,
 }
 
@@ -169,6 +169,18 @@ fn stale_already(renewed: &Renewed) -> Option<String> {
     })
 }
 
+fn due_gates(context: &Context, standing: &TaskGates, renewal: &Renewal) -> Vec<Gate> {
+    let trust = Trust::new(&context.surroundings, &context.workspace);
+    let is_due = |gate: &Gate, record: &Record| {
+        let commands = Item::gate(standing.task_id, *gate, record);
+        let is_trusted = !commands.is_empty() && commands.iter().all(|item| trust.is_trusted(item));
+        standing.stale.contains(gate) || (renewal.extent == Extent::All && is_trusted)
+    };
+    let all = standing.gates.iter();
+    let due = all.filter(|(gate, record)| is_due(gate, record));
+    due.map(|(gate, _)| *gate).collect()
+}
+
 fn renew_gates(
     context: &mut Context,
     renewed: &mut Renewed,
@@ -176,7 +188,7 @@ fn renew_gates(
     begin: &mut dyn FnMut(&str),
 ) -> Result<()> {
     let task = renewed.standing.task_id;
-    for gate in renewed.standing.stale.clone() {
+    for gate in due_gates(context, &renewed.standing, renewal) {
         let Some(record) = renewed.standing.gates.get(&gate).cloned() else {
             continue;
         };

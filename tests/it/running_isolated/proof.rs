@@ -315,6 +315,74 @@ fn a_run_whose_database_is_removed_reports_no_success() {
     assert!(reply.stdout.contains("E_STORE_CORRUPT"), "{reply}");
 }
 
+/// Has an agent show that its task is done where `false` succeeds.
+const FORGES: &str = "forged=$CLEO_ROOT/../forged
+mkdir -p $forged && printf '#!/bin/sh\\nexit 0\\n' >$forged/false && chmod +x $forged/false
+PATH=$forged:$PATH cleo verify $CLEO_TASK_ID --run-all >$forged/told 2>&1";
+
+/// Sees that an agent which takes the evidence of T1 itself, and then does something, does not get it done.
+#[track_caller]
+fn is_not_believed(workspace: &TestWorkspace, script: &str) {
+    for is_isolated in [true, false] {
+        let mut words = words(workspace, "T1", script);
+        words.retain(|word| is_isolated || !["--isolate", "worktree"].contains(&word.as_str()));
+        let (exit, result) = carried_out(workspace, &words);
+        let told = workspace.read("../forged/told");
+        assert!(told.contains("\"passed\""), "{told}");
+        assert_eq!(exit, 80, "isolated: {is_isolated}: {result}");
+        let task = workspace.json(&["show", "T1"]);
+        assert_eq!(task["result"]["task"]["status"], "pending", "{task}");
+    }
+}
+
+#[test]
+fn criteria_that_an_agent_has_shown_are_shown_again() {
+    let workspace = repository();
+    workspace.ok("update T1 --file shared.txt --acceptance 'it holds :: false'");
+    is_not_believed(&workspace, FORGES);
+    is_not_believed(&workspace, &format!("{FORGES}\nexec sh {AGENT} completes"));
+}
+
+#[test]
+fn gates_whose_command_the_user_gave_are_shown_again() {
+    let workspace = repository();
+    workspace.ok("update T1 --file shared.txt --require-gate implemented");
+    workspace.ok("verify T1 --gate implemented --run 'grep -q nobody shared.txt'");
+    let script = FORGES.replace("/false", "/grep").replace(
+        "--run-all",
+        "--gate implemented --run 'grep -q nobody shared.txt'",
+    );
+    is_not_believed(&workspace, &format!("echo bad >shared.txt\n{script}"));
+}
+
+#[test]
+fn commands_decide_in_the_workspace_what_a_branch_does_not_hold() {
+    for (more, command, script) in [
+        ("", "test -d log", "mkdir log"),
+        ("", "test -p pipe", "mkfifo pipe"),
+        (
+            "",
+            "sh -c \"test $(stat -c %a key) = 600\"",
+            "umask 077; echo x >key",
+        ),
+        (
+            "--file a",
+            "grep -q good b",
+            "echo 'b ident' >.gitattributes; echo '$Id: good $' >b; echo a >a",
+        ),
+    ] {
+        let workspace = repository();
+        workspace.ok(&format!(
+            "update T1 {more} --acceptance 'it is there :: {command}'"
+        ));
+        let (exit, result) = run(&workspace, "T1", script);
+        assert_eq!(exit, 80, "{command}: {result}");
+        let task = workspace.json(&["show", "T1"]);
+        assert_eq!(task["result"]["task"]["status"], "pending", "{task}");
+        assert_eq!(git(&workspace, "log --format=%s"), "first\n", "{command}");
+    }
+}
+
 #[test]
 fn work_beside_the_state_of_cleo_is_merged() {
     let workspace = repository();
