@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{AGENT, COMMIT, alone, carried_out, git, is_clean, killed, repository};
+use super::{AGENT, COMMIT, alone, before_git, carried_out, git, is_clean, killed, repository};
 use crate::world::TestWorkspace;
 
 /// Runs tasks in worktrees with an agent that does something and then works as it should.
@@ -399,5 +399,35 @@ git add --force .cleo/cleo.db";
     assert_eq!(workspace.read(".cleo/agents/new.yaml"), "id: new\n");
     let expected = ".cleo/agents/new.yaml\n.cleo/skills/x/SKILL.md\nshared.txt\n";
     assert_eq!(git(&workspace, "ls-files"), expected);
+    is_clean(&workspace);
+}
+
+#[test]
+fn a_task_is_done_however_much_of_its_worktree_a_kill_left() {
+    let workspace = repository();
+    workspace.ok("update T1 --acceptance 'it is there :: test -e work.txt'");
+    let killing = "for place; do :; done
+rm -f \"$place/work.txt\" \"${place%/*}/removed/work.txt\"
+kill -9 $PPID
+exit 1";
+    let workspace = before_git(workspace, "*worktree\\ remove*/T1-1", killing);
+    let words = words(&workspace, "T1", "echo work >work.txt");
+    let mut run = workspace.command(&words);
+    let mut run = run
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    assert_eq!(run.wait().unwrap().code(), None);
+    let task = workspace.json(&["show", "T1"]);
+    assert_eq!(task["result"]["task"]["status"], "done", "{task}");
+    let merged = git(&workspace, "rev-parse HEAD");
+    let id = last_run(&workspace);
+    let resumed = workspace.json(&["runs", "resume", &id]);
+    assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
+    assert_eq!(git(&workspace, "rev-parse HEAD"), merged);
+    assert_eq!(workspace.read(".played/T1").lines().count(), 1);
+    assert!(!workspace.path(&format!(".cleo/runs/{id}/trees")).exists());
+    assert_eq!(git(&workspace, "branch --list 'cleo/*'"), "");
     is_clean(&workspace);
 }
