@@ -181,10 +181,9 @@ impl Engine<'_> {
         own.chain(now).collect()
     }
 
-    /// Runs all commands of a step, also those that its agent has run: its environment may have been another.
+    /// Runs all commands of a step, also those that its agent has run. An epic of an isolated run waits for its turn.
     fn check(&mut self, step: usize) -> Result<()> {
         if self.trees.is_some() && self.slots[step].tree.is_none() {
-            // What has no worktree is proven in the workspace when its turn comes.
             self.facts.push(Fact::Checked(step));
             return Ok(());
         }

@@ -214,17 +214,6 @@ impl Machine {
         }
     }
 
-    /// Has the commands of a step run, if it has any, and then completes it.
-    fn prove(&mut self, step: usize, deeds: &mut Vec<Deed>) {
-        match self.steps[step].has_checks {
-            true => {
-                self.stages.insert(step, Stage::Checking);
-                deeds.push(Deed::Check(step));
-            }
-            false => self.complete(step, deeds),
-        }
-    }
-
     fn lost(&mut self, step: usize, why: String, deeds: &mut Vec<Deed>) {
         match self.stages.get(&step) {
             None | Some(Stage::Leaving) => {}

@@ -63,6 +63,17 @@ impl Machine {
         }
     }
 
+    /// Has the commands of a step run, if it has any, and then completes it.
+    pub(super) fn prove(&mut self, step: usize, deeds: &mut Vec<Deed>) {
+        match self.steps[step].has_checks {
+            true => {
+                self.stages.insert(step, Stage::Checking);
+                deeds.push(Deed::Check(step));
+            }
+            false => self.complete(step, deeds),
+        }
+    }
+
     fn takes_more(&self) -> bool {
         let is_enough = self.rules.fail_fast && self.failures > 0;
         !is_enough && !self.is_spent()

@@ -19,12 +19,11 @@ use crate::workspace::Workspace;
 /// Which gates and criteria are proven again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// Those that are stale.
+    /// What is stale.
     Stale,
     /// Also criteria that do not hold.
     Open,
-    /// All that have commands. Of gates that are not stale only those with trusted commands: the others are the
-    /// word of an agent.
+    /// Also criteria that hold, and gates whose commands are trusted; others are the word of an agent.
     All,
 }
 
@@ -169,18 +168,6 @@ fn stale_already(renewed: &Renewed) -> Option<String> {
     })
 }
 
-fn due_gates(context: &Context, standing: &TaskGates, renewal: &Renewal) -> Vec<Gate> {
-    let trust = Trust::new(&context.surroundings, &context.workspace);
-    let is_due = |gate: &Gate, record: &Record| {
-        let commands = Item::gate(standing.task_id, *gate, record);
-        let is_trusted = !commands.is_empty() && commands.iter().all(|item| trust.is_trusted(item));
-        standing.stale.contains(gate) || (renewal.extent == Extent::All && is_trusted)
-    };
-    let all = standing.gates.iter();
-    let due = all.filter(|(gate, record)| is_due(gate, record));
-    due.map(|(gate, _)| *gate).collect()
-}
-
 fn renew_gates(
     context: &mut Context,
     renewed: &mut Renewed,
@@ -188,7 +175,8 @@ fn renew_gates(
     begin: &mut dyn FnMut(&str),
 ) -> Result<()> {
     let task = renewed.standing.task_id;
-    for gate in due_gates(context, &renewed.standing, renewal) {
+    let trust = Trust::new(&context.surroundings, &context.workspace);
+    for gate in renewed.standing.due_gates(renewal.extent, &trust) {
         let Some(record) = renewed.standing.gates.get(&gate).cloned() else {
             continue;
         };
