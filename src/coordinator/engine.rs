@@ -54,6 +54,8 @@ pub(super) struct Slot {
     pub(super) said: Option<crate::runner::agent::Ended>,
     /// The last message of an agent that came to its end, as far as it can be known.
     pub(super) last_words: Option<String>,
+    /// Why its commands have not been run to their end since its agent ended.
+    pub(super) unproven: Option<Error>,
     /// The run that holds its task and that nobody carries out any more.
     pub(super) left_by: Option<String>,
     /// Whether an event told that another run works on it.

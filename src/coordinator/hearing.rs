@@ -8,7 +8,7 @@ use super::crew::Heard;
 use super::deeds::is_loss;
 use super::engine::Engine;
 use super::machine::{self, Fact, Stop};
-use crate::error::{Result, shortened};
+use crate::error::{Code, Error, Result, shortened};
 use crate::id::TaskId;
 use crate::ops::claims;
 use crate::run::Outcome;
@@ -114,6 +114,9 @@ impl Engine<'_> {
         let words = self.last_words(step, ended.outcome, ended.message.as_deref());
         self.slots[step].last_words = words;
         self.slots[step].said = Some(ended);
+        // What its agent has shown is no proof of the run.
+        let has_checks = self.machine.has_checks(step);
+        self.slots[step].unproven = has_checks.then(|| not_proven(self.tasks[step]));
     }
 
     /// Returns the last message of an agent that exited by itself, trimmed. Where a program reports every
@@ -133,21 +136,27 @@ impl Engine<'_> {
     }
 
     fn checked(&mut self, step: usize, ran: Result<Vec<String>>) {
-        let told = match ran {
-            Ok(ran) => Told {
-                complaints: ran.into_iter().map(bounded).collect(),
-                ..self.event_for(step)
-            },
-            // Completing says what is wrong.
-            Err(error) => Told {
-                reason: Some(bounded(error.message)),
-                ..self.event_for(step)
-            },
+        let (ran, unproven) = match ran {
+            Ok(ran) => (ran, None),
+            Err(error) => (Vec::new(), Some(error)),
         };
-        self.slots[step].stop = None;
+        let reason = unproven
+            .as_ref()
+            .map(|error| bounded(error.message.clone()));
+        let told = Told {
+            complaints: ran.into_iter().map(bounded).collect(),
+            reason,
+            ..self.event_for(step)
+        };
+        (self.slots[step].stop, self.slots[step].unproven) = (None, unproven);
         self.tell(kind::TASK_CHECKED, told);
         self.facts.push(Fact::Checked(step));
     }
+}
+
+fn not_proven(task: TaskId) -> Error {
+    let message = format!("the commands of {task} were not run after its agent ended");
+    Error::new(Code::CriterionOpen, message).fix(format!("cleo verify {task}"))
 }
 
 fn bounded(text: String) -> String {

@@ -9,9 +9,7 @@ use super::prompt;
 use super::trees::{Declared, Merge, Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
-use crate::ops::complete::{
-    Completion, Lacking, check_all, complete_all, complete_checked, lacking,
-};
+use crate::ops::complete::{Completion, Lacking, check_all, complete_checked, lacking};
 use crate::ops::gates::{self, Extent, Renewal};
 use crate::ops::{Context, claims, require};
 use crate::run::Outcome;
@@ -57,7 +55,7 @@ impl Engine<'_> {
     pub(super) fn bring_home(&mut self, (id, epoch): (TaskId, Option<u32>)) -> Result<()> {
         let step = self.places[&id];
         let Some(tree) = self.slots[step].tree.clone() else {
-            let done = self.done_at_home(id, epoch, false)?;
+            let done = self.done_at_home(id, epoch)?;
             return self.completed(done);
         };
         match self.brought_home(&tree, id, epoch)? {
@@ -101,7 +99,11 @@ impl Engine<'_> {
     pub(super) fn completed_from_before(&mut self, step: usize) -> Result<Completion> {
         let (id, epoch) = (self.tasks[step], self.slots[step].epoch);
         let Some(tree) = self.slots[step].tree.clone() else {
-            return self.complete_one(id, epoch);
+            let done = self.done_at_home(id, epoch)?;
+            if done.1.is_ok() {
+                self.tell_merged_before(step);
+            }
+            return Ok(done);
         };
         Ok(match self.brought_home(&tree, id, epoch)? {
             Brought::Lacking(lacking) => (id, Err(lacking)),
@@ -149,12 +151,11 @@ impl Engine<'_> {
         };
         let mut aside = Vec::new();
         let reported = trees.report(tree, &mut aside);
-        let is_seen_whole = ignored.is_none() && trees.is_merged_alone(tree).unwrap_or(false);
         self.tell_aside(self.places[&id], &aside);
         if let Err(error) = reported {
             return self.not_home(commit.as_deref(), &error);
         }
-        let mut done = match self.done_at_home(id, epoch, !is_seen_whole) {
+        let mut done = match self.done_at_home(id, epoch) {
             Ok(done) => done,
             Err(error) => {
                 // Unproven work is not left merged. Where this fails, the next turn takes it back.
@@ -177,7 +178,7 @@ impl Engine<'_> {
 
     /// Undoes the merges of a step in this run, which were not proven in the workspace. Returns the commit of
     /// one that cannot be taken back.
-    pub(super) fn take_back_unproven(&self, id: TaskId) -> Result<Option<String>> {
+    fn take_back_unproven(&self, id: TaskId) -> Result<Option<String>> {
         let Some(trees) = &self.trees else {
             return Ok(None);
         };
@@ -228,21 +229,16 @@ impl Engine<'_> {
         lacking.or_else(of_the_place)
     }
 
-    /// Completes a step in the workspace. Commands that passed in the worktree must pass here too: those that
-    /// are stale are run, with `runs_all` all of them.
-    fn done_at_home(
-        &mut self,
-        id: TaskId,
-        epoch: Option<u32>,
-        runs_all: bool,
-    ) -> Result<Completion> {
+    /// Completes a step in the workspace, where all its commands must pass: git may have held less than its
+    /// worktree did.
+    fn done_at_home(&mut self, id: TaskId, epoch: Option<u32>) -> Result<Completion> {
         let check = |engine: &mut Self| -> Lacking {
             let found = lacking(&mut engine.context, id, epoch, &mut engine.required);
             found.unwrap_or_else(Lacking::from)
         };
         let mut lacking = check(self);
-        if runs_all || lacking.is_old() {
-            if let Err(error) = self.prove_again(id, epoch, runs_all) {
+        if lacking.lacks_only_proof() {
+            if let Err(error) = self.prove_again(id, epoch) {
                 self.heed()?;
                 let is_caught = self.guard.as_ref().and_then(Guard::caught).is_some();
                 // A run that is cancelled ends in order.
@@ -271,12 +267,9 @@ impl Engine<'_> {
         self.trees.as_ref().map_or(Ok(()), Trees::forget_move)
     }
 
-    fn prove_again(&mut self, id: TaskId, epoch: Option<u32>, runs_all: bool) -> Result<()> {
+    fn prove_again(&mut self, id: TaskId, epoch: Option<u32>) -> Result<()> {
         let renewal = Renewal {
-            extent: match runs_all {
-                true => Extent::All,
-                false => Extent::Open,
-            },
+            extent: Extent::All,
             only: None,
             bounds: Duration::from_secs(self.options.gate_time_limit).into(),
             epoch,
@@ -284,11 +277,6 @@ impl Engine<'_> {
         let is_stopped = self.watch_for_stop();
         let renew = || gates::renew(&mut self.context, id, &renewal, &mut |_| {});
         signals::until(is_stopped, renew).map(drop)
-    }
-
-    fn complete_one(&mut self, id: TaskId, epoch: Option<u32>) -> Result<Completion> {
-        let mut done = complete_all(&mut self.context, &[(id, epoch)], &mut self.required)?;
-        Ok(done.remove(0))
     }
 
     /// Fails a step whose work cannot be merged, and reopens a task that its agent has completed itself.
@@ -344,7 +332,7 @@ fn not_merged(name: &str) -> Error {
     Error::new(Code::NotVerified, message).fix(format!("git check-ignore -v {}", quote(name)))
 }
 
-pub(super) fn not_taken_back(commit: &str) -> Error {
+fn not_taken_back(commit: &str) -> Error {
     let message =
         format!("it was merged in {commit}, and what changed since is in the way of reverting it");
     Error::new(Code::FileUnwritable, message).fix(format!("git show --stat {commit}"))

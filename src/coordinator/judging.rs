@@ -101,7 +101,8 @@ impl Engine<'_> {
         let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
         let lease = self.options.lease();
         // Whose task it is now has the first word, as when it is completed.
-        if let Err(error) = claims::heartbeat(&mut self.context, task, lease, epoch, false)
+        if epoch.is_some()
+            && let Err(error) = claims::heartbeat(&mut self.context, task, lease, epoch, false)
             && !self.is_done(task)?
         {
             return self.not_completed(step, error.into());
@@ -116,7 +117,7 @@ impl Engine<'_> {
             Some(tree) => self.lacking_in(&tree, task, epoch)?,
             None => lacking(&mut self.context, task, epoch, &mut self.required)?,
         };
-        lacking.faults.extend(self.misspoken(step));
+        lacking.faults.extend(self.objections(step));
         Ok(lacking)
     }
 
@@ -154,6 +155,16 @@ impl Engine<'_> {
             self.tell(kind::TASK_FAILED, told);
         }
         Ok(())
+    }
+
+    /// Returns what speaks against a step whatever its agent left: commands that were not run to their end,
+    /// and the form of its last message.
+    pub(super) fn objections(&self, step: usize) -> Vec<Error> {
+        let unproven = self.slots[step].unproven.as_ref().map(|error| Error {
+            fix: error.fix.clone(),
+            ..Error::new(error.code, error.message.clone())
+        });
+        unproven.into_iter().chain(self.misspoken(step)).collect()
     }
 
     pub(super) fn misspoken(&self, step: usize) -> Option<Error> {

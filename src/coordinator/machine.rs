@@ -102,6 +102,10 @@ impl Machine {
         self.stop
     }
 
+    pub(super) fn has_checks(&self, step: usize) -> bool {
+        self.steps[step].has_checks
+    }
+
     pub(super) fn stir(&mut self) {
         self.stirred = true;
     }
@@ -204,12 +208,9 @@ impl Machine {
             _ => return,
         }
         let is_cut = ended.outcome == Some(Outcome::RateLimited) || self.stop.is_some();
-        match self.steps[step].has_checks && !is_cut {
-            true => {
-                self.stages.insert(step, Stage::Checking);
-                deeds.push(Deed::Check(step));
-            }
-            false => self.complete(step, deeds),
+        match is_cut {
+            true => self.complete(step, deeds),
+            false => self.prove(step, deeds),
         }
     }
 
@@ -263,11 +264,8 @@ impl Machine {
                 // It may find a way that it is allowed.
                 | Outcome::Permission
         );
-        let left = self.rules.repairs > self.tries[step].repairs;
-        if self.steps[step].is_epic {
-            // Nobody works on it, so nobody can mend it: it stays open for who looks after it.
-            return self.fail(step, Outcome::ProtocolViolation, why, deeds);
-        }
+        // An epic has no agent that could repair it.
+        let left = !self.steps[step].is_epic && self.rules.repairs > self.tries[step].repairs;
         if !can_be_mended || !left || self.stop.is_some() || self.is_spent() {
             let outcome = match self.stop {
                 Some(_) => self.cut_short(),
@@ -333,6 +331,7 @@ pub(in crate::coordinator) struct Step {
     pub(in crate::coordinator) runner: usize,
     /// True for an epic: nobody has to work on it.
     pub(in crate::coordinator) is_epic: bool,
+    /// True where commands have to show that it is done.
     pub(in crate::coordinator) has_checks: bool,
 }
 

@@ -187,8 +187,11 @@ fn steps(context: &mut Context, planned: &[Planned], staff: &mut Staff<'_>) -> R
         let mut items = Vec::new();
         let mut ids: Vec<TaskId> = planned.iter().map(|task| task.task_id).collect();
         ids.sort_unstable();
+        let mut proven = BTreeSet::new();
         for (id, gates) in transaction.gates_of(&ids)? {
-            items.extend(Item::gates(id, &gates));
+            let commands = Item::gates(id, &gates);
+            proven.extend(commands.first().map(|_| id));
+            items.extend(commands);
         }
         for task in planned {
             let needs = task.needs.iter().filter_map(|id| places.get(id).copied());
@@ -208,7 +211,7 @@ fn steps(context: &mut Context, planned: &[Planned], staff: &mut Staff<'_>) -> R
                 needs: needs.collect(),
                 runner: worker,
                 is_epic: task.is_epic,
-                has_checks: !commands.is_empty(),
+                has_checks: !commands.is_empty() || proven.contains(&task.task_id),
             });
             items.extend(commands);
         }

@@ -7,13 +7,11 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::engine::Engine;
-use super::isolation::not_taken_back;
 use super::machine::Fact;
 use crate::claim::Claim;
 use crate::error::Result;
 use crate::file::read_start;
 use crate::id::TaskId;
-use crate::ops::complete::is_unearned;
 use crate::run::board::{Board, TaskRun, TaskState};
 use crate::run::log::LOG_MAX;
 use crate::run::told::{Told, kind};
@@ -50,10 +48,9 @@ impl Engine<'_> {
     /// verifies. Any other task is released.
     fn is_done_by_now(&mut self, step: usize, task: &TaskRun) -> Result<bool> {
         let id = task.task_id;
-        let (status, claim, is_unearned) = self.context.read(|transaction| {
-            let (status, claim) = (transaction.status(id)?, transaction.claim(id)?);
-            Ok((status, claim, is_unearned(transaction, id)?))
-        })?;
+        let (status, claim) = self
+            .context
+            .read(|transaction| Ok((transaction.status(id)?, transaction.claim(id)?)))?;
         // A claim under which no agent was to be started has nothing to show, and a task that was never
         // given to an agent would pass for one that needs no proof.
         let is_own = |claim: &Claim| claim.holder.as_ref() == Some(&self.run.id);
@@ -74,8 +71,7 @@ impl Engine<'_> {
         if is_of_try {
             self.fix_criteria(task.task_id, task.acceptance.clone());
         }
-        let is_shown = status == Some(Status::Done) && !is_unearned;
-        if is_of_try && self.is_completed(step, is_shown)? {
+        if is_of_try && self.is_completed(step)? {
             self.tell(kind::TASK_COMPLETED, self.event_for(step));
             return Ok(true);
         }
@@ -85,25 +81,19 @@ impl Engine<'_> {
 
     /// Completes a step in progress if its work verifies and its last message was valid. Work that was
     /// completed otherwise gets the verdict that it would have got then.
-    fn is_completed(&mut self, step: usize, is_shown: bool) -> Result<bool> {
+    fn is_completed(&mut self, step: usize) -> Result<bool> {
         let is_misspoken = self.misspoken(step).is_some();
         let id = self.tasks[step];
         let trees = self.trees.as_ref();
         self.slots[step].tree = trees.and_then(|trees| trees.left(&id.to_string()));
-        // What was completed in a worktree is not done before it is home.
-        if is_shown && !is_misspoken && self.slots[step].tree.is_none() {
-            self.tell_merged_before(step);
-            return Ok(true);
+        if self.trees.is_some() && self.slots[step].tree.is_none() && !self.is_done(id)? {
+            // A worktree goes before its task is done only where its work was given up.
+            return Ok(false);
         }
-        let mut done = match is_misspoken {
+        let done = match is_misspoken {
             true => Err(self.lacks(step)?),
             false => self.completed_from_before(step)?.1,
         };
-        if let Err(lacking) = &mut done {
-            // The process may have ended while it proved the merge.
-            let left = self.take_back_unproven(id)?;
-            lacking.faults.extend(left.as_deref().map(not_taken_back));
-        }
         // What is left of it is swept with the others.
         self.slots[step].tree = None;
         match done {

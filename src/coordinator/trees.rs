@@ -38,6 +38,9 @@ pub(super) use merging::Merge;
 pub(super) use outset::Declared;
 pub(super) use turn::{Asked, PATIENCE, Turn};
 
+/// The name of a worktree that is being removed, which is that of no task.
+const REMOVED: &str = "removed";
+
 pub(super) struct Trees {
     top: PathBuf,
     inside: PathBuf,
@@ -157,6 +160,7 @@ impl Trees {
     fn all_left(&self) -> Vec<Tree> {
         let names = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let names = names.filter_map(|entry| entry.file_name().into_string().ok());
+        let names = names.filter(|name| name != REMOVED);
         let mut names: Vec<String> = names.collect();
         names.sort_by_cached_key(|name| {
             let (task, number) = name.rsplit_once('-')?;
@@ -178,6 +182,9 @@ impl Trees {
 
     /// Removes a worktree. A branch with unmerged commits stays and is returned.
     pub(super) fn end(&self, tree: &Tree) -> Result<Option<String>> {
+        // Under another name first: after a kill no task is judged by what is left of it.
+        self.discard_removed();
+        let _ = fs::rename(&tree.top, self.folder.join(REMOVED));
         let path = tree.top.as_os_str();
         let words = ["worktree", "remove", "--force", "--force"].map(OsStr::new);
         if self
@@ -187,7 +194,7 @@ impl Trees {
             let _ = fs::remove_dir_all(&tree.top);
             self.change(&self.top, ["worktree", "prune"])?;
         }
-        let _ = fs::remove_dir(&self.folder);
+        self.discard_removed();
         let Some(branch) = self.branch(tree)? else {
             return Ok(None);
         };
@@ -196,6 +203,11 @@ impl Trees {
         }
         self.change(&self.top, ["branch", "--quiet", "-D", &branch])?;
         Ok(None)
+    }
+
+    fn discard_removed(&self) {
+        let _ = fs::remove_dir_all(self.folder.join(REMOVED));
+        let _ = fs::remove_dir(&self.folder);
     }
 
     pub(super) fn keep(&self, tree: &Tree) -> Option<String> {
@@ -230,6 +242,7 @@ impl Trees {
     /// Removes the worktrees of a killed process, each once it is reported; their work stays on branches. A
     /// worktree with more than workspace and branch can hold is kept and returned with the reason.
     pub(super) fn sweep(&self, report: &mut dyn FnMut(&Tree) -> Result<()>) -> Result<Swept> {
+        self.discard_removed();
         let (mut kept, mut branches) = (Vec::new(), Vec::new());
         for tree in self.all_left() {
             match self.settle(&tree, report) {

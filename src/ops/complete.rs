@@ -72,10 +72,10 @@ impl Lacking {
         faults.any(|fault| fault.code == Code::Interrupted)
     }
 
-    /// Returns whether it lacks nothing but commands that have to be run again.
-    pub(crate) fn is_old(&self) -> bool {
-        let is_old = |code| matches!(code, Code::EvidenceStale | Code::CriterionOpen);
-        !self.faults.is_empty() && self.faults.iter().all(|fault| is_old(fault.code))
+    /// Returns whether it lacks nothing, or nothing but commands that have to be run again.
+    pub(crate) fn lacks_only_proof(&self) -> bool {
+        let is_proof = |code| matches!(code, Code::EvidenceStale | Code::CriterionOpen);
+        self.faults.iter().all(|fault| is_proof(fault.code))
     }
 }
 
@@ -105,17 +105,6 @@ pub(crate) type Completion = (TaskId, std::result::Result<Moved, Lacking>);
 /// have. Read once when first needed.
 pub(crate) type Required = Option<Vec<String>>;
 
-/// Completes tasks as [`complete`] does without force, all in one transaction. One that is not
-/// completed holds up no other. One that is done already without being earned has to verify too.
-pub(crate) fn complete_all(
-    context: &mut Context,
-    tasks: &[(TaskId, Option<u32>)],
-    required: &mut Required,
-) -> Result<Vec<Completion>> {
-    let checks = check_all(context, tasks, required);
-    complete_checked(context, checks)
-}
-
 /// What the completion of tasks is checked with.
 pub(crate) struct Checks(Vec<(TaskId, Result<Check>)>);
 
@@ -143,7 +132,9 @@ pub(crate) fn check_all(
     Checks(checks)
 }
 
-/// Completes tasks whose files have been looked at, as [`complete_all`] does.
+/// Completes tasks whose files have been looked at as [`complete`] does without force, all in one transaction.
+/// One that is not completed holds up no other. One that is done already has to verify too where a claim was
+/// given for it, or it was not earned.
 pub(crate) fn complete_checked(context: &mut Context, checks: Checks) -> Result<Vec<Completion>> {
     context.write(|transaction| {
         let mut done = Vec::with_capacity(checks.0.len());
@@ -267,12 +258,14 @@ impl Check {
         refuse_cancelled(&task)?;
         check_holder(transaction, &task, &self.caller, false, "complete")?;
         let mut found = None;
-        if task.status != TaskStatus::Done || is_unearned(transaction, id)? {
+        let is_shown = task.status == TaskStatus::Done && !is_unearned(transaction, id)?;
+        // The agent that holds the claim may have completed it, by evidence of its own.
+        if !is_shown || self.caller.epoch.is_some() {
             let there = self.found(transaction, &task)?;
             if !there.faults.is_empty() {
                 return Err(there.into());
             }
-            found = Some(there);
+            found = Some(there).filter(|_| !is_shown);
         }
         // It is moved first, which may be refused: then nothing of it was written.
         let mut moved = finish(transaction, task, false, &self.caller.now)?;

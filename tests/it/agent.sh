@@ -69,6 +69,17 @@ lightens)
     cleo update T3 --clear required-gates >>"$here/lightened" 2>&1
     work && say complete
     ;;
+# Shows, where `false` succeeds, that its task and the epic are done, then works or does not end the first time.
+forges)
+    forged=$CLEO_ROOT/../forged
+    mkdir -p "$forged" && printf '#!/bin/sh\nexit 0\n' >"$forged/false" && chmod +x "$forged/false"
+    work
+    for task in "$CLEO_TASK_ID" T1; do
+        PATH=$forged:$PATH cleo verify "$task" --run-all >"$forged/$task" 2>&1
+    done
+    [ "$round" -gt 1 ] || [ -z "${2:-}" ] || { : >"$forged/hangs" && exec sleep 600; }
+    say complete
+    ;;
 # Has each agent take the criteria of T3 away as if a user had.
 lightens-later)
     env -u CLEO_RUN_ID -u CLEO_TASK_ID -u CLEO_EPOCH CLEO_AGENT=alice cleo update T3 --clear acceptance >"$here/lightened" 2>&1
@@ -274,6 +285,8 @@ edits-and-hangs) echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && : >"$here/edited" 
 # Makes a repository of its own within its worktree.
 embeds) mkdir -p lib && git -C lib init --quiet && echo "$CLEO_TASK_ID" >lib/x && git -C lib add x &&
     git -C lib -c user.name=a -c user.email=a@b commit --quiet --message own && work ;;
+# Makes a folder named as that of a repository, which git passes over.
+names-git) mkdir -p "$2/.git" && echo "$CLEO_TASK_ID" >"$2/.git/config" && echo "$CLEO_TASK_ID" >"$2/x" && work ;;
 # Leaves the index of its worktree locked.
 locks) echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && : >"$(git rev-parse --git-dir)/index.lock" && work ;;
 # Removes what makes its folder a worktree.
@@ -328,7 +341,7 @@ links)
         ln -s .new-x.csv "$folder/last.csv"
     ;;
 # Changes a file, and writes where cleo has its own.
-scratches) work && echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && mkdir -p .cleo && : >.cleo/scratch ;;
+scratches) work && echo "$CLEO_TASK_ID" >"$CLEO_TASK_ID.txt" && mkdir -p .cleo/runs && : >.cleo/runs/scratch ;;
 # Spreads its outputs, while somebody else writes one of them in the workspace.
 spreads-and-crosses)
     work

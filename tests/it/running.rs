@@ -409,6 +409,50 @@ fn an_agent_takes_nothing_away_that_tasks_have_to_pass() {
 }
 
 #[test]
+fn what_an_agent_has_shown_is_no_proof_of_a_run_that_is_cut_short() {
+    for signal in ["-INT", "-KILL"] {
+        let workspace = planned();
+        workspace.ok("update T2 --acceptance 'It holds :: false'");
+        let mut child = begun(
+            &workspace,
+            "T2 --repair 0",
+            "forges hangs",
+            "../forged/hangs",
+        );
+        let line = format!("kill {signal} {}", child.id());
+        assert_eq!(workspace.shell(&line).exit, 0);
+        child.wait().unwrap();
+        let shown = workspace.read("../forged/T2");
+        assert!(shown.contains("\"proven\""), "{shown}");
+        let resumed = workspace.json(&["runs", "resume", &id_of_the_run(&workspace)]);
+        let failed = task(&resumed["result"], "T2");
+        assert!(
+            failed["missing"].to_string().contains("E_CRITERION_OPEN"),
+            "{resumed}"
+        );
+        assert!(statuses(&workspace).contains("T2 pending"), "{resumed}");
+    }
+}
+
+#[test]
+fn the_commands_of_an_epic_are_run_when_its_parts_are_done() {
+    let workspace = planned();
+    workspace.ok("update T1 --acceptance 'It holds :: false'");
+    let (exit, result) = run(&workspace, "--epic T1 --jobs 1", "forges");
+    assert_eq!(exit, 0, "{result}");
+    let shown = workspace.read("../forged/T1");
+    assert!(shown.contains("\"proven\""), "{shown}");
+    let missing = task(&result, "T1")["missing"].to_string();
+    assert!(missing.contains("E_CRITERION_OPEN"), "{result}");
+    assert!(statuses(&workspace).contains("T1 pending"), "{result}");
+    let workspace = planned();
+    workspace.ok("update T1 --acceptance 'It holds :: test -d claudedocs'");
+    let (exit, result) = run(&workspace, "--epic T1", "works");
+    assert_eq!(exit, 0, "{result}");
+    assert!(statuses(&workspace).contains("T1 done"), "{result}");
+}
+
+#[test]
 fn criteria_count_as_they_were_when_the_run_began() {
     let workspace = planned();
     workspace.ok("update T3 --acceptance 'It holds :: false'");

@@ -378,6 +378,26 @@ fn conflicts_that_an_agent_has_settled_and_not_staged_are_its_work() {
 }
 
 #[test]
+fn something_named_git_that_is_no_repository_is_not_thrown_away() {
+    let workspace = repository();
+    workspace.write(".gitignore", "build/\n");
+    git(&workspace, "add .gitignore");
+    git(&workspace, &format!("{COMMIT} ignore"));
+    let (exit, result) = carried_out(&workspace, &alone("names-git fix"));
+    assert_eq!(exit, 80, "{result}");
+    let failed = &result["tasks"][0];
+    assert_eq!(failed["outcome"], "blocked", "{failed}");
+    let reason = failed["reason"].as_str().unwrap();
+    assert!(reason.contains("fix/.git is of no repository"), "{reason}");
+    let file = format!("{}/fix/.git/config", kept(failed));
+    assert_eq!(workspace.read(&file), "T1\n");
+    assert_eq!(git(&workspace, "log --merges --format=%s"), "");
+    // What git ignores goes with the worktree.
+    let (exit, result) = carried_out(&workspace, &alone("names-git build"));
+    assert_eq!(exit, 0, "{result}");
+}
+
+#[test]
 fn a_repository_within_a_worktree_is_not_thrown_away() {
     for (is_submodule, why) in [
         (false, "is no submodule"),

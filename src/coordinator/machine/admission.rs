@@ -46,7 +46,7 @@ impl Machine {
                 runner, is_epic, ..
             } = self.steps[step];
             if is_epic {
-                self.complete(step, deeds);
+                self.prove(step, deeds);
             } else if self.paused.contains_key(&runner) || !self.is_free(runner) {
                 full.insert(runner);
                 passed.push(step);
@@ -60,6 +60,17 @@ impl Machine {
         }
         if !claimed.is_empty() {
             deeds.push(Deed::Claim(claimed));
+        }
+    }
+
+    /// Has the commands of a step run, if it has any, and then completes it.
+    pub(super) fn prove(&mut self, step: usize, deeds: &mut Vec<Deed>) {
+        match self.steps[step].has_checks {
+            true => {
+                self.stages.insert(step, Stage::Checking);
+                deeds.push(Deed::Check(step));
+            }
+            false => self.complete(step, deeds),
         }
     }
 

@@ -13,7 +13,7 @@ use super::{Tree, Trees};
 use crate::error::Result;
 use crate::file::{read, unreadable, unwritable};
 use crate::task::Task;
-use crate::workspace::{OUTPUT_DIR, Workspace};
+use crate::workspace::Workspace;
 
 const NOTE_MAX: u64 = 64 << 20;
 
@@ -167,9 +167,10 @@ impl Trees {
         let words = IGNORED.into_iter().chain(["--"]).map(String::from);
         let named = named.iter().map(|path| format!(":(literal){path}"));
         let found = self.listed(root, words.chain(named)).unwrap_or_default();
+        let own = self.own_places();
         let is_ware = |path: &&str| {
-            let is_own = path.starts_with(OUTPUT_DIR) || path.starts_with(".cleo/");
-            !is_own
+            let place = self.inside.join(path);
+            !own.iter().any(|own| place.starts_with(own))
                 && declared.has(path)
                 && home.confine(path).is_ok()
                 && is_regular(&root.join(path))

@@ -1,8 +1,11 @@
 //! Commits the work of a worktree to its branch, and reports what a branch cannot hold.
 
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
+
+use walkdir::{DirEntry, WalkDir};
 
 use super::git::{IGNORED, STATUS, pathspec};
 use super::{Tree, Trees};
@@ -43,23 +46,22 @@ impl Trees {
     }
 
     /// Stages everything except reports and cleo's own files, which are reset to the start of the branch even
-    /// if the agent has committed them, so that they never conflict. Ignored paths cannot be excluded by
-    /// name; nothing new of them is staged.
+    /// if the agent has committed them, so that they never conflict. An ignored path cannot be excluded by
+    /// name; nothing new of it is staged.
     fn stage(&self, tree: &Tree) -> Result<()> {
         self.unmark(tree)?;
         // Files outside of a sparse checkout are work, too.
         let mut add = ["add", "--all", "--sparse", "--", ":(top)"]
             .map(OsString::from)
             .to_vec();
-        let places = self.own_places();
-        for place in &places {
-            if !self.is_ignored(tree, place)? {
-                add.push(pathspec("top,exclude,literal", place));
-            }
+        let outputs = self.inside.join(OUTPUT_DIR);
+        if !self.is_ignored(tree, &outputs)? {
+            add.push(pathspec("top,exclude,literal", &outputs));
         }
         self.change(&tree.top, add)?;
         let mut reset = ["reset", "--quiet"].map(OsString::from).to_vec();
         reset.extend([self.fork(tree)?.into(), "--".into()]);
+        let places = self.own_places();
         reset.extend(places.iter().map(|place| pathspec("top,literal", place)));
         self.change(&tree.top, reset).map(drop)
     }
@@ -94,8 +96,13 @@ impl Trees {
         Ok(())
     }
 
-    fn own_places(&self) -> [PathBuf; 2] {
-        [".cleo", OUTPUT_DIR].map(|folder| self.inside.join(folder))
+    /// Names outputs and what the `.gitignore` of `.cleo` keeps out of version control. Everything else below
+    /// `.cleo` is work like any other.
+    pub(super) fn own_places(&self) -> Vec<PathBuf> {
+        let files = |name| ["", "-journal", "-shm", "-wal"].map(|end| format!(".cleo/{name}{end}"));
+        let databases = ["cleo.db", "agents.db"].into_iter().flat_map(files);
+        let places = databases.chain([".cleo/runs", OUTPUT_DIR].map(String::from));
+        places.map(|place| self.inside.join(place)).collect()
     }
 
     /// Refuses a worktree with something that the commit did not take: it must not be removed.
@@ -129,14 +136,6 @@ impl Trees {
         };
         let mut names = listed.split('\0').filter(|name| !name.is_empty());
         Ok(names.find(is_work).map(str::to_string))
-    }
-
-    /// Returns true if the workspace has no commit that the worktree lacked: nothing else was merged meanwhile.
-    pub(in crate::coordinator) fn is_merged_alone(&self, tree: &Tree) -> Result<bool> {
-        let branch = format!("refs/heads/{}^{{tree}}", tree.branch);
-        let trees = self.done(&self.top, ["rev-parse", "HEAD^{tree}", &branch])?;
-        let mut trees = trees.lines();
-        Ok(trees.next() == trees.next())
     }
 
     fn fork(&self, tree: &Tree) -> Result<String> {
@@ -198,16 +197,12 @@ impl Trees {
     /// none of them. Each is asked separately, because git would ask nested ones with their own settings.
     fn require_whole(&self, tree: &Tree) -> Result<()> {
         let mut left = self.repositories(&tree.top, true)?;
-        let mut looked = 0;
+        let mut looked = HashSet::from([tree.top.clone()]);
         while let Some(nested) = left.pop() {
-            looked += 1;
-            if looked > REPOSITORIES_MAX {
-                let message = format!(
-                    "{} holds more than {REPOSITORIES_MAX} repositories, which are not looked into",
-                    tree.place()
-                );
-                return Err(Error::new(Code::InputInvalid, message));
+            if looked.len() > REPOSITORIES_MAX {
+                return Err(too_many(tree));
             }
+            looked.insert(nested.folder.clone());
             if let Some(why) = self.only_there(tree, &nested)? {
                 let message = format!(
                     "the repository {} {why}, which no branch of the workspace can hold",
@@ -218,6 +213,33 @@ impl Trees {
                 return Err(Error::new(Code::InputInvalid, message).fix(fix));
             }
             left.extend(self.repositories(&nested.folder, false)?);
+        }
+        self.require_known(tree, &looked)
+    }
+
+    /// Refuses a worktree with something named `.git` that is of none of its repositories: git commits nothing
+    /// of that name, and does not tell of it.
+    fn require_known(&self, tree: &Tree, repositories: &HashSet<PathBuf>) -> Result<()> {
+        let is_git = |entry: &DirEntry| entry.file_name().eq_ignore_ascii_case(".git");
+        let is_of_one = |entry: &DirEntry| {
+            let folder = entry.path().parent();
+            is_git(entry) && folder.is_some_and(|folder| repositories.contains(folder))
+        };
+        let entries = WalkDir::new(&tree.top).into_iter();
+        let entries = entries.filter_entry(|entry| !is_of_one(entry)).flatten();
+        for (number, entry) in entries.filter(is_git).enumerate() {
+            if number >= REPOSITORIES_MAX {
+                return Err(too_many(tree));
+            }
+            // What git ignores goes with the worktree.
+            if self.is_ignored(tree, entry.path())? {
+                continue;
+            }
+            let place = entry.path().display();
+            let message =
+                format!("{place} is of no repository, and git commits nothing with that name");
+            let look = format!("ls -la {}", quote(&entry.path().to_string_lossy()));
+            return Err(Error::new(Code::InputInvalid, message).fix(look));
         }
         Ok(())
     }
@@ -293,6 +315,14 @@ impl Trees {
         let is_it = |line: &str| line.split_once(' ').is_some_and(|(_, named)| named == path);
         Ok(named.lines().any(is_it))
     }
+}
+
+fn too_many(tree: &Tree) -> Error {
+    let message = format!(
+        "{} holds more than {REPOSITORIES_MAX} repositories, which are not looked into",
+        tree.place()
+    );
+    Error::new(Code::InputInvalid, message)
 }
 
 fn require_empty(folder: &Path) -> Result<()> {

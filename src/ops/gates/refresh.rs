@@ -16,15 +16,14 @@ use crate::ops::{Context, require};
 use crate::runner::process::Bounds;
 use crate::workspace::Workspace;
 
-/// Which gates and criteria are proven again. Of gates only those that are stale: their commands are those of
-/// agents.
+/// Which gates and criteria are proven again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// Those that are stale.
+    /// What is stale.
     Stale,
     /// Also criteria that do not hold.
     Open,
-    /// Also criteria that hold.
+    /// Also criteria that hold, and gates whose commands are trusted; others are the word of an agent.
     All,
 }
 
@@ -176,7 +175,8 @@ fn renew_gates(
     begin: &mut dyn FnMut(&str),
 ) -> Result<()> {
     let task = renewed.standing.task_id;
-    for gate in renewed.standing.stale.clone() {
+    let trust = Trust::new(&context.surroundings, &context.workspace);
+    for gate in renewed.standing.due_gates(renewal.extent, &trust) {
         let Some(record) = renewed.standing.gates.get(&gate).cloned() else {
             continue;
         };

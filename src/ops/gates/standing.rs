@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::Extent;
 use crate::error::Result;
 use crate::gate::{Criterion, Failure, Freshness, Gate, Gates, Present, Record, freshness};
 use crate::id::TaskId;
-use crate::ops::trust::Item;
+use crate::ops::trust::{Item, Trust};
 use crate::ops::{Context, require};
 use crate::task::Task;
 use crate::tree::{self, Tree};
@@ -152,6 +153,17 @@ impl TaskGates {
     pub(crate) fn commands(&self, gate: Gate) -> Vec<Item> {
         let record = self.gates.get(&gate);
         record.map_or_else(Vec::new, |record| Item::gate(self.task_id, gate, record))
+    }
+
+    /// Names the gates that are stale and, where all is proven, those whose commands are trusted.
+    pub(super) fn due_gates(&self, extent: Extent, trust: &Trust) -> Vec<Gate> {
+        let is_trusted = |gate: &Gate| {
+            let commands = self.commands(*gate);
+            !commands.is_empty() && commands.iter().all(|item| trust.is_trusted(item))
+        };
+        let is_due =
+            |gate: &Gate| self.stale.contains(gate) || (extent == Extent::All && is_trusted(gate));
+        self.gates.keys().copied().filter(is_due).collect()
     }
 
     pub(crate) fn state(&self, gate: Gate) -> GateState {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{AGENT, COMMIT, alone, carried_out, git, is_clean, killed, repository};
+use super::{AGENT, COMMIT, alone, before_git, carried_out, git, is_clean, killed, repository};
 use crate::world::TestWorkspace;
 
 /// Runs tasks in worktrees with an agent that does something and then works as it should.
@@ -313,4 +313,121 @@ fn a_run_whose_database_is_removed_reports_no_success() {
     let reply = workspace.finish(command, "");
     assert_ne!(reply.exit, 0, "{reply}");
     assert!(reply.stdout.contains("E_STORE_CORRUPT"), "{reply}");
+}
+
+/// Has an agent show that its task is done where `false` succeeds.
+const FORGES: &str = "forged=$CLEO_ROOT/../forged
+mkdir -p $forged && printf '#!/bin/sh\\nexit 0\\n' >$forged/false && chmod +x $forged/false
+PATH=$forged:$PATH cleo verify $CLEO_TASK_ID --run-all >$forged/told 2>&1";
+
+/// Sees that an agent which takes the evidence of T1 itself, and then does something, does not get it done.
+#[track_caller]
+fn is_not_believed(workspace: &TestWorkspace, script: &str) {
+    for is_isolated in [true, false] {
+        let mut words = words(workspace, "T1", script);
+        words.retain(|word| is_isolated || !["--isolate", "worktree"].contains(&word.as_str()));
+        let (exit, result) = carried_out(workspace, &words);
+        let told = workspace.read("../forged/told");
+        assert!(told.contains("\"passed\""), "{told}");
+        assert_eq!(exit, 80, "isolated: {is_isolated}: {result}");
+        let task = workspace.json(&["show", "T1"]);
+        assert_eq!(task["result"]["task"]["status"], "pending", "{task}");
+    }
+}
+
+#[test]
+fn criteria_that_an_agent_has_shown_are_shown_again() {
+    let workspace = repository();
+    workspace.ok("update T1 --file shared.txt --acceptance 'it holds :: false'");
+    is_not_believed(&workspace, FORGES);
+    is_not_believed(&workspace, &format!("{FORGES}\nexec sh {AGENT} completes"));
+}
+
+#[test]
+fn gates_whose_command_the_user_gave_are_shown_again() {
+    let workspace = repository();
+    workspace.ok("update T1 --file shared.txt --require-gate implemented");
+    workspace.ok("verify T1 --gate implemented --run 'grep -q nobody shared.txt'");
+    let script = FORGES.replace("/false", "/grep").replace(
+        "--run-all",
+        "--gate implemented --run 'grep -q nobody shared.txt'",
+    );
+    is_not_believed(&workspace, &format!("echo bad >shared.txt\n{script}"));
+}
+
+#[test]
+fn commands_decide_in_the_workspace_what_a_branch_does_not_hold() {
+    for (more, command, script) in [
+        ("", "test -d log", "mkdir log"),
+        ("", "test -p pipe", "mkfifo pipe"),
+        (
+            "",
+            "sh -c \"test $(stat -c %a key) = 600\"",
+            "umask 077; echo x >key",
+        ),
+        (
+            "--file a",
+            "grep -q good b",
+            "echo 'b ident' >.gitattributes; echo '$Id: good $' >b; echo a >a",
+        ),
+    ] {
+        let workspace = repository();
+        workspace.ok(&format!(
+            "update T1 {more} --acceptance 'it is there :: {command}'"
+        ));
+        let (exit, result) = run(&workspace, "T1", script);
+        assert_eq!(exit, 80, "{command}: {result}");
+        let task = workspace.json(&["show", "T1"]);
+        assert_eq!(task["result"]["task"]["status"], "pending", "{task}");
+        assert_eq!(git(&workspace, "log --format=%s"), "first\n", "{command}");
+    }
+}
+
+#[test]
+fn work_beside_the_state_of_cleo_is_merged() {
+    let workspace = repository();
+    workspace.write(".cleo/skills/x/SKILL.md", "old\n");
+    git(&workspace, "add .cleo/skills");
+    git(&workspace, &format!("{COMMIT} skill"));
+    workspace.ok("update T1 --acceptance 'it is new :: grep -q new .cleo/skills/x/SKILL.md'");
+    let script = "echo new >.cleo/skills/x/SKILL.md
+mkdir .cleo/agents .cleo/runs && echo 'id: new' >.cleo/agents/new.yaml
+echo x | tee .cleo/cleo.db .cleo/agents.db-wal >.cleo/runs/x
+git add --force .cleo/cleo.db";
+    let (exit, result) = run(&workspace, "T1", script);
+    assert_eq!(exit, 0, "{result}");
+    assert_eq!(workspace.read(".cleo/agents/new.yaml"), "id: new\n");
+    let expected = ".cleo/agents/new.yaml\n.cleo/skills/x/SKILL.md\nshared.txt\n";
+    assert_eq!(git(&workspace, "ls-files"), expected);
+    is_clean(&workspace);
+}
+
+#[test]
+fn a_task_is_done_however_much_of_its_worktree_a_kill_left() {
+    let workspace = repository();
+    workspace.ok("update T1 --acceptance 'it is there :: test -e work.txt'");
+    let killing = "for place; do :; done
+rm -f \"$place/work.txt\" \"${place%/*}/removed/work.txt\"
+kill -9 $PPID
+exit 1";
+    let workspace = before_git(workspace, "*worktree\\ remove*/T1-1", killing);
+    let words = words(&workspace, "T1", "echo work >work.txt");
+    let mut run = workspace.command(&words);
+    let mut run = run
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    assert_eq!(run.wait().unwrap().code(), None);
+    let task = workspace.json(&["show", "T1"]);
+    assert_eq!(task["result"]["task"]["status"], "done", "{task}");
+    let merged = git(&workspace, "rev-parse HEAD");
+    let id = last_run(&workspace);
+    let resumed = workspace.json(&["runs", "resume", &id]);
+    assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
+    assert_eq!(git(&workspace, "rev-parse HEAD"), merged);
+    assert_eq!(workspace.read(".played/T1").lines().count(), 1);
+    assert!(!workspace.path(&format!(".cleo/runs/{id}/trees")).exists());
+    assert_eq!(git(&workspace, "branch --list 'cleo/*'"), "");
+    is_clean(&workspace);
 }
