@@ -47,6 +47,7 @@ pub(super) struct Trees {
     /// What was checked out when the run began.
     pub(super) base: Option<Base>,
     dead_locks: RefCell<HashSet<Lock>>,
+    pub(super) warnings: RefCell<Vec<String>>,
 }
 
 #[derive(Clone, Debug)]
@@ -104,6 +105,7 @@ impl Trees {
             mark: PathBuf::new(),
             base: None,
             dead_locks: RefCell::default(),
+            warnings: RefCell::default(),
         };
         trees.mark = trees.place_of_mark()?;
         Ok(trees)
