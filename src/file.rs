@@ -6,7 +6,7 @@ mod regular;
 
 pub(crate) use lines::{Line, Lines};
 pub(crate) use queue::lock_in_turn;
-pub(crate) use regular::{not_regular, open_below, open_now, open_regular};
+pub(crate) use regular::{not_regular, open_below, open_now, open_regular, open_to_write};
 
 use std::env;
 use std::fs;

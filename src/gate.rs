@@ -114,6 +114,13 @@ pub(crate) struct Record {
     pub(crate) evidence: Vec<Evidence>,
 }
 
+impl Record {
+    fn is_proven(&self) -> bool {
+        let has_succeeded = |each: &Evidence| each.outcome() == Some(true);
+        self.passed && self.evidence.iter().any(has_succeeded)
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Gates {
@@ -129,6 +136,9 @@ pub(crate) struct Gates {
     /// What is known of acceptance criteria, by their line. One that is changed is another.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) criteria: BTreeMap<String, Record>,
+    /// Records of gates that a command had proven before a failure opened them again.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) opened_proofs: BTreeMap<Gate, Record>,
     /// The completion by force, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) forced: Option<Forced>,
@@ -220,11 +230,23 @@ impl Gates {
         self.failures.len() > ROUNDS_MAX as usize
     }
 
+    /// Returns the record of the command that proved a gate, also if a failure has opened the gate since.
+    pub(crate) fn proof(&self, gate: Gate) -> Option<&Record> {
+        let record = self.gates.get(&gate);
+        record
+            .filter(|record| record.is_proven())
+            .or_else(|| self.opened_proofs.get(&gate))
+    }
+
     /// Sets a gate. A failure clears the later gates and begins a new round, if there is one.
     pub(crate) fn set(&mut self, gate: Gate, record: Record) {
-        if !record.passed {
+        if record.passed {
+            self.opened_proofs.remove(&gate);
+        } else {
             self.round = (self.round + 1).min(ROUNDS_MAX);
-            self.gates.retain(|other, _| *other < gate);
+            let opened = self.gates.split_off(&gate).into_iter();
+            self.opened_proofs
+                .extend(opened.filter(|(_, record)| record.is_proven()));
             self.failures.push(Failure {
                 gate,
                 round: self.round,

@@ -411,7 +411,9 @@ impl<'a> Engine<'a> {
             spent: self.options.budget().filter(|_| self.machine.is_spent()),
             holder,
         };
-        Ok(Report::new(self.run, &self.board, &ending))
+        let mut report = Report::new(self.run, &self.board, &ending);
+        report.warnings = self.trees.map_or_else(Vec::new, |it| it.warnings.take());
+        Ok(report)
     }
 }
 

@@ -27,6 +27,8 @@ pub(crate) struct Report {
     /// The error that the run ends with.
     #[serde(skip)]
     pub(crate) error: Option<Error>,
+    #[serde(skip)]
+    pub(crate) warnings: Vec<String>,
 }
 
 impl Report {
@@ -35,6 +37,7 @@ impl Report {
         let tasks = board.tasks().to_vec();
         Report {
             error: error(&run, &tasks, summary, ending),
+            warnings: Vec::new(),
             run,
             tasks,
             summary,

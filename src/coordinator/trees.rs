@@ -50,6 +50,7 @@ pub(super) struct Trees {
     /// What was checked out when the run began.
     pub(super) base: Option<Base>,
     dead_locks: RefCell<HashSet<Lock>>,
+    pub(super) warnings: RefCell<Vec<String>>,
 }
 
 #[derive(Clone, Debug)]
@@ -107,6 +108,7 @@ impl Trees {
             mark: PathBuf::new(),
             base: None,
             dead_locks: RefCell::default(),
+            warnings: RefCell::default(),
         };
         trees.mark = trees.place_of_mark()?;
         Ok(trees)

@@ -13,6 +13,12 @@ pub(crate) fn open_regular(path: &Path) -> io::Result<File> {
     regular(open_at(CWD, path, OFlags::NOFOLLOW)?)
 }
 
+/// Opens a regular file as [`open_regular`] does, to write it too, and makes it if it is not there.
+pub(crate) fn open_to_write(path: &Path) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW | OFlags::RDWR | OFlags::CREATE;
+    regular(open_at(CWD, path, flags)?)
+}
+
 /// Opens a regular file, also through links. A pipe is not waited for.
 pub(crate) fn open_now(path: &Path) -> io::Result<File> {
     regular(open_at_once(path)?)
@@ -41,8 +47,10 @@ pub(crate) fn open_below(top: &Path, path: &Path) -> io::Result<File> {
 }
 
 fn open_at(folder: BorrowedFd<'_>, name: &Path, more: OFlags) -> io::Result<File> {
+    // The system takes away what the umask forbids.
+    let mode = Mode::from_raw_mode(0o666);
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | more;
-    match retry_on_intr(|| openat(folder, name, flags, Mode::empty())) {
+    match retry_on_intr(|| openat(folder, name, flags, mode)) {
         // So a link that is not to be followed and a socket are refused.
         Err(Errno::LOOP | Errno::NXIO) => Err(not_regular()),
         opened => Ok(File::from(opened?)),

@@ -66,6 +66,9 @@ fn set_in(
         let task = require(transaction, task)?;
         check_epoch(transaction, &task, &caller)?;
         let gates = transaction.gates(task.id)?;
+        if wanted {
+            refuse_other_proof(task.id, &gates, setting, directory, &caller)?;
+        }
         let checked = gates.check(&task.id.to_string(), gate, wanted, setting.force);
         checked.map_err(|error| with_proof(error, &task, &gates, &trust))?;
         Ok(task.files)
@@ -80,6 +83,7 @@ fn set_in(
         context,
         task,
         setting,
+        directory,
         decided.unwrap_or(setting.passed),
         evidence,
     )?;
@@ -105,10 +109,43 @@ fn with_proof(error: Error, task: &Task, gates: &Gates, trust: &Trust) -> Error 
     }
 }
 
+/// Refuses an agent of a run that passes a gate without the commands that proved it, or runs them in another
+/// folder: the user may have chosen them.
+fn refuse_other_proof(
+    task: TaskId,
+    gates: &Gates,
+    setting: &Setting,
+    directory: &str,
+    caller: &Caller,
+) -> Result<()> {
+    let gate = setting.gate;
+    let Some(proof) = gates.proof(gate).filter(|_| caller.run.is_some()) else {
+        return Ok(());
+    };
+    let before = Given::again(&proof.evidence).commands;
+    let origins = proof.evidence.iter().filter_map(|one| one.origin.as_ref());
+    let folders: Vec<&str> = origins.map(|origin| origin.directory.as_str()).collect();
+    let is_repeated = before
+        .iter()
+        .all(|command| setting.given.commands.contains(command));
+    if is_repeated && folders.iter().all(|folder| *folder == directory) {
+        return Ok(());
+    }
+    let commands: Vec<String> = before.iter().map(|words| take::typed(words)).collect();
+    let message = format!(
+        "{gate} of {task} was proven by `{}`, which an agent of a run does not replace; run the same again, in the \
+         folder {}",
+        commands.join("`, `"),
+        folders.first().unwrap_or(&".")
+    );
+    Err(Error::new(Code::NotVerified, message).fix(format!("cleo verify {task}")))
+}
+
 fn keep(
     context: &mut Context,
     task: TaskId,
     setting: &Setting,
+    directory: &str,
     passed: bool,
     evidence: Vec<Evidence>,
 ) -> Result<()> {
@@ -118,6 +155,9 @@ fn keep(
         // Somebody may have taken over while the commands ran.
         check_epoch(transaction, &require(transaction, task)?, &caller)?;
         let mut gates = transaction.gates(task)?;
+        if passed {
+            refuse_other_proof(task, &gates, setting, directory, &caller)?;
+        }
         gates.check(&id, gate, passed, setting.force)?;
         let record = Record {
             passed,

@@ -14,12 +14,14 @@ use std::process::Command;
 
 use super::child;
 
-const VARIABLES: [(&str, &str); 8] = [
+const VARIABLES: [(&str, &str); 9] = [
     ("LC_ALL", "C"),
     ("GIT_TERMINAL_PROMPT", "0"),
     ("GIT_NO_LAZY_FETCH", "1"),
     ("GIT_ALLOW_PROTOCOL", "none"),
+    // Commits have the parents that they name.
     ("GIT_NO_REPLACE_OBJECTS", "1"),
+    ("GIT_GRAFT_FILE", "/dev/null"),
     ("GIT_EDITOR", "false"),
     ("GIT_SEQUENCE_EDITOR", "false"),
     ("GIT_PAGER", "cat"),
@@ -38,6 +40,7 @@ const SETTINGS: &[&str] = &[
     "tag.gpgSign=false",
     "merge.verifySignatures=false",
     // Changes that git would not see or not name.
+    "core.commitGraph=false",
     "core.untrackedCache=false",
     "core.checkStat=default",
     "core.ignoreStat=false",
@@ -55,6 +58,7 @@ const SETTINGS: &[&str] = &[
     // What a commit or a merge comes to.
     "add.ignoreErrors=false",
     "advice.addEmbeddedRepo=false",
+    "advice.graftFileDeprecated=false",
     "branch.autoSetupMerge=false",
     "branch.autoSetupRebase=never",
     "commit.cleanup=default",

@@ -235,3 +235,49 @@ fn what_a_command_put_into_a_group_of_its_own_ends_with_it_at_the_time_limit() {
     alive.read_to_end(&mut Vec::new()).unwrap();
     assert!(start.elapsed() < SOON, "nobody is left");
 }
+
+/// Runs cleo as an agent of a run does, in a folder of the workspace.
+fn as_agent(workspace: &TestWorkspace, folder: &str, words: &str) -> Value {
+    let words = shlex::split(words).unwrap();
+    let mut agent = workspace.command(&words);
+    agent.current_dir(workspace.path(folder));
+    let output = agent.env("CLEO_RUN_ID", "run_1").output().unwrap();
+    document(&workspace.reply(&output))
+}
+
+#[test]
+fn agent_of_a_run_replaces_no_gate_that_a_command_proved() {
+    let workspace = TestWorkspace::planned();
+    workspace.write("good", "");
+    workspace.write("else/good", "");
+    for gate in ["implemented", "testsPassed"] {
+        workspace.ok(&format!("verify T2 --gate {gate} --run 'test -e good'"));
+    }
+    let refuse = |folder: &str, words: &str| {
+        let answer = as_agent(&workspace, folder, words);
+        assert_eq!(answer["error"]["code"], "E_NOT_VERIFIED", "{answer}");
+        answer["error"]["message"].as_str().unwrap().to_string()
+    };
+    let pass = |words: &str| {
+        let answer = as_agent(&workspace, ".", words);
+        assert_eq!(answer["success"], true, "{answer}");
+    };
+    let implemented = "verify T2 --gate implemented";
+    for given in ["", "--note fine", "--run true", "--note fine --force"] {
+        let message = refuse(".", &format!("{implemented} {given}"));
+        assert_eq!(
+            message,
+            "implemented of T2 was proven by `test -e good`, which an agent of a run does not replace; run the same \
+             again, in the folder ."
+        );
+    }
+    refuse("else", &format!("{implemented} --run 'test -e good'"));
+    refuse(".", "update T2 --require-gate documented");
+    pass(&format!("{implemented} --run 'test -e good' --run true"));
+    // What a failure opens is passed again only by the same command.
+    pass(&format!("{implemented} --value false"));
+    refuse(".", &format!("{implemented} --run true"));
+    pass(&format!("{implemented} --run 'test -e good' --run true"));
+    refuse(".", "verify T2 --gate testsPassed --note fine");
+    workspace.ok(&format!("{implemented} --note fine"));
+}

@@ -195,6 +195,7 @@ pub(super) fn carried_out(
     let report = carry_out(ambience, &mut progress);
     let mut report = report.inspect_err(|error| reporting.tell_failure(face, error))?;
     let error = report.error.take();
+    warnings.append(&mut report.warnings);
     warnings.extend(reporting.tell(face, &report.run.id));
     let live = progress.live;
     live.end(&report, error, &warnings, |screen| render(screen, &report))

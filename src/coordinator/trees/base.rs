@@ -147,8 +147,12 @@ impl Trees {
             tree.split('\0')
                 .find_map(|line| line.strip_prefix("worktree "))
         });
-        let mut others = places.filter(|place| Path::new(place) != self.top);
-        Ok(others.next().map(str::to_string))
+        // For a checkout whose git folder is elsewhere, as in a submodule, git names that folder.
+        let git_folder = self.mark.parent();
+        let mut others = places
+            .map(Path::new)
+            .filter(|place| *place != self.top && Some(*place) != git_folder);
+        Ok(others.next().map(|place| place.display().to_string()))
     }
 
     pub(super) fn target(&self) -> Result<String> {

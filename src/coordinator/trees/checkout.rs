@@ -3,8 +3,8 @@
 //! stays until its commands have passed; the next turn rolls an unproven one back.
 
 use std::collections::BTreeSet;
-use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::fs;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ use super::copying::copy;
 use super::git::{DIFF, failed, may_be_held};
 use super::merging::named;
 use crate::error::Result;
-use crate::file::{read, unwritable};
+use crate::file::{create_anew, open_regular, open_to_write, unwritable};
 use crate::runner::orphans;
 
 const NOTE_MAX: u64 = 1 << 20;
@@ -237,7 +237,8 @@ impl Trees {
             }
             let list = self.path_list();
             let names = Vec::from_iter(paths).join("\0");
-            fs::write(&list, names).map_err(|cause| unwritable(&list, cause))?;
+            let written = create_anew(&list).and_then(|mut file| file.write_all(names.as_bytes()));
+            written.map_err(|cause| unwritable(&list, cause))?;
             let words = [
                 "--literal-pathspecs",
                 "restore",
@@ -288,7 +289,9 @@ impl Trees {
     }
 
     fn noted_move(&self) -> Option<Move> {
-        let noted = read(&self.mark, NOTE_MAX).unwrap_or_default();
+        let mut noted = Vec::new();
+        let file = open_regular(&self.mark).ok()?;
+        file.take(NOTE_MAX).read_to_end(&mut noted).ok()?;
         let step: Move = serde_json::from_slice(&noted).ok()?;
         let are_ids = [&step.old, &step.new].into_iter().all(|id| is_id(id));
         are_ids.then_some(step)
@@ -302,6 +305,16 @@ impl Trees {
         };
         orphans::end(&step.run, &step.place, &[]);
         self.unlock_index()?;
+        let has = |id: &str| self.has(&self.top, &format!("{id}^{{commit}}"));
+        if !has(&step.old)? || !has(&step.new)? {
+            let (place, run) = (self.mark.display(), step.run.escape_debug());
+            self.warnings.borrow_mut().push(format!(
+                "{place} noted an interrupted move of the run {run} from the commit {} to {}, which git does not have \
+                 any more, so the note was removed; see `git status`",
+                step.old, step.new
+            ));
+            return self.forget_move();
+        }
         match step.stage {
             // What is taken back is not proven, so it is tried again.
             Stage::Trial if !step.is_merge => drop(self.make_move(step.clone())?),
@@ -356,7 +369,7 @@ impl Trees {
     fn note_move(&self, step: &Move) -> Result<()> {
         let text = serde_json::to_vec(step).unwrap_or_default();
         let note = || {
-            let mut file = OpenOptions::new().write(true).open(&self.mark)?;
+            let mut file = open_to_write(&self.mark)?;
             file.write_all(&text)?;
             file.set_len(text.len() as u64)
         };
@@ -365,7 +378,8 @@ impl Trees {
 
     pub(in crate::coordinator) fn forget_move(&self) -> Result<()> {
         let _ = fs::remove_file(self.path_list());
-        fs::write(&self.mark, "").map_err(|cause| unwritable(&self.mark, cause))
+        let emptied = open_to_write(&self.mark).and_then(|file| file.set_len(0));
+        emptied.map_err(|cause| unwritable(&self.mark, cause))
     }
 
     /// Removes the index lock of the killed git of a noted move: it is empty, no older than the note, and no

@@ -24,7 +24,8 @@ impl Trees {
         let listed = self.listed(&self.top, ["config", "--list", "-z"])?;
         let is_one = |entry: &&str| {
             let key = entry.split_once('\n').map_or(*entry, |(key, _)| key);
-            key.starts_with("filter.") || SETTINGS.contains(&key)
+            let is_merge_driver = key.starts_with("merge.") && key.ends_with(".driver");
+            key.starts_with("filter.") || is_merge_driver || SETTINGS.contains(&key)
         };
         let mut found: Vec<&str> = listed.split('\0').filter(is_one).collect();
         let words = [
@@ -50,8 +51,8 @@ impl Trees {
         if self.conversion()? == *expected {
             return Ok(());
         }
-        let message = "settings that decide what git commits (filters, attributes, line endings, file modes, \
-            extensions.worktreeConfig) were changed since the run began, so git may commit other content than was \
+        let message = "settings that decide what git commits (filters, merge drivers, attributes, line endings, file \
+            modes, extensions.worktreeConfig) were changed since the run began, so git may commit other content than was \
             verified; if you changed them, begin a new run";
         let look = "git config --show-origin --list";
         Err(Error::new(Code::InputInvalid, message).fix(look))

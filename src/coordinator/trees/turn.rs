@@ -1,7 +1,7 @@
 //! Serializes changes to the files of a repository: of all processes with runs in it, one at a time makes
 //! worktrees, merges and copies reports. The turn is a file lock, so it ends with its process.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, TryRecvError};
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use super::Trees;
 use crate::error::{Code, Error, Result};
-use crate::file::{lock_in_turn, unwritable};
+use crate::file::{lock_in_turn, open_to_write, unwritable};
 
 /// How long a turn is waited for: whoever has it may run the commands of criteria meanwhile.
 pub(in crate::coordinator) const PATIENCE: Duration = Duration::from_secs(20 * 60);
@@ -88,13 +88,7 @@ impl Trees {
     }
 
     fn mark(&self) -> Result<File> {
-        let mut options = OpenOptions::new();
-        let opened = options
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&self.mark);
-        opened.map_err(|cause| unwritable(&self.mark, cause))
+        open_to_write(&self.mark).map_err(|cause| unwritable(&self.mark, cause))
     }
 
     pub(super) fn place_of_mark(&self) -> Result<PathBuf> {
@@ -122,6 +116,7 @@ mod tests {
             mark: top.join(MARK),
             base: None,
             dead_locks: RefCell::default(),
+            warnings: RefCell::default(),
         }
     }
 

@@ -1,14 +1,12 @@
 //! Changing the fields of a task.
 
-use std::collections::BTreeSet;
-
 use serde_json::Value;
 
 use super::moves::early;
 use super::patch::{ListField, Patch};
 use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep, waits_for};
 use crate::error::{Code, Error, Result};
-use crate::gate::{Criterion, Gate};
+use crate::gate::{Criterion, Gate, Gates};
 use crate::id::TaskId;
 use crate::ops::claims::{self, Caller, check_holder};
 use crate::ops::gates::require_gates;
@@ -55,7 +53,7 @@ fn change(
             warnings.extend(claims::released(transaction, id, &caller)?);
         }
         if caller.run.is_some() {
-            refuse_lighter(&task, &transaction.gates(id)?.required, &patch)?;
+            refuse_lighter(&task, &transaction.gates(id)?, &patch)?;
         }
         apply_status(&mut task, patch.status, &now)?;
         apply_fields(&mut task, &patch)?;
@@ -317,16 +315,29 @@ pub(in crate::ops) fn height(tasks: &dyn Tasks, task: TaskId) -> Result<usize> {
 
 /// Refuses an agent of a run that takes away what tasks have to pass: that is not for those to say who are
 /// judged by it.
-fn refuse_lighter(task: &Task, required: &BTreeSet<Gate>, patch: &Patch) -> Result<()> {
+fn refuse_lighter(task: &Task, before: &Gates, patch: &Patch) -> Result<()> {
     let clears = |field| patch.clear.contains(&field);
     let proofs = task.acceptance.iter().filter(|line| {
         let is_proven = Criterion::read(line).command.is_some();
         is_proven && clears(ListField::Acceptance) && !patch.add_acceptance.contains(line)
     });
-    let gates = required
-        .iter()
-        .filter(|gate| clears(ListField::RequiredGates) && !patch.require_gates.contains(gate));
-    let mut lost = proofs.cloned().chain(gates.map(Gate::to_string));
+    let mut after = Gates::default();
+    after.required.extend(&patch.require_gates);
+    let cleared = before.required.iter();
+    let cleared = cleared.filter(|gate| !after.required.contains(gate));
+    let cleared: Vec<Gate> = match clears(ListField::RequiredGates) {
+        true => cleared.copied().collect(),
+        false => {
+            after.required.extend(&before.required);
+            Vec::new()
+        }
+    };
+    // Where none was named, to name one makes the others needless.
+    let proven = Gate::ALL
+        .into_iter()
+        .filter(|gate| before.proof(*gate).is_some() && before.needs(*gate) && !after.needs(*gate));
+    let gates = cleared.into_iter().chain(proven);
+    let mut lost = proofs.cloned().chain(gates.map(|gate| gate.to_string()));
     let Some(first) = lost.next() else {
         return Ok(());
     };

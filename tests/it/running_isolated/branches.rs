@@ -408,3 +408,27 @@ fn a_merge_is_made_anew_when_the_user_commits_right_before() {
     assert_eq!(log, "T1: One\nmine\nfirst\n");
     is_clean(&workspace);
 }
+
+#[test]
+fn branch_that_a_graft_makes_look_merged_is_merged() {
+    let workspace = repository();
+    let (exit, result) = carried_out(&workspace, &alone("grafts"));
+    fs::remove_file(workspace.path(".git/info/grafts")).unwrap();
+    assert_eq!(exit, 0, "{result}");
+    assert_eq!(workspace.read("T1.txt"), "T1\n");
+    is_clean(&workspace);
+}
+
+#[test]
+fn git_folder_may_be_elsewhere() {
+    for is_submodule in [false, true] {
+        let workspace = repository();
+        git(&workspace, "init --quiet --separate-git-dir ../apart");
+        if is_submodule {
+            git(&workspace, "config core.worktree ../work");
+        }
+        let (exit, result) = carried_out(&workspace, &alone("edits"));
+        assert_eq!(exit, 0, "{result}");
+        assert_eq!(workspace.read("T1.txt"), "T1\n");
+    }
+}

@@ -1,11 +1,14 @@
 //! Locks that another git holds while a run merges.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
-use super::{alone, carried_out, git, is_clean, repository};
+use serde_json::json;
+
+use super::{alone, carried_out, document, git, is_clean, repository};
 
 /// The command of a user that takes a lock.
 fn locking(lock: &str) -> Vec<String> {
@@ -83,4 +86,51 @@ fn a_lock_of_head_that_stays_is_named() {
 #[test]
 fn a_lock_of_the_branch_that_stays_is_named() {
     stays("refs/heads/main.lock");
+}
+
+#[test]
+fn note_of_a_merge_that_is_no_regular_file_is_refused() {
+    for make in ["ln -s ../precious .git/cleo.lock", "mkfifo .git/cleo.lock"] {
+        let workspace = repository();
+        workspace.write("precious", "mine\n");
+        assert_eq!(workspace.shell(make).exit, 0);
+        let (exit, result) = carried_out(&workspace, &alone("edits"));
+        assert_eq!(exit, 80, "{result}");
+        let reason = result["tasks"][0]["reason"].as_str().unwrap();
+        let why = "[WORKSPACE]/.git/cleo.lock cannot be written: it is no regular file";
+        assert!(reason.contains(why), "{reason}");
+        assert_eq!(workspace.read("precious"), "mine\n");
+    }
+}
+
+#[test]
+fn list_of_paths_to_write_follows_no_link() {
+    let workspace = repository();
+    workspace.write("precious", "mine\n");
+    symlink("../precious", workspace.path(".git/cleo.paths")).unwrap();
+    let (exit, result) = carried_out(&workspace, &alone("edits"));
+    assert_eq!(exit, 0, "{result}");
+    assert_eq!(workspace.read("precious"), "mine\n");
+}
+
+#[test]
+fn note_of_commits_that_git_has_lost_is_put_aside() {
+    let workspace = repository();
+    let head = git(&workspace, "rev-parse HEAD");
+    let gone = "2".repeat(40);
+    for (old, stage) in [(head.trim(), "write"), (&gone, "write"), (&gone, "prove")] {
+        let noted = json!({
+            "run": "run_1", "place": "/nothing/git", "branch": "main", "old": old, "new": gone, "stage": stage,
+            "is_merge": true,
+        });
+        workspace.write(".git/cleo.lock", noted.to_string());
+        let reply = workspace.finish(workspace.command(&alone("edits")), "");
+        let answer = document(&reply);
+        assert_eq!(reply.exit, 0, "{answer}");
+        let warnings = answer["warnings"].to_string();
+        let expected = format!("from the commit {old} to {gone}, which git does not have any more");
+        assert!(warnings.contains(&expected), "{answer}");
+        workspace.ok("reopen T1");
+    }
+    is_clean(&workspace);
 }
