@@ -11,6 +11,8 @@ use crate::id::TaskId;
 const ROWS_MAX: usize = 20;
 /// What the record of the gates of a task is called, before the task.
 pub(crate) const GATES_OF: &str = "the gate record of ";
+/// What the claim of a task is called, before the number of the task.
+pub(crate) const CLAIM_OF: &str = "the claim of task";
 /// First words of the names of rows that `doctor --remove-damaged` removes.
 const REMOVABLE: [&str; 4] = ["run", "event", "conversation", "message"];
 
@@ -47,6 +49,12 @@ impl Damage {
             let clear = format!("cleo update {task} --clear required-gates");
             return Some(format!(
                 "`{clear}` opens the gates of {task} again, with none required"
+            ));
+        }
+        if let Some(task) = self.row.strip_prefix(CLAIM_OF) {
+            let task = task.trim_start();
+            return Some(format!(
+                "`cleo delete T{task} --force` removes it with its task"
             ));
         }
         if let Some(agent) = quoted("agent `") {

@@ -297,6 +297,29 @@ fn damaged_task_costs_nothing_but_itself() {
 }
 
 #[test]
+fn damaged_claims_and_operations_cost_only_themselves() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("claim T2");
+    sql(&workspace, TASKS, "UPDATE claims SET epoch = -1");
+    let damage = "UPDATE operations SET at = CAST(x'ff' AS TEXT) WHERE number = 1";
+    sql(&workspace, TASKS, damage);
+    let logged = workspace.json(&["log"]);
+    assert_eq!(logged["success"], true, "{logged}");
+    let warning = logged["warnings"][0].as_str().unwrap();
+    assert!(
+        warning.starts_with("operation 1 is left out: it is damaged"),
+        "{warning}"
+    );
+    let found = workspace.json(&["doctor"])["result"]["findings"].to_string();
+    assert!(found.contains("operation 1 is damaged"), "{found}");
+    let claim = "everything else can be used, and `cleo delete T2 --force` removes it";
+    assert!(found.contains(claim), "{found}");
+    workspace.ok("delete T2 --force");
+    let found = workspace.json(&["doctor"])["result"]["findings"].to_string();
+    assert!(!found.contains("claim of task"), "{found}");
+}
+
+#[test]
 fn damaged_task_is_not_handed_out() {
     let workspace = TestWorkspace::new();
     workspace.ok("add First --priority critical");

@@ -102,7 +102,10 @@ impl Talk<'_> {
     fn show_forms(&mut self, why: &str) -> Done<()> {
         let sentence = Sentence::read(self.said.message);
         let client = sentence.client_or(self.chat.client.as_deref());
+        let is_other = client != self.chat.client.as_deref();
         let forms = fill_forms(self.transaction, client)?;
+        // What follows may be about that client.
+        self.chat.client.take_if(|_| is_other);
         self.say(format!(
             "{why}I do one thing at a time, for one client. Put a text in quotes if it is more than words, or \
              has a word such as \"and\" or the name of a field in it. Say it like this:\n{forms}"
@@ -186,12 +189,12 @@ pub(super) fn describe_component(component: &Value) -> String {
 }
 
 pub(super) fn id_of(component: &Value) -> String {
-    let id = component.get("component_id");
-    let id = id.or(component.get("componentId"));
+    let id = component
+        .get("component_id")
+        .or(component.get("componentId"));
     id.map(plain).unwrap_or_default()
 }
 
-/// Says what is looked for: "cards Home".
 pub(super) fn describe_criteria(call: &Call) -> String {
     let criteria = call.object("criteria");
     let words = criteria.iter().map(|(key, value)| match value {
@@ -249,10 +252,7 @@ pub(super) fn ask_field(fields: &[&Field]) -> String {
     let (lead, fields) = match fields {
         [] => ("I cannot change that, but these:".to_string(), &all[..]),
         [one] => (format!("What should the {} be?", one.label()), fields),
-        _ => (
-            "That can mean several fields of the design:".to_string(),
-            fields,
-        ),
+        _ => ("That can mean several fields:".to_string(), fields),
     };
     let line = |it: &&Field| format!("\n- {} ({}): {}", it.label(), it.path, it.kind);
     let lines: String = fields.iter().map(line).collect();
@@ -317,12 +317,11 @@ pub(super) fn fill_forms(
 
 /// Names the title or the caption of a component, if it can be said in quotes.
 fn name_component(component: &Component) -> Option<String> {
-    let is_short = |title: &&str| (1..=40).contains(&title.len());
+    let fits = |it: &&str| (1..=40).contains(&it.len()) && !it.contains(['"', '“', '”']);
     let kind = component.component_type.trim_end_matches('s');
     let mut fields = ["title", "caption"].into_iter();
     fields.find_map(|field| {
-        let title = Some(text(&component.props, field)).filter(is_short)?;
-        let is_quotable = !title.contains(['"', '“', '”']);
-        is_quotable.then(|| format!("{field} of my {kind} called \"{title}\""))
+        let title = Some(text(&component.props, field)).filter(fits)?;
+        Some(format!("{field} of my {kind} called \"{title}\""))
     })
 }

@@ -75,6 +75,8 @@ fn read_tasks(workspace: &Workspace) -> Result<()> {
     transaction.sessions(None)?;
     transaction.phases()?;
     transaction.operations(&OperationFilter::default())?;
+    // Whatever their times are.
+    transaction.expired_claims("\u{10ffff}")?;
     // A piece without a single whole row holds more damage than is named.
     let mut cursor = 0;
     while let Some(last) = transaction.changes(cursor, None, PIECE)?.last() {

@@ -6,15 +6,16 @@ use rusqlite::types::ValueRef;
 use rusqlite::{ErrorCode, Row, ffi};
 
 use crate::error::{Code, Error, Result, quote};
-use crate::store::left_out::{Damage, GATES_OF};
+use crate::store::left_out::{CLAIM_OF, Damage, GATES_OF};
 
 /// Tables whose rows have a name that people know, by what a query of them holds.
-const KINDS: [(&str, &str); 13] = [
+const KINDS: [(&str, &str); 14] = [
     ("FROM tasks", "T"),
     ("FROM nodes", "T"),
     ("FROM spawns", "a spawn of a task,"),
     ("FROM gates", GATES),
-    ("FROM claims", "the claim of task"),
+    ("FROM claims", CLAIM_OF),
+    ("FROM operations", "operation"),
     ("FROM changes", "change"),
     ("FROM sessions", "session"),
     ("FROM phases", "phase"),

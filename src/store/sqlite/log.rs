@@ -12,6 +12,11 @@ use crate::store::{Change, Log, Operation, OperationFilter, Recorded};
 const COLUMNS: &str = "c.sequence, c.operation, o.at, o.by, o.command, c.kind, c.task, c.detail
     FROM changes c JOIN operations o ON o.number = c.operation";
 
+/// The number comes first, so that a damaged row has a name.
+const OPERATION: &str = "SELECT number, at, by, command, undoes, undone_by,
+        (SELECT count(*) FROM changes WHERE operation = number)
+    FROM operations WHERE number = ?1";
+
 const FITTING: &str =
     "(:since IS NULL OR o.at >= :since) AND (:before IS NULL OR o.number < :before)
      AND (:by IS NULL OR o.by = :by)
@@ -81,26 +86,13 @@ impl Log for SqliteTransaction<'_> {
         let total = self.first(&sql, fitting, |row| row.get::<_, i64>(0))?;
         let mut operations = Vec::new();
         for number in numbers {
-            operations.extend(self.operation(number.unsigned_abs())?);
+            operations.extend(self.all(OPERATION, [number], read_operation)?);
         }
         Ok((operations, total.unwrap_or(0).unsigned_abs()))
     }
 
     fn operation(&self, number: u64) -> Result<Option<Operation>> {
-        let sql = "SELECT at, by, command, undoes, undone_by,
-                       (SELECT count(*) FROM changes WHERE operation = number)
-                   FROM operations WHERE number = ?1";
-        self.first(sql, [signed(number)], |row| {
-            Ok(Operation {
-                number,
-                at: row.get(0)?,
-                by: row.get(1)?,
-                command: row.get(2)?,
-                undoes: row.get::<_, Option<i64>>(3)?.map(i64::unsigned_abs),
-                undone_by: row.get::<_, Option<i64>>(4)?.map(i64::unsigned_abs),
-                changes: row.get::<_, i64>(5)?.unsigned_abs(),
-            })
-        })
+        self.first(OPERATION, [signed(number)], read_operation)
     }
 }
 
@@ -130,6 +122,18 @@ impl SqliteTransaction<'_> {
         self.operation = Some(number);
         Ok(number)
     }
+}
+
+fn read_operation(row: &Row<'_>) -> rusqlite::Result<Operation> {
+    Ok(Operation {
+        number: row.get::<_, i64>(0)?.unsigned_abs(),
+        at: row.get(1)?,
+        by: row.get(2)?,
+        command: row.get(3)?,
+        undoes: row.get::<_, Option<i64>>(4)?.map(i64::unsigned_abs),
+        undone_by: row.get::<_, Option<i64>>(5)?.map(i64::unsigned_abs),
+        changes: row.get::<_, i64>(6)?.unsigned_abs(),
+    })
 }
 
 fn signed(number: u64) -> i64 {

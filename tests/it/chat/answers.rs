@@ -124,15 +124,13 @@ fn a_missing_client_is_asked_for_and_the_request_goes_on() {
 }
 
 #[test]
-fn what_is_not_understood_moves_no_client() {
+fn after_another_client_in_what_is_not_understood_it_is_asked_for() {
     let workspace = seeded();
-    say(&workspace, "client 6");
     for message in ["yes for client 7", "hm hm for client 7"] {
+        say(&workspace, "client 6");
         say(&workspace, message);
-        has(
-            &say(&workspace, "list components"),
-            &["Components of client 6"],
-        );
+        has(&say(&workspace, "list components"), &["client ID"]);
+        has(&say(&workspace, "6"), &["Components of client 6"]);
     }
     say(&workspace, "client 7");
     has(
