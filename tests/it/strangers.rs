@@ -332,7 +332,13 @@ fn damaged_task_is_not_handed_out() {
 
 #[test]
 fn damaged_place_in_the_graph_costs_only_its_task() {
-    for damage in ["dangling = -7", "below = -7", "open_needs = -7", "rank = 9"] {
+    for damage in [
+        "dangling = -7",
+        "below = -7",
+        "open_needs = -7",
+        "rank = 9",
+        "rank = -1",
+    ] {
         let workspace = TestWorkspace::new();
         workspace.ok("add First --priority critical");
         workspace.ok("add Second --priority high");
@@ -340,6 +346,8 @@ fn damaged_place_in_the_graph_costs_only_its_task() {
         workspace.ok("add Fourth --depends T2 --depends T1");
         let damage = format!("UPDATE nodes SET {damage} WHERE number IN (1, 4)");
         sql(&workspace, TASKS, &damage);
+        let waves = workspace.json(&["orchestrator", "waves"]);
+        assert_eq!(waves["success"], true, "{damage}: {waves}");
         let claimed = workspace.json(&["claim", "--next"]);
         assert_eq!(claimed["result"]["task"]["id"], "T2", "{damage}: {claimed}");
         let completed = workspace.json(&["complete", "T2"]);

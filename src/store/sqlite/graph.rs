@@ -261,7 +261,7 @@ impl SqliteTransaction<'_> {
                    FROM nodes n CROSS JOIN tasks t ON t.number = n.number WHERE n.number = ?1";
         let mut tasks = Vec::with_capacity(all.len());
         for (_, _, number) in all {
-            tasks.extend(self.first(sql, [number], read_ready)?);
+            tasks.extend(self.all(sql, [number], read_ready)?);
         }
         Ok(ReadyPage { tasks, total })
     }
