@@ -121,7 +121,9 @@ impl Engine<'_> {
 
     fn brought_home(&mut self, tree: &Tree, id: TaskId, epoch: Option<u32>) -> Result<Brought> {
         let lacking = self.lacking_in(tree, id, epoch)?;
-        if !lacking.faults.is_empty() {
+        // What passed in the workspace before a kill is stale for the worktree. All commands run there anyway.
+        let is_stale = |fault: &Error| fault.code == Code::EvidenceStale;
+        if !lacking.faults.iter().all(is_stale) {
             return Ok(Brought::Lacking(lacking));
         }
         let message = self.message(id);

@@ -431,3 +431,23 @@ exit 1";
     assert_eq!(git(&workspace, "branch --list 'cleo/*'"), "");
     is_clean(&workspace);
 }
+
+#[test]
+fn work_that_passed_in_the_workspace_before_a_kill_is_not_done_again() {
+    let workspace = unprovable();
+    let check = workspace.path("../check.sh").display().to_string();
+    workspace.ok("update T1 --clear acceptance");
+    workspace.ok(&format!(
+        "update T1 --acceptance 'it is there :: test -e work.txt' --acceptance 'it holds :: sh {check}'"
+    ));
+    let (mut run, id) = proving(&workspace, "echo work >work.txt");
+    run.kill().unwrap();
+    run.wait().unwrap();
+    workspace.write("../check.sh", "exit 0");
+    workspace.write("../resumed", "");
+    let resumed = workspace.json(&["runs", "resume", &id]);
+    assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
+    assert_eq!(workspace.read("work.txt"), "work\n");
+    assert_eq!(workspace.read(".played/T1").lines().count(), 1);
+    is_clean(&workspace);
+}
