@@ -1,6 +1,5 @@
 //! Reads a value of JSON into a type: an object is never taken from a list (serde would read the fields of one in
-//! their order, however deep it stands), and a fault is told with the path to it; of a field that nobody reads,
-//! with the one that is most like it.
+//! their order, at any depth), and an error names the path. An unknown field is reported with the nearest known one.
 
 use std::fmt;
 

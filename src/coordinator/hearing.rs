@@ -114,7 +114,7 @@ impl Engine<'_> {
         let words = self.last_words(step, ended.outcome, ended.message.as_deref());
         self.slots[step].last_words = words;
         self.slots[step].said = Some(ended);
-        // What its agent has shown is no proof of the run.
+        // The run does not rely on commands that the agent ran.
         let has_checks = self.machine.has_checks(step);
         self.slots[step].unproven = has_checks.then(|| not_proven(self.tasks[step]));
     }

@@ -87,7 +87,7 @@ impl Engine<'_> {
         let trees = self.trees.as_ref();
         self.slots[step].tree = trees.and_then(|trees| trees.left(&id.to_string()));
         if self.trees.is_some() && self.slots[step].tree.is_none() && !self.is_done(id)? {
-            // A worktree goes before its task is done only where its work was given up.
+            // A worktree is removed before its task is done only when its work is discarded.
             return Ok(false);
         }
         let done = match is_misspoken {

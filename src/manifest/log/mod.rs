@@ -58,7 +58,7 @@ pub(crate) fn scan(path: &Path, visit: impl FnMut(Line<'_>)) -> Result<()> {
     scan_lines(path, |_| true, visit)
 }
 
-/// Visits as [`scan`] does what stands in lines that pass: all lines of an id pass, or none.
+/// Visits lines that pass, as [`scan`] does. Either all lines of an id must pass, or none.
 fn scan_lines(
     path: &Path,
     passes: impl Fn(&[u8]) -> bool,
