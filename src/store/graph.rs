@@ -12,6 +12,10 @@ use crate::task::{Priority, Status, Task, TaskType};
 pub(crate) trait Graph {
     fn node(&self, id: TaskId) -> Result<Option<Node>>;
 
+    /// Reads a node as [`Graph::node`] does, but leaves a damaged one out, which is noted in
+    /// [`left_out`](super::left_out).
+    fn readable_node(&self, id: TaskId) -> Result<Option<Node>>;
+
     /// Reads up to `limit` tasks that can start now, below `root` or of all: pending, with all dependencies
     /// done and known, and neither epics nor with open children. Ordered by priority, then by the longest
     /// chain that waits, then by id.

@@ -331,6 +331,24 @@ fn damaged_task_is_not_handed_out() {
 }
 
 #[test]
+fn damaged_status_does_not_hide_dependents() {
+    let workspace = TestWorkspace::new();
+    workspace.ok("add First");
+    workspace.ok("add Second --depends T1");
+    let damage = "UPDATE tasks SET status = 'x' WHERE number = 1";
+    sql(&workspace, TASKS, damage);
+    let shown = workspace.json(&["show", "T2"]);
+    assert_eq!(shown["result"]["waitingFor"][0], "T1", "{shown}");
+    let damage = "UPDATE nodes SET status = 'x' WHERE number = 1";
+    sql(&workspace, TASKS, damage);
+    let shown = workspace.json(&["show", "T2"]);
+    let message = shown["error"]["message"].as_str().unwrap();
+    assert!(message.starts_with("T1 is damaged"), "{message}");
+    workspace.ok("delete T1 --force");
+    workspace.ok("show T2");
+}
+
+#[test]
 fn damaged_place_in_the_graph_costs_only_its_task() {
     for damage in [
         "dangling = -7",
@@ -344,10 +362,19 @@ fn damaged_place_in_the_graph_costs_only_its_task() {
         workspace.ok("add Second --priority high");
         workspace.ok("add Third --depends T2");
         workspace.ok("add Fourth --depends T2 --depends T1");
+        workspace.ok("add Fifth --depends T1");
         let damage = format!("UPDATE nodes SET {damage} WHERE number IN (1, 4)");
         sql(&workspace, TASKS, &damage);
-        let waves = workspace.json(&["orchestrator", "waves"]);
-        assert_eq!(waves["success"], true, "{damage}: {waves}");
+        for command in [
+            &["orchestrator", "waves"][..],
+            &["orchestrator", "analyze"],
+            &["orchestrator", "next"],
+            &["orchestrator", "start"],
+            &["show", "T5"],
+        ] {
+            let told = workspace.json(command);
+            assert_eq!(told["success"], true, "{damage}: {told}");
+        }
         let claimed = workspace.json(&["claim", "--next"]);
         assert_eq!(claimed["result"]["task"]["id"], "T2", "{damage}: {claimed}");
         let completed = workspace.json(&["complete", "T2"]);

@@ -8,7 +8,7 @@ use super::memory::{Memory, Watched};
 use crate::error::Result;
 use crate::gate::Gates;
 use crate::id::TaskId;
-use crate::ops::no_task;
+use crate::ops::tasks::graph::load;
 use crate::run::board::{TaskRun, TaskState};
 use crate::run::track::Stage;
 use crate::store::{Outlines, SpawnVerdict, Transaction};
@@ -68,10 +68,7 @@ impl Scene {
         runs: &[Watched],
         memory: &Memory,
     ) -> Result<Scene> {
-        if let Some(epic) = epic {
-            transaction.status(epic)?.ok_or_else(|| no_task(epic))?;
-        }
-        let graph = graph(transaction, epic)?;
+        let graph = load(transaction, epic)?;
         let ids = graph.ids();
         let outlines = transaction.outlines(&ids)?;
         let mut scene = Scene {
@@ -160,19 +157,6 @@ impl InLast {
             _ => None,
         }
     }
-}
-
-/// Reads what is below an epic, or everything, with what it depends on outside.
-fn graph(transaction: &dyn Transaction, epic: Option<TaskId>) -> Result<TaskGraph> {
-    let nodes = transaction.nodes(epic)?;
-    let ids: HashSet<TaskId> = nodes.iter().map(|node| node.id).collect();
-    let (mut known, mut outside) = (HashSet::new(), Vec::new());
-    for need in nodes.iter().flat_map(|node| &node.depends) {
-        if !ids.contains(need) && known.insert(*need) {
-            outside.extend(transaction.node(*need)?);
-        }
-    }
-    Ok(TaskGraph::new(nodes, outside))
 }
 
 /// Finds for each task the last run that had it. A run that is over says nothing of what goes on.

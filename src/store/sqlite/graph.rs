@@ -3,6 +3,7 @@
 use rusqlite::Row;
 
 use super::columns::{from_json, read_id, word};
+use super::kept::{Kept, SELECT};
 use super::{SqliteTransaction, nodes};
 use crate::error::Result;
 use crate::id::{self, TaskId};
@@ -107,23 +108,14 @@ pub(super) fn priority(row: &Row<'_>, column: usize) -> rusqlite::Result<Priorit
 impl Graph for SqliteTransaction<'_> {
     fn node(&self, id: TaskId) -> Result<Option<Node>> {
         self.write_nodes()?;
-        let Some(kept) = self.read_kept(id.0)? else {
-            return Ok(None);
-        };
-        let missing = match kept.dangling {
-            0 => Vec::new(),
-            _ => self.missing(id)?,
-        };
-        Ok(Some(Node {
-            id,
-            parent: kept.parent.map(TaskId),
-            status: kept.status,
-            priority: kept.priority,
-            is_epic: kept.is_epic,
-            open_children: kept.open_children,
-            depends: self.depends(id)?,
-            missing,
-        }))
+        let kept = self.read_kept(id.0)?;
+        kept.map(|kept| self.node_of(id, kept)).transpose()
+    }
+
+    fn readable_node(&self, id: TaskId) -> Result<Option<Node>> {
+        self.write_nodes()?;
+        let kept = self.all(SELECT, [id.0], Kept::read)?.pop();
+        kept.map(|kept| self.node_of(id, kept)).transpose()
     }
 
     fn ready(&self, root: Option<TaskId>, limit: Option<u32>) -> Result<ReadyPage> {
@@ -240,6 +232,23 @@ impl SqliteTransaction<'_> {
             found.extend(self.all(sql, (id.0, id.0), &mut read)?);
         }
         Ok(found)
+    }
+
+    fn node_of(&self, id: TaskId, kept: Kept) -> Result<Node> {
+        let missing = match kept.dangling {
+            0 => Vec::new(),
+            _ => self.missing(id)?,
+        };
+        Ok(Node {
+            id,
+            parent: kept.parent.map(TaskId),
+            status: kept.status,
+            priority: kept.priority,
+            is_epic: kept.is_epic,
+            open_children: kept.open_children,
+            depends: self.depends(id)?,
+            missing,
+        })
     }
 
     fn missing(&self, id: TaskId) -> Result<Vec<Missing>> {

@@ -67,8 +67,15 @@ impl Tasks for SqliteTransaction<'_> {
     }
 
     fn status(&self, id: TaskId) -> Result<Option<Status>> {
-        let sql = "SELECT status FROM tasks WHERE number = ?1";
-        self.first(sql, [id.0], |row| word(row, 0))
+        let sql = "SELECT number, status FROM tasks WHERE number = ?1";
+        match self.first(sql, [id.0], |row| word(row, 1)) {
+            Err(error) if error.code == Code::RowDamaged => match self.read_kept(id.0) {
+                // The graph keeps the status beside it.
+                Ok(Some(kept)) => Ok(Some(kept.status)),
+                _ => Err(error),
+            },
+            read => read,
+        }
     }
 
     fn parent(&self, id: TaskId) -> Result<Option<TaskId>> {

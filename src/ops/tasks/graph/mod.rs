@@ -34,7 +34,8 @@ fn check_scope(tasks: &dyn Transaction, epic: Option<TaskId>) -> Result<()> {
     }
 }
 
-fn load(tasks: &dyn Transaction, epic: Option<TaskId>) -> Result<TaskGraph> {
+/// Reads what is below an epic, or everything, with what it depends on outside.
+pub(in crate::ops) fn load(tasks: &dyn Transaction, epic: Option<TaskId>) -> Result<TaskGraph> {
     check_scope(tasks, epic)?;
     with_outside(tasks, tasks.nodes(epic)?)
 }
@@ -45,7 +46,7 @@ fn with_outside(tasks: &dyn Transaction, mut nodes: Vec<Node>) -> Result<TaskGra
     for need in nodes.iter().flat_map(|node| &node.depends) {
         let is_inside = id::place(&nodes, *need, |node| node.id).is_some();
         if !is_inside && known.insert(*need) {
-            outside.extend(tasks.node(*need)?);
+            outside.extend(tasks.readable_node(*need)?);
         }
     }
     Ok(TaskGraph::new(nodes, outside))
@@ -60,7 +61,7 @@ fn problems(tasks: &dyn Transaction, epic: Option<TaskId>, n_ready: u64) -> Resu
     }
     let mut nodes = Vec::new();
     for id in tasks.hindered(epic, PROBLEMS_MAX as u32)? {
-        nodes.extend(tasks.node(id)?);
+        nodes.extend(tasks.readable_node(id)?);
     }
     Ok(with_outside(tasks, nodes)?.problems())
 }
@@ -82,7 +83,7 @@ pub(in crate::ops) fn problems_around(tasks: &dyn Transaction, id: TaskId) -> Re
     let (mut known, mut left) = (HashSet::from([id]), vec![id]);
     let mut nodes = Vec::new();
     while let Some(id) = left.pop() {
-        let Some(node) = tasks.node(id)? else {
+        let Some(node) = tasks.readable_node(id)? else {
             continue;
         };
         if !node.is_open() || nodes.len() >= AROUND_MAX {

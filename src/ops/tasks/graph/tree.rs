@@ -124,7 +124,7 @@ pub(crate) fn drawing(context: &mut Context, part: Part) -> Result<Drawing> {
             let ids = around(tasks, id, depth)?;
             let mut shapes = Vec::new();
             for id in ids {
-                let (node, task) = (tasks.node(id)?, tasks.readable(&[id])?.pop());
+                let (node, task) = (tasks.readable_node(id)?, tasks.readable(&[id])?.pop());
                 shapes.extend(node.zip(task).map(|(node, task)| shape(node, task.title)));
             }
             Ok(shapes)
