@@ -105,6 +105,12 @@ impl Engine<'_> {
             }
             return Ok(done);
         };
+        // A kill may have cut the commands short, or come after they ran in the workspace.
+        if self.lacking_in(&tree, id, epoch)?.lacks_only_proof()
+            && let Some(lacking) = self.within(&tree, |engine| engine.prove_again(id, epoch))?
+        {
+            return Ok((id, Err(lacking)));
+        }
         Ok(match self.brought_home(&tree, id, epoch)? {
             Brought::Lacking(lacking) => (id, Err(lacking)),
             Brought::Stuck(_, why) => (id, Err(Error::new(Code::FileUnwritable, why).into())),
@@ -121,9 +127,7 @@ impl Engine<'_> {
 
     fn brought_home(&mut self, tree: &Tree, id: TaskId, epoch: Option<u32>) -> Result<Brought> {
         let lacking = self.lacking_in(tree, id, epoch)?;
-        // What passed in the workspace before a kill is stale for the worktree. All commands run there anyway.
-        let is_stale = |fault: &Error| fault.code == Code::EvidenceStale;
-        if !lacking.faults.iter().all(is_stale) {
+        if !lacking.faults.is_empty() {
             return Ok(Brought::Lacking(lacking));
         }
         let message = self.message(id);
@@ -225,10 +229,17 @@ impl Engine<'_> {
         {
             return of_the_place(error);
         }
-        let home = std::mem::replace(&mut self.context.workspace.root, tree.root.clone());
-        let lacking = lacking(&mut self.context, id, epoch, &mut self.required);
-        self.context.workspace.root = home;
+        let lacking = self.within(tree, |engine| {
+            lacking(&mut engine.context, id, epoch, &mut engine.required)
+        });
         lacking.or_else(of_the_place)
+    }
+
+    fn within<T>(&mut self, tree: &Tree, work: impl FnOnce(&mut Self) -> T) -> T {
+        let home = std::mem::replace(&mut self.context.workspace.root, tree.root.clone());
+        let done = work(self);
+        self.context.workspace.root = home;
+        done
     }
 
     /// Completes a step in the workspace, where all its commands must pass: git may have held less than its
@@ -240,15 +251,8 @@ impl Engine<'_> {
         };
         let mut lacking = check(self);
         if lacking.lacks_only_proof() {
-            if let Err(error) = self.prove_again(id, epoch) {
-                self.heed()?;
-                let is_caught = self.guard.as_ref().and_then(Guard::caught).is_some();
-                // A run that is cancelled ends in order.
-                let is_cut = error.code == Code::Interrupted && !is_caught;
-                return match is_of_cleo(&error) && !is_cut {
-                    true => Err(error),
-                    false => Ok((id, Err(error.into()))),
-                };
+            if let Some(lacking) = self.prove_again(id, epoch)? {
+                return Ok((id, Err(lacking)));
             }
             lacking = check(self);
         }
@@ -269,7 +273,8 @@ impl Engine<'_> {
         self.trees.as_ref().map_or(Ok(()), Trees::forget_move)
     }
 
-    fn prove_again(&mut self, id: TaskId, epoch: Option<u32>) -> Result<()> {
+    /// Runs all commands of a step again. Returns what kept them from being run.
+    fn prove_again(&mut self, id: TaskId, epoch: Option<u32>) -> Result<Option<Lacking>> {
         let renewal = Renewal {
             extent: Extent::All,
             only: None,
@@ -278,7 +283,17 @@ impl Engine<'_> {
         };
         let is_stopped = self.watch_for_stop();
         let renew = || gates::renew(&mut self.context, id, &renewal, &mut |_| {});
-        signals::until(is_stopped, renew).map(drop)
+        let Err(error) = signals::until(is_stopped, renew) else {
+            return Ok(None);
+        };
+        self.heed()?;
+        let is_caught = self.guard.as_ref().and_then(Guard::caught).is_some();
+        // A run that is cancelled ends in order.
+        let is_cut = error.code == Code::Interrupted && !is_caught;
+        match is_of_cleo(&error) && !is_cut {
+            true => Err(error),
+            false => Ok(Some(error.into())),
+        }
     }
 
     /// Fails a step whose work cannot be merged, and reopens a task that its agent has completed itself.

@@ -451,3 +451,27 @@ fn work_that_passed_in_the_workspace_before_a_kill_is_not_done_again() {
     assert_eq!(workspace.read(".played/T1").lines().count(), 1);
     is_clean(&workspace);
 }
+
+#[test]
+fn work_killed_while_its_worktree_was_judged_is_not_done_again() {
+    let workspace = unprovable();
+    workspace.write(
+        "../check.sh",
+        format!(
+            ": >{0}/checking\nuntil [ -e {0}/resumed ]; do sleep 0.01; done\ntest -e work.txt",
+            workspace.path("..").display()
+        ),
+    );
+    let mut run = workspace.command(&words(&workspace, "T1", "echo work >work.txt"));
+    let run = run.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut run = run.spawn().unwrap();
+    wait_until(|| workspace.path("../checking").exists());
+    run.kill().unwrap();
+    run.wait().unwrap();
+    workspace.write("../resumed", "");
+    let resumed = workspace.json(&["runs", "resume", &last_run(&workspace)]);
+    assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
+    assert_eq!(workspace.read("work.txt"), "work\n");
+    assert_eq!(workspace.read(".played/T1").lines().count(), 1);
+    is_clean(&workspace);
+}
