@@ -162,7 +162,7 @@ fn details(screen: &mut Screen, report: &Report) {
             let Renamed { from, to } = renamed;
             (
                 format!("{from} is {to} here: "),
-                format!("{from} is another task"),
+                "its id is in use here, or too large".to_string(),
             )
         });
     }

@@ -17,6 +17,7 @@ use crate::run::log::LOG_MAX;
 use crate::run::told::{Told, kind};
 use crate::run::{Event, Outcome, Spent};
 use crate::runner::agent;
+use crate::store::OperationFilter;
 use crate::task::Status;
 
 impl Engine<'_> {
@@ -56,8 +57,12 @@ impl Engine<'_> {
         let is_own = |claim: &Claim| claim.holder.as_ref() == Some(&self.run.id);
         let claim = claim.filter(|claim| status == Some(Status::Done) || is_own(claim));
         let epoch = claim.as_ref().map(|claim| claim.epoch);
-        let is_of_try = epoch.is_some() && epoch == task.epoch;
-        if status == Some(Status::Done) && !(is_of_try && task.is_held) {
+        let mut is_of_try = epoch.is_some() && epoch == task.epoch;
+        if status == Some(Status::Done) && epoch.is_some() && task.epoch.is_some() {
+            // Its agent may have given it back, claimed it again and completed it.
+            is_of_try = is_of_try && task.is_held || self.is_completed_within(id)?;
+        }
+        if status == Some(Status::Done) && !is_of_try {
             match task.is_epic {
                 true => self.tell(kind::TASK_COMPLETED, self.event_for(step)),
                 false => self.tell_done_elsewhere(step)?,
@@ -79,6 +84,19 @@ impl Engine<'_> {
         Ok(false)
     }
 
+    /// Returns whether the last operation on a task was of this run, or of an agent of it.
+    fn is_completed_within(&mut self, id: TaskId) -> Result<bool> {
+        let last = OperationFilter {
+            task: Some(id),
+            limit: Some(1),
+            ..OperationFilter::default()
+        };
+        let (operations, _) = self.context.read(|tasks| tasks.operations(&last))?;
+        Ok(operations
+            .iter()
+            .any(|operation| operation.by == self.run.id))
+    }
+
     /// Completes a step in progress if its work verifies and its last message was valid. Work that was
     /// completed otherwise gets the verdict that it would have got then.
     fn is_completed(&mut self, step: usize) -> Result<bool> {
@@ -98,7 +116,8 @@ impl Engine<'_> {
         self.slots[step].tree = None;
         match done {
             Ok(_) => return Ok(true),
-            Err(lacking) if self.is_done(id)? => {
+            // A verdict that was cut short opens nothing.
+            Err(lacking) if self.is_done(id)? && !lacking.is_cut_short() => {
                 // One that was taken back comes up again like all that nobody holds.
                 let fact = self.found_lacking(step, lacking)?;
                 if !matches!(fact, Fact::Lacking(..)) {

@@ -26,6 +26,7 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Code, Error, Result, quote};
@@ -38,8 +39,8 @@ pub(super) use merging::Merge;
 pub(super) use outset::Declared;
 pub(super) use turn::{Asked, PATIENCE, Turn};
 
-/// The name of a worktree that is being removed, which is that of no task.
-const REMOVED: &str = "removed";
+/// What the names of worktrees that are being removed begin with, which none of a task does.
+const REMOVED: &str = "removed-";
 
 pub(super) struct Trees {
     top: PathBuf,
@@ -162,7 +163,7 @@ impl Trees {
     fn all_left(&self) -> Vec<Tree> {
         let names = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let names = names.filter_map(|entry| entry.file_name().into_string().ok());
-        let names = names.filter(|name| name != REMOVED);
+        let names = names.filter(|name| !name.starts_with(REMOVED));
         let mut names: Vec<String> = names.collect();
         names.sort_by_cached_key(|name| {
             let (task, number) = name.rsplit_once('-')?;
@@ -185,18 +186,22 @@ impl Trees {
     /// Removes a worktree. A branch with unmerged commits stays and is returned.
     pub(super) fn end(&self, tree: &Tree) -> Result<Option<String>> {
         // Under another name first: after a kill no task is judged by what is left of it.
-        self.discard_removed();
-        let _ = fs::rename(&tree.top, self.folder.join(REMOVED));
+        let name = tree.top.file_name().unwrap_or_default().to_string_lossy();
+        let removed = self.folder.join(format!("{REMOVED}{name}"));
+        match fs::rename(&tree.top, &removed) {
+            Err(cause) if cause.kind() != ErrorKind::NotFound => {
+                return Err(unwritable(&removed, cause));
+            }
+            _ => self.discard_removed(),
+        }
         let path = tree.top.as_os_str();
         let words = ["worktree", "remove", "--force", "--force"].map(OsStr::new);
         if self
             .try_change(&self.top, words.into_iter().chain([path]))?
             .is_err()
         {
-            let _ = fs::remove_dir_all(&tree.top);
             self.change(&self.top, ["worktree", "prune"])?;
         }
-        self.discard_removed();
         let Some(branch) = self.branch(tree)? else {
             return Ok(None);
         };
@@ -208,7 +213,18 @@ impl Trees {
     }
 
     fn discard_removed(&self) {
-        let _ = fs::remove_dir_all(self.folder.join(REMOVED));
+        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let is_removed = entry.file_name().to_string_lossy().starts_with(REMOVED);
+            if is_removed && let Err(cause) = fs::remove_dir_all(entry.path()) {
+                let place = entry.path();
+                let what = "what is left of a removed worktree";
+                let warning = format!("{what}, {}, could not be removed: {cause}", place.display());
+                let mut warnings = self.warnings.borrow_mut();
+                if !warnings.contains(&warning) {
+                    warnings.push(warning);
+                }
+            }
+        }
         let _ = fs::remove_dir(&self.folder);
     }
 
@@ -245,12 +261,16 @@ impl Trees {
     /// worktree with more than workspace and branch can hold is kept and returned with the reason.
     pub(super) fn sweep(&self, report: &mut dyn FnMut(&Tree) -> Result<()>) -> Result<Swept> {
         self.discard_removed();
-        let (mut kept, mut branches) = (Vec::new(), Vec::new());
+        let mut kept = Vec::new();
         for tree in self.all_left() {
             match self.settle(&tree, report) {
                 // One that was only half made has no note yet, and nothing to keep.
                 Err(error) if tree.outset.exists() => kept.push((tree, error)),
-                _ => branches.extend(self.end(&tree).ok().flatten()),
+                _ => {
+                    if let Err(error) = self.end(&tree) {
+                        kept.push((tree, error));
+                    }
+                }
             }
         }
         for (tree, _) in &kept {
@@ -263,6 +283,9 @@ impl Trees {
                 let _ = self.try_change(&self.top, ["branch", "--quiet", "-D", &name])?;
             }
         }
+        // Also those of worktrees that were gone before they could be told of.
+        let mut branches = self.unmerged_branches()?;
+        branches.retain(|name| !kept.iter().any(|(tree, _)| tree.branch == *name));
         Ok(Swept { kept, branches })
     }
 

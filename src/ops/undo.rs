@@ -58,6 +58,7 @@ pub(crate) fn undo(context: &mut Context, number: Option<u64>, dry_run: bool) ->
         let tasks = changes.iter().filter_map(|one| one.task).collect();
         let mut undo = Undo {
             transaction,
+            caller: &caller,
             number: operation.number,
             own,
             tasks,
@@ -66,7 +67,7 @@ pub(crate) fn undo(context: &mut Context, number: Option<u64>, dry_run: bool) ->
         let mut warnings = Vec::new();
         for change in changes.iter().rev() {
             match change.task.filter(|_| is_undoable(change)) {
-                Some(id) => undo.revert(id, change, &caller.now)?,
+                Some(id) => undo.revert(id, change)?,
                 None => warnings.push(format!("not undone: {}", describe(change))),
             }
         }
@@ -142,6 +143,7 @@ fn is_undoable(change: &Change) -> bool {
 /// An undo under way.
 struct Undo<'a> {
     transaction: &'a mut dyn Transaction,
+    caller: &'a Caller,
     /// Numbers of the operation that is undone, and of the undo itself.
     number: u64,
     own: u64,
@@ -151,7 +153,7 @@ struct Undo<'a> {
 }
 
 impl Undo<'_> {
-    fn revert(&mut self, id: TaskId, change: &Change, now: &str) -> Result<()> {
+    fn revert(&mut self, id: TaskId, change: &Change) -> Result<()> {
         self.refuse_changed(id, change)?;
         let detail = &change.detail;
         let text = |name: &str| detail[name].as_str().unwrap_or_default().to_string();
@@ -170,7 +172,7 @@ impl Undo<'_> {
             }
             CHANGED => {
                 let task = self.transaction.task(id)?.ok_or_else(|| damaged(id))?;
-                let was_done = task.status == Status::Done;
+                let was = task.clone();
                 let mut row = json!(task);
                 for (name, step) in detail.as_object().into_iter().flatten() {
                     // Of a list that grew, the log holds the new part only.
@@ -182,9 +184,12 @@ impl Undo<'_> {
                     row[name] = before.ok_or_else(|| damaged(id))?;
                 }
                 let mut task: Task = read(id, row)?;
-                task.touch(now);
+                task.touch(&self.caller.now);
                 self.check_row(id, &task)?;
-                if task.status == Status::Done && !was_done && needs_proof(self.transaction, &task)?
+                self.caller.refuse_fewer_criteria(&was, &task)?;
+                if task.status == Status::Done
+                    && was.status != Status::Done
+                    && needs_proof(self.transaction, &task)?
                 {
                     return self.refuse_proof(id);
                 }

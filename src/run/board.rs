@@ -198,7 +198,7 @@ impl Board {
     }
 }
 
-/// How many tasks of a run came how far. Epics are not counted.
+/// How many tasks of a run came how far. An epic is counted only when it failed.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Summary {
@@ -221,7 +221,8 @@ impl Summary {
 
     pub(crate) fn of_tasks(tasks: &[TaskRun]) -> Summary {
         let mut summary = Summary::default();
-        for task in tasks.iter().filter(|task| !task.is_epic) {
+        let counts = |task: &&TaskRun| !task.is_epic || task.state == TaskState::Failed;
+        for task in tasks.iter().filter(counts) {
             summary.total += 1;
             *match task.state {
                 TaskState::Done => &mut summary.done,

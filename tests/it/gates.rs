@@ -246,6 +246,37 @@ fn as_agent(workspace: &TestWorkspace, folder: &str, words: &str) -> Value {
 }
 
 #[test]
+fn agent_of_a_run_takes_no_criterion_away() {
+    let workspace = TestWorkspace::planned();
+    workspace.ok("update T2 --acceptance 'it holds :: false'");
+    let log = workspace.json(&["log", "--limit", "1"]);
+    let last = log["result"]["operations"][0]["number"].clone();
+    let exported = workspace.ok("export").stdout;
+    workspace.write(
+        "edited.jsonl",
+        exported
+            .replace("it holds :: false", "it holds")
+            .replace("2026-01-26", "2026-01-27"),
+    );
+    for words in [
+        "update T2 --clear acceptance",
+        &format!("undo {last}"),
+        "import edited.jsonl",
+    ] {
+        let answer = as_agent(&workspace, ".", words);
+        assert_eq!(
+            answer["error"]["code"], "E_NOT_VERIFIED",
+            "{words}: {answer}"
+        );
+    }
+    let task = workspace.json(&["show", "T2"]);
+    assert_eq!(task["result"]["task"]["acceptance"][1], "it holds :: false");
+    workspace.ok("import edited.jsonl");
+    let task = workspace.json(&["show", "T2"]);
+    assert_eq!(task["result"]["task"]["acceptance"][1], "it holds");
+}
+
+#[test]
 fn agent_of_a_run_replaces_no_gate_that_a_command_proved() {
     let workspace = TestWorkspace::planned();
     workspace.write("good", "");

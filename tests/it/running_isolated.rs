@@ -5,6 +5,7 @@ mod conflicts;
 mod locks;
 mod outputs;
 mod proof;
+mod resume;
 mod start;
 
 use std::fs::{self, File};

@@ -1107,7 +1107,7 @@ fn a_task_has_the_same_uid_in_every_copy() {
     assert_eq!(uid.as_str().map(str::len), Some(26));
     ben.ok("add 'Takes T6'");
     ana.ok("add 'Also T6' --depends T3");
-    assert!(hand_over(&ana, &ben).contains("T6 is T7 here: T6 is another task"));
+    assert!(hand_over(&ana, &ben).contains("T6 is T7 here: its id is in use here, or too large"));
     assert_eq!(field(&ben, "T3", "uid"), uid);
     assert_eq!(field(&ben, "T7", "uid"), field(&ana, "T6", "uid"));
     assert_eq!(field(&ben, "T7", "depends"), serde_json::json!(["T3"]));

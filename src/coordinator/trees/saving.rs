@@ -10,6 +10,7 @@ use walkdir::{DirEntry, WalkDir};
 use super::git::{IGNORED, STATUS, pathspec};
 use super::{Tree, Trees};
 use crate::error::{Code, Error, Result, quote};
+use crate::file::unreadable;
 use crate::workspace::OUTPUT_DIR;
 
 const REPOSITORIES_MAX: usize = 500;
@@ -226,20 +227,33 @@ impl Trees {
             is_git(entry) && folder.is_some_and(|folder| repositories.contains(folder))
         };
         let entries = WalkDir::new(&tree.top).into_iter();
-        let entries = entries.filter_entry(|entry| !is_of_one(entry)).flatten();
-        for (number, entry) in entries.filter(is_git).enumerate() {
+        let entries = entries.filter_entry(|entry| !is_of_one(entry));
+        let is_told = |entry: &walkdir::Result<DirEntry>| entry.as_ref().map_or(true, is_git);
+        for (number, entry) in entries.filter(is_told).enumerate() {
             if number >= REPOSITORIES_MAX {
                 return Err(too_many(tree));
             }
+            let place = match &entry {
+                Ok(entry) => entry.path(),
+                Err(error) => error.path().unwrap_or(&tree.top),
+            };
             // What git ignores goes with the worktree.
-            if self.is_ignored(tree, entry.path())? {
+            if self.is_ignored(tree, place)? {
                 continue;
             }
-            let place = entry.path().display();
-            let message =
-                format!("{place} is of no repository, and git commits nothing with that name");
-            let look = format!("ls -la {}", quote(&entry.path().to_string_lossy()));
-            return Err(Error::new(Code::InputInvalid, message).fix(look));
+            let place = place.to_path_buf();
+            return Err(match entry {
+                // Git commits nothing of a folder that cannot be listed, and does not fail.
+                Err(error) => unreadable(&place, error.into()),
+                Ok(_) => {
+                    let message = format!(
+                        "{} is of no repository, and git commits nothing with that name",
+                        place.display()
+                    );
+                    let look = format!("ls -la {}", quote(&place.to_string_lossy()));
+                    Error::new(Code::InputInvalid, message).fix(look)
+                }
+            });
         }
         Ok(())
     }

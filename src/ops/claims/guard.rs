@@ -5,6 +5,7 @@ use chrono::{DateTime, Utc};
 use crate::claim::Claim;
 use crate::clock::{Clock, timestamp};
 use crate::error::{Code, Error, Result};
+use crate::gate::Criterion;
 use crate::id::TaskId;
 use crate::ops::Context;
 use crate::store::Transaction;
@@ -45,6 +46,23 @@ impl Caller {
             ..Caller::unbound(context)
         }
     }
+
+    /// Refuses an agent of a run that takes away a criterion with a command: that is not for those to say who
+    /// are judged by it.
+    pub(in crate::ops) fn refuse_fewer_criteria(&self, before: &Task, after: &Task) -> Result<()> {
+        let is_lost = |line: &&String| {
+            Criterion::read(line).command.is_some() && !after.acceptance.contains(line)
+        };
+        match before.acceptance.iter().find(is_lost) {
+            Some(line) if self.run.is_some() => Err(no_removal(before.id, line)),
+            _ => Ok(()),
+        }
+    }
+}
+
+pub(in crate::ops) fn no_removal(id: TaskId, what: &str) -> Error {
+    let message = format!("an agent of a run does not take `{what}` away, which {id} has to pass");
+    Error::new(Code::NotVerified, message).fix(format!("cleo verify {id} --run-all"))
 }
 
 /// Refuses a caller whose claim was lost; one that names no epoch passes.

@@ -3,7 +3,7 @@
 mod guard;
 mod next;
 
-pub(in crate::ops) use guard::{Caller, check_clock, check_epoch, check_holder};
+pub(in crate::ops) use guard::{Caller, check_clock, check_epoch, check_holder, no_removal};
 pub(crate) use next::{claim_next, nothing_ready};
 
 use serde::Serialize;

@@ -8,7 +8,7 @@ use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep,
 use crate::error::{Code, Error, Result};
 use crate::gate::{Criterion, Gate, Gates};
 use crate::id::TaskId;
-use crate::ops::claims::{self, Caller, check_holder};
+use crate::ops::claims::{self, Caller, check_holder, no_removal};
 use crate::ops::gates::require_gates;
 use crate::ops::{Context, require};
 use crate::store::{CIRCULAR, DANGLING, Tasks, dangling};
@@ -52,12 +52,14 @@ fn change(
         if patch.status == Some(Status::Pending) {
             warnings.extend(claims::released(transaction, id, &caller)?);
         }
+        let before = task.clone();
         if caller.run.is_some() {
-            refuse_lighter(&task, &transaction.gates(id)?, &patch)?;
+            refuse_fewer_gates(id, &transaction.gates(id)?, &patch)?;
         }
         apply_status(&mut task, patch.status, &now)?;
         apply_fields(&mut task, &patch)?;
         apply_lists(&mut task, &patch, &now, &by)?;
+        caller.refuse_fewer_criteria(&before, &task)?;
         apply_edges(transaction, &mut task, &patch)?;
         task.touch(&now);
         transaction.put(&task)?;
@@ -313,19 +315,14 @@ pub(in crate::ops) fn height(tasks: &dyn Tasks, task: TaskId) -> Result<usize> {
     Ok(levels)
 }
 
-/// Refuses an agent of a run that takes away what tasks have to pass: that is not for those to say who are
-/// judged by it.
-fn refuse_lighter(task: &Task, before: &Gates, patch: &Patch) -> Result<()> {
-    let clears = |field| patch.clear.contains(&field);
-    let proofs = task.acceptance.iter().filter(|line| {
-        let is_proven = Criterion::read(line).command.is_some();
-        is_proven && clears(ListField::Acceptance) && !patch.add_acceptance.contains(line)
-    });
+/// Refuses an agent of a run that takes away gates: that is not for those to say who are judged by them.
+fn refuse_fewer_gates(id: TaskId, before: &Gates, patch: &Patch) -> Result<()> {
+    let clears = patch.clear.contains(&ListField::RequiredGates);
     let mut after = Gates::default();
     after.required.extend(&patch.require_gates);
     let cleared = before.required.iter();
     let cleared = cleared.filter(|gate| !after.required.contains(gate));
-    let cleared: Vec<Gate> = match clears(ListField::RequiredGates) {
+    let cleared: Vec<Gate> = match clears {
         true => cleared.copied().collect(),
         false => {
             after.required.extend(&before.required);
@@ -336,12 +333,8 @@ fn refuse_lighter(task: &Task, before: &Gates, patch: &Patch) -> Result<()> {
     let proven = Gate::ALL
         .into_iter()
         .filter(|gate| before.proof(*gate).is_some() && before.needs(*gate) && !after.needs(*gate));
-    let gates = cleared.into_iter().chain(proven);
-    let mut lost = proofs.cloned().chain(gates.map(|gate| gate.to_string()));
-    let Some(first) = lost.next() else {
-        return Ok(());
-    };
-    let id = task.id;
-    let message = format!("an agent of a run does not take `{first}` away, which {id} has to pass");
-    Err(Error::new(Code::NotVerified, message).fix(format!("cleo verify {id} --run-all")))
+    match cleared.into_iter().chain(proven).next() {
+        Some(gate) => Err(no_removal(id, &gate.to_string())),
+        None => Ok(()),
+    }
 }

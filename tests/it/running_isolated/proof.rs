@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{AGENT, COMMIT, alone, before_git, carried_out, git, is_clean, killed, repository};
+use super::{AGENT, COMMIT, alone, carried_out, git, is_clean, killed, repository};
 use crate::world::TestWorkspace;
 
 /// Runs tasks in worktrees with an agent that does something and then works as it should.
@@ -14,7 +14,7 @@ fn run(workspace: &TestWorkspace, tasks: &str, script: &str) -> (i32, Value) {
     carried_out(workspace, &words(workspace, tasks, script))
 }
 
-fn words(workspace: &TestWorkspace, tasks: &str, script: &str) -> Vec<String> {
+pub(super) fn words(workspace: &TestWorkspace, tasks: &str, script: &str) -> Vec<String> {
     workspace.write("../work.sh", format!("{script}\nexec sh {AGENT} works\n"));
     let script = workspace.path("../work.sh").display().to_string();
     let mut words = shlex::split(&format!("run {tasks} --isolate worktree --repair 0")).unwrap();
@@ -47,7 +47,7 @@ fn files_that_git_ignores_prove_nothing() {
 
 /// A workspace with a criterion that holds in worktrees, and in the workspace ends only once `../resumed` is
 /// there, and fails.
-fn unprovable() -> TestWorkspace {
+pub(super) fn unprovable() -> TestWorkspace {
     let workspace = repository();
     workspace.write(".gitignore", "*.out\n");
     git(&workspace, "add .gitignore");
@@ -84,7 +84,7 @@ fn is_taken_back(workspace: &TestWorkspace, expected: &str) {
 }
 
 /// Begins a run, and returns once the merge of T1 is being proven.
-fn proving(workspace: &TestWorkspace, script: &str) -> (Child, String) {
+pub(super) fn proving(workspace: &TestWorkspace, script: &str) -> (Child, String) {
     let mut run = workspace.command(&words(workspace, "T1", script));
     let run = run.stdout(Stdio::null()).stderr(Stdio::null());
     let run = run.spawn().unwrap();
@@ -93,13 +93,13 @@ fn proving(workspace: &TestWorkspace, script: &str) -> (Child, String) {
     (run, last_run(workspace))
 }
 
-fn last_run(workspace: &TestWorkspace) -> String {
+pub(super) fn last_run(workspace: &TestWorkspace) -> String {
     let listed = workspace.json(&["runs", "list"]);
     let id = listed["result"]["runs"][0]["id"].as_str().unwrap();
     id.to_string()
 }
 
-fn wait_until(is_so: impl Fn() -> bool) {
+pub(super) fn wait_until(is_so: impl Fn() -> bool) {
     while !is_so() {
         thread::sleep(Duration::from_millis(5));
     }
@@ -399,79 +399,5 @@ git add --force .cleo/cleo.db";
     assert_eq!(workspace.read(".cleo/agents/new.yaml"), "id: new\n");
     let expected = ".cleo/agents/new.yaml\n.cleo/skills/x/SKILL.md\nshared.txt\n";
     assert_eq!(git(&workspace, "ls-files"), expected);
-    is_clean(&workspace);
-}
-
-#[test]
-fn a_task_is_done_however_much_of_its_worktree_a_kill_left() {
-    let workspace = repository();
-    workspace.ok("update T1 --acceptance 'it is there :: test -e work.txt'");
-    let killing = "for place; do :; done
-rm -f \"$place/work.txt\" \"${place%/*}/removed/work.txt\"
-kill -9 $PPID
-exit 1";
-    let workspace = before_git(workspace, "*worktree\\ remove*/T1-1", killing);
-    let words = words(&workspace, "T1", "echo work >work.txt");
-    let mut run = workspace.command(&words);
-    let mut run = run
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    assert_eq!(run.wait().unwrap().code(), None);
-    let task = workspace.json(&["show", "T1"]);
-    assert_eq!(task["result"]["task"]["status"], "done", "{task}");
-    let merged = git(&workspace, "rev-parse HEAD");
-    let id = last_run(&workspace);
-    let resumed = workspace.json(&["runs", "resume", &id]);
-    assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
-    assert_eq!(git(&workspace, "rev-parse HEAD"), merged);
-    assert_eq!(workspace.read(".played/T1").lines().count(), 1);
-    assert!(!workspace.path(&format!(".cleo/runs/{id}/trees")).exists());
-    assert_eq!(git(&workspace, "branch --list 'cleo/*'"), "");
-    is_clean(&workspace);
-}
-
-#[test]
-fn work_that_passed_in_the_workspace_before_a_kill_is_not_done_again() {
-    let workspace = unprovable();
-    let check = workspace.path("../check.sh").display().to_string();
-    workspace.ok("update T1 --clear acceptance");
-    workspace.ok(&format!(
-        "update T1 --acceptance 'it is there :: test -e work.txt' --acceptance 'it holds :: sh {check}'"
-    ));
-    let (mut run, id) = proving(&workspace, "echo work >work.txt");
-    run.kill().unwrap();
-    run.wait().unwrap();
-    workspace.write("../check.sh", "exit 0");
-    workspace.write("../resumed", "");
-    let resumed = workspace.json(&["runs", "resume", &id]);
-    assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
-    assert_eq!(workspace.read("work.txt"), "work\n");
-    assert_eq!(workspace.read(".played/T1").lines().count(), 1);
-    is_clean(&workspace);
-}
-
-#[test]
-fn work_killed_while_its_worktree_was_judged_is_not_done_again() {
-    let workspace = unprovable();
-    workspace.write(
-        "../check.sh",
-        format!(
-            ": >{0}/checking\nuntil [ -e {0}/resumed ]; do sleep 0.01; done\ntest -e work.txt",
-            workspace.path("..").display()
-        ),
-    );
-    let mut run = workspace.command(&words(&workspace, "T1", "echo work >work.txt"));
-    let run = run.stdout(Stdio::null()).stderr(Stdio::null());
-    let mut run = run.spawn().unwrap();
-    wait_until(|| workspace.path("../checking").exists());
-    run.kill().unwrap();
-    run.wait().unwrap();
-    workspace.write("../resumed", "");
-    let resumed = workspace.json(&["runs", "resume", &last_run(&workspace)]);
-    assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
-    assert_eq!(workspace.read("work.txt"), "work\n");
-    assert_eq!(workspace.read(".played/T1").lines().count(), 1);
     is_clean(&workspace);
 }

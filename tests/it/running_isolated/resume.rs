@@ -1,0 +1,169 @@
+//! What a run that was killed has left of a worktree, and what its resume makes of it.
+
+use std::process::Stdio;
+
+use super::proof::{last_run, proving, unprovable, wait_until, words};
+use super::{AGENT, before_git, carried_out, git, is_clean, repository};
+use crate::world::TestWorkspace;
+
+/// Runs T1, and kills cleo while the worktree is removed and one of its files is gone.
+fn killed_in_the_removal(workspace: TestWorkspace) -> TestWorkspace {
+    let killing = "for place; do :; done
+rm -f \"$place/work.txt\" \"${place%/*}/removed-T1-1/work.txt\"
+kill -9 $PPID
+exit 1";
+    let workspace = before_git(workspace, "*worktree\\ remove*/T1-1", killing);
+    let words = words(&workspace, "T1", "echo work >work.txt");
+    let mut run = workspace.command(&words);
+    let run = run.stdout(Stdio::null()).stderr(Stdio::null());
+    assert_eq!(run.status().unwrap().code(), None);
+    workspace
+}
+
+#[test]
+fn a_task_is_done_however_much_of_its_worktree_a_kill_left() {
+    let workspace = repository();
+    workspace.ok("update T1 --acceptance 'it is there :: test -e work.txt'");
+    let workspace = killed_in_the_removal(workspace);
+    let task = workspace.json(&["show", "T1"]);
+    assert_eq!(task["result"]["task"]["status"], "done", "{task}");
+    let merged = git(&workspace, "rev-parse HEAD");
+    let id = last_run(&workspace);
+    let resumed = workspace.json(&["runs", "resume", &id]);
+    assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
+    assert_eq!(git(&workspace, "rev-parse HEAD"), merged);
+    assert_eq!(workspace.read(".played/T1").lines().count(), 1);
+    assert!(!workspace.path(&format!(".cleo/runs/{id}/trees")).exists());
+    assert_eq!(git(&workspace, "branch --list 'cleo/*'"), "");
+    is_clean(&workspace);
+}
+
+#[test]
+fn work_that_passed_in_the_workspace_before_a_kill_is_not_done_again() {
+    let workspace = unprovable();
+    let check = workspace.path("../check.sh").display().to_string();
+    workspace.ok("update T1 --clear acceptance");
+    workspace.ok(&format!(
+        "update T1 --acceptance 'it is there :: test -e work.txt' --acceptance 'it holds :: sh {check}'"
+    ));
+    let (mut run, id) = proving(&workspace, "echo work >work.txt");
+    run.kill().unwrap();
+    run.wait().unwrap();
+    workspace.write("../check.sh", "exit 0");
+    workspace.write("../resumed", "");
+    let resumed = workspace.json(&["runs", "resume", &id]);
+    assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
+    assert_eq!(workspace.read("work.txt"), "work\n");
+    assert_eq!(workspace.read(".played/T1").lines().count(), 1);
+    is_clean(&workspace);
+}
+
+#[test]
+fn work_killed_while_its_worktree_was_judged_is_not_done_again() {
+    let workspace = unprovable();
+    workspace.write(
+        "../check.sh",
+        format!(
+            ": >{0}/checking\nuntil [ -e {0}/resumed ]; do sleep 0.01; done\ntest -e work.txt",
+            workspace.path("..").display()
+        ),
+    );
+    let mut run = workspace.command(&words(&workspace, "T1", "echo work >work.txt"));
+    let run = run.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut run = run.spawn().unwrap();
+    wait_until(|| workspace.path("../checking").exists());
+    run.kill().unwrap();
+    run.wait().unwrap();
+    workspace.write("../resumed", "");
+    let resumed = workspace.json(&["runs", "resume", &last_run(&workspace)]);
+    assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
+    assert_eq!(workspace.read("work.txt"), "work\n");
+    assert_eq!(workspace.read(".played/T1").lines().count(), 1);
+    is_clean(&workspace);
+}
+
+#[test]
+fn branch_of_a_worktree_that_a_kill_removed_is_named() {
+    let workspace = repository();
+    workspace.ok("update T1 --acceptance 'it holds :: false'");
+    let workspace = killed_in_the_removal(workspace);
+    let id = last_run(&workspace);
+    let resumed = workspace.json(&["runs", "resume", &id]);
+    let branch = format!("cleo/{id}/T1-1");
+    assert!(resumed.to_string().contains(&branch), "{resumed}");
+    assert_eq!(
+        git(&workspace, &format!("show {branch}:work.txt")),
+        "work\n"
+    );
+}
+
+#[test]
+fn proof_cut_short_at_resume_opens_no_task() {
+    let workspace = repository();
+    let shared = workspace.path("..").display().to_string();
+    workspace.write("../check.sh", "exit 0");
+    workspace.ok(&format!(
+        "update T1 --acceptance 'it holds :: sh {shared}/check.sh'"
+    ));
+    let workspace = killed_in_the_removal(workspace);
+    workspace.write(
+        "../check.sh",
+        format!(": >{shared}/checking\nuntil [ -e {shared}/ended ]; do sleep 0.01; done"),
+    );
+    let id = last_run(&workspace);
+    let mut resume = workspace.command(&["runs", "resume", &id]);
+    let resume = resume.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut resume = resume.spawn().unwrap();
+    wait_until(|| workspace.path("../checking").exists());
+    workspace.ok(&format!("runs cancel {id}"));
+    resume.wait().unwrap();
+    let task = workspace.json(&["show", "T1"]);
+    assert_eq!(task["result"]["task"]["status"], "done", "{task}");
+}
+
+#[test]
+fn task_completed_by_its_agent_under_another_claim_is_judged() {
+    let workspace = repository();
+    workspace.ok("update T1 --acceptance 'it holds :: make test'");
+    workspace.write("../bin/make", "#!/bin/sh\nexit 0\n");
+    let shared = workspace.path("..").display().to_string();
+    let script = format!(
+        "[ -e {shared}/first ] && exit 0
+: >{shared}/first
+sh {AGENT} works
+chmod +x {shared}/bin/make
+cleo=\"env PATH={shared}/bin:$PATH CLEO_EPOCH=2 cleo\"
+PATH={shared}/bin:$PATH cleo verify T1 --run-all
+cleo release T1
+$cleo claim T1
+$cleo complete T1
+: >{shared}/completed
+sleep 600"
+    );
+    let words = words(&workspace, "T1", &script);
+    let mut run = workspace.command(&words);
+    let run = run.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut run = run.spawn().unwrap();
+    wait_until(|| workspace.path("../completed").exists());
+    run.kill().unwrap();
+    run.wait().unwrap();
+    let task = workspace.json(&["show", "T1"]);
+    assert_eq!(task["result"]["task"]["status"], "done", "{task}");
+    let resumed = workspace.json(&["runs", "resume", &last_run(&workspace)]);
+    assert_eq!(resumed["success"], false, "{resumed}");
+    let task = workspace.json(&["show", "T1"]);
+    assert_eq!(task["result"]["task"]["status"], "pending", "{task}");
+}
+
+#[test]
+fn worktree_that_cannot_be_set_aside_is_kept_whole() {
+    let workspace = repository();
+    let script = "mkdir -p \"$CLEO_WORKTREE/../removed-T1-1/x\" && echo work >work.txt";
+    let (exit, result) = carried_out(&workspace, &words(&workspace, "T1", script));
+    assert_eq!(exit, 0, "{result}");
+    let kept = result["tasks"][0].to_string();
+    assert!(kept.contains("trees/T1-1"), "{result}");
+    let id = last_run(&workspace);
+    let place = format!(".cleo/runs/{id}/trees/T1-1/work.txt");
+    assert_eq!(workspace.read(&place), "work\n");
+}
