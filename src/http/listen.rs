@@ -1,7 +1,9 @@
 //! Connections: taking them, bounding what they may take of the server, and letting them end.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
@@ -106,7 +108,9 @@ async fn accept(listener: TcpListener, server: &Arc<Server>) -> Result<bool> {
     let heeds_hangup = signals::heeds_hangup();
     let mut hangup = signal(SignalKind::hangup()).map_err(unheard)?;
     let router = respond::router(server);
-    let connections = Arc::new(Semaphore::new(server.options.max_connections));
+    let most = server.options.max_connections;
+    let connections = Arc::new(Semaphore::new(most));
+    let addresses = Addresses::default();
     let graceful = GracefulShutdown::new();
     loop {
         let (stream, peer, permit) = tokio::select! {
@@ -116,11 +120,15 @@ async fn accept(listener: TcpListener, server: &Arc<Server>) -> Result<bool> {
             // `nohup` has it ignored, so that a server outlives its terminal.
             _ = hangup.recv(), if heeds_hangup => break,
         };
+        // One address leaves room for others.
+        let Some(place) = addresses.take(peer, most / 2) else {
+            continue;
+        };
         let connection = graceful.watch(connection(stream, peer, &router, server.options.patience));
         tokio::spawn(async move {
             // Whoever is gone, or talks nonsense, is let go without a word.
             let _ = connection.await;
-            drop(permit);
+            drop((place, permit));
         });
     }
     // Who comes now is refused at once, and does not wait for the end.
@@ -139,6 +147,38 @@ async fn accept(listener: TcpListener, server: &Arc<Server>) -> Result<bool> {
         _ = interrupt.recv() => false,
         _ = terminate.recv() => false,
     })
+}
+
+/// How many connections each address has.
+#[derive(Clone, Default)]
+struct Addresses(Arc<Mutex<HashMap<IpAddr, usize>>>);
+
+/// A connection of an address, until it is dropped.
+struct Place(Addresses, IpAddr);
+
+impl Addresses {
+    /// Counts a connection, unless its address has `most` already.
+    fn take(&self, address: IpAddr, most: usize) -> Option<Place> {
+        let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = counts.entry(address).or_default();
+        (*count < most).then(|| {
+            *count += 1;
+            Place(self.clone(), address)
+        })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let Place(Addresses(counts), address) = self;
+        let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Entry::Occupied(mut count) = counts.entry(*address) {
+            *count.get_mut() -= 1;
+            if *count.get() == 0 {
+                count.remove();
+            }
+        }
+    }
 }
 
 async fn next(
@@ -177,4 +217,23 @@ fn connection(
         .header_read_timeout(patience)
         .max_buf_size(HEAD_MAX)
         .serve_connection(TokioIo::new(Box::pin(stream)), service)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_address_leaves_connections_to_others() {
+        let addresses = Addresses::default();
+        let [one, other] = [[127, 0, 0, 1], [127, 0, 0, 2]].map(IpAddr::from);
+        let first = addresses.take(one, 2).unwrap();
+        let second = addresses.take(one, 2).unwrap();
+        assert!(addresses.take(one, 2).is_none());
+        assert!(addresses.take(other, 2).is_some());
+        drop(first);
+        assert!(addresses.take(one, 2).is_some());
+        drop(second);
+        assert!(addresses.0.lock().unwrap().is_empty());
+    }
 }
