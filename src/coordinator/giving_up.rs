@@ -225,7 +225,7 @@ fn settled(
     {
         let trees = opened_trees(workspace, &run, &events)?;
         let _turn = trees.turn()?;
-        let kept = swept(&mut context, &trees, &board)?.into_iter();
+        let kept = swept(&mut context, &trees, &board, &events)?.into_iter();
         told.extend(kept.map(|told| (kind::TASK_KEPT, told)));
     }
     give_up(&mut run, clock.timestamp());

@@ -107,7 +107,7 @@ impl Engine<'_> {
         };
         // A kill may have cut the commands short, or come after they ran in the workspace.
         if self.lacking_in(&tree, id, epoch)?.lacks_only_proof()
-            && let Some(lacking) = self.within(&tree, |engine| engine.prove_again(id, epoch))?
+            && let Some(lacking) = self.prove_again(id, epoch, Some(&tree))?
         {
             return Ok((id, Err(lacking)));
         }
@@ -229,14 +229,17 @@ impl Engine<'_> {
         {
             return of_the_place(error);
         }
-        let lacking = self.within(tree, |engine| {
+        let lacking = self.within(Some(tree), |engine| {
             lacking(&mut engine.context, id, epoch, &mut engine.required)
         });
         lacking.or_else(of_the_place)
     }
 
-    fn within<T>(&mut self, tree: &Tree, work: impl FnOnce(&mut Self) -> T) -> T {
-        let home = std::mem::replace(&mut self.context.workspace.root, tree.root.clone());
+    fn within<T>(&mut self, tree: Option<&Tree>, work: impl FnOnce(&mut Self) -> T) -> T {
+        let home = self.context.workspace.root.clone();
+        if let Some(tree) = tree {
+            self.context.workspace.root.clone_from(&tree.root);
+        }
         let done = work(self);
         self.context.workspace.root = home;
         done
@@ -251,7 +254,7 @@ impl Engine<'_> {
         };
         let mut lacking = check(self);
         if lacking.lacks_only_proof() {
-            if let Some(lacking) = self.prove_again(id, epoch)? {
+            if let Some(lacking) = self.prove_again(id, epoch, None)? {
                 return Ok((id, Err(lacking)));
             }
             lacking = check(self);
@@ -273,8 +276,13 @@ impl Engine<'_> {
         self.trees.as_ref().map_or(Ok(()), Trees::forget_move)
     }
 
-    /// Runs all commands of a step again. Returns what kept them from being run.
-    fn prove_again(&mut self, id: TaskId, epoch: Option<u32>) -> Result<Option<Lacking>> {
+    /// Runs all commands of a step again, in a worktree or at home. Returns what kept them from being run.
+    fn prove_again(
+        &mut self,
+        id: TaskId,
+        epoch: Option<u32>,
+        tree: Option<&Tree>,
+    ) -> Result<Option<Lacking>> {
         let renewal = Renewal {
             extent: Extent::All,
             only: None,
@@ -282,8 +290,11 @@ impl Engine<'_> {
             epoch,
         };
         let is_stopped = self.watch_for_stop();
-        let renew = || gates::renew(&mut self.context, id, &renewal, &mut |_| {});
-        let Err(error) = signals::until(is_stopped, renew) else {
+        let renewed = self.within(tree, |engine| {
+            let renew = || gates::renew(&mut engine.context, id, &renewal, &mut |_| {});
+            signals::until(is_stopped, renew)
+        });
+        let Err(error) = renewed else {
             return Ok(None);
         };
         self.heed()?;

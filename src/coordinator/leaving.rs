@@ -1,11 +1,14 @@
 //! Removes the worktrees of steps that are over, and keeps those that hold more than a branch can.
 
+use std::collections::HashSet;
+
 use super::engine::Engine;
 use super::prompt;
 use super::trees::{Tree, Trees, task_of};
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::ops::Context;
+use crate::run::Event;
 use crate::run::board::Board;
 use crate::run::told::{Told, kind};
 
@@ -102,7 +105,12 @@ fn kept_on(trees: &Trees, branch: String, told: Told) -> Told {
 /// Removes the worktrees of a dead process. Reports of tasks without a holder are copied to the workspace;
 /// everything else stays on branches. Returns events about changed outputs, kept worktrees and unreported
 /// branches.
-pub(super) fn swept(context: &mut Context, trees: &Trees, board: &Board) -> Result<Vec<Told>> {
+pub(super) fn swept(
+    context: &mut Context,
+    trees: &Trees,
+    board: &Board,
+    events: &[Event],
+) -> Result<Vec<Told>> {
     let mut told = Vec::new();
     let swept = trees.sweep(&mut |tree| {
         let mut aside = Vec::new();
@@ -121,12 +129,16 @@ pub(super) fn swept(context: &mut Context, trees: &Trees, board: &Board) -> Resu
         reason: Some(prompt::told(&error)),
         ..Told::default()
     }));
-    let branches = swept.branches.into_iter();
+    let before = events.iter().filter(|event| event.kind == kind::TASK_KEPT);
+    let before = before.map(|event| Told::read(&event.detail));
     // What was told of a worktree, which is gone now, does not count.
+    let before = before.filter(|told| told.worktree.is_none());
+    let named: HashSet<String> = before.filter_map(|told| told.branch).collect();
+    let branches = swept.branches.into_iter();
+    let branches = branches.filter(|branch| !named.contains(branch));
     told.extend(branches.filter_map(|branch| {
         let task = board.task(task_of(&branch)?)?;
-        let is_told = task.branch.as_ref() == Some(&branch) && task.worktree.is_none();
-        (!is_told).then(|| kept_on(trees, branch, Told::of(task.task_id)))
+        Some(kept_on(trees, branch, Told::of(task.task_id)))
     }));
     Ok(told)
 }

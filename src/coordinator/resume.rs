@@ -80,7 +80,7 @@ pub(crate) fn resume(
         engine.tell(kind, told);
     }
     engine.keep()?;
-    engine.go_on(was, is_new)?;
+    engine.go_on(was, is_new, &events)?;
     engine.carry_out()
 }
 
@@ -229,7 +229,7 @@ pub(super) fn groups(board: &Board) -> Vec<(u32, String)> {
 
 impl Engine<'_> {
     /// Goes on from where the tasks stand. `is_new` says that the run gets new bounds.
-    fn go_on(&mut self, was: RunStatus, is_new: bool) -> Result<()> {
+    fn go_on(&mut self, was: RunStatus, is_new: bool, events: &[Event]) -> Result<()> {
         let tried: Vec<Option<Outcome>> = self.board.tasks().iter().map(tried).collect();
         let options = is_new.then(|| serde_json::to_value(&self.options).ok());
         let resumed = Told {
@@ -257,7 +257,7 @@ impl Engine<'_> {
             self.take_up(step, &task)?;
         }
         let told = match &self.trees {
-            Some(trees) => swept(&mut self.context, trees, &self.board)?,
+            Some(trees) => swept(&mut self.context, trees, &self.board, events)?,
             None => Vec::new(),
         };
         for told in told {

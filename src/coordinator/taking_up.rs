@@ -17,7 +17,7 @@ use crate::run::log::LOG_MAX;
 use crate::run::told::{Told, kind};
 use crate::run::{Event, Outcome, Spent};
 use crate::runner::agent;
-use crate::store::OperationFilter;
+use crate::store::Recorded;
 use crate::task::Status;
 
 impl Engine<'_> {
@@ -84,17 +84,14 @@ impl Engine<'_> {
         Ok(false)
     }
 
-    /// Returns whether the last operation on a task was of this run, or of an agent of it.
+    /// Returns whether this run completed a task, or an agent of it.
     fn is_completed_within(&mut self, id: TaskId) -> Result<bool> {
-        let last = OperationFilter {
-            task: Some(id),
-            limit: Some(1),
-            ..OperationFilter::default()
-        };
-        let (operations, _) = self.context.read(|tasks| tasks.operations(&last))?;
-        Ok(operations
-            .iter()
-            .any(|operation| operation.by == self.run.id))
+        let changes = self
+            .context
+            .read(|tasks| tasks.changes(0, Some(id), u32::MAX))?;
+        let is_completion = |one: &&Recorded| one.change.detail["status"]["to"] == "done";
+        let last = changes.iter().rfind(is_completion);
+        Ok(last.is_some_and(|last| last.by == self.run.id))
     }
 
     /// Completes a step in progress if its work verifies and its last message was valid. Work that was

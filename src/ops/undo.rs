@@ -186,7 +186,7 @@ impl Undo<'_> {
                 let mut task: Task = read(id, row)?;
                 task.touch(&self.caller.now);
                 self.check_row(id, &task)?;
-                self.caller.refuse_fewer_criteria(&was, &task)?;
+                self.caller.refuse_fewer_criteria(&was, &task.acceptance)?;
                 if task.status == Status::Done
                     && was.status != Status::Done
                     && needs_proof(self.transaction, &task)?
@@ -205,6 +205,9 @@ impl Undo<'_> {
                 let mut users = self.transaction.dependents(id)?;
                 users.extend(self.transaction.children(id)?);
                 users.retain(|user| !self.tasks.contains(user));
+                if let Some(task) = self.transaction.task(id)? {
+                    self.caller.refuse_removal(self.transaction, &task)?;
+                }
                 match users.is_empty() {
                     true => self.transaction.delete(id),
                     false => self.refuse_moved(&users, &format!("uses {id}")),

@@ -121,6 +121,11 @@ impl TaskRun {
         self.is_done() || failed
     }
 
+    /// Returns whether the run counts it among its work: an epic only when it failed.
+    pub(crate) fn is_counted(&self) -> bool {
+        !self.is_epic || self.state == TaskState::Failed
+    }
+
     /// Returns whether work on it was ended by somebody before it was over, which is no failure of it.
     pub(crate) fn was_cancelled(&self) -> bool {
         self.state == TaskState::Failed && self.outcome == Some(Outcome::Cancelled)
@@ -221,8 +226,7 @@ impl Summary {
 
     pub(crate) fn of_tasks(tasks: &[TaskRun]) -> Summary {
         let mut summary = Summary::default();
-        let counts = |task: &&TaskRun| !task.is_epic || task.state == TaskState::Failed;
-        for task in tasks.iter().filter(counts) {
+        for task in tasks.iter().filter(|task| task.is_counted()) {
             summary.total += 1;
             *match task.state {
                 TaskState::Done => &mut summary.done,

@@ -260,6 +260,7 @@ fn agent_of_a_run_takes_no_criterion_away() {
     );
     for words in [
         "update T2 --clear acceptance",
+        "delete T2 --force",
         &format!("undo {last}"),
         "import edited.jsonl",
     ] {

@@ -12,7 +12,7 @@ pub(in crate::cli) fn render(screen: &mut Screen, report: &Report) {
     let head = [
         "TASK", "STATE", "OUTCOME", "TRIES", "TIME", "TOKENS", "COST", "TITLE",
     ];
-    let tasks = report.tasks.iter().filter(|task| !task.is_epic);
+    let tasks = report.tasks.iter().filter(|task| task.is_counted());
     screen.table(&head, tasks.map(row).collect());
     let (run, summary) = (&report.run, report.summary);
     screen.line(Tone::Plain, "");
@@ -53,7 +53,7 @@ pub(in crate::cli) fn tasks(screen: &mut Screen, tasks: &[TaskRun]) {
     let head = [
         "TASK", "STATE", "OUTCOME", "TRIES", "TIME", "TOKENS", "COST", "TITLE",
     ];
-    let tasks = tasks.iter().filter(|task| !task.is_epic);
+    let tasks = tasks.iter().filter(|task| task.is_counted());
     screen.table(&head, tasks.map(row).collect());
 }
 

@@ -49,13 +49,34 @@ impl Caller {
 
     /// Refuses an agent of a run that takes away a criterion with a command: that is not for those to say who
     /// are judged by it.
-    pub(in crate::ops) fn refuse_fewer_criteria(&self, before: &Task, after: &Task) -> Result<()> {
-        let is_lost = |line: &&String| {
-            Criterion::read(line).command.is_some() && !after.acceptance.contains(line)
-        };
+    pub(in crate::ops) fn refuse_fewer_criteria(
+        &self,
+        before: &Task,
+        after: &[String],
+    ) -> Result<()> {
+        let is_lost =
+            |line: &&String| Criterion::read(line).command.is_some() && !after.contains(line);
         match before.acceptance.iter().find(is_lost) {
             Some(line) if self.run.is_some() => Err(no_removal(before.id, line)),
             _ => Ok(()),
+        }
+    }
+
+    /// Refuses an agent of a run that deletes a task which has to pass a command or a gate: it could come back
+    /// without.
+    pub(in crate::ops) fn refuse_removal(
+        &self,
+        transaction: &dyn Transaction,
+        task: &Task,
+    ) -> Result<()> {
+        if self.run.is_none() {
+            return Ok(());
+        }
+        let cancel = |error: Error| error.fix(format!("cleo cancel {}", task.id));
+        self.refuse_fewer_criteria(task, &[]).map_err(cancel)?;
+        match transaction.gates(task.id)?.required.first() {
+            Some(gate) => Err(cancel(no_removal(task.id, &gate.to_string()))),
+            None => Ok(()),
         }
     }
 }

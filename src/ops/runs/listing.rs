@@ -238,7 +238,7 @@ fn row_of(
 
 pub(super) fn row(run: Run, track: &Track, epics: &mut Epics<'_>, now: &str) -> RunRow {
     let tasks = ordered(track);
-    let work = || tasks.iter().filter(|task| !task.is_epic);
+    let work = || tasks.iter().filter(|task| task.is_counted());
     let has_tasks = work().next().is_some();
     let first = |text: &str| text.chars().take(INPUT_MAX).collect::<String>();
     let runners: BTreeSet<String> = work().filter_map(|task| task.runner.clone()).collect();
@@ -325,7 +325,7 @@ pub(super) fn stand(track: &Track, task: &TaskRun) -> Stand {
 
 fn counts(track: &Track) -> StepCounts {
     let mut counts = StepCounts::default();
-    for task in track.board.tasks().iter().filter(|task| !task.is_epic) {
+    for task in track.board.tasks().iter().filter(|task| task.is_counted()) {
         counts.total += 1;
         let count = match stand(track, task) {
             Stand::Waiting => &mut counts.waiting,

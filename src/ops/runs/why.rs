@@ -55,7 +55,7 @@ pub(crate) fn why(context: &mut Context, run: &str) -> Result<RunWhy> {
     let mut spawns = whys(context, &begun)?;
     let states = shown.tasks.iter().map(|task| (task.task_id, task.state));
     let states: HashMap<TaskId, TaskState> = states.collect();
-    let work = shown.tasks.iter().filter(|task| !task.is_epic);
+    let work = shown.tasks.iter().filter(|task| task.is_counted());
     let tasks = work.map(|task| {
         let spawn = spawns.remove(&task.task_id);
         let spawn = spawn.filter(|why| task.manifest_id.as_ref() == Some(&why.receipt.manifest_id));

@@ -59,7 +59,7 @@ fn change(
         apply_status(&mut task, patch.status, &now)?;
         apply_fields(&mut task, &patch)?;
         apply_lists(&mut task, &patch, &now, &by)?;
-        caller.refuse_fewer_criteria(&before, &task)?;
+        caller.refuse_fewer_criteria(&before, &task.acceptance)?;
         apply_edges(transaction, &mut task, &patch)?;
         task.touch(&now);
         transaction.put(&task)?;

@@ -37,6 +37,9 @@ pub(crate) fn delete(
         if !force {
             refuse_held(transaction, &going, cascade, &caller)?;
         }
+        for id in &going {
+            caller.refuse_removal(transaction, &salvaged(transaction, *id)?)?;
+        }
         Ok((going, released))
     };
     if dry_run {

@@ -169,7 +169,7 @@ fn write(
                 fields,
             });
         }
-        caller.refuse_fewer_criteria(&before, task)?;
+        caller.refuse_fewer_criteria(&before, &task.acceptance)?;
         if task.is_closed() && !before.is_closed() {
             // A task that is over has no holder; else it could not be taken up again.
             claims::end(tasks, task.id, caller)?;

@@ -30,9 +30,9 @@ pub(crate) struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// Returns the tasks that agents work on: all but epics.
+    /// Returns the tasks that agents work on, and epics that failed.
     fn work(&self) -> impl Iterator<Item = &'a TaskRun> {
-        self.tasks.iter().filter(|task| !task.is_epic)
+        self.tasks.iter().filter(|task| task.is_counted())
     }
 
     fn summary(&self) -> Summary {

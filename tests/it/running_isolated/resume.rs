@@ -3,7 +3,7 @@
 use std::process::Stdio;
 
 use super::proof::{last_run, proving, unprovable, wait_until, words};
-use super::{AGENT, before_git, carried_out, git, is_clean, repository};
+use super::{AGENT, before_git, carried_out, git, is_clean, killed, repository};
 use crate::world::TestWorkspace;
 
 /// Runs T1, and kills cleo while the worktree is removed and one of its files is gone.
@@ -95,6 +95,12 @@ fn branch_of_a_worktree_that_a_kill_removed_is_named() {
         git(&workspace, &format!("show {branch}:work.txt")),
         "work\n"
     );
+    workspace.json(&["runs", "resume", &id]);
+    let events = workspace.read(&format!(".cleo/runs/{id}/events.jsonl"));
+    let told = events
+        .lines()
+        .filter(|line| line.contains(&format!("\"{branch}\"")));
+    assert_eq!(told.count(), 1, "{events}");
 }
 
 #[test]
@@ -134,22 +140,21 @@ sh {AGENT} works
 chmod +x {shared}/bin/make
 cleo=\"env PATH={shared}/bin:$PATH CLEO_EPOCH=2 cleo\"
 PATH={shared}/bin:$PATH cleo verify T1 --run-all
+exec >/dev/null 2>&1
+: >{shared}/proven
+while kill -0 $PPID; do sleep 0.01; done
 cleo release T1
 $cleo claim T1
 $cleo complete T1
 : >{shared}/completed
 sleep 600"
     );
-    let words = words(&workspace, "T1", &script);
-    let mut run = workspace.command(&words);
-    let run = run.stdout(Stdio::null()).stderr(Stdio::null());
-    let mut run = run.spawn().unwrap();
+    let id = killed(&workspace, &words(&workspace, "T1", &script), "../proven");
     wait_until(|| workspace.path("../completed").exists());
-    run.kill().unwrap();
-    run.wait().unwrap();
     let task = workspace.json(&["show", "T1"]);
     assert_eq!(task["result"]["task"]["status"], "done", "{task}");
-    let resumed = workspace.json(&["runs", "resume", &last_run(&workspace)]);
+    workspace.ok("update T1 --note 'looks good'");
+    let resumed = workspace.json(&["runs", "resume", &id]);
     assert_eq!(resumed["success"], false, "{resumed}");
     let task = workspace.json(&["show", "T1"]);
     assert_eq!(task["result"]["task"]["status"], "pending", "{task}");
@@ -166,4 +171,44 @@ fn worktree_that_cannot_be_set_aside_is_kept_whole() {
     let id = last_run(&workspace);
     let place = format!(".cleo/runs/{id}/trees/T1-1/work.txt");
     assert_eq!(workspace.read(&place), "work\n");
+}
+
+#[test]
+fn task_completed_by_a_person_after_a_kill_stays_done() {
+    let workspace = repository();
+    let shared = workspace.path("..").display().to_string();
+    let script = format!("sh {AGENT} works\n: >{shared}/worked\nsleep 600");
+    let id = killed(&workspace, &words(&workspace, "T1", &script), "../worked");
+    workspace.ok("release T1 --force");
+    workspace.ok("claim T1");
+    workspace.ok("complete T1 --force");
+    // An agent of the same run that is still there.
+    let mut agent = workspace.command(&["update", "T1", "--note", "seen"]);
+    let agent = agent.env("CLEO_AGENT", &id).env("CLEO_RUN_ID", &id);
+    assert!(agent.output().unwrap().status.success());
+    workspace.json(&["runs", "resume", &id]);
+    let task = workspace.json(&["show", "T1"]);
+    assert_eq!(task["result"]["task"]["status"], "done", "{task}");
+    assert_eq!(workspace.read(".played/T1").lines().count(), 1);
+}
+
+#[test]
+fn run_is_cancelled_while_it_judges_a_worktree_at_resume() {
+    let workspace = repository();
+    let shared = workspace.path("..").display().to_string();
+    workspace.write("../check.sh", format!(": >{shared}/checking\nsleep 600"));
+    workspace.ok(&format!(
+        "update T1 --acceptance 'it holds :: sh {shared}/check.sh'"
+    ));
+    let words = words(&workspace, "T1", "echo work >work.txt");
+    let id = killed(&workspace, &words, "../checking");
+    std::fs::remove_file(workspace.path("../checking")).unwrap();
+    let mut resume = workspace.command(&["runs", "resume", &id]);
+    let resume = resume.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut resume = resume.spawn().unwrap();
+    wait_until(|| workspace.path("../checking").exists());
+    workspace.ok(&format!("runs cancel {id}"));
+    resume.wait().unwrap();
+    let run = workspace.json(&["runs", "show", &id]);
+    assert_eq!(run["result"]["run"]["status"], "cancelled", "{run}");
 }
