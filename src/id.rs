@@ -16,7 +16,7 @@ macro_rules! numbered_id {
 
         impl std::fmt::Display for $name {
             fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                write!(formatter, "{}{}", $upper, self.0)
+                formatter.write_str($crate::id::spell($upper, self.0, &mut [0; 11]))
             }
         }
 
@@ -35,7 +35,7 @@ macro_rules! numbered_id {
 
         impl serde::Serialize for $name {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
+                serializer.serialize_str($crate::id::spell($upper, self.0, &mut [0; 11]))
             }
         }
 
@@ -63,6 +63,18 @@ macro_rules! numbered_id {
     };
 }
 pub(crate) use numbered_id;
+
+/// Writes an id into `room` without the machinery of formats: long answers are full of them.
+pub(crate) fn spell(letter: char, mut number: u32, room: &mut [u8; 11]) -> &str {
+    let mut start = room.len();
+    while number > 0 || start == room.len() {
+        start -= 1;
+        room[start] = b"0123456789"[(number % 10) as usize];
+        number /= 10;
+    }
+    room[start - 1] = letter as u8;
+    std::str::from_utf8(&room[start - 1..]).unwrap_or_default()
+}
 
 numbered_id!(
     /// Id of a task, written `T1`, `T2`, …; never reused. Leading zeros do not count: `T007` is `T7`.
@@ -139,10 +151,15 @@ fn ulid(milliseconds: i64, random: [u8; 16]) -> String {
     Ulid::from_parts(milliseconds, u128::from_be_bytes(random)).to_string()
 }
 
-/// Parses a uid and returns it in its one form. The parser cuts what is over 128 bits, which is no uid.
+/// Parses a uid and returns it in its one form.
 pub(crate) fn parse_uid(text: &str) -> Option<String> {
-    let uid = Ulid::from_string(text).ok()?.to_string();
-    uid.eq_ignore_ascii_case(text).then_some(uid)
+    Some(text.to_ascii_uppercase()).filter(|uid| is_uid(uid))
+}
+
+/// Returns whether a text is a uid in its one form: 128 bits in the digits of a ULID.
+pub(crate) fn is_uid(text: &str) -> bool {
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'A'..=b'Z') && !b"ILOU".contains(&byte);
+    text.len() == 26 && text.as_bytes()[0] <= b'7' && text.bytes().all(is_digit)
 }
 
 /// Returns the SHA-256 of `bytes` as `sha256:` and 64 hexadecimal digits.
@@ -152,16 +169,12 @@ pub(crate) fn digest(bytes: impl AsRef<[u8]>) -> String {
 
 /// Writes a finished SHA-256 as `sha256:` and 64 hexadecimal digits.
 pub(crate) fn hex(hash: &[u8]) -> String {
-    const DIGITS: [char; 16] = [
-        '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f',
-    ];
-    let mut text = String::with_capacity("sha256:".len() + 2 * hash.len());
-    text.push_str("sha256:");
-    for byte in hash {
-        text.push(DIGITS[usize::from(byte >> 4)]);
-        text.push(DIGITS[usize::from(byte & 15)]);
+    let digit = |value: u8| b"0123456789abcdef"[usize::from(value)];
+    let mut text = vec![0; 2 * hash.len()];
+    for (two, byte) in text.chunks_exact_mut(2).zip(hash) {
+        two.copy_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
     }
-    text
+    format!("sha256:{}", String::from_utf8_lossy(&text))
 }
 
 /// Finds where `id` stands in a list that is sorted by id and holds each once. Ids mostly follow
@@ -204,6 +217,29 @@ mod tests {
             "TT1",
         ] {
             assert!(text.parse::<TaskId>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn task_ids_of_any_length_are_written() {
+        for (number, expected) in [(0, "T0"), (7, "T7"), (10, "T10"), (u32::MAX, "T4294967295")] {
+            assert_eq!(TaskId(number).to_string(), expected);
+            assert_eq!(serde_json::to_value(TaskId(number)).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn uids_have_one_form() {
+        let uid = Ulid::from_parts(u64::MAX >> 16, u128::MAX).to_string();
+        assert!(is_uid(&uid), "{uid}");
+        assert_eq!(parse_uid(&uid.to_ascii_lowercase()), Some(uid));
+        for text in [
+            "",
+            "8ZZZZZZZZZZZZZZZZZZZZZZZZZ",
+            "0000000000000000000000000I",
+            "0000000000000000000000000é",
+        ] {
+            assert_eq!(parse_uid(text), None, "{text}");
         }
     }
 

@@ -164,7 +164,9 @@ fn fill(parts: &Parts, bindings: &Bindings) -> Filled {
 /// and none of them means anything to its reader. The digest of a prompt is that of the outcome.
 fn visible(text: String) -> String {
     let is_hidden = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-    if !text.contains(is_hidden) {
+    // Those that are not ASCII begin with this byte.
+    let may_hide = |byte| byte == 0xc2 || byte < 0x80 && is_hidden(char::from(byte));
+    if !text.bytes().any(may_hide) {
         return text;
     }
     let mut shown = String::with_capacity(text.len() + 16);

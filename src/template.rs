@@ -101,12 +101,8 @@ pub(crate) struct Bindings(BTreeMap<&'static str, String>);
 
 impl Bindings {
     pub(crate) fn new() -> Bindings {
-        Bindings(
-            COMMANDS
-                .iter()
-                .map(|(name, value)| (*name, value.to_string()))
-                .collect(),
-        )
+        let command = |(name, value): &(&'static str, &str)| (*name, value.to_string());
+        Bindings(crate::build_map(COMMANDS.iter().map(command)))
     }
 
     pub(crate) fn fixed() -> Bindings {

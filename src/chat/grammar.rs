@@ -163,7 +163,7 @@ fn read(tool: Tool, sentence: &Sentence, captures: &Captures<'_>) -> Option<Call
     }
     let mut updates = match (place("pairs"), get("name").or(get("element"))) {
         (Some(pairs), _) => read_pairs(tool, sentence, pairs)?,
-        (None, Some(name)) => Map::from_iter([read_pair(tool, sentence, name, place("value"))?]),
+        (None, Some(name)) => crate::build_map([read_pair(tool, sentence, name, place("value"))?]),
         (None, None) => Map::new(),
     };
     match (tool, get("state"), get("kind").and_then(component_type)) {

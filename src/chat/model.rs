@@ -171,7 +171,7 @@ fn read_pairs(fields: &'static [Field], pairs: Option<Vec<Pair>>) -> Option<Valu
         (key, read.unwrap_or(value.into()))
     };
     let pairs = pairs.filter(|pairs| !pairs.is_empty())?;
-    Some(Map::from_iter(pairs.into_iter().map(read)).into())
+    Some(Value::Object(crate::build_map(pairs.into_iter().map(read))))
 }
 
 fn visible(text: &str) -> String {

@@ -225,7 +225,7 @@ impl<'a> Engine<'a> {
         let criteria = planned
             .iter()
             .map(|task| (task.task_id, task.acceptance.clone()));
-        context.surroundings.assignment.criteria = Arc::new(criteria.collect());
+        context.surroundings.assignment.criteria = Arc::new(crate::build_map(criteria));
         // Who holds the tasks of a run: nobody else has this name.
         context.surroundings.actor.clone_from(&run.id);
         context.surroundings.judges_workspace = true;

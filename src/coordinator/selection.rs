@@ -175,11 +175,9 @@ type Steps = (Vec<Step>, Vec<Option<String>>, Vec<Item>);
 fn steps(context: &mut Context, planned: &[Planned], staff: &mut Staff<'_>) -> Result<Steps> {
     let places_of_skills = context.surroundings.places(Some(&context.workspace));
     let catalogue = Catalogue::load_past_base(&places_of_skills)?;
-    let places: BTreeMap<TaskId, usize> = planned
-        .iter()
-        .enumerate()
-        .map(|(place, task)| (task.task_id, place))
-        .collect();
+    let places = planned.iter().enumerate();
+    let places = places.map(|(place, task)| (task.task_id, place));
+    let places: BTreeMap<TaskId, usize> = crate::build_map(places);
     let replacing = Item::replacing(&catalogue)?;
     context.read(|transaction| {
         let mut steps = Vec::with_capacity(planned.len());

@@ -73,7 +73,7 @@ impl<'a> Staff<'a> {
     pub(super) fn limits(&self, most: &BTreeMap<String, usize>) -> BTreeMap<usize, usize> {
         let named = self.named.iter().enumerate();
         let limits = named.filter_map(|(place, named)| Some((place, *most.get(&named.runner)?)));
-        limits.collect()
+        crate::build_map(limits)
     }
 }
 

@@ -194,7 +194,7 @@ pub(super) fn kept(events: &[Event]) -> Vec<KeptTree> {
     let told = events.iter().filter(|event| event.kind == kind::TASK_KEPT);
     let trees = told.filter_map(|event| KeptTree::of(Told::read(&event.detail)));
     let trees = trees.map(|tree| (tree.worktree.clone(), tree));
-    let last: BTreeMap<String, KeptTree> = trees.collect();
+    let last: BTreeMap<String, KeptTree> = crate::build_map(trees);
     let mut kept: Vec<KeptTree> = last
         .into_values()
         .filter(|tree| Path::new(&tree.worktree).is_dir())

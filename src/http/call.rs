@@ -61,6 +61,9 @@ impl Call {
     /// Refuses what stands in the query of an address where nothing of it is read: whoever sends it means
     /// something by it, such as that nothing is to be changed.
     pub(super) fn refuse_query(&self) -> Result<()> {
+        if self.uri.query().is_none() {
+            return Ok(());
+        }
         let given: Vec<(String, String)> = self.query()?;
         let Some((name, _)) = given.first() else {
             return Ok(());

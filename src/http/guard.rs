@@ -97,15 +97,16 @@ fn host(headers: &HeaderMap, uri: &Uri) -> Result<String> {
 }
 
 fn is_own(server: &Server, host: &str) -> bool {
-    let port = server.address.port();
-    let own = ["localhost", "127.0.0.1", "[::1]"].map(|name| format!("{name}:{port}"));
-    let address = server.address.to_string();
-    let is_named = server.options.hosts.iter().any(|name| {
-        let name = name.to_ascii_lowercase();
-        host == name || host == format!("{name}:{port}")
-    });
-    let is_plain = port == 80 && own.iter().any(|own| own.trim_end_matches(":80") == host);
-    own.iter().any(|own| own == host) || host == address || is_named || is_plain
+    let port = format!(":{}", server.address.port());
+    let name = host.strip_suffix(&port);
+    let is_plain = |own: &&str| name == Some(*own) || (port == ":80" && host == *own);
+    let is_named = |own: &String| {
+        let own = own.to_ascii_lowercase();
+        host == own || name == Some(&own)
+    };
+    ["localhost", "127.0.0.1", "[::1]"].iter().any(is_plain)
+        || server.options.hosts.iter().any(is_named)
+        || host == server.address.to_string()
 }
 
 pub(super) fn check_origin(server: &Server, host: &str, headers: &HeaderMap) -> Result<()> {

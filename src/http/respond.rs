@@ -21,7 +21,6 @@ use bytes::Bytes;
 use tokio::sync::OwnedSemaphorePermit;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::CorsLayer;
-use tower_http::set_header::SetResponseHeaderLayer;
 
 use super::answer::Answer;
 use super::assigned;
@@ -36,6 +35,7 @@ use crate::store::left_out;
 
 /// Header of an answer without rows that are damaged in the database.
 const DAMAGED_ROWS: HeaderName = HeaderName::from_static("cleo-damaged-rows");
+const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 /// Largest body of somebody who has not said who it is, in bytes: a token with room.
 const OPEN_BODY_MAX: usize = 4_096;
 
@@ -74,22 +74,34 @@ pub(super) fn router(server: &Arc<Server>) -> Router {
         Some(cors) => router.layer(cors),
         None => router,
     };
-    let safe = |name: HeaderName, value: &'static str| {
-        SetResponseHeaderLayer::if_not_present(name, HeaderValue::from_static(value))
-    };
+    router.layer(from_fn_with_state(Arc::clone(server), respond))
+}
+
+/// Answers a request, with headers that keep the answer out of the reach of others where it has no own.
+async fn respond(
+    State(server): State<Arc<Server>>,
+    Extension(peer): Extension<IpAddr>,
+    request: Request,
+    next: Next,
+) -> Response<Body> {
+    let mut response = admit(&server, peer, request, next).await;
     let policy = "default-src 'none'; frame-ancestors 'none'";
-    let resources = HeaderName::from_static("cross-origin-resource-policy");
-    router.layer((
-        safe(CONTENT_SECURITY_POLICY, policy),
-        safe(X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    for (name, value) in [
+        (CACHE_CONTROL, "no-store"),
+        (RESOURCE_POLICY, "same-origin"),
+        (X_FRAME_OPTIONS, "DENY"),
         // With none at all, a browser says of forms on our own pages, too, that they come from nowhere.
         // Others are told nothing either way.
-        safe(REFERRER_POLICY, "same-origin"),
-        safe(X_FRAME_OPTIONS, "DENY"),
-        safe(resources, "same-origin"),
-        safe(CACHE_CONTROL, "no-store"),
-        from_fn_with_state(Arc::clone(server), admit),
-    ))
+        (REFERRER_POLICY, "same-origin"),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (CONTENT_SECURITY_POLICY, policy),
+    ] {
+        let headers = response.headers_mut();
+        headers
+            .entry(name)
+            .or_insert(HeaderValue::from_static(value));
+    }
+    response
 }
 
 /// Lets pages of other origins call; `None` where there are no such origins.
@@ -119,13 +131,8 @@ fn inject_fault(headers: &axum::http::HeaderMap, place: &str) {
 }
 
 /// Lets a request pass that may have an answer, with its caller.
-async fn admit(
-    State(server): State<Arc<Server>>,
-    Extension(peer): Extension<IpAddr>,
-    mut request: Request,
-    next: Next,
-) -> Response<Body> {
-    let caller = match check(&server, peer, &request) {
+async fn admit(server: &Server, peer: IpAddr, mut request: Request, next: Next) -> Response<Body> {
+    let caller = match check(server, peer, &request) {
         Ok(caller) => caller,
         Err(error) => return refused(&error, &request).response(),
     };

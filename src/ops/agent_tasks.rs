@@ -292,8 +292,8 @@ pub(crate) fn stats(context: &mut Context, agent: Option<String>) -> Result<Stat
     };
     let tallies = context.read(|tasks| tasks.tally(&filter, &now))?;
     let mut stats = Stats {
-        by_status: STATUSES.iter().map(|word| (*word, 0)).collect(),
-        by_priority: PRIORITIES.iter().map(|word| (*word, 0)).collect(),
+        by_status: crate::build_map(STATUSES.map(|word| (word, 0))),
+        by_priority: crate::build_map(PRIORITIES.map(|word| (word, 0))),
         ..Stats::default()
     };
     for tally in tallies {

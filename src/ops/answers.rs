@@ -253,7 +253,7 @@ fn from_model(
         usage: usage(counted),
         text: reply.text,
         by: AnsweredBy::Model,
-        details: Detail::from_iter(lack.map(|lack| (INCOMPLETE.to_string(), lack.into()))),
+        details: crate::build_map(lack.map(|lack| (INCOMPLETE.to_string(), lack.into()))),
         model: Some(reply.model),
     })
 }

@@ -278,7 +278,9 @@ fn is_end(line: &str) -> bool {
 }
 
 fn inner<'a>(line: &'a str, start: &str) -> Option<&'a str> {
-    after(line, start)?.trim_end().strip_suffix(" -->")
+    // Few lines begin like a marker.
+    let marker = line.starts_with('<').then(|| after(line, start)).flatten();
+    marker?.trim_end().strip_suffix(" -->")
 }
 
 fn after<'a>(text: &'a str, start: &str) -> Option<&'a str> {

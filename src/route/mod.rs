@@ -129,7 +129,11 @@ impl Message {
 
     /// Returns the distinct words that count, in the order of the message.
     pub(crate) fn terms(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.terms.iter().map(|at| self.word(self.words[*at]))
+        (0..self.terms.len()).map(|number| self.term(number))
+    }
+
+    fn term(&self, number: usize) -> &str {
+        self.word(self.words[self.terms[number]])
     }
 
     fn word(&self, (start, end): (usize, usize)) -> &str {
@@ -143,12 +147,13 @@ fn counts(word: &str) -> bool {
 }
 
 fn distinct(text: &str, words: &[(usize, usize)]) -> Vec<usize> {
-    let word = |at: usize| &text[words[at].0..words[at].1];
-    let long = (0..words.len()).filter(|at| counts(word(*at)));
+    let word = |at: usize| &text.as_bytes()[words[at].0..words[at].1];
+    let long = (0..words.len()).filter(|at| counts(&text[words[*at].0..words[*at].1]));
     let mut kept: Vec<usize> = Vec::with_capacity(words.len().min(MANY));
     if words.len() < MANY {
         for at in long {
-            if kept.iter().all(|earlier| word(*earlier) != word(at)) {
+            let new = word(at);
+            if kept.iter().all(|earlier| word(*earlier) != new) {
                 kept.push(at);
             }
         }

@@ -7,8 +7,8 @@ use super::{Match, Message, TAG_BOOST};
 
 /// A message in the words of an index.
 pub(super) struct Reading<'i> {
-    /// For each term of the message, the numbers of the words in which it counts, ascending.
-    pub(super) terms: Vec<Vec<usize>>,
+    /// Terms of the message, each with a word of the index in which it counts; both ascending.
+    pub(super) terms: Vec<(usize, usize)>,
     /// Numbers of the terms that are words of the index, ascending.
     pub(super) words: Vec<usize>,
     /// Tags of several words that stand in the message, each once.
@@ -37,21 +37,27 @@ impl Index {
     /// (notes 1.2: no tokens, then `finalize` at once). So a tag of several short words (`go on`),
     /// which counts beside terms (1.4), is not found by them alone.
     pub(super) fn read(&self, message: &Message, by: Match) -> Reading<'_> {
-        let terms = message.terms().map(|term| match by {
-            Match::Token => self.number(term).into_iter().collect(),
-            Match::Substring => self.numbers_with(term),
-        });
-        let mut words: Vec<usize> = message
-            .terms()
-            .filter_map(|term| self.number(term))
-            .collect();
+        // An unknown word has a number that no word has.
+        let number = |word| self.number(word).unwrap_or(usize::MAX);
+        let numbers: Vec<usize> = message.words().map(number).collect();
+        let known = message.terms.iter().map(|at| numbers[*at]).enumerate();
+        let known = known.filter(|(_, number)| *number != usize::MAX);
+        let mut words: Vec<usize> = known.clone().map(|(_, number)| number).collect();
         words.sort_unstable();
+        let found = |(at, term)| {
+            self.numbers_with(term)
+                .into_iter()
+                .map(move |word| (at, word))
+        };
         Reading {
-            terms: terms.collect(),
+            terms: match by {
+                Match::Token => known.collect(),
+                Match::Substring => message.terms().enumerate().flat_map(found).collect(),
+            },
             words,
-            phrases: match message.terms().len() {
-                0 => Vec::new(),
-                _ => self.phrases_in(message),
+            phrases: match message.terms.is_empty() || self.phrases.is_empty() {
+                true => Vec::new(),
+                false => self.phrases_in(&numbers),
             },
         }
     }
@@ -61,10 +67,10 @@ impl Index {
         let mut points = vec![0; self.cards.len()];
         // A term that stands in several words of an agent counts once.
         let mut counted = vec![0; self.cards.len()];
-        for (term, words) in (1_u32..).zip(&reading.terms) {
-            for place in words.iter().flat_map(|word| &self.words[*word].holders) {
-                points[*place] += u32::from(counted[*place] != term);
-                counted[*place] = term;
+        for (term, word) in &reading.terms {
+            for place in &self.words[*word].holders {
+                points[*place] += u32::from(counted[*place] != term + 1);
+                counted[*place] = term + 1;
             }
         }
         let words = reading.words.iter().map(|word| &self.words[*word].tagged);
@@ -75,10 +81,7 @@ impl Index {
         points
     }
 
-    fn phrases_in(&self, message: &Message) -> Vec<&[usize]> {
-        // An unknown word has a number that no word has.
-        let number = |word| self.number(word).unwrap_or(usize::MAX);
-        let numbers: Vec<usize> = message.words().map(number).collect();
+    fn phrases_in(&self, numbers: &[usize]) -> Vec<&[usize]> {
         let mut found = Vec::new();
         for (at, number) in numbers.iter().enumerate() {
             let word = self.words.get(*number);

@@ -174,9 +174,11 @@ impl Index {
     ) -> Candidate<'a> {
         let card = &self.cards[one.place];
         let has = |word: &usize| card.words.binary_search(word).is_ok();
-        let terms = request.message.terms().zip(&reading.terms);
-        let terms = terms.filter(|(_, words)| words.iter().any(has));
-        let matched_terms: Vec<&str> = terms.map(|(term, _)| term).collect();
+        let terms = reading.terms.iter().filter(|(_, word)| has(word));
+        let mut terms: Vec<usize> = terms.map(|(term, _)| *term).collect();
+        terms.dedup();
+        let terms = terms.iter().map(|term| request.message.term(*term));
+        let matched_terms: Vec<&str> = terms.collect();
         let tags = card.tags.iter().filter(|tag| self.names(reading, tag));
         let matched_tags: Vec<&str> = tags.map(|tag| &**tag).collect();
         let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);

@@ -153,10 +153,11 @@ pub(crate) fn waves(tasks: &[Planned]) -> BTreeMap<TaskId, usize> {
         .map(|task| task.task_id)
         .collect();
     let depths = depths(&graph, |id| usize::from(!epics.contains(&id)));
-    depths
-        .into_iter()
-        .map(|(id, depth)| (id, depth.saturating_sub(usize::from(epics.contains(&id)))))
-        .collect()
+    let wave = |(id, depth): (TaskId, usize)| {
+        let is_epic = epics.contains(&id);
+        (id, depth.saturating_sub(usize::from(is_epic)))
+    };
+    crate::build_map(depths.into_iter().map(wave))
 }
 
 /// The event with which a run ends; nothing comes after it.

@@ -32,16 +32,18 @@ fn literal_prefix(text: &str) -> String {
         Some(at) => &text[..memrchr(b'/', &text.as_bytes()[..at]).unwrap_or(0)],
         None => text,
     };
-    let mut names: Vec<&str> = Vec::new();
+    let mut prefix = String::with_capacity(literal.len());
     for name in literal.split('/') {
         match name {
-            "" | "." => {}
+            "" | "." => continue,
             // It may lead anywhere.
             ".." => return String::new(),
-            name => names.push(name),
+            _ if !prefix.is_empty() => prefix.push('/'),
+            _ => {}
         }
+        prefix += name;
     }
-    names.join("/")
+    prefix
 }
 
 /// Returns a path and the folders above it, up to the root, which is empty.
@@ -83,10 +85,11 @@ impl Occupied {
     pub(crate) fn take(&mut self, owner: u32, patterns: Vec<Pattern>) {
         for Pattern { prefix, .. } in patterns {
             let at = self.taken.len();
-            for folder in folders(&prefix).skip(1) {
-                if !self.first_below.contains_key(folder) {
-                    self.first_below.insert(folder.to_string(), at);
-                }
+            let is_new = |folder: &&str| !self.first_below.contains_key(*folder);
+            // With a folder all above it are there.
+            let new: Vec<&str> = folders(&prefix).skip(1).take_while(is_new).collect();
+            for folder in new {
+                self.first_below.insert(folder.to_string(), at);
             }
             self.first.entry(prefix.clone()).or_insert(at);
             self.taken.push((owner, prefix));

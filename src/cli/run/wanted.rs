@@ -117,7 +117,8 @@ fn runner_jobs(settings: &Settings) -> Result<BTreeMap<String, usize>> {
             ),
         }
     };
-    parts
+    let jobs: Result<Vec<_>> = parts
         .map(|part| read(part).ok_or_else(|| wrong(part)))
-        .collect()
+        .collect();
+    jobs.map(crate::build_map)
 }

@@ -122,7 +122,7 @@ pub(super) fn digests(top: &Path, root: &Path, paths: Vec<String>) -> BTreeMap<S
     let paths: BTreeSet<String> = paths.into_iter().collect();
     let digest = |path: String| Some((held(top, &root.join(&path)).ok()??, path));
     let digests = paths.into_iter().filter_map(digest);
-    digests.map(|(digest, path)| (path, digest)).collect()
+    crate::build_map(digests.map(|(digest, path)| (path, digest)))
 }
 
 /// What a task is to make, in its own words; some of them are paths.

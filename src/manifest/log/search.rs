@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use memchr::memmem::{self, Finder};
+use memchr::{memchr_iter, memmem::Finder};
 
 use super::{Line, each_line, scan, scan_lines};
 use crate::error::Result;
@@ -82,7 +82,7 @@ fn may_be(bytes: &[u8], ids: &HashSet<String>) -> bool {
 
 /// Returns whether a line has escapes that can spell any character.
 fn has_escapes(bytes: &[u8]) -> bool {
-    memmem::find(bytes, b"\\u").is_some()
+    memchr_iter(b'\\', bytes).any(|at| bytes.get(at + 1) == Some(&b'u'))
 }
 
 /// The last entry of each task.
@@ -167,10 +167,10 @@ impl Taken {
 pub(crate) fn taken(path: &Path, date: &str) -> Result<Taken> {
     let mut taken = Taken::default();
     let [id, file] = [format!("-{date}"), format!("{date}_")];
-    let [id, file] = [&id, &file].map(|name| Finder::new(name.as_bytes()));
+    let [id, file, date] = [&id, &file, date].map(|name| Finder::new(name.as_bytes()));
     each_line(path, |number, bytes| {
         let Some(bytes) = bytes else { return };
-        if memmem::find(bytes, date.as_bytes()).is_some() {
+        if date.find(bytes).is_some() {
             taken.take(bytes, &id, &file);
         }
         if has_escapes(bytes) {

@@ -1,12 +1,15 @@
 //! The agents of a workspace, held ready to be chosen from.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use super::{Known, known_to};
 use crate::agent::Agent;
+use crate::clock::Clock;
 use crate::error::Result;
 use crate::route::{Index, Profile};
 use crate::store::agency::AgencyTransaction;
@@ -65,8 +68,15 @@ struct Held {
     of_users: HashMap<String, Arc<View>>,
 }
 
-/// Names, sizes and times of the files that agents stand in.
-type Files = Vec<(std::ffi::OsString, u64, Option<SystemTime>)>;
+/// The files that agents stand in.
+#[derive(Default)]
+struct Files {
+    /// The folder that their names were read from: device, number, and when it was changed. None where it
+    /// had just been changed: another change within the same tick of its clock would not show.
+    folder: Option<(u64, u64, i64, i64)>,
+    /// Their names, sizes and times; no time where that cannot be told.
+    all: Vec<(OsString, u64, Option<SystemTime>)>,
+}
 
 /// The agents of a workspace, read again when the store or a file of agents has changed.
 pub(crate) struct Roster {
@@ -91,11 +101,12 @@ impl Roster {
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         let revision = transaction.agents_revision()?;
         // Looked at before they are read: what changes meanwhile is seen the next time.
-        let files = files(&self.workspace);
         let current = held.take();
-        let current = current.filter(|held| held.revision == revision && held.files == files);
+        let files = files(&self.workspace, current.as_ref().map(|held| &held.files));
+        let is_same = |held: &Held| held.revision == revision && held.files.all == files.all;
+        let current = current.filter(is_same);
         let mut current = match current {
-            Some(current) => current,
+            Some(current) => Held { files, ..current },
             None => {
                 let known = known_to(transaction, &self.workspace)?;
                 Held {
@@ -129,16 +140,28 @@ impl Held {
     }
 }
 
-fn files(workspace: &Workspace) -> Files {
-    let folder = workspace.root.join(Path::new(".cleo/agents"));
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return Files::new();
+/// Looks at the files that agents stand in; the folder is read only if it is not as it was `before`.
+fn files(workspace: &Workspace, before: Option<&Files>) -> Files {
+    let place = workspace.root.join(".cleo/agents");
+    let Ok(there) = fs::metadata(&place) else {
+        return Files::default();
     };
-    let described = entries.flatten().filter_map(|entry| {
-        let data = std::fs::metadata(entry.path()).ok()?;
-        Some((entry.file_name(), data.len(), data.modified().ok()))
+    let is_old = Clock::System.now().timestamp() > there.ctime() + 1;
+    let folder = (there.dev(), there.ino(), there.ctime(), there.ctime_nsec());
+    let folder = is_old.then_some(folder);
+    let names: Vec<OsString> = match before.filter(|before| is_old && before.folder == folder) {
+        Some(before) => before.all.iter().map(|(name, ..)| name.clone()).collect(),
+        None => {
+            let entries = fs::read_dir(&place).into_iter().flatten().flatten();
+            entries.map(|entry| entry.file_name()).collect()
+        }
+    };
+    let described = names.into_iter().map(|name| {
+        let data = fs::metadata(place.join(&name));
+        let (size, time) = data.map_or((0, None), |data| (data.len(), data.modified().ok()));
+        (name, size, time)
     });
-    let mut files: Files = described.collect();
-    files.sort_unstable();
-    files
+    let mut all: Vec<_> = described.collect();
+    all.sort_unstable();
+    Files { folder, all }
 }

@@ -20,7 +20,7 @@ use crate::clock::{parse_moment, timestamp};
 use crate::error::{Code, Error, Result};
 use crate::llm::client::Client;
 use crate::llm::{Model, Request};
-use crate::run::{Detail, ID_MAX, Speaker, is_id};
+use crate::run::{ID_MAX, Speaker, is_id};
 use crate::store::agency::AgencyTransaction;
 use crate::task::rules::check_text;
 pub(crate) use seed::seed;
@@ -103,7 +103,7 @@ impl Talk<'_> {
             "settled": turn.settled, "reason": turn.reason, "sender": turn.agent,
         });
         let metadata = fields.as_object().cloned().unwrap_or_default();
-        let sender = Detail::from_iter([("sender".to_string(), Value::from(user))]);
+        let sender = crate::build_map([("sender".to_string(), Value::from(user))]);
         let both = [
             (Speaker::User, said.message, sender),
             (Speaker::Agent, turn.reply.as_str(), metadata),

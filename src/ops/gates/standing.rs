@@ -186,7 +186,7 @@ impl TaskGates {
         let criteria = self.criteria.iter().filter(|_| has_criteria);
         (self.are_used || has_criteria).then(|| Summary {
             passed: self.passed,
-            gates: gates.map(|gate| (gate, self.state(gate))).collect(),
+            gates: crate::build_map(gates.map(|gate| (gate, self.state(gate)))),
             criteria: criteria.map(|one| one.state).collect(),
         })
     }

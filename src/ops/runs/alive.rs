@@ -14,7 +14,7 @@ use crate::file::{create_anew, create_private_folder, unwritable};
 use crate::id;
 use crate::ops::Surroundings;
 use crate::run::told::kind;
-use crate::run::{Detail, Run, RunStatus, spent};
+use crate::run::{Run, RunStatus, spent};
 use crate::store::agency::{Agency, AgencyTransaction};
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
@@ -199,7 +199,7 @@ fn interrupt(transaction: &mut dyn AgencyTransaction, mut run: Run, clock: &Cloc
     run.completed_at = Some(now.clone());
     count(transaction, &mut run)?;
     transaction.put_run(&run)?;
-    let detail = Detail::from_iter([("error".to_string(), INTERRUPTED.into())]);
+    let detail = crate::build_map([("error".to_string(), INTERRUPTED.into())]);
     transaction.add_event(&run.id, &now, kind::RUN_LEFT, &detail)?;
     Ok(())
 }

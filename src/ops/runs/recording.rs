@@ -212,7 +212,7 @@ impl Notes<'_> {
             run: Some(self.run.id.clone()),
             speaker,
             content: text.to_string(),
-            metadata: Detail::from_iter([sent].into_iter().chain(step)),
+            metadata: crate::build_map([sent].into_iter().chain(step)),
             created_at: self.clock.timestamp(),
         };
         self.transaction.add_message(&message)?;

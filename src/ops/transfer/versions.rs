@@ -110,10 +110,15 @@ impl Plan {
         if !task.is_closed() {
             task.archived_at = None;
         }
-        let Some(before) = self.entries[at].before.clone() else {
+        let task = &self.entries[at].record.task;
+        let is_changed = |before: &&Task| {
+            task.status != before.status
+                || (&task.acceptance, &task.files) != (&before.acceptance, &before.files)
+        };
+        let before = self.entries[at].before.as_ref().filter(is_changed);
+        let Some(before) = before.cloned() else {
             return Ok(());
         };
-        let task = &self.entries[at].record.task;
         let claim = tasks.claim(before.id)?;
         let is_claimed = claim.is_some_and(|claim| claim.live_holder(now).is_some());
         let is_spawned = tasks.latest_spawn(before.id)?.is_some();

@@ -33,7 +33,7 @@ pub(crate) struct Counted {
 
 /// Says that nothing stands anywhere.
 pub(crate) fn states() -> BTreeMap<&'static str, usize> {
-    State::ALL.iter().map(|state| (state.word(), 0)).collect()
+    crate::build_map(State::ALL.iter().map(|state| (state.word(), 0)))
 }
 
 /// A task in the last run that had it.

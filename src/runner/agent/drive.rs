@@ -125,7 +125,8 @@ fn command(invocation: &Invocation, job: &Job) -> Result<Command> {
 fn surroundings(invocation: &Invocation, job: &Job) -> BTreeMap<OsString, OsString> {
     let names = invocation.passed.iter().chain(&job.passed);
     let given = invocation.environment.iter().chain(&job.environment);
-    let mut all: BTreeMap<_, _> = child::work_environment(names).into_iter().collect();
+    let mut all = BTreeMap::new();
+    all.extend(child::work_environment(names));
     all.extend(given.map(|(name, value)| (name.into(), value.into())));
     all
 }

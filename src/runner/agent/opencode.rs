@@ -87,9 +87,8 @@ fn permission(job: &Job) -> Option<String> {
     let allowed = tools::known_as(job, &KINDS);
     let denied = KINDS.iter().map(|(_, kind)| *kind);
     let denied = denied.filter(|kind| !allowed.contains(kind));
-    let denied: Map<String, Value> = denied
-        .map(|kind| (kind.to_string(), "deny".into()))
-        .collect();
+    let denied = denied.map(|kind| (kind.to_string(), "deny".into()));
+    let denied: Map<String, Value> = crate::build_map(denied);
     (!denied.is_empty()).then(|| Value::Object(denied).to_string())
 }
 

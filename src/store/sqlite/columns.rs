@@ -88,7 +88,7 @@ pub(super) fn read_list<T: DeserializeOwned>(
 ) -> rusqlite::Result<Vec<T>> {
     match row.get_ref(column)?.as_str()? {
         "[]" => Ok(Vec::new()),
-        _ => from_json(row, column),
+        text => parse(text, column),
     }
 }
 
@@ -96,12 +96,15 @@ pub(super) fn read_list<T: DeserializeOwned>(
 pub(super) fn read_object(row: &Row<'_>, column: usize) -> rusqlite::Result<Map<String, Value>> {
     match row.get_ref(column)?.as_str()? {
         "{}" => Ok(Map::new()),
-        _ => from_json(row, column),
+        text => parse(text, column),
     }
 }
 
 pub(super) fn from_json<T: DeserializeOwned>(row: &Row<'_>, column: usize) -> rusqlite::Result<T> {
-    let text = row.get_ref(column)?.as_str()?;
+    parse(row.get_ref(column)?.as_str()?, column)
+}
+
+fn parse<T: DeserializeOwned>(text: &str, column: usize) -> rusqlite::Result<T> {
     serde_json::from_str(text).map_err(|cause| foreign(column, cause.into()))
 }
 

@@ -220,7 +220,8 @@ fn compare(connection: &Connection, path: &Path, schema: &str) -> Result<()> {
         let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
         (name, words.join(" "))
     };
-    let right: BTreeMap<String, String> = parts(&model).at(path)?.into_iter().map(plain).collect();
+    let right: BTreeMap<String, String> =
+        crate::build_map(parts(&model).at(path)?.into_iter().map(plain));
     let found: Vec<Part> = parts(connection).at(path)?.into_iter().map(plain).collect();
     let is_right = |(name, sql): &Part| right.get(name) == Some(sql);
     let is_there = |name: &str| found.iter().any(|part| part.0 == name && is_right(part));

@@ -65,7 +65,7 @@ impl Overview for SqliteTransaction<'_> {
                 self.all(&sql, [root.0], read)
             }
         };
-        Ok(rows?.into_iter().collect())
+        Ok(crate::build_map(rows?))
     }
 
     fn tally(&self, filter: &Filter, now: &str) -> Result<Vec<TaskTally>> {

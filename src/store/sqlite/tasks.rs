@@ -332,7 +332,7 @@ impl SqliteTransaction<'_> {
 pub(super) fn read_task(row: &Row<'_>) -> rusqlite::Result<Task> {
     Ok(Task {
         id: TaskId(row.get(0)?),
-        uid: checked_id(row, 27, |uid| id::parse_uid(uid).as_deref() == Some(uid))?,
+        uid: checked_id(row, 27, id::is_uid)?,
         title: row.get(1)?,
         description: row.get(2)?,
         kind: word(row, 3)?,

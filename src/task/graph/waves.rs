@@ -333,11 +333,11 @@ pub(crate) fn longest(mut edges: Vec<Edge>) -> Chains {
 
 /// Returns the tasks that edges lead to, by id, each with the number of the edges.
 fn needed(edges: &[Edge]) -> Vec<Chain> {
-    let mut needs: Vec<Edge> = edges.iter().map(|(task, need)| (*need, *task)).collect();
+    let mut needs: Vec<u32> = edges.iter().map(|(_, need)| *need).collect();
     needs.sort_unstable();
-    let chains = needs.chunk_by(|one, next| one.0 == next.0);
-    let chain = |same: &[Edge]| Chain {
-        task: same[0].0,
+    let chains = needs.chunk_by(|one, next| one == next);
+    let chain = |same: &[u32]| Chain {
+        task: same[0],
         length: 0,
         to_come: same.len(),
     };

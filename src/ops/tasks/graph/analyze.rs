@@ -146,10 +146,8 @@ fn analysis(
 }
 
 fn by_status(graph: &TaskGraph) -> BTreeMap<&'static str, usize> {
-    let mut counts: BTreeMap<&str, usize> = Status::ALL
-        .iter()
-        .map(|status| (status.word(), 0))
-        .collect();
+    let all = Status::ALL.iter().map(|status| (status.word(), 0));
+    let mut counts: BTreeMap<&str, usize> = crate::build_map(all);
     for node in graph.nodes() {
         *counts.entry(node.status.word()).or_default() += 1;
     }
