@@ -10,7 +10,7 @@ pattern!(
 );
 pattern!(
     NO,
-    short("no|n|nope|cancel|stop|abort|never ?mind|forget it|(?:keep|leave) it|don['’]t|do not")
+    short("no|n|nope|cancel|stop|abort|never ?mind|(?:forget|keep|leave) it|don['’]t|do not")
 );
 
 /// Returns a pattern for messages whose words are all part of one of these.

@@ -27,18 +27,18 @@ updateDesign (?:{set} )?(?P<pairs>{any}{c}{to}{any})
 updateDesign (?:{set} )?{element} {option}
 updateDesign (?:{set}|use) (?:an? |the )?{option} {element}
 updateDesign {set} {element}
-searchComponent (?:{show}|what|which|how many|do i have|are there)(?: are)?(?: all| any)?(?: of)?(?: {my})?(?: {state})? (?:components|{kind})(?: do i have| are there| does{c} have)?
+searchComponent (?:{show}|what|which|how many|do i have|are there)(?: are)?(?: all| any| every)?(?: of)?(?: {my})?(?: {state})? (?:components|{kind})(?: do i have| are there| does{c} have)?
 getComponent (?:{show}|{what}(?: in| about)?) {its}(?:details of )?(?:{field} of )?{numbered}(?: {field})?
 searchComponent (?:{show}|{what}) {its}(?:{field} of )?{described}
 addSecurityGroup {verb} (?:the |a )?(?:(?:security )?group|{group}(?: (?:security )?group)?) (?:to|on) {target}
-addSecurityGroup {verb} (?:the )?(?:security )?group {group} (?:to|on) {target}
+addSecurityGroup {verb} (?:the |a )?(?:security )?group {group} (?:to|on) {target}
 addSecurityGroup {verb} {target}(?: to| in| into| under| with)? (?:the )?{group}(?: (?:security )?group)?
 removeSecurityGroup {verb} (?:the )?(?:(?:security )?group|{group}(?: (?:security )?group)?) (?:from|off) {target}
 removeSecurityGroup {verb} {target} (?:from|out of) (?:the )?{group}(?: (?:security )?group)?
 deleteComponent {verb} {target}
 addComponent (?:{verb}(?: me)?(?: an?| another| one)?|{want} (?:an?|another|one))(?: new)? (?:component|{kind})(?: component)?(?: #?(?P<id>[0-9]{1,15}))?{c}(?:,? (?P<pairs>(?:with|titled|called|named) {any}))?
 updateComponent (?:{set} )?{its}(?P<name>{field}) (?:of|on|for|in) {target}{to}(?P<value>{any})(?:,? and (?P<pairs>{its}{field}{to}{any}))?
-updateComponent (?:{set} )?{target},? {its}(?P<pairs>{field}{to}{any})
+updateComponent (?:{set} )?{target}[:,]? {its}(?P<pairs>{field}{to}{any})
 updateComponent (?:(?:for|on|in) )?{target}[:,]? {set} {its}(?P<pairs>{field}{to}{any})
 updateComponent (?:give|let) {target}(?: have)? {its}(?P<pairs>{field} {any})
 updateComponent {target} should have {its}(?P<pairs>{field} {any})
@@ -57,7 +57,7 @@ const PARTS: &str = r"
 target (?:{numbered}|{described})
 numbered (?:(?:{my}\s+)?(?:component|(?P<typed>{types}))(?:[\s_-]?id)?(?:\s+number|\s+no\.?|\s+with\s+id|\s+is)?(?:\s*[:=#_]\s*|-|\s+#?)(?P<id>[0-9]{1,15})|#?(?P<bare>[0-9]{3,15}))(?:'s)?{c}
 described (?:an?\s+|{my}\s+(?:(?P<label>{any})\s+)??)?(?:component|{kind})(?:\s+component)?(?:(?:\s+with(?:\s+the|\s+an?)?\s+(?P<by>{field})|\s+(?:called|named|titled))\s+(?P<what>{any}))?(?:'s)?{c}
-element (?:{my}\s+)?(?P<element>{any})
+element (?:{my}\s+)?(?:current\s+)?(?P<element>{any})
 option (?P<value>{options})
 group (?P<group>{any})
 kind (?P<kind>{types})
@@ -152,7 +152,7 @@ pub(super) fn understand(sentence: &Sentence) -> Option<Heard> {
     if client.is_none() && !sentence.clients.is_empty() {
         return None;
     }
-    if contains_word("|i am|i'm|switch to|use|no", rest)
+    if contains_word("|i am|i'm|it is|it's|this is|switch to|use|no", rest)
         && let Some(client) = client
     {
         return Some(Heard::Client(client));

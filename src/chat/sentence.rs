@@ -24,13 +24,13 @@ pub(super) const BARE: char = '\u{3}';
 const LOOSE: &str = "and|then|or|but|also|plus|unless|except|if|instead|because|when|while|until|before|after|\
     without|once|otherwise|not|no|nor|only|till|although|though|with|please|thanks?|twice|components?|clients?|\
     wait|sorry|actually|rather|oops|mean|meant|than|below|above|under|over|behind|beside|between|near|next|\
-    nothing|something|anything|everything|whatever|none|empty|blank|default|same|move|replace|copy|keep|hide|\
+    nothing|something|anything|everything|whatever|none|empty|blank|default|original|previous|random|same|move|replace|copy|keep|hide|\
     groups?|(?:un)?(?:blur(?:red)?|secured?|scheduled?)|colou?rs?|bold|italics?|uppercase|lowercase";
 
 // The same in small letters behind its first word: "Hello in bold", "Hello tomorrow", "Hello making it bold".
 pattern!(
     LATER,
-    r"\s(?:(?:in|on|at|to|of|for|from|by|as|into)\s|(?:now|today|tomorrow|tonight|later|soon|again|too|just|first|last|everywhere|[a-z]+(?:ing|ly))\b)"
+    r"\s(?:(?:in|on|at|to|of|for|from|by|as|into|onto|off|within|against|via|per|towards?|alongside|opposite|atop|versus|like|across|along|around|through|during|since|despite)\s|(?:now|today|tomorrow|tonight|later|soon|again|too|just|first|last|top|bottom|left|right|inside|beneath|underneath|everywhere|always|maybe|perhaps|asap|ok|okay|yes|undo|stop|cancel|forget|both|similar|[a-z]+er|\d{3}|\d{5,}|[03-9]\d{3})\b)|(?:^|\s)[a-z]+(?:ing|ly|ed)\b"
 );
 
 // A double quote up to the next one; a single one only around words.
@@ -58,13 +58,9 @@ pattern!(
     )
 );
 
-// The only form of an unquoted text: up to two words, or three without a number, and one mark at the end.
-pattern!(
-    WORDS,
-    format!("^(?:{WORD}(?::? {WORD})?|{ALPHA}(?: {ALPHA}){{2}})[.!]?$")
-);
+// The only form of an unquoted text: up to three words, and one mark at the end.
+pattern!(WORDS, format!("^{WORD}(?::? {WORD}){{0,2}}[.!]?$"));
 const WORD: &str = r"[\w--_]+(?:['’&:-][\w--_]+)*";
-const ALPHA: &str = r"[\w--[_\d]]+(?:['’&-][\w--[_\d]]+)*";
 
 // What follows a text that may be a part of it: "Fans of client 7", "Come in, please".
 pattern!(OPEN, r"^[\s,]*(?:\x03|please|thank)");
@@ -133,24 +129,29 @@ impl Sentence {
         is_quoted.then_some(inner.as_str())
     }
 
-    /// Reads a value. Without quotes a text is up to three words, with a capital if they are several, none of
-    /// which may speak about it, begin another request or be the name of a field.
+    /// Reads a value. Without quotes a text is up to three words, with a capital in front or on each if they are
+    /// several, none of which may speak about it, begin another request or be the name of a field.
     pub(super) fn value(&self, place: Range<usize>, kind: Kind) -> Option<String> {
         let end = place.start + self.plain.get(place.clone())?.trim_end().len();
         let place = place.start..end;
         if let Some(quoted) = self.quoted(place.clone()) {
             return Some(quoted.to_string());
         }
-        let before = &self.plain[..place.start];
         let (plain, text) = (&self.plain[place.clone()], &self.text[place]);
         let fits =
             |one: &Option<Regex>, text: &str| one.as_ref().is_some_and(|it| it.is_match(text));
         let is_text = || {
             let is_more = fits(&LATER, text) || fits(&OPEN, &self.plain[end..]);
             // "Hello there", but not "the same" or "to be longer".
-            let is_one = !text.contains(' ') && !before.ends_with(" be ");
+            let is_one = !text.contains(' ') && !self.plain[..end - plain.len()].ends_with(" be ");
             let is_named = is_one || !text.starts_with(char::is_lowercase);
-            is_named && !is_more && !fits(&RESERVED, plain) && fits(&WORDS, plain)
+            // "Our story" and "Our Story", but not "Save beneath Login".
+            let mut small = text
+                .split(' ')
+                .skip(1)
+                .map(|word| word.starts_with(char::is_lowercase));
+            let is_even = small.next().is_none_or(|first| small.all(|it| it == first));
+            is_named && is_even && !is_more && !fits(&RESERVED, plain) && fits(&WORDS, plain)
         };
         let is_sure = match kind {
             Kind::Text | Kind::Name => is_text(),

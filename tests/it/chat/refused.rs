@@ -18,6 +18,9 @@ update component 101 title to Welcome for client 6 and notify Bob
 add a card with title News below Home
 set the title of component 101 to Hello no wait Welcome
 set the title of component 101 to Hello making it bold
+set the title of component 101 to Hello maybe
+set the title of component 101 to Hello 102
+add a button with caption Save beneath Login
 delete from component 103";
 
 #[test]
