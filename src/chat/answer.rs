@@ -1,6 +1,6 @@
 //! What a message is in its conversation: an answer to what waits, a request, or neither.
 
-use super::grammar::understand;
+use super::grammar::{type_names, understand};
 use super::record::{canonical, is_id};
 use super::{Call, Chat, Choosable, Pending, PendingKind, Sentence};
 
@@ -10,7 +10,7 @@ pattern!(
 );
 pattern!(
     NO,
-    short("no|n|nope|cancel|stop|abort|never ?mind|forget it|keep it|don['’]t|do not")
+    short("no|n|nope|cancel|stop|abort|never ?mind|(?:forget|keep|leave) it|don['’]t|do not")
 );
 
 /// Returns a pattern for messages whose words are all part of one of these.
@@ -45,8 +45,7 @@ pub(crate) fn hear(chat: &Chat, message: &str, now: &str) -> Heard {
     if let Some(heard) = pending.and_then(|pending| answer(pending, short, message)) {
         return heard;
     }
-    let question = chat.question.as_ref();
-    let question = question.filter(|it| now < it.expires.as_str());
+    let question = (chat.question.as_ref()).filter(|it| now < it.expires.as_str());
     let text = message.trim();
     let heard = match question {
         Some(_) if is_id(text) => Some(Heard::Client(canonical(text))),
@@ -82,30 +81,33 @@ fn answer(pending: &Pending, short: Option<bool>, message: &str) -> Option<Heard
     })
 }
 
+// "the second one", "component 102", "the one called About", "#2 please".
+pattern!(
+    CHOICE,
+    format!(
+        r#"(?i)^\s*(?:the\s+)?(?:one\s+)?(?:(?:called|named|titled|with(?:\s+the)?\s+(?:title|caption))\s+|(?P<id>component\s*|id\s+)|number\s+|option\s+)?[#"'“]*(?P<what>.+?)["'”]*(?:\s+(?:one|component|{}))?(?:,?\s+please)?[\s.!]*$"#,
+        type_names()
+    )
+);
+
 /// Reads a choice by place, id or unique title: the component, or none where the number is none of the list.
 fn choose(message: &str, options: &[Choosable]) -> Option<Option<String>> {
-    if let Some((number, is_id_only)) = number(message) {
-        let place = number.parse::<usize>().ok().filter(|_| !is_id_only);
-        let by_place = place.and_then(|place| options.get(place.checked_sub(1)?));
-        let id = is_id(number).then(|| canonical(number));
-        let by_id = || options.iter().find(|one| Some(&one.id) == id.as_ref());
+    let choice = CHOICE.as_ref()?.captures(message)?;
+    let what = choice["what"].to_lowercase();
+    let ordinals = "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth";
+    let ordinal = ordinals.split('|').position(|it| it == what);
+    let is_number = what.parse::<f64>().is_ok() && !what.contains(char::is_alphabetic);
+    if is_number || ordinal.is_some() {
+        let place = ordinal.or_else(|| usize::checked_sub(what.parse().ok()?, 1));
+        let place = place.filter(|_| choice.name("id").is_none());
+        let by_place = place.and_then(|place| options.get(place));
+        let by_id = || options.iter().find(|one| one.id == canonical(&what));
         return Some(by_place.or_else(by_id).map(|one| one.id.clone()));
     }
-    let title = message.trim().trim_matches(['"', '\'', '“', '”', '.']);
-    let title = title.to_lowercase();
-    let is_it = |one: &&Choosable| one.title.to_lowercase() == title;
+    let whole = message.trim().trim_matches(['"', '\'', '“', '”', '.']);
+    let titles = [whole.to_lowercase(), what];
+    let is_it = |it: &&Choosable| !it.title.is_empty() && titles.contains(&it.title.to_lowercase());
     let mut fitting = options.iter().filter(is_it);
-    let one = fitting.next().filter(|_| !title.is_empty())?;
+    let one = fitting.next()?;
     fitting.next().is_none().then(|| Some(one.id.clone()))
-}
-
-/// Returns the number that a message such as `component 102` or `#2` is, and whether that can only be an id.
-fn number(message: &str) -> Option<(&str, bool)> {
-    let text = message.trim().trim_end_matches(['.', '!']);
-    let (word, number) = text.split_at_checked("component".len()).unwrap_or_default();
-    let is_id_only = word.eq_ignore_ascii_case("component");
-    let number = if is_id_only { number } else { text };
-    let number = number.trim_start_matches([' ', '#']);
-    let is_number = number.parse::<f64>().is_ok() && !number.contains(char::is_alphabetic);
-    is_number.then_some((number, is_id_only))
 }

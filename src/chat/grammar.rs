@@ -10,79 +10,103 @@ use serde_json::{Map, Value};
 use super::answer::Heard;
 use super::record::canonical;
 use super::sentence::{BARE, CLIENT, Sentence};
-use super::value::Kind;
+use super::value::{COLORS, Kind};
 use super::vocabulary::{
-    COMPONENT, Field, STATES, TYPES, component_type, contains_word, elements, find_field, state,
+    COMPONENT, Field, STATES, TYPES, component_type, contains_word, elements, find_field, offered,
+    state,
 };
 use super::{Call, Tool};
 
 /// The forms in their order, each behind its tool; `{name}` is one of [`PARTS`], a blank any space.
 const FORMS: &str = r"
-getClientDesign (?:{show}(?: me)? )?(?:{my} )?(?:current )?designs?(?: configuration| analysis| evaluation| recommendations?)?
-getClientDesign how would (?:it|my design|the design) look|what does (?:my|the) design look like|(?:what is|show me) the visual impact
-getClientDesign (?:{show}(?: me)?|what is|what's) {element}
-updateDesign {set} (?P<pairs>{any}{c}{to}{any})
+getClientDesign (?:{show} )?(?:{my} )?(?:current )?(?:designs?|page)(?: configuration| analysis| evaluation| recommendations?)?
+getClientDesign how would (?:it|{my} design) look|what does {my} (?:design|page){c} look like(?: right now| now)?|(?:what is|show me) the visual impact
+getQAForClient (?:{show} )?(?:{my} )?(?:onboarding )?(?:questions|answers|questions and answers)|what did (?:i|{my}) (?:answer|choose)(?: in the onboarding)?
+getClientDesign (?:{show}|{what}|which) {element}(?: do i (?:have|use)| does{c} (?:have|use))?
+updateDesign (?:{set} )?(?P<pairs>{any}{c}{to}{any})
+updateDesign (?:{set} )?{element} {option}
+updateDesign (?:{set}|use) (?:an? |the )?{option} {element}
 updateDesign {set} {element}
-searchComponent (?:{show}(?: me)?|what|which)(?: are)?(?: all)?(?: of)?(?: {my})?(?: {state})? (?:components|{kind})(?: do i have| are there| does{c} have)?
-getComponent {show}(?: me)? (?:the )?(?:{field} of )?{numbered}(?: {field})?
-getComponent (?:what is|what's) (?:the )?{field} of {numbered}
-searchComponent {show}(?: me)? (?:{field} of )?{described}
-addSecurityGroup (?:add|assign|attach|grant) (?:the |a )?(?:{group} )??(?:security )?group (?:to|on) {target}
-addSecurityGroup (?:add|assign|attach|grant) (?:the )?(?:security )?group {group} (?:to|on) {target}
-addSecurityGroup secure {target} with (?:the )?{group} (?:security )?group
-removeSecurityGroup (?:remove|detach|revoke|delete) (?:the )?(?:{group} )??(?:security )?group from {target}
-deleteComponent (?:delete|remove|erase|drop|discard|get rid of) {target}
-updateComponent {set} (?:the |its )?(?P<name>{field}) (?:of|on|for|in) {target}(?:{to}(?P<value>{any}))?
-updateComponent {set} {target},? (?:the |its )?(?P<pairs>{field}{to}{any})
+searchComponent (?:{show}|what|which|how many|do i have|are there)(?: are)?(?: all| any| every)?(?: of)?(?: {my})?(?: {state})? (?:components|{kind})(?: do i have| are there| does{c} have)?
+getComponent (?:{show}|{what}(?: in| about)?) {its}(?:details of )?(?:{field} of )?{numbered}(?: {field})?
+searchComponent (?:{show}|{what}) {its}(?:{field} of )?{described}
+addSecurityGroup {verb} (?:the |a )?(?:(?:security )?group|{group}(?: (?:security )?group)?) (?:to|on) {target}
+addSecurityGroup {verb} (?:the |a )?(?:security )?group {group} (?:to|on) {target}
+addSecurityGroup {verb} {target}(?: to| in| into| under| with)? (?:the )?{group}(?: (?:security )?group)?
+removeSecurityGroup {verb} (?:the )?(?:(?:security )?group|{group}(?: (?:security )?group)?) (?:from|off) {target}
+removeSecurityGroup {verb} {target} (?:from|out of) (?:the )?{group}(?: (?:security )?group)?
+deleteComponent {verb} {target}
+addComponent (?:{verb}(?: me)?(?: an?| another| one)?|{want} (?:an?|another|one))(?: new)? (?:component|{kind})(?: component)?(?: #?(?P<id>[0-9]{1,15}))?{c}(?:,? (?P<pairs>(?:with|titled|called|named) {any}))?
+updateComponent (?:{set} )?{its}(?P<name>{field}) (?:of|on|for|in) {target}{to}(?P<value>{any})(?:,? and (?P<pairs>{its}{field}{to}{any}))?
+updateComponent (?:{set} )?{target}[:,]? {its}(?P<pairs>{field}{to}{any})
+updateComponent (?:(?:for|on|in) )?{target}[:,]? {set} {its}(?P<pairs>{field}{to}{any})
+updateComponent (?:give|let) {target}(?: have)? {its}(?P<pairs>{field} {any})
+updateComponent {target} should have {its}(?P<pairs>{field} {any})
+updateComponent make {its}(?P<name>{field}) of {numbered} (?P<value>{any})
+updateComponent replace {its}(?P<name>{field}) of {target} (?:with|by) (?P<value>{any})
 updateComponent move {numbered} to (?P<name>position) (?P<value>[0-9]{1,9})
+updateComponent {set} {its}(?P<name>{field}) (?:of|on|for|in) {target}
 updateComponent {set} {target} (?P<name>{field})
-updateComponent {set} {target}(?:{to}{any})?
-updateComponent (?:make|mark|set) {target}(?: as)? {state}
+updateComponent {target} should be {state}
+updateComponent (?:mark|{set}) {target}(?: as| to| to be)? {state}
 updateComponent {state} {target}
-addComponent (?:add|create|insert)(?: me)? (?:an? |another |one )?(?:new )?(?:component|{kind})(?: component)?(?: #?(?P<id>[0-9]{1,15}))?{c}(?:,? (?P<pairs>(?:with|titled|called|named) {any}))?";
+updateComponent {set} {target}(?:{to}{any})?";
 
 /// The parts of forms, those that hold others first.
 const PARTS: &str = r"
 target (?:{numbered}|{described})
-numbered (?:{my}\s+)?(?:component|(?P<typed>{types}))(?:[\s_-]?id)?(?:\s+number|\s+with\s+id|\s+is)?(?:\s*[:=#_]\s*|-|\s+#?)(?P<id>[0-9]{1,15})(?:'s)?{c}
+numbered (?:(?:{my}\s+)?(?:component|(?P<typed>{types}))(?:[\s_-]?id)?(?:\s+number|\s+no\.?|\s+with\s+id|\s+is)?(?:\s*[:=#_]\s*|-|\s+#?)(?P<id>[0-9]{1,15})|#?(?P<bare>[0-9]{3,15}))(?:'s)?{c}
 described (?:an?\s+|{my}\s+(?:(?P<label>{any})\s+)??)?(?:component|{kind})(?:\s+component)?(?:(?:\s+with(?:\s+the|\s+an?)?\s+(?P<by>{field})|\s+(?:called|named|titled))\s+(?P<what>{any}))?(?:'s)?{c}
-element (?:{my}\s+)?(?P<element>{any})
+element (?:{my}\s+)?(?:current\s+)?(?P<element>{any})
+option (?P<value>{options})
 group (?P<group>{any})
 kind (?P<kind>{types})
 state (?P<state>(?:un)?(?:{states}))
-my (?:my|the|our|this)
-show (?:show|list|get|view|display|find|fetch|see)
-set (?:set|change|update|edit|modify|rename|adjust|make)
+its (?:(?:the|its|an?)\s+)?
+my (?:my|the|our|this|[\x02\x03]+)
+what (?:(?:what|where)\s+is|what's)
+show (?:(?:{verb})(?:\s+me)?|(?:can|could|may)\s+(?:i|we)\s+(?:see|get|have))
+set (?:{verb}|{want})
+want (?:(?:i|we)\s+(?:want|need|would\s+like)|(?:i|we)'d\s+like)
 any (?:\x01+|[^\x02\x03]+?)
 c (?:\s*[\x02\x03]+)?";
 
-const TO: &str = r"(?:\s+(?:to be|to|into|as)\s+|\s*[=:]\s*)";
+const TO: &str = r"(?:\s+(?:to be|should be|to|into|as)\s+|\s*[=:]\s*)";
+const POLITE: &str = r"[\s,]+(?:please|thanks|thank you)\b";
 
 static READERS: LazyLock<Vec<(Tool, Regex)>> = LazyLock::new(|| {
     let states: Vec<&str> = STATES.iter().map(|(words, _)| *words).collect();
+    let options = offered().filter_map(|field| match field.kind {
+        Kind::Options(options) => Some(options.join("|").replace('-', r"[\s-]")),
+        _ => None,
+    });
+    let options = options.chain([format!("#[0-9a-f]+|{COLORS}")]);
     let words = [
         ("types", type_names()),
         ("states", states.join("|")),
+        ("options", options.collect::<Vec<_>>().join("|")),
         ("field", names(COMPONENT)),
         ("to", TO.to_string()),
     ];
-    let words = words.iter().map(|(name, words)| (*name, words.as_str()));
     let parts = PARTS.lines().filter_map(|line| line.split_once(' '));
-    let parts: Vec<(&str, &str)> = parts.chain(words).collect();
+    let parts = parts.map(|(name, part)| (name, part.to_string()));
+    let parts: Vec<(&str, String)> = parts.chain(words).collect();
     let forms = FORMS.lines().filter_map(|line| {
         let (name, form) = line.split_once(' ')?;
         let tool = serde_json::from_value::<Tool>(name.into()).ok()?;
         let has_value = form.trim_end_matches([')', '?']).ends_with("{any}");
         // A mark at the end belongs to the value, if there is one.
         let end = match (has_value, tool.can_write()) {
-            (true, _) => r"(?:\s*[\x02\x03]+[\s.!]*)?",
-            (false, true) => r"[\s.!]*[\x02\x03]*[\s.!]*",
-            (false, false) => r"[\s.!?]*[\x02\x03]*[\s.!?]*",
+            (true, _) => format!(r"(?:(?:{POLITE}|\s*[\x02\x03]+)+[\s.!]*)?"),
+            (false, true) => format!(r"(?:{POLITE}|[\s.!\x02\x03])*"),
+            (false, false) => format!(r"(?:{POLITE}|[\s.!?\x02\x03])*"),
         };
         let mut form = form.replace(' ', r"\s+");
         for (name, part) in &parts {
             form = form.replace(&format!("{{{name}}}"), part);
         }
+        let verbs = format!("(?:{})", Tool::VERBS[tool as usize].replace(' ', r"\s+"));
+        let form = form.replace("{verb}", &verbs).replace('\'', "['’]");
         Some((tool, Regex::new(&format!("^(?:{form}){end}$")).ok()?))
     });
     forms.collect()
@@ -91,12 +115,10 @@ static READERS: LazyLock<Vec<(Tool, Regex)>> = LazyLock::new(|| {
 // A field and its value: "the caption to B".
 pattern!(
     CHANGED,
-    format!(
-        r"^(?:(?:the|its|my)\s+)?(?P<name>[^\x01-\x03]+?)(?:\s*[\x02\x03]+)?{TO}(?P<value>.+)$"
-    )
+    format!(r"^(?:(?:the|its|my)\s+)?(?P<name>[^\x01-\x03]+?)[\s\x02\x03]*{TO}(?P<value>.+)$")
 );
 
-// A field of something new and its value: "with title Hello".
+// A field of a component and its value: "with title Hello", "the caption to B".
 pattern!(
     DESCRIBED,
     format!(
@@ -130,15 +152,17 @@ pub(super) fn understand(sentence: &Sentence) -> Option<Heard> {
     if client.is_none() && !sentence.clients.is_empty() {
         return None;
     }
-    if contains_word("|i am|i'm|it is|it's|this is|switch to|use|no, i am", rest)
+    if contains_word("|i am|i'm|it is|it's|this is|switch to|use|no", rest)
         && let Some(client) = client
     {
         return Some(Heard::Client(client));
     }
-    let mut calls = READERS
-        .iter()
-        .filter_map(|(tool, form)| read(*tool, sentence, &form.captures(&sentence.plain)?));
-    let mut call = calls.next()?;
+    let plain = &sentence.plain;
+    let read = |(tool, form): &(Tool, Regex)| read(*tool, sentence, &form.captures(plain)?);
+    let mut calls: Vec<Call> = READERS.iter().filter_map(read).collect();
+    // What is said whole comes before what has to be asked for.
+    calls.sort_by_key(|call| call.missing().is_some());
+    let mut call = calls.into_iter().next()?;
     if let Some(client) = client {
         call.set("clientId", client);
     }
@@ -152,40 +176,42 @@ fn read(tool: Tool, sentence: &Sentence, captures: &Captures<'_>) -> Option<Call
     let mut call = Call::new(tool);
     match tool {
         Tool::GetClientDesign => {
-            let is_one = get("element").is_none_or(|name| elements(name).len() == 1);
-            return is_one.then_some(call);
+            let is_part = get("element").is_none_or(|name| !elements(name).is_empty());
+            return is_part.then_some(call);
         }
+        Tool::GetQa => return Some(call),
         Tool::UpdateDesign | Tool::AddComponent => {}
         _ => set_target(&mut call, sentence, captures)?,
     }
     if let Some(group) = place("group") {
+        // Without that word only a component with its number is sure to be meant.
+        (call.has("componentId") || sentence.plain.contains("group")).then_some(())?;
         call.set("security_group_title", sentence.value(group, Kind::Text)?);
     }
-    let mut updates = match (place("pairs"), get("name").or(get("element"))) {
-        (Some(pairs), _) => read_pairs(tool, sentence, pairs)?,
-        (None, Some(name)) => crate::build_map([read_pair(tool, sentence, name, place("value"))?]),
-        (None, None) => Map::new(),
+    let mut updates = match place("pairs") {
+        Some(pairs) => read_pairs(tool, sentence, pairs)?,
+        None => Vec::new(),
     };
-    match (tool, get("state"), get("kind").and_then(component_type)) {
-        (Tool::UpdateComponent, Some(word), _) => {
-            let (key, value) = state(word)?;
-            updates.insert(key.to_string(), value.into());
-        }
-        (Tool::AddComponent, _, kind) => {
-            if let Some(id) = get("id") {
-                call.set("componentId", canonical(id));
-            }
-            if let Some(kind) = kind {
-                let other = updates.insert("component_type".to_string(), kind.into());
-                other.is_none().then_some(())?;
-            }
-        }
-        _ => {}
+    if let Some(name) = get("name").or(get("element")) {
+        updates.push(read_pair(tool, sentence, name, place("value"))?);
     }
+    if let (Tool::UpdateComponent, Some(word)) = (tool, get("state")) {
+        let (key, value) = state(word)?;
+        updates.push((key.to_string(), value.into()));
+    }
+    if tool == Tool::AddComponent {
+        let kind = get("kind").and_then(component_type);
+        updates.extend(kind.map(|kind| ("component_type".to_string(), kind.into())));
+        let id = get("id").map(|id| ("componentId".to_string(), canonical(id).into()));
+        call.args.extend(id);
+    }
+    let number = updates.len();
+    let updates = Map::from_iter(updates);
+    let is_once = updates.len() == number;
     if tool.takes(tool.updates()) {
         call.set(tool.updates(), updates);
     }
-    Some(call)
+    is_once.then_some(call)
 }
 
 /// Sets the component that is named by its number, or what describes those that are meant.
@@ -193,31 +219,23 @@ fn set_target(call: &mut Call, sentence: &Sentence, captures: &Captures<'_>) -> 
     let get = |name| captures.name(name).map(|found| found.as_str());
     let kind = get("kind").or(get("typed")).and_then(component_type);
     let mut criteria = Map::new();
-    if let Some(id) = get("id").map(canonical) {
+    if let Some(id) = get("id").or(get("bare")).map(canonical) {
         if kind.is_none() {
             call.set("componentId", id);
             return Some(());
         }
         criteria.insert("componentId".to_string(), id.into());
     }
-    if let Some(kind) = kind {
-        criteria.insert("component_type".to_string(), kind.into());
-    }
+    criteria.extend(kind.map(|kind| ("component_type".to_string(), kind.into())));
     if let (Tool::SearchComponent, Some(word)) = (call.tool, get("state")) {
         let (key, value) = state(word)?;
         criteria.insert(key.to_string(), value.into());
     }
     let by = get("by").and_then(|by| find_field(COMPONENT, by));
     let by = by.map_or("called", |field| field.key);
-    for (key, name) in [("called", "label"), (by, "what")] {
-        let Some(what) = captures.name(name) else {
-            continue;
-        };
-        // Where the description ends has to be certain.
-        let tos = || sentence.plain[what.start()..].matches(" to ").count();
-        if sentence.quoted(what.range()).is_none() && tos() > 1 {
-            return None;
-        }
+    let texts = [("called", "label"), (by, "what")];
+    let texts = texts.map(|(key, name)| Some((key, captures.name(name)?)));
+    for (key, what) in texts.into_iter().flatten() {
         let value = sentence.value(what.range(), Kind::Text)?;
         criteria.insert(key.to_string(), value.into());
     }
@@ -226,29 +244,30 @@ fn set_target(call: &mut Call, sentence: &Sentence, captures: &Captures<'_>) -> 
 }
 
 /// Reads "X to V and Y to W"; none if there is anything else.
-fn read_pairs(tool: Tool, sentence: &Sentence, place: Range<usize>) -> Option<Map<String, Value>> {
+fn read_pairs(
+    tool: Tool,
+    sentence: &Sentence,
+    place: Range<usize>,
+) -> Option<Vec<(String, Value)>> {
     let pair: &Option<Regex> = match tool {
-        Tool::AddComponent => &DESCRIBED,
-        _ => &CHANGED,
+        Tool::UpdateDesign => &CHANGED,
+        _ => &DESCRIBED,
     };
-    let mut updates = Map::new();
+    let mut updates = Vec::new();
     let mut start = place.start;
     let cuts = BETWEEN.as_ref()?.find_iter(&sentence.plain[place.clone()]);
     let cuts = cuts.map(|cut| (place.start + cut.start(), place.start + cut.end()));
     for (end, next) in cuts.chain([(place.end, place.end)]) {
         let captures = pair.as_ref()?.captures(&sentence.plain[start..end])?;
         let value = start + captures.name("value")?.start()..end;
-        let (key, value) = read_pair(tool, sentence, &captures["name"], Some(value))?;
-        if updates.insert(key, value).is_some() {
-            return None;
-        }
+        updates.push(read_pair(tool, sentence, &captures["name"], Some(value))?);
         start = next;
     }
     Some(updates)
 }
 
-/// Reads a field and its value, which is null if it is not told. A field of a design stays under the words of
-/// the message where they can mean several. What the field cannot be, or is protected, is refused later.
+/// Reads a field and its value, which is null, to be asked for, where it is not told or not sure. A field of a
+/// design keeps its words where they can mean several. What is protected or impossible is refused later.
 fn read_pair(
     tool: Tool,
     sentence: &Sentence,
@@ -264,17 +283,17 @@ fn read_pair(
         [one] => (one.key, Some(one.kind)),
         _ => (name, None),
     };
-    let Some(place) = place else {
-        return (!fields.is_empty()).then(|| (key.to_string(), Value::Null));
-    };
     let read = |field: &&Field| {
-        let text = sentence.value(place.clone(), field.kind)?;
+        let text = sentence.value(place.clone()?, field.kind)?;
         field.kind.read(&match field.kind {
             Kind::Text | Kind::Address => text.into(),
-            _ => text.trim_end_matches(['.', '!', ' ']).into(),
+            _ => text
+                .trim_start_matches("a ")
+                .trim_end_matches(['.', '!', ' '])
+                .into(),
         })
     };
-    let raw = || sentence.value(place.clone(), only?).map(Value::from);
-    let value = fields.iter().find_map(read).or_else(raw)?;
-    Some((key.to_string(), value))
+    let raw = || sentence.value(place.clone()?, only?).map(Value::from);
+    let value = fields.iter().find_map(read).or_else(raw);
+    (!fields.is_empty()).then(|| (key.to_string(), value.unwrap_or_default()))
 }

@@ -38,13 +38,15 @@ pub(crate) enum ChatAgent {
 }
 
 macro_rules! tools {
-    ($($variant:ident = $name:literal, $writes:literal, $takes:literal;)+) => {
+    ($($variant:ident = $name:literal, $writes:literal, $takes:literal, $verbs:expr;)+) => {
         #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
         pub(crate) enum Tool { $(#[doc = $name] #[serde(rename = $name)] $variant,)+ }
 
         impl Tool {
             pub(crate) const ALL: &[Tool] = &[$(Tool::$variant,)+];
+            /// Verbs that ask for each, with `|` between.
+            pub(crate) const VERBS: &[&str] = &[$($verbs,)+];
 
             pub(crate) fn name(self) -> &'static str {
                 match self { $(Tool::$variant => $name,)+ }
@@ -62,18 +64,23 @@ macro_rules! tools {
     };
 }
 
+const SHOW: &str = "show|list|get|view|display|find|fetch|see|search for|describe|tell me about";
+const SET: &str = "set|change|update|edit|modify|rename|adjust|make|turn|switch";
+
 tools! {
-    GetClientDesign = "getClientDesign", false, "clientId";
-    GetQa = "getQAForClient", false, "clientId";
-    UpdateDesign = "updateDesign", true, "clientId|designUpdates";
-    GetComponent = "getComponent", false, "clientId|componentId|criteria";
-    UpdateComponent = "updateComponent", true, "clientId|componentId|criteria|updates";
-    AddComponent = "addComponent", true, "clientId|componentId|updates";
-    DeleteComponent = "deleteComponent", true, "clientId|componentId|criteria";
-    AddSecurityGroup = "addSecurityGroup", true, "clientId|componentId|criteria|security_group_title";
+    GetClientDesign = "getClientDesign", false, "clientId", SHOW;
+    GetQa = "getQAForClient", false, "clientId", SHOW;
+    UpdateDesign = "updateDesign", true, "clientId|designUpdates", SET;
+    GetComponent = "getComponent", false, "clientId|componentId|criteria", SHOW;
+    UpdateComponent = "updateComponent", true, "clientId|componentId|criteria|updates", SET;
+    AddComponent = "addComponent", true, "clientId|componentId|updates", "add|create|insert|make";
+    DeleteComponent = "deleteComponent", true, "clientId|componentId|criteria",
+        "delete|remove|erase|drop|discard|get rid of";
+    AddSecurityGroup = "addSecurityGroup", true, "clientId|componentId|criteria|security_group_title",
+        "add|assign|attach|grant|give|put|secure";
     RemoveSecurityGroup = "removeSecurityGroup", true,
-        "clientId|componentId|criteria|security_group_title";
-    SearchComponent = "searchComponent", false, "clientId|criteria";
+        "clientId|componentId|criteria|security_group_title", "remove|detach|revoke|take|drop|delete";
+    SearchComponent = "searchComponent", false, "clientId|criteria", SHOW;
 }
 
 impl Tool {
@@ -109,6 +116,12 @@ impl Call {
 
     pub(crate) fn has(&self, key: &str) -> bool {
         self.args.contains_key(key)
+    }
+
+    /// Returns the first field whose value is to be asked for.
+    pub(crate) fn missing(&self) -> Option<String> {
+        let mut updates = self.object(self.tool.updates()).into_iter();
+        updates.find_map(|(key, value)| value.is_null().then_some(key))
     }
 
     pub(crate) fn text(&self, key: &str) -> &str {

@@ -12,22 +12,14 @@ use super::grammar::{names, type_names};
 use super::sentence::{BARE, CLIENT, Sentence};
 use super::value::{Kind, brief, check_fields, plain};
 use super::vocabulary::{
-    COMPONENT, Field, STATES, TYPES, component_type, contains_word, find_field, offered, types,
+    COMPONENT, Field, TYPES, component_type, contains_word, find_field, offered, types,
 };
 use super::{Call, Tool};
 use crate::error::steers;
 use crate::plan::message::unfenced;
 
 /// Words of a request that say nothing of what is to be done.
-const FILLERS: &str =
-    "a|an|the|my|our|this|its|new|component|of|on|to|from|in|with|have|be|as|please";
-
-/// What may stand between a field and its value; the component between them is blanked by then.
-const LINK: &str =
-    r"(?:\s+of(?:\s+(?:my|the|our))?\s{4,})?(?:\s*[:=]\s*|\s+(?:(?:to be|to|as|into|be|is)\s+)?)";
-const LINKS: &str = "to|as|into|be|is|of|from";
-/// What follows a value.
-const END: &str = r"(?:\s*[.!]?\s*(?:$|[\x02\x03])|,?\s+and\b|,\s)";
+const FILLERS: &str = "a|an|the|its|new|component|of|on|to|from|in|with|have|be|as|please";
 
 /// The call of a model, or its question, or why its call is refused, as the reply begins.
 pub(crate) type Advice = Result<Call, String>;
@@ -50,8 +42,6 @@ struct Args {
     client: Option<String>,
     #[serde(rename = "componentId")]
     component: Option<String>,
-    #[serde(rename = "security_group_title")]
-    group: Option<String>,
     criteria: Option<Vec<Pair>>,
     updates: Option<Vec<Pair>>,
 }
@@ -61,6 +51,11 @@ struct Args {
 struct Pair {
     field: String,
     value: String,
+}
+
+/// Whether only a sentence of the grammar asks for a tool: what it takes away or opens is said, not guessed.
+fn needs_sentence(tool: Tool) -> bool {
+    tool == Tool::DeleteComponent || tool.name().ends_with("SecurityGroup")
 }
 
 pub(crate) fn schema() -> Value {
@@ -75,10 +70,10 @@ pub(crate) fn schema() -> Value {
     let pair = json!({"field": {"type": "string"}, "value": {"type": "string"}});
     let pairs = json!({"type": ["array", "null"], "items": object("object".into(), pair)});
     let args = json!({
-        "clientId": text, "componentId": text, "security_group_title": text, "criteria": pairs,
-        "updates": pairs,
+        "clientId": text, "componentId": text, "criteria": pairs, "updates": pairs,
     });
-    let tools: Vec<Option<Tool>> = Tool::ALL.iter().copied().map(Some).chain([None]).collect();
+    let tools = Tool::ALL.iter().filter(|tool| !needs_sentence(**tool));
+    let tools: Vec<Option<&Tool>> = tools.map(Some).chain([None]).collect();
     let answer = json!({
         "tool": {"type": ["string", "null"], "enum": tools},
         "args": object(json!(["object", "null"]), args),
@@ -122,8 +117,11 @@ pub(crate) fn read(answer: &str, message: &str, client: Option<&str>) -> Result<
         };
     };
     let sentence = Sentence::read(message);
-    let named = sentence.client_or(client);
-    let call = make_call(tool, answer.args.unwrap_or_default(), named)?;
+    let call = make_call(
+        tool,
+        answer.args.unwrap_or_default(),
+        sentence.client_or(client),
+    )?;
     let unsure = |what: String| format!("I am not sure about \"{}\" here", brief(&what));
     let checked =
         check_fields(&call).and_then(|()| check_words(&call, &sentence, client).map_err(unsure));
@@ -141,7 +139,6 @@ fn make_call(tool: Tool, args: Args, client: Option<&str>) -> Result<Call, Strin
     for (key, value) in [
         ("clientId", args.client.map(Value::from)),
         ("componentId", args.component.map(Value::from)),
-        ("security_group_title", args.group.map(Value::from)),
         ("criteria", read_pairs(COMPONENT, args.criteria)),
         (tool.updates(), read_pairs(tool.fields(), args.updates)),
     ] {
@@ -180,8 +177,7 @@ fn visible(text: &str) -> String {
 
 /// Checks a call of a model against its message and returns what that does not say. A client and a component
 /// have to be in the message, or the client in the conversation. A call that writes has to begin with a verb
-/// for it, have every value right behind its field, in quotes or up to the next field or the end, and leave
-/// no word over.
+/// for it, have every value right behind its field, and leave no word over.
 fn check_words(call: &Call, sentence: &Sentence, client: Option<&str>) -> Result<(), String> {
     let named = sentence.client_or(client);
     if sentence.clients.len() > 1 || call.has("clientId") && Some(call.text("clientId")) != named {
@@ -190,49 +186,29 @@ fn check_words(call: &Call, sentence: &Sentence, client: Option<&str>) -> Result
     let mut left = sentence.plain.clone();
     let (id, types) = (regex::escape(call.text("componentId")), type_names());
     let numbered =
-        format!(r"(?:\b(?:component(?:[\s_-]?id)?|{types})\s*[:#=]?|#)\s*0*{id}\b(?:'s)?");
+        format!(r"(?:\b(?:component(?:[\s_-]?id)?|{types})\s*[:#=]?|#)\s*0*{id}\b(?:['’]s)?");
     if !id.is_empty() && !cut(&mut left, &numbered, |_| true) {
         return Err(format!("component {id}"));
     }
-    let verbs = match call.tool {
-        Tool::AddComponent => "add|create|insert|build|make",
-        Tool::DeleteComponent => "delete|remove|erase|drop|discard|get rid of",
-        Tool::AddSecurityGroup => "add|assign|attach|grant|give|put|insert|secure",
-        Tool::RemoveSecurityGroup => "remove|detach|revoke|take|drop",
-        _ if call.tool.can_write() => {
-            "set|change|update|edit|modify|adjust|make|mark|give|let|use|move|turn"
-        }
-        _ => return Ok(()),
-    };
-    if !cut(&mut left, &format!(r"^(?:{verbs})\b"), |_| true) {
+    if !call.tool.can_write() {
+        return Ok(());
+    }
+    let verbs = format!(r"^(?:{})\b", Tool::VERBS[call.tool as usize]);
+    if needs_sentence(call.tool) || !cut(&mut left, &verbs, |_| true) {
         return Err(call.tool.name().to_string());
     }
-    // What is looked for is in quotes, so that it is certain where it ends.
-    for (key, value) in call.object("criteria") {
-        let pattern = own_words(&key, &value)
-            .unwrap_or_else(|| format!(r"{}(?P<value>\x01+)", lead(call, &key)));
-        let is_it = |place| sentence.quoted(place) == value.as_str();
-        if !cut(&mut left, &pattern, is_it) {
-            return Err(plain(&value));
-        }
-    }
-    for (key, value) in call.object(call.tool.updates()) {
+    let criteria = call.object("criteria").into_iter();
+    for (key, value) in criteria.chain(call.object(call.tool.updates())) {
         let text = plain(&value);
-        let kind = find_field(call.tool.fields(), &key).map_or(Kind::Protected, |it| it.kind);
-        let pattern = own_words(&key, &value)
-            .unwrap_or_else(|| format!("{}{}{END}", lead(call, &key), place_of(&text)));
-        let is_it = |place| says(sentence, place, &text, kind);
+        let mut kinds = TYPES.iter().filter(|_| key == "component_type");
+        let pattern = match kinds.find(|words| contains_word(words, &text)) {
+            Some(words) => format!(r"\b(?:{words})\b"),
+            None => write_pattern(call, &key, &text),
+        };
+        let is_it = |place| sentence.quoted(place) == Some(&text);
         if !cut(&mut left, &pattern, is_it) {
             return Err(text);
         }
-    }
-    let group = call.text("security_group_title");
-    let place = place_of(group);
-    let before = format!(r"{place}\s+(?:security\s+)?group\b");
-    let behind = format!(r"\b(?:security\s+)?group\s+{place}{END}");
-    let is_it = |place| says(sentence, place, group, Kind::Text);
-    if !group.is_empty() && !cut(&mut left, &before, is_it) && !cut(&mut left, &behind, is_it) {
-        return Err(group.to_string());
     }
     let between = [' ', '\t', '\n', ',', '.', '!', CLIENT, BARE];
     let mut words = left.split(between);
@@ -242,49 +218,19 @@ fn check_words(call: &Call, sentence: &Sentence, client: Option<&str>) -> Result
     }
 }
 
-/// Returns a pattern for a type or a state, which is its own word.
-fn own_words(key: &str, value: &Value) -> Option<String> {
-    let words = match value {
-        Value::Bool(_) => STATES.iter().find(|(_, path)| *path == key)?.0,
-        _ if key == "component_type" => {
-            let mut all = TYPES.iter();
-            all.find(|words| contains_word(words, &plain(value)))?
-        }
-        _ => return None,
-    };
-    let un = if *value == false { "un" } else { "" };
-    Some(format!(r"\b{un}(?:{words})\b"))
-}
-
-/// Returns a pattern for the words for a field, up to its value.
-fn lead(call: &Call, key: &str) -> String {
-    let field = find_field(call.tool.fields(), key).map(std::slice::from_ref);
-    let words = field.map_or_else(|| regex::escape(key), names);
-    match key == "called" || key == "props.title" && call.tool == Tool::AddComponent {
-        true => format!(r"\b(?:called|named|titled|{words}){LINK}"),
-        false => format!(r"\b{words}{LINK}"),
-    }
-}
-
-/// Returns a pattern for a value, or anything in quotes.
-fn place_of(value: &str) -> String {
+/// Returns a pattern for a field with its value. A text is in quotes, so that it is certain where it ends.
+fn write_pattern(call: &Call, key: &str, value: &str) -> String {
+    let field = find_field(call.tool.fields(), key);
+    let words = field.map_or_else(|| regex::escape(key), |it| names(std::slice::from_ref(it)));
+    let is_name = key == "called" || key == "props.title" && call.tool == Tool::AddComponent;
+    let other = if is_name { "called|named|titled|" } else { "" };
     let escaped = regex::escape(&value.to_ascii_lowercase()).replace(r"\-", r"[\s-]");
-    format!(r"(?P<value>\x01+|{escaped})")
-}
-
-/// Whether a value stands at a place: in quotes, or of its kind, and can be nothing more.
-fn says(sentence: &Sentence, place: Range<usize>, value: &str, kind: Kind) -> bool {
-    let first = value.split(' ').next().unwrap_or_default().to_lowercase();
-    match sentence.quoted(place.clone()) {
-        Some(quoted) => quoted == value,
-        // Such a word may belong to those before the value.
-        None if contains_word(LINKS, &first) => false,
-        None => {
-            let read = sentence.value(place, kind);
-            let read = read.and_then(|text| kind.read(&text.into()));
-            read.is_some_and(|read| plain(&read) == value)
-        }
-    }
+    let bare = match field.map_or(Kind::Text, |field| field.kind) {
+        Kind::Text | Kind::Name | Kind::Address => String::new(),
+        _ => format!(r"|{escaped}(?:\s*[.!]?\s*(?:$|[\x02\x03])|,?\s+and\b|,\s)"),
+    };
+    let link = r"(?:\s+of(?:\s+(?:my|the|our))?\s{4,})?(?:\s*[:=]\s*|\s+(?:(?:to be|to|as|into|be|is)\s+)?)";
+    format!(r"\b(?:{other}{words}){link}(?:(?P<value>\x01+)(?:,?\s+and\b)?{bare})")
 }
 
 /// Blanks the first place of a pattern whose `value`, if it has one, fits; false where there is none.

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use regex::Regex;
 
+use super::Tool;
 use super::grammar::{names, type_names};
 use super::record::canonical;
 use super::value::Kind;
@@ -19,13 +20,18 @@ pub(super) const CLIENT: char = '\u{2}';
 /// Stands for the client where what stands before may go on: "title to Fans of client 7".
 pub(super) const BARE: char = '\u{3}';
 
-/// Words that an unquoted text does not hold: they may begin another request or restrict this one.
-const TANGLING: &str = "and|then|or|but|also|plus|unless|except|if|instead|because|when|while|until|before|\
-    after|without|provid(?:ed|ing)|once|otherwise|not|nor|only|given|assuming|till|whenever|although|though|\
-    as (?:long|soon)|with|please|thanks?|twice|components?|clients?";
+/// Words that an unquoted text does not hold: they may speak about it, or begin another request.
+const LOOSE: &str = "and|then|or|but|also|plus|unless|except|if|instead|because|when|while|until|before|after|\
+    without|once|otherwise|not|no|nor|only|till|although|though|with|please|thanks?|twice|components?|clients?|\
+    wait|sorry|actually|rather|oops|mean|meant|than|below|above|under|over|behind|beside|between|near|next|\
+    nothing|something|anything|everything|whatever|none|empty|blank|default|original|previous|random|same|move|replace|copy|keep|hide|\
+    groups?|(?:un)?(?:blur(?:red)?|secured?|scheduled?)|colou?rs?|bold|italics?|uppercase|lowercase";
 
-/// Another request within a text: "Hello delete 103".
-const REQUEST: &str = r"(?:set|change|update|edit|modify|rename|adjust|move|delete|remove|erase|drop|discard|add|create|insert)\s+(?:#?[0-9]+|it|them|all|everything)";
+// The same in small letters behind its first word: "Hello in bold", "Hello tomorrow", "Hello making it bold".
+pattern!(
+    LATER,
+    r"\s(?:(?:in|on|at|to|of|for|from|by|as|into|onto|off|within|against|via|per|towards?|alongside|opposite|atop|versus|like|across|along|around|through|during|since|despite)\s|(?:now|today|tomorrow|tonight|later|soon|again|too|just|first|last|top|bottom|left|right|inside|beneath|underneath|everywhere|always|maybe|perhaps|asap|ok|okay|yes|undo|stop|cancel|forget|both|similar|[a-z]+er|\d{3}|\d{5,}|[03-9]\d{3})\b)|(?:^|\s)[a-z]+(?:ing|ly|ed)\b"
+);
 
 // A double quote up to the next one; a single one only around words.
 pattern!(QUOTES, r#""[^"]*"|“[^”]*”|\B'(?:[^']|'\b)*?'\B"#);
@@ -33,27 +39,31 @@ pattern!(QUOTES, r#""[^"]*"|“[^”]*”|\B'(?:[^']|'\b)*?'\B"#);
 // "client 6", "for my clientId: 6", "(client #6)", …
 pattern!(
     NAMED,
-    r"(?:(?P<apart>^|[,;:(]\s*|\bfor\s+)|\b(?:of|on|in|from|at|by)\s+|\b)(?:(?:my|the|our|this)\s+)?client(?:'s)?[\s_-]?(?:id)?(?:\s*[:=]\s*|\s+(?:is|number|no\.?)\s+|\s*)#?(?P<number>[0-9]{1,15})\b\)?"
+    r"(?:(?P<apart>^|[,;:(]\s*|\bfor\s+)|\b(?:of|on|in|from|at|by)\s+|\b)(?:(?:i am|i['’]m|it is|it['’]s|this is)\s+)?(?:(?:my|the|our|this)\s+)?client(?:['’]s)?[\s_-]?(?:id)?(?:\s*[:=]\s*|\s+(?:is|number|no\.?)\s+|\s*)#?(?P<number>[0-9]{1,15})\b(?:['’]s\b)?\)?"
 );
 
 // Politeness, and the client, at the beginning.
 pattern!(
     BEFORE,
-    r"^(?:[\x02\x03]+(?:'s\b)?[\s,:;-]*|(?:please|now|ok|okay)\b[,\s]+|(?:can|could|would) you\s+|i (?:want|need) to\s+|i(?:'d| would) like to\s+)+"
+    r"^(?:[\x02\x03]+[\s,:;.!-]*|(?:hi|hello|hey)\b(?: there\b)?[\s,.!\x02\x03]+|(?:please|kindly|now|ok|okay)\b[,\s]+|(?:can|could|would|will) you\s+|i(?: want| need| would like|['’]d like) (?:you )?to\s+|let['’]s\s+)+"
 );
 
 pattern!(
     RESERVED,
     format!(
-        r"\b(?:{TANGLING}|{REQUEST}|{}|{})\b",
+        r"^(?:its?|them|that|this)\b|\b(?:{LOOSE}|{}|{}|{})\b",
+        Tool::VERBS.join("|"),
         names(COMPONENT),
         type_names()
     )
 );
 
-// The only form of an unquoted text: words, and at most one mark at the end.
-pattern!(WORDS, format!("^{WORD}(?::? {WORD})*[.!?]?$"));
+// The only form of an unquoted text: up to three words, and one mark at the end.
+pattern!(WORDS, format!("^{WORD}(?::? {WORD}){{0,2}}[.!]?$"));
 const WORD: &str = r"[\w--_]+(?:['’&:-][\w--_]+)*";
+
+// What follows a text that may be a part of it: "Fans of client 7", "Come in, please".
+pattern!(OPEN, r"^[\s,]*(?:\x03|please|thank)");
 
 // An address, which ends in no mark of a sentence.
 pattern!(ADDRESS, r#"^[^\s"'()<>\x01]*[^\s"'()<>\x01.,;!?]$"#);
@@ -80,12 +90,17 @@ impl Sentence {
         let bare = plain.clone();
         for named in NAMED.iter().flat_map(|named| named.captures_iter(&bare)) {
             clients.push(canonical(&named["number"]));
-            let is_apart = named.name("apart").is_some();
             let place = named.get_match().range();
+            let before = bare[..place.start].trim_end();
+            let is_apart = named.name("apart").is_some() || before.ends_with(['.', '!', '?']);
             hide(&mut plain, place, if is_apart { CLIENT } else { BARE });
         }
-        if let Some(before) = BEFORE.as_ref().and_then(|before| before.find(&plain)) {
-            let end = before.end();
+        if let Some(end) = BEFORE.as_ref().and_then(|it| Some(it.find(&plain)?.end())) {
+            // "Could you …?" is no question.
+            if plain[..end].contains("you ") && plain.ends_with('?') {
+                text.pop();
+                plain.pop();
+            }
             text.drain(..end);
             plain.drain(..end);
         }
@@ -114,8 +129,8 @@ impl Sentence {
         is_quoted.then_some(inner.as_str())
     }
 
-    /// Reads a value. Without quotes nothing that could be more than the value is one: a text is words, none
-    /// of which may begin another request or is the name of a field, and ends where the sentence does.
+    /// Reads a value. Without quotes a text is up to three words, with a capital in front or on each if they are
+    /// several, none of which may speak about it, begin another request or be the name of a field.
     pub(super) fn value(&self, place: Range<usize>, kind: Kind) -> Option<String> {
         let end = place.start + self.plain.get(place.clone())?.trim_end().len();
         let place = place.start..end;
@@ -123,19 +138,24 @@ impl Sentence {
             return Some(quoted.to_string());
         }
         let (plain, text) = (&self.plain[place.clone()], &self.text[place]);
-        let fits = |pattern: &Option<Regex>| pattern.as_ref().is_some_and(|it| it.is_match(plain));
+        let fits =
+            |one: &Option<Regex>, text: &str| one.as_ref().is_some_and(|it| it.is_match(text));
         let is_text = || {
-            let is_open = self.plain[end..].trim_start().starts_with(BARE);
-            !is_open && !fits(&RESERVED) && fits(&WORDS)
+            let is_more = fits(&LATER, text) || fits(&OPEN, &self.plain[end..]);
+            // "Hello there", but not "the same" or "to be longer".
+            let is_one = !text.contains(' ') && !self.plain[..end - plain.len()].ends_with(" be ");
+            let is_named = is_one || !text.starts_with(char::is_lowercase);
+            // "Our story" and "Our Story", but not "Save beneath Login".
+            let mut small = text
+                .split(' ')
+                .skip(1)
+                .map(|word| word.starts_with(char::is_lowercase));
+            let is_even = small.next().is_none_or(|first| small.all(|it| it == first));
+            is_named && is_even && !is_more && !fits(&RESERVED, plain) && fits(&WORDS, plain)
         };
         let is_sure = match kind {
-            Kind::Text => is_text(),
-            Kind::Address => fits(&ADDRESS) || is_text(),
-            // A name such as that of a font is one word, or words with capitals.
-            Kind::Name => {
-                let is_capital = |word: &str| !word.starts_with(char::is_lowercase);
-                is_text() && (!text.contains(' ') || text.split(' ').all(is_capital))
-            }
+            Kind::Text | Kind::Name => is_text(),
+            Kind::Address => fits(&ADDRESS, plain) || is_text(),
             // What is none of the few values that these can be is refused later.
             _ => !plain.contains(QUOTED),
         };

@@ -14,7 +14,7 @@ const TEXT_MAX: usize = 10_000;
 const ADDRESS_MAX: usize = 2_000;
 const NAME_MAX: usize = 100;
 
-const COLORS: &str = "aqua|black|blue|fuchsia|gray|green|grey|lime|maroon|navy|olive|orange|purple|red|\
+pub(super) const COLORS: &str = "aqua|black|blue|fuchsia|gray|green|grey|lime|maroon|navy|olive|orange|purple|red|\
     silver|teal|transparent|white|yellow";
 
 #[derive(Clone, Copy, Debug)]

@@ -57,7 +57,7 @@ macro_rules! fields {
 /// The fields of a design. The last word of a label names all offered fields that end in it.
 pub(crate) static DESIGN: &[Field] = fields! {
     "layout", "header_design.Layout", "layout", LAYOUTS;
-    "social_icon_style", "header_design.social-icon-style", "social icon style", STYLES;
+    "social_icon_style", "header_design.social-icon-style", "social icon style|social icon", STYLES;
     "desktop_background_type", "desktop_background.type", "desktop background", BACKGROUNDS;
     "page_background", "page_props.background", "page background", BACKGROUNDS;
     "appearance_background", "appearance.background", "appearance background", BACKGROUNDS;
@@ -192,7 +192,7 @@ pub(crate) fn offered() -> impl Iterator<Item = &'static Field> {
 /// Finds the fields of a design that people call so: the one of that name, or all that end in that word.
 pub(crate) fn elements(name: &str) -> Vec<&'static Field> {
     let ends_so = |field: &&Field| {
-        let last = field.names.rsplit(' ').next();
+        let last = field.label().rsplit(' ').next();
         last.is_some_and(|last| is_same(last, name))
     };
     match find_field(DESIGN, name).filter(|it| !matches!(it.kind, Text)) {

@@ -23,8 +23,9 @@ use crate::task::rules::TEXT_MAX;
 Nothing is written before a yes. What waits for an answer is kept with the conversation and forgotten
 after a time (setting chat.pendingTtl).
 
-Sentences that it understands; `help` shows them with your own ids and titles. A text with words
-such as `and` stands in quotes. A configured model is asked about all other sentences.
+Sentences that it understands, and others like them; `help` shows them with your own ids and titles.
+A text stands in quotes if it is more than a few words or could say something about itself (`no wait`,
+`in bold`, `below`); otherwise it is asked for. A configured model is asked about all other sentences.
 
   show my design for client 6
   change button radius to full for client 6

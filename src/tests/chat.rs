@@ -8,9 +8,11 @@ use crate::chat::answer::{Heard, hear};
 
 const SENTENCES: &str = include_str!("../../tests/it/chat/sentences.jsonl");
 
+const NOW: &str = "2026-01-26T09:00:00.000Z";
+
 /// Reads a message in a conversation in which nothing waits.
 fn read(message: &str) -> Value {
-    match hear(&Chat::default(), message, "2026-01-26T09:00:00.000Z") {
+    match hear(&Chat::default(), message, NOW) {
         Heard::Request(call) => {
             json!({"tool": call.tool.name(), "args": call.args})
         }
@@ -35,7 +37,7 @@ fn sentences_mean_their_calls() {
 }
 
 #[test]
-fn sentences_with_words_left_over_mean_nothing() {
+fn sentences_with_words_left_over_mean_nothing_or_are_asked_about() {
     for message in [
         "do not delete component 103",
         "don't delete component 103 for client 6",
@@ -53,6 +55,32 @@ fn sentences_with_words_left_over_mean_nothing() {
         "make the buttons rounder",
         "set the title of component 101 to 'Yes' and then show my design",
         "set the title of component 101 to Yes, delete component 102",
+        "add a card with title News below Home",
+        "set the title of component 101 to Hello no wait Welcome",
+        "set the title of component 101 to Hello please and thanks",
+        "set the title of component 101 to Hello, please",
+        "set the title of component 101 to Hello making it bold",
+        "set the title of component 101 to Hello in French",
+        "set the title of component 101 to Hello tomorrow",
+        "set the title of component 101 to Hello maybe",
+        "set the title of component 101 to Hello centered",
+        "set the title of component 101 to Hello larger",
+        "set the title of component 101 to Hello 102",
+        "set the title of component 101 to Hello und Welcome",
+        "add a button with caption Save beneath Login",
+        "add a card with title News on top",
+        "set the title of component 101 to Hello et supprime 103",
+        "set the title of component 101 to the same",
+        "set the title of component 101 to nothing",
+        "set the title of component 101 to Welcome?",
+        "the title of component 101 should be longer",
+        "delete from component 103",
+        "delete the cards of component 103",
+        "can I delete component 103?",
+        "did you delete component 103?",
+        "add a shadow to the cards",
+        "give component 101 the text color",
+        "change the button radius back to what it was",
         "set title of component 101 to Hello delete 103",
         "update component 101 title to Hello Remove it for client 6",
         "add a card with title Hello delete #103",
@@ -87,7 +115,11 @@ fn sentences_with_words_left_over_mean_nothing() {
         "hello",
         "",
     ] {
-        assert_eq!(read(message), Value::Null, "{message}");
+        let is_sure = match hear(&Chat::default(), message, NOW) {
+            Heard::Request(call) => call.missing().is_none(),
+            heard => heard != Heard::Unknown,
+        };
+        assert!(!is_sure, "{message}");
     }
 }
 

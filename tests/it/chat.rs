@@ -118,7 +118,17 @@ fn b1_a_blank_message_is_an_error() {
 
 #[test]
 fn b13_one_of_several_components_is_chosen_from_a_list() {
-    for choice in ["2", "102", "About", "component 102", "\"about\""] {
+    for choice in [
+        "2",
+        "102",
+        "About",
+        "component 102",
+        "\"about\"",
+        "the second one",
+        "the one called About",
+        "the About card, please",
+        "number 2",
+    ] {
         let workspace = seeded();
         let turn = say(
             &workspace,
@@ -132,7 +142,7 @@ fn b13_one_of_several_components_is_chosen_from_a_list() {
         assert_eq!(turn["pending"]["candidates"], json!(["101", "102"]));
         let first = json!({"id": "101", "type": "cards", "title": "Home"});
         assert_eq!(turn["pending"]["options"][0], first);
-        for number in ["9", "-1", "1.5"] {
+        for number in ["9", "-1", "1.5", "the fifth one"] {
             let turn = say(&workspace, number);
             has(&turn, &["Invalid selection"]);
             assert_eq!(turn["pending"]["kind"], "select", "{number}");

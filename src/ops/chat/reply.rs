@@ -124,10 +124,7 @@ impl Talk<'_> {
         let trial = self.try_out(&call)?;
         if trial.fault.is_none() && self.chat.shown.as_ref() != Some(&trial.digest) {
             self.say("It has changed since I asked you, so nothing was written.\n")?;
-            let offered = match call.tool {
-                Tool::DeleteComponent => self.propose(call, false),
-                _ => self.offer(call),
-            };
+            let offered = self.propose(call, false);
             self.turn.settled = self.chat.pending.is_none().then_some(Settled::Dropped);
             return offered;
         }

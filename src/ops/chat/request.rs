@@ -61,17 +61,17 @@ impl Talk<'_> {
                 self.say(describe_design(&client, &design, &answers))
             }
             Tool::UpdateDesign => self.change_design(call),
-            Tool::AddComponent if has_type => {
+            Tool::AddComponent if has_type && call.missing().is_none() => {
                 call.set("updates", nest(call.object("updates")));
                 self.offer(call)
             }
             Tool::AddComponent => self.say(format!(
-                "Please specify the type of component you want to create: cards, buttons, texts, images, \
-                 headers, footers, banner or link. For example: add a card with title \"News\" for client \
-                 {client}"
+                "Please specify the type of component you want to create, with texts in quotes: cards, \
+                 buttons, texts, images, headers, footers, banner or link. For example: add a card with \
+                 title \"News\" for client {client}"
             )),
             Tool::AddSecurityGroup | Tool::RemoveSecurityGroup if !has_group => {
-                self.say("Which security group do you mean? Name it, such as: \"premium\" security group")
+                self.say("Which security group do you mean? Such as: \"premium\" security group")
             }
             _ if call.has("componentId") => self.propose(call, false),
             _ => self.search(call),
@@ -151,13 +151,12 @@ impl Talk<'_> {
     /// Carries a call on once the component is known: asks for what is missing, with the component if it
     /// was not shown before, or offers to write.
     pub(super) fn propose(&mut self, call: Call, is_shown: bool) -> Done<()> {
-        let updates = call.object("updates");
-        let missing = updates.iter().find(|(_, value)| value.is_null());
-        let field = missing.map_or("title".to_string(), |(key, _)| brief(&label(key)));
+        let missing = call.missing();
+        let field = brief(&label(missing.as_deref().unwrap_or("title")));
         let (client, id) = (call.text("clientId"), call.text("componentId"));
         let question = match (missing, call.tool) {
-            (Some(_), _) => format!("What should the {field} of component {id} be?"),
-            (None, Tool::UpdateComponent) if updates.is_empty() => {
+            (Some(_), _) => format!("What should the {field} of component {id} be, in quotes?"),
+            (None, Tool::UpdateComponent) if call.object("updates").is_empty() => {
                 "I couldn't identify which field you want to update.".to_string()
             }
             (None, Tool::GetComponent) => "Next: change it.".to_string(),

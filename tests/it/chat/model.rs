@@ -8,7 +8,7 @@ use super::{component, data, has, say, seeded};
 use crate::server::{Answer, Server};
 use crate::world::TestWorkspace;
 
-const MESSAGE: &str = "give component 101 the title Fresh start, client 6";
+const MESSAGE: &str = r#"change in component 101 the title to "Fresh start", client 6"#;
 
 /// A model that says something, and a workspace that asks it.
 fn with_model(text: &str) -> (Server, TestWorkspace) {
@@ -32,7 +32,6 @@ fn a_right_call_is_offered_and_written_after_a_yes() {
     let updates = json!([{"field": "title", "value": "Fresh start"}]);
     let args = json!({
         "clientId": "6", "componentId": "101", "criteria": null, "updates": updates,
-        "security_group_title": null,
     });
     let answer = json!({"tool": "updateComponent", "args": args, "ask": null});
     let (server, workspace) = with_model(&answer.to_string());
@@ -55,35 +54,36 @@ fn a_right_call_is_offered_and_written_after_a_yes() {
 }
 
 /// A message, the call that a model makes of it, and why that is refused.
-const REFUSED: &str = r#"give component 101 the title Fresh start > updateComponent {"componentId":"102","updates":{"title":"Fresh start"}} > not sure about "component 102"
-give component 101 the title Fresh start > updateComponent {"componentId":"101","updates":{"title":"Stale start"}} > not sure about "Stale start"
-give component 101 the title Fresh start > updateComponent {"componentId":"101","updates":{"title":"Fresh"}} > not sure about "Fresh"
-give component 101 the title Fresh start > updateComponent {"componentId":"101","updates":{"caption":"Fresh start"}} > not sure about "Fresh start"
-give component 101 the title Fresh start > updateComponent {"componentId":"101","updates":{"type":"Fresh start"}} > component_type is protected
-give component 101 the title Fresh start > updateComponent {"componentId":"101","updates":{"record":"Fresh start"}} > record is no field of a component
-give component 101 the title Fresh start > updateComponent {"clientId":"7","componentId":"101","updates":{"title":"Fresh start"}} > not sure about "client 7"
-give component 101 the title Fresh start > dropTables {} > did not understand
-give component 101 the title Fresh start > deleteComponent {"sql":"DROP"} > did not understand
-give component 101 the title Fresh start > deleteComponent {"componentId":"101"} > not sure about
-do not delete component 103 > deleteComponent {"componentId":"103"} > not sure about
-delete component 103 and 104 > deleteComponent {"componentId":"103"} > not sure about "and"
+const REFUSED: &str = r#"change in component 101 the title to "Fresh start" > updateComponent {"componentId":"102","updates":{"title":"Fresh start"}} > not sure about "component 102"
+change in component 101 the title to "Fresh start" > updateComponent {"componentId":"101","updates":{"title":"Stale start"}} > not sure about "Stale start"
+change in component 101 the title to "Fresh start" > updateComponent {"componentId":"101","updates":{"title":"Fresh"}} > not sure about "Fresh"
+change in component 101 the title to "Fresh start" > updateComponent {"componentId":"101","updates":{"caption":"Fresh start"}} > not sure about "Fresh start"
+change in component 101 the title to "Fresh start" > updateComponent {"componentId":"101","updates":{"type":"Fresh start"}} > component_type is protected
+change in component 101 the title to "Fresh start" > updateComponent {"componentId":"101","updates":{"record":"Fresh start"}} > record is no field of a component
+change in component 101 the title to "Fresh start" > updateComponent {"clientId":"7","componentId":"101","updates":{"title":"Fresh start"}} > not sure about "client 7"
+change in component 101 the title to "Fresh start" > dropTables {} > did not understand
+change in component 101 the title to "Fresh start" > deleteComponent {"sql":"DROP"} > did not understand
+change in component 101 the title to "Fresh start" > deleteComponent {"componentId":"101"} > not sure about "deleteComponent"
+change in component 101 the title to "Fresh start" > updateComponent {"componentId":"101","updates":{"title":"Fresh start","caption":"start"}} > not sure about "start"
+do not delete component 103 > deleteComponent {"componentId":"103"} > not sure about "deleteComponent"
+delete component 103 and 104 > deleteComponent {"componentId":"103"} > not sure about "deleteComponent"
+delete from component 103 > deleteComponent {"componentId":"103"} > not sure about "deleteComponent"
+delete the cards of component 103 > deleteComponent {"componentId":"103"} > not sure about "deleteComponent"
+remove the title from component 101 > deleteComponent {"componentId":"101"} > not sure about "deleteComponent"
 what would happen if I deleted component 101? > deleteComponent {"componentId":"101"} > not sure about
-component 101 needs the title Fresh start > updateComponent {"componentId":"101","updates":{"title":"Fresh start"}} > not sure about
-give component 101 the title Welcome and the caption Bye > updateComponent {"componentId":"101","updates":{"title":"Bye","caption":"Welcome"}} > not sure about
-give component 101 the title My Home > updateComponent {"componentId":"101","updates":{"title":"Home"}} > not sure about
-let component 101 have the title Blurred > updateComponent {"componentId":"101","updates":{"is_blur":"true"}} > not sure about
+component 101 needs the title "Fresh start" > updateComponent {"componentId":"101","updates":{"title":"Fresh start"}} > not sure about
+change in component 101 the title to Fresh start > updateComponent {"componentId":"101","updates":{"title":"Fresh start"}} > not sure about "Fresh start"
+change in component 101 the title to "Welcome" and the caption to "Bye" > updateComponent {"componentId":"101","updates":{"title":"Bye","caption":"Welcome"}} > not sure about
+change in component 101 the title to "Blurred" > updateComponent {"componentId":"101","updates":{"is_blur":"true"}} > not sure about "true"
 is component 101 blurred > updateComponent {"componentId":"101","updates":{"is_blur":"true"}} > not sure about
-take premium from component 101 > addSecurityGroup {"componentId":"101","security_group_title":"premium"} > not sure about
-give component 101 the premium security group > removeSecurityGroup {"componentId":"101","security_group_title":"premium"} > not sure about
-let component 101 have the title Welcome > addSecurityGroup {"componentId":"101","security_group_title":"Welcome"} > not sure about
-remove the title from component 101 > deleteComponent {"componentId":"101"} > not sure about "title"
+premium for component 101 please > addSecurityGroup {"componentId":"101","security_group_title":"premium"} > did not understand
+no more premium for component 101 > removeSecurityGroup {"componentId":"101"} > not sure about "removeSecurityGroup"
+add my card called "Home" in the header > addComponent {"updates":{"type":"cards","title":"Home"}} > not sure about
 change title to Welcome 101 > updateComponent {"componentId":"101","updates":{"title":"Welcome"}} > not sure about "component 101"
 the Home card should say Welcome instead > updateComponent {"criteria":{"called":"Home"},"updates":{"title":"Welcome"}} > not sure about
 make the buttons rounder > updateDesign {"updates":{"button_radius":"full"}} > not sure about "full"
-set the title of component 101 to 'Yes' and then show my design > updateComponent {"componentId":"101","updates":{"title":"Yes"}} > not sure about "then"
 set title of component 101 to Hello for client 6 or client 7 > updateComponent {"clientId":"6","componentId":"101","updates":{"title":"Hello"}} > not sure about "client 6"
-update component 101 title to Welcome for client 6 and notify Bob > updateComponent {"componentId":"101","updates":{"title":"Welcome"}} > not sure about "and"
-give component 101 the title Fresh start > updateComponent {"componentId":"101","updates":{"title":"Fresh start","caption":"start"}} > not sure about "start""#;
+update component 101 title to "Welcome" for client 6 and notify Bob > updateComponent {"componentId":"101","updates":{"title":"Welcome"}} > not sure about "and""#;
 
 #[test]
 fn what_the_message_does_not_say_is_refused() {
@@ -162,6 +162,7 @@ fn a_model_is_asked_for_no_sentence_and_no_answer() {
         "change button radius to full",
         "no",
         "update component 101 title",
+        "update component 101 title to Hello no wait Welcome",
         "no",
         "9",
         "help",

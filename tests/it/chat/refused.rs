@@ -14,7 +14,14 @@ set the title of component 101 to 'Yes' and then show my design
 what would happen if I deleted component 101?
 set title of component 101 to Hello for client 6 or client 7
 set title of component 101 to Hello delete 103
-update component 101 title to Welcome for client 6 and notify Bob";
+update component 101 title to Welcome for client 6 and notify Bob
+add a card with title News below Home
+set the title of component 101 to Hello no wait Welcome
+set the title of component 101 to Hello making it bold
+set the title of component 101 to Hello maybe
+set the title of component 101 to Hello 102
+add a button with caption Save beneath Login
+delete from component 103";
 
 #[test]
 fn what_is_never_to_be_misread_is_refused_or_asked() {
@@ -43,6 +50,8 @@ update component 101 title to “\u{202e}evil” > a line of text
 update component 101 title to “\u{200b}” > a line of text
 update component 101 title to Welcome, notify Bob > in quotes
 update component 101 title to Welcome caption to Bye > in quotes
+update component 101 title to Hello no wait Welcome > What should the title of component 101 be, in quotes?
+add a card with title News below Home > with texts in quotes
 update component 101 component_type to banner > protected
 update component 101 component_type to banner and title to New > protected
 update component 101 clientId to 7 > protected
