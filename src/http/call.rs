@@ -5,7 +5,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 
 use axum::extract::Query;
 use axum::http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE};
-use axum::http::{HeaderMap, Uri};
+use axum::http::{HeaderMap, Method, Uri};
 use bytes::Bytes;
 use serde::de::{self, DeserializeOwned};
 use serde::{Deserialize, Deserializer};
@@ -18,7 +18,7 @@ use super::server::Server;
 use crate::error::{Code, Error, Result, steers};
 use crate::ops::tokens::Scope;
 use crate::ops::work::Memory;
-use crate::ops::{Context, Surroundings};
+use crate::ops::{Context, Notes, Surroundings};
 use crate::store::sqlite::SqliteAgency;
 
 /// Longest account of what is wrong with a value, in characters.
@@ -32,6 +32,7 @@ pub(super) struct Call {
     pub(super) caller: Caller,
     /// The parts of the path that have names.
     pub(super) parts: Vec<(String, String)>,
+    pub(super) method: Method,
     pub(super) uri: Uri,
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
@@ -146,6 +147,7 @@ impl Call {
         Surroundings {
             command,
             actor: self.caller.user.clone(),
+            rights: self.caller.rights(),
             ..self.server.surroundings.clone()
         }
     }
@@ -155,6 +157,7 @@ impl Call {
         let open = || Context::open(surroundings.clone());
         let mut lent = self.server.contexts.lend(open)?;
         lent.surroundings = surroundings;
+        lent.notes = Notes::default();
         Ok(lent)
     }
 

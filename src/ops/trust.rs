@@ -9,7 +9,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::Surroundings;
+use super::tokens::Scope;
+use super::{Context, Surroundings};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::file::{read_private, unwritable, write_private};
@@ -222,6 +223,18 @@ impl Trust {
             _ => error,
         }
     }
+}
+
+/// Returns the commands that a caller gives and may have run. Only an admin may give one that this user has not
+/// trusted here before.
+pub(crate) fn check_given(context: &Context, items: Vec<Item>) -> Result<Vec<Item>> {
+    let rights = &context.surroundings.rights;
+    let trust = Trust::new(&context.surroundings, &context.workspace);
+    if rights.scope < Scope::Admin && items.iter().all(|item| trust.is_trusted(item)) {
+        return Ok(Vec::new());
+    }
+    rights.require(Scope::Admin)?;
+    Ok(items)
 }
 
 /// Trusts what the caller typed or chose on this machine. An agent of a run is not the user: its word

@@ -15,7 +15,9 @@ use super::{Face, spawn};
 use crate::error::Result;
 use crate::file;
 use crate::id::TaskId;
+use crate::ops::api;
 use crate::ops::orchestrator::{self, Brief, Measured, Source, State, markdown};
+use crate::ops::tasks::{Below, Extract};
 use crate::task::graph::Conflict;
 
 #[derive(Subcommand)]
@@ -28,10 +30,18 @@ pub(super) enum Command {
     Brief(BriefArguments),
     /// Prepare the prompt for a task, or for many: the right skill, every token, the protocol
     Spawn(spawn::Arguments),
-    Ready(graph::ReadyArguments),
-    Next(graph::NextArguments),
-    Waves(graph::WavesArguments),
-    Analyze(graph::AnalyzeArguments),
+    /// List the tasks that an agent can start now, most urgent first
+    #[command(after_help = graph::READY)]
+    Ready(Extract),
+    /// Show the task to take next, and why this one
+    #[command(after_help = graph::NEXT)]
+    Next(Below),
+    /// Show the open tasks in waves that can be worked on side by side
+    #[command(after_help = graph::WAVES)]
+    Waves(Extract),
+    /// Show how a graph is doing: what is left, the critical path, bottlenecks, problems
+    #[command(after_help = graph::ANALYZE)]
+    Analyze(Extract),
     /// Check the rules ORC-001 to ORC-005, and every finished task against its protocols
     Validate(Scope),
 }
@@ -51,10 +61,12 @@ pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode
         Command::Status(scope) => face.run("orchestrator.status", scope, start::show_status),
         Command::Context(arguments) => face.run("orchestrator.context", arguments, context),
         Command::Brief(arguments) => face.run("orchestrator.brief", arguments, brief),
-        Command::Ready(arguments) => face.run("orchestrator.ready", arguments, graph::ready),
-        Command::Next(arguments) => face.run("orchestrator.next", arguments, graph::next),
-        Command::Waves(arguments) => face.run("orchestrator.waves", arguments, graph::waves),
-        Command::Analyze(arguments) => face.run("orchestrator.analyze", arguments, graph::analyze),
+        Command::Ready(part) => face.call(&api::READY, part, graph::render_ready),
+        Command::Next(part) => {
+            face.call_as("orchestrator.next", &api::NEXT, part, graph::render_next)
+        }
+        Command::Waves(part) => face.call(&api::WAVES, part, graph::render_waves),
+        Command::Analyze(part) => face.call(&api::ANALYZE, part, graph::render_analysis),
         Command::Validate(scope) => face.run("orchestrator.validate", scope, validate::run),
     }
 }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::cli::orchestrator::Written;
 use crate::cli::spawn::Document as Prepared;
 use crate::cli::{deps, explain, list, man, research as research_cli, tree};
-use crate::cli::{output, schema, serve, skills as skills_cli, update, usage};
+use crate::cli::{output, schema, serve, skills as skills_cli, usage};
 use crate::coordinator::plan::Carried;
 use crate::dispatch::Decision;
 use crate::ops::claims::Claimed;
@@ -145,7 +145,7 @@ fn replies() -> Vec<Reply> {
         one::<review::Review>("trust"),
         one::<tasks::Archival>("unarchive"),
         one::<Undone>("undo"),
-        one::<update::Updated>("update"),
+        one::<tasks::Updated>("update"),
         one::<TaskGates>("verify").or::<Renewed>(),
         one::<verify::ManifestVerdict>("verify.manifest"),
         one::<verify::MessageVerdict>("verify.message"),

@@ -208,6 +208,8 @@ fn surroundings(root: PathBuf) -> Surroundings {
         gate_variables: Default::default(),
         skills_dirs: Vec::new(),
         data_home: Some(home.join("data")),
+        rights: Default::default(),
+        defaults: Default::default(),
         home: Some(home),
     }
 }

@@ -1,17 +1,12 @@
 //! Tasks of the workspace: the graph, rows, one task, and everything that can be done with it; phases and
 //! sessions, checks, and what an orchestrating agent asks.
 
-mod archive;
 mod checks;
 mod criteria;
 mod graph;
 mod links;
-mod moves;
 mod orchestrator;
-mod phases;
 mod proofs;
-mod reading;
-mod sessions;
 mod tasks;
 mod transfer;
 
@@ -31,17 +26,12 @@ const AGENT_MAX: usize = 100;
 
 pub(super) fn routes() -> Vec<Route> {
     [
-        archive::routes(),
         checks::routes(),
         criteria::routes(),
         graph::routes(),
         links::routes(),
-        moves::routes(),
         orchestrator::routes(),
-        phases::routes(),
         proofs::routes(),
-        reading::routes(),
-        sessions::routes(),
         tasks::routes(),
         transfer::routes(),
     ]
@@ -94,6 +84,19 @@ pub(super) fn task(call: &Call) -> Result<TaskId> {
     })
 }
 
+/// Has the agent act that the caller names. Who calls with a token acts under its user's name, so that nobody
+/// acts as somebody else.
+pub(super) fn act_as(call: &Call, context: &mut Context, agent: Option<&str>) -> Result<()> {
+    if let Some(agent) = agent {
+        let agent = name(agent)?;
+        context.surroundings.actor = match call.caller.is_local {
+            true => agent.to_string(),
+            false => format!("{}/{agent}", call.user()),
+        };
+    }
+    Ok(())
+}
+
 /// Lends the workspace to whoever the caller says acts. Who calls with a token acts under its user's
 /// name, so that nobody acts as somebody else.
 pub(super) fn context_as<'a>(
@@ -102,13 +105,7 @@ pub(super) fn context_as<'a>(
     agent: Option<&str>,
 ) -> Result<Lent<'a, Context>> {
     let mut context = call.context(command)?;
-    if let Some(agent) = agent {
-        let agent = name(agent)?;
-        context.surroundings.actor = match call.caller.is_local {
-            true => agent.to_string(),
-            false => format!("{}/{agent}", call.user()),
-        };
-    }
+    act_as(call, &mut context, agent)?;
     Ok(context)
 }
 

@@ -7,12 +7,12 @@ use super::super::call::Call;
 use super::super::extract::{Json, OptionalJson, Query, Verdict};
 use super::super::route::Route;
 use super::Warned;
-use super::reading::Below;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::compliance::{self, Compliance};
 use crate::ops::orchestrator::{self, Brief, Measured, Overall, Source, Start};
+use crate::ops::tasks::Below;
 use crate::ops::tokens::Scope;
 
 /// Most texts, and most prompts, that are counted at once.

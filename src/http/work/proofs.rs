@@ -8,7 +8,6 @@ use super::super::call::Call;
 use super::super::extract::{Json, OptionalJson, Query, StrictJson, Verdict};
 use super::super::route::Route;
 use super::{Done, Warned, change_task, context_as, task};
-use crate::config::GATES_TIME_LIMIT;
 use crate::dispatch::Decision;
 use crate::error::{Code, Error, Result};
 use crate::gate::Gate;
@@ -156,7 +155,7 @@ fn standing(call: &Call) -> Result<Json<TaskGates>> {
 }
 
 pub(super) fn time_limit(call: &Call, seconds: Option<u64>) -> Result<Duration> {
-    let usual = || call.server.settings.number(GATES_TIME_LIMIT).unwrap_or(600);
+    let usual = || call.server.surroundings.defaults.time_limit.as_secs();
     let seconds = seconds.unwrap_or_else(usual);
     if (1..=TIME_LIMIT_MAX).contains(&seconds) {
         return Ok(Duration::from_secs(seconds));
