@@ -12,7 +12,7 @@ use super::screen::Screen;
 use super::{environment, usage};
 use crate::config::Settings;
 use crate::error::{Error, Result};
-use crate::ops::api::Operation;
+use crate::ops::operation::Operation;
 use crate::ops::{Context, Notes, Surroundings};
 
 /// Where a command answers, and what surrounds it.

@@ -7,7 +7,8 @@ use clap::{Args, Subcommand};
 use super::Face;
 use super::screen::{Screen, Tone};
 use crate::error::Result;
-use crate::ops::api::{self, Nothing};
+use crate::ops::api;
+use crate::ops::operation::Nothing;
 use crate::ops::phases::{Counted, Moved, Phases};
 use crate::phase::{CompletePhase, Counts, PhaseStatus, StartPhase};
 

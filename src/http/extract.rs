@@ -10,7 +10,7 @@ use super::call::Call;
 use super::fault;
 use super::route::Route;
 use crate::error::{Error, Result};
-use crate::ops::api::Described;
+use crate::ops::operation::Described;
 
 /// A function that answers a call.
 pub(super) trait Handler<Signature>: Send + Sync + 'static {

@@ -13,7 +13,8 @@ use super::route::Route;
 use super::work::act_as;
 use crate::error::{Code, Error, Result};
 use crate::ops::Notes;
-use crate::ops::api::{self, Facts, Row};
+use crate::ops::api;
+use crate::ops::operation::{Facts, Row};
 use crate::strict::Sent;
 
 pub(super) fn routes() -> Vec<Route> {

@@ -27,8 +27,8 @@ use super::{
 };
 use crate::error::Result;
 #[cfg(feature = "schemas")]
-use crate::ops::api::Describe;
-use crate::ops::api::{Described, Row};
+use crate::ops::operation::Describe;
+use crate::ops::operation::{Described, Row};
 use crate::ops::tokens::Scope;
 
 pub(super) type Respond = Box<dyn Fn(&Call) -> Result<Answer> + Send + Sync>;

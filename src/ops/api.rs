@@ -1,148 +1,21 @@
 //! The table of operations: each is declared once, with its request, its reply and its function. The command line
 //! calls a row with its arguments; HTTP answers at its address.
 
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-
+use super::operation::{Nothing, Operation, Row};
+use super::orchestrator::{self, ToCount};
 use super::tokens::Scope;
-use super::{Context, claims, complete, log, phases, sessions, tasks, undo};
-use crate::error::{Code, Error, Result};
+use super::{
+    Context, claims, complete, compliance, log, manifest, phases, research, sessions, skills,
+    spawn, tasks, undo, verify, work,
+};
+use crate::dispatch::Decision;
+use crate::error::{Error, Result};
+use crate::id::TaskId;
 use crate::phase::{CompletePhase, StartPhase};
 use crate::session::{
     EndSession, OneSession, ResumeSession, SessionFilter, SetFocus, StartSession, WhichSession,
 };
-use crate::strict::Sent;
 use crate::task::graph::Problem;
-
-/// A type with a schema, which only the feature `schemas` asks for.
-#[cfg(feature = "schemas")]
-pub(crate) trait Described: schemars::JsonSchema {}
-#[cfg(feature = "schemas")]
-impl<T: schemars::JsonSchema> Described for T {}
-/// A type with a schema, which only the feature `schemas` asks for.
-#[cfg(not(feature = "schemas"))]
-pub(crate) trait Described {}
-#[cfg(not(feature = "schemas"))]
-impl<T> Described for T {}
-
-/// An operation with its types.
-pub(crate) struct Operation<Request, Reply> {
-    pub(crate) facts: Facts,
-    pub(crate) run: fn(&mut Context, Request) -> Result<Reply>,
-}
-
-/// What faces need to know of an operation besides its types.
-pub(crate) struct Facts {
-    /// The command that does the same, which the log names.
-    pub(crate) name: &'static str,
-    pub(crate) scope: Scope,
-    /// Method and path, such as `PATCH /api/work/tasks/{id}`. Braces hold fields of the request.
-    pub(crate) address: &'static str,
-    pub(crate) about: &'static str,
-    /// The usual and the largest `limit` of a caller from elsewhere.
-    pub(crate) limit: Option<(u32, u32)>,
-    /// Whether status 201 tells that something was recorded.
-    pub(crate) creates: bool,
-    /// Whether the caller may name the agent that acts.
-    pub(crate) has_agent: bool,
-    /// Whether the reply is followed by the number of the operation that was recorded.
-    pub(crate) is_recorded: bool,
-}
-
-impl<Request, Reply> Operation<Request, Reply> {
-    const fn new(
-        name: &'static str,
-        scope: Scope,
-        address: &'static str,
-        about: &'static str,
-        run: fn(&mut Context, Request) -> Result<Reply>,
-    ) -> Operation<Request, Reply> {
-        let writes = !matches!(scope, Scope::Read);
-        Operation {
-            facts: Facts {
-                name,
-                scope,
-                address,
-                about,
-                limit: None,
-                creates: false,
-                has_agent: writes,
-                is_recorded: writes,
-            },
-            run,
-        }
-    }
-
-    const fn limit(mut self, usual: u32, max: u32) -> Operation<Request, Reply> {
-        self.facts.limit = Some((usual, max));
-        self
-    }
-
-    const fn creates(mut self) -> Operation<Request, Reply> {
-        self.facts.creates = true;
-        self
-    }
-
-    const fn for_agent(mut self) -> Operation<Request, Reply> {
-        self.facts.has_agent = true;
-        self
-    }
-
-    const fn unrecorded(mut self) -> Operation<Request, Reply> {
-        self.facts.is_recorded = false;
-        self
-    }
-}
-
-/// The request of an operation that needs none.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Nothing {}
-
-/// An operation whose types are erased.
-pub(crate) trait Row: Sync {
-    fn facts(&self) -> &Facts;
-
-    /// Runs the operation and returns its reply as JSON.
-    fn answer(&self, context: &mut Context, sent: Sent) -> Result<Vec<u8>>;
-
-    #[cfg(feature = "schemas")]
-    fn request(&self) -> (std::borrow::Cow<'static, str>, Describe);
-
-    #[cfg(all(test, feature = "schemas"))]
-    fn reply(&self) -> Describe;
-}
-
-#[cfg(feature = "schemas")]
-pub(crate) type Describe = fn(&mut schemars::SchemaGenerator) -> schemars::Schema;
-
-impl<Request: DeserializeOwned + Described, Reply: Serialize + Described> Row
-    for Operation<Request, Reply>
-{
-    fn facts(&self) -> &Facts {
-        &self.facts
-    }
-
-    fn answer(&self, context: &mut Context, sent: Sent) -> Result<Vec<u8>> {
-        let request = sent.read();
-        let request = request.map_err(|fault| Error::new(Code::InputInvalid, fault.to_string()))?;
-        let reply = (self.run)(context, request)?;
-        serde_json::to_vec(&reply).map_err(|cause| {
-            Error::new(Code::Internal, "the reply cannot be written as JSON").because(cause)
-        })
-    }
-
-    #[cfg(feature = "schemas")]
-    fn request(&self) -> (std::borrow::Cow<'static, str>, Describe) {
-        (Request::schema_name(), Request::json_schema)
-    }
-
-    #[cfg(all(test, feature = "schemas"))]
-    fn reply(&self) -> Describe {
-        |generator| generator.subschema_for::<Reply>()
-    }
-}
 
 /// Notes what keeps tasks from ever starting as warnings, too.
 fn warn_of_problems<T>(
@@ -152,6 +25,26 @@ fn warn_of_problems<T>(
 ) -> Result<T> {
     context.warn(&mut tasks::problem_warnings(problems(&reply)));
     Ok(reply)
+}
+
+/// Moves what a caller should know, and why a check failed, from a reply to the notes.
+fn noted<T>(
+    mut reply: T,
+    context: &mut Context,
+    parts: fn(&mut T) -> (Vec<String>, Option<Error>),
+) -> Result<T> {
+    let (mut warnings, failure) = parts(&mut reply);
+    context.warn(&mut warnings);
+    context.notes.failure = failure;
+    Ok(reply)
+}
+
+/// Notes what keeps tasks below an epic from ever starting as warnings.
+fn warn_of_stuck(context: &mut Context, epic: Option<TaskId>) -> Result<()> {
+    let none = Some(0);
+    let problems = tasks::ready(context, epic, none)?.problems;
+    context.warn(&mut tasks::problem_warnings(&problems));
+    Ok(())
 }
 
 macro_rules! operations {
@@ -292,6 +185,181 @@ operations! {
     "Completes a phase whose tasks are done or cancelled",
     (CompletePhase) -> phases::Moved,
     |context, it| phases::complete(context, it.phase.as_deref(), it.force);
+
+    BEGIN, "orchestrator.start", Read, "GET /api/work/start",
+    "Shows all that an orchestrating agent needs to begin, in under 1,000 tokens",
+    (tasks::Below) -> orchestrator::Start,
+    |context, part| {
+        let limit = context.surroundings.defaults.context_tokens;
+        orchestrator::start(context, part.epic, limit)
+    };
+
+    STATUS, "orchestrator.status", Read, "GET /api/work/status",
+    "Shows how far everything is, who works on what, and what came last",
+    (tasks::Below) -> orchestrator::Overall,
+    |context, part| {
+        warn_of_stuck(context, part.epic)?;
+        orchestrator::status(context, part.epic)
+    };
+
+    BRIEF, "orchestrator.brief", Read, "GET /api/work/brief",
+    "Writes the hand-over for an agent that begins with an empty context",
+    (tasks::Below) -> orchestrator::Brief, |context, part| orchestrator::brief(context, part.epic);
+
+    VALIDATE, "orchestrator.validate", Read, "GET /api/work/validate",
+    "Checks the rules ORC-001 to ORC-005, and every finished task against its protocols",
+    (tasks::Below) -> compliance::Compliance,
+    |context, part| {
+        warn_of_stuck(context, part.epic)?;
+        let found = compliance::validate(context, part.epic)?;
+        noted(found, context, |it| (Vec::new(), it.error.take()))
+    };
+
+    MEASURE, "orchestrator.context", Read, "POST /api/work/context",
+    "Says how much an orchestrator has used of its tokens",
+    (ToCount) -> orchestrator::Measured,
+    |context, texts| {
+        let measured = orchestrator::measure_texts(context, texts)?;
+        noted(measured, context, |it| (std::mem::take(&mut it.warnings), it.error.take()))
+    };
+
+    VERIFY_PROMPT, "verify.prompt", Read, "POST /api/work/verify/prompt",
+    "Checks that a prompt carries the subagent protocol",
+    (verify::PromptSent) -> verify::Verdict,
+    |context, sent| {
+        let verdict = verify::prompt(&context.surroundings, &sent.text, sent.task, sent.strict)?;
+        noted(verdict, context, |it| (std::mem::take(&mut it.warnings), it.error("the prompt")))
+    };
+
+    VERIFY_MESSAGE, "verify.message", Read, "POST /api/work/verify/message",
+    "Checks that an agent's last message is one of the allowed sentences",
+    (verify::MessageSent) -> verify::MessageVerdict,
+    |context, sent| {
+        let found = verify::message(&sent.message);
+        noted(found, context, |it| (Vec::new(), it.verdict.error("the message")))
+    };
+
+    VERIFY_MANIFEST, "verify.manifest", Read, "POST /api/work/verify/manifest",
+    "Checks the manifest, or one entry of it",
+    (verify::WhichEntry) -> verify::ManifestVerdict,
+    |context, which| {
+        let found = match &which.entry {
+            Some(id) => verify::entry(context, id)?,
+            None => verify::manifest(context)?,
+        };
+        noted(found, context, |it| (Vec::new(), it.error.take()))
+    };
+
+    VERIFY_OUTPUT, "verify.output", Write, "POST /api/work/tasks/{id}/verify",
+    "Checks what the agent of a task left, and records what was found",
+    (verify::Output) -> verify::OutputVerdict,
+    |context, output| {
+        let found = verify::output(context, output.task, output.epoch)?;
+        noted(found, context, |it| (Vec::new(), it.verdict.error(&it.task_id.to_string())))
+    };
+
+    VALIDATE_SKILL, "skills.validate", Read, "POST /api/work/skills/validate",
+    "Judges the text of a SKILL.md by the Agent Skills standard",
+    (skills::SkillSent) -> skills::Validated,
+    |context, sent| {
+        let found = skills::validate_text(&sent.name, &sent.text);
+        noted(found, context, |it| (Vec::new(), it.error()))
+    };
+
+    SKILLS, "skills.list", Read, "GET /api/skills",
+    "Lists the skills in reach",
+    (skills::SkillQuery) -> skills::Listed,
+    |context, query| {
+        let listed = skills::list(&context.surroundings, query.tier)?;
+        noted(listed, context, |it| (it.warnings.clone(), None))
+    };
+
+    SKILL, "skills.show", Read, "GET /api/skills/{name}",
+    "Shows a skill with its text",
+    (skills::SkillName) -> skills::Shown,
+    |context, skill| skills::show(&context.surroundings, &skill.name);
+
+    DISPATCH, "skills.dispatch", Read, "GET /api/work/tasks/{id}/dispatch",
+    "Shows which skill a task gets, and why no other",
+    (spawn::Template) -> Decision,
+    |context, it| {
+        let template = it.template.as_deref();
+        let (decision, mut warnings) = skills::dispatch_task(context, it.task, template, true)?;
+        context.warn(&mut warnings);
+        Ok(decision)
+    };
+
+    PROMPT, "spawn", Read, "GET /api/work/tasks/{id}/prompt",
+    "Shows the prompt that a task would get; records nothing",
+    (spawn::Template) -> spawn::Spawned,
+    |context, it| {
+        let options = spawn::Options { template: it.template, dry_run: true, ..Default::default() };
+        let spawned = spawn::spawn(context, it.task, &options)?;
+        noted(spawned, context, |it| (std::mem::take(&mut it.warnings), None))
+    };
+
+    SPAWN, "spawn", Write, "POST /api/work/tasks/{id}/spawn",
+    "Prepares the prompt of a task and records its receipt",
+    (spawn::Options) -> spawn::Spawned,
+    |context, options: spawn::Options| {
+        let spawned = spawn::spawn(context, options.task, &options)?;
+        noted(spawned, context, |it| (std::mem::take(&mut it.warnings), None))
+    };
+
+    WHY, "why", Read, "GET /api/work/tasks/{id}/why",
+    "Replays the receipt of a task and says what differs",
+    (tasks::One) -> spawn::Why, |context, one| spawn::why(context, one.task);
+
+    LEFT, "verify.output", Read, "GET /api/work/tasks/{id}/manifest",
+    "Shows what the agent of a task left, and what is wrong with it; records nothing",
+    (tasks::One) -> work::Left, |context, one| work::left(context, one.task);
+
+    LINKS, "research.links", Read, "GET /api/work/tasks/{id}/links",
+    "Lists the entries that a task is linked to, and where each link stands",
+    (tasks::One) -> research::Links, |context, one| research::links(context, one.task);
+
+    LINK, "research.link", Write, "POST /api/work/tasks/{id}/links",
+    "Links a task and an entry of the manifest; doing it again changes nothing",
+    (research::Pair) -> research::Linked,
+    |context, pair: research::Pair| research::link(context, pair.task, &pair.entry), creates();
+
+    BLOCK_FOR, "research.inject", Read, "GET /api/work/tasks/{id}/block",
+    "Writes the protocol block for a task, to be appended to a prompt",
+    (tasks::One) -> spawn::Injected,
+    |context, one| Ok(spawn::Injected { block: spawn::block_for(context, one.task)? });
+
+    BLOCK, "research.inject", Read, "GET /api/work/block",
+    "Writes the protocol block with its tokens as they are",
+    (Nothing) -> spawn::Injected, |_, _| Ok(spawn::Injected { block: spawn::block()? });
+
+    ENTRIES, "manifest.list", Read, "GET /api/manifest",
+    "Lists entries of the manifest, newest last",
+    (manifest::Filter) -> manifest::Listed,
+    |context, filter| {
+        let listed = manifest::list(context, &filter)?;
+        noted(listed, context, |it| (std::mem::take(&mut it.warnings), None))
+    }, limit(100, 500);
+
+    ENTRY, "manifest.show", Read, "GET /api/manifest/{id}",
+    "Shows an entry of the manifest",
+    (manifest::EntryId) -> manifest::read::Shown,
+    |context, entry| {
+        let shown = manifest::show(context, &entry.id)?;
+        noted(shown, context, |it| (std::mem::take(&mut it.warnings), None))
+    };
+
+    VALIDATE_MANIFEST, "manifest.validate", Read, "GET /api/work/manifest/validate",
+    "Checks every line of the manifest",
+    (Nothing) -> manifest::Validated,
+    |context, _| {
+        let found = manifest::validate(context)?;
+        noted(found, context, |it| (Vec::new(), it.error.take()))
+    };
+
+    COMPACT, "manifest.compact", Write, "POST /api/work/manifest/compact",
+    "Moves torn, foreign and repeated lines out of the manifest, into a file beside it",
+    (manifest::Compact) -> manifest::Compaction,
+    |context, it: manifest::Compact| manifest::compact(context, it.dry_run), unrecorded();
 
     LOG, "log", Read, "GET /api/work/log",
     "Lists what was done to tasks, newest first",

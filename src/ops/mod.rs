@@ -18,6 +18,7 @@ pub(crate) mod hook;
 pub(crate) mod init;
 pub(crate) mod log;
 pub(crate) mod manifest;
+pub(crate) mod operation;
 pub(crate) mod orchestrator;
 pub(crate) mod phases;
 pub(crate) mod plans;
@@ -122,6 +123,8 @@ pub(crate) struct Defaults {
     pub(crate) lease: Lease,
     /// How long the command of a gate or criterion may take.
     pub(crate) time_limit: Duration,
+    /// Tokens that an orchestrator may use.
+    pub(crate) context_tokens: usize,
 }
 
 impl Default for Defaults {
@@ -136,6 +139,7 @@ impl From<&Settings> for Defaults {
         Defaults {
             lease: lease.unwrap_or_default(),
             time_limit: Duration::from_secs(settings.number(GATES_TIME_LIMIT).unwrap_or(600)),
+            context_tokens: orchestrator::limit(settings),
         }
     }
 }

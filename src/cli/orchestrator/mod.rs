@@ -23,9 +23,9 @@ use crate::task::graph::Conflict;
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Show all that an orchestrating agent needs to begin, in under 1,000 tokens
-    Start(Scope),
+    Start(Below),
     /// Show how far everything is, who works on what, and what came last
-    Status(Scope),
+    Status(Below),
     Context(ContextArguments),
     Brief(BriefArguments),
     /// Prepare the prompt for a task, or for many: the right skill, every token, the protocol
@@ -43,22 +43,14 @@ pub(super) enum Command {
     #[command(after_help = graph::ANALYZE)]
     Analyze(Extract),
     /// Check the rules ORC-001 to ORC-005, and every finished task against its protocols
-    Validate(Scope),
-}
-
-// Which part of the graph. A doc comment would become that of the commands that take it.
-#[derive(Args)]
-pub(super) struct Scope {
-    /// Only what is below this task, to any depth
-    #[arg(long, value_name = "TASK")]
-    epic: Option<TaskId>,
+    Validate(Below),
 }
 
 pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
     match command {
         Command::Spawn(arguments) => face.run("orchestrator.spawn", arguments, spawn::run),
-        Command::Start(scope) => face.run("orchestrator.start", scope, start::run),
-        Command::Status(scope) => face.run("orchestrator.status", scope, start::show_status),
+        Command::Start(part) => face.call(&api::BEGIN, part, start::render),
+        Command::Status(part) => face.call(&api::STATUS, part, start::render_overall),
         Command::Context(arguments) => face.run("orchestrator.context", arguments, context),
         Command::Brief(arguments) => face.run("orchestrator.brief", arguments, brief),
         Command::Ready(part) => face.call(&api::READY, part, graph::render_ready),
@@ -67,7 +59,7 @@ pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode
         }
         Command::Waves(part) => face.call(&api::WAVES, part, graph::render_waves),
         Command::Analyze(part) => face.call(&api::ANALYZE, part, graph::render_analysis),
-        Command::Validate(scope) => face.run("orchestrator.validate", scope, validate::run),
+        Command::Validate(part) => face.call(&api::VALIDATE, part, validate::render),
     }
 }
 

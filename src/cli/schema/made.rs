@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::cli::orchestrator::Written;
 use crate::cli::spawn::Document as Prepared;
-use crate::cli::{deps, explain, list, man, research as research_cli, tree};
+use crate::cli::{deps, explain, list, man, tree};
 use crate::cli::{output, schema, serve, skills as skills_cli, usage};
 use crate::coordinator::plan::Carried;
 use crate::dispatch::Decision;
@@ -112,7 +112,7 @@ fn replies() -> Vec<Reply> {
             .or::<deps::Dot<'static>>()
             .or::<deps::Svg<'static>>(),
         one::<tasks::Moved>("reopen"),
-        one::<research_cli::Injected>("research.inject"),
+        one::<crate::ops::spawn::Injected>("research.inject"),
         one::<research::Linked>("research.link"),
         one::<research::Links>("research.links"),
         one::<manifest::Listed>("research.list"),

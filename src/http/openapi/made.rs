@@ -15,7 +15,7 @@ use crate::http::fault::Shape;
 
 use crate::http::operations;
 use crate::http::route::{self, Route};
-use crate::ops::api::Row;
+use crate::ops::operation::Row;
 use crate::reply::Failure;
 
 /// What the answer to an address that is too long is called there.

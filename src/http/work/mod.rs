@@ -1,11 +1,8 @@
 //! Tasks of the workspace: the graph, rows, one task, and everything that can be done with it; phases and
 //! sessions, checks, and what an orchestrating agent asks.
 
-mod checks;
 mod criteria;
 mod graph;
-mod links;
-mod orchestrator;
 mod proofs;
 mod tasks;
 mod transfer;
@@ -26,11 +23,8 @@ const AGENT_MAX: usize = 100;
 
 pub(super) fn routes() -> Vec<Route> {
     [
-        checks::routes(),
         criteria::routes(),
         graph::routes(),
-        links::routes(),
-        orchestrator::routes(),
         proofs::routes(),
         tasks::routes(),
         transfer::routes(),
