@@ -1,6 +1,6 @@
 //! How `cleo claim`, `start`, `complete` and their like answer.
 
-use super::screen::{Screen, Tone};
+use super::screen::Screen;
 use super::show::{claim_fields, task_line};
 use crate::id;
 use crate::ops::claims::Claimed;
@@ -8,11 +8,7 @@ use crate::ops::tasks::Moved;
 
 pub(super) fn render_claim(verb: &str) -> impl FnOnce(&mut Screen, &Claimed) {
     move |screen, claimed| {
-        let (tone, word) = match claimed.changed {
-            true => (Tone::Good, verb),
-            false => (Tone::Dim, "Unchanged"),
-        };
-        screen.say(tone, word).say(Tone::Plain, " ");
+        screen.outcome(verb, claimed.changed);
         task_line(screen, &claimed.task);
         claim_fields(screen, claimed.claim.as_ref());
     }
@@ -20,11 +16,7 @@ pub(super) fn render_claim(verb: &str) -> impl FnOnce(&mut Screen, &Claimed) {
 
 pub(super) fn render_move(verb: &str) -> impl FnOnce(&mut Screen, &Moved) {
     move |screen, moved| {
-        let (tone, word) = match moved.changed {
-            true => (Tone::Good, verb),
-            false => (Tone::Dim, "Unchanged"),
-        };
-        screen.say(tone, word).say(Tone::Plain, " ");
+        screen.outcome(verb, moved.changed);
         task_line(screen, &moved.task);
         screen.field("judged in", moved.worktree.as_deref().unwrap_or_default());
         screen.field("now ready", id::list(&moved.unblocked));

@@ -70,14 +70,10 @@ fn render_list(screen: &mut Screen, listed: &Phases) {
 
 fn render(verb: &str) -> impl FnOnce(&mut Screen, &Moved) {
     move |screen, moved| {
-        let (tone, word) = match moved.changed {
-            true => (Tone::Good, verb),
-            false => (Tone::Dim, "Unchanged"),
-        };
         let phase = &moved.phase.phase;
         screen
-            .say(tone, word)
-            .say(Tone::Strong, format!(" {} ", phase.slug))
+            .outcome(verb, moved.changed)
+            .say(Tone::Strong, format!("{} ", phase.slug))
             .say(phase_tone(phase.status), phase.status)
             .line(Tone::Plain, format!("  {}", phase.name))
             .field("tasks", counts_text(&moved.phase.counts));

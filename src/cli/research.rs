@@ -17,37 +17,32 @@ use crate::ops::tasks::One;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
-    List(ListArguments),
+    /// List what earlier work found, newest last
+    #[command(after_help = "\
+Examples:
+  cleo research list --topic auth
+  cleo research list --json | jq -r '.result.entries[] | \"\\(.id) \\(.title)\"'")]
+    List(Filter),
     Show(ShowArguments),
-    Link(LinkArguments),
-    Links(LinksArguments),
+    /// Link a task and an entry of the manifest
+    #[command(after_help = "Examples:\n  cleo research link T3 auth-2026-01-26")]
+    Link(Pair),
+    /// List the entries that a task is linked to, and where each link stands
+    #[command(after_help = "Examples:\n  cleo research links T3")]
+    Links(One),
     Inject(InjectArguments),
 }
 
 pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
     match command {
-        Command::List(arguments) => face.call_as(
-            "research.list",
-            &api::ENTRIES,
-            arguments.filter,
-            show_entries,
-        ),
+        Command::List(arguments) => {
+            face.call_as("research.list", &api::ENTRIES, arguments, show_entries)
+        }
         Command::Show(arguments) => face.run("research.show", arguments, show),
-        Command::Link(arguments) => face.call(&api::LINK, arguments.pair, show_linked),
-        Command::Links(arguments) => face.call(&api::LINKS, arguments.one, show_links),
+        Command::Link(arguments) => face.call(&api::LINK, arguments, show_linked),
+        Command::Links(arguments) => face.call(&api::LINKS, arguments, show_links),
         Command::Inject(arguments) => face.run("research.inject", arguments, inject),
     }
-}
-
-/// List what earlier work found, newest last
-#[derive(Args)]
-#[command(after_help = "\
-Examples:
-  cleo research list --topic auth
-  cleo research list --json | jq -r '.result.entries[] | \"\\(.id) \\(.title)\"'")]
-pub(super) struct ListArguments {
-    #[command(flatten)]
-    filter: Filter,
 }
 
 /// Show what was found, and the tasks that it belongs to
@@ -74,14 +69,6 @@ fn show(face: &mut Face<'_>, arguments: ShowArguments) -> Result<ExitCode> {
     })
 }
 
-/// Link a task and an entry of the manifest
-#[derive(Args)]
-#[command(after_help = "Examples:\n  cleo research link T3 auth-2026-01-26")]
-pub(super) struct LinkArguments {
-    #[command(flatten)]
-    pair: Pair,
-}
-
 fn show_linked(screen: &mut Screen, linked: &Linked) {
     let done = match linked.created {
         true => "linked ",
@@ -90,14 +77,6 @@ fn show_linked(screen: &mut Screen, linked: &Linked) {
     screen
         .say(Tone::Good, done)
         .line(Tone::Plain, format!("{} and {}", linked.task, linked.entry));
-}
-
-/// List the entries that a task is linked to, and where each link stands
-#[derive(Args)]
-#[command(after_help = "Examples:\n  cleo research links T3")]
-pub(super) struct LinksArguments {
-    #[command(flatten)]
-    one: One,
 }
 
 fn show_links(screen: &mut Screen, links: &Links) {

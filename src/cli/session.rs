@@ -109,11 +109,7 @@ fn scope_text(session: &Session) -> String {
 
 fn render(verb: &str) -> impl FnOnce(&mut Screen, &Moved) {
     move |screen, moved| {
-        let (tone, word) = match moved.changed {
-            true => (Tone::Good, verb),
-            false => (Tone::Dim, "Unchanged"),
-        };
-        screen.say(tone, word).say(Tone::Plain, " ");
+        screen.outcome(verb, moved.changed);
         session_line(screen, &moved.session);
     }
 }

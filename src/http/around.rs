@@ -6,14 +6,14 @@ use super::call::Call;
 use super::call::bounded;
 use super::extract::{Json, Query};
 use super::route::Route;
-use super::work::{Warned, words};
+use super::work::Warned;
 use crate::error::{Code, Error, Result};
 use crate::manifest::Entry;
 use crate::ops::answers::allows_private;
 use crate::ops::doctor::{self, Examined, Patient};
 use crate::ops::manifest::{self, Appended};
 use crate::ops::tokens::Scope;
-use crate::ops::work::{Found, Sought, search};
+use crate::ops::work::{Found, FoundKind, Sought, search};
 use crate::ops::workers::{self, Checked};
 
 pub(super) fn routes() -> Vec<Route> {
@@ -45,7 +45,8 @@ struct SearchQuery {
     /// The words; none: what was touched last.
     q: Option<String>,
     /// Only these kinds, between commas: task, run, agent, conversation.
-    kinds: Option<String>,
+    #[serde(default)]
+    kinds: Vec<FoundKind>,
     #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 50)))]
     limit: Option<u32>,
 }
@@ -63,7 +64,7 @@ fn append(call: &Call) -> Result<Json<Warned<Appended>, 201>> {
 fn found(call: &Call, Query(query): Query<SearchQuery>) -> Result<Json<Found>> {
     let sought = Sought {
         words: query.q.unwrap_or_default(),
-        kinds: words(query.kinds.as_deref())?,
+        kinds: query.kinds,
         limit: bounded(query.limit, 50, 50)? as usize,
         user: call.only().map(String::from),
     };

@@ -20,6 +20,7 @@ use crate::ops::tokens::Scope;
 use crate::ops::work::Memory;
 use crate::ops::{Context, Notes, Surroundings};
 use crate::store::sqlite::SqliteAgency;
+use crate::strict::Sent;
 
 /// Longest account of what is wrong with a value, in characters.
 const FAULT_MAX: usize = 200;
@@ -49,20 +50,24 @@ impl Call {
         read.map_err(|what: String| Error::new(Code::InputInvalid, short(&what)))
     }
 
-    pub(super) fn query<T: DeserializeOwned>(&self) -> Result<T> {
+    /// Returns the names and values in the query of the address.
+    pub(super) fn pairs(&self) -> Result<Vec<(String, String)>> {
         let read = Query::try_from_uri(&self.uri);
-        let refuse = |what: String| {
-            let message = format!("the query of the address cannot be used: {what}");
-            Error::new(Code::InputInvalid, short(&message))
-        };
         read.map(|Query(read)| read)
-            .map_err(|cause| refuse(cause.body_text()))
+            .map_err(|cause| unusable(&cause.body_text()))
+    }
+
+    pub(super) fn query<T: DeserializeOwned>(&self) -> Result<T> {
+        let texts = self.pairs()?;
+        let body = Default::default();
+        let read = Sent { texts, body }.read();
+        read.map_err(|fault| unusable(&fault.to_string()))
     }
 
     /// Refuses what stands in the query of an address where nothing of it is read: whoever sends it means
     /// something by it, such as that nothing is to be changed.
     pub(super) fn refuse_query(&self) -> Result<()> {
-        let given: Vec<(String, String)> = self.query()?;
+        let given = self.pairs()?;
         let Some((name, _)) = given.first() else {
             return Ok(());
         };
@@ -174,6 +179,11 @@ impl Call {
     pub(super) fn agency(&self) -> Result<Lent<'_, SqliteAgency>> {
         self.server.agency()
     }
+}
+
+fn unusable(what: &str) -> Error {
+    let message = format!("the query of the address cannot be used: {what}");
+    Error::new(Code::InputInvalid, short(&message))
 }
 
 fn is_utf8(parameter: &str) -> bool {

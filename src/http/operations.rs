@@ -56,7 +56,7 @@ fn sent(call: &Call, facts: &Facts) -> Result<Sent> {
         return Err(Error::new(Code::InputInvalid, message));
     }
     if !has_body(&call.method) {
-        texts.extend(call.query::<Vec<(String, String)>>()?);
+        texts.extend(call.pairs()?);
         if let Some((usual, max)) = facts.limit {
             bound(&mut texts, usual, max)?;
         }

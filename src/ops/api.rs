@@ -5,8 +5,8 @@ use super::operation::{Nothing, Operation, Row};
 use super::orchestrator::{self, ToCount};
 use super::tokens::Scope;
 use super::{
-    Context, claims, complete, compliance, log, manifest, phases, research, sessions, skills,
-    spawn, tasks, undo, verify, work,
+    Context, claims, complete, compliance, gates, log, manifest, phases, research, sessions,
+    skills, spawn, tasks, transfer, undo, verify, work,
 };
 use crate::dispatch::Decision;
 use crate::error::{Error, Result};
@@ -16,6 +16,7 @@ use crate::session::{
     EndSession, OneSession, ResumeSession, SessionFilter, SetFocus, StartSession, WhichSession,
 };
 use crate::task::graph::Problem;
+use crate::transfer::report::Report;
 
 /// Notes what keeps tasks from ever starting as warnings, too.
 fn warn_of_problems<T>(
@@ -313,6 +314,36 @@ operations! {
     LEFT, "verify.output", Read, "GET /api/work/tasks/{id}/manifest",
     "Shows what the agent of a task left, and what is wrong with it; records nothing",
     (tasks::One) -> work::Left, |context, one| work::left(context, one.task);
+
+    GATES, "verify", Read, "GET /api/work/tasks/{id}/gates",
+    "Shows gates, evidence and criteria of a task",
+    (tasks::One) -> gates::TaskGates,
+    |context, one| {
+        let gates = gates::gates(context, one.task)?;
+        noted(gates, context, |it| (std::mem::take(&mut it.warnings), None))
+    };
+
+    SET_GATE, "verify", Write, "POST /api/work/tasks/{id}/gates/{gate}",
+    "Sets a gate; a command, which only admins may give, decides by how it ends",
+    (gates::GateRequest) -> gates::TaskGates, gates::set_gate;
+
+    ACCEPT, "verify", Write, "POST /api/work/tasks/{id}/accept",
+    "Takes somebody's word, and what else is given, for a criterion without a command",
+    (gates::Acceptance) -> gates::TaskGates, gates::accept_criterion;
+
+    RENEW, "verify", Admin, "POST /api/work/tasks/{id}/renew",
+    "Runs the commands of all criteria that are not proven, and again what is stale",
+    (gates::RenewalRequest) -> gates::Renewed, gates::renew_proofs;
+
+    IMPORT, "import", Admin, "POST /api/work/import",
+    "Takes over the tasks of a text of cleo's or another tool's, all or none",
+    (transfer::Request) -> Report,
+    |context, request| {
+        let mut imported = transfer::import_text(context, request)?;
+        context.warn(&mut imported.warnings);
+        context.notes.failure = imported.error;
+        Ok(imported.report)
+    };
 
     LINKS, "research.links", Read, "GET /api/work/tasks/{id}/links",
     "Lists the entries that a task is linked to, and where each link stands",

@@ -22,22 +22,51 @@ use crate::ops::operation::Nothing;
 #[derive(Subcommand)]
 pub(super) enum Command {
     Append(Box<AppendArguments>),
-    List(ListArguments),
-    Show(ShowArguments),
-    Validate(ValidateArguments),
-    Compact(CompactArguments),
+    /// List the entries of the manifest, newest last
+    #[command(after_help = "\
+Examples:
+  cleo manifest list --limit 20
+  cleo manifest list --task T3
+  cleo manifest list --status blocked --json | jq -r '.result.entries[].needs_followup[]'")]
+    List(Filter),
+    /// Show an entry of the manifest
+    #[command(after_help = "\
+Examples:
+  cleo manifest show auth-2026-01-26
+  cleo manifest show auth-2026-01-26 --json | jq -r '.result.entry.key_findings[]'")]
+    Show(EntryId),
+    /// Check every line of the manifest (exit 6)
+    #[command(after_help = "\
+Examples:
+  cleo manifest validate
+  cleo manifest validate --json | jq -r '.result.faults[] | \"\\(.line) \\(.code) \\(.message)\"'
+
+An empty or missing manifest is valid. A faulty line never hides the entries around it.")]
+    Validate,
+    /// Move torn, foreign and repeated lines out of the manifest, into a file beside it
+    #[command(after_help = "\
+Examples:
+  cleo manifest compact --dry-run
+  cleo manifest compact
+
+Entries stay, archived ones too, and so do entries with faults that their author can mend. What
+is moved stands in MANIFEST.rejected.jsonl with the reason. Agents that append with cleo wait.
+A program that has the file open already, as with `cat >> MANIFEST.jsonl`, writes on to the old
+one: that is taken over until nothing has come for a quarter of a second, two seconds at most. One
+that writes later than that is not waited for, and what it writes then is lost.")]
+    Compact(Compact),
 }
 
 pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
     match command {
         Command::Append(arguments) => face.run("manifest.append", *arguments, append),
-        Command::List(arguments) => face.call(&api::ENTRIES, arguments.filter, show_entries),
-        Command::Show(arguments) => face.call(&api::ENTRY, arguments.entry, |screen, shown| {
+        Command::List(arguments) => face.call(&api::ENTRIES, arguments, show_entries),
+        Command::Show(arguments) => face.call(&api::ENTRY, arguments, |screen, shown| {
             show_entry(screen, &shown.entry);
             screen.field("line", shown.line);
         }),
-        Command::Compact(arguments) => face.call(&api::COMPACT, arguments.how, show_compaction),
-        Command::Validate(_) => face.call(&api::VALIDATE_MANIFEST, Nothing {}, show_faults),
+        Command::Compact(arguments) => face.call(&api::COMPACT, arguments, show_compaction),
+        Command::Validate => face.call(&api::VALIDATE_MANIFEST, Nothing {}, show_faults),
     }
 }
 
@@ -94,18 +123,6 @@ fn show_appended(screen: &mut Screen, appended: &Appended) {
     screen.field("linked to", id::list(&entry.linked_tasks));
 }
 
-/// List the entries of the manifest, newest last
-#[derive(Args)]
-#[command(after_help = "\
-Examples:
-  cleo manifest list --limit 20
-  cleo manifest list --task T3
-  cleo manifest list --status blocked --json | jq -r '.result.entries[].needs_followup[]'")]
-pub(super) struct ListArguments {
-    #[command(flatten)]
-    filter: Filter,
-}
-
 pub(super) fn show_entries(screen: &mut Screen, listed: &Listed) {
     if listed.entries.is_empty() {
         screen.line(Tone::Dim, "no entries");
@@ -125,17 +142,6 @@ pub(super) fn show_entries(screen: &mut Screen, listed: &Listed) {
         let (shown, total) = (listed.entries.len(), listed.total);
         screen.line(Tone::Dim, format!("the newest {shown} of {total}"));
     }
-}
-
-/// Show an entry of the manifest
-#[derive(Args)]
-#[command(after_help = "\
-Examples:
-  cleo manifest show auth-2026-01-26
-  cleo manifest show auth-2026-01-26 --json | jq -r '.result.entry.key_findings[]'")]
-pub(super) struct ShowArguments {
-    #[command(flatten)]
-    entry: EntryId,
 }
 
 pub(super) fn show_entry(screen: &mut Screen, entry: &Entry) {
@@ -182,23 +188,6 @@ pub(super) fn status_tone(status: Status) -> Tone {
     }
 }
 
-/// Move torn, foreign and repeated lines out of the manifest, into a file beside it
-#[derive(Args)]
-#[command(after_help = "\
-Examples:
-  cleo manifest compact --dry-run
-  cleo manifest compact
-
-Entries stay, archived ones too, and so do entries with faults that their author can mend. What
-is moved stands in MANIFEST.rejected.jsonl with the reason. Agents that append with cleo wait.
-A program that has the file open already, as with `cat >> MANIFEST.jsonl`, writes on to the old
-one: that is taken over until nothing has come for a quarter of a second, two seconds at most. One
-that writes later than that is not waited for, and what it writes then is lost.")]
-pub(super) struct CompactArguments {
-    #[command(flatten)]
-    how: Compact,
-}
-
 fn show_compaction(screen: &mut Screen, done: &Compaction) {
     let would = if done.dry_run { "would move" } else { "moved" };
     for fault in &done.rejected {
@@ -213,16 +202,6 @@ fn show_compaction(screen: &mut Screen, done: &Compaction) {
     };
     screen.line(Tone::Plain, format!("{kept}{moved}"));
 }
-
-/// Check every line of the manifest (exit 6)
-#[derive(Args)]
-#[command(after_help = "\
-Examples:
-  cleo manifest validate
-  cleo manifest validate --json | jq -r '.result.faults[] | \"\\(.line) \\(.code) \\(.message)\"'
-
-An empty or missing manifest is valid. A faulty line never hides the entries around it.")]
-pub(super) struct ValidateArguments {}
 
 fn show_faults(screen: &mut Screen, found: &Validated) {
     let entries = count(found.entries, "entry", "entries");

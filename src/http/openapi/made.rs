@@ -221,10 +221,15 @@ fn queries(schema: Value) -> Vec<Value> {
         let is_required = required.iter().any(|there| there == name.as_str());
         let about = schema["description"].take();
         plain(&mut schema);
-        json!({
+        let mut parameter = json!({
             "name": name, "in": "query", "required": is_required,
             "description": about, "schema": schema,
-        })
+        });
+        if parameter["schema"]["type"] == "array" {
+            // Words with commas between them.
+            parameter["explode"] = false.into();
+        }
+        parameter
     };
     fields.into_iter().map(parameter).collect()
 }

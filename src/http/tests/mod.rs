@@ -15,6 +15,7 @@ mod guard;
 #[cfg(feature = "schemas")]
 mod hostile;
 mod keys;
+mod operations;
 mod pages;
 mod panics;
 mod plans;
