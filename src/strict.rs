@@ -22,12 +22,12 @@ pub(crate) fn read<T: DeserializeOwned>(value: Value) -> Result<T, Fault> {
 
 /// What a caller sent: texts of an address, which are read as what is asked for there, and an object.
 #[derive(Default)]
-pub(crate) struct Sent {
+pub(crate) struct Input {
     pub(crate) texts: Vec<(String, String)>,
     pub(crate) body: Map<String, Value>,
 }
 
-impl Sent {
+impl Input {
     pub(crate) fn read<T: DeserializeOwned>(self) -> Result<T, Fault> {
         T::deserialize(MapAccessDeserializer::new(Fields {
             texts: self.texts.into_iter(),
@@ -158,7 +158,7 @@ enum Strict {
 
 impl Strict {
     /// Returns the value; text as the number or the truth value that it spells.
-    fn spelled(self) -> Value {
+    fn parse_text(self) -> Value {
         match self {
             Strict::Json(value) => value,
             Strict::Text(text) => match serde_json::from_str(&text) {
@@ -168,7 +168,7 @@ impl Strict {
         }
     }
 
-    fn plain(self) -> Value {
+    fn into_value(self) -> Value {
         match self {
             Strict::Json(value) => value,
             Strict::Text(text) => Value::String(text),
@@ -188,10 +188,10 @@ fn visit_items<'de, V: Visitor<'de>>(items: Vec<Strict>, visitor: V) -> Result<V
 }
 
 /// Reads what text may spell: a number or a truth value.
-macro_rules! spelled {
+macro_rules! parse_methods {
     ($($method:ident)+) => {
         $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-            Strict::Json(self.spelled()).deserialize_any(visitor)
+            Strict::Json(self.parse_text()).deserialize_any(visitor)
         })+
     };
 }
@@ -200,7 +200,7 @@ impl<'de> Deserializer<'de> for Strict {
     type Error = Fault;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        match self.plain() {
+        match self.into_value() {
             Value::Array(items) => {
                 visit_items(items.into_iter().map(Strict::Json).collect(), visitor)
             }
@@ -246,7 +246,7 @@ impl<'de> Deserializer<'de> for Strict {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Fault> {
-        match self.plain() {
+        match self.into_value() {
             object @ Value::Object(_) => Strict::Json(object).deserialize_any(visitor),
             other => {
                 let told = format!("invalid type: {}, expected an object", kind_of(&other));
@@ -261,11 +261,11 @@ impl<'de> Deserializer<'de> for Strict {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Fault> {
-        let read = self.plain().deserialize_enum(name, variants, visitor);
+        let read = self.into_value().deserialize_enum(name, variants, visitor);
         read.map_err(serde::de::Error::custom)
     }
 
-    spelled! {
+    parse_methods! {
         deserialize_bool deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_i64 deserialize_f64
     }
 

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::document::{self, kind_of};
-use crate::error::{Code, Error, Result, steers};
+use crate::error::{Code, Error, Result};
 use crate::strict;
 
 pub(super) fn json(bytes: &[u8]) -> Result<Value> {
@@ -30,11 +30,6 @@ pub(super) fn read<T: DeserializeOwned>(value: Value) -> Result<T> {
         true => refused(&fault),
         false => Error::new(Code::InputInvalid, fault.to_string()),
     })
-}
-
-pub(super) fn twice(name: &str) -> String {
-    let shown: String = name.chars().filter(|c| !steers(*c)).take(60).collect();
-    format!("`{shown}` was sent twice")
 }
 
 fn refused(what: &dyn fmt::Display) -> Error {

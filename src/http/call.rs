@@ -20,12 +20,12 @@ use crate::ops::tokens::Scope;
 use crate::ops::work::Memory;
 use crate::ops::{Context, Notes, Surroundings};
 use crate::store::sqlite::SqliteAgency;
-use crate::strict::Sent;
+use crate::strict::Input;
 
 /// Longest account of what is wrong with a value, in characters.
 const FAULT_MAX: usize = 200;
 /// Longest name of a parameter that is told, in characters.
-const NAME_MAX: usize = 60;
+pub(super) const NAME_MAX: usize = 60;
 
 #[derive(Clone)]
 pub(super) struct Call {
@@ -60,7 +60,7 @@ impl Call {
     pub(super) fn query<T: DeserializeOwned>(&self) -> Result<T> {
         let texts = self.pairs()?;
         let body = Default::default();
-        let read = Sent { texts, body }.read();
+        let read = Input { texts, body }.read();
         read.map_err(|fault| unusable(&fault.to_string()))
     }
 

@@ -6,16 +6,15 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::answer::{Answer, JSON, json};
-use super::body;
-use super::call::{Call, bounded};
+use super::call::{Call, NAME_MAX, bounded};
 use super::fault;
 use super::route::Route;
 use super::work::act_as;
-use crate::error::{Code, Error, Result};
+use crate::error::{Code, Error, Result, steers};
 use crate::ops::Notes;
 use crate::ops::api;
 use crate::ops::operation::{Facts, Row};
-use crate::strict::Sent;
+use crate::strict::Input;
 
 pub(super) fn routes() -> Vec<Route> {
     let rows = api::ALL.iter();
@@ -24,14 +23,14 @@ pub(super) fn routes() -> Vec<Route> {
 
 pub(super) fn answer(call: &Call, row: &dyn Row) -> Result<Answer> {
     let facts = row.facts();
-    let (mut sent, agent) = (sent(call, facts)?, None);
+    let mut input = gather(call, facts)?;
     let agent = match facts.has_agent {
-        true => take_agent(&mut sent)?,
-        false => agent,
+        true => take_agent(&mut input)?,
+        false => None,
     };
     let context = &mut *call.context(facts.name)?;
     act_as(call, context, agent.as_deref())?;
-    let reply = row.answer(context, sent)?;
+    let reply = row.answer(context, input)?;
     let notes = std::mem::take(&mut context.notes);
     let reply = with_notes(reply, &notes, facts)?;
     match &notes.failure {
@@ -47,8 +46,8 @@ pub(super) fn answer(call: &Call, row: &dyn Row) -> Result<Answer> {
     }
 }
 
-/// Gathers what was sent. What a read takes stands in the address, what a write takes in the body.
-fn sent(call: &Call, facts: &Facts) -> Result<Sent> {
+/// Gathers a request: that of a read is in the address, that of a write in the path and the body.
+fn gather(call: &Call, facts: &Facts) -> Result<Input> {
     let mut texts = call.parts.clone();
     // An address means one thing only; on a command line, blanks around an id do not count.
     if let Some((name, _)) = texts.iter().find(|(_, text)| text.trim() != text) {
@@ -58,7 +57,7 @@ fn sent(call: &Call, facts: &Facts) -> Result<Sent> {
     if !has_body(&call.method) {
         texts.extend(call.pairs()?);
         if let Some((usual, max)) = facts.limit {
-            bound(&mut texts, usual, max)?;
+            check_limit(&mut texts, usual, max)?;
         }
     }
     let body = match has_body(&call.method) && !call.body.is_empty() {
@@ -73,11 +72,16 @@ fn sent(call: &Call, facts: &Facts) -> Result<Sent> {
         let is_twice =
             body.contains_key(name) || texts[..at].iter().any(|(other, _)| other == name);
         if is_twice {
-            let message = body::twice(name);
+            let shown: String = name
+                .chars()
+                .filter(|c| !steers(*c))
+                .take(NAME_MAX)
+                .collect();
+            let message = format!("`{shown}` was sent twice");
             return Err(Error::new(Code::InputInvalid, message));
         }
     }
-    Ok(Sent { texts, body })
+    Ok(Input { texts, body })
 }
 
 pub(super) fn has_body(method: &Method) -> bool {
@@ -85,7 +89,7 @@ pub(super) fn has_body(method: &Method) -> bool {
 }
 
 /// Refuses a limit that is out of bounds, and sets the usual one where none was sent.
-fn bound(texts: &mut Vec<(String, String)>, usual: u32, max: u32) -> Result<()> {
+fn check_limit(texts: &mut Vec<(String, String)>, usual: u32, max: u32) -> Result<()> {
     let given = texts.iter().find(|(name, _)| name == "limit");
     match given.map(|(_, text)| text.parse()) {
         None => texts.push(("limit".to_string(), usual.to_string())),
@@ -100,11 +104,11 @@ fn bound(texts: &mut Vec<(String, String)>, usual: u32, max: u32) -> Result<()> 
     Ok(())
 }
 
-fn take_agent(sent: &mut Sent) -> Result<Option<String>> {
-    match sent.body.remove("agent") {
+fn take_agent(input: &mut Input) -> Result<Option<String>> {
+    match input.body.remove("agent") {
         None | Some(Value::Null) => {
-            let place = sent.texts.iter().position(|(name, _)| name == "agent");
-            Ok(place.map(|place| sent.texts.remove(place).1))
+            let place = input.texts.iter().position(|(name, _)| name == "agent");
+            Ok(place.map(|place| input.texts.remove(place).1))
         }
         Some(Value::String(agent)) => Ok(Some(agent)),
         Some(_) => {

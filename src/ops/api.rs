@@ -29,7 +29,7 @@ fn warn_of_problems<T>(
 }
 
 /// Moves what a caller should know, and why a check failed, from a reply to the notes.
-fn noted<T>(
+fn note<T>(
     mut reply: T,
     context: &mut Context,
     parts: fn(&mut T) -> (Vec<String>, Option<Error>),
@@ -213,7 +213,7 @@ operations! {
     |context, part| {
         warn_of_stuck(context, part.epic)?;
         let found = compliance::validate(context, part.epic)?;
-        noted(found, context, |it| (Vec::new(), it.error.take()))
+        note(found, context, |it| (Vec::new(), it.error.take()))
     };
 
     MEASURE, "orchestrator.context", Read, "POST /api/work/context",
@@ -221,7 +221,7 @@ operations! {
     (ToCount) -> orchestrator::Measured,
     |context, texts| {
         let measured = orchestrator::measure_texts(context, texts)?;
-        noted(measured, context, |it| (std::mem::take(&mut it.warnings), it.error.take()))
+        note(measured, context, |it| (std::mem::take(&mut it.warnings), it.error.take()))
     };
 
     VERIFY_PROMPT, "verify.prompt", Read, "POST /api/work/verify/prompt",
@@ -229,7 +229,7 @@ operations! {
     (verify::PromptSent) -> verify::Verdict,
     |context, sent| {
         let verdict = verify::prompt(&context.surroundings, &sent.text, sent.task, sent.strict)?;
-        noted(verdict, context, |it| (std::mem::take(&mut it.warnings), it.error("the prompt")))
+        note(verdict, context, |it| (std::mem::take(&mut it.warnings), it.error("the prompt")))
     };
 
     VERIFY_MESSAGE, "verify.message", Read, "POST /api/work/verify/message",
@@ -237,7 +237,7 @@ operations! {
     (verify::MessageSent) -> verify::MessageVerdict,
     |context, sent| {
         let found = verify::message(&sent.message);
-        noted(found, context, |it| (Vec::new(), it.verdict.error("the message")))
+        note(found, context, |it| (Vec::new(), it.verdict.error("the message")))
     };
 
     VERIFY_MANIFEST, "verify.manifest", Read, "POST /api/work/verify/manifest",
@@ -248,7 +248,7 @@ operations! {
             Some(id) => verify::entry(context, id)?,
             None => verify::manifest(context)?,
         };
-        noted(found, context, |it| (Vec::new(), it.error.take()))
+        note(found, context, |it| (Vec::new(), it.error.take()))
     };
 
     VERIFY_OUTPUT, "verify.output", Write, "POST /api/work/tasks/{id}/verify",
@@ -256,7 +256,7 @@ operations! {
     (verify::Output) -> verify::OutputVerdict,
     |context, output| {
         let found = verify::output(context, output.task, output.epoch)?;
-        noted(found, context, |it| (Vec::new(), it.verdict.error(&it.task_id.to_string())))
+        note(found, context, |it| (Vec::new(), it.verdict.error(&it.task_id.to_string())))
     };
 
     VALIDATE_SKILL, "skills.validate", Read, "POST /api/work/skills/validate",
@@ -264,7 +264,7 @@ operations! {
     (skills::SkillSent) -> skills::Validated,
     |context, sent| {
         let found = skills::validate_text(&sent.name, &sent.text);
-        noted(found, context, |it| (Vec::new(), it.error()))
+        note(found, context, |it| (Vec::new(), it.error()))
     };
 
     SKILLS, "skills.list", Read, "GET /api/skills",
@@ -272,7 +272,7 @@ operations! {
     (skills::SkillQuery) -> skills::Listed,
     |context, query| {
         let listed = skills::list(&context.surroundings, query.tier)?;
-        noted(listed, context, |it| (it.warnings.clone(), None))
+        note(listed, context, |it| (it.warnings.clone(), None))
     };
 
     SKILL, "skills.show", Read, "GET /api/skills/{name}",
@@ -296,7 +296,7 @@ operations! {
     |context, it| {
         let options = spawn::Options { template: it.template, dry_run: true, ..Default::default() };
         let spawned = spawn::spawn(context, it.task, &options)?;
-        noted(spawned, context, |it| (std::mem::take(&mut it.warnings), None))
+        note(spawned, context, |it| (std::mem::take(&mut it.warnings), None))
     };
 
     SPAWN, "spawn", Write, "POST /api/work/tasks/{id}/spawn",
@@ -304,7 +304,7 @@ operations! {
     (spawn::Options) -> spawn::Spawned,
     |context, options: spawn::Options| {
         let spawned = spawn::spawn(context, options.task, &options)?;
-        noted(spawned, context, |it| (std::mem::take(&mut it.warnings), None))
+        note(spawned, context, |it| (std::mem::take(&mut it.warnings), None))
     };
 
     WHY, "why", Read, "GET /api/work/tasks/{id}/why",
@@ -320,7 +320,7 @@ operations! {
     (tasks::One) -> gates::TaskGates,
     |context, one| {
         let gates = gates::gates(context, one.task)?;
-        noted(gates, context, |it| (std::mem::take(&mut it.warnings), None))
+        note(gates, context, |it| (std::mem::take(&mut it.warnings), None))
     };
 
     SET_GATE, "verify", Write, "POST /api/work/tasks/{id}/gates/{gate}",
@@ -368,7 +368,7 @@ operations! {
     (manifest::Filter) -> manifest::Listed,
     |context, filter| {
         let listed = manifest::list(context, &filter)?;
-        noted(listed, context, |it| (std::mem::take(&mut it.warnings), None))
+        note(listed, context, |it| (std::mem::take(&mut it.warnings), None))
     }, limit(100, 500);
 
     ENTRY, "manifest.show", Read, "GET /api/manifest/{id}",
@@ -376,7 +376,7 @@ operations! {
     (manifest::EntryId) -> manifest::read::Shown,
     |context, entry| {
         let shown = manifest::show(context, &entry.id)?;
-        noted(shown, context, |it| (std::mem::take(&mut it.warnings), None))
+        note(shown, context, |it| (std::mem::take(&mut it.warnings), None))
     };
 
     VALIDATE_MANIFEST, "manifest.validate", Read, "GET /api/work/manifest/validate",
@@ -384,7 +384,7 @@ operations! {
     (Nothing) -> manifest::Validated,
     |context, _| {
         let found = manifest::validate(context)?;
-        noted(found, context, |it| (Vec::new(), it.error.take()))
+        note(found, context, |it| (Vec::new(), it.error.take()))
     };
 
     COMPACT, "manifest.compact", Write, "POST /api/work/manifest/compact",

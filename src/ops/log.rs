@@ -49,7 +49,7 @@ pub(crate) struct Query {
     #[arg(long, value_name = "OPERATION")]
     pub(crate) before: Option<u64>,
 
-    /// At most so many operations (20), or changes of one operation (1000)
+    /// Maximum number of operations (20), or of changes of one operation (1000)
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u32>,
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Context;
 use super::tokens::Scope;
 use crate::error::{Code, Error, Result};
-use crate::strict::Sent;
+use crate::strict::Input;
 
 /// A type with a schema, which only the feature `schemas` asks for.
 #[cfg(feature = "schemas")]
@@ -99,7 +99,7 @@ pub(crate) trait Row: Sync {
     fn facts(&self) -> &Facts;
 
     /// Runs the operation and returns its reply as JSON.
-    fn answer(&self, context: &mut Context, sent: Sent) -> Result<Vec<u8>>;
+    fn answer(&self, context: &mut Context, input: Input) -> Result<Vec<u8>>;
 
     #[cfg(feature = "schemas")]
     fn request(&self) -> (std::borrow::Cow<'static, str>, Describe);
@@ -118,8 +118,8 @@ impl<Request: DeserializeOwned + Described, Reply: Serialize + Described> Row
         &self.facts
     }
 
-    fn answer(&self, context: &mut Context, sent: Sent) -> Result<Vec<u8>> {
-        let request = sent.read();
+    fn answer(&self, context: &mut Context, input: Input) -> Result<Vec<u8>> {
+        let request = input.read();
         let request = request.map_err(|fault| Error::new(Code::InputInvalid, fault.to_string()))?;
         let reply = (self.run)(context, request)?;
         serde_json::to_vec(&reply).map_err(|cause| {

@@ -45,8 +45,8 @@ pub(super) fn task(call: &Call) -> Result<TaskId> {
     })
 }
 
-/// Has the agent act that the caller names. Who calls with a token acts under its user's name, so that nobody
-/// acts as somebody else.
+/// Has the agent act that the caller names. With a token it acts under the name of its user,
+/// so that no caller acts as another.
 pub(super) fn act_as(call: &Call, context: &mut Context, agent: Option<&str>) -> Result<()> {
     if let Some(agent) = agent {
         let agent = name(agent)?;
