@@ -92,7 +92,9 @@ impl Claim {
 }
 
 /// How long a claim lasts: from a second to 30 days, written `90s`, `30m`, `1h` or `2d`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "u64")]
 pub(crate) struct Lease {
     seconds: u32,
 }
@@ -117,6 +119,15 @@ impl Lease {
             .map(clock::timestamp)
             .filter(|end| end.len() == END_OF_TIME.len());
         end.unwrap_or_else(|| END_OF_TIME.to_string())
+    }
+}
+
+impl TryFrom<u64> for Lease {
+    type Error = String;
+
+    fn try_from(seconds: u64) -> Result<Lease, String> {
+        let wrong = || format!("a lease is {seconds} seconds; it can be 1 second to 30 days");
+        Lease::of_seconds(seconds).ok_or_else(wrong)
     }
 }
 

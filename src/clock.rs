@@ -97,6 +97,16 @@ pub(crate) fn parse_past(text: &str, now: DateTime<Utc>) -> Option<String> {
     })
 }
 
+/// Reads a moment in the past: a date, a time or an age.
+pub(crate) fn past(text: &str, now: DateTime<Utc>) -> Result<String> {
+    parse_past(text, now).ok_or_else(|| {
+        let message = format!(
+            "`{text}` is no date such as 2026-01-26, no time and no age such as 12h or 30d"
+        );
+        Error::new(Code::InputInvalid, message)
+    })
+}
+
 /// Returns how many milliseconds lie between two RFC 3339 times; none when the second one is earlier.
 pub(crate) fn between_ms(from: &str, to: &str) -> Option<u64> {
     let passed = moment(to)? - moment(from)?;

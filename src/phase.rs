@@ -69,12 +69,8 @@ closed! {
 #[derive(Default, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct StartPhase {
-    /// The acting agent
-    #[arg(skip)]
-    pub(crate) agent: Option<String>,
-
     /// The phase
-    #[serde(skip)]
+    #[serde(rename = "name")]
     pub(crate) phase: String,
 }
 
@@ -82,12 +78,8 @@ pub(crate) struct StartPhase {
 #[derive(Default, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct CompletePhase {
-    /// The acting agent
-    #[arg(skip)]
-    pub(crate) agent: Option<String>,
-
     /// The phase; by default the one that the project is in
-    #[serde(skip)]
+    #[serde(rename = "name")]
     pub(crate) phase: Option<String>,
 
     /// Complete it although tasks of it are open

@@ -50,10 +50,6 @@ closed! {
 #[derive(Default, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct StartSession {
-    /// The acting agent, which leads the session
-    #[arg(skip)]
-    pub(crate) agent: Option<String>,
-
     /// The task that it is about, with all below it; by default everything
     #[arg(long, value_name = "TASK")]
     pub(crate) scope: Option<TaskId>,
@@ -71,12 +67,8 @@ pub(crate) struct StartSession {
 #[derive(Default, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct EndSession {
-    /// The acting agent
-    #[arg(skip)]
-    pub(crate) agent: Option<String>,
-
     /// The session; by default yours (or CLEO_SESSION)
-    #[serde(skip)]
+    #[serde(rename = "id")]
     pub(crate) session: Option<SessionId>,
 
     /// Note for whoever resumes it
@@ -92,17 +84,51 @@ pub(crate) struct EndSession {
 #[derive(Default, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct ResumeSession {
-    /// The acting agent, which leads the session from now on
-    #[arg(skip)]
-    pub(crate) agent: Option<String>,
-
     /// The session
-    #[serde(skip)]
+    #[serde(rename = "id")]
     pub(crate) session: SessionId,
 
     /// Open it although somebody else's session is about the same tasks by now
     #[arg(long)]
     pub(crate) force: bool,
+}
+
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Default, Args, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct SessionFilter {
+    /// Only sessions with this status: open or ended
+    #[arg(long, short, value_name = "STATUS")]
+    pub(crate) status: Option<SessionStatus>,
+}
+
+// Which session. A doc comment would become the help of `focus`.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Default, Args, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct WhichSession {
+    /// Session to use (or CLEO_SESSION); by default the open one that you lead
+    #[arg(long, value_name = "SESSION")]
+    pub(crate) session: Option<SessionId>,
+}
+
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OneSession {
+    /// Session to use (or CLEO_SESSION); by default the open one that you lead
+    #[arg(long, value_name = "SESSION")]
+    #[serde(rename = "id")]
+    pub(crate) session: Option<SessionId>,
+}
+
+/// The task that a session is to work on; none for no task.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SetFocus {
+    pub(crate) session: Option<SessionId>,
+    pub(crate) task: Option<TaskId>,
 }
 
 #[cfg(test)]

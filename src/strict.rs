@@ -1,13 +1,14 @@
 //! Reads a value of JSON into a type: an object is never taken from a list (serde would read the fields of one in
 //! their order, at any depth), and an error names the path. An unknown field is reported with the nearest known one.
 
-use std::fmt;
+use std::{fmt, vec};
 
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{
     DeserializeOwned, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess,
     Visitor,
 };
-use serde_json::{Value, map};
+use serde_json::{Map, Value, map};
 
 use crate::document::kind_of;
 use crate::error::nearest;
@@ -16,7 +17,24 @@ use crate::error::nearest;
 const NAME_MAX: usize = 60;
 
 pub(crate) fn read<T: DeserializeOwned>(value: Value) -> Result<T, Fault> {
-    T::deserialize(Strict(value))
+    T::deserialize(Strict::Json(value))
+}
+
+/// What a caller sent: texts of an address, which are read as what is asked for there, and an object.
+#[derive(Default)]
+pub(crate) struct Input {
+    pub(crate) texts: Vec<(String, String)>,
+    pub(crate) body: Map<String, Value>,
+}
+
+impl Input {
+    pub(crate) fn read<T: DeserializeOwned>(self) -> Result<T, Fault> {
+        T::deserialize(MapAccessDeserializer::new(Fields {
+            texts: self.texts.into_iter(),
+            rest: self.body.into_iter(),
+            current: None,
+        }))
+    }
 }
 
 pub(crate) fn unread(field: &str, known: &[&str]) -> String {
@@ -81,8 +99,9 @@ impl serde::de::Error for Fault {
 
 /// The fields of an object that were not read yet.
 struct Fields {
+    texts: vec::IntoIter<(String, String)>,
     rest: map::IntoIter,
-    current: Option<(String, Value)>,
+    current: Option<(String, Strict)>,
 }
 
 impl<'de> MapAccess<'de> for Fields {
@@ -92,21 +111,30 @@ impl<'de> MapAccess<'de> for Fields {
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, Fault> {
-        self.current = self.rest.next();
+        let text = self.texts.next();
+        self.current = match text {
+            Some((name, text)) => Some((name, Strict::Text(text))),
+            None => self
+                .rest
+                .next()
+                .map(|(name, value)| (name, Strict::Json(value))),
+        };
         let name = self.current.as_ref().map(|(name, _)| name.as_str());
         name.map(|name| seed.deserialize(name.into_deserializer()))
             .transpose()
     }
 
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Fault> {
-        let (name, value) = self.current.take().unwrap_or_default();
-        seed.deserialize(Strict(value))
+        let Some((name, value)) = self.current.take() else {
+            return Err(serde::de::Error::custom("a value was read twice"));
+        };
+        seed.deserialize(value)
             .map_err(|fault| fault.in_field(&name))
     }
 }
 
 /// The items of a list that were not read yet.
-struct Items(std::iter::Enumerate<std::vec::IntoIter<Value>>);
+struct Items(std::iter::Enumerate<vec::IntoIter<Strict>>);
 
 impl<'de> SeqAccess<'de> for Items {
     type Error = Fault;
@@ -116,33 +144,68 @@ impl<'de> SeqAccess<'de> for Items {
         seed: T,
     ) -> Result<Option<T::Value>, Fault> {
         let item = self.0.next();
-        item.map(|(n, item)| {
-            seed.deserialize(Strict(item))
-                .map_err(|fault| fault.in_item(n))
-        })
-        .transpose()
+        item.map(|(n, item)| seed.deserialize(item).map_err(|fault| fault.in_item(n)))
+            .transpose()
     }
 }
 
 /// A value whose objects are never read from lists.
-struct Strict(Value);
+enum Strict {
+    Json(Value),
+    /// Text of an address, which is a number, a word or a list with commas where that is asked for.
+    Text(String),
+}
+
+impl Strict {
+    /// Returns the value; text as the number or the truth value that it spells.
+    fn parse_text(self) -> Value {
+        match self {
+            Strict::Json(value) => value,
+            Strict::Text(text) => match serde_json::from_str(&text) {
+                Ok(value @ (Value::Number(_) | Value::Bool(_))) => value,
+                _ => Value::String(text),
+            },
+        }
+    }
+
+    fn into_value(self) -> Value {
+        match self {
+            Strict::Json(value) => value,
+            Strict::Text(text) => Value::String(text),
+        }
+    }
+}
+
+fn visit_items<'de, V: Visitor<'de>>(items: Vec<Strict>, visitor: V) -> Result<V::Value, Fault> {
+    let mut items = Items(items.into_iter().enumerate());
+    let read = visitor.visit_seq(&mut items)?;
+    match items.0.next() {
+        None => Ok(read),
+        Some((n, _)) => Err(serde::de::Error::custom(format!(
+            "there are more than {n} items"
+        ))),
+    }
+}
+
+/// Reads what text may spell: a number or a truth value.
+macro_rules! parse_methods {
+    ($($method:ident)+) => {
+        $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+            Strict::Json(self.parse_text()).deserialize_any(visitor)
+        })+
+    };
+}
 
 impl<'de> Deserializer<'de> for Strict {
     type Error = Fault;
 
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        match self.0 {
+        match self.into_value() {
             Value::Array(items) => {
-                let mut items = Items(items.into_iter().enumerate());
-                let read = visitor.visit_seq(&mut items)?;
-                match items.0.next() {
-                    None => Ok(read),
-                    Some((n, _)) => Err(serde::de::Error::custom(format!(
-                        "there are more than {n} items"
-                    ))),
-                }
+                visit_items(items.into_iter().map(Strict::Json).collect(), visitor)
             }
             Value::Object(fields) => visitor.visit_map(Fields {
+                texts: Vec::new().into_iter(),
                 rest: fields.into_iter(),
                 current: None,
             }),
@@ -152,9 +215,19 @@ impl<'de> Deserializer<'de> for Strict {
         }
     }
 
+    fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
+        let Strict::Text(text) = self else {
+            return self.deserialize_any(visitor);
+        };
+        let words = text.split(',').map(str::trim);
+        let words = words.filter(|word| !word.is_empty());
+        let words = words.map(|word| Strict::Text(word.to_string()));
+        visit_items(words.collect(), visitor)
+    }
+
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
-        match self.0 {
-            Value::Null => visitor.visit_none(),
+        match self {
+            Strict::Json(Value::Null) => visitor.visit_none(),
             _ => visitor.visit_some(self),
         }
     }
@@ -173,10 +246,10 @@ impl<'de> Deserializer<'de> for Strict {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Fault> {
-        match &self.0 {
-            Value::Object(_) => self.deserialize_any(visitor),
+        match self.into_value() {
+            object @ Value::Object(_) => Strict::Json(object).deserialize_any(visitor),
             other => {
-                let told = format!("invalid type: {}, expected an object", kind_of(other));
+                let told = format!("invalid type: {}, expected an object", kind_of(&other));
                 Err(serde::de::Error::custom(told))
             }
         }
@@ -188,12 +261,16 @@ impl<'de> Deserializer<'de> for Strict {
         variants: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Fault> {
-        let read = self.0.deserialize_enum(name, variants, visitor);
+        let read = self.into_value().deserialize_enum(name, variants, visitor);
         read.map_err(serde::de::Error::custom)
     }
 
+    parse_methods! {
+        deserialize_bool deserialize_u8 deserialize_u16 deserialize_u32 deserialize_u64 deserialize_i64 deserialize_f64
+    }
+
     serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
-        unit_struct seq tuple tuple_struct map identifier ignored_any
+        i8 i16 i32 i128 u128 f32 char str string bytes byte_buf unit
+        unit_struct tuple tuple_struct map identifier ignored_any
     }
 }

@@ -8,14 +8,14 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::Face;
-use super::arguments::refuse_blank;
 use super::screen::{Screen, Tone};
 use super::show::task_line;
 use crate::error::{Code, Error, Result};
 use crate::file::unreadable;
 use crate::id::TaskId;
+use crate::ops::api;
 use crate::ops::tasks::{self, Added};
-use crate::ops::trust::{Item, vouch, warn_of};
+use crate::ops::trust::{Item, warn_of};
 use crate::task::draft::Draft;
 
 #[derive(Args)]
@@ -41,7 +41,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     match arguments.batch {
-        None => add_one(face, arguments.draft),
+        None => face.call(&api::ADD, arguments.draft, added_line),
         // clap would name every option that could be there.
         Some(_) if arguments.draft != Draft::default() => Err(Error::new(
             Code::Usage,
@@ -49,33 +49,6 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         )),
         Some(file) => add_batch(face, file),
     }
-}
-
-fn add_one(face: &mut Face<'_>, draft: Draft) -> Result<ExitCode> {
-    refuse_blank([
-        ("acceptance", &draft.acceptance),
-        ("file", &draft.files),
-        ("deliverable", &draft.deliverables),
-        ("label", &draft.labels),
-    ])?;
-    let typed = draft.acceptance.clone();
-    let mut context = face.context()?;
-    let added = tasks::add(&mut context, vec![draft])?;
-    let Some(one) = added.into_iter().next() else {
-        return Ok(ExitCode::SUCCESS);
-    };
-    let mut warnings = Vec::new();
-    if one.created {
-        let items = Item::criteria(one.task.id, &typed);
-        warnings.extend(vouch(&context.surroundings, &context.workspace, &items));
-    } else {
-        let key = one.task.key.as_deref().unwrap_or_default();
-        warnings.push(format!(
-            "{} has the key `{key}` already; nothing was added",
-            one.task.id
-        ));
-    }
-    face.reply(&one, &warnings, |screen| added_line(screen, &one))
 }
 
 fn add_batch(face: &mut Face<'_>, file: PathBuf) -> Result<ExitCode> {

@@ -2,13 +2,9 @@
 
 use std::path::PathBuf;
 
-use chrono::{DateTime, Utc};
 use clap::{Args, ValueEnum};
 
-use crate::claim::Lease;
-use crate::clock::parse_past;
-use crate::config::{CLAIMS_LEASE, Settings};
-use crate::error::{Code, Error, Result, quote};
+use crate::error::quote;
 
 /// Heading of the options that every command takes.
 pub(super) const GLOBAL_OPTIONS: &str = "Global options";
@@ -140,32 +136,6 @@ pub(super) struct EpochOption {
     pub(super) epoch: Option<u32>,
 }
 
-// How long a claim is to last.
-#[derive(Args, Clone, Copy, Debug)]
-pub(super) struct LeaseOption {
-    /// How long the claim lasts unless a heartbeat extends it: 90s, 30m, 1h, 2d [default: the
-    /// setting claims.lease, 1h]
-    #[arg(long, value_name = "DURATION")]
-    lease: Option<Lease>,
-}
-
-impl LeaseOption {
-    pub(super) fn or_set(self, settings: &Settings) -> Lease {
-        let set = || Lease::of_seconds(settings.number(CLAIMS_LEASE)?);
-        self.lease.or_else(set).unwrap_or_default()
-    }
-}
-
-/// Reads a moment that lies back: a date, a time or an age.
-pub(super) fn past(text: &str, now: DateTime<Utc>) -> Result<String> {
-    parse_past(text, now).ok_or_else(|| {
-        let message = format!(
-            "`{text}` is no date such as 2026-01-26, no time and no age such as 12h or 30d"
-        );
-        Error::new(Code::InputInvalid, message)
-    })
-}
-
 /// Form of the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Format {
@@ -187,16 +157,6 @@ pub(super) enum Color {
     Always,
     /// Never
     Never,
-}
-
-/// Refuses an empty item of the lists of some options, which says nothing and would be dropped.
-pub(super) fn refuse_blank(lists: [(&str, &Vec<String>); 4]) -> Result<()> {
-    let is_blank = |list: &Vec<String>| list.iter().any(|item| item.trim().is_empty());
-    let Some((option, _)) = lists.into_iter().find(|(_, list)| is_blank(list)) else {
-        return Ok(());
-    };
-    let message = format!("--{option} is empty, and says nothing");
-    Err(Error::new(Code::TaskInvalid, message))
 }
 
 #[cfg(test)]

@@ -65,6 +65,8 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         skills_dirs: Vec::new(),
         home: None,
         data_home: None,
+        rights: Default::default(),
+        defaults: Default::default(),
         ..around
     };
     init::init(&surroundings, &init::Options::default())?;

@@ -10,13 +10,9 @@ use super::screen::{Screen, Tone};
 use super::show::headline;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::ops::Context;
-use crate::ops::tasks::{self, Direction, Neighbor, Part};
+use crate::ops::tasks::{self, Direction, Neighbor, One, Part, problem_warnings};
+use crate::ops::{Context, api};
 use crate::task::drawing;
-use crate::task::graph::Problem;
-
-/// How many problems are told beside an answer.
-const PROBLEMS_SHOWN: usize = 5;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -85,12 +81,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         let message = "`--depth` goes with `--tree`, `--dot` or `--svg`";
         return Err(Error::new(Code::Usage, message));
     }
-    list(face, task)
-}
-
-fn list(face: &mut Face<'_>, task: TaskId) -> Result<ExitCode> {
-    let result = tasks::deps(&mut face.context()?, task)?;
-    face.reply(&result, &problem_warnings(&result.problems), |screen| {
+    face.call(&api::DEPS, One { task }, |screen, result| {
         let state = if result.ready {
             (Tone::Good, "ready")
         } else {
@@ -162,21 +153,6 @@ pub(super) fn neighbors(screen: &mut Screen, heading: &str, tasks: &[Neighbor]) 
         screen.say(Tone::Plain, "  ");
         headline(screen, task.id, task.status, &task.title);
     }
-}
-
-/// Warns of what keeps tasks from ever starting, in the words of every command.
-pub(super) fn problem_warnings(problems: &[Problem]) -> Vec<String> {
-    let told = problems.iter().take(PROBLEMS_SHOWN);
-    let mut warnings: Vec<String> = told
-        .map(|problem| format!("{}; mend it with `{}`", problem.message, problem.fix))
-        .collect();
-    let more = problems.len().saturating_sub(PROBLEMS_SHOWN);
-    if more > 0 {
-        warnings.push(format!(
-            "{more} more problems: see `cleo orchestrator analyze`"
-        ));
-    }
-    warnings
 }
 
 pub(super) fn stuck_warnings(context: &mut Context, epic: Option<TaskId>) -> Result<Vec<String>> {

@@ -16,7 +16,7 @@ use crate::error::{Code, Error, Result, steers};
 use crate::id::TaskId;
 use crate::llm::Provider;
 use crate::ops::config::{Files, skills_dirs};
-use crate::ops::{Assignment, Surroundings};
+use crate::ops::{Assignment, Defaults, Rights, Surroundings};
 use crate::runner::agent::GateVariables;
 use crate::workspace::Workspace;
 
@@ -143,6 +143,8 @@ pub(super) fn surroundings(
         skills_dirs: [globals.skills_dir.clone(), skills_dirs(settings)].concat(),
         home,
         data_home,
+        rights: Rights::default(),
+        defaults: Defaults::from(settings),
     })
 }
 

@@ -12,7 +12,8 @@ use super::screen::Screen;
 use super::{environment, usage};
 use crate::config::Settings;
 use crate::error::{Error, Result};
-use crate::ops::{Context, Surroundings};
+use crate::ops::operation::Operation;
+use crate::ops::{Context, Notes, Surroundings};
 
 /// Where a command answers, and what surrounds it.
 pub(super) struct Face<'a> {
@@ -33,6 +34,34 @@ impl Face<'_> {
         self.name = name;
         self.output.check_fields(name)?;
         command(self, arguments)
+    }
+
+    /// Runs an operation of the table and answers with its reply.
+    pub(super) fn call<Request, Reply: Serialize>(
+        &mut self,
+        operation: &Operation<Request, Reply>,
+        request: Request,
+        text: impl FnOnce(&mut Screen, &Reply),
+    ) -> Result<ExitCode> {
+        self.call_as(operation.facts.name, operation, request, text)
+    }
+
+    /// Runs an operation under the name of another command.
+    pub(super) fn call_as<Request, Reply: Serialize>(
+        &mut self,
+        name: &'static str,
+        operation: &Operation<Request, Reply>,
+        request: Request,
+        text: impl FnOnce(&mut Screen, &Reply),
+    ) -> Result<ExitCode> {
+        self.run(name, request, |face, request| {
+            let mut context = face.context()?;
+            let reply = (operation.run)(&mut context, request)?;
+            let Notes {
+                warnings, failure, ..
+            } = context.notes;
+            face.outcome(&reply, failure, &warnings, |screen| text(screen, &reply))
+        })
     }
 
     pub(super) fn surroundings(&self) -> Result<Surroundings> {

@@ -8,13 +8,12 @@ use serde::Serialize;
 use super::Face;
 use super::screen::{Cell, Screen, Tone};
 use super::show::{priority_tone, status_tone};
-use crate::clock;
 use crate::config::LIST_LIMIT;
 use crate::error::Result;
-use crate::id::TaskId;
-use crate::ops::tasks::{self, Listed, TreeRow};
-use crate::store::{Archived, Filter};
-use crate::task::{Priority, Status, Task, TaskType};
+use crate::ops::api;
+use crate::ops::tasks::{self, List, Listed, TreeRow};
+use crate::store::Archived;
+use crate::task::Task;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -24,61 +23,8 @@ Examples:
   cleo list --parent T1 --tree
   cleo list --json | jq -r '.result.tasks[] | [.id, .title] | @tsv'")]
 pub(super) struct Arguments {
-    /// Only tasks with one of these statuses
-    #[arg(long, short, value_name = "STATUS", value_delimiter = ',')]
-    status: Vec<Status>,
-
-    /// Only tasks with all of these labels
-    #[arg(long, short, value_name = "LABEL", value_delimiter = ',')]
-    label: Vec<String>,
-
-    /// Only tasks of one of these types
-    #[arg(long = "type", short = 't', value_name = "TYPE", value_delimiter = ',')]
-    kind: Vec<TaskType>,
-
-    /// Only children of this task; with --tree, all below it
-    #[arg(long, value_name = "TASK")]
-    parent: Option<TaskId>,
-
-    /// Only tasks with one of these priorities
-    #[arg(long, short, value_name = "PRIORITY", value_delimiter = ',')]
-    priority: Vec<Priority>,
-
-    /// Only tasks in this phase
-    #[arg(long, value_name = "SLUG")]
-    phase: Option<String>,
-
-    /// Only tasks assigned to this agent
-    #[arg(long, value_name = "AGENT")]
-    agent: Option<String>,
-
-    /// Only tasks of this feature
-    #[arg(long, value_name = "NAME")]
-    feature: Option<String>,
-
-    /// Only tasks that are due before this date or time
-    #[arg(long, value_name = "DATE", value_parser = parse_due)]
-    due_before: Option<String>,
-
-    /// Only tasks that are due at this date or time, or later
-    #[arg(long, value_name = "DATE", value_parser = parse_due)]
-    due_after: Option<String>,
-
-    /// Only tasks that somebody has claimed
-    #[arg(long)]
-    claimed: bool,
-
-    /// Only tasks that this one has claimed
-    #[arg(long, value_name = "NAME")]
-    holder: Option<String>,
-
-    /// At most so many tasks
-    #[arg(long, value_name = "N")]
-    limit: Option<u32>,
-
-    /// Leave out the first so many
-    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
-    offset: u32,
+    #[command(flatten)]
+    list: List,
 
     /// In the order of the tree, with each task's depth
     #[arg(long, conflicts_with_all = ["limit", "offset"])]
@@ -111,12 +57,6 @@ impl ArchiveOptions {
     }
 }
 
-/// Reads a date or time; a bare date is its midnight.
-pub(super) fn parse_due(text: &str) -> std::result::Result<String, String> {
-    clock::parse_moment(text)
-        .ok_or_else(|| format!("`{text}` is no date like 2026-12-31 or RFC 3339 time"))
-}
-
 #[derive(Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(super) struct Tree {
@@ -124,15 +64,12 @@ pub(super) struct Tree {
     total: usize,
 }
 
-pub(super) fn run(face: &mut Face<'_>, mut arguments: Arguments) -> Result<ExitCode> {
-    let mut context = face.context()?;
+pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    let mut list = arguments.list;
+    list.archived = arguments.archive.shown();
     if arguments.tree {
-        let root = arguments.parent;
-        let filter = Filter {
-            parent: None,
-            ..arguments.into_filter()
-        };
-        let tasks = tasks::tree(&mut context, root, &filter)?;
+        let root = list.parent.take();
+        let tasks = tasks::tree(&mut face.context()?, root, &list.into())?;
         let result = Tree {
             total: tasks.len(),
             tasks,
@@ -148,11 +85,9 @@ pub(super) fn run(face: &mut Face<'_>, mut arguments: Arguments) -> Result<ExitC
         });
     }
     let usual = face.settings.number(LIST_LIMIT);
-    arguments.limit = arguments
-        .limit
-        .or(usual.and_then(|limit| u32::try_from(limit).ok()));
-    let listed = tasks::list(&mut context, &arguments.into_filter())?;
-    face.reply(&listed, &[], |screen| table(screen, &listed))
+    let usual = usual.and_then(|limit| u32::try_from(limit).ok());
+    list.limit = list.limit.or(usual);
+    face.call(&api::LIST, list, table)
 }
 
 fn table(screen: &mut Screen, listed: &Listed) {
@@ -200,30 +135,6 @@ fn branches(rows: &[TreeRow]) -> Vec<String> {
     let mut drawn: Vec<String> = drawn.collect();
     drawn.reverse();
     drawn
-}
-
-impl Arguments {
-    fn into_filter(self) -> Filter {
-        Filter {
-            statuses: self.status,
-            labels: self.label,
-            kinds: self.kind,
-            parent: self.parent,
-            priorities: self.priority,
-            phase: self.phase,
-            agent: self.agent,
-            assigned: false,
-            feature: self.feature,
-            due_before: self.due_before,
-            due_after: self.due_after,
-            claimed: self.claimed,
-            holder: self.holder,
-            archived: self.archive.shown(),
-            closed_before: None,
-            limit: self.limit,
-            offset: self.offset,
-        }
-    }
 }
 
 #[derive(Args)]

@@ -5,21 +5,18 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::Face;
-use super::arguments::past;
 use super::output::Stream;
 use super::screen::{Cell, Screen, Tone};
 use crate::error::Result;
-use crate::id::TaskId;
-use crate::ops::log::{self, Entry, Listener, Logged, Shown, describe};
-use crate::ops::undo;
+use crate::ops::api;
+use crate::ops::log::{self, Entry, Listener, Logged, Query, Shown, describe};
+use crate::ops::undo::Undone;
 use crate::runner::signals;
+use crate::store::Recorded;
 use crate::store::log::CHANGED;
-use crate::store::{OperationFilter, Recorded};
 
 /// Changes of one operation that are shown unless told otherwise.
 const CHANGES: u32 = 1_000;
-/// Operations that are shown unless told otherwise.
-const OPERATIONS: u32 = 20;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -32,25 +29,12 @@ Examples:
   cleo log --follow --after 57                each change after the one with cursor 57
   cleo log --json | jq -r '.result.operations[] | [.number, .summary] | @tsv'")]
 pub(super) struct Arguments {
-    /// Only operations that changed this task, also one that is deleted
-    #[arg(long, short, value_name = "TASK")]
-    task: Option<TaskId>,
-
-    /// Only operations since then: a date, a time or an age such as 90m, 12h, 2d or 1w
-    #[arg(long, value_name = "WHEN")]
-    since: Option<String>,
-
-    /// Only operations before this one
-    #[arg(long, value_name = "OPERATION")]
-    before: Option<u64>,
+    #[command(flatten)]
+    query: Query,
 
     /// One operation, with all that it changed
     #[arg(long, short, value_name = "OPERATION", conflicts_with_all = ["task", "since", "before"])]
     operation: Option<u64>,
-
-    /// At most so many operations (20), or changes of one operation (1000)
-    #[arg(long, value_name = "N")]
-    limit: Option<u32>,
 
     /// Show each change as it is made, one a line with its cursor, until interrupted
     #[arg(long, short, conflicts_with_all = ["since", "before", "operation", "limit"])]
@@ -83,7 +67,12 @@ fn follow(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
     // It only reads, so it may end anywhere.
     signals::end_at_once()?;
     let mut stream = face.output.stream();
-    log::follow(&mut context, arguments.after, arguments.task, &mut stream)?;
+    log::follow(
+        &mut context,
+        arguments.after,
+        arguments.query.task,
+        &mut stream,
+    )?;
     Ok(face.output.end(stream))
 }
 
@@ -91,22 +80,12 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     if arguments.follow {
         return follow(face, &arguments);
     }
-    let mut context = face.context()?;
     if let Some(number) = arguments.operation {
-        let shown = log::operation(&mut context, number, arguments.limit.unwrap_or(CHANGES))?;
+        let limit = arguments.query.limit.unwrap_or(CHANGES);
+        let shown = log::operation(&mut face.context()?, number, limit)?;
         return face.reply(&shown, &[], |screen| render_one(screen, &shown));
     }
-    let now = context.surroundings.clock.now();
-    let since = arguments.since.map(|text| past(&text, now)).transpose()?;
-    let filter = OperationFilter {
-        task: arguments.task,
-        since,
-        before: arguments.before,
-        limit: Some(arguments.limit.unwrap_or(OPERATIONS)),
-        ..OperationFilter::default()
-    };
-    let logged = log::log(&mut context, &filter)?;
-    face.reply(&logged, &[], |screen| render(screen, &logged))
+    face.call(&api::LOG, arguments.query, render)
 }
 
 fn render(screen: &mut Screen, logged: &Logged) {
@@ -184,47 +163,24 @@ fn render_one(screen: &mut Screen, shown: &Shown) {
     }
 }
 
-#[derive(Args)]
-#[command(after_help = "\
-Without a number: your own latest operation (that of CLEO_AGENT) that is neither an undo nor undone.
-Name anybody else's by its number.
-Only tasks and their links are undone, never claims, sessions, phases and runs. If a later operation
-changed the same again, undo names it and changes nothing.
-
-Examples:
-  cleo undo --dry-run
-  cleo undo
-  cleo undo 12                                the number is that of `cleo log`")]
-pub(super) struct UndoArguments {
-    /// Number of the operation
-    operation: Option<u64>,
-
-    /// Show what would be changed
-    #[arg(long, short = 'n')]
-    dry_run: bool,
-}
-
-pub(super) fn undo(face: &mut Face<'_>, arguments: UndoArguments) -> Result<ExitCode> {
-    let undone = undo::undo(&mut face.context()?, arguments.operation, arguments.dry_run)?;
-    face.reply(&undone, &undone.warnings, |screen| {
-        let operation = &undone.operation.operation;
-        let (tone, verb) = match undone.dry_run {
-            true => (Tone::Plain, "Would undo"),
-            false => (Tone::Good, "Undid"),
-        };
-        let what = format!(
-            " operation {} ({}): {}",
-            operation.number, operation.command, undone.operation.summary
-        );
-        screen.say(tone, verb).line(Tone::Plain, what);
-        for change in &undone.changes {
-            screen.line(Tone::Dim, format!("  {}", describe(change)));
-        }
-        if undone.changes.len() < undone.total {
-            let all = format!("  {} of {} changes", undone.changes.len(), undone.total);
-            screen.line(Tone::Dim, all);
-        }
-        let redo = undone.undo.map(|number| format!("cleo undo {number}"));
-        screen.field("redo", redo.unwrap_or_default());
-    })
+pub(super) fn render_undo(screen: &mut Screen, undone: &Undone) {
+    let operation = &undone.operation.operation;
+    let (tone, verb) = match undone.dry_run {
+        true => (Tone::Plain, "Would undo"),
+        false => (Tone::Good, "Undid"),
+    };
+    let what = format!(
+        " operation {} ({}): {}",
+        operation.number, operation.command, undone.operation.summary
+    );
+    screen.say(tone, verb).line(Tone::Plain, what);
+    for change in &undone.changes {
+        screen.line(Tone::Dim, format!("  {}", describe(change)));
+    }
+    if undone.changes.len() < undone.total {
+        let all = format!("  {} of {} changes", undone.changes.len(), undone.total);
+        screen.line(Tone::Dim, all);
+    }
+    let redo = undone.undo.map(|number| format!("cleo undo {number}"));
+    screen.field("redo", redo.unwrap_or_default());
 }

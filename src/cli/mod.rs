@@ -46,7 +46,6 @@ mod show;
 mod skills;
 mod spawn;
 mod trust;
-mod update;
 mod util;
 mod verify;
 mod why;
@@ -57,9 +56,12 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 use crate::error::Result;
+use crate::ops::tasks::{self, Patch};
+use crate::ops::{api, claims, complete, undo};
 use face::Face;
 use face::Later;
 use output::Output;
+use screen::Tone;
 
 // What can be called. A doc comment here would become the help of the program.
 #[derive(Subcommand)]
@@ -69,7 +71,7 @@ enum Command {
     /// Add a task, or many from a file
     Add(Later<Box<add::Arguments>>),
     /// Change the fields of a task
-    Update(Later<Box<update::Arguments>>),
+    Update(Later<Box<Patch>>),
     /// Show a task with what stands around it
     Show(Later<show::Arguments>),
     /// List tasks
@@ -77,33 +79,35 @@ enum Command {
     /// Find tasks by words in title and description, or by the id that they were imported with
     Find(Later<list::FindArguments>),
     /// Claim a task, so that exactly one works on it, and start it
-    Claim(Later<claim::ClaimArguments>),
+    Claim(Later<claims::Claiming>),
     /// Extend the lease of a claim
-    Heartbeat(Later<claim::HeartbeatArguments>),
+    Heartbeat(Later<claims::Heartbeat>),
     /// Give a claimed task back: it is free, and pending again if it was active
-    Release(Later<claim::ReleaseArguments>),
+    Release(Later<claims::Release>),
     /// Start the work on a task: it is claimed, and active
-    Start(Later<claim::StartArguments>),
+    Start(Later<tasks::Start>),
     /// Mark a task done; a task that was spawned must verify first
-    Complete(Later<claim::CompleteArguments>),
+    Complete(Later<complete::Complete>),
     /// Take a closed task up again
-    Reopen(Later<claim::ReopenArguments>),
+    #[command(after_help = "Examples:\n  cleo reopen T3")]
+    Reopen(Later<tasks::One>),
     /// Give a task up
-    Cancel(Later<claim::CancelArguments>),
+    Cancel(Later<tasks::Cancel>),
     /// Delete a task; its id is never used again
-    Delete(Later<archive::DeleteArguments>),
+    Delete(Later<tasks::Delete>),
     /// Put closed tasks away: out of lists, and still counted as what they are
-    Archive(Later<archive::ArchiveArguments>),
+    Archive(Later<tasks::Selection>),
     /// Take tasks out of the archive
-    Unarchive(Later<archive::UnarchiveArguments>),
+    Unarchive(Later<tasks::Unarchive>),
     /// Show what a task depends on and what depends on it, as a list, a tree or a picture
     Deps(Later<deps::Arguments>),
     /// Show the task to take next, and why this one
-    Next(Later<orchestrator::graph::NextArguments>),
+    #[command(after_help = orchestrator::graph::NEXT)]
+    Next(Later<tasks::Below>),
     /// Show what was done, newest first: one operation for each command that changed something
     Log(Later<log::Arguments>),
     /// Undo an operation on tasks; an undo can be undone too
-    Undo(Later<log::UndoArguments>),
+    Undo(Later<undo::Request>),
     /// Manage the work of agents on a graph of tasks
     #[command(subcommand)]
     Orchestrator(Later<orchestrator::Command>),
@@ -242,26 +246,53 @@ fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
     match command {
         Command::Init(Later(arguments)) => face.run("init", arguments, init::run),
         Command::Add(Later(arguments)) => face.run("add", *arguments, add::run),
-        Command::Update(Later(arguments)) => face.run("update", *arguments, update::run),
+        Command::Update(Later(patch)) => face.call(&api::UPDATE, *patch, |screen, updated| {
+            screen.say(Tone::Good, "Updated ");
+            show::task_line(screen, &updated.task);
+        }),
         Command::Show(Later(arguments)) => face.run("show", arguments, show::run),
         Command::List(Later(arguments)) => face.run("list", arguments, list::run),
         Command::Find(Later(arguments)) => face.run("find", arguments, list::find),
-        Command::Claim(Later(arguments)) => face.run("claim", arguments, claim::claim),
-        Command::Heartbeat(Later(arguments)) => face.run("heartbeat", arguments, claim::heartbeat),
-        Command::Release(Later(arguments)) => face.run("release", arguments, claim::release),
-        Command::Start(Later(arguments)) => face.run("start", arguments, claim::start),
-        Command::Complete(Later(arguments)) => face.run("complete", arguments, claim::complete),
-        Command::Reopen(Later(arguments)) => face.run("reopen", arguments, claim::reopen),
-        Command::Cancel(Later(arguments)) => face.run("cancel", arguments, claim::cancel),
-        Command::Delete(Later(arguments)) => face.run("delete", arguments, archive::delete),
-        Command::Archive(Later(arguments)) => face.run("archive", arguments, archive::archive),
-        Command::Unarchive(Later(arguments)) => {
-            face.run("unarchive", arguments, archive::unarchive)
+        Command::Claim(Later(arguments)) => {
+            face.call(&api::CLAIM, arguments, claim::render_claim("Claimed"))
         }
+        Command::Heartbeat(Later(arguments)) => {
+            face.call(&api::HEARTBEAT, arguments, claim::render_claim("Extended"))
+        }
+        Command::Release(Later(arguments)) => {
+            face.call(&api::RELEASE, arguments, claim::render_claim("Released"))
+        }
+        Command::Start(Later(arguments)) => {
+            face.call(&api::START, arguments, claim::render_move("Started"))
+        }
+        Command::Complete(Later(arguments)) => {
+            face.call(&api::COMPLETE, arguments, claim::render_move("Completed"))
+        }
+        Command::Reopen(Later(arguments)) => {
+            face.call(&api::REOPEN, arguments, claim::render_move("Reopened"))
+        }
+        Command::Cancel(Later(arguments)) => {
+            face.call(&api::CANCEL, arguments, claim::render_move("Cancelled"))
+        }
+        Command::Delete(Later(arguments)) => {
+            face.call(&api::DELETE, arguments, archive::render_delete)
+        }
+        Command::Archive(Later(arguments)) => face.call(
+            &api::ARCHIVE,
+            arguments,
+            archive::render(["Archived", "Would archive"]),
+        ),
+        Command::Unarchive(Later(arguments)) => face.call(
+            &api::UNARCHIVE,
+            arguments,
+            archive::render(["Took out", "Would take out"]),
+        ),
         Command::Deps(Later(arguments)) => face.run("deps", arguments, deps::run),
-        Command::Next(Later(arguments)) => face.run("next", arguments, orchestrator::graph::next),
+        Command::Next(Later(arguments)) => {
+            face.call(&api::NEXT, arguments, orchestrator::graph::render_next)
+        }
         Command::Log(Later(arguments)) => face.run("log", arguments, log::run),
-        Command::Undo(Later(arguments)) => face.run("undo", arguments, log::undo),
+        Command::Undo(Later(arguments)) => face.call(&api::UNDO, arguments, log::render_undo),
         Command::Orchestrator(Later(command)) => orchestrator::dispatch(face, command),
         Command::Spawn(Later(arguments)) => face.run("spawn", arguments, spawn::run),
         Command::Session(Later(command)) => session::dispatch(face, command),

@@ -5,9 +5,11 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 
 use super::Face;
-use super::screen::Tone;
+use super::screen::{Screen, Tone};
 use crate::error::Result;
-use crate::ops::phases::{self, Moved};
+use crate::ops::api;
+use crate::ops::operation::Nothing;
+use crate::ops::phases::{Counted, Moved, Phases};
 use crate::phase::{CompletePhase, Counts, PhaseStatus, StartPhase};
 
 #[derive(Args)]
@@ -41,61 +43,41 @@ enum Command {
 
 pub(super) fn dispatch(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     match arguments.command.unwrap_or(Command::List) {
-        Command::List => face.run("phase.list", (), list),
-        Command::Set(arguments) => face.run("phase.set", arguments, |face, arguments| {
-            let moved = phases::start(&mut face.context()?, &arguments.phase, true)?;
-            reply(face, "Set", &moved)
-        }),
-        Command::Start(arguments) => face.run("phase.start", arguments, |face, arguments| {
-            let moved = phases::start(&mut face.context()?, &arguments.phase, false)?;
-            reply(face, "Started", &moved)
-        }),
-        Command::Complete(request) => face.run("phase.complete", request, |face, request| {
-            let phase = request.phase.as_deref();
-            let moved = phases::complete(&mut face.context()?, phase, request.force)?;
-            reply(face, "Completed", &moved)
-        }),
+        Command::List => face.call(&api::PHASES, Nothing {}, render_list),
+        Command::Set(request) => face.call(&api::SET_PHASE, request, render("Set")),
+        Command::Start(request) => face.call(&api::START_PHASE, request, render("Started")),
+        Command::Complete(request) => face.call(&api::COMPLETE_PHASE, request, render("Completed")),
     }
 }
 
-fn list(face: &mut Face<'_>, (): ()) -> Result<ExitCode> {
-    let listed = phases::list(&mut face.context()?)?;
-    face.reply(&listed, &[], |screen| {
-        if listed.phases.is_empty() {
-            screen.line(Tone::Dim, "no phases");
-            return;
-        }
-        let rows = listed
-            .phases
-            .iter()
-            .map(|counted| {
-                let phase = &counted.phase;
-                vec![
-                    (Tone::Strong, phase.slug.clone()),
-                    (phase_tone(phase.status), phase.status.to_string()),
-                    (Tone::Plain, phase.name.clone()),
-                    (Tone::Plain, counts_text(&counted.counts)),
-                ]
-            })
-            .collect();
-        screen.table(&["PHASE", "STATUS", "NAME", "TASKS"], rows);
-    })
+fn render_list(screen: &mut Screen, listed: &Phases) {
+    if listed.phases.is_empty() {
+        screen.line(Tone::Dim, "no phases");
+        return;
+    }
+    let row = |counted: &Counted| {
+        let phase = &counted.phase;
+        vec![
+            (Tone::Strong, phase.slug.clone()),
+            (phase_tone(phase.status), phase.status.to_string()),
+            (Tone::Plain, phase.name.clone()),
+            (Tone::Plain, counts_text(&counted.counts)),
+        ]
+    };
+    let rows = listed.phases.iter().map(row).collect();
+    screen.table(&["PHASE", "STATUS", "NAME", "TASKS"], rows);
 }
 
-fn reply(face: &mut Face<'_>, verb: &str, moved: &Moved) -> Result<ExitCode> {
-    face.reply(moved, &moved.warnings, |screen| {
-        let (tone, word) = match moved.changed {
-            true => (Tone::Good, verb),
-            false => (Tone::Dim, "Unchanged"),
-        };
+fn render(verb: &str) -> impl FnOnce(&mut Screen, &Moved) {
+    move |screen, moved| {
         let phase = &moved.phase.phase;
         screen
-            .say(tone, word)
-            .say(Tone::Strong, format!(" {} ", phase.slug))
+            .outcome(verb, moved.changed)
+            .say(Tone::Strong, format!("{} ", phase.slug))
             .say(phase_tone(phase.status), phase.status)
             .line(Tone::Plain, format!("  {}", phase.name))
             .field("tasks", counts_text(&moved.phase.counts));
-    })
+    }
 }
 
 fn phase_tone(status: PhaseStatus) -> Tone {

@@ -3,49 +3,46 @@
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
-use serde::Serialize;
 
 use super::Face;
-use super::manifest::{Filters, answer_entries, show_entry, status_tone};
+use super::manifest::{show_entries, show_entry, status_tone};
 use super::screen::{Screen, Tone};
 use crate::error::Result;
 use crate::id::TaskId;
-use crate::ops::research::{self, LinkedEntry, Links, Source};
-use crate::ops::spawn;
+use crate::ops::api;
+use crate::ops::manifest::Filter;
+use crate::ops::research::{self, Linked, LinkedEntry, Links, Pair, Source};
+use crate::ops::spawn::{self, Injected};
+use crate::ops::tasks::One;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
-    List(ListArguments),
+    /// List what earlier work found, newest last
+    #[command(after_help = "\
+Examples:
+  cleo research list --topic auth
+  cleo research list --json | jq -r '.result.entries[] | \"\\(.id) \\(.title)\"'")]
+    List(Filter),
     Show(ShowArguments),
-    Link(LinkArguments),
-    Links(LinksArguments),
+    /// Link a task and an entry of the manifest
+    #[command(after_help = "Examples:\n  cleo research link T3 auth-2026-01-26")]
+    Link(Pair),
+    /// List the entries that a task is linked to, and where each link stands
+    #[command(after_help = "Examples:\n  cleo research links T3")]
+    Links(One),
     Inject(InjectArguments),
 }
 
 pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
     match command {
-        Command::List(arguments) => face.run("research.list", arguments, list),
+        Command::List(arguments) => {
+            face.call_as("research.list", &api::ENTRIES, arguments, show_entries)
+        }
         Command::Show(arguments) => face.run("research.show", arguments, show),
-        Command::Link(arguments) => face.run("research.link", arguments, link),
-        Command::Links(arguments) => face.run("research.links", arguments, list_links),
+        Command::Link(arguments) => face.call(&api::LINK, arguments, show_linked),
+        Command::Links(arguments) => face.call(&api::LINKS, arguments, show_links),
         Command::Inject(arguments) => face.run("research.inject", arguments, inject),
     }
-}
-
-/// List what earlier work found, newest last
-#[derive(Args)]
-#[command(after_help = "\
-Examples:
-  cleo research list --topic auth
-  cleo research list --json | jq -r '.result.entries[] | \"\\(.id) \\(.title)\"'")]
-pub(super) struct ListArguments {
-    #[command(flatten)]
-    filters: Filters,
-}
-
-fn list(face: &mut Face<'_>, arguments: ListArguments) -> Result<ExitCode> {
-    let listed = research::list(&mut face.context()?, &arguments.filters.filter())?;
-    answer_entries(face, &listed)
 }
 
 /// Show what was found, and the tasks that it belongs to
@@ -72,42 +69,14 @@ fn show(face: &mut Face<'_>, arguments: ShowArguments) -> Result<ExitCode> {
     })
 }
 
-/// Link a task and an entry of the manifest
-#[derive(Args)]
-#[command(after_help = "Examples:\n  cleo research link T3 auth-2026-01-26")]
-pub(super) struct LinkArguments {
-    /// The task
-    task: TaskId,
-
-    /// Id of the entry
-    id: String,
-}
-
-fn link(face: &mut Face<'_>, arguments: LinkArguments) -> Result<ExitCode> {
-    let linked = research::link(&mut face.context()?, arguments.task, &arguments.id)?;
-    face.reply(&linked, &[], |screen| {
-        let done = if linked.created {
-            "linked "
-        } else {
-            "linked before "
-        };
-        screen
-            .say(Tone::Good, done)
-            .line(Tone::Plain, format!("{} and {}", linked.task, linked.entry));
-    })
-}
-
-/// List the entries that a task is linked to, and where each link stands
-#[derive(Args)]
-#[command(after_help = "Examples:\n  cleo research links T3")]
-pub(super) struct LinksArguments {
-    /// The task
-    task: TaskId,
-}
-
-fn list_links(face: &mut Face<'_>, arguments: LinksArguments) -> Result<ExitCode> {
-    let links = research::links(&mut face.context()?, arguments.task)?;
-    face.reply(&links, &[], |screen| show_links(screen, &links))
+fn show_linked(screen: &mut Screen, linked: &Linked) {
+    let done = match linked.created {
+        true => "linked ",
+        false => "linked before ",
+    };
+    screen
+        .say(Tone::Good, done)
+        .line(Tone::Plain, format!("{} and {}", linked.task, linked.entry));
 }
 
 fn show_links(screen: &mut Screen, links: &Links) {
@@ -151,19 +120,18 @@ pub(super) struct InjectArguments {
     task: Option<TaskId>,
 }
 
-#[derive(Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub(super) struct Injected {
-    block: String,
-}
-
 fn inject(face: &mut Face<'_>, arguments: InjectArguments) -> Result<ExitCode> {
-    let block = match arguments.task {
-        Some(task) => spawn::block_for(&mut face.context()?, task)?,
-        None => spawn::block()?,
+    let render = |screen: &mut Screen, injected: &Injected| {
+        screen.verbatim(&injected.block);
     };
-    let result = Injected { block };
-    face.reply(&result, &[], |screen| {
-        screen.verbatim(&result.block);
-    })
+    match arguments.task {
+        Some(task) => face.call(&api::BLOCK_FOR, One { task }, render),
+        // Without a task no workspace is needed.
+        None => {
+            let injected = Injected {
+                block: spawn::block()?,
+            };
+            face.reply(&injected, &[], |screen| render(screen, &injected))
+        }
+    }
 }

@@ -98,6 +98,15 @@ impl Screen {
         self.line(Tone::Plain, "")
     }
 
+    /// Says what was done, or that nothing had to be.
+    pub(super) fn outcome(&mut self, verb: &str, changed: bool) -> &mut Screen {
+        let (tone, word) = match changed {
+            true => (Tone::Good, verb),
+            false => (Tone::Dim, "Unchanged"),
+        };
+        self.say(tone, word).say(Tone::Plain, " ")
+    }
+
     /// Adds a name and its value on a line; an empty value adds nothing.
     pub(super) fn field(&mut self, name: &str, value: impl Display) -> &mut Screen {
         let value = value.to_string();

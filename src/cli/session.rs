@@ -10,8 +10,12 @@ use super::screen::{Screen, Tone};
 use super::show::task_line;
 use crate::error::Result;
 use crate::id::{self, TaskId};
-use crate::ops::sessions::{self, Moved, Standing};
-use crate::session::{EndSession, ResumeSession, Session, SessionId, SessionStatus, StartSession};
+use crate::ops::api;
+use crate::ops::sessions::{Focus, Moved, Sessions, Standing};
+use crate::session::{
+    EndSession, OneSession, ResumeSession, Session, SessionFilter, SessionStatus, SetFocus,
+    StartSession, WhichSession,
+};
 
 #[derive(Subcommand)]
 pub(super) enum Command {
@@ -27,7 +31,7 @@ beside all others: a task belongs to the open session with the nearest scope.")]
     Start(StartSession),
     /// Show a session with its notes, tasks, focus, claims and next task
     #[command(after_help = "Examples:\n  cleo session status\n  cleo session status --session S1")]
-    Status(SessionOption),
+    Status(OneSession),
     /// End a session
     #[command(after_help = "\
 Examples:
@@ -39,11 +43,7 @@ Examples:
     Resume(ResumeSession),
     /// List sessions
     #[command(after_help = "Examples:\n  cleo session list\n  cleo session list --status open")]
-    List {
-        /// Only sessions with this status: open or ended
-        #[arg(long, short, value_name = "STATUS")]
-        status: Option<SessionStatus>,
-    },
+    List(SessionFilter),
 }
 
 #[derive(Args)]
@@ -58,73 +58,48 @@ pub(super) struct FocusArguments {
     clear: bool,
 
     #[command(flatten)]
-    which: SessionOption,
-}
-
-// Which session. A doc comment would become the help of `focus`.
-#[derive(Args)]
-pub(super) struct SessionOption {
-    /// Session to use (or CLEO_SESSION); by default the open one that you lead
-    #[arg(long, value_name = "SESSION")]
-    session: Option<SessionId>,
+    which: WhichSession,
 }
 
 pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
     match command {
-        Command::Start(request) => face.run("session.start", request, |face, request| {
-            let moved = sessions::start(&mut face.context()?, request)?;
-            reply(face, "Started", &moved)
-        }),
-        Command::End(request) => face.run("session.end", request, |face, request| {
-            let moved = sessions::end(&mut face.context()?, request)?;
-            reply(face, "Ended", &moved)
-        }),
-        Command::Resume(request) => face.run("session.resume", request, |face, request| {
-            let moved = sessions::resume(&mut face.context()?, &request)?;
-            reply(face, "Resumed", &moved)
-        }),
-        Command::Status(which) => face.run("session.status", which, |face, which| {
-            let standing = sessions::status(&mut face.context()?, which.session)?;
-            face.reply(&standing, &[], |screen| show_status(screen, &standing))
-        }),
-        Command::List { status } => face.run("session.list", status, list),
+        Command::Start(request) => face.call(&api::START_SESSION, request, render("Started")),
+        Command::End(request) => face.call(&api::END_SESSION, request, render("Ended")),
+        Command::Resume(request) => face.call(&api::RESUME_SESSION, request, render("Resumed")),
+        Command::Status(which) => face.call(&api::SESSION, which, render_status),
+        Command::List(filter) => face.call(&api::SESSIONS, filter, render_list),
     }
 }
 
 pub(super) fn focus(face: &mut Face<'_>, arguments: FocusArguments) -> Result<ExitCode> {
-    let (mut context, id) = (face.context()?, arguments.which.session);
-    let result = match arguments.task.is_some() || arguments.clear {
-        true => sessions::set_focus(&mut context, id, arguments.task)?,
-        false => sessions::focus(&mut context, id)?,
-    };
-    face.reply(&result, &[], |screen| match &result.focus {
+    let render = |screen: &mut Screen, focus: &Focus| match &focus.focus {
         Some(task) => task_line(screen, task),
-        None => {
-            screen.line(Tone::Dim, "no focus");
-        }
-    })
+        None => drop(screen.line(Tone::Dim, "no focus")),
+    };
+    let (session, task) = (arguments.which.session, arguments.task);
+    match task.is_some() || arguments.clear {
+        true => face.call(&api::SET_FOCUS, SetFocus { session, task }, render),
+        false => face.call(&api::FOCUS, arguments.which, render),
+    }
 }
 
-fn list(face: &mut Face<'_>, status: Option<SessionStatus>) -> Result<ExitCode> {
-    let listed = sessions::list(&mut face.context()?, status)?;
-    face.reply(&listed, &[], |screen| {
-        if listed.sessions.is_empty() {
-            screen.line(Tone::Dim, "no sessions");
-            return;
-        }
-        let head = ["ID", "STATUS", "SCOPE", "LED BY", "STARTED", "NAME"];
-        let rows = listed.sessions.iter().map(|session| {
-            vec![
-                (Tone::Strong, session.id.to_string()),
-                (Tone::Plain, session.status.to_string()),
-                (Tone::Plain, scope_text(session)),
-                (Tone::Plain, session.holder.clone()),
-                (Tone::Dim, session.started_at.clone()),
-                (Tone::Plain, session.name.clone()),
-            ]
-        });
-        screen.table(&head, rows.collect());
-    })
+fn render_list(screen: &mut Screen, listed: &Sessions) {
+    if listed.sessions.is_empty() {
+        screen.line(Tone::Dim, "no sessions");
+        return;
+    }
+    let head = ["ID", "STATUS", "SCOPE", "LED BY", "STARTED", "NAME"];
+    let rows = listed.sessions.iter().map(|session| {
+        vec![
+            (Tone::Strong, session.id.to_string()),
+            (Tone::Plain, session.status.to_string()),
+            (Tone::Plain, scope_text(session)),
+            (Tone::Plain, session.holder.clone()),
+            (Tone::Dim, session.started_at.clone()),
+            (Tone::Plain, session.name.clone()),
+        ]
+    });
+    screen.table(&head, rows.collect());
 }
 
 fn scope_text(session: &Session) -> String {
@@ -132,15 +107,11 @@ fn scope_text(session: &Session) -> String {
     scope.unwrap_or_else(|| "everything".to_string())
 }
 
-fn reply(face: &mut Face<'_>, verb: &str, moved: &Moved) -> Result<ExitCode> {
-    face.reply(moved, &[], |screen| {
-        let (tone, word) = match moved.changed {
-            true => (Tone::Good, verb),
-            false => (Tone::Dim, "Unchanged"),
-        };
-        screen.say(tone, word).say(Tone::Plain, " ");
+fn render(verb: &str) -> impl FnOnce(&mut Screen, &Moved) {
+    move |screen, moved| {
+        screen.outcome(verb, moved.changed);
         session_line(screen, &moved.session);
-    })
+    }
 }
 
 fn session_line(screen: &mut Screen, session: &Session) {
@@ -155,7 +126,7 @@ fn session_line(screen: &mut Screen, session: &Session) {
         .line(Tone::Plain, format!("  {}", session.name).trim_end());
 }
 
-fn show_status(screen: &mut Screen, standing: &Standing) {
+fn render_status(screen: &mut Screen, standing: &Standing) {
     let session = &standing.session;
     let claimed: Vec<_> = standing.claims.iter().map(|claim| claim.task).collect();
     let focus = standing.focus.as_ref();

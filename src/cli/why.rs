@@ -10,8 +10,10 @@ use super::runs::status_tone;
 use super::screen::{Cell, Screen, Tone};
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
+use crate::ops::api;
 use crate::ops::runs::why::{RunWhy, TaskWhy, why as why_run};
-use crate::ops::spawn::{Why, why};
+use crate::ops::spawn::Why;
+use crate::ops::tasks::One;
 use crate::run::board::TaskState;
 
 #[derive(Args)]
@@ -40,8 +42,7 @@ impl Arguments {
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let task = arguments.task.ok_or_else(nothing)?;
-    let why = why(&mut face.context()?, task)?;
-    face.reply(&why, &[], |screen| render(screen, &why))
+    face.call(&api::WHY, One { task }, render)
 }
 
 fn nothing() -> Error {

@@ -35,10 +35,6 @@ impl Answer {
         Answer::json(StatusCode::OK, value)
     }
 
-    pub(super) fn created<T: Serialize + ?Sized>(value: &T) -> Result<Answer> {
-        Answer::json(StatusCode::CREATED, value)
-    }
-
     pub(super) fn json<T: Serialize + ?Sized>(status: StatusCode, value: &T) -> Result<Answer> {
         Ok(Answer::bytes(JSON, json(value)?).under(status))
     }

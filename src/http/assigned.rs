@@ -7,7 +7,6 @@ use super::agents::unseen;
 use super::answer::Answer;
 use super::call::Call;
 use crate::error::Result;
-use crate::ops::{Context, agent_tasks};
 
 /// Below which path tasks are told with all their fields.
 const WORK: &str = "/api/work/";
@@ -37,15 +36,6 @@ pub(super) fn sought(call: &Call, agent: Option<String>) -> Result<Option<String
         true => String::new(),
         false => name,
     }))
-}
-
-/// Refuses an agent that the caller does not see, or that nobody knows, so that the two cannot be told apart.
-/// Whoever sees all may name anybody, as on the command line.
-pub(super) fn check(call: &Call, context: &Context, agent: Option<&str>) -> Result<()> {
-    match call.only() {
-        Some(user) => agent_tasks::require_agent(context, agent, Some(user)),
-        None => Ok(()),
-    }
 }
 
 /// The field of a task that names its agent.

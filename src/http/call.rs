@@ -5,7 +5,7 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 
 use axum::extract::Query;
 use axum::http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE};
-use axum::http::{HeaderMap, Uri};
+use axum::http::{HeaderMap, Method, Uri};
 use bytes::Bytes;
 use serde::de::{self, DeserializeOwned};
 use serde::{Deserialize, Deserializer};
@@ -18,13 +18,14 @@ use super::server::Server;
 use crate::error::{Code, Error, Result, steers};
 use crate::ops::tokens::Scope;
 use crate::ops::work::Memory;
-use crate::ops::{Context, Surroundings};
+use crate::ops::{Context, Notes, Surroundings};
 use crate::store::sqlite::SqliteAgency;
+use crate::strict::Input;
 
 /// Longest account of what is wrong with a value, in characters.
 const FAULT_MAX: usize = 200;
 /// Longest name of a parameter that is told, in characters.
-const NAME_MAX: usize = 60;
+pub(super) const NAME_MAX: usize = 60;
 
 #[derive(Clone)]
 pub(super) struct Call {
@@ -32,6 +33,7 @@ pub(super) struct Call {
     pub(super) caller: Caller,
     /// The parts of the path that have names.
     pub(super) parts: Vec<(String, String)>,
+    pub(super) method: Method,
     pub(super) uri: Uri,
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
@@ -48,14 +50,18 @@ impl Call {
         read.map_err(|what: String| Error::new(Code::InputInvalid, short(&what)))
     }
 
-    pub(super) fn query<T: DeserializeOwned>(&self) -> Result<T> {
+    /// Returns the names and values in the query of the address.
+    pub(super) fn pairs(&self) -> Result<Vec<(String, String)>> {
         let read = Query::try_from_uri(&self.uri);
-        let refuse = |what: String| {
-            let message = format!("the query of the address cannot be used: {what}");
-            Error::new(Code::InputInvalid, short(&message))
-        };
         read.map(|Query(read)| read)
-            .map_err(|cause| refuse(cause.body_text()))
+            .map_err(|cause| unusable(&cause.body_text()))
+    }
+
+    pub(super) fn query<T: DeserializeOwned>(&self) -> Result<T> {
+        let texts = self.pairs()?;
+        let body = Default::default();
+        let read = Input { texts, body }.read();
+        read.map_err(|fault| unusable(&fault.to_string()))
     }
 
     /// Refuses what stands in the query of an address where nothing of it is read: whoever sends it means
@@ -64,7 +70,7 @@ impl Call {
         if self.uri.query().is_none() {
             return Ok(());
         }
-        let given: Vec<(String, String)> = self.query()?;
+        let given = self.pairs()?;
         let Some((name, _)) = given.first() else {
             return Ok(());
         };
@@ -149,6 +155,7 @@ impl Call {
         Surroundings {
             command,
             actor: self.caller.user.clone(),
+            rights: self.caller.rights(),
             ..self.server.surroundings.clone()
         }
     }
@@ -158,6 +165,7 @@ impl Call {
         let open = || Context::open(surroundings.clone());
         let mut lent = self.server.contexts.lend(open)?;
         lent.surroundings = surroundings;
+        lent.notes = Notes::default();
         Ok(lent)
     }
 
@@ -174,6 +182,11 @@ impl Call {
     pub(super) fn agency(&self) -> Result<Lent<'_, SqliteAgency>> {
         self.server.agency()
     }
+}
+
+fn unusable(what: &str) -> Error {
+    let message = format!("the query of the address cannot be used: {what}");
+    Error::new(Code::InputInvalid, short(&message))
 }
 
 fn is_utf8(parameter: &str) -> bool {

@@ -8,8 +8,9 @@ use serde::de::DeserializeOwned;
 use super::answer::Answer;
 use super::call::Call;
 use super::fault;
-use super::route::{Described, Route};
+use super::route::Route;
 use crate::error::{Error, Result};
+use crate::ops::operation::Described;
 
 /// A function that answers a call.
 pub(super) trait Handler<Signature>: Send + Sync + 'static {

@@ -12,6 +12,7 @@ use axum::http::{HeaderMap, Request, Uri};
 use super::guard;
 use super::server::Server;
 use crate::error::{Code, Error, Result, quote};
+use crate::ops::Rights;
 use crate::ops::tokens::Scope;
 
 /// Most bytes of the head of a request. A connection gives up on a head that is not whole by then; what came
@@ -164,15 +165,7 @@ pub(super) fn of_token(server: &Server, secret: &str) -> Result<Caller> {
 }
 
 pub(super) fn check_scope(caller: &Caller, needed: Scope) -> Result<()> {
-    if caller.scope >= needed {
-        return Ok(());
-    }
-    let message = format!(
-        "this needs a token with the scope `{needed}`; this one has `{}`",
-        caller.scope
-    );
-    let fix = format!("cleo serve token create --scope {needed}");
-    Err(Error::new(Code::Forbidden, message).fix(fix))
+    caller.rights().require(needed)
 }
 
 /// Names the cookie that holds the token of a page. A browser sends a cookie to all ports of a host, so
@@ -225,6 +218,13 @@ pub(super) struct Caller {
 }
 
 impl Caller {
+    pub(super) fn rights(&self) -> Rights {
+        Rights {
+            scope: self.scope,
+            user: self.only().map(String::from),
+        }
+    }
+
     /// Returns whose rows may be seen; none: everybody's.
     pub(super) fn only(&self) -> Option<&str> {
         (self.scope < Scope::Admin).then_some(self.user.as_str())

@@ -14,6 +14,7 @@ mod guard;
 mod keys;
 mod listen;
 mod openapi;
+mod operations;
 mod pages;
 mod rate;
 mod respond;

@@ -209,6 +209,7 @@ async fn answered(server: Arc<Server>, route: &'static Route, request: Request) 
         parts: names
             .map(|(name, value)| (name.into(), value.into()))
             .collect(),
+        method: parts.method,
         uri: parts.uri,
         headers: parts.headers,
         body,

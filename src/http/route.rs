@@ -14,8 +14,6 @@ use std::pin::Pin;
 use std::sync::LazyLock;
 
 use axum::http::Method;
-#[cfg(feature = "schemas")]
-use schemars::{Schema, SchemaGenerator};
 use serde::de::DeserializeOwned;
 
 use super::answer::Answer;
@@ -24,10 +22,13 @@ use super::extract::Handler;
 use super::fault::Shape;
 use super::server::Server;
 use super::{
-    agents, around, chat, conversations, events, executions, openapi, plans, query, routing, runs,
-    session, tasks, work,
+    agents, around, chat, conversations, events, executions, openapi, operations, plans, query,
+    routing, runs, session, tasks, work,
 };
 use crate::error::Result;
+#[cfg(feature = "schemas")]
+use crate::ops::operation::Describe;
+use crate::ops::operation::{Described, Row};
 use crate::ops::tokens::Scope;
 
 pub(super) type Respond = Box<dyn Fn(&Call) -> Result<Answer> + Send + Sync>;
@@ -42,21 +43,6 @@ pub(super) enum Work {
     /// Without a thread, because all it does is wait.
     Waiting(fn(Call) -> Promise),
 }
-
-/// What can be described: whatever has a schema, which only the feature `schemas` has.
-#[cfg(feature = "schemas")]
-pub(super) trait Described: schemars::JsonSchema {}
-#[cfg(feature = "schemas")]
-impl<T: schemars::JsonSchema> Described for T {}
-/// What can be described: whatever has a schema, which only the feature `schemas` has.
-#[cfg(not(feature = "schemas"))]
-pub(super) trait Described {}
-#[cfg(not(feature = "schemas"))]
-impl<T> Described for T {}
-
-/// Makes the schema of a type.
-#[cfg(feature = "schemas")]
-pub(super) type Describe = fn(&mut SchemaGenerator) -> Schema;
 
 /// What the description says of an endpoint besides its path.
 #[cfg(feature = "schemas")]
@@ -86,11 +72,35 @@ pub(super) struct Route {
     pub(super) takes_query: bool,
     /// Says whether it waits for models or workers.
     pub(super) asks: fn(&Server) -> bool,
+    /// The operation that it answers with, for routes that come from the table.
+    #[cfg(feature = "schemas")]
+    pub(super) row: Option<&'static dyn Row>,
     #[cfg(feature = "schemas")]
     pub(super) description: Description,
 }
 
 impl Route {
+    pub(super) fn for_operation(row: &'static dyn Row) -> Route {
+        let facts = row.facts();
+        let (method, path) = facts.address.split_once(' ').unwrap_or_default();
+        let method = Method::from_bytes(method.as_bytes()).unwrap_or_default();
+        let tag = path.trim_start_matches("/api/").split('/').next();
+        let respond = Box::new(move |call: &Call| operations::answer(call, row));
+        let mut route = Route::new(method, path, Work::Slow(respond));
+        route.takes_query = !operations::has_body(&route.method);
+        #[cfg(feature = "schemas")]
+        {
+            route.row = Some(row);
+            route.description.is_bodiless = true;
+            let has_body = operations::has_body(&route.method);
+            route.description.body = has_body.then(|| row.request().1);
+        }
+        route
+            .about(facts.about)
+            .tag(tag.unwrap_or_default())
+            .scope(facts.scope)
+    }
+
     pub(super) fn get<S>(path: &'static str, handler: impl Handler<S>) -> Route {
         Route::answered_by(Method::GET, path, handler).scope(Scope::Read)
     }
@@ -101,10 +111,6 @@ impl Route {
 
     pub(super) fn put<S>(path: &'static str, handler: impl Handler<S>) -> Route {
         Route::answered_by(Method::PUT, path, handler)
-    }
-
-    pub(super) fn patch<S>(path: &'static str, handler: impl Handler<S>) -> Route {
-        Route::answered_by(Method::PATCH, path, handler)
     }
 
     pub(super) fn delete<S>(path: &'static str, handler: impl Handler<S>) -> Route {
@@ -133,6 +139,8 @@ impl Route {
             is_open: false,
             takes_query: false,
             asks: |_| false,
+            #[cfg(feature = "schemas")]
+            row: None,
             #[cfg(feature = "schemas")]
             description: Description::default(),
         }
@@ -240,6 +248,7 @@ static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         events::routes(),
         executions::routes(),
         openapi::routes(),
+        operations::routes(),
         plans::routes(),
         query::routes(),
         routing::routes(),

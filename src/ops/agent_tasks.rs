@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::complete::complete;
-use super::tasks::{self, ListField, Patch};
+use super::complete::{Complete, complete};
+use super::tasks::{self, Cancel, ListField, Patch};
 use super::{Context, Surroundings, agents, require};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
@@ -156,7 +156,7 @@ pub(crate) fn update(
         (task, warnings) = moved(context, id, status)?;
     }
     if !patch.is_empty() {
-        let (kept, told) = tasks::update(context, id, patch)?;
+        let (kept, told) = tasks::change(context, id, patch)?;
         task = kept;
         warnings.extend(told);
     }
@@ -180,7 +180,7 @@ pub(crate) fn release(surroundings: &Surroundings, agent: &str) -> Result<Vec<Ta
             clear,
             ..Patch::default()
         };
-        tasks::update(&mut context, *id, patch)?;
+        tasks::change(&mut context, *id, patch)?;
     }
     Ok(tasks)
 }
@@ -189,8 +189,8 @@ fn moved(context: &mut Context, id: TaskId, status: Status) -> Result<(Task, Vec
     let task = context.read(|tasks| require(tasks, id))?;
     let moved = match status {
         _ if task.status == status => return Ok((task, Vec::new())),
-        Status::Done => complete(context, id, None, false)?,
-        Status::Cancelled => tasks::cancel(context, id, None, false)?,
+        Status::Done => complete(context, Complete::from(id))?,
+        Status::Cancelled => tasks::cancel(context, Cancel::from(id))?,
         _ => {
             if task.is_closed() {
                 tasks::reopen(context, id)?;
@@ -199,10 +199,10 @@ fn moved(context: &mut Context, id: TaskId, status: Status) -> Result<(Task, Vec
                 status: Some(status),
                 ..Patch::default()
             };
-            return tasks::update(context, id, patch);
+            return tasks::change(context, id, patch);
         }
     };
-    Ok((moved.task, moved.warnings))
+    Ok((moved.task, std::mem::take(&mut context.notes.warnings)))
 }
 
 /// Lists tasks; among the statuses of a filter, paused means blocked too.
@@ -322,6 +322,15 @@ fn check_title(title: &str) -> Result<()> {
 
 /// Refuses an agent that nobody knows, or that the user does not see: the specification has `assigned_to`
 /// refer to an agent.
+/// Refuses an agent that the caller does not see, or that nobody knows, so that the two cannot be told apart.
+/// A caller who sees all may name any, as on the command line.
+pub(crate) fn check_seen(context: &Context, agent: Option<&str>) -> Result<()> {
+    match &context.surroundings.rights.user {
+        Some(user) => require_agent(context, agent, Some(user)),
+        None => Ok(()),
+    }
+}
+
 pub(crate) fn require_agent(
     context: &Context,
     agent: Option<&str>,

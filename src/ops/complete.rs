@@ -5,6 +5,9 @@ mod undone;
 
 pub(crate) use undone::{Undone, undone};
 
+use clap::Args;
+use serde::Deserialize;
+
 use super::claims::{self, Caller, check_clock, check_holder};
 use super::gates::{self, Seen, directory, lacks, standing};
 use super::tasks::{Moved, finish, open_parts, refuse_cancelled};
@@ -23,20 +26,54 @@ use crate::task::{Status as TaskStatus, Task};
 use crate::workspace::Workspace;
 use undone::refusal;
 
+// A doc comment would become the help of the command.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[command(after_help = "\
+Examples:
+  cleo complete T3
+  cleo complete T3 --force
+
+What a task depends on need not be done: work that is finished is finished, so that is a warning.")]
+pub(crate) struct Complete {
+    /// The task
+    #[serde(rename = "id")]
+    pub(crate) task: TaskId,
+
+    /// Complete it although it does not verify, has open children or is somebody else's; this is
+    /// recorded
+    #[arg(long)]
+    pub(crate) force: bool,
+
+    /// Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) epoch: Option<u32>,
+}
+
+impl From<TaskId> for Complete {
+    fn from(task: TaskId) -> Complete {
+        Complete {
+            task,
+            ..Complete::default()
+        }
+    }
+}
+
 /// Marks a task done and ends its claim. A task that was spawned must verify first; one that uses
 /// gates, or has criteria with a command, needs them passed on the files as they are; one that
 /// somebody else holds is left to them. Force completes it all the same; that is recorded.
-pub(crate) fn complete(
-    context: &mut Context,
-    id: TaskId,
-    epoch: Option<u32>,
-    force: bool,
-) -> Result<Moved> {
+pub(crate) fn complete(context: &mut Context, request: Complete) -> Result<Moved> {
+    let Complete {
+        task: id,
+        force,
+        epoch,
+    } = request;
     let mut check = Check::of(context, id, epoch, force, &mut None)?;
     if let Some(record) = &check.spawn {
         check.unmerged = Unmerged::of(&check.workspace, record)?;
     }
-    context.write(|transaction| {
+    let mut moved = context.write(|transaction| {
         let task = require(transaction, id)?;
         refuse_cancelled(&task)?;
         let taken = check_holder(transaction, &task, &check.caller, force, "complete")?;
@@ -51,7 +88,9 @@ pub(crate) fn complete(
         claims::end(transaction, id, &check.caller)?;
         moved.warnings.extend(warnings);
         Ok(moved)
-    })
+    })?;
+    context.warn(&mut moved.warnings);
+    Ok(moved)
 }
 
 /// A task that has not earned to be done: everything that speaks against it, and what the entry of its

@@ -2,6 +2,7 @@
 
 mod lacks;
 mod refresh;
+mod request;
 mod standing;
 mod take;
 
@@ -21,6 +22,9 @@ use take::Scene;
 
 pub(super) use lacks::{lacks, through_trust};
 pub(crate) use refresh::{Extent, Outcome, Ran, Renewal, Renewed, accept, renew};
+pub(crate) use request::{
+    Acceptance, GateRequest, RenewalRequest, accept_criterion, renew_proofs, set_gate,
+};
 pub(crate) use standing::{
     CriterionStanding, CriterionState, GateState, Seen, Summary, TaskGates, gates,
 };

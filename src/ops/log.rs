@@ -3,14 +3,18 @@
 use std::thread;
 use std::time::Duration;
 
-use serde::Serialize;
+use clap::Args;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{Context, require};
+use crate::clock::past;
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
 use crate::store::{Change, Operation, OperationFilter, Recorded, Store, Transaction, log};
 
+/// How many operations are shown by default.
+const USUAL: u32 = 20;
 /// How many changes of an operation its summary is made of.
 const SUMMED: u32 = 200;
 /// How many tasks a summary names.
@@ -23,6 +27,32 @@ const FOLLOWED: u32 = 500;
 const INTERVAL: Duration = Duration::from_millis(100);
 /// Fields that change along with the status and are not named beside it.
 const TIMES: [&str; 3] = ["startedAt", "completedAt", "cancelledAt"];
+
+// Which operations. A doc comment would become the help of the command.
+#[cfg_attr(
+    feature = "schemas",
+    derive(schemars::JsonSchema),
+    schemars(rename = "LogQuery")
+)]
+#[derive(Args, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Query {
+    /// Only operations that changed this task, also one that is deleted
+    #[arg(long, short, value_name = "TASK")]
+    pub(crate) task: Option<TaskId>,
+
+    /// Only operations since then: a date, a time or an age such as 90m, 12h, 2d or 1w
+    #[arg(long, value_name = "WHEN")]
+    pub(crate) since: Option<String>,
+
+    /// Only operations before this one
+    #[arg(long, value_name = "OPERATION")]
+    pub(crate) before: Option<u64>,
+
+    /// Maximum number of operations (20), or of changes of one operation (1000)
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<u32>,
+}
 
 /// An operation and what it did, in a few words.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -56,7 +86,15 @@ pub(crate) struct Shown {
     pub(crate) total: u64,
 }
 
-pub(crate) fn log(context: &mut Context, filter: &OperationFilter) -> Result<Logged> {
+pub(crate) fn log(context: &mut Context, query: Query) -> Result<Logged> {
+    let now = context.surroundings.clock.now();
+    let filter = &OperationFilter {
+        task: query.task,
+        since: query.since.map(|text| past(&text, now)).transpose()?,
+        before: query.before,
+        limit: Some(query.limit.unwrap_or(USUAL)),
+        ..OperationFilter::default()
+    };
     context.read(|transaction| {
         if let Some(task) = filter.task {
             // A task that is not there was there once if the log has a change of it.

@@ -3,6 +3,7 @@
 pub(crate) mod agent_tasks;
 pub(crate) mod agents;
 pub(crate) mod answers;
+pub(crate) mod api;
 pub(crate) mod ask;
 pub(crate) mod chat;
 pub(crate) mod claims;
@@ -17,6 +18,7 @@ pub(crate) mod hook;
 pub(crate) mod init;
 pub(crate) mod log;
 pub(crate) mod manifest;
+pub(crate) mod operation;
 pub(crate) mod orchestrator;
 pub(crate) mod phases;
 pub(crate) mod plans;
@@ -41,9 +43,13 @@ pub(crate) mod workspace;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
+use self::tokens::Scope;
 use crate::catalogue::Places;
+use crate::claim::Lease;
 use crate::clock::Clock;
+use crate::config::{CLAIMS_LEASE, GATES_TIME_LIMIT, Settings};
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 use crate::runner::agent::GateVariables;
@@ -76,6 +82,66 @@ pub(crate) struct Surroundings {
     pub(crate) home: Option<PathBuf>,
     /// The user's data folder (XDG).
     pub(crate) data_home: Option<PathBuf>,
+    pub(crate) rights: Rights,
+    pub(crate) defaults: Defaults,
+}
+
+/// What the caller may do and see; on the command line everything.
+#[derive(Clone, Debug)]
+pub(crate) struct Rights {
+    pub(crate) scope: Scope,
+    /// The only user whose agents and runs the caller sees; `None` for everybody's.
+    pub(crate) user: Option<String>,
+}
+
+impl Default for Rights {
+    fn default() -> Rights {
+        Rights {
+            scope: Scope::Admin,
+            user: None,
+        }
+    }
+}
+
+impl Rights {
+    pub(crate) fn require(&self, scope: Scope) -> Result<()> {
+        if self.scope >= scope {
+            return Ok(());
+        }
+        let message = format!(
+            "this needs a token with the scope `{scope}`; this one has `{}`",
+            self.scope
+        );
+        let fix = format!("cleo serve token create --scope {scope}");
+        Err(Error::new(Code::Forbidden, message).fix(fix))
+    }
+}
+
+/// Values from the settings that requests leave out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Defaults {
+    pub(crate) lease: Lease,
+    /// How long the command of a gate or criterion may take.
+    pub(crate) time_limit: Duration,
+    /// Tokens that an orchestrator may use.
+    pub(crate) context_tokens: usize,
+}
+
+impl Default for Defaults {
+    fn default() -> Defaults {
+        Defaults::from(&Settings::default())
+    }
+}
+
+impl From<&Settings> for Defaults {
+    fn from(settings: &Settings) -> Defaults {
+        let lease = settings.number(CLAIMS_LEASE).and_then(Lease::of_seconds);
+        Defaults {
+            lease: lease.unwrap_or_default(),
+            time_limit: Duration::from_secs(settings.number(GATES_TIME_LIMIT).unwrap_or(600)),
+            context_tokens: orchestrator::limit(settings),
+        }
+    }
 }
 
 /// What the environment says of the caller's work.
@@ -188,6 +254,17 @@ pub(crate) struct Context {
     pub(crate) workspace: Workspace,
     pub(crate) surroundings: Surroundings,
     pub(crate) store: SqliteStore,
+    pub(crate) notes: Notes,
+}
+
+/// What an operation leaves for its caller beside the reply.
+#[derive(Debug, Default)]
+pub(crate) struct Notes {
+    pub(crate) warnings: Vec<String>,
+    /// Number of the last operation that was committed.
+    pub(crate) operation: Option<u64>,
+    /// The error of a check that failed.
+    pub(crate) failure: Option<Error>,
 }
 
 impl Context {
@@ -198,6 +275,7 @@ impl Context {
             workspace,
             surroundings,
             store,
+            notes: Notes::default(),
         })
     }
 
@@ -268,7 +346,8 @@ impl Context {
         let mut transaction = self.store.write(&stamp)?;
         let (done, keep) = work(&mut *transaction)?;
         if keep {
-            transaction.commit()?;
+            let operation = transaction.commit()?;
+            self.notes.operation = operation.or(self.notes.operation);
         }
         Ok(done)
     }
@@ -287,6 +366,17 @@ impl Context {
         work: impl FnOnce(&mut dyn crate::store::Transaction) -> Result<T>,
     ) -> Result<T> {
         self.write_if(|transaction| work(transaction).map(|done| (done, false)))
+    }
+
+    /// Trusts the commands that the caller gave, and notes what could not be trusted.
+    pub(crate) fn vouch(&mut self, items: &[trust::Item]) {
+        let mut warnings = trust::vouch(&self.surroundings, &self.workspace, items);
+        self.warn(&mut warnings);
+    }
+
+    /// Notes warnings for the caller, which are taken from where they are.
+    pub(crate) fn warn(&mut self, warnings: &mut Vec<String>) {
+        self.notes.warnings.append(warnings);
     }
 
     fn stamp(&self) -> Stamp {

@@ -139,7 +139,7 @@ pub(crate) fn start(context: &mut Context, slug: &str, leaves: bool) -> Result<M
 /// Completes a phase. One with open tasks only by `force`.
 pub(crate) fn complete(context: &mut Context, slug: Option<&str>, force: bool) -> Result<Moved> {
     let now = context.now();
-    context.write(|transaction| {
+    let mut moved = context.write(|transaction| {
         let found = find(transaction, slug)?;
         if found.phase.status == PhaseStatus::Completed {
             return Ok(unchanged(found));
@@ -160,7 +160,9 @@ pub(crate) fn complete(context: &mut Context, slug: Option<&str>, force: bool) -
         let mut moved = put(transaction, &phase, "phase-completed")?;
         moved.warnings.extend((open > 0).then_some(warning));
         Ok(moved)
-    })
+    })?;
+    context.warn(&mut moved.warnings);
+    Ok(moved)
 }
 
 fn unchanged(phase: Counted) -> Moved {

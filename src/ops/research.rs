@@ -3,17 +3,16 @@
 
 use std::collections::HashSet;
 
-use serde::Serialize;
+use clap::Args;
+use serde::{Deserialize, Serialize};
 
-use super::manifest::{self, require_entry, warnings_of};
+use super::manifest::{require_entry, warnings_of};
 use super::{Context, require};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::manifest::{Entry, Status, log};
 use crate::store::{Link, Transaction};
 use crate::task;
-
-pub(crate) use super::manifest::{Filter, Listed};
 
 /// An entry with its tasks.
 #[derive(Debug, Serialize)]
@@ -88,10 +87,6 @@ pub(crate) struct Links {
     pub(crate) total: usize,
 }
 
-pub(crate) fn list(context: &mut Context, filter: &Filter) -> Result<Listed> {
-    manifest::list(context, filter)
-}
-
 pub(crate) fn show(context: &mut Context, id: &str) -> Result<Shown> {
     let ((_, entry), faulty) = require_entry(context, id)?;
     let tasks = context.read(|transaction| tasks_of(transaction, &entry))?;
@@ -130,6 +125,20 @@ fn sources(in_entry: bool, in_store: bool) -> Vec<Source> {
         .into_iter()
         .chain(in_store.then_some(Source::Store))
         .collect()
+}
+
+// A doc comment would become the help of the command.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Pair {
+    /// The task
+    #[serde(rename = "id")]
+    pub(crate) task: TaskId,
+
+    /// Id of the entry
+    #[arg(value_name = "ID")]
+    pub(crate) entry: String,
 }
 
 /// Links a task and an entry, which must both be there. Doing it again changes nothing.

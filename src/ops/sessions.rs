@@ -116,9 +116,7 @@ fn claims_of_leader(transaction: &dyn Transaction, session: &Session) -> Result<
 /// Opens a session. Nobody leads two at once, and the scope of somebody else's open session is shared
 /// only by `force`.
 pub(crate) fn start(context: &mut Context, request: StartSession) -> Result<Moved> {
-    let StartSession {
-        scope, name, force, ..
-    } = request;
+    let StartSession { scope, name, force } = request;
     check_word("name", name.as_deref())?;
     let caller = Caller::unbound(context);
     context.write(|transaction| {
@@ -253,7 +251,7 @@ fn refuse_end(transaction: &dyn Transaction, session: &Session, caller: &Caller)
 
 /// Opens an ended session again, led by the caller. The scope of somebody else's open session is
 /// shared only by `force`.
-pub(crate) fn resume(context: &mut Context, request: &ResumeSession) -> Result<Moved> {
+pub(crate) fn resume(context: &mut Context, request: ResumeSession) -> Result<Moved> {
     let id = request.session;
     let caller = Caller::unbound(context);
     context.write(|transaction| {

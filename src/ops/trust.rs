@@ -9,7 +9,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::Surroundings;
+use super::tokens::Scope;
+use super::{Context, Surroundings};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::file::{read_private, unwritable, write_private};
@@ -221,6 +222,20 @@ impl Trust {
             },
             _ => error,
         }
+    }
+}
+
+/// Returns the commands that a caller gives and may have run. Only an admin may give one that this user has not
+/// trusted here before.
+pub(crate) fn check_given(context: &Context, items: Vec<Item>) -> Result<Vec<Item>> {
+    let rights = &context.surroundings.rights;
+    if rights.scope >= Scope::Admin {
+        return Ok(items);
+    }
+    let trust = Trust::new(&context.surroundings, &context.workspace);
+    match items.iter().all(|item| trust.is_trusted(item)) {
+        true => Ok(Vec::new()),
+        false => rights.require(Scope::Admin).map(|()| items),
     }
 }
 

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
+use clap::Args;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Context;
@@ -26,6 +27,37 @@ const CLAIMS: [&str; 4] = ["claimed", "released", "expired", "extended"];
 /// How many changes and warnings a reply holds.
 const SHOWN: usize = 100;
 
+// A doc comment would become the help of the command.
+#[cfg_attr(
+    feature = "schemas",
+    derive(schemars::JsonSchema),
+    schemars(rename = "UndoRequest")
+)]
+#[derive(Args, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[command(after_help = "\
+Without a number: your own latest operation (that of CLEO_AGENT) that is neither an undo nor undone.
+Name anybody else's by its number.
+Only tasks and their links are undone, never claims, sessions, phases and runs. If a later operation
+changed the same again, undo names it and changes nothing.
+
+Examples:
+  cleo undo --dry-run
+  cleo undo
+  cleo undo 12                                the number is that of `cleo log`")]
+pub(crate) struct Request {
+    /// Number of the operation
+    // Without a default: only the command line may leave it out.
+    #[serde(deserialize_with = "Deserialize::deserialize")]
+    #[cfg_attr(feature = "schemas", schemars(with = "u64"))]
+    pub(crate) operation: Option<u64>,
+
+    /// Show what would be changed
+    #[arg(long, short = 'n')]
+    #[serde(default)]
+    pub(crate) dry_run: bool,
+}
+
 /// What an undo did, or would do.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
@@ -46,7 +78,11 @@ pub(crate) struct Undone {
 }
 
 /// Undoes an operation: the one named, else the caller's latest that is neither an undo nor undone.
-pub(crate) fn undo(context: &mut Context, number: Option<u64>, dry_run: bool) -> Result<Undone> {
+pub(crate) fn undo(context: &mut Context, request: Request) -> Result<Undone> {
+    let Request {
+        operation: number,
+        dry_run,
+    } = request;
     let caller = Caller::unbound(context);
     let work = |transaction: &mut dyn Transaction| {
         let operation = match number {
@@ -83,10 +119,12 @@ pub(crate) fn undo(context: &mut Context, number: Option<u64>, dry_run: bool) ->
             warnings,
         })
     };
-    match dry_run {
+    let mut undone = match dry_run {
         true => context.rehearse(work),
         false => context.write(work),
-    }
+    }?;
+    context.warn(&mut undone.warnings);
+    Ok(undone)
 }
 
 fn find_latest(transaction: &dyn Transaction, by: &str) -> Result<Operation> {

@@ -6,7 +6,8 @@ mod merged;
 mod output;
 mod prompt;
 
-use serde::Serialize;
+use clap::Args;
+use serde::{Deserialize, Serialize};
 
 pub(super) use self::merged::Unmerged;
 pub(crate) use self::output::OutputVerdict;
@@ -19,7 +20,7 @@ pub(super) use self::output::required_sections;
 pub(crate) use self::prompt::prompt;
 use super::{Context, manifest};
 use crate::error::{Code, Error, Result};
-use crate::id;
+use crate::id::{self, TaskId};
 use crate::manifest::log::{self, Found};
 use crate::manifest::{Entry, Faulty};
 use crate::protocol::message::{self, Status};
@@ -118,6 +119,52 @@ pub(crate) struct MessageVerdict {
     pub(crate) status: Option<Status>,
     /// The allowed sentence that is most like a message that is refused.
     pub(crate) nearest: Option<String>,
+}
+
+/// A prompt to check.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PromptSent {
+    pub(crate) text: String,
+    /// The task that it is for; else the one that it names.
+    pub(crate) task: Option<TaskId>,
+    /// Also demand that the protocol is word for word a known version.
+    #[serde(default)]
+    pub(crate) strict: bool,
+}
+
+// A doc comment would become the help of the command.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MessageSent {
+    /// The message
+    #[arg(allow_hyphen_values = true)]
+    pub(crate) message: String,
+}
+
+/// What to check of the manifest; all lines without an entry.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct WhichEntry {
+    /// Id of an entry.
+    pub(crate) entry: Option<String>,
+}
+
+// A doc comment would become the help of the command.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Output {
+    /// The task
+    #[serde(rename = "id")]
+    pub(crate) task: TaskId,
+
+    /// Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) epoch: Option<u32>,
 }
 
 pub(crate) fn message(text: &str) -> MessageVerdict {

@@ -65,7 +65,8 @@ pub(crate) trait Transaction:
     + Log
     + Suggestions
 {
-    fn commit(self: Box<Self>) -> Result<()>;
+    /// Commits and returns the number of the operation, or `None` where nothing was recorded.
+    fn commit(self: Box<Self>) -> Result<Option<u64>>;
 }
 
 pub(crate) trait Tasks {

@@ -66,18 +66,25 @@ fn take(context: &mut Context, step: &Step) -> Result<()> {
     match step.deed {
         Deed::Claim => claims::claim(context, task, lease, false).map(drop),
         Deed::Next => claims::claim_next(context, None, lease).map(drop),
-        Deed::Start => tasks::start(context, task, lease, epoch).map(drop),
+        Deed::Start => {
+            let lease = Some(lease);
+            tasks::start(context, tasks::Start { task, lease, epoch }).map(drop)
+        }
         Deed::Heartbeat => {
             claims::heartbeat(context, task, Lease::default(), epoch, false).map(drop)
         }
         Deed::Release => claims::release(context, task, epoch, false).map(drop),
-        Deed::Complete => complete::complete(context, task, epoch, false).map(drop),
+        Deed::Complete => {
+            let force = false;
+            complete::complete(context, complete::Complete { task, force, epoch }).map(drop)
+        }
         Deed::Review => {
             let patch = tasks::Patch {
+                task,
                 status: Some(Status::Review),
                 ..Default::default()
             };
-            tasks::update(context, task, patch).map(drop)
+            tasks::update(context, patch).map(drop)
         }
         Deed::Reopen => tasks::reopen(context, task).map(drop),
     }

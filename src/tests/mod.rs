@@ -62,6 +62,8 @@ pub(crate) fn open(folder: &Path) -> Context {
         skills_dirs: Vec::new(),
         home: None,
         data_home: None,
+        rights: Default::default(),
+        defaults: Default::default(),
     })
     .unwrap()
 }

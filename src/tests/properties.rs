@@ -4,10 +4,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::claim::Lease;
 use crate::error::{Code, Result};
 use crate::id::TaskId;
-use crate::ops::tasks::{self, DEPTH_MAX, Patch};
+use crate::ops::complete::Complete;
+use crate::ops::tasks::{self, Cancel, DEPTH_MAX, Delete, Patch, Start};
 use crate::ops::{Context, complete};
 use crate::store::{Filter, ReadyTask};
 use crate::task::draft::{Draft, Reference};
@@ -308,33 +308,40 @@ fn do_step(context: &mut Context, model: &Model, step: &Step) -> Result<()> {
         }
         Step::Depend { task, needs } => {
             let (task, patch) = depend(*task, vec![model.pick(*needs)], Vec::new());
-            tasks::update(context, task, patch).map(drop)
+            tasks::update(context, Patch { task, ..patch }).map(drop)
         }
         Step::Release { task, needs } => {
             let (task, patch) = depend(*task, Vec::new(), vec![model.pick(*needs)]);
-            tasks::update(context, task, patch).map(drop)
+            tasks::update(context, Patch { task, ..patch }).map(drop)
         }
         Step::Nest { task, parent } => {
             let parent = Some(parent.map(|parent| model.pick(parent)));
             let patch = Patch {
+                task: model.pick(*task),
                 parent,
                 ..Patch::default()
             };
-            tasks::update(context, model.pick(*task), patch).map(drop)
+            tasks::update(context, patch).map(drop)
         }
-        Step::Start(task) => {
-            tasks::start(context, model.pick(*task), Lease::default(), None).map(drop)
-        }
+        Step::Start(task) => tasks::start(context, Start::from(model.pick(*task))).map(drop),
         Step::Complete(task) => {
-            complete::complete(context, model.pick(*task), None, false).map(drop)
+            complete::complete(context, Complete::from(model.pick(*task))).map(drop)
         }
-        Step::Cancel(task) => tasks::cancel(context, model.pick(*task), None, false).map(drop),
+        Step::Cancel(task) => tasks::cancel(context, Cancel::from(model.pick(*task))).map(drop),
         Step::Reopen(task) => tasks::reopen(context, model.pick(*task)).map(drop),
         Step::Delete {
             task,
             cascade,
             force,
-        } => tasks::delete(context, model.pick(*task), *cascade, *force, false).map(drop),
+        } => {
+            let request = Delete {
+                task: model.pick(*task),
+                cascade: *cascade,
+                force: *force,
+                dry_run: false,
+            };
+            tasks::delete(context, request).map(drop)
+        }
     }
 }
 

@@ -46,6 +46,8 @@ fn context(root: &str, actor: String) -> Context {
         skills_dirs: Vec::new(),
         home: None,
         data_home: None,
+        rights: Default::default(),
+        defaults: Default::default(),
     })
     .unwrap()
 }

@@ -1,11 +1,11 @@
 //! Whatever was done, in whatever order: all of it can be taken back, step by step, and brought
 //! back again; and an undo that is not refused is exactly what its own undo takes away.
 
-use crate::claim::Lease;
 use crate::error::{Code, Result};
 use crate::id::TaskId;
-use crate::ops::tasks::{self, Patch, Selection};
-use crate::ops::undo::undo;
+use crate::ops::complete::Complete;
+use crate::ops::tasks::{self, Cancel, Delete, Patch, Selection, Start};
+use crate::ops::undo::{self, Undone};
 use crate::ops::{Context, complete};
 use crate::store::{Archived, Filter};
 use crate::task::Task;
@@ -56,8 +56,14 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+fn undo(context: &mut Context, operation: Option<u64>) -> Result<Undone> {
+    let dry_run = false;
+    undo::undo(context, undo::Request { operation, dry_run })
+}
+
 fn patch(task: u32, context: &mut Context, patch: Patch) -> Result<()> {
-    tasks::update(context, TaskId(task), patch).map(drop)
+    let task = TaskId(task);
+    tasks::update(context, Patch { task, ..patch }).map(drop)
 }
 
 fn do_step(context: &mut Context, step: &Step) -> Result<()> {
@@ -125,20 +131,32 @@ fn do_step(context: &mut Context, step: &Step) -> Result<()> {
             let parent = Some(parent.map(TaskId));
             patch(task, context, Patch { parent, ..all() })
         }
-        Step::Start(task) => tasks::start(context, TaskId(task), Lease::default(), None).map(drop),
-        Step::Complete(task) => complete::complete(context, TaskId(task), None, true).map(drop),
-        Step::Cancel(task) => tasks::cancel(context, TaskId(task), None, false).map(drop),
-        Step::Reopen(task) => tasks::reopen(context, TaskId(task)).map(drop),
-        Step::Archive(task) => {
-            let tasks = vec![TaskId(task)];
-            let selection = Selection {
-                tasks,
-                ..Selection::default()
+        Step::Start(task) => tasks::start(context, Start::from(TaskId(task))).map(drop),
+        Step::Complete(task) => {
+            let task = Complete {
+                force: true,
+                ..Complete::from(TaskId(task))
             };
-            tasks::archive(context, &selection, false).map(drop)
+            complete::complete(context, task).map(drop)
         }
-        Step::Delete(task) => tasks::delete(context, TaskId(task), true, true, false).map(drop),
-        Step::Undo(number) => undo(context, Some(number), false).map(drop),
+        Step::Cancel(task) => tasks::cancel(context, Cancel::from(TaskId(task))).map(drop),
+        Step::Reopen(task) => tasks::reopen(context, TaskId(task)).map(drop),
+        Step::Archive(task) => tasks::archive(context, Selection::from(TaskId(task))).map(drop),
+        Step::Delete(task) => {
+            let (task, dry_run) = (TaskId(task), false);
+            let (cascade, force) = (true, true);
+            tasks::delete(
+                context,
+                Delete {
+                    task,
+                    cascade,
+                    force,
+                    dry_run,
+                },
+            )
+            .map(drop)
+        }
+        Step::Undo(number) => undo(context, Some(number)).map(drop),
     }
 }
 
@@ -180,13 +198,13 @@ proptest! {
         }
         let mut undos = Vec::new();
         for wanted in states.iter().rev().skip(1) {
-            undos.extend(undo(&mut context, None, false).unwrap().undo);
+            undos.extend(undo(&mut context, None).unwrap().undo);
             prop_assert_eq!(&all(&mut context), wanted);
         }
-        let over = undo(&mut context, None, false).unwrap_err();
+        let over = undo(&mut context, None).unwrap_err();
         prop_assert_eq!(over.code, Code::NothingToUndo);
         for (wanted, redo) in states.iter().skip(1).zip(undos.into_iter().rev()) {
-            undo(&mut context, Some(redo), false).unwrap();
+            undo(&mut context, Some(redo)).unwrap();
             prop_assert_eq!(&all(&mut context), wanted);
         }
     }
@@ -211,9 +229,9 @@ proptest! {
                 let after = all(&mut context);
                 let operation = crate::ops::log::operation(&mut context, *number, 1).unwrap();
                 let redo = operation.operation.operation.undone_by;
-                undo(&mut context, redo, false).unwrap();
+                undo(&mut context, redo).unwrap();
                 prop_assert_eq!(&all(&mut context), &before);
-                undo(&mut context, Some(*number), false).unwrap();
+                undo(&mut context, Some(*number)).unwrap();
                 prop_assert_eq!(&all(&mut context), &after);
             }
         }

@@ -1859,9 +1859,9 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** @description What to accept, and why. */
-        Accepting: {
-            /** @description Who acts. */
+        /** @description A criterion to accept, and why. */
+        Acceptance: {
+            /** @description The agent that acts */
             agent?: string | null;
             /**
              * @description Revisions that git must know.
@@ -1873,20 +1873,14 @@ export interface components {
              * @description Number of the criterion, from 1.
              */
             criterion: number;
-            /**
-             * Format: uint32
-             * @description Number of the claim.
-             */
+            /** Format: uint32 */
             epoch?: number | null;
             /**
              * @description Files to digest.
              * @default []
              */
             files: string[];
-            /**
-             * @description Remarks.
-             * @default []
-             */
+            /** @default [] */
             notes: string[];
             /**
              * @description Addresses of web pages.
@@ -1911,6 +1905,12 @@ export interface components {
             priority: components["schemas"]["Priority"];
             /** @description Its title, cut. */
             title: string;
+        };
+        /** @description What `add` did with one draft. */
+        Added: {
+            /** @description False when its key was known and the task was left as it is. */
+            created: boolean;
+            task: components["schemas"]["Task"];
         };
         /** @description Whether messages reach an agent. */
         AgentStatus: "active" | "paused" | "archived";
@@ -1989,6 +1989,18 @@ export interface components {
         };
         /** @description What an answer comes from. */
         AnsweredBy: ("model" | "worker") | "offline";
+        /** @description What was archived, or taken out again. */
+        Archival: {
+            /** @description True when nothing was done. */
+            dryRun: boolean;
+            /** @description The tasks, by id. */
+            tasks: string[];
+            /**
+             * Format: uint
+             * @description How many there are.
+             */
+            total: number;
+        };
         /**
          * @description Whether tasks that are archived are listed.
          * @enum {string}
@@ -2036,7 +2048,7 @@ export interface components {
             /** Format: int32 */
             exitCode: number | null;
             missing: string[];
-            outcome: components["schemas"]["Outcome2"] | null;
+            outcome: components["schemas"]["Outcome3"] | null;
             reason: string | null;
             /** @description Whether it went on with an earlier conversation. */
             resumes: boolean;
@@ -2074,7 +2086,7 @@ export interface components {
             /** @description The task. */
             id: string;
             /** @description Where it stands. */
-            status: components["schemas"]["Status6"];
+            status: components["schemas"]["Status3"];
             title: string;
             /**
              * Format: uint
@@ -2175,7 +2187,7 @@ export interface components {
              */
             percent: number;
             /** @description What that means. */
-            state: components["schemas"]["State2"];
+            state: components["schemas"]["State"];
             /** Format: uint */
             tokens: number;
         };
@@ -2186,26 +2198,32 @@ export interface components {
             name: components["schemas"]["Tool"];
             result: unknown;
         };
-        /** @description How to give a task up. */
         Cancel: {
+            /** @description The agent that acts */
+            agent?: string | null;
             /**
-             * @description Who acts.
-             * @default null
-             */
-            agent: string | null;
-            /**
-             * @description Also when somebody else holds it.
+             * @description Cancel it although somebody else holds it; this is recorded
              * @default false
              */
             force: boolean;
             /**
-             * @description Why.
+             * @description Why; kept as a note
              * @default null
              */
             reason: string | null;
         };
-        /** @description An agent that could have been chosen, with the parts of its score, which add up. */
+        /** @description A skill that something speaks for. */
         Candidate: {
+            /** @description The labels, type or word that matched. */
+            matched: string[];
+            /** @description One sentence: why it won, or why it did not. */
+            reason: string;
+            skill: string;
+            /** @description What speaks for it. */
+            strategy: components["schemas"]["Strategy"];
+        };
+        /** @description An agent that could have been chosen, with the parts of its score, which add up. */
+        Candidate2: {
             /**
              * Format: uint32
              * @description One for each of `matchedTerms`.
@@ -2226,16 +2244,6 @@ export interface components {
              * @description Two for each of `matchedTags`.
              */
             tagBoost: number;
-        };
-        /** @description A skill that something speaks for. */
-        Candidate2: {
-            /** @description The labels, type or word that matched. */
-            matched: string[];
-            /** @description One sentence: why it won, or why it did not. */
-            reason: string;
-            skill: string;
-            /** @description What speaks for it. */
-            strategy: components["schemas"]["Strategy"];
         };
         /** @description One change of one thing. */
         Change: {
@@ -2382,6 +2390,33 @@ export interface components {
             /** @description Since when. */
             since: string;
         };
+        /** @description A task with its claim. */
+        Claimed: {
+            /** @description False when nothing had to be done. */
+            changed: boolean;
+            /** @description Its claim; none if it was never claimed. */
+            claim: components["schemas"]["Claim"] | null;
+            task: components["schemas"]["Task"];
+        };
+        Claiming: {
+            /** @description The agent that acts */
+            agent?: string | null;
+            /**
+             * @description With --next: only what is below this task, to any depth
+             * @default null
+             */
+            epic: string | null;
+            /**
+             * @description Claim a task although it waits for others; this is recorded
+             * @default false
+             */
+            force: boolean;
+            /**
+             * @description How long the claim lasts unless a heartbeat extends it: 90s, 30m, 1h, 2d [default: the
+             *     setting claims.lease, 1h]
+             */
+            lease?: components["schemas"]["Lease"] | null;
+        };
         /** @description Agents of the moment that were removed. */
         Cleaned: {
             cleanedUp: string[];
@@ -2390,10 +2425,11 @@ export interface components {
             remaining: string[];
             success: boolean;
         };
-        /** @description How to clean the manifest. */
-        Compacting: {
+        Compact: {
+            /** @description The agent that acts */
+            agent?: string | null;
             /**
-             * @description Only say what would be moved.
+             * @description Only say what would be moved
              * @default false
              */
             dryRun: boolean;
@@ -2417,12 +2453,25 @@ export interface components {
              */
             total: number;
         };
-        CompletePhase: {
+        Complete: {
+            /** @description The agent that acts */
+            agent?: string | null;
             /**
-             * @description The acting agent
+             * Format: uint32
+             * @description Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
              * @default null
              */
-            agent: string | null;
+            epoch: number | null;
+            /**
+             * @description Complete it although it does not verify, has open children or is somebody else's; this is
+             *     recorded
+             * @default false
+             */
+            force: boolean;
+        };
+        CompletePhase: {
+            /** @description The agent that acts */
+            agent?: string | null;
             /**
              * @description Complete it although tasks of it are open
              * @default false
@@ -2473,28 +2522,8 @@ export interface components {
             /** Format: uint */
             removed: number;
         };
-        /** @description Numbers of tasks. */
-        Counted: {
-            stats: components["schemas"]["Stats"];
-            success: boolean;
-        };
-        /** @description Numbers of tasks by where they stand. */
-        Counted2: {
-            /**
-             * Format: uint
-             * @description All, without epics and parents.
-             */
-            total: number;
-            /**
-             * Format: uint
-             * @description Done, and cleo itself looked at it.
-             */
-            verified: number;
-        } & {
-            [key: string]: number;
-        };
         /** @description A phase with its tasks counted. */
-        Counted3: {
+        Counted: {
             /** @description When it was completed, RFC 3339 in UTC. */
             completedAt: string | null;
             /** @description Number of its tasks by status. */
@@ -2531,6 +2560,26 @@ export interface components {
             status: components["schemas"]["PhaseStatus"];
             /** Format: uint64 */
             total: number;
+        };
+        /** @description Numbers of tasks. */
+        Counted2: {
+            stats: components["schemas"]["Stats"];
+            success: boolean;
+        };
+        /** @description Numbers of tasks by where they stand. */
+        Counted3: {
+            /**
+             * Format: uint
+             * @description All, without epics and parents.
+             */
+            total: number;
+            /**
+             * Format: uint
+             * @description Done, and cleo itself looked at it.
+             */
+            verified: number;
+        } & {
+            [key: string]: number;
         };
         /** @description Numbers, in the form of the specification. */
         Counts: {
@@ -2693,10 +2742,27 @@ export interface components {
         };
         Decided: ("matched" | "finalize") | "requested" | "clarify";
         Decision: {
+            /** @description Every skill that something speaks for, best first. */
+            candidates: components["schemas"]["Candidate"][];
+            /** @description The labels, type or word that matched. */
+            matched: string[];
+            /** @description One sentence: why. */
+            reason: string;
+            /** @description The other skills, each with the reason; only filled when asked for. */
+            rejected?: components["schemas"]["Rejected"][];
+            /** @description Who came second. */
+            runnerUp: components["schemas"]["Candidate"] | null;
+            /** @description The chosen skill. */
+            skill: string;
+            strategy: components["schemas"]["Strategy"];
+            /** @description The task, as the caller named it. */
+            taskId: string;
+        };
+        Decision2: {
             /** @description Id of the agent; `finalize` when none fits, `clarify` when it is asked which one is meant. */
             agent: string;
             /** @description Candidates with the parts of their scores, best first. */
-            candidates?: components["schemas"]["Candidate"][] | null;
+            candidates?: components["schemas"]["Candidate2"][] | null;
             decided: components["schemas"]["Decided"];
             /**
              * Format: uint32
@@ -2762,6 +2828,15 @@ export interface components {
             /** Format: uint64 */
             total: number;
         };
+        /** @description What a delete took away, or would take away. */
+        Deleted: {
+            /** @description Ids of the deleted tasks, parents first. */
+            deleted: string[];
+            /** @description True when nothing was done. */
+            dryRun: boolean;
+            /** @description Tasks that no longer depend on a deleted one. */
+            released: string[];
+        };
         /** @description What a task depends on and what depends on it. */
         Dependencies: {
             /** @description What depends on it. */
@@ -2800,202 +2875,6 @@ export interface components {
             /** @description What chose it. */
             strategy: components["schemas"]["Strategy"];
         };
-        /** @description What a write came to. */
-        Done: {
-            /** @description True when nothing was done. */
-            dryRun: boolean;
-            /**
-             * Format: uint64
-             * @description Number of the operation, for undo; none when nothing changed.
-             */
-            operation: number | null;
-            /** @description The tasks, by id. */
-            tasks: string[];
-            /**
-             * Format: uint
-             * @description How many there are.
-             */
-            total: number;
-            /** @description What the caller should know. */
-            warnings: string[];
-        };
-        /** @description What a write came to. */
-        Done2: {
-            /** @description Its acceptance criteria, in order. */
-            criteria: components["schemas"]["CriterionStanding"][];
-            /** @description Each failure, oldest first. */
-            failures: components["schemas"]["Failure2"][];
-            /** @description Gates that were set. */
-            gates: {
-                [key: string]: components["schemas"]["Record"];
-            };
-            /**
-             * Format: uint64
-             * @description Number of the operation, for undo; none when nothing changed.
-             */
-            operation: number | null;
-            /** @description True when every gate that it needs has passed and nothing of that is stale. */
-            passed: boolean;
-            /** @description The gates that it needs. */
-            required: components["schemas"]["Gate"][];
-            /**
-             * Format: uint32
-             * @description How often a gate has failed, up to the last round.
-             */
-            round: number;
-            /** @description Gates that passed with files that have changed since. */
-            stale: components["schemas"]["Gate"][];
-            taskId: string;
-            /** @description Its files as they are; none when no evidence has to be compared with them. */
-            tree: components["schemas"]["Seen"] | null;
-            /** @description What the caller should know. */
-            warnings: string[];
-            /** @description The git worktree whose files it is judged by; none for those of the workspace. */
-            worktree?: string | null;
-        };
-        /** @description What a write came to. */
-        Done3: {
-            /** @description Its acceptance criteria, in order. */
-            criteria: components["schemas"]["CriterionStanding"][];
-            /** @description Numbers of criteria that are stale and rest on somebody's word in the same way. */
-            criteriaWordsOnly: number[];
-            /** @description Each failure, oldest first. */
-            failures: components["schemas"]["Failure2"][];
-            /** @description Gates that were set. */
-            gates: {
-                [key: string]: components["schemas"]["Record"];
-            };
-            /**
-             * Format: uint64
-             * @description Number of the operation, for undo; none when nothing changed.
-             */
-            operation: number | null;
-            /** @description True when every gate that it needs has passed and nothing of that is stale. */
-            passed: boolean;
-            /** @description What was run, in order. */
-            ran: components["schemas"]["Ran"][];
-            /** @description The gates that it needs. */
-            required: components["schemas"]["Gate"][];
-            /**
-             * Format: uint32
-             * @description How often a gate has failed, up to the last round.
-             */
-            round: number;
-            /** @description Gates that passed with files that have changed since. */
-            stale: components["schemas"]["Gate"][];
-            taskId: string;
-            /** @description Its files as they are; none when no evidence has to be compared with them. */
-            tree: components["schemas"]["Seen"] | null;
-            /** @description What the caller should know. */
-            warnings: string[];
-            /** @description Gates that are stale and rest on somebody's word, which only that somebody can give again. */
-            wordsOnly: components["schemas"]["Gate"][];
-            /** @description The git worktree whose files it is judged by; none for those of the workspace. */
-            worktree?: string | null;
-        };
-        /** @description What a write came to. */
-        Done4: {
-            /** @description False when it stood there already. */
-            changed: boolean;
-            /** @description The claim that was made or renewed by the move. */
-            claim?: components["schemas"]["Claim"] | null;
-            /**
-             * Format: uint64
-             * @description Number of the operation, for undo; none when nothing changed.
-             */
-            operation: number | null;
-            task: components["schemas"]["Task2"];
-            /** @description Tasks that became ready by the move. */
-            unblocked: string[];
-            /** @description What the caller should know. */
-            warnings: string[];
-            /** @description The git worktree whose files earned it; none for those of the workspace. */
-            worktree?: string | null;
-        };
-        /** @description What a write came to. */
-        Done5: {
-            /** @description False when nothing had to be done. */
-            changed: boolean;
-            /** @description Its claim; none if it was never claimed. */
-            claim: components["schemas"]["Claim"] | null;
-            /**
-             * Format: uint64
-             * @description Number of the operation, for undo; none when nothing changed.
-             */
-            operation: number | null;
-            task: components["schemas"]["Task2"];
-            /** @description What the caller should know. */
-            warnings: string[];
-        };
-        /** @description What a write came to. */
-        Done6: {
-            /** @description Id of the manifest entry that the agent is to append. */
-            manifestId: string;
-            /**
-             * Format: uint64
-             * @description Number of the operation, for undo; none when nothing changed.
-             */
-            operation: number | null;
-            /** @description Where the agent is to write, relative to the workspace root. */
-            outputFile: string;
-            prompt: string;
-            /** @description Digest of the prompt. */
-            promptDigest: string;
-            /** @description Names of the protocols in the block, base first. */
-            protocols: string[];
-            /** @description Everything that went in. */
-            receipt: components["schemas"]["Receipt"];
-            skill: string;
-            /** @description What chose it. */
-            strategy: components["schemas"]["Strategy"];
-            taskId: string;
-            /** @description Estimated cost. */
-            tokenEstimate: components["schemas"]["TokenEstimate"];
-            /** @description Whether all tokens were resolved. */
-            tokenResolution: components["schemas"]["TokenResolution"];
-            /** @description What the caller should know. */
-            warnings: string[];
-        };
-        /** @description What a write came to. */
-        Done7: {
-            /** @description False when its key was known and the task was left as it is. */
-            created: boolean;
-            /**
-             * Format: uint64
-             * @description Number of the operation, for undo; none when nothing changed.
-             */
-            operation: number | null;
-            task: components["schemas"]["Task2"];
-            /** @description What the caller should know. */
-            warnings: string[];
-        };
-        /** @description What a write came to. */
-        Done8: {
-            /**
-             * Format: uint64
-             * @description Number of the operation, for undo; none when nothing changed.
-             */
-            operation: number | null;
-            task: components["schemas"]["Task2"];
-            /** @description What the caller should know. */
-            warnings: string[];
-        };
-        /** @description What a write came to. */
-        Done9: {
-            /** @description Ids of the deleted tasks, parents first. */
-            deleted: string[];
-            /** @description True when nothing was done. */
-            dryRun: boolean;
-            /**
-             * Format: uint64
-             * @description Number of the operation, for undo; none when nothing changed.
-             */
-            operation: number | null;
-            /** @description Tasks that no longer depend on a deleted one. */
-            released: string[];
-            /** @description What the caller should know. */
-            warnings: string[];
-        };
         Draft: {
             /**
              * @description Criterion by which the work is accepted, perhaps with a command: 'tests pass :: cargo test';
@@ -3003,6 +2882,8 @@ export interface components {
              * @default []
              */
             acceptance: string[];
+            /** @description The agent that acts */
+            agent?: string | null;
             /**
              * @description Agent that it is assigned to
              * @default null
@@ -3072,7 +2953,7 @@ export interface components {
              * @description small, medium or large
              * @default null
              */
-            size: components["schemas"]["SizeInput"] | null;
+            size: components["schemas"]["Size"] | null;
             /**
              * @description One line that leads with its verb
              * @default
@@ -3112,7 +2993,7 @@ export interface components {
             from: string;
             fromKind: components["schemas"]["End"];
             /** @description What it means; of several the one that matters most. */
-            kind: components["schemas"]["Kind4"];
+            kind: components["schemas"]["Kind6"];
             to: string;
             toKind: components["schemas"]["End"];
             /** @description The whole that is waited for, when `from` is a part of it. */
@@ -3148,11 +3029,8 @@ export interface components {
         /** @description What stands at the end of a line. */
         End: ("node" | "stack") | "missing";
         EndSession: {
-            /**
-             * @description The acting agent
-             * @default null
-             */
-            agent: string | null;
+            /** @description The agent that acts */
+            agent?: string | null;
             /**
              * @description End it although somebody else leads it, or its leader holds tasks of its scope
              * @default false
@@ -3163,13 +3041,6 @@ export interface components {
              * @default null
              */
             note: string | null;
-        };
-        /** @description Entries and lines that are none. */
-        Entries: {
-            entries: components["schemas"]["Entry2"][];
-            /** Format: uint */
-            total: number;
-            warnings: string[];
         };
         /** @description A worker, in the form of the specification. */
         Entry: {
@@ -3245,14 +3116,6 @@ export interface components {
              */
             undoneBy: number | null;
         };
-        /** @description What to check of the manifest. */
-        EntryAsked: {
-            /**
-             * @description Id of an entry; all lines without one.
-             * @default null
-             */
-            entry: string | null;
-        };
         /** @description What an agent reports about one piece of work. Spelled as in the manifest, also in replies. */
         EntryInput: {
             /** @description Whether somebody can act on it now. */
@@ -3301,20 +3164,6 @@ export interface components {
              */
             total: number;
         };
-        /** @description Under which claim. */
-        Epoch: {
-            /**
-             * @description Who acts.
-             * @default null
-             */
-            agent: string | null;
-            /**
-             * Format: uint32
-             * @description Number of the claim.
-             * @default null
-             */
-            epoch: number | null;
-        };
         ErrorBare: {
             error: string;
         };
@@ -3351,7 +3200,7 @@ export interface components {
         /** @description Some of what happened. */
         EventPage: {
             /** @description The events, in order. */
-            events: components["schemas"]["Line"][];
+            events: components["schemas"]["Line2"][];
             /**
              * Format: uint64
              * @description Cursor to go on from; none at the end.
@@ -3510,29 +3359,8 @@ export interface components {
              */
             round: number;
         };
-        /** @description Something that keeps a plan from being carried out. */
-        Fault: {
-            kind: components["schemas"]["FaultKind"];
-            message: string;
-            /** @description Where it is: a line and column, or a way into the plan such as `steps[2].dependsOn[0]`. */
-            place: string;
-        };
-        /** @description What went wrong in a run. */
-        Fault2: {
-            /** @description What. */
-            message: string;
-            /** @description With which task. */
-            task: string | null;
-        };
-        /** @description Why a request failed. */
-        Fault3: {
-            /** @description What happened. May hold text from strangers. */
-            message: string;
-            /** @description What kind of fault it is: one of [`FaultKind`], or the worker's own word. */
-            type: string;
-        };
         /** @description Something wrong in a file, with the place where it can be mended. */
-        Fault4: {
+        Fault: {
             /** @description A stable name such as `SKILL_NAME_UPPERCASE`. */
             code: string;
             /**
@@ -3548,7 +3376,7 @@ export interface components {
             message: string;
         };
         /** @description Something that cannot be imported as it is written. */
-        Fault5: {
+        Fault2: {
             /** @description The file, below the folder that was named; none when there is only one. */
             file?: string | null;
             /** @description Id of the task in its file, where it could be read. */
@@ -3560,6 +3388,27 @@ export interface components {
             line: number;
             /** @description What is wrong. */
             message: string;
+        };
+        /** @description Something that keeps a plan from being carried out. */
+        Fault3: {
+            kind: components["schemas"]["FaultKind"];
+            message: string;
+            /** @description Where it is: a line and column, or a way into the plan such as `steps[2].dependsOn[0]`. */
+            place: string;
+        };
+        /** @description What went wrong in a run. */
+        Fault4: {
+            /** @description What. */
+            message: string;
+            /** @description With which task. */
+            task: string | null;
+        };
+        /** @description Why a request failed. */
+        Fault5: {
+            /** @description What happened. May hold text from strangers. */
+            message: string;
+            /** @description What kind of fault it is: one of [`FaultKind`], or the worker's own word. */
+            type: string;
         };
         FaultKind: "syntax" | "field" | "bound" | "id" | "dependency" | "circle" | "agent" | "intent";
         Faulty: {
@@ -3576,7 +3425,7 @@ export interface components {
         /** @description The first of a list, and how long it is. */
         Few: {
             /** @description The first of them. */
-            shown: components["schemas"]["Line2"][];
+            shown: components["schemas"]["Line"][];
             /**
              * Format: uint
              * @description How many there are.
@@ -3816,25 +3665,16 @@ export interface components {
             /** @description Its title, cut. */
             title: string;
         };
-        /** @description Where work goes on. */
+        /** @description A session with the task in its focus. */
         Focus: {
+            focus: components["schemas"]["Task"] | null;
+            session: components["schemas"]["Session"];
+        };
+        /** @description Where work goes on. */
+        Focus2: {
             lane: string | null;
             /** @description A task in it. */
             node: string | null;
-        };
-        /** @description A session with the task in its focus. */
-        Focus2: {
-            focus: components["schemas"]["Task2"] | null;
-            session: components["schemas"]["Session2"];
-        };
-        /** @description What to work on now. */
-        FocusWanted: {
-            /** @description Who acts. */
-            agent?: string | null;
-            /** @description The session; the open one that the caller leads unless told. */
-            session?: string | null;
-            /** @description The task, in the scope of the session; null or nothing for none. */
-            task?: string | null;
         };
         /** @description An entry that something has to follow. */
         Followup: {
@@ -3875,9 +3715,9 @@ export interface components {
         };
         /** @description A gate; the order is the order in which they are passed. */
         Gate: "implemented" | "testsPassed" | "qaPassed" | "cleanupDone" | "securityPassed" | "documented";
-        /** @description How to set a gate. */
-        GateBody: {
-            /** @description Who acts. */
+        /** @description What to set a gate to, and by what. */
+        GateRequest: {
+            /** @description The agent that acts */
             agent?: string | null;
             /**
              * @description Revisions that git must know.
@@ -3886,9 +3726,9 @@ export interface components {
             commits: string[];
             /**
              * Format: uint32
-             * @description Number of the claim.
+             * @default null
              */
-            epoch?: number | null;
+            epoch: number | null;
             /**
              * @description Files to digest.
              * @default []
@@ -3899,15 +3739,18 @@ export interface components {
              * @default false
              */
             force: boolean;
-            /**
-             * @description Remarks.
-             * @default []
-             */
+            /** @default [] */
             notes: string[];
-            /** @description What to set it to, without a command; true unless told. */
-            passed?: boolean | null;
-            /** @description Role of who sets it. */
-            role?: string | null;
+            /**
+             * @description The value without a command; true by default.
+             * @default null
+             */
+            passed: boolean | null;
+            /**
+             * @description Role of the caller.
+             * @default null
+             */
+            role: string | null;
             /**
              * @description A command in words; no shell runs it.
              * @default []
@@ -3916,8 +3759,9 @@ export interface components {
             /**
              * Format: uint64
              * @description How long the command may take, in seconds.
+             * @default null
              */
-            timeLimit?: number | null;
+            timeLimit: number | null;
             /**
              * @description Addresses of web pages.
              * @default []
@@ -4000,7 +3844,7 @@ export interface components {
         /** @description A graph as it is drawn. */
         GraphShown: {
             /** @description How many tasks stand where. */
-            counts: components["schemas"]["Counted2"];
+            counts: components["schemas"]["Counted3"];
             /** @description The longest way through what is open. */
             criticalPath: components["schemas"]["CriticalPath"];
             /** @description Lines between them. */
@@ -4008,7 +3852,7 @@ export interface components {
             /** @description What it is below; none for everything. */
             epic: components["schemas"]["Group"] | null;
             /** @description Where work goes on. */
-            focus: components["schemas"]["Focus"];
+            focus: components["schemas"]["Focus2"];
             /** @description Epics and parents. */
             groups: components["schemas"]["Group"][];
             /** @description The lanes, left to right. */
@@ -4018,7 +3862,7 @@ export interface components {
             /** @description Why tasks can never start. */
             problems: components["schemas"]["Problem"][];
             /** @description Width and height in pixels. */
-            size: components["schemas"]["Size"];
+            size: components["schemas"]["Size2"];
             /** @description What stands for several tasks. */
             stacks: components["schemas"]["Stack"][];
             /** @description True when waves were folded because there is too much to show. */
@@ -4038,7 +3882,7 @@ export interface components {
             /** @description What it is a part of. */
             parent: string | null;
             /** @description Where it stands. */
-            status: components["schemas"]["Status6"];
+            status: components["schemas"]["Status3"];
             title: string;
             /**
              * Format: uint
@@ -4051,6 +3895,26 @@ export interface components {
             message: string;
             status: string;
         };
+        Heartbeat: {
+            /** @description The agent that acts */
+            agent?: string | null;
+            /**
+             * Format: uint32
+             * @description Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+             * @default null
+             */
+            epoch: number | null;
+            /**
+             * @description Extend it although somebody else holds the task; this is recorded
+             * @default false
+             */
+            force: boolean;
+            /**
+             * @description How long the claim lasts unless a heartbeat extends it: 90s, 30m, 1h, 2d [default: the
+             *     setting claims.lease, 1h]
+             */
+            lease?: components["schemas"]["Lease"] | null;
+        };
         /** @description A task that is set aside. */
         HeldUp: {
             /** @description The task. */
@@ -4058,7 +3922,7 @@ export interface components {
             /** @description How urgent it is. */
             priority: components["schemas"]["Priority"];
             /** @description Where it stands. */
-            status: components["schemas"]["Status6"];
+            status: components["schemas"]["Status3"];
             /** @description Its title, cut. */
             title: string;
         };
@@ -4093,6 +3957,10 @@ export interface components {
             user_id: string;
             /** @description Whether it waits for a yes, a choice, or what a request lacks. */
             waiting: boolean;
+        };
+        /** @description The rules for agents, as a prompt holds them. */
+        Injected: {
+            block: string;
         };
         /** @description What is to be executed. */
         Input: {
@@ -4141,20 +4009,20 @@ export interface components {
             conversation: components["schemas"]["Row2"];
             success: boolean;
         };
-        /** @description A task after a change. */
-        Kept3: {
-            success: boolean;
-            task: components["schemas"]["AgentTask"];
-            warnings: string[];
-        };
         /** @description A task of which something stays as it is here, against what the file says. */
-        Kept4: {
+        Kept3: {
             /** @description The fields that stay. */
             fields: string[];
             /** @description Its id here. */
             id: string;
             /** @description Why. */
             reason: string;
+        };
+        /** @description A task after a change. */
+        Kept4: {
+            success: boolean;
+            task: components["schemas"]["AgentTask"];
+            warnings: string[];
         };
         /** @description Where an agent comes from and how it is reached. */
         Kind: "builtin" | "runtime" | "persistent" | "http" | "cli";
@@ -4165,12 +4033,12 @@ export interface components {
          * @enum {string}
          */
         Kind3: "human" | "ai" | "system";
-        /** @description What a line means; what matters more comes later. */
-        Kind4: ("unmet" | "missing") | "met" | "critical";
         /** @description What can keep a task from ever starting. */
-        Kind5: "cancelled" | "cycle" | "missing" | "emptyEpic";
+        Kind4: "cancelled" | "cycle" | "missing" | "emptyEpic";
         /** @description Whether a program can tell that a rule is kept. */
-        Kind6: "checked" | "advice";
+        Kind5: "checked" | "advice";
+        /** @description What a line means; what matters more comes later. */
+        Kind6: ("unmet" | "missing") | "met" | "critical";
         /** @description A wave, or several that are folded. */
         Lane: {
             /** Format: uint */
@@ -4197,6 +4065,11 @@ export interface components {
             /** Format: uint32 */
             x: number;
         };
+        /**
+         * Format: uint64
+         * @description How long a claim lasts: from a second to 30 days, written `90s`, `30m`, `1h` or `2d`.
+         */
+        Lease: number;
         /** @description What an agent left. */
         Left: {
             entry: components["schemas"]["Entry2"] | null;
@@ -4226,8 +4099,17 @@ export interface components {
             /** @description Everything that is wrong. */
             violations: components["schemas"]["Violation"][];
         };
-        /** @description An event as one line of JSON. What an event is about stands beside its detail and not in it. */
+        /** @description A task in few words. */
         Line: {
+            /** @description The task. */
+            id: string;
+            /** @description How urgent it is. */
+            priority: components["schemas"]["Priority"];
+            /** @description Its title, cut. */
+            title: string;
+        };
+        /** @description An event as one line of JSON. What an event is about stands beside its detail and not in it. */
+        Line2: {
             /** Format: uint64 */
             attempt?: number | null;
             /**
@@ -4245,15 +4127,6 @@ export interface components {
             ts: string;
             type: string;
         };
-        /** @description A task in few words. */
-        Line2: {
-            /** @description The task. */
-            id: string;
-            /** @description How urgent it is. */
-            priority: components["schemas"]["Priority"];
-            /** @description Its title, cut. */
-            title: string;
-        };
         /** @description What a link did. */
         Linked: {
             /** @description False when they were linked by `link` before. */
@@ -4267,9 +4140,9 @@ export interface components {
             /** @description The task. */
             id: string;
             /** @description Where it stands. */
-            state: components["schemas"]["State"];
+            state: components["schemas"]["State2"];
             /** @description What the store says. */
-            status: components["schemas"]["Status6"];
+            status: components["schemas"]["Status3"];
             title: string;
         };
         /** @description An entry that a task is linked to. */
@@ -4277,7 +4150,7 @@ export interface components {
             /** @description Id of the entry. */
             entry: string;
             /** @description Where the link stands. */
-            sources: components["schemas"]["Source3"][];
+            sources: components["schemas"]["Source2"][];
             /** @description How far its work came. */
             status: components["schemas"]["Status"] | null;
             /** @description Its title; none when the manifest has no such entry any more. */
@@ -4307,8 +4180,24 @@ export interface components {
             total: number;
             warnings: string[];
         };
-        /** @description All skills in reach. */
+        /** @description Conversations. */
         Listed2: {
+            conversations: components["schemas"]["InList"][];
+            success: boolean;
+            /** Format: uint64 */
+            total: number;
+        };
+        /** @description Tasks and how many there are in all. */
+        Listed3: {
+            tasks: components["schemas"]["Task"][];
+            /**
+             * Format: uint64
+             * @description How many fit, without limit and offset.
+             */
+            total: number;
+        };
+        /** @description All skills in reach. */
+        Listed4: {
             /** @description Skills that another of the same name stands before. */
             shadowed: components["schemas"]["Shadowed"][];
             /** @description The skills that count, in catalogue order. */
@@ -4319,16 +4208,19 @@ export interface components {
              */
             total: number;
         };
-        /** @description Conversations. */
-        Listed3: {
-            conversations: components["schemas"]["InList"][];
-            success: boolean;
-            /** Format: uint64 */
+        /** @description Entries and how many there are in all. */
+        Listed5: {
+            /** @description The entries, newest last. */
+            entries: components["schemas"]["Entry2"][];
+            /**
+             * Format: uint
+             * @description How many fit, without limit.
+             */
             total: number;
         };
         /** @description All settings. */
-        Listed4: {
-            settings: components["schemas"]["Shown4"][];
+        Listed6: {
+            settings: components["schemas"]["Shown5"][];
             /**
              * Format: uint
              * @description How many.
@@ -4336,19 +4228,10 @@ export interface components {
             total: number;
         };
         /** @description Tasks. */
-        Listed5: {
+        Listed7: {
             success: boolean;
             tasks: components["schemas"]["AgentTask"][];
             /** Format: uint64 */
-            total: number;
-        };
-        /** @description Tasks and how many there are in all. */
-        Listed6: {
-            tasks: components["schemas"]["Task2"][];
-            /**
-             * Format: uint64
-             * @description How many fit, without limit and offset.
-             */
             total: number;
         };
         /** @description How many agents worked from a moment on. */
@@ -4469,6 +4352,27 @@ export interface components {
             /** @description Its executions of the last 24 hours. */
             window: components["schemas"]["Spread"];
         };
+        /** @description What was counted. */
+        Measured3: {
+            /**
+             * Format: uint
+             * @description Tokens that an orchestrator should stay under.
+             */
+            limit: number;
+            /** @description How the tokens were counted. */
+            method: string;
+            /** @description Each part. */
+            parts: components["schemas"]["Part"][];
+            /**
+             * Format: uint
+             * @description Hundredths of the limit, rounded down.
+             */
+            percent: number;
+            /** @description What that means. */
+            state: components["schemas"]["State"];
+            /** Format: uint */
+            tokens: number;
+        };
         /** @description Something that was said, in a conversation, in a run, or in both. */
         Message: {
             content: string;
@@ -4501,9 +4405,8 @@ export interface components {
              */
             pendingOperation?: components["schemas"]["PendingInput"] | null;
         };
-        /** @description A message to check. */
         MessageSent: {
-            /** @description The message, to the letter. */
+            /** @description The message */
             message: string;
         };
         /** @description What a check of a message found. */
@@ -4511,7 +4414,7 @@ export interface components {
             /** @description The allowed sentence that is most like a message that is refused. */
             nearest: string | null;
             /** @description What the message says of the work. */
-            status: components["schemas"]["Status5"] | null;
+            status: components["schemas"]["Status4"] | null;
             /** @description `pass` or `fail`. */
             verdict: string;
             /** @description Everything that is wrong; the first decides the exit code. */
@@ -4552,18 +4455,36 @@ export interface components {
             /** @description What an import says must be done first. */
             name: string;
         };
-        /** @description A session after a command. */
+        /** @description A task after a move. */
         Moved: {
+            /** @description False when it stood there already. */
+            changed: boolean;
+            /** @description The claim that was made or renewed by the move. */
+            claim?: components["schemas"]["Claim"] | null;
+            task: components["schemas"]["Task"];
+            /** @description Tasks that became ready by the move. */
+            unblocked: string[];
+            /** @description The git worktree whose files earned it; none for those of the workspace. */
+            worktree?: string | null;
+        };
+        /** @description A session after a command. */
+        Moved2: {
             /** @description False when nothing had to be done. */
             changed: boolean;
-            session: components["schemas"]["Session2"];
+            session: components["schemas"]["Session"];
+        };
+        /** @description A phase after a command. */
+        Moved3: {
+            /** @description False when nothing had to be done. */
+            changed: boolean;
+            phase: components["schemas"]["Counted"];
         };
         /** @description A neighbor in the graph. */
         Neighbor: {
             /** @description The task. */
             id: string;
             /** @description Where it stands. */
-            status: components["schemas"]["Status6"];
+            status: components["schemas"]["Status3"];
             title: string;
         };
         /** @description The task to take next. */
@@ -4588,25 +4509,6 @@ export interface components {
             total: number;
             /** @description Tasks that can start once it is done, and not before. */
             unblocks: string[];
-        };
-        /** @description Which task to claim. */
-        NextWanted: {
-            /**
-             * @description Who acts.
-             * @default null
-             */
-            agent: string | null;
-            /**
-             * @description Below this task.
-             * @default null
-             */
-            epic: string | null;
-            /**
-             * Format: uint64
-             * @description How long the claim holds, in seconds.
-             * @default null
-             */
-            lease: number | null;
         };
         /** @description A node with its place. */
         Node: {
@@ -4674,9 +4576,9 @@ export interface components {
             /** @description The skill of its last prompt. */
             skill: string | null;
             /** @description Where it stands. */
-            state: components["schemas"]["State"];
+            state: components["schemas"]["State2"];
             /** @description What the store says. */
-            status: components["schemas"]["Status6"];
+            status: components["schemas"]["Status3"];
             title: string;
             /** @description What kind of work it is. */
             type: components["schemas"]["TaskType"];
@@ -4734,20 +4636,14 @@ export interface components {
         };
         /** @description An empty object. */
         Nothing: Record<string, never>;
-        /** @description An entry. */
-        OneEntry: {
-            entry: components["schemas"]["Entry2"];
-            /**
-             * Format: uint
-             * @description Number of its line; none of one that was just appended.
-             */
-            line: number | null;
-            warnings: string[];
+        One: {
+            /** @description The agent that acts */
+            agent?: string | null;
         };
         /** @description An open session: who leads it, what they work on and what they noted last. */
         OpenSession: {
             /** @description The task that is worked on now. */
-            focus: components["schemas"]["Line2"] | null;
+            focus: components["schemas"]["Line"] | null;
             /** @description Who leads it. */
             holder: string;
             /** @description The session. */
@@ -4760,11 +4656,8 @@ export interface components {
             scope: string | null;
         };
         Options: {
-            /**
-             * @description The acting agent
-             * @default null
-             */
-            agent: string | null;
+            /** @description The agent that acts */
+            agent?: string | null;
             /**
              * @description Record nothing
              * @default false
@@ -4790,17 +4683,17 @@ export interface components {
         Order: "started" | "duration" | "cost" | "status";
         /** @description By what rows are sorted; what is equal, by id. */
         Order2: "wave" | "id" | "title" | "priority" | "state" | "age";
+        /** @description What came out of running something. */
+        Outcome: "passed" | "failed";
         /** @description Where a message would go. */
-        Outcome: {
+        Outcome2: {
             agent: string;
             /** Format: uint32 */
             score: number;
             text: string;
         };
         /** @description How one try ended. What an agent says of itself decides nothing: `Ok` is what verifies. */
-        Outcome2: "ok" | "partial" | "blocked" | "protocol_violation" | "agent_error" | "rate_limited" | "timeout" | "cancelled" | "budget" | "permission";
-        /** @description What came out of running something. */
-        Outcome3: "passed" | "failed";
+        Outcome3: "ok" | "partial" | "blocked" | "protocol_violation" | "agent_error" | "rate_limited" | "timeout" | "cancelled" | "budget" | "permission";
         /** @description What came of a request. */
         Output: {
             /**
@@ -4812,6 +4705,15 @@ export interface components {
             details?: unknown;
             /** @description The result: usually a text. */
             result: unknown;
+        };
+        OutputInput: {
+            /** @description The agent that acts */
+            agent?: string | null;
+            /**
+             * Format: uint32
+             * @description Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+             */
+            epoch?: number | null;
         };
         /** @description What a check of an agent's output found. */
         OutputVerdict: {
@@ -4844,9 +4746,9 @@ export interface components {
             /** @description Tasks that somebody works on, the last changed first. */
             active: components["schemas"]["Few2"];
             /** @description The newest entries of the manifest, the newest first. */
-            entries: components["schemas"]["Reported2"][];
+            entries: components["schemas"]["Reported"][];
             /** @description The epic that was asked about. */
-            epic?: components["schemas"]["Line2"] | null;
+            epic?: components["schemas"]["Line"] | null;
             /** @description How far open epics are; only the one that was asked about, if one was. */
             epics: components["schemas"]["Few5"];
             /**
@@ -4876,6 +4778,12 @@ export interface components {
              * @description How many tasks there are.
              */
             total: number;
+        };
+        Pair: {
+            /** @description The agent that acts */
+            agent?: string | null;
+            /** @description Id of the entry */
+            entry: string;
         };
         /** @description What became of parents. */
         Parents: {
@@ -4926,11 +4834,8 @@ export interface components {
              * @default []
              */
             addLabels: string[];
-            /**
-             * @description The acting agent
-             * @default null
-             */
-            agent: string | null;
+            /** @description The agent that acts */
+            agent?: string | null;
             /**
              * @description Assign to an agent
              * @default null
@@ -4995,7 +4900,7 @@ export interface components {
              */
             removeLabels: string[];
             /**
-             * @description Gates that it needs, instead of the usual ones
+             * @description Name a gate that it needs, instead of the usual ones; may be repeated
              * @default []
              */
             requireGates: components["schemas"]["Gate"][];
@@ -5003,7 +4908,7 @@ export interface components {
              * @description New size
              * @default null
              */
-            size: components["schemas"]["SizeInput"] | null;
+            size: components["schemas"]["Size"] | null;
             /**
              * @description New status: pending, active, review, blocked or paused
              * @default null
@@ -5132,7 +5037,7 @@ export interface components {
         Phases: {
             /** @description The one that the project is in. */
             current: string | null;
-            phases: components["schemas"]["Counted3"][];
+            phases: components["schemas"]["Counted"][];
             /** Format: uint */
             total: number;
         };
@@ -5225,7 +5130,7 @@ export interface components {
         Problem: {
             /** @description A command that mends it. */
             fix: string;
-            kind: components["schemas"]["Kind5"];
+            kind: components["schemas"]["Kind4"];
             message: string;
             /** @description The tasks that it is about; the first cannot start. */
             tasks: string[];
@@ -5239,7 +5144,6 @@ export interface components {
             strict: boolean;
             /** @description The task that it is for; else the one that it names. */
             task?: string | null;
-            /** @description The prompt. */
             text: string;
         };
         /** @description A prompt as an agent got it. */
@@ -5269,15 +5173,11 @@ export interface components {
             /** @description What it came to, in a sentence. */
             verdict: string;
         };
-        /** @description The rules for agents. */
-        ProtocolBlock: {
-            block: string;
-        };
         /** @description What a query is answered with: the shape of the specification. */
         QueryReply: {
             answer: string;
             /** @description Why there is no answer; null when at least one worker has answered. */
-            error: components["schemas"]["Fault3"] | null;
+            error: components["schemas"]["Fault5"] | null;
             /** @description What each said, under `step_` and its number. */
             intermediate_results: {
                 [key: string]: components["schemas"]["WorkerReply"];
@@ -5297,7 +5197,7 @@ export interface components {
             /** @description The gate, for one. */
             gate?: components["schemas"]["Gate"] | null;
             /** @description What came out. */
-            outcome: components["schemas"]["Outcome3"];
+            outcome: components["schemas"]["Outcome"];
         };
         /** @description A value that is handed on and never read, so that it keeps every digit. */
         Raw: unknown;
@@ -5325,7 +5225,7 @@ export interface components {
             /** @description How urgent it is. */
             priority: components["schemas"]["Priority"];
             /** @description Where it stands. */
-            status: components["schemas"]["Status6"];
+            status: components["schemas"]["Status3"];
             title: string;
         };
         /** @description Why a spawn came out as it did. Kept with the task, replayed by `cleo why`. */
@@ -5397,13 +5297,8 @@ export interface components {
         };
         /** @description What is done again when the goal is not reached. */
         Refine: "plan" | "last-step";
-        /** @description A check that failed. */
-        Refused: {
-            error: unknown;
-            result: components["schemas"]["OutputVerdict"];
-        };
         /** @description A try that did not verify. */
-        Refused2: {
+        Refused: {
             /**
              * Format: uint32
              * @description Which try.
@@ -5425,6 +5320,21 @@ export interface components {
         Rejected: {
             reason: string;
             skill: string;
+        };
+        Release: {
+            /** @description The agent that acts */
+            agent?: string | null;
+            /**
+             * Format: uint32
+             * @description Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+             * @default null
+             */
+            epoch: number | null;
+            /**
+             * @description Take it from somebody else; this is recorded
+             * @default false
+             */
+            force: boolean;
         };
         /** @description What an import did with a task, and why. */
         Remark: {
@@ -5455,16 +5365,12 @@ export interface components {
             /** @description Its id here. */
             to: string;
         };
-        /** @description What to run. */
-        Renewing: {
-            /**
-             * @description Who acts.
-             * @default null
-             */
-            agent: string | null;
+        /** @description What to run again. */
+        RenewalRequest: {
+            /** @description The agent that acts */
+            agent?: string | null;
             /**
              * Format: uint32
-             * @description Number of the claim.
              * @default null
              */
             epoch: number | null;
@@ -5485,6 +5391,39 @@ export interface components {
              * @default null
              */
             timeLimit: number | null;
+        };
+        /** @description What was run, and how the task stands now. */
+        Renewed: {
+            /** @description Its acceptance criteria, in order. */
+            criteria: components["schemas"]["CriterionStanding"][];
+            /** @description Numbers of criteria that are stale and rest on somebody's word in the same way. */
+            criteriaWordsOnly: number[];
+            /** @description Each failure, oldest first. */
+            failures: components["schemas"]["Failure2"][];
+            /** @description Gates that were set. */
+            gates: {
+                [key: string]: components["schemas"]["Record"];
+            };
+            /** @description True when every gate that it needs has passed and nothing of that is stale. */
+            passed: boolean;
+            /** @description What was run, in order. */
+            ran: components["schemas"]["Ran"][];
+            /** @description The gates that it needs. */
+            required: components["schemas"]["Gate"][];
+            /**
+             * Format: uint32
+             * @description How often a gate has failed, up to the last round.
+             */
+            round: number;
+            /** @description Gates that passed with files that have changed since. */
+            stale: components["schemas"]["Gate"][];
+            taskId: string;
+            /** @description Its files as they are; none when no evidence has to be compared with them. */
+            tree: components["schemas"]["Seen"] | null;
+            /** @description Gates that are stale and rest on somebody's word, which only that somebody can give again. */
+            wordsOnly: components["schemas"]["Gate"][];
+            /** @description The git worktree whose files it is judged by; none for those of the workspace. */
+            worktree?: string | null;
         };
         /** @description An id that stands twice in the file. */
         Repeated: {
@@ -5573,8 +5512,19 @@ export interface components {
              */
             withoutCreated: number;
         };
-        /** @description How much is known of what tries used. */
+        /** @description What an agent reported. */
         Reported: {
+            /** @description The day of the work. */
+            date: string;
+            /** @description Id of the entry. */
+            id: string;
+            /** @description How far the work came. */
+            status: components["schemas"]["Status"];
+            /** @description Its title, cut. */
+            title: string;
+        };
+        /** @description How much is known of what tries used. */
+        Reported2: {
             /**
              * Format: uint
              * @description Tries.
@@ -5591,19 +5541,8 @@ export interface components {
              */
             reporting: number;
         };
-        /** @description What an agent reported. */
-        Reported2: {
-            /** @description The day of the work. */
-            date: string;
-            /** @description Id of the entry. */
-            id: string;
-            /** @description How far the work came. */
-            status: components["schemas"]["Status"];
-            /** @description Its title, cut. */
-            title: string;
-        };
         Request: {
-            /** @description The acting agent */
+            /** @description The agent that acts */
             agent?: string | null;
             /**
              * @description Go on without lines, references and edges that cannot be taken over; all are reported
@@ -5631,11 +5570,8 @@ export interface components {
             status: string;
         };
         ResumeSession: {
-            /**
-             * @description The acting agent, which leads the session from now on
-             * @default null
-             */
-            agent: string | null;
+            /** @description The agent that acts */
+            agent?: string | null;
             /**
              * @description Open it although somebody else's session is about the same tasks by now
              * @default false
@@ -5649,7 +5585,7 @@ export interface components {
             delegation: components["schemas"]["Delegation"];
             /** @description Agents that messages never or not now reach. */
             notScored: components["schemas"]["NotScored"][];
-            route: components["schemas"]["Decision"];
+            route: components["schemas"]["Decision2"];
             /**
              * Format: uint64
              * @description How long the router took, in microseconds.
@@ -5757,9 +5693,9 @@ export interface components {
             /** @description The skill of its last prompt. */
             skill: string | null;
             /** @description Where it stands. */
-            state: components["schemas"]["State"];
+            state: components["schemas"]["State2"];
             /** @description What the store says. */
-            status: components["schemas"]["Status6"];
+            status: components["schemas"]["Status3"];
             title: string;
             /** @description What kind of work it is. */
             type: components["schemas"]["TaskType"];
@@ -5790,7 +5726,7 @@ export interface components {
         /** @description Rows, and how many tasks there are. */
         RowsShown: {
             /** @description How many stand where, whatever is asked for. */
-            counts: components["schemas"]["Counted2"];
+            counts: components["schemas"]["Counted3"];
             rows: components["schemas"]["Row3"][];
             /**
              * Format: uint
@@ -5807,7 +5743,7 @@ export interface components {
             /** @description Its name, such as `ORC-004`. */
             id: string;
             /** @description Whether a program can tell. */
-            kind: components["schemas"]["Kind6"];
+            kind: components["schemas"]["Kind5"];
             /** @description What it asks for. */
             rule: string;
             /** @description The first ten tasks that break it, by id. */
@@ -5843,7 +5779,7 @@ export interface components {
              */
             durationMs: number;
             /** @description What went wrong first; of an execution that was cancelled, by whom. */
-            error: components["schemas"]["Fault2"] | null;
+            error: components["schemas"]["Fault4"] | null;
             /** @description The run. */
             id: string;
             /** @description What was asked for; of a long message the beginning. */
@@ -5907,7 +5843,7 @@ export interface components {
              */
             durationMs: number;
             /** @description What went wrong first; of an execution that was cancelled, by whom. */
-            error: components["schemas"]["Fault2"] | null;
+            error: components["schemas"]["Fault4"] | null;
             /** @description The run. */
             id: string;
             /** @description What was asked for; of a long message the beginning. */
@@ -6005,7 +5941,7 @@ export interface components {
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample3: {
             /** @description The first hundred. */
-            shown: components["schemas"]["Kept4"][];
+            shown: components["schemas"]["Kept3"][];
             /**
              * Format: uint
              * @description How many.
@@ -6065,7 +6001,7 @@ export interface components {
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample9: {
             /** @description The first hundred. */
-            shown: components["schemas"]["Fault5"][];
+            shown: components["schemas"]["Fault2"][];
             /**
              * Format: uint
              * @description How many.
@@ -6105,16 +6041,37 @@ export interface components {
             /** @description Why there is no digest. */
             problem: string | null;
         };
-        /** @description Who the caller is. */
-        Session: {
-            /** @description When the token ends; none when it does not. */
-            expiresAt: string | null;
-            /** @description What the caller may do: read, write, admin. */
-            scopes: components["schemas"]["Scope"][];
-            user: string;
+        Selection: {
+            /** @description The agent that acts */
+            agent?: string | null;
+            /**
+             * @description All that were done or cancelled before this date, with everything below them
+             * @default null
+             */
+            doneBefore: string | null;
+            /**
+             * @description Show what would be archived
+             * @default false
+             */
+            dryRun: boolean;
+            /**
+             * @description Only this task and what is below it; alone, all of it
+             * @default null
+             */
+            epic: string | null;
+            /**
+             * @description All that were done or cancelled longer ago, such as 12h, 30d or 2w
+             * @default null
+             */
+            olderThan: string | null;
+            /**
+             * @description The tasks, each with everything below it
+             * @default []
+             */
+            tasks: string[];
         };
         /** @description A stretch of work on a part of the graph. */
-        Session2: {
+        Session: {
             /** @description When it ended; none while it is open. */
             endedAt: string | null;
             /** @description The task that is worked on now. */
@@ -6134,13 +6091,28 @@ export interface components {
             /** @description Where it stands. */
             status: components["schemas"]["SessionStatus"];
         };
+        /** @description Who the caller is. */
+        Session2: {
+            /** @description When the token ends; none when it does not. */
+            expiresAt: string | null;
+            /** @description What the caller may do: read, write, admin. */
+            scopes: components["schemas"]["Scope"][];
+            user: string;
+        };
         /** @description Status of a session. */
         SessionStatus: "open" | "ended";
         /** @description Sessions and how many there are. */
         Sessions: {
-            sessions: components["schemas"]["Session2"][];
+            sessions: components["schemas"]["Session"][];
             /** Format: uint */
             total: number;
+        };
+        /** @description The task that a session is to work on; none for no task. */
+        SetFocus: {
+            /** @description The agent that acts */
+            agent?: string | null;
+            session?: string | null;
+            task?: string | null;
         };
         /**
          * @description What became of what waited.
@@ -6161,15 +6133,8 @@ export interface components {
             agent: components["schemas"]["Row"];
             success: boolean;
         };
-        /** @description A skill with its text. */
-        Shown2: {
-            /** @description The text below the front matter. */
-            body: string;
-            /** @description What dispatch knows of it. */
-            skill: components["schemas"]["SkillInfo"];
-        };
         /** @description A conversation with what was said last. */
-        Shown3: {
+        Shown2: {
             conversation: components["schemas"]["Row2"];
             messages: components["schemas"]["Said"][];
             /** @description What the chat waits for. */
@@ -6178,8 +6143,24 @@ export interface components {
             /** Format: uint64 */
             total: number;
         };
-        /** @description One setting with everything that is known of it. */
+        /** @description A skill with its text. */
+        Shown3: {
+            /** @description The text below the front matter. */
+            body: string;
+            /** @description What dispatch knows of it. */
+            skill: components["schemas"]["SkillInfo"];
+        };
+        /** @description One entry. */
         Shown4: {
+            entry: components["schemas"]["Entry2"];
+            /**
+             * Format: uint
+             * @description Number of its line in the manifest.
+             */
+            line: number;
+        };
+        /** @description One setting with everything that is known of it. */
+        Shown5: {
             /** @description What it can be. */
             allowed: string;
             /** @description Its name. */
@@ -6200,19 +6181,17 @@ export interface components {
         };
         /** @description Who the caller is; none after signing out. */
         Signed: {
-            session: components["schemas"]["Session"] | null;
+            session: components["schemas"]["Session2"] | null;
         };
+        /** @enum {string} */
+        Size: "small" | "medium" | "large";
         /** @description Measures in pixels. */
-        Size: {
+        Size2: {
             /** Format: uint32 */
             height: number;
             /** Format: uint32 */
             width: number;
         };
-        /** @enum {string} */
-        Size2: "small" | "medium" | "large";
-        /** @enum {string} */
-        SizeInput: "small" | "medium" | "large";
         /** @description A skill as it is listed. */
         SkillInfo: {
             active: boolean;
@@ -6233,17 +6212,17 @@ export interface components {
         };
         /** @description A skill to judge. */
         SkillSent: {
-            /** @description Name of the folder that it is to lie in, which the standard wants to be its own. */
+            /** @description Name of its folder, which the standard wants to be its own. */
             name: string;
             /** @description The text of its SKILL.md. */
             text: string;
         };
         /** @description Where a skill was found. */
         Source: "project" | "named" | "user" | "built-in";
-        /** @description Where the skills of a plan come from. */
-        Source2: "model" | "words" | "default" | "fallback" | "command" | "file";
         /** @description Where a link stands. */
-        Source3: "entry" | "store";
+        Source2: "entry" | "store";
+        /** @description Where the skills of a plan come from. */
+        Source3: "model" | "words" | "default" | "fallback" | "command" | "file";
         /** @description A prompt that was prepared. */
         SpawnTold: {
             /** @description When it was prepared. */
@@ -6260,6 +6239,28 @@ export interface components {
             skill: string | null;
             /** @description When what came of it was last found to hold. */
             verifiedAt: string | null;
+        };
+        /** @description A prepared prompt. */
+        Spawned: {
+            /** @description Id of the manifest entry that the agent is to append. */
+            manifestId: string;
+            /** @description Where the agent is to write, relative to the workspace root. */
+            outputFile: string;
+            prompt: string;
+            /** @description Digest of the prompt. */
+            promptDigest: string;
+            /** @description Names of the protocols in the block, base first. */
+            protocols: string[];
+            /** @description Everything that went in. */
+            receipt: components["schemas"]["Receipt"];
+            skill: string;
+            /** @description What chose it. */
+            strategy: components["schemas"]["Strategy"];
+            taskId: string;
+            /** @description Estimated cost. */
+            tokenEstimate: components["schemas"]["TokenEstimate"];
+            /** @description Whether all tokens were resolved. */
+            tokenResolution: components["schemas"]["TokenResolution"];
         };
         Speaker: "agent" | "user" | "system";
         /** @description How many executions there were, and how long answers took. */
@@ -6324,12 +6325,8 @@ export interface components {
         Stand: "waiting" | "running" | "verifying" | "done" | "failed" | "skipped" | "cancelled";
         /** @description Whether something may run. */
         Standing: "trusted" | "changed" | "untrusted";
-        /** @description Where the caller is. */
-        Standing2: {
-            status: components["schemas"]["Status4"];
-        };
         /** @description A session with the state of its work. */
-        Standing3: {
+        Standing2: {
             /** @description Claims of its leader in its scope. */
             claims: components["schemas"]["Claim"][];
             /** @description Number of tasks in its scope by status. */
@@ -6349,10 +6346,14 @@ export interface components {
                 /** Format: uint64 */
                 review?: number;
             };
-            focus: components["schemas"]["Task2"] | null;
+            focus: components["schemas"]["Task"] | null;
             /** @description The most urgent ready task of its scope. */
             next: string | null;
-            session: components["schemas"]["Session2"];
+            session: components["schemas"]["Session"];
+        };
+        /** @description Where the caller is. */
+        Standing3: {
+            status: components["schemas"]["Status6"];
         };
         /** @description Where the work stands and what comes next. */
         Start: {
@@ -6361,13 +6362,13 @@ export interface components {
             /** @description What this answer costs. */
             budget: components["schemas"]["Budget"];
             /** @description The epic that was asked about. */
-            epic?: components["schemas"]["Line2"] | null;
+            epic?: components["schemas"]["Line"] | null;
             /** @description Claims whose lease ran out. */
             expiredClaims: components["schemas"]["Few4"];
             /** @description Entries of the manifest that something has to follow, the newest first. */
             followups: components["schemas"]["Few3"];
             /** @description The most urgent ready task. */
-            next: components["schemas"]["Line2"] | null;
+            next: components["schemas"]["Line"] | null;
             /**
              * Format: uint
              * @description Hundredths of the tasks that are done, without cancelled ones.
@@ -6397,19 +6398,28 @@ export interface components {
                 review?: number;
             };
         };
-        StartPhase: {
+        StartInput: {
+            /** @description The agent that acts */
+            agent?: string | null;
             /**
-             * @description The acting agent
+             * Format: uint32
+             * @description Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
              * @default null
              */
-            agent: string | null;
+            epoch: number | null;
+            /**
+             * @description How long the claim lasts unless a heartbeat extends it: 90s, 30m, 1h, 2d [default: the
+             *     setting claims.lease, 1h]
+             */
+            lease?: components["schemas"]["Lease"] | null;
+        };
+        StartPhase: {
+            /** @description The agent that acts */
+            agent?: string | null;
         };
         StartSession: {
-            /**
-             * @description The acting agent, which leads the session
-             * @default null
-             */
-            agent: string | null;
+            /** @description The agent that acts */
+            agent?: string | null;
             /**
              * @description Open it although somebody else's session is about the same tasks
              * @default false
@@ -6432,9 +6442,10 @@ export interface components {
             command: string;
             run: components["schemas"]["RunRow"];
         };
-        State: ("running" | "done" | "paused" | "cancelled") | "waiting" | "ready" | "verifying" | "failed" | "needsYou" | "review" | "skipped";
         /** @description How full the context is. */
-        State2: "ok" | "warning" | "critical";
+        State: "ok" | "warning" | "critical";
+        State2: ("running" | "done" | "paused" | "cancelled") | "waiting" | "ready" | "verifying" | "failed" | "needsYou" | "review" | "skipped";
+        StateInput: ("running" | "done" | "paused" | "cancelled") | "waiting" | "ready" | "verifying" | "failed" | "needsYou" | "review" | "skipped";
         /** @description Numbers of tasks. */
         Stats: {
             /** @description By priority; every priority is there. */
@@ -6467,10 +6478,17 @@ export interface components {
         Status2: "ok" | "warn" | "fail";
         /** @enum {string} */
         Status2Input: "pending" | "active" | "review" | "blocked" | "paused" | "done" | "cancelled";
+        /** @enum {string} */
+        Status3: "pending" | "active" | "review" | "blocked" | "paused" | "done" | "cancelled";
+        /**
+         * @description How far the work came, as the agent says.
+         * @enum {string}
+         */
+        Status4: "complete" | "partial" | "blocked";
         /** @description How a request to a worker went. */
-        Status3: "success" | "error";
+        Status5: "success" | "error";
         /** @description Where the caller is, and how much there is of everything. */
-        Status4: {
+        Status6: {
             address: string;
             counts: components["schemas"]["Counts2"];
             /** @description Whether the caller is the user of this machine. */
@@ -6482,13 +6500,6 @@ export interface components {
             version: string;
             workspace: components["schemas"]["Place"];
         };
-        /**
-         * @description How far the work came, as the agent says.
-         * @enum {string}
-         */
-        Status5: "complete" | "partial" | "blocked";
-        /** @enum {string} */
-        Status6: "pending" | "active" | "review" | "blocked" | "paused" | "done" | "cancelled";
         /** @description How far a run has come, as an agent tells it. */
         Step: {
             action: components["schemas"]["Action"];
@@ -6630,55 +6641,8 @@ export interface components {
         };
         /** @description What the tasks are written as. */
         Target: "jsonl" | "markdown";
-        /** @description A task of a run. */
-        Task: {
-            /** @description Its tries. */
-            attempts: components["schemas"]["Attempt"][];
-            /**
-             * Format: double
-             * @description What they cost in US dollars, as far as they say.
-             */
-            cost: number | null;
-            /** @description What its agent does now. */
-            doing: string | null;
-            /**
-             * Format: uint64
-             * @description How long its agents took, in milliseconds.
-             */
-            durationMs: number;
-            /** @description When it was over. */
-            endedAt: string | null;
-            /** @description Whether it is an epic, on which nobody works. */
-            isEpic: boolean;
-            /** @description What it was last missing. */
-            missing: string[];
-            /** @description The tasks of the run that come before it. */
-            needs: string[];
-            /** @description How its last try ended. */
-            outcome: components["schemas"]["Outcome2"] | null;
-            /** @description From when on it could have begun; none when something came before it that is not done. */
-            readyAt: string | null;
-            /** @description Why it is not done. */
-            reason: string | null;
-            runner: string | null;
-            skill: string | null;
-            /** @description When it was begun. */
-            startedAt: string | null;
-            /** @description Where it stands. */
-            state: components["schemas"]["Stand"];
-            taskId: string;
-            /** @description Its title when the run began. */
-            title: string;
-            /** @description Tokens that they used, as far as they say. */
-            usage: components["schemas"]["Usage"] | null;
-            /**
-             * Format: uint
-             * @description Its wave in the run, from 1; none when it waits for itself.
-             */
-            wave: number | null;
-        };
         /** @description A unit of work. Field names in JSON are camelCase; `type` is [`Task::kind`]. */
-        Task2: {
+        Task: {
             acceptance: string[];
             /** @description Put away: out of lists and of the graph's open work, and still counted as what it was. */
             archivedAt?: string | null;
@@ -6719,10 +6683,10 @@ export interface components {
             phase: string | null;
             priority: components["schemas"]["Priority"];
             /** @description Scope of the work; never time. */
-            size: components["schemas"]["Size2"] | null;
+            size: components["schemas"]["Size"] | null;
             /** @description First started. */
             startedAt: string | null;
-            status: components["schemas"]["Status6"];
+            status: components["schemas"]["Status3"];
             /** @description One line that leads with its verb. */
             title: string;
             /** @description What kind of work it is; an open set. */
@@ -6730,6 +6694,53 @@ export interface components {
             /** @description The same in every copy of the workspace: a ULID. */
             uid: string;
             updatedAt: string;
+        };
+        /** @description A task of a run. */
+        Task2: {
+            /** @description Its tries. */
+            attempts: components["schemas"]["Attempt"][];
+            /**
+             * Format: double
+             * @description What they cost in US dollars, as far as they say.
+             */
+            cost: number | null;
+            /** @description What its agent does now. */
+            doing: string | null;
+            /**
+             * Format: uint64
+             * @description How long its agents took, in milliseconds.
+             */
+            durationMs: number;
+            /** @description When it was over. */
+            endedAt: string | null;
+            /** @description Whether it is an epic, on which nobody works. */
+            isEpic: boolean;
+            /** @description What it was last missing. */
+            missing: string[];
+            /** @description The tasks of the run that come before it. */
+            needs: string[];
+            /** @description How its last try ended. */
+            outcome: components["schemas"]["Outcome3"] | null;
+            /** @description From when on it could have begun; none when something came before it that is not done. */
+            readyAt: string | null;
+            /** @description Why it is not done. */
+            reason: string | null;
+            runner: string | null;
+            skill: string | null;
+            /** @description When it was begun. */
+            startedAt: string | null;
+            /** @description Where it stands. */
+            state: components["schemas"]["Stand"];
+            taskId: string;
+            /** @description Its title when the run began. */
+            title: string;
+            /** @description Tokens that they used, as far as they say. */
+            usage: components["schemas"]["Usage"] | null;
+            /**
+             * Format: uint
+             * @description Its wave in the run, from 1; none when it waits for itself.
+             */
+            wave: number | null;
         };
         /** @description The gates and criteria of a task. */
         TaskGates: {
@@ -6788,12 +6799,12 @@ export interface components {
             /** @description Why it can never start. */
             problems: components["schemas"]["Problem"][];
             /** @description The last try that did not verify, unless the task is done. */
-            refused: components["schemas"]["Refused2"] | null;
+            refused: components["schemas"]["Refused"] | null;
             /** @description Its prompts, oldest first. */
             spawns: components["schemas"]["SpawnTold"][];
             /** @description Where it stands. */
-            state: components["schemas"]["State"];
-            task: components["schemas"]["Task2"];
+            state: components["schemas"]["State2"];
+            task: components["schemas"]["Task"];
             /** @description What can start once it is done, and not before. */
             unblocks: string[];
             /** @description Whether it is done and cleo itself looked at it. */
@@ -6827,34 +6838,6 @@ export interface components {
          *     any other lower-case word with hyphens, at most 64 characters.
          */
         TaskType: string;
-        /** @description What to put away. */
-        ToArchive: {
-            /**
-             * @description Who acts.
-             * @default null
-             */
-            agent: string | null;
-            /**
-             * @description All that were done or cancelled before this date or time, or longer ago than an age such as 30d.
-             * @default null
-             */
-            doneBefore: string | null;
-            /**
-             * @description Only say what would be put away.
-             * @default false
-             */
-            dryRun: boolean;
-            /**
-             * @description Only this task and what is below it; alone, all of it.
-             * @default null
-             */
-            epic: string | null;
-            /**
-             * @description These tasks, each with everything below it.
-             * @default []
-             */
-            tasks: string[];
-        };
         /** @description What an agent has read. Without anything, the answer of `GET /api/work/start` is counted. */
         ToCount: {
             /**
@@ -6878,25 +6861,6 @@ export interface components {
              * @default null
              */
             tokens: number | null;
-        };
-        /** @description What to link a task to. */
-        ToLink: {
-            /** @description Who acts. */
-            agent?: string | null;
-            /** @description Id of the entry. */
-            entry: string;
-        };
-        /** @description What to take out. */
-        ToUnarchive: {
-            /** @description Who acts. */
-            agent?: string | null;
-            /**
-             * @description Only say what would be taken out.
-             * @default false
-             */
-            dryRun: boolean;
-            /** @description These tasks, each with everything below it. */
-            tasks: string[];
         };
         /** @description Estimated tokens of a prompt for a model. */
         TokenEstimate: {
@@ -6980,7 +6944,7 @@ export interface components {
             reachedBefore: number;
             /** Format: uint */
             reachesNow: number;
-            results: components["schemas"]["Outcome"][];
+            results: components["schemas"]["Outcome2"][];
         };
         /** @description A try of an agent in a run. */
         Tried2: {
@@ -7004,7 +6968,7 @@ export interface components {
             /** @description Whether its prompt was kept. */
             hasPrompt: boolean;
             missing: string[];
-            outcome: components["schemas"]["Outcome2"] | null;
+            outcome: components["schemas"]["Outcome3"] | null;
             reason: string | null;
             /** @description Whether it went on with an earlier conversation. */
             resumes: boolean;
@@ -7022,6 +6986,17 @@ export interface components {
             /** @description What cleo found; none before it looked. */
             verification: components["schemas"]["Verification"] | null;
         };
+        Unarchive: {
+            /** @description The agent that acts */
+            agent?: string | null;
+            /**
+             * @description Show what would be taken out
+             * @default false
+             */
+            dryRun: boolean;
+            /** @description The tasks, each with everything below it */
+            tasks: string[];
+        };
         /** @description A skill that was left out of a plan. */
         Unavailable: {
             /** @description What an agent would have to offer. */
@@ -7029,18 +7004,38 @@ export interface components {
             reason: string;
             skill: string;
         };
-        /** @description What to undo. */
-        Undo: {
+        UndoRequest: {
+            /** @description The agent that acts */
+            agent?: string | null;
             /**
-             * @description Only say what would change.
+             * @description Show what would be changed
              * @default false
              */
             dryRun: boolean;
             /**
              * Format: uint64
-             * @description Number of the operation.
+             * @description Number of the operation
              */
             operation: number;
+        };
+        /** @description What an undo did, or would do. */
+        Undone: {
+            /** @description The first changes that it made. */
+            changes: components["schemas"]["Change"][];
+            /** @description True when nothing was done. */
+            dryRun: boolean;
+            /** @description The operation that was undone. */
+            operation: components["schemas"]["Entry3"];
+            /**
+             * Format: uint
+             * @description How many there are.
+             */
+            total: number;
+            /**
+             * Format: uint64
+             * @description Number of the operation that did it; none when nothing was done.
+             */
+            undo: number | null;
         };
         /** @description Finished tasks of which nothing else is known than that they were never spawned. */
         Unspawned: {
@@ -7051,6 +7046,10 @@ export interface components {
              * @description How many there are.
              */
             total: number;
+        };
+        /** @description A task after its change. */
+        Updated: {
+            task: components["schemas"]["Task"];
         };
         /** @description Tokens that a model used; none where its server did not count. */
         Usage: {
@@ -7076,7 +7075,7 @@ export interface components {
             intent: string;
             name: string;
             /** @description How it went. */
-            status: components["schemas"]["Status3"];
+            status: components["schemas"]["Status5"];
         };
         /** @description A protocol that stands in a prompt. */
         UsedProtocol: {
@@ -7090,7 +7089,7 @@ export interface components {
         /** @description What the validator says of one skill. */
         Validated: {
             /** @description Every fault with its place. */
-            faults: components["schemas"]["Fault4"][];
+            faults: components["schemas"]["Fault"][];
             /** @description The file, or the folder when it has none. */
             path: string;
             /** @description True when the standard is kept. */
@@ -7110,6 +7109,13 @@ export interface components {
         };
         /** @description What something is set to. */
         Value: string | number | boolean | string[];
+        /** @description What a check found. */
+        Verdict: {
+            /** @description `pass` or `fail`. */
+            verdict: string;
+            /** @description Everything that is wrong; the first decides the exit code. */
+            violations: components["schemas"]["Violation"][];
+        };
         Verification: {
             endedAt: string | null;
             /** @description What it came to; none while it goes on. */
@@ -7151,6 +7157,15 @@ export interface components {
         };
         /** @description Something with what the caller should know. */
         Warned: {
+            /** @description True when nothing was written. */
+            dryRun: boolean;
+            /** @description The entry as it stands in the manifest. */
+            entry: components["schemas"]["Entry2"];
+            /** @description What the caller should know. */
+            warnings: string[];
+        };
+        /** @description Something with what the caller should know. */
+        Warned2: {
             /** @description Who would get each step. */
             assignments: components["schemas"]["Assignment"][];
             /** @description The file that it was written into. */
@@ -7159,18 +7174,18 @@ export interface components {
             /** @description The skills that were thought of, with the words that ask for them and who offers them. */
             skills: components["schemas"]["Found2"][];
             /** @description Where its skills come from. */
-            source: components["schemas"]["Source2"];
+            source: components["schemas"]["Source3"];
             /** @description What the caller should know. */
             warnings: string[];
             /** @description Ids of steps that can go side by side. */
             waves: string[][];
         };
         /** @description Something with what the caller should know. */
-        Warned2: {
+        Warned3: {
             /** @description Who would get each step. */
             assignments: components["schemas"]["Assignment"][];
             /** @description What keeps it from being carried out. */
-            faults: components["schemas"]["Fault"][];
+            faults: components["schemas"]["Fault3"][];
             /** @description The plan, as far as it could be read. */
             plan: components["schemas"]["Plan"];
             /**
@@ -7182,111 +7197,6 @@ export interface components {
             warnings: string[];
             /** @description Ids of steps that can go side by side. */
             waves: string[][];
-        };
-        /** @description Something with what the caller should know. */
-        Warned3: {
-            /** @description `pass` or `fail`. */
-            verdict: string;
-            /** @description Everything that is wrong; the first decides the exit code. */
-            violations: components["schemas"]["Violation"][];
-            /** @description What the caller should know. */
-            warnings: string[];
-        };
-        /** @description Something with what the caller should know. */
-        Warned4: {
-            /** @description The first changes that it made. */
-            changes: components["schemas"]["Change"][];
-            /** @description True when nothing was done. */
-            dryRun: boolean;
-            /** @description The operation that was undone. */
-            operation: components["schemas"]["Entry3"];
-            /**
-             * Format: uint
-             * @description How many there are.
-             */
-            total: number;
-            /**
-             * Format: uint64
-             * @description Number of the operation that did it; none when nothing was done.
-             */
-            undo: number | null;
-            /** @description What the caller should know. */
-            warnings: string[];
-        };
-        /** @description Something with what the caller should know. */
-        Warned5: {
-            /**
-             * Format: uint
-             * @description Tokens that an orchestrator should stay under.
-             */
-            limit: number;
-            /** @description How the tokens were counted. */
-            method: string;
-            /** @description Each part. */
-            parts: components["schemas"]["Part"][];
-            /**
-             * Format: uint
-             * @description Hundredths of the limit, rounded down.
-             */
-            percent: number;
-            /** @description What that means. */
-            state: components["schemas"]["State2"];
-            /** Format: uint */
-            tokens: number;
-            /** @description What the caller should know. */
-            warnings: string[];
-        };
-        /** @description Something with what the caller should know. */
-        Warned6: {
-            /** @description False when nothing had to be done. */
-            changed: boolean;
-            phase: components["schemas"]["Counted3"];
-            /** @description What the caller should know. */
-            warnings: string[];
-        };
-        /** @description Something with what the caller should know. */
-        Warned7: {
-            /** @description Every skill that something speaks for, best first. */
-            candidates: components["schemas"]["Candidate2"][];
-            /** @description The labels, type or word that matched. */
-            matched: string[];
-            /** @description One sentence: why. */
-            reason: string;
-            /** @description The other skills, each with the reason; only filled when asked for. */
-            rejected?: components["schemas"]["Rejected"][];
-            /** @description Who came second. */
-            runnerUp: components["schemas"]["Candidate2"] | null;
-            /** @description The chosen skill. */
-            skill: string;
-            strategy: components["schemas"]["Strategy"];
-            /** @description The task, as the caller named it. */
-            taskId: string;
-            /** @description What the caller should know. */
-            warnings: string[];
-        };
-        /** @description Something with what the caller should know. */
-        Warned8: {
-            /** @description Id of the manifest entry that the agent is to append. */
-            manifestId: string;
-            /** @description Where the agent is to write, relative to the workspace root. */
-            outputFile: string;
-            prompt: string;
-            /** @description Digest of the prompt. */
-            promptDigest: string;
-            /** @description Names of the protocols in the block, base first. */
-            protocols: string[];
-            /** @description Everything that went in. */
-            receipt: components["schemas"]["Receipt"];
-            skill: string;
-            /** @description What chose it. */
-            strategy: components["schemas"]["Strategy"];
-            taskId: string;
-            /** @description Estimated cost. */
-            tokenEstimate: components["schemas"]["TokenEstimate"];
-            /** @description Whether all tokens were resolved. */
-            tokenResolution: components["schemas"]["TokenResolution"];
-            /** @description What the caller should know. */
-            warnings: string[];
         };
         /** @description A run with its timeline. */
         Watched: {
@@ -7302,14 +7212,14 @@ export interface components {
             /** @description How it is carried out. */
             options: unknown;
             /** @description How many tries there were, and how many said what they used. */
-            reported: components["schemas"]["Reported"];
+            reported: components["schemas"]["Reported2"];
             run: components["schemas"]["RunFull"];
             /** @description How many agents worked when. */
             running: components["schemas"]["Load"][];
             /** @description How far it came, of a run of one agent. */
             steps: components["schemas"]["Step"][];
             /** @description Its tasks, by wave, then by when they were begun first in the order of the run. */
-            tasks: components["schemas"]["Task"][];
+            tasks: components["schemas"]["Task2"][];
         };
         /** @description Numbers of waves and of the tasks in them. */
         WaveWidths: {
@@ -7343,6 +7253,14 @@ export interface components {
             total: number;
             /** @description The waves in order, at most as many as asked for. */
             waves: components["schemas"]["Neighbor"][][];
+        };
+        /** @description What to check of the manifest; all lines without an entry. */
+        WhichEntry: {
+            /**
+             * @description Id of an entry.
+             * @default null
+             */
+            entry: string | null;
         };
         /** @description An agent with everything that is known of it. */
         Whole: {
@@ -7568,43 +7486,28 @@ export interface components {
              */
             wave: number | null;
         };
-        /** @description How to work on a task. */
-        Work: {
-            /**
-             * @description Who acts.
-             * @default null
-             */
-            agent: string | null;
-            /**
-             * Format: uint32
-             * @description The claim under which it is done.
-             * @default null
-             */
-            epoch: number | null;
-            /**
-             * @description Do it although something speaks against it, which is recorded.
-             * @default false
-             */
-            force: boolean;
-            /**
-             * Format: uint64
-             * @description How long the claim holds, in seconds.
-             * @default null
-             */
-            lease: number | null;
+        WithOperation: {
+            /** @description Number of the operation in the log; null when nothing was recorded */
+            operation: number | null;
+            /** @description What the caller should know */
+            warnings: string[];
+        };
+        WithWarnings: {
+            /** @description What the caller should know */
+            warnings: string[];
         };
         /** @description An answer that keeps the rules, or the fault in its place. */
         WorkerReply: {
             /** @description The worker. */
             agent_name: string;
             /** @description Why it failed; null when it did not. */
-            error: components["schemas"]["Fault3"] | null;
+            error: components["schemas"]["Fault5"] | null;
             /** @description What came of it; null when it failed. */
             output: components["schemas"]["Output"] | null;
             /** @description Id of the request. */
             request_id: string;
             /** @description How it went. */
-            status: components["schemas"]["Status3"];
+            status: components["schemas"]["Status5"];
         };
     };
     responses: {
@@ -8009,7 +7912,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed4"];
+                    "application/json": components["schemas"]["Listed6"];
                 };
             };
         };
@@ -8029,7 +7932,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed3"];
+                    "application/json": components["schemas"]["Listed2"];
                 };
             };
         };
@@ -8069,7 +7972,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Shown3"];
+                    "application/json": components["schemas"]["Shown2"];
                 };
             };
         };
@@ -8149,7 +8052,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Entries"];
+                    "application/json": components["schemas"]["Listed5"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8169,7 +8072,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OneEntry"];
+                    "application/json": components["schemas"]["Warned"];
                 };
             };
         };
@@ -8189,7 +8092,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OneEntry"];
+                    "application/json": components["schemas"]["Shown4"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8209,7 +8112,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Warned"];
+                    "application/json": components["schemas"]["Warned2"];
                 };
             };
         };
@@ -8229,7 +8132,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Warned2"];
+                    "application/json": components["schemas"]["Warned3"];
                 };
             };
         };
@@ -8618,7 +8521,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed2"];
+                    "application/json": components["schemas"]["Listed4"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8638,7 +8541,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Shown2"];
+                    "application/json": components["schemas"]["Shown3"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8658,7 +8561,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Standing2"];
+                    "application/json": components["schemas"]["Standing3"];
                 };
             };
         };
@@ -8678,7 +8581,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed5"];
+                    "application/json": components["schemas"]["Listed7"];
                 };
             };
         };
@@ -8698,7 +8601,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Kept3"];
+                    "application/json": components["schemas"]["Kept4"];
                 };
             };
         };
@@ -8718,7 +8621,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Counted"];
+                    "application/json": components["schemas"]["Counted2"];
                 };
             };
         };
@@ -8738,7 +8641,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Kept3"];
+                    "application/json": components["schemas"]["Kept4"];
                 };
             };
         };
@@ -8758,7 +8661,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Kept3"];
+                    "application/json": components["schemas"]["Kept4"];
                 };
             };
         };
@@ -8778,7 +8681,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Analysis"];
+                    "application/json": components["schemas"]["Analysis"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8798,7 +8701,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["Archival"] & components["schemas"]["WithOperation"];
                 };
             };
         };
@@ -8818,7 +8721,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ProtocolBlock"];
+                    "application/json": components["schemas"]["Injected"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8838,7 +8741,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Brief2"];
+                    "application/json": components["schemas"]["Brief2"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8858,7 +8761,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done5"];
+                    "application/json": components["schemas"]["Claimed"] & components["schemas"]["WithOperation"];
                 };
             };
         };
@@ -8878,7 +8781,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Warned5"];
+                    "application/json": components["schemas"]["Measured3"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8919,7 +8822,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Focus2"];
+                    "application/json": components["schemas"]["Focus"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8939,7 +8842,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Focus2"];
+                    "application/json": components["schemas"]["Focus"] & components["schemas"]["WithOperation"];
                 };
             };
         };
@@ -8979,7 +8882,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Report"];
+                    "application/json": components["schemas"]["Report"] & components["schemas"]["WithOperation"];
                 };
             };
         };
@@ -8999,7 +8902,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Logged"];
+                    "application/json": components["schemas"]["Logged"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -9019,7 +8922,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Compaction"];
+                    "application/json": components["schemas"]["Compaction"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -9039,7 +8942,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Validated2"];
+                    "application/json": components["schemas"]["Validated2"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -9059,7 +8962,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Next"];
+                    "application/json": components["schemas"]["Next"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -9079,7 +8982,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Phases"];
+                    "application/json": components["schemas"]["Phases"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -9099,7 +9002,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Warned6"];
+                    "application/json": components["schemas"]["Moved3"] & components["schemas"]["WithOperation"];
                 };
             };
         };
@@ -9119,7 +9022,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Warned6"];
+                    "application/json": components["schemas"]["Moved3"] & components["schemas"]["WithOperation"];
                 };
             };
         };
@@ -9139,7 +9042,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Warned6"];
+                    "application/json": components["schemas"]["Moved3"] & components["schemas"]["WithOperation"];
                 };
             };
         };
@@ -9159,7 +9062,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Ready"];
+                    "application/json": components["schemas"]["Ready"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -9199,7 +9102,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Sessions"];
+                    "application/json": components["schemas"]["Sessions"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -9214,12 +9117,21 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description Opens a session */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Moved2"] & components["schemas"]["WithOperation"];
+                };
+            };
+            /** @description Opens a session */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Moved"];
+                    "application/json": components["schemas"]["Moved2"] & components["schemas"]["WithOperation"];
                 };
             };
         };
@@ -9239,7 +9151,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Standing3"];
+                    "application/json": components["schemas"]["Standing2"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -9259,7 +9171,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Moved"];
+                    "application/json": components["schemas"]["Moved2"] & components["schemas"]["WithOperation"];
                 };
             };
         };
@@ -9279,7 +9191,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Moved"];
+                    "application/json": components["schemas"]["Moved2"] & components["schemas"]["WithOperation"];
                 };
             };
         };
@@ -9299,7 +9211,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Validated"];
+                    "application/json": components["schemas"]["Validated"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -9319,7 +9231,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Start"];
+                    "application/json": components["schemas"]["Start"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -9339,7 +9251,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Overall"];
+                    "application/json": components["schemas"]["Overall"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -9359,7 +9271,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed6"];
+                    "application/json": components["schemas"]["Listed3"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -9379,7 +9291,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done7"];
+                    "application/json": components["schemas"]["Added"] & components["schemas"]["WithOperation"];
                 };
             };
             /** @description Adds a task; one whose key is known adds nothing */
@@ -9388,7 +9300,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done7"];
+                    "application/json": components["schemas"]["Added"] & components["schemas"]["WithOperation"];
                 };
             };
         };
@@ -9428,7 +9340,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done9"];
+                    "application/json": components["schemas"]["Deleted"] & components["schemas"]["WithOperation"];
                 };
             };
         };
@@ -9448,7 +9360,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done8"];
+                    "application/json": components["schemas"]["Updated"] & components["schemas"]["WithOperation"];
                 };
             };
         };
@@ -9468,7 +9380,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done2"];
+                    "application/json": components["schemas"]["TaskGates"] & components["schemas"]["WithOperation"];
                 };
             };
         };
@@ -9488,7 +9400,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ProtocolBlock"];
+                    "application/json": components["schemas"]["Injected"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -9508,7 +9420,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done4"];
+                    "application/json": components["schemas"]["Moved"] & components["schemas"]["WithOperation"];
                 };
             };
         };
@@ -9528,7 +9440,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done5"];
+                    "application/json": components["schemas"]["Claimed"] & components["schemas"]["WithOperation"];
                 };
             };
         };
@@ -9548,7 +9460,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done4"];
+                    "application/json": components["schemas"]["Moved"] & components["schemas"]["WithOperation"];
                 };
             };
         };
@@ -9568,7 +9480,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Dependencies"];
+                    "application/json": components["schemas"]["Dependencies"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -9588,7 +9500,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Warned7"];
+                    "application/json": components["schemas"]["Decision"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -9608,7 +9520,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TaskGates"];
+                    "application/json": components["schemas"]["TaskGates"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -9628,7 +9540,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done2"];
+                    "application/json": components["schemas"]["TaskGates"] & components["schemas"]["WithOperation"];
                 };
             };
         };
@@ -9648,7 +9560,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done5"];
+                    "application/json": components["schemas"]["Claimed"] & components["schemas"]["WithOperation"];
                 };
             };
         };
@@ -9668,7 +9580,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Links"];
+                    "application/json": components["schemas"]["Links"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -9688,7 +9600,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Linked"];
+                    "application/json": components["schemas"]["Linked"] & components["schemas"]["WithOperation"];
                 };
             };
             /** @description Links a task and an entry of the manifest; doing it again changes nothing */
@@ -9697,7 +9609,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Linked"];
+                    "application/json": components["schemas"]["Linked"] & components["schemas"]["WithOperation"];
                 };
             };
         };
@@ -9717,7 +9629,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Left"];
+                    "application/json": components["schemas"]["Left"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -9737,7 +9649,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Warned8"];
+                    "application/json": components["schemas"]["Spawned"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -9757,7 +9669,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done5"];
+                    "application/json": components["schemas"]["Claimed"] & components["schemas"]["WithOperation"];
                 };
             };
         };
@@ -9777,7 +9689,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done3"];
+                    "application/json": components["schemas"]["Renewed"] & components["schemas"]["WithOperation"];
                 };
             };
         };
@@ -9797,7 +9709,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done4"];
+                    "application/json": components["schemas"]["Moved"] & components["schemas"]["WithOperation"];
                 };
             };
         };
@@ -9817,7 +9729,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done6"];
+                    "application/json": components["schemas"]["Spawned"] & components["schemas"]["WithOperation"];
                 };
             };
         };
@@ -9837,7 +9749,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done4"];
+                    "application/json": components["schemas"]["Moved"] & components["schemas"]["WithOperation"];
                 };
             };
         };
@@ -9857,7 +9769,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OutputVerdict"];
+                    "application/json": components["schemas"]["OutputVerdict"] & components["schemas"]["WithOperation"];
                 };
             };
         };
@@ -9877,7 +9789,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Why"];
+                    "application/json": components["schemas"]["Why"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -9897,7 +9809,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Done"];
+                    "application/json": components["schemas"]["Archival"] & components["schemas"]["WithOperation"];
                 };
             };
         };
@@ -9917,7 +9829,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Warned4"];
+                    "application/json": components["schemas"]["Undone"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -9937,7 +9849,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Compliance"];
+                    "application/json": components["schemas"]["Compliance"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -9957,7 +9869,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ManifestVerdict"];
+                    "application/json": components["schemas"]["ManifestVerdict"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -9977,7 +9889,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MessageVerdict"];
+                    "application/json": components["schemas"]["MessageVerdict"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -9997,7 +9909,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Warned3"];
+                    "application/json": components["schemas"]["Verdict"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -10017,7 +9929,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Waves"];
+                    "application/json": components["schemas"]["Waves"] & components["schemas"]["WithWarnings"];
                 };
             };
         };

@@ -11,26 +11,62 @@ use super::Face;
 use super::arguments::EpochOption;
 use super::screen::{Screen, Tone, count};
 use crate::error::Result;
-use crate::id::{self, TaskId};
+use crate::id;
 use crate::manifest::{Entry, Status};
-use crate::ops::manifest::{self, Appended, Compaction, Filter, Listed, Validated};
+use crate::ops::api;
+use crate::ops::manifest::{
+    self, Appended, Compact, Compaction, EntryId, Filter, Listed, Validated,
+};
+use crate::ops::operation::Nothing;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
     Append(Box<AppendArguments>),
-    List(ListArguments),
-    Show(ShowArguments),
-    Validate(ValidateArguments),
-    Compact(CompactArguments),
+    /// List the entries of the manifest, newest last
+    #[command(after_help = "\
+Examples:
+  cleo manifest list --limit 20
+  cleo manifest list --task T3
+  cleo manifest list --status blocked --json | jq -r '.result.entries[].needs_followup[]'")]
+    List(Filter),
+    /// Show an entry of the manifest
+    #[command(after_help = "\
+Examples:
+  cleo manifest show auth-2026-01-26
+  cleo manifest show auth-2026-01-26 --json | jq -r '.result.entry.key_findings[]'")]
+    Show(EntryId),
+    /// Check every line of the manifest (exit 6)
+    #[command(after_help = "\
+Examples:
+  cleo manifest validate
+  cleo manifest validate --json | jq -r '.result.faults[] | \"\\(.line) \\(.code) \\(.message)\"'
+
+An empty or missing manifest is valid. A faulty line never hides the entries around it.")]
+    Validate,
+    /// Move torn, foreign and repeated lines out of the manifest, into a file beside it
+    #[command(after_help = "\
+Examples:
+  cleo manifest compact --dry-run
+  cleo manifest compact
+
+Entries stay, archived ones too, and so do entries with faults that their author can mend. What
+is moved stands in MANIFEST.rejected.jsonl with the reason. Agents that append with cleo wait.
+A program that has the file open already, as with `cat >> MANIFEST.jsonl`, writes on to the old
+one: that is taken over until nothing has come for a quarter of a second, two seconds at most. One
+that writes later than that is not waited for, and what it writes then is lost.")]
+    Compact(Compact),
 }
 
 pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
     match command {
         Command::Append(arguments) => face.run("manifest.append", *arguments, append),
-        Command::List(arguments) => face.run("manifest.list", arguments, list),
-        Command::Show(arguments) => face.run("manifest.show", arguments, show),
-        Command::Compact(arguments) => face.run("manifest.compact", arguments, compact),
-        Command::Validate(arguments) => face.run("manifest.validate", arguments, validate),
+        Command::List(arguments) => face.call(&api::ENTRIES, arguments, show_entries),
+        Command::Show(arguments) => face.call(&api::ENTRY, arguments, |screen, shown| {
+            show_entry(screen, &shown.entry);
+            screen.field("line", shown.line);
+        }),
+        Command::Compact(arguments) => face.call(&api::COMPACT, arguments, show_compaction),
+        Command::Validate => face.call(&api::VALIDATE_MANIFEST, Nothing {}, show_faults),
     }
 }
 
@@ -87,61 +123,7 @@ fn show_appended(screen: &mut Screen, appended: &Appended) {
     screen.field("linked to", id::list(&entry.linked_tasks));
 }
 
-/// List the entries of the manifest, newest last
-#[derive(Args)]
-#[command(after_help = "\
-Examples:
-  cleo manifest list --limit 20
-  cleo manifest list --task T3
-  cleo manifest list --status blocked --json | jq -r '.result.entries[].needs_followup[]'")]
-pub(super) struct ListArguments {
-    #[command(flatten)]
-    filters: Filters,
-}
-
-// Which entries to list. A doc comment would become that of the commands that take it.
-#[derive(Args)]
-pub(super) struct Filters {
-    /// Only entries that are linked to this task
-    #[arg(long, value_name = "TASK")]
-    task: Option<TaskId>,
-
-    /// Only entries of this status: complete, partial, blocked or archived
-    #[arg(long, short, value_name = "STATUS")]
-    status: Option<Status>,
-
-    /// Only entries with this topic, letter case ignored
-    #[arg(long, value_name = "TOPIC")]
-    topic: Option<String>,
-
-    /// Only so many, the newest
-    #[arg(long, value_name = "N")]
-    limit: Option<usize>,
-}
-
-fn list(face: &mut Face<'_>, arguments: ListArguments) -> Result<ExitCode> {
-    let listed = manifest::list(&mut face.context()?, &arguments.filters.filter())?;
-    answer_entries(face, &listed)
-}
-
-impl Filters {
-    pub(super) fn filter(self) -> Filter {
-        Filter {
-            task: self.task,
-            status: self.status,
-            topic: self.topic,
-            limit: self.limit,
-        }
-    }
-}
-
-pub(super) fn answer_entries(face: &mut Face<'_>, listed: &Listed) -> Result<ExitCode> {
-    face.reply(listed, &listed.warnings, |screen| {
-        show_entries(screen, listed)
-    })
-}
-
-fn show_entries(screen: &mut Screen, listed: &Listed) {
+pub(super) fn show_entries(screen: &mut Screen, listed: &Listed) {
     if listed.entries.is_empty() {
         screen.line(Tone::Dim, "no entries");
         return;
@@ -160,25 +142,6 @@ fn show_entries(screen: &mut Screen, listed: &Listed) {
         let (shown, total) = (listed.entries.len(), listed.total);
         screen.line(Tone::Dim, format!("the newest {shown} of {total}"));
     }
-}
-
-/// Show an entry of the manifest
-#[derive(Args)]
-#[command(after_help = "\
-Examples:
-  cleo manifest show auth-2026-01-26
-  cleo manifest show auth-2026-01-26 --json | jq -r '.result.entry.key_findings[]'")]
-pub(super) struct ShowArguments {
-    /// Id of the entry
-    id: String,
-}
-
-fn show(face: &mut Face<'_>, arguments: ShowArguments) -> Result<ExitCode> {
-    let shown = manifest::show(&face.context()?, &arguments.id)?;
-    face.reply(&shown, &shown.warnings, |screen| {
-        show_entry(screen, &shown.entry);
-        screen.field("line", shown.line);
-    })
 }
 
 pub(super) fn show_entry(screen: &mut Screen, entry: &Entry) {
@@ -225,29 +188,6 @@ pub(super) fn status_tone(status: Status) -> Tone {
     }
 }
 
-/// Move torn, foreign and repeated lines out of the manifest, into a file beside it
-#[derive(Args)]
-#[command(after_help = "\
-Examples:
-  cleo manifest compact --dry-run
-  cleo manifest compact
-
-Entries stay, archived ones too, and so do entries with faults that their author can mend. What
-is moved stands in MANIFEST.rejected.jsonl with the reason. Agents that append with cleo wait.
-A program that has the file open already, as with `cat >> MANIFEST.jsonl`, writes on to the old
-one: that is taken over until nothing has come for a quarter of a second, two seconds at most. One
-that writes later than that is not waited for, and what it writes then is lost.")]
-pub(super) struct CompactArguments {
-    /// Only say what would be moved
-    #[arg(long, short = 'n')]
-    dry_run: bool,
-}
-
-fn compact(face: &mut Face<'_>, arguments: CompactArguments) -> Result<ExitCode> {
-    let done = manifest::compact(&face.context()?, arguments.dry_run)?;
-    face.reply(&done, &[], |screen| show_compaction(screen, &done))
-}
-
 fn show_compaction(screen: &mut Screen, done: &Compaction) {
     let would = if done.dry_run { "would move" } else { "moved" };
     for fault in &done.rejected {
@@ -261,22 +201,6 @@ fn show_compaction(screen: &mut Screen, done: &Compaction) {
         n => format!(", {would} {n} to {}", done.file),
     };
     screen.line(Tone::Plain, format!("{kept}{moved}"));
-}
-
-/// Check every line of the manifest (exit 6)
-#[derive(Args)]
-#[command(after_help = "\
-Examples:
-  cleo manifest validate
-  cleo manifest validate --json | jq -r '.result.faults[] | \"\\(.line) \\(.code) \\(.message)\"'
-
-An empty or missing manifest is valid. A faulty line never hides the entries around it.")]
-pub(super) struct ValidateArguments {}
-
-fn validate(face: &mut Face<'_>, _: ValidateArguments) -> Result<ExitCode> {
-    let mut found = manifest::validate(&mut face.context()?)?;
-    let error = found.error.take();
-    face.verdict(&found, error, |screen| show_faults(screen, &found))
 }
 
 fn show_faults(screen: &mut Screen, found: &Validated) {

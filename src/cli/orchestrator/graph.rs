@@ -1,116 +1,73 @@
 //! `cleo orchestrator ready`, `next` (also `cleo next`), `waves` and `analyze`
 
-use std::process::ExitCode;
-
-use clap::Args;
-
-use super::{Scope, conflicts};
-use crate::cli::Face;
-use crate::cli::deps::{neighbors, problem_warnings};
+use super::conflicts;
+use crate::cli::deps::neighbors;
 use crate::cli::screen::{Screen, Tone, count};
 use crate::cli::show::headline;
-use crate::error::Result;
 use crate::id;
-use crate::ops::tasks::{self, Analysis, Waves};
+use crate::ops::tasks::{self, Analysis, Next, Ready, Waves};
 
-/// List the tasks that an agent can start now, most urgent first
-#[derive(Args)]
-#[command(after_help = "\
+/// Examples of `cleo orchestrator ready`.
+pub(super) const READY: &str = "\
 Examples:
   cleo orchestrator ready
   cleo orchestrator ready --epic T1 --limit 100
 
-Tasks come by priority, then by how many tasks wait for them in a row, then by id.")]
-pub(in crate::cli) struct ReadyArguments {
-    #[command(flatten)]
-    scope: Scope,
+Tasks come by priority, then by how many tasks wait for them in a row, then by id.";
 
-    /// At most so many tasks
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    limit: u32,
+pub(super) fn render_ready(screen: &mut Screen, ready: &Ready) {
+    if ready.total == 0 {
+        screen.line(Tone::Dim, "nothing is ready");
+        return;
+    }
+    screen.line(Tone::Dim, "ready:");
+    for task in &ready.tasks {
+        screen.say(Tone::Plain, "  ");
+        headline(screen, task.id, task.status, &task.title);
+    }
+    let more = ready.total - ready.tasks.len() as u64;
+    if more > 0 {
+        screen.line(Tone::Dim, format!("and {more} more; --limit shows them"));
+    }
 }
 
-pub(super) fn ready(face: &mut Face<'_>, arguments: ReadyArguments) -> Result<ExitCode> {
-    let (epic, limit) = (arguments.scope.epic, arguments.limit);
-    let ready = tasks::ready(&mut face.context()?, epic, Some(limit))?;
-    face.reply(&ready, &problem_warnings(&ready.problems), |screen| {
-        if ready.total == 0 {
-            screen.line(Tone::Dim, "nothing is ready");
-            return;
-        }
-        screen.line(Tone::Dim, "ready:");
-        for task in &ready.tasks {
-            screen.say(Tone::Plain, "  ");
-            headline(screen, task.id, task.status, &task.title);
-        }
-        let more = ready.total - ready.tasks.len() as u64;
-        if more > 0 {
-            screen.line(Tone::Dim, format!("and {more} more; --limit shows them"));
-        }
-    })
-}
-
-/// Show the task to take next, and why this one
-#[derive(Args)]
-#[command(after_help = "\
+/// Examples of `cleo next`.
+pub(in crate::cli) const NEXT: &str = "\
 Examples:
   cleo next
   cleo next --epic T1
 
-A task whose files may be the same as those of a task under way is passed over.")]
-pub(in crate::cli) struct NextArguments {
-    #[command(flatten)]
-    scope: Scope,
+A task whose files may be the same as those of a task under way is passed over.";
+
+pub(in crate::cli) fn render_next(screen: &mut Screen, next: &Next) {
+    let Some(task) = &next.task else {
+        let reason = next.reason.as_deref();
+        let why = reason.map(|reason| format!("nothing to take: {reason}"));
+        screen.line(Tone::Dim, why.as_deref().unwrap_or("nothing is ready"));
+        return;
+    };
+    headline(screen, task.id, task.status, &task.title);
+    screen.say(Tone::Dim, "because: ");
+    screen.line(Tone::Plain, next.reason.as_deref().unwrap_or_default());
+    for conflict in &next.conflicts {
+        screen.say(Tone::Dim, "passed over: ");
+        screen.line(Tone::Plain, tasks::told(conflict));
+    }
+    screen
+        .say(Tone::Dim, "next: ")
+        .line(Tone::Accent, format!("cleo spawn {}", task.id));
 }
 
-pub(in crate::cli) fn next(face: &mut Face<'_>, arguments: NextArguments) -> Result<ExitCode> {
-    let next = tasks::next(&mut face.context()?, arguments.scope.epic)?;
-    face.reply(&next, &problem_warnings(&next.problems), |screen| {
-        let Some(task) = &next.task else {
-            let reason = next.reason.as_deref();
-            let why = reason.map(|reason| format!("nothing to take: {reason}"));
-            screen.line(Tone::Dim, why.as_deref().unwrap_or("nothing is ready"));
-            return;
-        };
-        headline(screen, task.id, task.status, &task.title);
-        screen.say(Tone::Dim, "because: ");
-        screen.line(Tone::Plain, next.reason.as_deref().unwrap_or_default());
-        for conflict in &next.conflicts {
-            screen.say(Tone::Dim, "passed over: ");
-            screen.line(Tone::Plain, tasks::told(conflict));
-        }
-        screen
-            .say(Tone::Dim, "next: ")
-            .line(Tone::Accent, format!("cleo spawn {}", task.id));
-    })
-}
-
-/// Show the open tasks in waves that can be worked on side by side
-#[derive(Args)]
-#[command(after_help = "\
+/// Examples of `cleo orchestrator waves`.
+pub(super) const WAVES: &str = "\
 Examples:
   cleo orchestrator waves --epic T1
   cleo orchestrator waves --epic T1 --limit 1
 
 Tasks whose files may be the same (`cleo add … --file 'src/auth/**'`) do not stand in one wave: the
-less urgent one comes a wave later, and the answer says because of which files.")]
-pub(in crate::cli) struct WavesArguments {
-    #[command(flatten)]
-    scope: Scope,
+less urgent one comes a wave later, and the answer says because of which files.";
 
-    /// At most so many waves
-    #[arg(long, value_name = "N")]
-    limit: Option<u32>,
-}
-
-pub(super) fn waves(face: &mut Face<'_>, arguments: WavesArguments) -> Result<ExitCode> {
-    let (epic, limit) = (arguments.scope.epic, arguments.limit);
-    let waves = tasks::waves(&mut face.context()?, epic, limit)?;
-    let warnings = problem_warnings(&waves.problems);
-    face.reply(&waves, &warnings, |screen| show_waves(screen, &waves))
-}
-
-fn show_waves(screen: &mut Screen, waves: &Waves) {
+pub(super) fn render_waves(screen: &mut Screen, waves: &Waves) {
     if waves.total == 0 && waves.stuck.is_empty() {
         screen.line(Tone::Dim, "no open tasks for agents");
     }
@@ -139,31 +96,13 @@ fn show_waves(screen: &mut Screen, waves: &Waves) {
 /// Most widths of waves that are shown.
 const WIDTHS_SHOWN: usize = 30;
 
-/// Show how a graph is doing: what is left, the critical path, bottlenecks, problems
-#[derive(Args)]
-#[command(after_help = "\
+/// Examples of `cleo orchestrator analyze`.
+pub(super) const ANALYZE: &str = "\
 Examples:
   cleo orchestrator analyze
-  cleo orchestrator analyze --epic T1 --limit 5")]
-pub(in crate::cli) struct AnalyzeArguments {
-    #[command(flatten)]
-    scope: Scope,
+  cleo orchestrator analyze --epic T1 --limit 5";
 
-    /// At most so many bottlenecks and file conflicts
-    #[arg(long, value_name = "N", default_value_t = 10)]
-    limit: u32,
-}
-
-pub(super) fn analyze(face: &mut Face<'_>, arguments: AnalyzeArguments) -> Result<ExitCode> {
-    let (epic, limit) = (arguments.scope.epic, arguments.limit);
-    let analysis = tasks::analyze(&mut face.context()?, epic, limit)?;
-    let warnings = problem_warnings(&analysis.problems);
-    face.reply(&analysis, &warnings, |screen| {
-        show_analysis(screen, &analysis)
-    })
-}
-
-fn show_analysis(screen: &mut Screen, analysis: &Analysis) {
+pub(super) fn render_analysis(screen: &mut Screen, analysis: &Analysis) {
     let totals = &analysis.totals;
     let by_status = totals.by_status.iter().filter(|(_, n_tasks)| **n_tasks > 0);
     let by_status: Vec<String> = by_status.map(|(word, n)| format!("{n} {word}")).collect();

@@ -15,47 +15,51 @@ use super::{Face, spawn};
 use crate::error::Result;
 use crate::file;
 use crate::id::TaskId;
+use crate::ops::api;
 use crate::ops::orchestrator::{self, Brief, Measured, Source, State, markdown};
+use crate::ops::tasks::{Below, Extract};
 use crate::task::graph::Conflict;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
     /// Show all that an orchestrating agent needs to begin, in under 1,000 tokens
-    Start(Scope),
+    Start(Below),
     /// Show how far everything is, who works on what, and what came last
-    Status(Scope),
+    Status(Below),
     Context(ContextArguments),
     Brief(BriefArguments),
     /// Prepare the prompt for a task, or for many: the right skill, every token, the protocol
     Spawn(spawn::Arguments),
-    Ready(graph::ReadyArguments),
-    Next(graph::NextArguments),
-    Waves(graph::WavesArguments),
-    Analyze(graph::AnalyzeArguments),
+    /// List the tasks that an agent can start now, most urgent first
+    #[command(after_help = graph::READY)]
+    Ready(Extract),
+    /// Show the task to take next, and why this one
+    #[command(after_help = graph::NEXT)]
+    Next(Below),
+    /// Show the open tasks in waves that can be worked on side by side
+    #[command(after_help = graph::WAVES)]
+    Waves(Extract),
+    /// Show how a graph is doing: what is left, the critical path, bottlenecks, problems
+    #[command(after_help = graph::ANALYZE)]
+    Analyze(Extract),
     /// Check the rules ORC-001 to ORC-005, and every finished task against its protocols
-    Validate(Scope),
-}
-
-// Which part of the graph. A doc comment would become that of the commands that take it.
-#[derive(Args)]
-pub(super) struct Scope {
-    /// Only what is below this task, to any depth
-    #[arg(long, value_name = "TASK")]
-    epic: Option<TaskId>,
+    Validate(Below),
 }
 
 pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
     match command {
         Command::Spawn(arguments) => face.run("orchestrator.spawn", arguments, spawn::run),
-        Command::Start(scope) => face.run("orchestrator.start", scope, start::run),
-        Command::Status(scope) => face.run("orchestrator.status", scope, start::show_status),
+        Command::Start(part) => face.call(&api::BEGIN, part, start::render),
+        Command::Status(part) => face.call(&api::STATUS, part, start::render_overall),
         Command::Context(arguments) => face.run("orchestrator.context", arguments, context),
         Command::Brief(arguments) => face.run("orchestrator.brief", arguments, brief),
-        Command::Ready(arguments) => face.run("orchestrator.ready", arguments, graph::ready),
-        Command::Next(arguments) => face.run("orchestrator.next", arguments, graph::next),
-        Command::Waves(arguments) => face.run("orchestrator.waves", arguments, graph::waves),
-        Command::Analyze(arguments) => face.run("orchestrator.analyze", arguments, graph::analyze),
-        Command::Validate(scope) => face.run("orchestrator.validate", scope, validate::run),
+        Command::Ready(part) => face.call(&api::READY, part, graph::render_ready),
+        Command::Next(part) => {
+            face.call_as("orchestrator.next", &api::NEXT, part, graph::render_next)
+        }
+        Command::Waves(part) => face.call(&api::WAVES, part, graph::render_waves),
+        Command::Analyze(part) => face.call(&api::ANALYZE, part, graph::render_analysis),
+        Command::Validate(part) => face.call(&api::VALIDATE, part, validate::render),
     }
 }
 

@@ -1,21 +1,9 @@
-//! `cleo orchestrator start`
+//! How `cleo orchestrator start` and `status` answer.
 
-use std::process::ExitCode;
-
-use super::Scope;
-use crate::cli::Face;
-use crate::cli::deps::stuck_warnings;
 use crate::cli::screen::{Screen, Tone};
-use crate::error::Result;
-use crate::ops::orchestrator::{self, Active, Few, Overall, Start};
+use crate::ops::orchestrator::{Active, Few, Overall, Start};
 
-pub(super) fn run(face: &mut Face<'_>, scope: Scope) -> Result<ExitCode> {
-    let limit = orchestrator::limit(face.settings);
-    let start = orchestrator::start(&mut face.context()?, scope.epic, limit)?;
-    face.reply(&start, &[], |screen| render(screen, &start))
-}
-
-fn render(screen: &mut Screen, start: &Start) {
+pub(super) fn render(screen: &mut Screen, start: &Start) {
     if let Some(epic) = &start.epic {
         screen
             .say(Tone::Strong, epic.id)
@@ -105,14 +93,7 @@ pub(super) fn few<T>(
     }
 }
 
-pub(super) fn show_status(face: &mut Face<'_>, scope: Scope) -> Result<ExitCode> {
-    let mut context = face.context()?;
-    let overall = orchestrator::status(&mut context, scope.epic)?;
-    let stuck = stuck_warnings(&mut context, scope.epic)?;
-    face.reply(&overall, &stuck, |screen| render_overall(screen, &overall))
-}
-
-fn render_overall(screen: &mut Screen, overall: &Overall) {
+pub(super) fn render_overall(screen: &mut Screen, overall: &Overall) {
     state(screen, &overall.state, overall.percent);
     few(screen, "epics", &overall.epics, |screen, one| {
         screen

@@ -1,24 +1,10 @@
-//! `cleo orchestrator validate`
+//! How `cleo orchestrator validate` answers.
 
-use std::process::ExitCode;
-
-use super::Scope;
-use crate::cli::Face;
-use crate::cli::deps::stuck_warnings;
 use crate::cli::screen::{Screen, Tone, count};
-use crate::error::Result;
 use crate::id;
-use crate::ops::compliance::{self, Compliance, TaskReport, Unspawned};
+use crate::ops::compliance::{Compliance, TaskReport, Unspawned};
 
-pub(super) fn run(face: &mut Face<'_>, scope: Scope) -> Result<ExitCode> {
-    let mut context = face.context()?;
-    let mut found = compliance::validate(&mut context, scope.epic)?;
-    let stuck = stuck_warnings(&mut context, scope.epic)?;
-    let error = found.error.take();
-    face.outcome(&found, error, &stuck, |screen| render(screen, &found))
-}
-
-fn render(screen: &mut Screen, found: &Compliance) {
+pub(super) fn render(screen: &mut Screen, found: &Compliance) {
     for rule in &found.rules {
         verdict(screen, rule.verdict);
         screen.say(Tone::Strong, rule.id).say(Tone::Plain, "  ");

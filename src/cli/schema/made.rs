@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use crate::cli::orchestrator::Written;
 use crate::cli::spawn::Document as Prepared;
-use crate::cli::{deps, explain, list, man, research as research_cli, tree};
-use crate::cli::{output, schema, serve, skills as skills_cli, update, usage};
+use crate::cli::{deps, explain, list, man, tree};
+use crate::cli::{output, schema, serve, skills as skills_cli, usage};
 use crate::coordinator::plan::Carried;
 use crate::dispatch::Decision;
 use crate::ops::claims::Claimed;
@@ -112,7 +112,7 @@ fn replies() -> Vec<Reply> {
             .or::<deps::Dot<'static>>()
             .or::<deps::Svg<'static>>(),
         one::<tasks::Moved>("reopen"),
-        one::<research_cli::Injected>("research.inject"),
+        one::<crate::ops::spawn::Injected>("research.inject"),
         one::<research::Linked>("research.link"),
         one::<research::Links>("research.links"),
         one::<manifest::Listed>("research.list"),
@@ -145,7 +145,7 @@ fn replies() -> Vec<Reply> {
         one::<review::Review>("trust"),
         one::<tasks::Archival>("unarchive"),
         one::<Undone>("undo"),
-        one::<update::Updated>("update"),
+        one::<tasks::Updated>("update"),
         one::<TaskGates>("verify").or::<Renewed>(),
         one::<verify::ManifestVerdict>("verify.manifest"),
         one::<verify::MessageVerdict>("verify.message"),

@@ -9,12 +9,11 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 
 use super::Face;
-use super::arguments::EpochOption;
 use super::screen::{Screen, Tone};
 use crate::error::{Error, Result};
 use crate::file::read_input;
 use crate::id::TaskId;
-use crate::ops::verify::{self, Verdict, Violation};
+use crate::ops::verify::{self, MessageSent, Output, Verdict, Violation};
 use crate::protocol::block::named_task;
 
 #[derive(Args)]
@@ -147,13 +146,12 @@ Examples:
 
 The message must be the sentence alone, to the letter, with no blank or line end around it.")]
 pub(super) struct MessageArguments {
-    /// The message
-    #[arg(allow_hyphen_values = true)]
-    message: String,
+    #[command(flatten)]
+    sent: MessageSent,
 }
 
 fn message(face: &mut Face<'_>, arguments: MessageArguments) -> Result<ExitCode> {
-    let result = verify::message(&arguments.message);
+    let result = verify::message(&arguments.sent.message);
     answer(face, "message", &result, &result.verdict, |error| {
         let nearest = result.nearest.as_deref().unwrap_or_default();
         error.did_you_mean(nearest)
@@ -187,16 +185,13 @@ fn manifest(face: &mut Face<'_>, arguments: ManifestArguments) -> Result<ExitCod
 #[derive(Args)]
 #[command(after_help = "Examples:\n  cleo verify output T3")]
 pub(in crate::cli) struct OutputArguments {
-    /// The task
-    task: TaskId,
-
     #[command(flatten)]
-    claim: EpochOption,
+    output: Output,
 }
 
 fn output(face: &mut Face<'_>, arguments: OutputArguments) -> Result<ExitCode> {
-    let id = arguments.task;
-    let result = verify::output(&mut face.context()?, id, arguments.claim.epoch)?;
+    let Output { task: id, epoch } = arguments.output;
+    let result = verify::output(&mut face.context()?, id, epoch)?;
     let place = result.worktree.as_ref().map(|place| format!(" in {place}"));
     answer(
         face,

@@ -13,7 +13,9 @@ use super::names::{self, SCHEMAS};
 use crate::http::answer::JSON;
 use crate::http::fault::Shape;
 
+use crate::http::operations;
 use crate::http::route::{self, Route};
+use crate::ops::operation::Row;
 use crate::reply::Failure;
 
 /// What the answer to an address that is too long is called there.
@@ -96,11 +98,11 @@ fn operation(route: &Route, generators: &mut Generators) -> Value {
         "x-scope": route.scope,
         "responses": answers(route, &mut generators.writes),
     });
-    let mut parameters: Vec<Value> = names(route.path)
-        .map(|name| {
-            json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}})
-        })
-        .collect();
+    if let Some(row) = route.row {
+        describe_request(&mut operation, route, row, &mut generators.reads);
+        return operation;
+    }
+    let mut parameters: Vec<Value> = names(route.path).map(path_parameter).collect();
     if let Some(describe) = route.description.query {
         parameters.extend(queries(describe(&mut generators.reads).to_value()));
     }
@@ -115,6 +117,82 @@ fn operation(route: &Route, generators: &mut Generators) -> Value {
         });
     }
     operation
+}
+
+fn path_parameter(name: &str) -> Value {
+    json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}})
+}
+
+/// Describes the request of an operation: a part of it is in the path, the rest in the query or in the body.
+fn describe_request(
+    operation: &mut Value,
+    route: &Route,
+    row: &dyn Row,
+    reads: &mut SchemaGenerator,
+) {
+    let facts = row.facts();
+    let (name, describe) = row.request();
+    let mut schema = describe(reads).to_value();
+    for part in names(route.path) {
+        if let Some(fields) = schema["properties"].as_object_mut() {
+            assert!(fields.remove(part).is_some(), "{}: {part}", facts.address);
+        }
+        if let Some(required) = schema["required"].as_array_mut() {
+            required.retain(|name| name != part);
+        }
+    }
+    if facts.has_agent {
+        schema["properties"]["agent"] =
+            json!({"type": ["string", "null"], "description": "The agent that acts"});
+    }
+    if let Some((usual, max)) = facts.limit {
+        schema["properties"]["limit"] = json!({
+            "type": "integer", "minimum": 1, "maximum": max, "default": usual,
+            "description": "Maximum number of items",
+        });
+    }
+    let mut parameters: Vec<Value> = names(route.path).map(path_parameter).collect();
+    if !operations::has_body(&route.method) {
+        parameters.extend(queries(schema));
+    } else {
+        let required = schema["required"].as_array();
+        let is_required = required.is_some_and(|required| !required.is_empty());
+        let name = name.into_owned();
+        let known = reads.definitions_mut().entry(name.clone());
+        // A request of two operations differs where it is in the path of one.
+        let schema = match known.or_insert_with(|| schema.clone()) == &schema {
+            true => json!({"$ref": format!("#{SCHEMAS}/{name}")}),
+            false => schema,
+        };
+        operation["requestBody"] = json!({
+            "required": is_required,
+            "content": {JSON: {"schema": schema}},
+        });
+    }
+    if !parameters.is_empty() {
+        operation["parameters"] = Value::Array(parameters);
+    }
+}
+
+/// Describes the reply of an operation, with what follows it.
+fn describe_reply(
+    route: &Route,
+    row: &dyn Row,
+    writes: &mut SchemaGenerator,
+) -> Map<String, Value> {
+    let facts = row.facts();
+    let notes = match facts.is_recorded {
+        true => "WithOperation",
+        false => "WithWarnings",
+    };
+    let reply = row.reply()(writes);
+    let schema = json!({"allOf": [reply, {"$ref": format!("#{SCHEMAS}/{notes}")}]});
+    let answer = json!({"description": route.about, "content": {JSON: {"schema": schema}}});
+    let created = facts.creates.then(|| ("201".to_string(), answer.clone()));
+    [("200".to_string(), answer)]
+        .into_iter()
+        .chain(created)
+        .collect()
 }
 
 /// Names an endpoint: `get /api/agents/{id}` is `getApiAgentsId`.
@@ -143,10 +221,15 @@ fn queries(schema: Value) -> Vec<Value> {
         let is_required = required.iter().any(|there| there == name.as_str());
         let about = schema["description"].take();
         plain(&mut schema);
-        json!({
+        let mut parameter = json!({
             "name": name, "in": "query", "required": is_required,
             "description": about, "schema": schema,
-        })
+        });
+        if parameter["schema"]["type"] == "array" {
+            // Words with commas between them.
+            parameter["explode"] = false.into();
+        }
+        parameter
     };
     fields.into_iter().map(parameter).collect()
 }
@@ -175,7 +258,10 @@ fn plain(schema: &mut Value) {
 }
 
 fn answers(route: &Route, generator: &mut SchemaGenerator) -> Value {
-    let mut answers = Map::new();
+    let mut answers = match route.row {
+        Some(row) => describe_reply(route, row, generator),
+        None => Map::new(),
+    };
     for (status, describe, mime) in &route.description.answers {
         let content = match describe {
             Some(describe) => json!({"schema": describe(generator)}),
@@ -235,8 +321,8 @@ fn refusals(route: &Route) -> Vec<u16> {
     if route.method != Method::GET {
         statuses.extend([401, 409, 422, 502, 504]);
     }
-    if route.description.body.is_some() {
-        statuses.push(415);
+    if route.description.body.is_some() || route.row.is_some() {
+        statuses.extend([404, 409, 415, 422]);
     }
     statuses.sort_unstable();
     statuses.dedup();
@@ -268,6 +354,26 @@ fn meaning(status: u16) -> &'static str {
 
 fn reference(shape: Shape) -> String {
     format!("#{SCHEMAS}/Error{shape:?}")
+}
+
+/// What follows the replies of operations.
+fn notes() -> [(String, Value); 2] {
+    let warnings = json!({
+        "type": "array", "items": {"type": "string"},
+        "description": "What the caller should know",
+    });
+    let operation = json!({
+        "type": ["integer", "null"], "minimum": 0,
+        "description": "Number of the operation in the log; null when nothing was recorded",
+    });
+    [
+        ("WithWarnings", json!({"type": "object", "properties": {"warnings": warnings}, "required": ["warnings"]})),
+        ("WithOperation", json!({
+            "type": "object", "properties": {"warnings": warnings, "operation": operation},
+            "required": ["warnings", "operation"],
+        })),
+    ]
+    .map(|(name, schema)| (name.to_string(), schema))
 }
 
 fn shapes() -> Vec<(String, Value)> {
@@ -304,7 +410,9 @@ fn shapes() -> Vec<(String, Value)> {
         ),
     ]
     .map(|(shape, schema)| (format!("Error{shape:?}"), schema))
-    .into()
+    .into_iter()
+    .chain(notes())
+    .collect()
 }
 
 /// Writes a description with a line for each part, so that a difference shows and little room is taken.

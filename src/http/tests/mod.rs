@@ -15,6 +15,7 @@ mod guard;
 #[cfg(feature = "schemas")]
 mod hostile;
 mod keys;
+mod operations;
 mod pages;
 mod panics;
 mod plans;
@@ -208,6 +209,8 @@ fn surroundings(root: PathBuf) -> Surroundings {
         gate_variables: Default::default(),
         skills_dirs: Vec::new(),
         data_home: Some(home.join("data")),
+        rights: Default::default(),
+        defaults: Default::default(),
         home: Some(home),
     }
 }

@@ -8,13 +8,13 @@ use super::super::answer::{Answer, JSON};
 use super::super::call::Call;
 use super::super::extract::{Json, Query};
 use super::super::route::Route;
-use super::words;
 use crate::error::Result;
 use crate::http::call::bounded;
 use crate::id::{TaskId, digest};
 use crate::ops::work::{self, Choice, Dir, GraphShown, GraphWanted, Order, RowsShown, RowsWanted};
 use crate::store::agency::Agency;
 use crate::task::layout::Folding;
+use crate::task::{Priority, State, Status};
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -37,9 +37,11 @@ struct GraphQuery {
     /// Whether finished waves are folded; they are unless told.
     collapse_done: Option<bool>,
     /// Keys of lanes and stacks that are not folded, between commas.
-    unfold: Option<String>,
+    #[serde(default)]
+    unfold: Vec<String>,
     /// Only tasks that stand at one of these, between commas.
-    only: Option<String>,
+    #[serde(default)]
+    only: Vec<State>,
 }
 
 fn graph(call: &Call, Query(query): Query<GraphQuery>) -> Result<Answer> {
@@ -55,13 +57,12 @@ fn graph(call: &Call, Query(query): Query<GraphQuery>) -> Result<Answer> {
         let same = Answer::bytes(JSON, "").under(StatusCode::NOT_MODIFIED);
         return Ok(same.header(ETAG, &tag));
     }
-    let open: Vec<String> = words(query.unfold.as_deref())?;
     let wanted = GraphWanted {
         epic: query.epic,
-        only: words(query.only.as_deref())?,
+        only: query.only,
         folding: Folding {
             done: query.collapse_done.unwrap_or(true),
-            open: open.into_iter().collect(),
+            open: query.unfold.into_iter().collect(),
         },
     };
     let shown = work::graph(
@@ -91,11 +92,14 @@ struct RowsQuery {
     /// Only what is below this task.
     epic: Option<TaskId>,
     /// Only tasks that stand at one of these, between commas.
-    state: Option<String>,
+    #[serde(default)]
+    state: Vec<State>,
     /// Only tasks with one of these statuses, between commas.
-    status: Option<String>,
+    #[serde(default)]
+    status: Vec<Status>,
     /// Only tasks with one of these priorities, between commas.
-    priority: Option<String>,
+    #[serde(default)]
+    priority: Vec<Priority>,
     /// Words to look for in title and id.
     q: Option<String>,
     sort: Option<Order>,
@@ -109,9 +113,9 @@ fn rows(call: &Call, Query(query): Query<RowsQuery>) -> Result<Json<RowsShown>> 
     let wanted = RowsWanted {
         epic: query.epic,
         choice: Choice {
-            states: words(query.state.as_deref())?,
-            statuses: words(query.status.as_deref())?,
-            priorities: words(query.priority.as_deref())?,
+            states: query.state,
+            statuses: query.status,
+            priorities: query.priority,
             words: query.q.unwrap_or_default(),
             order: query.sort.unwrap_or_default(),
             dir: query.dir.unwrap_or_default(),

@@ -5,13 +5,11 @@ use serde::Deserialize;
 
 use super::super::answer::Answer;
 use super::super::call::Call;
-use super::super::extract::{Query, StrictJson, Verdict};
+use super::super::extract::Query;
 use super::super::route::Route;
-use super::context_as;
 use crate::error::Result;
 use crate::ops::tokens::Scope;
-use crate::ops::transfer::{self, Request, Target};
-use crate::transfer::report::Report;
+use crate::ops::transfer::{self, Target};
 
 /// JSON lines, as they are called in headers.
 const LINES: &str = "application/x-ndjson";
@@ -20,9 +18,6 @@ const PAGE: &str = "text/markdown; charset=utf-8";
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
-        Route::post("/api/work/import", import)
-            .about("Takes over the tasks of a text of cleo's or another tool's, all or none")
-            .scope(Scope::Admin),
         Route::get("/api/work/export", export)
             .about("Writes all tasks as JSON lines, which can be imported, or as Markdown")
             .scope(Scope::Admin)
@@ -38,12 +33,6 @@ pub(super) fn routes() -> Vec<Route> {
 struct ExportQuery {
     /// JSON lines unless told.
     format: Option<Target>,
-}
-
-fn import(call: &Call, StrictJson(request): StrictJson<Request>) -> Result<Verdict<Report>> {
-    let context = &mut *context_as(call, "import", request.agent.as_deref())?;
-    let imported = transfer::import_text(context, request)?;
-    Ok(Verdict(imported.report, imported.error))
 }
 
 fn export(call: &Call, Query(query): Query<ExportQuery>) -> Result<Answer> {

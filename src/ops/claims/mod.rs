@@ -6,7 +6,8 @@ mod next;
 pub(in crate::ops) use guard::{Caller, check_clock, check_epoch, check_holder, no_removal};
 pub(crate) use next::{claim_next, nothing_ready};
 
-use serde::Serialize;
+use clap::Args;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::tasks::{apart, move_task, not_ready, told};
@@ -30,6 +31,122 @@ pub(crate) struct Claimed {
     /// What the caller should know.
     #[serde(skip)]
     pub(crate) warnings: Vec<String>,
+}
+
+// A doc comment would become the help of the command.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[command(after_help = "\
+Examples:
+  cleo claim T3
+  cleo claim --next --epic T1 --lease 30m
+  cleo claim --next --json | jq -r '.result.claim | [.task, .epoch] | @tsv'
+
+Whoever wins gets an epoch; give it to complete, verify, manifest append, heartbeat and release with
+--epoch or CLEO_EPOCH, and they refuse (exit 35) once somebody else took over. Exit 35: somebody
+holds the task. Exit 4 with --next: nothing is ready; `retryable` says whether to come back.")]
+pub(crate) struct Claiming {
+    /// The task
+    #[arg(required_unless_present = "next", conflicts_with = "next")]
+    #[serde(rename = "id")]
+    task: Option<TaskId>,
+
+    /// The most urgent task that is ready and touches no files of a task under way
+    #[arg(long)]
+    #[serde(skip)]
+    next: bool,
+
+    /// With --next: only what is below this task, to any depth
+    #[arg(long, value_name = "TASK", requires = "next")]
+    epic: Option<TaskId>,
+
+    /// How long the claim lasts unless a heartbeat extends it: 90s, 30m, 1h, 2d [default: the
+    /// setting claims.lease, 1h]
+    #[arg(long, value_name = "DURATION")]
+    lease: Option<Lease>,
+
+    /// Claim a task although it waits for others; this is recorded
+    #[arg(long, conflicts_with = "next")]
+    force: bool,
+}
+
+// A doc comment would become the help of the command.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[command(after_help = "\
+Examples:
+  cleo heartbeat T3
+  cleo heartbeat T3 --epoch 2 --lease 30m")]
+pub(crate) struct Heartbeat {
+    /// The task
+    #[serde(rename = "id")]
+    task: TaskId,
+
+    /// How long the claim lasts unless a heartbeat extends it: 90s, 30m, 1h, 2d [default: the
+    /// setting claims.lease, 1h]
+    #[arg(long, value_name = "DURATION")]
+    lease: Option<Lease>,
+
+    /// Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    epoch: Option<u32>,
+
+    /// Extend it although somebody else holds the task; this is recorded
+    #[arg(long)]
+    force: bool,
+}
+
+// A doc comment would become the help of the command.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[command(after_help = "\
+Examples:
+  cleo release T3
+  cleo release T3 --epoch 2
+  cleo release T3 --force                  take it from whoever holds it")]
+pub(crate) struct Release {
+    /// The task
+    #[serde(rename = "id")]
+    task: TaskId,
+
+    /// Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    epoch: Option<u32>,
+
+    /// Take it from somebody else; this is recorded
+    #[arg(long)]
+    force: bool,
+}
+
+/// Claims the task of a request, or the most urgent one that is ready.
+pub(crate) fn claim_one_or_next(context: &mut Context, request: Claiming) -> Result<Claimed> {
+    let lease = request.lease.unwrap_or(context.surroundings.defaults.lease);
+    let claimed = match request.task {
+        Some(task) => claim(context, task, lease, request.force)?,
+        None => claim_next(context, request.epic, lease)?,
+    };
+    Ok(claimed.warn(context))
+}
+
+pub(crate) fn extend_claim(context: &mut Context, request: Heartbeat) -> Result<Claimed> {
+    let lease = request.lease.unwrap_or(context.surroundings.defaults.lease);
+    let extended = heartbeat(context, request.task, lease, request.epoch, request.force)?;
+    Ok(extended.warn(context))
+}
+
+pub(crate) fn release_task(context: &mut Context, request: Release) -> Result<Claimed> {
+    let released = release(context, request.task, request.epoch, request.force)?;
+    Ok(released.warn(context))
+}
+
+impl Claimed {
+    fn warn(mut self, context: &mut Context) -> Claimed {
+        context.warn(&mut self.warnings);
+        self
+    }
 }
 
 /// Claims a task that nobody holds and starts it. One that waits for others is refused unless

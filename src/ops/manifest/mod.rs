@@ -5,8 +5,7 @@ pub(crate) mod read;
 mod validate;
 
 pub(crate) use append::{Appended, append};
-pub(crate) use read::{Compaction, compact};
-pub(crate) use read::{Filter, Listed, list, show};
+pub(crate) use read::{Compact, Compaction, EntryId, Filter, Listed, compact, list, show};
 pub(crate) use validate::{Validated, validate};
 
 pub(super) use read::{require_entry, warnings_of};

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use serde::Serialize;
+use clap::Args;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Code, Error, Result, nearest};
 use crate::file;
@@ -17,17 +18,49 @@ use crate::workspace::OUTPUT_DIR;
 /// Most faulty lines that warnings name.
 const FAULTS_SHOWN: usize = 5;
 
-/// Which entries to list. Empty parts let everything through.
-#[derive(Clone, Debug, Default, PartialEq)]
+// Which entries to list. A doc comment would become the help of the commands.
+#[cfg_attr(
+    feature = "schemas",
+    derive(schemars::JsonSchema),
+    schemars(rename = "EntryFilter")
+)]
+#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Filter {
-    /// Linked to this task.
+    /// Only entries that are linked to this task
+    #[arg(long, value_name = "TASK")]
     pub(crate) task: Option<TaskId>,
-    /// Of this status.
+
+    /// Only entries of this status: complete, partial, blocked or archived
+    #[arg(long, short, value_name = "STATUS")]
     pub(crate) status: Option<Status>,
-    /// With this topic, compared after normalization.
+
+    /// Only entries with this topic, letter case ignored
+    #[arg(long, value_name = "TOPIC")]
     pub(crate) topic: Option<String>,
-    /// At most so many, the newest.
-    pub(crate) limit: Option<usize>,
+
+    /// Only so many, the newest
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<u32>,
+}
+
+// A doc comment would become the help of the commands.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EntryId {
+    /// Id of the entry
+    pub(crate) id: String,
+}
+
+// A doc comment would become the help of the command.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(crate) struct Compact {
+    /// Only say what would be moved
+    #[arg(long, short = 'n')]
+    pub(crate) dry_run: bool,
 }
 
 /// Entries and how many there are in all.
@@ -65,7 +98,7 @@ pub(crate) fn list(context: &mut Context, filter: &Filter) -> Result<Listed> {
         None => HashSet::new(),
     };
     let path = context.workspace.manifest()?;
-    let limit = filter.limit.unwrap_or(usize::MAX);
+    let limit = filter.limit.map_or(usize::MAX, |limit| limit as usize);
     let newest = log::newest(&path, limit, |draft| Ok(filter.fits(draft, &linked)))?;
     Ok(Listed {
         entries: newest.entries,

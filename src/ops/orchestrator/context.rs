@@ -1,7 +1,7 @@
 //! How much of what an orchestrator should read it has read. Everything that is counted is there to
 //! be counted: prompts, files, answers. How it is counted is said.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::budget::{Budget, CRITICAL, State};
 use super::start;
@@ -50,6 +50,49 @@ pub(crate) struct Part {
     pub(crate) tokens: usize,
     /// How they were counted.
     pub(crate) method: &'static str,
+}
+
+/// Most texts, and most prompts, that are counted at once.
+const SOURCES_MAX: usize = 100;
+
+/// What an agent has read. Without anything, the answer of `GET /api/work/start` is counted.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(crate) struct ToCount {
+    /// Tokens that the caller has counted itself.
+    tokens: Option<usize>,
+    /// These texts, at most 100.
+    texts: Vec<String>,
+    /// The prompts of these tasks, at most 100.
+    tasks: Vec<TaskId>,
+    /// The answer of `GET /api/work/start` for this epic, besides.
+    epic: Option<TaskId>,
+}
+
+impl ToCount {
+    fn sources(self) -> Result<Vec<Source>> {
+        if self.texts.len().max(self.tasks.len()) > SOURCES_MAX {
+            let message = format!("there can be {SOURCES_MAX} texts and {SOURCES_MAX} tasks");
+            return Err(Error::new(Code::InputInvalid, message));
+        }
+        let given = self.tokens.map(|tokens| Source::Given("tokens", tokens));
+        let mut sources: Vec<Source> = given.into_iter().collect();
+        let texts = (1_usize..).zip(self.texts);
+        sources.extend(texts.map(|(number, text)| Source::Text(format!("text {number}"), text)));
+        sources.extend(self.tasks.into_iter().map(Source::Prompt));
+        if sources.is_empty() || self.epic.is_some() {
+            sources.push(Source::Start(self.epic));
+        }
+        Ok(sources)
+    }
+}
+
+/// Counts what a request holds.
+pub(crate) fn measure_texts(context: &Context, request: ToCount) -> Result<Measured> {
+    let (epic, limit) = (request.epic, context.surroundings.defaults.context_tokens);
+    let open = || Context::open(context.surroundings.clone());
+    measure(request.sources()?, epic, limit, open)
 }
 
 /// Counts the tokens of all sources against a limit. `open` opens the workspace, which only some of

@@ -15,7 +15,7 @@ mod status;
 
 pub(crate) use brief::{Brief, brief};
 pub(crate) use budget::{State, limit};
-pub(crate) use context::{Measured, Source, measure};
+pub(crate) use context::{Measured, Source, ToCount, measure, measure_texts};
 pub(crate) use few::Few;
 pub(crate) use markdown::{markdown, write_brief};
 pub(crate) use scope::Active;

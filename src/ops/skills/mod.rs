@@ -3,7 +3,8 @@
 pub(crate) mod export;
 mod validate;
 
-use serde::Serialize;
+use clap::Args;
+use serde::{Deserialize, Serialize};
 
 use super::{Context, Surroundings, require};
 use crate::catalogue::{Catalogue, Places, Shadowed};
@@ -12,7 +13,7 @@ use crate::error::Result;
 use crate::id::TaskId;
 use crate::skill::{Skill, Source};
 pub(crate) use export::export;
-pub(crate) use validate::{Validated, validate, validate_text};
+pub(crate) use validate::{SkillSent, Validated, validate, validate_text};
 
 /// A skill as it is listed.
 #[derive(Clone, Debug, Serialize)]
@@ -48,6 +49,25 @@ pub(crate) struct Listed {
     /// Files that could not be used.
     #[serde(skip)]
     pub(crate) warnings: Vec<String>,
+}
+
+// Which skills. A doc comment would become the help of the command.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct SkillQuery {
+    /// Only skills of this tier
+    #[arg(long, value_name = "N")]
+    pub(crate) tier: Option<u8>,
+}
+
+// A doc comment would become the help of the command.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SkillName {
+    /// Name, in any letter case, with or without ct-
+    pub(crate) name: String,
 }
 
 /// A skill with its text.

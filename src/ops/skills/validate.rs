@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::catalogue;
-use crate::error::Result;
+use crate::error::{Code, Error, Result};
 use crate::file::{read_within, unreadable};
 use crate::ops::Surroundings;
 use crate::skill::front_matter::Fault;
@@ -31,7 +31,25 @@ pub(crate) struct Validated {
     pub(crate) unloaded: Option<String>,
 }
 
+/// A skill to judge.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SkillSent {
+    /// Name of its folder, which the standard wants to be its own.
+    pub(crate) name: String,
+    /// The text of its SKILL.md.
+    pub(crate) text: String,
+}
+
 impl Validated {
+    /// Returns the first fault as an error.
+    pub(crate) fn error(&self) -> Option<Error> {
+        let fault = self.faults.first()?;
+        let message = format!("{}:{}: {}", fault.line, fault.column, fault.message);
+        Some(Error::new(Code::SkillInvalid, message))
+    }
+
     fn new(path: String, faults: Vec<Fault>) -> Validated {
         Validated {
             path,

@@ -34,9 +34,10 @@ pub(crate) use why::{Why, why, whys};
 #[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct Options {
-    /// The acting agent
+    /// The task, where only one is named
     #[arg(skip)]
-    pub(crate) agent: Option<String>,
+    #[serde(rename = "id")]
+    pub(crate) task: TaskId,
 
     /// Use this skill, in any letter case, with or without ct-
     #[arg(long, short, value_name = "SKILL")]
@@ -58,6 +59,24 @@ pub(crate) struct Options {
     /// Record nothing
     #[arg(long, short = 'n')]
     pub(crate) dry_run: bool,
+}
+
+/// A task, and perhaps a skill for it.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Template {
+    #[serde(rename = "id")]
+    pub(crate) task: TaskId,
+    /// This skill instead of the one that dispatch finds.
+    pub(crate) template: Option<String>,
+}
+
+/// The rules for agents, as a prompt holds them.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+pub(crate) struct Injected {
+    pub(crate) block: String,
 }
 
 impl Options {

@@ -8,10 +8,13 @@ use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep,
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
+use crate::ops::agent_tasks::check_seen;
+use crate::ops::trust::{Item, check_given};
 use crate::ops::{Context, require};
 use crate::store::{Tasks, Transaction};
 use crate::task::draft::{Draft, Reference};
 use crate::task::graph::circle;
+use crate::task::rules::refuse_blank;
 use crate::task::{Note, Priority, Task};
 
 /// What `add` did with one draft.
@@ -50,6 +53,31 @@ pub(crate) struct AddedMany {
 pub(crate) fn add(context: &mut Context, drafts: Vec<Draft>) -> Result<Vec<Added>> {
     let mut added = Vec::with_capacity(drafts.len());
     add_each(context, drafts, |one| added.push(one))?;
+    Ok(added)
+}
+
+/// Adds one task, and trusts the commands that the caller gave as criteria.
+pub(crate) fn add_one(context: &mut Context, draft: Draft) -> Result<Added> {
+    refuse_blank([
+        ("acceptance", &draft.acceptance),
+        ("file", &draft.files),
+        ("deliverable", &draft.deliverables),
+        ("label", &draft.labels),
+    ])?;
+    check_seen(context, draft.assigned_agent.as_deref())?;
+    let lines = draft.acceptance.clone();
+    check_given(context, Item::criteria(TaskId(0), &lines))?;
+    let added = add(context, vec![draft])?.pop();
+    let added = added.ok_or_else(|| Error::new(Code::Internal, "no task was added"))?;
+    let id = added.task.id;
+    if added.created {
+        let commands = check_given(context, Item::criteria(id, &lines))?;
+        context.vouch(&commands);
+    } else {
+        let key = added.task.key.as_deref().unwrap_or_default();
+        let known = format!("{id} has the key `{key}` already; nothing was added");
+        context.warn(&mut vec![known]);
+    }
     Ok(added)
 }
 

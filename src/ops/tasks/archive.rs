@@ -2,22 +2,77 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use serde::Serialize;
+use clap::Args;
+use serde::{Deserialize, Serialize};
 
+use crate::clock::past;
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
 use crate::ops::{Context, require};
 use crate::store::{Archived, Filter, Tasks, Transaction};
 use crate::task::{Status, Task};
 
-#[derive(Clone, Debug, Default)]
+/// Arguments that say which tasks go.
+const WHICH: [&str; 4] = ["tasks", "done_before", "older_than", "epic"];
+
+// A doc comment would become the help of the command.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[command(after_help = "\
+Examples:
+  cleo archive T3 T4
+  cleo archive --older-than 30d --dry-run
+  cleo archive --done-before 2026-01-01 --epic T1
+  cleo list --archived
+  cleo unarchive T3")]
+#[command(group = clap::ArgGroup::new("which").required(true).multiple(true).args(WHICH))]
 pub(crate) struct Selection {
-    /// These, with everything below them.
-    pub(crate) tasks: Vec<TaskId>,
-    /// Those that were closed before this moment, RFC 3339 in UTC, with everything below them.
-    pub(crate) closed_before: Option<String>,
-    /// Of the latter only this task and those below it.
-    pub(crate) epic: Option<TaskId>,
+    /// The tasks, each with everything below it
+    #[arg(value_name = "TASK")]
+    tasks: Vec<TaskId>,
+
+    /// All that were done or cancelled before this date, with everything below them
+    #[arg(long, value_name = "DATE")]
+    done_before: Option<String>,
+
+    /// All that were done or cancelled longer ago, such as 12h, 30d or 2w
+    #[arg(long, value_name = "AGE", conflicts_with = "done_before")]
+    older_than: Option<String>,
+
+    /// Only this task and what is below it; alone, all of it
+    #[arg(long, value_name = "TASK", conflicts_with = "tasks")]
+    epic: Option<TaskId>,
+
+    /// Show what would be archived
+    #[arg(long, short = 'n')]
+    dry_run: bool,
+}
+
+#[cfg(test)]
+impl From<TaskId> for Selection {
+    fn from(task: TaskId) -> Selection {
+        Selection {
+            tasks: vec![task],
+            ..Selection::default()
+        }
+    }
+}
+
+// A doc comment would become the help of the command.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[command(after_help = "Examples:\n  cleo unarchive T3\n  cleo list --archived")]
+pub(crate) struct Unarchive {
+    /// The tasks, each with everything below it
+    #[arg(required = true, value_name = "TASK")]
+    tasks: Vec<TaskId>,
+
+    /// Show what would be taken out
+    #[arg(long, short = 'n')]
+    #[serde(default)]
+    dry_run: bool,
 }
 
 /// What was archived, or taken out again.
@@ -36,39 +91,53 @@ pub(crate) struct Archival {
 /// Archives closed tasks, all or none: they are left out of lists and still count as what they
 /// are. An open one, or one with open tasks below it, is refused by name; a moment chooses only
 /// what is closed as a whole.
-pub(crate) fn archive(
-    context: &mut Context,
-    selection: &Selection,
-    dry_run: bool,
-) -> Result<Archival> {
+pub(crate) fn archive(context: &mut Context, selection: Selection) -> Result<Archival> {
     let now = context.now();
+    let epic = selection.epic;
+    let moment = selection.done_before.or(selection.older_than);
+    let closed_before = moment
+        .map(|text| past(&text, context.surroundings.clock.now()))
+        .transpose()?;
+    let mut tasks = selection.tasks;
+    match epic {
+        Some(_) if !tasks.is_empty() => {
+            let message = "`epic` cannot be used with `tasks`";
+            return Err(Error::new(Code::InputInvalid, message));
+        }
+        Some(epic) if closed_before.is_none() => tasks.push(epic),
+        None if tasks.is_empty() && closed_before.is_none() => {
+            let message = "name what to archive: `tasks`, `doneBefore`, `olderThan` or `epic`";
+            return Err(Error::new(Code::InputInvalid, message));
+        }
+        _ => {}
+    }
     let plan = |transaction: &dyn Transaction| -> Result<BTreeSet<TaskId>> {
         let mut chosen = BTreeSet::new();
-        for id in &selection.tasks {
+        for id in &tasks {
             chosen.extend(whole(transaction, *id)?);
         }
-        if let Some(moment) = &selection.closed_before {
-            chosen.extend(older(transaction, moment, selection.epic)?);
+        if let Some(moment) = &closed_before {
+            chosen.extend(older(transaction, moment, epic)?);
         }
         Ok(chosen)
     };
-    set(context, plan, Some(&now), dry_run)
+    set(context, plan, Some(&now), selection.dry_run)
 }
 
-pub(crate) fn unarchive(
-    context: &mut Context,
-    tasks: &[TaskId],
-    dry_run: bool,
-) -> Result<Archival> {
+pub(crate) fn unarchive(context: &mut Context, request: Unarchive) -> Result<Archival> {
+    if request.tasks.is_empty() {
+        let message = "name what to take out of the archive: `tasks`";
+        return Err(Error::new(Code::InputInvalid, message));
+    }
     let plan = |transaction: &dyn Transaction| -> Result<BTreeSet<TaskId>> {
         let mut chosen = BTreeSet::new();
-        for id in tasks {
+        for id in &request.tasks {
             require(transaction, *id)?;
             chosen.extend(with_below(transaction, *id)?);
         }
         Ok(chosen)
     };
-    set(context, plan, None, dry_run)
+    set(context, plan, None, request.dry_run)
 }
 
 /// Sets or clears when tasks were archived; one that stands so already is left as it is.

@@ -1,5 +1,6 @@
 //! Changing the fields of a task.
 
+use serde::Serialize;
 use serde_json::Value;
 
 use super::moves::early;
@@ -8,32 +9,62 @@ use super::{DEPTH_MAX, cycle, depth, exists, no_dependency, no_parent, too_deep,
 use crate::error::{Code, Error, Result};
 use crate::gate::{Criterion, Gate, Gates};
 use crate::id::TaskId;
+use crate::ops::agent_tasks::check_seen;
 use crate::ops::claims::{self, Caller, check_holder, no_removal};
 use crate::ops::gates::require_gates;
+use crate::ops::trust::{Item, check_given};
 use crate::ops::{Context, require};
 use crate::store::{CIRCULAR, DANGLING, Tasks, dangling};
 use crate::task::graph::circle;
 use crate::task::rules::{
     check_due, check_estimate, check_files, check_list, check_note, check_phase, check_text,
-    check_title, check_word, inside,
+    check_title, check_word, inside, refuse_blank,
 };
 use crate::task::{Note, Status, Task};
 
+/// A task after its change.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+pub(crate) struct Updated {
+    pub(crate) task: Task,
+}
+
+/// Changes a task, and trusts the commands that the caller gave as criteria.
+pub(crate) fn update(context: &mut Context, patch: Patch) -> Result<Updated> {
+    let id = patch.task;
+    refuse_blank([
+        ("acceptance", &patch.add_acceptance),
+        ("file", &patch.add_files),
+        ("deliverable", &patch.add_deliverables),
+        ("label", &patch.add_labels),
+    ])?;
+    if patch.is_empty() {
+        let message = format!("nothing to change in {id}: no field was given");
+        return Err(Error::new(Code::Usage, message));
+    }
+    check_seen(context, patch.assigned_agent.as_deref())?;
+    let commands = check_given(context, Item::criteria(id, &patch.add_acceptance))?;
+    let (task, mut warnings) = change(context, id, patch)?;
+    context.warn(&mut warnings);
+    context.vouch(&commands);
+    Ok(Updated { task })
+}
+
 /// Changes a task; returns it with what the caller should know.
-pub(crate) fn update(
+pub(in crate::ops) fn change(
     context: &mut Context,
     id: TaskId,
     patch: Patch,
 ) -> Result<(Task, Vec<String>)> {
-    change(context, id, patch, true)
+    change_if(context, id, patch, true)
 }
 
 /// Returns a task as a change would leave it, and changes nothing.
 pub(in crate::ops) fn rehearse(context: &mut Context, id: TaskId, patch: Patch) -> Result<Task> {
-    Ok(change(context, id, patch, false)?.0)
+    Ok(change_if(context, id, patch, false)?.0)
 }
 
-fn change(
+fn change_if(
     context: &mut Context,
     id: TaskId,
     patch: Patch,
@@ -42,6 +73,7 @@ fn change(
     let now = context.now();
     let by = context.surroundings.actor.clone();
     let caller = Caller::of(context, id, None);
+    let gates = patch.required_gates()?;
     context.write_if(|transaction| {
         let mut task = require(transaction, id)?;
         let is_moved = patch.status.is_some_and(|status| status != task.status);
@@ -54,7 +86,7 @@ fn change(
         }
         let before = task.clone();
         if caller.run.is_some() {
-            refuse_fewer_gates(id, &transaction.gates(id)?, &patch)?;
+            refuse_fewer_gates(id, &transaction.gates(id)?, &patch, &gates)?;
         }
         apply_status(&mut task, patch.status, &now)?;
         apply_fields(&mut task, &patch)?;
@@ -67,7 +99,7 @@ fn change(
             refuse_circles(transaction, &task, &patch)?;
         }
         let clear = patch.clear.contains(&ListField::RequiredGates);
-        require_gates(transaction, id, clear, &patch.require_gates)?;
+        require_gates(transaction, id, clear, &gates)?;
         if is_moved && task.status == Status::Active {
             warnings.extend(early(transaction, &task)?);
         }
@@ -316,10 +348,10 @@ pub(in crate::ops) fn height(tasks: &dyn Tasks, task: TaskId) -> Result<usize> {
 }
 
 /// Refuses an agent of a run that takes away gates: that is not for those to say who are judged by them.
-fn refuse_fewer_gates(id: TaskId, before: &Gates, patch: &Patch) -> Result<()> {
+fn refuse_fewer_gates(id: TaskId, before: &Gates, patch: &Patch, gates: &[Gate]) -> Result<()> {
     let clears = patch.clear.contains(&ListField::RequiredGates);
     let mut after = Gates::default();
-    after.required.extend(&patch.require_gates);
+    after.required.extend(gates);
     let cleared = before.required.iter();
     let cleared = cleared.filter(|gate| !after.required.contains(gate));
     let cleared: Vec<Gate> = match clears {

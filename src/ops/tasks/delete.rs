@@ -1,6 +1,7 @@
 //! Deleting tasks.
 
-use serde::Serialize;
+use clap::Args;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
@@ -8,6 +9,29 @@ use crate::ops::claims::{Caller, check_holder};
 use crate::ops::{Context, no_task};
 use crate::store::Transaction;
 use crate::task::Task;
+
+// A doc comment would become the help of the command.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[command(after_help = "Examples:\n  cleo delete T3 --dry-run\n  cleo delete T1 --cascade")]
+pub(crate) struct Delete {
+    /// The task
+    #[serde(rename = "id")]
+    pub(crate) task: TaskId,
+
+    /// Delete what is below it too
+    #[arg(long)]
+    pub(crate) cascade: bool,
+
+    /// Delete it although others depend on it, who no longer do, or somebody else holds it
+    #[arg(long)]
+    pub(crate) force: bool,
+
+    /// Show what would be deleted
+    #[arg(long, short = 'n')]
+    pub(crate) dry_run: bool,
+}
 
 /// What a delete took away, or would take away.
 #[derive(Debug, Serialize)]
@@ -24,13 +48,13 @@ pub(crate) struct Deleted {
 
 /// Deletes a task. Children are taken along only with `cascade`, and tasks outside that depend on
 /// what goes are released only with `force`; so is what somebody else holds.
-pub(crate) fn delete(
-    context: &mut Context,
-    id: TaskId,
-    cascade: bool,
-    force: bool,
-    dry_run: bool,
-) -> Result<Deleted> {
+pub(crate) fn delete(context: &mut Context, request: Delete) -> Result<Deleted> {
+    let Delete {
+        task: id,
+        cascade,
+        force,
+        dry_run,
+    } = request;
     let caller = Caller::unbound(context);
     let work = |transaction: &dyn Transaction| {
         let (going, released) = plan(transaction, id, cascade, force)?;

@@ -9,24 +9,29 @@ pub(crate) mod graph;
 mod moves;
 mod patch;
 mod read;
+mod request;
 
-pub(crate) use add::{Added, add, add_batch};
-pub(crate) use archive::{Archival, Selection, archive, unarchive};
+pub(crate) use add::{Added, add, add_batch, add_one};
+pub(crate) use archive::{Archival, Selection, Unarchive, archive, unarchive};
 pub(crate) use batch::{looked_at, read_batch};
-pub(crate) use change::update;
-pub(super) use change::{height, rehearse};
-pub(crate) use delete::{Deleted, delete};
+pub(crate) use change::{Updated, update};
+pub(super) use change::{change, height, rehearse};
+pub(crate) use delete::{Delete, Deleted, delete};
 pub(crate) use graph::{
     Analysis, Apart, Direction, Next, Part, Ready, Waves, analyze, apart, drawing, neighbor_tree,
     next, ready, told, waves,
 };
 pub(super) use graph::{choose, problems_around};
-pub(crate) use moves::{Moved, cancel, reopen, start};
+pub(crate) use moves::{Cancel, Moved, Start, cancel, reopen, start};
 pub(super) use moves::{finish, move_task, not_ready, open_parts, refuse_cancelled};
 pub(crate) use patch::{ListField, Patch};
 pub(crate) use read::{
-    Dependencies, Listed, Neighbor, Shown, TreeRow, deps, find, find_regex, list, show, tree,
+    Dependencies, Listed, Neighbor, Shown, TreeRow, deps, find, find_regex, list, list_or_find,
+    problem_warnings, show, tree,
 };
+pub(crate) use request::{Below, Extract, List, One};
+
+pub(crate) use crate::task::draft::Draft;
 
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;

@@ -1,6 +1,7 @@
 //! Moving a task along: start, complete, cancel, reopen.
 
-use serde::Serialize;
+use clap::Args;
+use serde::{Deserialize, Serialize};
 
 use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};
@@ -13,6 +14,70 @@ use crate::task::{Note, Status, Task};
 
 /// How many tasks a refusal names.
 const NAMED_MAX: usize = 20;
+
+// A doc comment would become the help of the command.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[command(after_help = "\
+Examples:
+  cleo start T3
+  cleo start T3 --lease 4h
+
+A task that waits for others is started with a warning: whoever starts it has chosen it, as an agent
+has that was given its prompt. `cleo claim`, which hands out work, refuses it without --force.")]
+pub(crate) struct Start {
+    /// The task
+    #[serde(rename = "id")]
+    pub(crate) task: TaskId,
+
+    /// How long the claim lasts unless a heartbeat extends it: 90s, 30m, 1h, 2d [default: the
+    /// setting claims.lease, 1h]
+    #[arg(long, value_name = "DURATION")]
+    pub(crate) lease: Option<Lease>,
+
+    /// Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) epoch: Option<u32>,
+}
+
+// A doc comment would become the help of the command.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[command(after_help = "Examples:\n  cleo cancel T3 --reason 'the library does it already'")]
+pub(crate) struct Cancel {
+    /// The task
+    #[serde(rename = "id")]
+    pub(crate) task: TaskId,
+
+    /// Why; kept as a note
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+
+    /// Cancel it although somebody else holds it; this is recorded
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[cfg(test)]
+impl From<TaskId> for Start {
+    fn from(task: TaskId) -> Start {
+        Start {
+            task,
+            ..Start::default()
+        }
+    }
+}
+
+impl From<TaskId> for Cancel {
+    fn from(task: TaskId) -> Cancel {
+        Cancel {
+            task,
+            ..Cancel::default()
+        }
+    }
+}
 
 /// A task after a move.
 #[derive(Debug, Serialize)]
@@ -35,14 +100,11 @@ pub(crate) struct Moved {
 }
 
 /// Starts the work on a task and claims it. Whoever holds it already only renews the lease.
-pub(crate) fn start(
-    context: &mut Context,
-    id: TaskId,
-    lease: Lease,
-    epoch: Option<u32>,
-) -> Result<Moved> {
-    let caller = Caller::of(context, id, epoch);
-    context.write(|transaction| {
+pub(crate) fn start(context: &mut Context, request: Start) -> Result<Moved> {
+    let id = request.task;
+    let lease = request.lease.unwrap_or(context.surroundings.defaults.lease);
+    let caller = Caller::of(context, id, request.epoch);
+    let mut moved = context.write(|transaction| {
         let task = require(transaction, id)?;
         if task.is_closed() {
             return Err(refused(&task, "started", &format!("cleo reopen {id}")));
@@ -54,23 +116,25 @@ pub(crate) fn start(
         moved.claim = Some(claim);
         moved.warnings.extend(early);
         Ok(moved)
-    })
+    })?;
+    context.warn(&mut moved.warnings);
+    Ok(moved)
 }
 
 /// Gives a task up, with the reason as a note. What somebody else holds is left to them unless
 /// `force`, which is recorded.
-pub(crate) fn cancel(
-    context: &mut Context,
-    id: TaskId,
-    reason: Option<String>,
-    force: bool,
-) -> Result<Moved> {
+pub(crate) fn cancel(context: &mut Context, request: Cancel) -> Result<Moved> {
+    let Cancel {
+        task: id,
+        reason,
+        force,
+    } = request;
     let caller = Caller::of(context, id, None);
     let (now, by) = (caller.now.clone(), caller.name.clone());
     if let Some(reason) = &reason {
         check_note(reason)?;
     }
-    context.write(|transaction| {
+    let mut moved = context.write(|transaction| {
         let mut task = require(transaction, id)?;
         if task.status == Status::Done {
             return Err(refused(&task, "cancelled", &format!("cleo reopen {id}")));
@@ -103,13 +167,15 @@ pub(crate) fn cancel(
             ));
         }
         Ok(moved)
-    })
+    })?;
+    context.warn(&mut moved.warnings);
+    Ok(moved)
 }
 
 /// Takes a closed task up again.
 pub(crate) fn reopen(context: &mut Context, id: TaskId) -> Result<Moved> {
     let now = context.now();
-    context.write(|transaction| {
+    let mut moved = context.write(|transaction| {
         let task = require(transaction, id)?;
         if !task.is_closed() {
             let warnings = vec![format!("{id} is {} and needs no reopening", task.status)];
@@ -123,7 +189,9 @@ pub(crate) fn reopen(context: &mut Context, id: TaskId) -> Result<Moved> {
             });
         }
         move_task(transaction, task, Status::Pending, &now)
-    })
+    })?;
+    context.warn(&mut moved.warnings);
+    Ok(moved)
 }
 
 /// Marks a task done, once everything that speaks against it has been asked.

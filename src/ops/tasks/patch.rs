@@ -3,6 +3,7 @@
 use clap::Args;
 use serde::{Deserialize, Deserializer};
 
+use crate::error::Result;
 use crate::gate::Gate;
 use crate::id::TaskId;
 use crate::task::{Priority, Size, Status, TaskType};
@@ -14,10 +15,17 @@ type Parent = Option<TaskId>;
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[command(after_help = "\
+Examples:
+  cleo update T3 --title 'Implement token refresh' --priority high
+  cleo update T3 --depends T2 --label auth --note 'waits for the research'
+  cleo update T3 --clear labels --label backend
+  cleo update T3 --parent none
+  cleo update T3 --require-gate implemented --require-gate testsPassed")]
 pub(crate) struct Patch {
-    /// The acting agent
-    #[arg(skip)]
-    pub(crate) agent: Option<String>,
+    /// The task
+    #[serde(rename = "id")]
+    pub(crate) task: TaskId,
 
     /// New title
     #[arg(long, value_name = "TEXT")]
@@ -117,9 +125,10 @@ pub(crate) struct Patch {
     #[arg(long, value_name = "NAME")]
     pub(crate) feature: Option<String>,
 
-    /// Gates that it needs, instead of the usual ones
-    #[arg(skip)]
-    pub(crate) require_gates: Vec<Gate>,
+    /// Name a gate that it needs, instead of the usual ones; may be repeated
+    #[arg(long = "require-gate", value_name = "GATE")]
+    #[cfg_attr(feature = "schemas", schemars(with = "Vec<Gate>"))]
+    pub(crate) require_gates: Vec<String>,
 
     /// Empty a field before the rest of the change; may be repeated
     #[arg(long, value_name = "FIELD", value_enum, value_delimiter = ',')]
@@ -127,8 +136,16 @@ pub(crate) struct Patch {
 }
 
 impl Patch {
+    pub(super) fn required_gates(&self) -> Result<Vec<Gate>> {
+        self.require_gates.iter().map(|gate| gate.parse()).collect()
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
-        *self == Patch::default()
+        *self
+            == Patch {
+                task: self.task,
+                ..Patch::default()
+            }
     }
 }
 
@@ -157,7 +174,7 @@ pub(crate) enum ListField {
 
 /// Reads a status: any, so that a refusal can say what to do. A text that is none is told those that can be set
 /// here; how a task ends has commands of its own.
-fn parse_status(text: &str) -> Result<Status, String> {
+fn parse_status(text: &str) -> std::result::Result<Status, String> {
     text.parse().map_err(|_| {
         let is_open = |status: &&Status| !matches!(status, Status::Done | Status::Cancelled);
         let open = Status::ALL.iter().filter(is_open);
@@ -166,7 +183,7 @@ fn parse_status(text: &str) -> Result<Status, String> {
     })
 }
 
-fn parse_parent(text: &str) -> Result<Parent, String> {
+fn parse_parent(text: &str) -> std::result::Result<Parent, String> {
     match text {
         "none" => Ok(None),
         id => id.parse().map(Some),
@@ -174,6 +191,8 @@ fn parse_parent(text: &str) -> Result<Parent, String> {
 }
 
 /// Takes a parent that is null apart from one that is left out.
-fn deserialize_parent<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Parent>, D::Error> {
+fn deserialize_parent<'de, D: Deserializer<'de>>(
+    from: D,
+) -> std::result::Result<Option<Parent>, D::Error> {
     Parent::deserialize(from).map(Some)
 }

@@ -6,9 +6,11 @@ use regex::RegexBuilder;
 use serde::Serialize;
 
 use super::graph::problems_around;
+use super::request::List;
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
+use crate::ops::agent_tasks::check_seen;
 use crate::ops::gates::{self, Summary};
 use crate::ops::{Context, require};
 use crate::store::{Archived, Filter, Page, Transaction, missing};
@@ -17,6 +19,8 @@ use crate::task::{Status, Task};
 
 /// Most labels and types that a filter may name.
 const FILTER_MAX: usize = 100;
+/// How many problems are named beside a reply.
+const PROBLEMS_SHOWN: usize = 5;
 
 /// A task with what stands around it.
 #[derive(Debug, Serialize)]
@@ -121,6 +125,35 @@ pub(crate) fn show(context: &mut Context, id: TaskId) -> Result<Shown> {
             verification,
         })
     })
+}
+
+/// Lists tasks; those with certain words where a request has some.
+pub(crate) fn list_or_find(context: &mut Context, mut request: List) -> Result<Listed> {
+    let words = request.q.take().filter(|words| !words.trim().is_empty());
+    if let Some(words) = words {
+        let limit = request.limit.unwrap_or(u32::MAX);
+        return find(context, &words, request.archived, limit);
+    }
+    if check_seen(context, request.agent.as_deref()).is_err() {
+        // No task is assigned to an empty name.
+        request.agent = Some(String::new());
+    }
+    list(context, &request.into())
+}
+
+/// Warns of what keeps tasks from ever starting.
+pub(crate) fn problem_warnings(problems: &[Problem]) -> Vec<String> {
+    let told = problems.iter().take(PROBLEMS_SHOWN);
+    let mut warnings: Vec<String> = told
+        .map(|problem| format!("{}; mend it with `{}`", problem.message, problem.fix))
+        .collect();
+    let more = problems.len().saturating_sub(PROBLEMS_SHOWN);
+    if more > 0 {
+        warnings.push(format!(
+            "{more} more problems: see `cleo orchestrator analyze`"
+        ));
+    }
+    warnings
 }
 
 pub(crate) fn list(context: &mut Context, filter: &Filter) -> Result<Listed> {

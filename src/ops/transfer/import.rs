@@ -24,10 +24,6 @@ use crate::transfer::{Format, Reading};
 #[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Request {
-    /// The acting agent
-    #[arg(skip)]
-    pub(crate) agent: Option<String>,
-
     /// The text of the file
     #[arg(skip)]
     pub(crate) text: String,

@@ -71,6 +71,8 @@ fn open(folder: &Path, actor: &str) -> Context {
         skills_dirs: Vec::new(),
         home: None,
         data_home: None,
+        rights: Default::default(),
+        defaults: Default::default(),
     })
     .unwrap()
 }
@@ -149,7 +151,7 @@ fn edit(context: &mut Context, step: usize, edit: &Edit, at: usize) {
             }
         }
         Edit::RequireGate => Patch {
-            require_gates: vec![Gate::TestsPassed],
+            require_gates: vec![Gate::TestsPassed.to_string()],
             ..patch
         },
         Edit::Criterion => Patch {
@@ -161,7 +163,7 @@ fn edit(context: &mut Context, step: usize, edit: &Edit, at: usize) {
             ..patch
         },
     };
-    let _ = tasks::update(context, id, patch);
+    let _ = tasks::change(context, id, patch);
 }
 
 /// Imports a file, once more, and says whether that changed anything.

@@ -15,4 +15,4 @@ pub(crate) use memory::Memory;
 pub(crate) use page::{TaskPage, page};
 pub(crate) use proof::{Left, left};
 pub(crate) use rows::{Choice, Dir, Order, RowsShown, RowsWanted, rows};
-pub(crate) use search::{Found, Sought, search};
+pub(crate) use search::{Found, Kind as FoundKind, Sought, search};

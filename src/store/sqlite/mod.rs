@@ -105,12 +105,12 @@ impl<'a> Deref for SqliteTransaction<'a> {
 }
 
 impl Transaction for SqliteTransaction<'_> {
-    fn commit(mut self: Box<Self>) -> Result<()> {
+    fn commit(mut self: Box<Self>) -> Result<Option<u64>> {
         self.settle()?;
         self.read_words()?;
         self.open.commit()?;
         shorten_log(self.connection, self.path);
-        Ok(())
+        Ok(self.operation.map(i64::unsigned_abs))
     }
 }
 

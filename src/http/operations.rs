@@ -1,0 +1,143 @@
+//! The operations of the table, each answered at its address: parts of the path, the query and the body are its
+//! request.
+
+use axum::http::{Method, StatusCode};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::answer::{Answer, JSON, json};
+use super::call::{Call, NAME_MAX, bounded};
+use super::fault;
+use super::route::Route;
+use super::work::act_as;
+use crate::error::{Code, Error, Result, steers};
+use crate::ops::Notes;
+use crate::ops::api;
+use crate::ops::operation::{Facts, Row};
+use crate::strict::Input;
+
+pub(super) fn routes() -> Vec<Route> {
+    let rows = api::ALL.iter();
+    rows.map(|row| Route::for_operation(*row)).collect()
+}
+
+pub(super) fn answer(call: &Call, row: &dyn Row) -> Result<Answer> {
+    let facts = row.facts();
+    let mut input = gather(call, facts)?;
+    let agent = match facts.has_agent {
+        true => take_agent(&mut input)?,
+        false => None,
+    };
+    let context = &mut *call.context(facts.name)?;
+    act_as(call, context, agent.as_deref())?;
+    let reply = row.answer(context, input)?;
+    let notes = std::mem::take(&mut context.notes);
+    let reply = with_notes(reply, &notes, facts)?;
+    match &notes.failure {
+        Some(error) => {
+            let reply = String::from_utf8(reply).map_err(|cause| unwritable().because(cause))?;
+            let reply = RawValue::from_string(reply);
+            fault::verdict(&reply.map_err(|cause| unwritable().because(cause))?, error)
+        }
+        None if facts.creates && notes.operation.is_some() => {
+            Ok(Answer::bytes(JSON, reply).under(StatusCode::CREATED))
+        }
+        None => Ok(Answer::bytes(JSON, reply)),
+    }
+}
+
+/// Gathers a request: that of a read is in the address, that of a write in the path and the body.
+fn gather(call: &Call, facts: &Facts) -> Result<Input> {
+    let mut texts = call.parts.clone();
+    // An address means one thing only; on a command line, blanks around an id do not count.
+    if let Some((name, _)) = texts.iter().find(|(_, text)| text.trim() != text) {
+        let message = format!("{name} has blanks around it");
+        return Err(Error::new(Code::InputInvalid, message));
+    }
+    if !has_body(&call.method) {
+        texts.extend(call.pairs()?);
+        if let Some((usual, max)) = facts.limit {
+            check_limit(&mut texts, usual, max)?;
+        }
+    }
+    let body = match has_body(&call.method) && !call.body.is_empty() {
+        true => call.body()?,
+        false => Value::default(),
+    };
+    let body = match body {
+        Value::Object(body) => body,
+        _ => Default::default(),
+    };
+    for (at, (name, _)) in texts.iter().enumerate() {
+        let is_twice =
+            body.contains_key(name) || texts[..at].iter().any(|(other, _)| other == name);
+        if is_twice {
+            let shown: String = name
+                .chars()
+                .filter(|c| !steers(*c))
+                .take(NAME_MAX)
+                .collect();
+            let message = format!("`{shown}` was sent twice");
+            return Err(Error::new(Code::InputInvalid, message));
+        }
+    }
+    Ok(Input { texts, body })
+}
+
+pub(super) fn has_body(method: &Method) -> bool {
+    !matches!(*method, Method::GET | Method::DELETE)
+}
+
+/// Refuses a limit that is out of bounds, and sets the usual one where none was sent.
+fn check_limit(texts: &mut Vec<(String, String)>, usual: u32, max: u32) -> Result<()> {
+    let given = texts.iter().find(|(name, _)| name == "limit");
+    match given.map(|(_, text)| text.parse()) {
+        None => texts.push(("limit".to_string(), usual.to_string())),
+        // What is no number is refused where it is read.
+        Some(limit) => drop(
+            limit
+                .ok()
+                .map(|limit| bounded(Some(limit), usual, max))
+                .transpose()?,
+        ),
+    }
+    Ok(())
+}
+
+fn take_agent(input: &mut Input) -> Result<Option<String>> {
+    match input.body.remove("agent") {
+        None | Some(Value::Null) => {
+            let place = input.texts.iter().position(|(name, _)| name == "agent");
+            Ok(place.map(|place| input.texts.remove(place).1))
+        }
+        Some(Value::String(agent)) => Ok(Some(agent)),
+        Some(_) => {
+            let message = "agent: a text is expected";
+            Err(Error::new(Code::InputInvalid, message))
+        }
+    }
+}
+
+/// Appends the warnings to the object of a reply, and the number of the operation.
+fn with_notes(mut reply: Vec<u8>, notes: &Notes, facts: &Facts) -> Result<Vec<u8>> {
+    if reply.pop() != Some(b'}') {
+        return Err(unwritable());
+    }
+    let comma = match reply.last() {
+        Some(b'{') => "",
+        _ => ",",
+    };
+    reply.extend_from_slice(comma.as_bytes());
+    reply.extend_from_slice(b"\"warnings\":");
+    reply.extend(json(&notes.warnings)?);
+    if facts.is_recorded {
+        reply.extend_from_slice(b",\"operation\":");
+        reply.extend(json(&notes.operation)?);
+    }
+    reply.push(b'}');
+    Ok(reply)
+}
+
+fn unwritable() -> Error {
+    Error::new(Code::Internal, "the reply is no object")
+}

@@ -1,0 +1,398 @@
+//! The table of operations: each is declared once, with its request, its reply and its function. The command line
+//! calls a row with its arguments; HTTP answers at its address.
+
+use super::operation::{Nothing, Operation, Row};
+use super::orchestrator::{self, ToCount};
+use super::tokens::Scope;
+use super::{
+    Context, claims, complete, compliance, gates, log, manifest, phases, research, sessions,
+    skills, spawn, tasks, transfer, undo, verify, work,
+};
+use crate::dispatch::Decision;
+use crate::error::{Error, Result};
+use crate::id::TaskId;
+use crate::phase::{CompletePhase, StartPhase};
+use crate::session::{
+    EndSession, OneSession, ResumeSession, SessionFilter, SetFocus, StartSession, WhichSession,
+};
+use crate::task::graph::Problem;
+use crate::transfer::report::Report;
+
+/// Notes what keeps tasks from ever starting as warnings, too.
+fn warn_of_problems<T>(
+    reply: T,
+    context: &mut Context,
+    problems: fn(&T) -> &[Problem],
+) -> Result<T> {
+    context.warn(&mut tasks::problem_warnings(problems(&reply)));
+    Ok(reply)
+}
+
+/// Moves what a caller should know, and why a check failed, from a reply to the notes.
+fn note<T>(
+    mut reply: T,
+    context: &mut Context,
+    parts: fn(&mut T) -> (Vec<String>, Option<Error>),
+) -> Result<T> {
+    let (mut warnings, failure) = parts(&mut reply);
+    context.warn(&mut warnings);
+    context.notes.failure = failure;
+    Ok(reply)
+}
+
+/// Notes what keeps tasks below an epic from ever starting as warnings.
+fn warn_of_stuck(context: &mut Context, epic: Option<TaskId>) -> Result<()> {
+    let none = Some(0);
+    let problems = tasks::ready(context, epic, none)?.problems;
+    context.warn(&mut tasks::problem_warnings(&problems));
+    Ok(())
+}
+
+macro_rules! operations {
+    ($($row:ident, $name:literal, $scope:ident, $address:literal, $about:literal,
+       ($request:ty) -> $reply:ty, $run:expr $(, $option:ident($($value:expr),*))*;)+) => {
+        $(pub(crate) static $row: Operation<$request, $reply> =
+            Operation::new($name, Scope::$scope, $address, $about, $run)$(.$option($($value),*))*;)+
+
+        pub(crate) static ALL: &[&dyn Row] = &[$(&$row),+];
+    };
+}
+
+operations! {
+    LIST, "list", Read, "GET /api/work/tasks",
+    "Lists tasks by id",
+    (tasks::List) -> tasks::Listed, tasks::list_or_find, limit(50, 500);
+
+    ADD, "add", Write, "POST /api/work/tasks",
+    "Adds a task; one whose key is known adds nothing",
+    (tasks::Draft) -> tasks::Added, tasks::add_one, creates();
+
+    UPDATE, "update", Write, "PATCH /api/work/tasks/{id}",
+    "Changes fields of a task; what is left out stays",
+    (tasks::Patch) -> tasks::Updated, tasks::update;
+
+    DELETE, "delete", Write, "DELETE /api/work/tasks/{id}",
+    "Deletes a task",
+    (tasks::Delete) -> tasks::Deleted, tasks::delete;
+
+    START, "start", Write, "POST /api/work/tasks/{id}/start",
+    "Starts the work on a task and claims it",
+    (tasks::Start) -> tasks::Moved, tasks::start;
+
+    COMPLETE, "complete", Write, "POST /api/work/tasks/{id}/complete",
+    "Marks a task done, if it verifies",
+    (complete::Complete) -> tasks::Moved, complete::complete;
+
+    REOPEN, "reopen", Write, "POST /api/work/tasks/{id}/reopen",
+    "Takes a closed task up again",
+    (tasks::One) -> tasks::Moved, |context, one| tasks::reopen(context, one.task);
+
+    CANCEL, "cancel", Write, "POST /api/work/tasks/{id}/cancel",
+    "Gives a task up",
+    (tasks::Cancel) -> tasks::Moved, tasks::cancel;
+
+    CLAIM, "claim", Write, "POST /api/work/tasks/{id}/claim",
+    "Claims a task",
+    (claims::Claiming) -> claims::Claimed, claims::claim_one_or_next;
+
+    CLAIM_NEXT, "claim", Write, "POST /api/work/claim",
+    "Claims the most urgent ready task",
+    (claims::Claiming) -> claims::Claimed, claims::claim_one_or_next;
+
+    HEARTBEAT, "heartbeat", Write, "POST /api/work/tasks/{id}/heartbeat",
+    "Extends the lease of a claim",
+    (claims::Heartbeat) -> claims::Claimed, claims::extend_claim;
+
+    RELEASE, "release", Write, "POST /api/work/tasks/{id}/release",
+    "Gives a task back",
+    (claims::Release) -> claims::Claimed, claims::release_task;
+
+    ARCHIVE, "archive", Write, "POST /api/work/archive",
+    "Puts closed tasks away: those named, or all that were closed before a moment",
+    (tasks::Selection) -> tasks::Archival, tasks::archive;
+
+    UNARCHIVE, "unarchive", Write, "POST /api/work/unarchive",
+    "Takes tasks out of the archive, each with everything below it",
+    (tasks::Unarchive) -> tasks::Archival, tasks::unarchive;
+
+    UNDO, "undo", Write, "POST /api/work/undo",
+    "Undoes an operation on tasks",
+    (undo::Request) -> undo::Undone, undo::undo, unrecorded();
+
+    DEPS, "deps", Read, "GET /api/work/tasks/{id}/deps",
+    "Shows what a task depends on and what depends on it",
+    (tasks::One) -> tasks::Dependencies, |context, one| warn_of_problems(tasks::deps(context, one.task)?, context, |it| &it.problems);
+
+    READY, "orchestrator.ready", Read, "GET /api/work/ready",
+    "Lists what can start now, most urgent first",
+    (tasks::Extract) -> tasks::Ready,
+    |context, part: tasks::Extract| warn_of_problems(tasks::ready(context, part.epic, Some(part.limit.unwrap_or(20)))?, context, |it| &it.problems), limit(50, 1_000);
+
+    NEXT, "next", Read, "GET /api/work/next",
+    "Shows the task to take next, and why",
+    (tasks::Below) -> tasks::Next, |context, part| warn_of_problems(tasks::next(context, part.epic)?, context, |it| &it.problems);
+
+    WAVES, "orchestrator.waves", Read, "GET /api/work/waves",
+    "Shows open tasks in waves, from 0, as a run would take them",
+    (tasks::Extract) -> tasks::Waves,
+    |context, part: tasks::Extract| warn_of_problems(tasks::waves(context, part.epic, part.limit)?, context, |it| &it.problems), limit(100, 1_000);
+
+    ANALYZE, "orchestrator.analyze", Read, "GET /api/work/analysis",
+    "Shows how a graph is doing: totals, the longest way, where it is narrow",
+    (tasks::Extract) -> tasks::Analysis,
+    |context, part: tasks::Extract| warn_of_problems(tasks::analyze(context, part.epic, part.limit.unwrap_or(10))?, context, |it| &it.problems), limit(10, 1_000);
+
+    SESSIONS, "session.list", Read, "GET /api/work/sessions",
+    "Lists sessions",
+    (SessionFilter) -> sessions::Sessions, |context, filter| sessions::list(context, filter.status);
+
+    SESSION, "session.status", Read, "GET /api/work/sessions/{id}",
+    "Shows a session with its notes, and how the work of it stands",
+    (OneSession) -> sessions::Standing, |context, which| sessions::status(context, which.session);
+
+    START_SESSION, "session.start", Write, "POST /api/work/sessions",
+    "Opens a session",
+    (StartSession) -> sessions::Moved, sessions::start, creates();
+
+    END_SESSION, "session.end", Write, "POST /api/work/sessions/{id}/end",
+    "Ends a session",
+    (EndSession) -> sessions::Moved, sessions::end;
+
+    RESUME_SESSION, "session.resume", Write, "POST /api/work/sessions/{id}/resume",
+    "Opens an ended session again, led by the caller",
+    (ResumeSession) -> sessions::Moved, sessions::resume;
+
+    FOCUS, "focus", Read, "GET /api/work/focus",
+    "Shows the session that the caller leads, or another, and the task in its focus",
+    (WhichSession) -> sessions::Focus, |context, which: WhichSession| sessions::focus(context, which.session), for_agent();
+
+    SET_FOCUS, "focus", Write, "PUT /api/work/focus",
+    "Sets the task that a session works on now",
+    (SetFocus) -> sessions::Focus, |context, it| sessions::set_focus(context, it.session, it.task);
+
+    PHASES, "phase.list", Read, "GET /api/work/phases",
+    "Lists phases in their order, with the number of tasks by status",
+    (Nothing) -> phases::Phases, |context, _| phases::list(context);
+
+    SET_PHASE, "phase.set", Write, "POST /api/work/phases/{name}/set",
+    "Makes a phase the one that the project is in, whatever phase it was in before",
+    (StartPhase) -> phases::Moved, |context, it| phases::start(context, &it.phase, true);
+
+    START_PHASE, "phase.start", Write, "POST /api/work/phases/{name}/start",
+    "Begins a phase; the one before must be completed",
+    (StartPhase) -> phases::Moved, |context, it| phases::start(context, &it.phase, false);
+
+    COMPLETE_PHASE, "phase.complete", Write, "POST /api/work/phases/{name}/complete",
+    "Completes a phase whose tasks are done or cancelled",
+    (CompletePhase) -> phases::Moved,
+    |context, it| phases::complete(context, it.phase.as_deref(), it.force);
+
+    BEGIN, "orchestrator.start", Read, "GET /api/work/start",
+    "Shows all that an orchestrating agent needs to begin, in under 1,000 tokens",
+    (tasks::Below) -> orchestrator::Start,
+    |context, part| {
+        let limit = context.surroundings.defaults.context_tokens;
+        orchestrator::start(context, part.epic, limit)
+    };
+
+    STATUS, "orchestrator.status", Read, "GET /api/work/status",
+    "Shows how far everything is, who works on what, and what came last",
+    (tasks::Below) -> orchestrator::Overall,
+    |context, part| {
+        warn_of_stuck(context, part.epic)?;
+        orchestrator::status(context, part.epic)
+    };
+
+    BRIEF, "orchestrator.brief", Read, "GET /api/work/brief",
+    "Writes the hand-over for an agent that begins with an empty context",
+    (tasks::Below) -> orchestrator::Brief, |context, part| orchestrator::brief(context, part.epic);
+
+    VALIDATE, "orchestrator.validate", Read, "GET /api/work/validate",
+    "Checks the rules ORC-001 to ORC-005, and every finished task against its protocols",
+    (tasks::Below) -> compliance::Compliance,
+    |context, part| {
+        warn_of_stuck(context, part.epic)?;
+        let found = compliance::validate(context, part.epic)?;
+        note(found, context, |it| (Vec::new(), it.error.take()))
+    };
+
+    MEASURE, "orchestrator.context", Read, "POST /api/work/context",
+    "Says how much an orchestrator has used of its tokens",
+    (ToCount) -> orchestrator::Measured,
+    |context, texts| {
+        let measured = orchestrator::measure_texts(context, texts)?;
+        note(measured, context, |it| (std::mem::take(&mut it.warnings), it.error.take()))
+    };
+
+    VERIFY_PROMPT, "verify.prompt", Read, "POST /api/work/verify/prompt",
+    "Checks that a prompt carries the subagent protocol",
+    (verify::PromptSent) -> verify::Verdict,
+    |context, sent| {
+        let verdict = verify::prompt(&context.surroundings, &sent.text, sent.task, sent.strict)?;
+        note(verdict, context, |it| (std::mem::take(&mut it.warnings), it.error("the prompt")))
+    };
+
+    VERIFY_MESSAGE, "verify.message", Read, "POST /api/work/verify/message",
+    "Checks that an agent's last message is one of the allowed sentences",
+    (verify::MessageSent) -> verify::MessageVerdict,
+    |context, sent| {
+        let found = verify::message(&sent.message);
+        note(found, context, |it| (Vec::new(), it.verdict.error("the message")))
+    };
+
+    VERIFY_MANIFEST, "verify.manifest", Read, "POST /api/work/verify/manifest",
+    "Checks the manifest, or one entry of it",
+    (verify::WhichEntry) -> verify::ManifestVerdict,
+    |context, which| {
+        let found = match &which.entry {
+            Some(id) => verify::entry(context, id)?,
+            None => verify::manifest(context)?,
+        };
+        note(found, context, |it| (Vec::new(), it.error.take()))
+    };
+
+    VERIFY_OUTPUT, "verify.output", Write, "POST /api/work/tasks/{id}/verify",
+    "Checks what the agent of a task left, and records what was found",
+    (verify::Output) -> verify::OutputVerdict,
+    |context, output| {
+        let found = verify::output(context, output.task, output.epoch)?;
+        note(found, context, |it| (Vec::new(), it.verdict.error(&it.task_id.to_string())))
+    };
+
+    VALIDATE_SKILL, "skills.validate", Read, "POST /api/work/skills/validate",
+    "Judges the text of a SKILL.md by the Agent Skills standard",
+    (skills::SkillSent) -> skills::Validated,
+    |context, sent| {
+        let found = skills::validate_text(&sent.name, &sent.text);
+        note(found, context, |it| (Vec::new(), it.error()))
+    };
+
+    SKILLS, "skills.list", Read, "GET /api/skills",
+    "Lists the skills in reach",
+    (skills::SkillQuery) -> skills::Listed,
+    |context, query| {
+        let listed = skills::list(&context.surroundings, query.tier)?;
+        note(listed, context, |it| (it.warnings.clone(), None))
+    };
+
+    SKILL, "skills.show", Read, "GET /api/skills/{name}",
+    "Shows a skill with its text",
+    (skills::SkillName) -> skills::Shown,
+    |context, skill| skills::show(&context.surroundings, &skill.name);
+
+    DISPATCH, "skills.dispatch", Read, "GET /api/work/tasks/{id}/dispatch",
+    "Shows which skill a task gets, and why no other",
+    (spawn::Template) -> Decision,
+    |context, it| {
+        let template = it.template.as_deref();
+        let (decision, mut warnings) = skills::dispatch_task(context, it.task, template, true)?;
+        context.warn(&mut warnings);
+        Ok(decision)
+    };
+
+    PROMPT, "spawn", Read, "GET /api/work/tasks/{id}/prompt",
+    "Shows the prompt that a task would get; records nothing",
+    (spawn::Template) -> spawn::Spawned,
+    |context, it| {
+        let options = spawn::Options { template: it.template, dry_run: true, ..Default::default() };
+        let spawned = spawn::spawn(context, it.task, &options)?;
+        note(spawned, context, |it| (std::mem::take(&mut it.warnings), None))
+    };
+
+    SPAWN, "spawn", Write, "POST /api/work/tasks/{id}/spawn",
+    "Prepares the prompt of a task and records its receipt",
+    (spawn::Options) -> spawn::Spawned,
+    |context, options: spawn::Options| {
+        let spawned = spawn::spawn(context, options.task, &options)?;
+        note(spawned, context, |it| (std::mem::take(&mut it.warnings), None))
+    };
+
+    WHY, "why", Read, "GET /api/work/tasks/{id}/why",
+    "Replays the receipt of a task and says what differs",
+    (tasks::One) -> spawn::Why, |context, one| spawn::why(context, one.task);
+
+    LEFT, "verify.output", Read, "GET /api/work/tasks/{id}/manifest",
+    "Shows what the agent of a task left, and what is wrong with it; records nothing",
+    (tasks::One) -> work::Left, |context, one| work::left(context, one.task);
+
+    GATES, "verify", Read, "GET /api/work/tasks/{id}/gates",
+    "Shows gates, evidence and criteria of a task",
+    (tasks::One) -> gates::TaskGates,
+    |context, one| {
+        let gates = gates::gates(context, one.task)?;
+        note(gates, context, |it| (std::mem::take(&mut it.warnings), None))
+    };
+
+    SET_GATE, "verify", Write, "POST /api/work/tasks/{id}/gates/{gate}",
+    "Sets a gate; a command, which only admins may give, decides by how it ends",
+    (gates::GateRequest) -> gates::TaskGates, gates::set_gate;
+
+    ACCEPT, "verify", Write, "POST /api/work/tasks/{id}/accept",
+    "Takes somebody's word, and what else is given, for a criterion without a command",
+    (gates::Acceptance) -> gates::TaskGates, gates::accept_criterion;
+
+    RENEW, "verify", Admin, "POST /api/work/tasks/{id}/renew",
+    "Runs the commands of all criteria that are not proven, and again what is stale",
+    (gates::RenewalRequest) -> gates::Renewed, gates::renew_proofs;
+
+    IMPORT, "import", Admin, "POST /api/work/import",
+    "Takes over the tasks of a text of cleo's or another tool's, all or none",
+    (transfer::Request) -> Report,
+    |context, request| {
+        let mut imported = transfer::import_text(context, request)?;
+        context.warn(&mut imported.warnings);
+        context.notes.failure = imported.error;
+        Ok(imported.report)
+    };
+
+    LINKS, "research.links", Read, "GET /api/work/tasks/{id}/links",
+    "Lists the entries that a task is linked to, and where each link stands",
+    (tasks::One) -> research::Links, |context, one| research::links(context, one.task);
+
+    LINK, "research.link", Write, "POST /api/work/tasks/{id}/links",
+    "Links a task and an entry of the manifest; doing it again changes nothing",
+    (research::Pair) -> research::Linked,
+    |context, pair: research::Pair| research::link(context, pair.task, &pair.entry), creates();
+
+    BLOCK_FOR, "research.inject", Read, "GET /api/work/tasks/{id}/block",
+    "Writes the protocol block for a task, to be appended to a prompt",
+    (tasks::One) -> spawn::Injected,
+    |context, one| Ok(spawn::Injected { block: spawn::block_for(context, one.task)? });
+
+    BLOCK, "research.inject", Read, "GET /api/work/block",
+    "Writes the protocol block with its tokens as they are",
+    (Nothing) -> spawn::Injected, |_, _| Ok(spawn::Injected { block: spawn::block()? });
+
+    ENTRIES, "manifest.list", Read, "GET /api/manifest",
+    "Lists entries of the manifest, newest last",
+    (manifest::Filter) -> manifest::Listed,
+    |context, filter| {
+        let listed = manifest::list(context, &filter)?;
+        note(listed, context, |it| (std::mem::take(&mut it.warnings), None))
+    }, limit(100, 500);
+
+    ENTRY, "manifest.show", Read, "GET /api/manifest/{id}",
+    "Shows an entry of the manifest",
+    (manifest::EntryId) -> manifest::read::Shown,
+    |context, entry| {
+        let shown = manifest::show(context, &entry.id)?;
+        note(shown, context, |it| (std::mem::take(&mut it.warnings), None))
+    };
+
+    VALIDATE_MANIFEST, "manifest.validate", Read, "GET /api/work/manifest/validate",
+    "Checks every line of the manifest",
+    (Nothing) -> manifest::Validated,
+    |context, _| {
+        let found = manifest::validate(context)?;
+        note(found, context, |it| (Vec::new(), it.error.take()))
+    };
+
+    COMPACT, "manifest.compact", Write, "POST /api/work/manifest/compact",
+    "Moves torn, foreign and repeated lines out of the manifest, into a file beside it",
+    (manifest::Compact) -> manifest::Compaction,
+    |context, it: manifest::Compact| manifest::compact(context, it.dry_run), unrecorded();
+
+    LOG, "log", Read, "GET /api/work/log",
+    "Lists what was done to tasks, newest first",
+    (log::Query) -> log::Logged, log::log, limit(50, 500);
+}

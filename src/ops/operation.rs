@@ -1,0 +1,139 @@
+//! What an operation is: facts that faces need, and a function from a request to a reply.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use super::Context;
+use super::tokens::Scope;
+use crate::error::{Code, Error, Result};
+use crate::strict::Input;
+
+/// A type with a schema, which only the feature `schemas` asks for.
+#[cfg(feature = "schemas")]
+pub(crate) trait Described: schemars::JsonSchema {}
+#[cfg(feature = "schemas")]
+impl<T: schemars::JsonSchema> Described for T {}
+/// A type with a schema, which only the feature `schemas` asks for.
+#[cfg(not(feature = "schemas"))]
+pub(crate) trait Described {}
+#[cfg(not(feature = "schemas"))]
+impl<T> Described for T {}
+
+/// An operation with its types.
+pub(crate) struct Operation<Request, Reply> {
+    pub(crate) facts: Facts,
+    pub(crate) run: fn(&mut Context, Request) -> Result<Reply>,
+}
+
+/// What faces need to know of an operation besides its types.
+pub(crate) struct Facts {
+    /// The command that does the same, which the log names.
+    pub(crate) name: &'static str,
+    pub(crate) scope: Scope,
+    /// Method and path, such as `PATCH /api/work/tasks/{id}`. Braces hold fields of the request.
+    pub(crate) address: &'static str,
+    pub(crate) about: &'static str,
+    /// The usual and the largest `limit` of a caller from elsewhere.
+    pub(crate) limit: Option<(u32, u32)>,
+    /// Whether status 201 tells that something was recorded.
+    pub(crate) creates: bool,
+    /// Whether the caller may name the agent that acts.
+    pub(crate) has_agent: bool,
+    /// Whether the reply is followed by the number of the operation that was recorded.
+    pub(crate) is_recorded: bool,
+}
+
+impl<Request, Reply> Operation<Request, Reply> {
+    pub(super) const fn new(
+        name: &'static str,
+        scope: Scope,
+        address: &'static str,
+        about: &'static str,
+        run: fn(&mut Context, Request) -> Result<Reply>,
+    ) -> Operation<Request, Reply> {
+        let writes = !matches!(scope, Scope::Read);
+        Operation {
+            facts: Facts {
+                name,
+                scope,
+                address,
+                about,
+                limit: None,
+                creates: false,
+                has_agent: writes,
+                is_recorded: writes,
+            },
+            run,
+        }
+    }
+
+    pub(super) const fn limit(mut self, usual: u32, max: u32) -> Operation<Request, Reply> {
+        self.facts.limit = Some((usual, max));
+        self
+    }
+
+    pub(super) const fn creates(mut self) -> Operation<Request, Reply> {
+        self.facts.creates = true;
+        self
+    }
+
+    pub(super) const fn for_agent(mut self) -> Operation<Request, Reply> {
+        self.facts.has_agent = true;
+        self
+    }
+
+    pub(super) const fn unrecorded(mut self) -> Operation<Request, Reply> {
+        self.facts.is_recorded = false;
+        self
+    }
+}
+
+/// The request of an operation that needs none.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Nothing {}
+
+/// An operation whose types are erased.
+pub(crate) trait Row: Sync {
+    fn facts(&self) -> &Facts;
+
+    /// Runs the operation and returns its reply as JSON.
+    fn answer(&self, context: &mut Context, input: Input) -> Result<Vec<u8>>;
+
+    #[cfg(feature = "schemas")]
+    fn request(&self) -> (std::borrow::Cow<'static, str>, Describe);
+
+    #[cfg(all(test, feature = "schemas"))]
+    fn reply(&self) -> Describe;
+}
+
+#[cfg(feature = "schemas")]
+pub(crate) type Describe = fn(&mut schemars::SchemaGenerator) -> schemars::Schema;
+
+impl<Request: DeserializeOwned + Described, Reply: Serialize + Described> Row
+    for Operation<Request, Reply>
+{
+    fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    fn answer(&self, context: &mut Context, input: Input) -> Result<Vec<u8>> {
+        let request = input.read();
+        let request = request.map_err(|fault| Error::new(Code::InputInvalid, fault.to_string()))?;
+        let reply = (self.run)(context, request)?;
+        serde_json::to_vec(&reply).map_err(|cause| {
+            Error::new(Code::Internal, "the reply cannot be written as JSON").because(cause)
+        })
+    }
+
+    #[cfg(feature = "schemas")]
+    fn request(&self) -> (std::borrow::Cow<'static, str>, Describe) {
+        (Request::schema_name(), Request::json_schema)
+    }
+
+    #[cfg(all(test, feature = "schemas"))]
+    fn reply(&self) -> Describe {
+        |generator| generator.subschema_for::<Reply>()
+    }
+}
