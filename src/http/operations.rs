@@ -66,7 +66,13 @@ fn gather(call: &Call, facts: &Facts) -> Result<Input> {
     };
     let body = match body {
         Value::Object(body) => body,
-        _ => Default::default(),
+        Value::Null => Default::default(),
+        _ => {
+            return Err(Error::new(
+                Code::InputInvalid,
+                "the body has to be an object",
+            ));
+        }
     };
     for (at, (name, _)) in texts.iter().enumerate() {
         let is_twice =
