@@ -110,11 +110,11 @@ impl Engine<'_> {
             false => self.completed_from_before(step)?.1,
         };
         // What is left of it is swept with the others.
-        self.slots[step].tree = None;
+        let is_apart = self.slots[step].tree.take().is_some();
         match done {
             Ok(_) => return Ok(true),
-            // A verdict that was cut short opens nothing.
-            Err(lacking) if self.is_done(id)? && !lacking.is_cut_short() => {
+            // A verdict that was cut short opens nothing, unless the work is in its worktree only.
+            Err(lacking) if self.is_done(id)? && (is_apart || !lacking.is_cut_short()) => {
                 // One that was taken back comes up again like all that nobody holds.
                 let fact = self.found_lacking(step, lacking)?;
                 if !matches!(fact, Fact::Lacking(..)) {
