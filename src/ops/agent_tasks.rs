@@ -322,7 +322,7 @@ fn check_title(title: &str) -> Result<()> {
 
 /// Refuses an agent that nobody knows, or that the user does not see: the specification has `assigned_to`
 /// refer to an agent.
-/// Refuses an agent that the caller does not see, or that nobody knows, so that the two cannot be told apart.
+/// Refuses an agent that the caller may not see and one that is unknown in the same way, so that the two look alike.
 /// A caller who sees all may name any, as on the command line.
 pub(crate) fn check_seen(context: &Context, agent: Option<&str>) -> Result<()> {
     match &context.surroundings.rights.user {

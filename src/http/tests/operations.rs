@@ -1,4 +1,4 @@
-//! Each operation of the table, called as nobody may call it.
+//! Each operation of the table, called without rights, with unknown fields and on unknown tasks.
 
 use serde_json::{Value, json};
 

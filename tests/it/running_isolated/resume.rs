@@ -68,14 +68,10 @@ fn work_killed_while_its_worktree_was_judged_is_not_done_again() {
             workspace.path("..").display()
         ),
     );
-    let mut run = workspace.command(&words(&workspace, "T1", "echo work >work.txt"));
-    let run = run.stdout(Stdio::null()).stderr(Stdio::null());
-    let mut run = run.spawn().unwrap();
-    wait_until(|| workspace.path("../checking").exists());
-    run.kill().unwrap();
-    run.wait().unwrap();
+    let words = words(&workspace, "T1", "echo work >work.txt");
+    let id = killed(&workspace, &words, "../checking");
     workspace.write("../resumed", "");
-    let resumed = workspace.json(&["runs", "resume", &last_run(&workspace)]);
+    let resumed = workspace.json(&["runs", "resume", &id]);
     assert_eq!(resumed["result"]["run"]["status"], "completed", "{resumed}");
     assert_eq!(workspace.read("work.txt"), "work\n");
     assert_eq!(workspace.read(".played/T1").lines().count(), 1);
@@ -211,4 +207,38 @@ fn run_is_cancelled_while_it_judges_a_worktree_at_resume() {
     resume.wait().unwrap();
     let run = workspace.json(&["runs", "show", &id]);
     assert_eq!(run["result"]["run"]["status"], "cancelled", "{run}");
+}
+
+#[test]
+fn cancel_at_resume_opens_a_task_whose_work_is_only_in_its_worktree() {
+    let workspace = repository();
+    let shared = workspace.path("..").display().to_string();
+    workspace.write("../check.sh", "exit 0");
+    workspace.ok(&format!(
+        "update T1 --acceptance 'it holds :: sh {shared}/check.sh'"
+    ));
+    let script = format!(
+        "echo work >work.txt
+sh {AGENT} works
+cleo verify T1 --run-all
+cleo complete T1
+: >{shared}/completed
+sleep 600"
+    );
+    let id = killed(
+        &workspace,
+        &words(&workspace, "T1", &script),
+        "../completed",
+    );
+    let task = workspace.json(&["show", "T1"]);
+    assert_eq!(task["result"]["task"]["status"], "done", "{task}");
+    workspace.write("../check.sh", format!(": >{shared}/checking\nsleep 600"));
+    let mut resume = workspace.command(&["runs", "resume", &id]);
+    let resume = resume.stdout(Stdio::null()).stderr(Stdio::null());
+    let mut resume = resume.spawn().unwrap();
+    wait_until(|| workspace.path("../checking").exists());
+    workspace.ok(&format!("runs cancel {id}"));
+    resume.wait().unwrap();
+    let task = workspace.json(&["show", "T1"]);
+    assert_eq!(task["result"]["task"]["status"], "pending", "{task}");
 }
