@@ -10,7 +10,7 @@ use super::leaving::swept;
 use super::options::Options;
 use super::report;
 use super::resume::{begun, groups, opened, recorded_base};
-use super::taking_up::{KeptTree, cut_off, kept};
+use super::taking_up::{KeptTree, cut_off, is_completed_within, kept};
 use super::trees::Trees;
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result, quote};
@@ -217,15 +217,25 @@ fn settled(
         actor: run.id.clone(),
         ..surroundings
     })?;
-    let released = released(&mut context, &run.id)?;
+    let mut released = released(&mut context, &run.id)?;
     told.extend(closed(&board));
     let begun = begun(&run, &events);
-    if let Ok((Options { isolate: true, .. }, _)) = begun
+    if let Ok((options @ Options { isolate: true, .. }, _)) = &begun
         && is_own
     {
         let trees = opened_trees(workspace, &run, &events)?;
         let _turn = trees.turn()?;
-        let kept = swept(&mut context, &trees, &board, &events)?.into_iter();
+        let kept = swept(&mut context, &trees, &board, &events)?;
+        for task in kept.iter().filter_map(|told| unmerged(&board, told)) {
+            // Its agent completed it, and its work is nowhere else.
+            let is_done = context.read(|tasks| tasks.status(task))? == Some(Status::Done);
+            if is_done && is_completed_within(&mut context, task, &run.id)? {
+                let claim = claims::take_back(&mut context, task, options.lease())?;
+                claims::release(&mut context, task, Some(claim.epoch), false)?;
+                released.push(task);
+            }
+        }
+        let kept = kept.into_iter();
         told.extend(kept.map(|told| (kind::TASK_KEPT, told)));
     }
     give_up(&mut run, clock.timestamp());
@@ -311,6 +321,14 @@ fn not_begun(task: TaskId, because: Option<TaskId>) -> Told {
         reason: Some(reason.to_string()),
         ..Told::of(task)
     }
+}
+
+/// Returns the task that is not done by its run and whose last try has its work on this branch.
+fn unmerged(board: &Board, told: &Told) -> Option<TaskId> {
+    let task = board.task(told.task_id?)?;
+    let last = format!("/{}-{}", task.task_id, task.attempts);
+    let is_last = told.branch.as_ref()?.ends_with(&last);
+    (is_last && !task.is_done()).then_some(task.task_id)
 }
 
 fn released(context: &mut Context, holder: &str) -> Result<Vec<TaskId>> {

@@ -34,7 +34,10 @@ pub(crate) fn resume(
     let workspace = surroundings.workspace()?;
     let mut agency = opened(&workspace, &surroundings, id)?;
     let run = agency.read()?.run(id)?.ok_or_else(|| no_run(id))?;
-    refuse_status(&run)?;
+    if let Err(refused) = refuse_status(&run) {
+        mended(&workspace, &surroundings, &mut agency, id)?;
+        return Err(refused);
+    }
     require_own(&surroundings, &workspace, &mut agency, &run)?;
     let mut context = Context::open(surroundings.clone())?;
     require_trust(&mut context, &mut agency, &run, &ambience)?;

@@ -12,6 +12,7 @@ use crate::claim::Claim;
 use crate::error::Result;
 use crate::file::read_start;
 use crate::id::TaskId;
+use crate::ops::Context;
 use crate::run::board::{Board, TaskRun, TaskState};
 use crate::run::log::LOG_MAX;
 use crate::run::told::{Told, kind};
@@ -60,7 +61,8 @@ impl Engine<'_> {
         let mut is_of_try = epoch.is_some() && epoch == task.epoch;
         if status == Some(Status::Done) && epoch.is_some() && task.epoch.is_some() {
             // Its agent may have given it back, claimed it again and completed it.
-            is_of_try = is_of_try && task.is_held || self.is_completed_within(id)?;
+            is_of_try = is_of_try && task.is_held
+                || is_completed_within(&mut self.context, id, &self.run.id)?;
         }
         if status == Some(Status::Done) && !is_of_try {
             match task.is_epic {
@@ -82,16 +84,6 @@ impl Engine<'_> {
         }
         self.give_back(step)?;
         Ok(false)
-    }
-
-    /// Returns whether this run completed a task, or an agent of it.
-    fn is_completed_within(&mut self, id: TaskId) -> Result<bool> {
-        let changes = self
-            .context
-            .read(|tasks| tasks.changes(0, Some(id), u32::MAX))?;
-        let is_completion = |one: &&Recorded| one.change.detail["status"]["to"] == "done";
-        let last = changes.iter().rfind(is_completion);
-        Ok(last.is_some_and(|last| last.by == self.run.id))
     }
 
     /// Completes a step in progress if its work verifies and its last message was valid. Work that was
@@ -125,6 +117,14 @@ impl Engine<'_> {
         }
         Ok(false)
     }
+}
+
+/// Returns whether a run completed a task, or an agent of it.
+pub(super) fn is_completed_within(context: &mut Context, id: TaskId, run: &str) -> Result<bool> {
+    let changes = context.read(|tasks| tasks.changes(0, Some(id), u32::MAX))?;
+    let is_completion = |one: &&Recorded| one.change.detail["status"]["to"] == "done";
+    let last = changes.iter().rfind(is_completion);
+    Ok(last.is_some_and(|last| last.by == run))
 }
 
 pub(super) fn cut_off(folder: &Path, board: &mut Board, at: &str) -> Vec<(&'static str, Told)> {

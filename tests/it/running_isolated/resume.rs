@@ -209,9 +209,8 @@ fn run_is_cancelled_while_it_judges_a_worktree_at_resume() {
     assert_eq!(run["result"]["run"]["status"], "cancelled", "{run}");
 }
 
-#[test]
-fn cancel_at_resume_opens_a_task_whose_work_is_only_in_its_worktree() {
-    let workspace = repository();
+/// Has the agent of T1 prove and complete it in its worktree, and kills the run then.
+fn completed_by_its_agent(workspace: &TestWorkspace) -> String {
     let shared = workspace.path("..").display().to_string();
     workspace.write("../check.sh", "exit 0");
     workspace.ok(&format!(
@@ -225,13 +224,17 @@ cleo complete T1
 : >{shared}/completed
 sleep 600"
     );
-    let id = killed(
-        &workspace,
-        &words(&workspace, "T1", &script),
-        "../completed",
-    );
+    let id = killed(workspace, &words(workspace, "T1", &script), "../completed");
     let task = workspace.json(&["show", "T1"]);
     assert_eq!(task["result"]["task"]["status"], "done", "{task}");
+    id
+}
+
+#[test]
+fn cancel_at_resume_opens_a_task_whose_work_is_only_in_its_worktree() {
+    let workspace = repository();
+    let id = completed_by_its_agent(&workspace);
+    let shared = workspace.path("..").display().to_string();
     workspace.write("../check.sh", format!(": >{shared}/checking\nsleep 600"));
     let mut resume = workspace.command(&["runs", "resume", &id]);
     let resume = resume.stdout(Stdio::null()).stderr(Stdio::null());
@@ -241,4 +244,18 @@ sleep 600"
     resume.wait().unwrap();
     let task = workspace.json(&["show", "T1"]);
     assert_eq!(task["result"]["task"]["status"], "pending", "{task}");
+}
+
+#[test]
+fn cancel_after_a_kill_opens_a_task_whose_work_is_only_in_its_worktree() {
+    let workspace = repository();
+    let id = completed_by_its_agent(&workspace);
+    workspace.ok(&format!("runs cancel {id}"));
+    let task = workspace.json(&["show", "T1"]);
+    assert_eq!(task["result"]["task"]["status"], "pending", "{task}");
+    let branch = format!("cleo/{id}/T1-1");
+    assert_eq!(
+        git(&workspace, &format!("show {branch}:work.txt")),
+        "work\n"
+    );
 }
