@@ -116,6 +116,9 @@ pub(crate) trait Tasks {
     /// Reads the graph nodes of all tasks below `root`, to any depth; without root, of all tasks.
     fn nodes(&self, root: Option<TaskId>) -> Result<Vec<Node>>;
 
+    /// Returns the id from which on none was ever handed out.
+    fn first_unused_id(&self) -> Result<TaskId>;
+
     /// Hands out the next id. Ids are never handed out twice, also after a delete.
     fn next_id(&mut self) -> Result<TaskId>;
 

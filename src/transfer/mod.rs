@@ -13,6 +13,7 @@ mod tests;
 
 use std::collections::HashMap;
 
+use foldhash::fast::RandomState;
 use serde::Serialize;
 
 use self::report::Report;
@@ -118,7 +119,7 @@ pub(crate) struct Reading {
     pub(crate) records: Vec<Record>,
     pub(crate) phases: Vec<Phase>,
     /// Keys of tasks that were left out, with their uid and whether they are done.
-    pub(crate) left: HashMap<String, (String, bool)>,
+    pub(crate) left: HashMap<String, (String, bool), RandomState>,
     pub(crate) report: Report,
 }
 
@@ -131,7 +132,7 @@ impl Reading {
             is_archive: false,
             records: Vec::new(),
             phases: Vec::new(),
-            left: HashMap::new(),
+            left: HashMap::default(),
             report: Report::new(format),
         }
     }

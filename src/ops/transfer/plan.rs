@@ -33,13 +33,13 @@ pub(super) struct Plan {
     pub(super) entries: Vec<Entry>,
     /// Entries by their id here.
     pub(super) places: HashMap<TaskId, usize, RandomState>,
-    by_uid: HashMap<String, usize>,
-    pub(super) by_key: HashMap<String, usize>,
-    pub(super) aliases: HashMap<String, usize>,
+    by_uid: HashMap<String, usize, RandomState>,
+    pub(super) by_key: HashMap<String, usize, RandomState>,
+    pub(super) aliases: HashMap<String, usize, RandomState>,
     /// Ids that stand for several tasks of an export: two exports in one file.
-    pub(super) ambiguous: HashSet<String>,
+    pub(super) ambiguous: HashSet<String, RandomState>,
     /// Tasks that were left out, by key: the uid, and whether it is done.
-    pub(super) left: HashMap<String, (String, bool)>,
+    pub(super) left: HashMap<String, (String, bool), RandomState>,
 }
 
 pub(super) struct Entry {
@@ -62,10 +62,10 @@ impl Plan {
             report: reading.report,
             entries: Vec::with_capacity(reading.records.len()),
             places: HashMap::default(),
-            by_uid: HashMap::new(),
-            by_key: HashMap::new(),
-            aliases: HashMap::new(),
-            ambiguous: HashSet::new(),
+            by_uid: HashMap::default(),
+            by_key: HashMap::default(),
+            aliases: HashMap::default(),
+            ambiguous: HashSet::default(),
             left: reading.left,
         };
         for record in reading.records {
@@ -196,6 +196,7 @@ impl Plan {
     /// Finds the tasks that are here already. A new one keeps its id when it is free.
     fn give_ids(&mut self, tasks: &mut dyn Transaction, now: &str) -> Result<()> {
         let format = self.report.format;
+        let unused = tasks.first_unused_id()?;
         let mut last = None;
         for (at, entry) in self.entries.iter_mut().enumerate() {
             let task = &mut entry.record.task;
@@ -212,10 +213,9 @@ impl Plan {
             }
             let own = entry.origin.parse::<TaskId>().ok();
             if let Some(id) = own.filter(|id| id.0 <= NUMBER_MAX && !self.places.contains_key(id))
-                && tasks.status(id)?.is_none()
                 // The id of a deleted task stays used: an agent that still works on that one would pass
                 // for the holder of the new one.
-                && tasks.changes(0, Some(id), 1)?.is_empty()
+                && (id >= unused || tasks.status(id)?.is_none() && tasks.changes(0, Some(id), 1)?.is_empty())
             {
                 task.id = id;
                 self.places.insert(id, at);
@@ -239,7 +239,7 @@ impl Plan {
                 let from = from.clone();
                 self.report.renamed.add(|| Renamed { from, to });
             }
-            if tasks.task_by_uid(&task.uid)?.is_some() {
+            if format != Format::Cleo && tasks.task_by_uid(&task.uid)?.is_some() {
                 task.uid = id::derive_uid(now, &[format.word(), &to.to_string()]);
             }
         }

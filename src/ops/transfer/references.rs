@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::mem;
 
+use foldhash::fast::RandomState;
 use serde_json::{Value, json};
 
 use super::plan::Plan;
@@ -59,7 +60,8 @@ impl Plan {
             }
         }
         let (mut given, mut missing): (Vec<(TaskId, Reference)>, _) = (Vec::new(), Vec::new());
-        let (mut read, mut seen) = (HashSet::new(), HashSet::new());
+        let mut read: HashSet<_, RandomState> = HashSet::default();
+        let mut seen: HashSet<_, RandomState> = HashSet::default();
         for reference in depends {
             if !read.insert(reference.readings.first().cloned()) {
                 self.report.edges.repeated += 1;

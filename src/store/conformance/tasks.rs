@@ -232,6 +232,7 @@ pub(super) fn reserved_ids_are_not_handed_out(store: &mut dyn Store) {
     let mut transaction = store.write(&stamp()).unwrap();
     transaction.reserve_id(TaskId(7)).unwrap();
     transaction.reserve_id(TaskId(3)).unwrap();
+    assert_eq!(transaction.first_unused_id().unwrap(), TaskId(8));
     assert_eq!(transaction.next_id().unwrap(), TaskId(8));
 }
 

@@ -47,13 +47,14 @@ impl Unwritten {
 }
 
 impl SqliteTransaction<'_> {
+    pub(super) fn next_number(&self) -> Result<u32> {
+        let known = self.unwritten.borrow().next_id;
+        known.map_or_else(|| self.counter(NEXT_ID), Ok)
+    }
+
     /// Hands out the id that comes next, or sees to it that none up to `reserved` is handed out.
     pub(super) fn hand_out(&self, reserved: Option<TaskId>) -> Result<TaskId> {
-        let known = self.unwritten.borrow().next_id;
-        let next = match known {
-            Some(next) => next,
-            None => self.counter(NEXT_ID)?,
-        };
+        let next = self.next_number()?;
         let after = reserved.map_or(next, |id| id.0).saturating_add(1).max(next);
         let mut unwritten = self.unwritten.borrow_mut();
         unwritten.count(NEXT_ID, i64::from(after - next));

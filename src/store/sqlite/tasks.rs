@@ -119,6 +119,10 @@ impl Tasks for SqliteTransaction<'_> {
         graph::nodes(self, root)
     }
 
+    fn first_unused_id(&self) -> Result<TaskId> {
+        self.next_number().map(TaskId)
+    }
+
     fn next_id(&mut self) -> Result<TaskId> {
         self.hand_out(None)
     }
