@@ -151,23 +151,8 @@ pub(crate) struct Forced {
     /// When, RFC 3339 in UTC.
     pub(crate) at: String,
     pub(crate) by: String,
-    /// The run that it was done in, as the environment said (`CLEO_RUN_ID`).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) run: Option<String>,
-    /// Epoch of the claim that it was done under.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) epoch: Option<u32>,
     /// What spoke against it.
     pub(crate) reasons: Vec<String>,
-}
-
-impl Forced {
-    /// Returns whether it was done in a run, or under the claim of it that has this epoch, whatever name whoever
-    /// did it went by.
-    pub(crate) fn is_of(&self, run: &str, epoch: Option<u32>) -> bool {
-        let is_within = self.by == run || self.run.as_deref() == Some(run);
-        is_within || (epoch.is_some() && self.epoch == epoch)
-    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -22,12 +22,6 @@ impl Engine<'_> {
         let claimed = claims::claim_apart(&mut self.context, &ids, self.options.lease())?;
         let mut ready = Vec::new();
         for (step, (id, claim)) in steps.iter().zip(claimed) {
-            let claim = match claim {
-                Err(_) if self.is_forced_by_run(id)? => {
-                    claims::take_back(&mut self.context, id, self.options.lease())
-                }
-                claim => claim,
-            };
             match claim {
                 Ok(claim) => {
                     self.slots[*step].epoch = Some(claim.epoch);
@@ -62,14 +56,6 @@ impl Engine<'_> {
         }
         self.fix_criteria(id, criteria);
         Ok(())
-    }
-
-    /// Returns true for a task that an agent of this run has completed by force, which does not count.
-    fn is_forced_by_run(&mut self, id: TaskId) -> Result<bool> {
-        let forced = self
-            .context
-            .read(|transaction| Ok(transaction.gates(id)?.forced))?;
-        Ok(forced.is_some_and(|forced| forced.is_of(&self.run.id, None)) && self.is_done(id)?)
     }
 
     fn not_claimed(&mut self, step: usize, error: Error) -> Result<Fact> {

@@ -217,25 +217,19 @@ fn settled(
         actor: run.id.clone(),
         ..surroundings
     })?;
-    let mut released = released(&mut context, &run.id)?;
+    let released = released(&mut context, &run.id)?;
+    for task in completed(&mut context, &board, &run.id)? {
+        let completed = Told::of(task);
+        board.take(kind::TASK_COMPLETED, &clock.timestamp(), &completed);
+        told.push((kind::TASK_COMPLETED, completed));
+    }
     told.extend(closed(&board));
-    let begun = begun(&run, &events);
-    if let Ok((options @ Options { isolate: true, .. }, _)) = &begun
+    if let Ok((Options { isolate: true, .. }, _)) = begun(&run, &events)
         && is_own
     {
         let trees = opened_trees(workspace, &run, &events)?;
         let _turn = trees.turn()?;
-        let kept = swept(&mut context, &trees, &board, &events)?;
-        for task in kept.iter().filter_map(|told| unmerged(&board, told)) {
-            // Its agent completed it, and its work is nowhere else.
-            let is_done = context.read(|tasks| tasks.status(task))? == Some(Status::Done);
-            if is_done && is_completed_within(&mut context, task, &run.id)? {
-                let claim = claims::take_back(&mut context, task, options.lease())?;
-                claims::release(&mut context, task, Some(claim.epoch), false)?;
-                released.push(task);
-            }
-        }
-        let kept = kept.into_iter();
+        let kept = swept(&mut context, &trees, &board, &events)?.into_iter();
         told.extend(kept.map(|told| (kind::TASK_KEPT, told)));
     }
     give_up(&mut run, clock.timestamp());
@@ -323,18 +317,30 @@ fn not_begun(task: TaskId, because: Option<TaskId>) -> Told {
     }
 }
 
-/// Returns the task that is not done by its run and whose last try has its work on this branch.
-fn unmerged(board: &Board, told: &Told) -> Option<TaskId> {
-    let task = board.task(told.task_id?)?;
-    let last = format!("/{}-{}", task.task_id, task.attempts);
-    let is_last = told.branch.as_ref()?.ends_with(&last);
-    (is_last && !task.is_done()).then_some(task.task_id)
+/// Returns the tasks that a run has completed and whose events it did not come to write.
+fn completed(context: &mut Context, board: &Board, run: &str) -> Result<Vec<TaskId>> {
+    let mut completed = Vec::new();
+    for task in board.tasks().iter().filter(|task| !task.is_done()) {
+        let id = task.task_id;
+        // A damaged task is not done as far as anybody can tell.
+        let status = context.read(|tasks| tasks.status(id)).unwrap_or_default();
+        if status == Some(Status::Done) && is_completed_within(context, id, run)? {
+            completed.push(id);
+        }
+    }
+    Ok(completed)
 }
 
 fn released(context: &mut Context, holder: &str) -> Result<Vec<TaskId>> {
     let held = context.read(|transaction| transaction.claims_of(holder))?;
-    for claim in &held {
-        claims::release(context, claim.task, Some(claim.epoch), false)?;
+    let mut released = Vec::new();
+    for Claim { task, epoch, .. } in held {
+        match claims::release(context, task, Some(epoch), false) {
+            Ok(_) => released.push(task),
+            // It holds up no other task; who asks for it is told how to remove it.
+            Err(error) if error.code == Code::RowDamaged => {}
+            Err(error) => return Err(error),
+        }
     }
-    Ok(held.into_iter().map(|claim| claim.task).collect())
+    Ok(released)
 }

@@ -11,7 +11,7 @@ use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 use crate::ops::complete::{Completion, Lacking, check_all, complete_checked, lacking};
 use crate::ops::gates::{self, Extent, Renewal};
-use crate::ops::{Context, claims, require};
+use crate::ops::{Context, require};
 use crate::run::Outcome;
 use crate::run::told::{Told, kind};
 use crate::runner::signals::{self, Guard};
@@ -44,9 +44,8 @@ impl Engine<'_> {
         let Some(trees) = &self.trees else {
             return Ok(self.context.workspace.root.clone());
         };
-        let name = format!("{}-{}", self.tasks[step], self.slots[step].attempt);
         let declared = declared(&mut self.context, self.tasks[step])?;
-        let tree = trees.begin(&name, declared)?;
+        let tree = trees.begin(self.tasks[step], self.slots[step].attempt, declared)?;
         let root = tree.root.clone();
         self.slots[step].tree = Some(tree);
         Ok(root)
@@ -307,13 +306,8 @@ impl Engine<'_> {
         }
     }
 
-    /// Fails a step whose work cannot be merged, and reopens a task that its agent has completed itself.
+    /// Fails a step whose work cannot be merged.
     pub(super) fn stuck(&mut self, step: usize, branch: Option<String>, why: String) -> Result<()> {
-        let task = self.tasks[step];
-        if self.slots[step].epoch.is_some() && self.is_done(task)? {
-            let claim = claims::take_back(&mut self.context, task, self.options.lease())?;
-            self.slots[step].epoch = Some(claim.epoch);
-        }
         let told = Told {
             outcome: Some(Outcome::Blocked),
             missing: vec![why.clone()],

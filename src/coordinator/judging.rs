@@ -59,15 +59,14 @@ impl Engine<'_> {
         })
     }
 
-    /// Reopens a task that its agent has completed without proof, under whatever name. A task that somebody
-    /// else forced stays done, for which true is returned.
+    /// Reopens a task that was made done without proof. One that somebody completed by force stays done, for which
+    /// true is returned.
     fn is_overruled(&mut self, step: usize, lacking: &Lacking) -> Result<bool> {
-        let (task, epoch) = (self.tasks[step], self.slots[step].epoch);
-        if epoch.is_none() || !self.is_done(task)? {
+        let task = self.tasks[step];
+        if self.slots[step].epoch.is_none() || !self.is_done(task)? {
             return Ok(false);
         }
-        let forced = lacking.forced.as_deref();
-        if forced.is_some_and(|forced| !forced.is_of(&self.run.id, epoch)) {
+        if lacking.forced.is_some() {
             return Ok(true);
         }
         let claim = claims::take_back(&mut self.context, task, self.options.lease())?;

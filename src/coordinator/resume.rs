@@ -35,13 +35,13 @@ pub(crate) fn resume(
     let mut agency = opened(&workspace, &surroundings, id)?;
     let run = agency.read()?.run(id)?.ok_or_else(|| no_run(id))?;
     if let Err(refused) = refuse_status(&run) {
-        mended(&workspace, &surroundings, &mut agency, id)?;
+        finish_journal(&workspace, &mut agency, &run)?;
         return Err(refused);
     }
     require_own(&surroundings, &workspace, &mut agency, &run)?;
     let mut context = Context::open(surroundings.clone())?;
     require_trust(&mut context, &mut agency, &run, &ambience)?;
-    mended(&workspace, &surroundings, &mut agency, id)?;
+    finish_journal(&workspace, &mut agency, &run)?;
     require_base(&workspace, &mut agency, id)?;
     let alive = Alive::begin(&workspace)?;
     // Of two that want the run, one gets it.
@@ -97,19 +97,13 @@ pub(super) fn opened(
     Ok(agency)
 }
 
-/// Repairs `events.jsonl` of an interrupted run: the process may have died after the commit but before the
+/// Finishes `events.jsonl` of a run that is over: the process may have died after the commit but before the
 /// file write.
-fn mended(
-    workspace: &Workspace,
-    surroundings: &Surroundings,
-    agency: &mut SqliteAgency,
-    id: &str,
-) -> Result<()> {
-    let run = agency.read()?.run(id)?.ok_or_else(|| no_run(id))?;
-    if run.is_over() && run.kind.resumes() {
-        journal::Journal::begin(workspace, id, surroundings.clock, agency)?;
+fn finish_journal(workspace: &Workspace, agency: &mut SqliteAgency, run: &Run) -> Result<()> {
+    match run.is_over() && run.kind.resumes() {
+        true => journal::catch_up(workspace, &run.id, agency),
+        false => Ok(()),
     }
-    Ok(())
 }
 
 /// Refuses to resume a run with worktrees, before it is taken over, when the checkout is not on the branch on

@@ -7,18 +7,18 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::engine::Engine;
-use super::machine::Fact;
 use crate::claim::Claim;
-use crate::error::Result;
+use crate::error::{Code, Result};
 use crate::file::read_start;
 use crate::id::TaskId;
 use crate::ops::Context;
+use crate::ops::complete::is_unearned;
 use crate::run::board::{Board, TaskRun, TaskState};
 use crate::run::log::LOG_MAX;
 use crate::run::told::{Told, kind};
 use crate::run::{Event, Outcome, Spent};
 use crate::runner::agent;
-use crate::store::Recorded;
+use crate::store::{Recorded, Transaction};
 use crate::task::Status;
 
 impl Engine<'_> {
@@ -50,76 +50,71 @@ impl Engine<'_> {
     /// verifies. Any other task is released.
     fn is_done_by_now(&mut self, step: usize, task: &TaskRun) -> Result<bool> {
         let id = task.task_id;
-        let (status, claim) = self
+        let (status, claim) = match self
             .context
-            .read(|transaction| Ok((transaction.status(id)?, transaction.claim(id)?)))?;
+            .read(|transaction| Ok((transaction.status(id)?, transaction.claim(id)?)))
+        {
+            // It is refused when it is claimed.
+            Err(error) if error.code == Code::RowDamaged => return Ok(false),
+            read => read?,
+        };
+        let epoch = claim.as_ref().map(|claim| claim.epoch);
+        if status == Some(Status::Done) {
+            if task.is_epic || is_completed_within(&mut self.context, id, &self.run.id)? {
+                self.tell_merged_before(step);
+                self.tell(kind::TASK_COMPLETED, self.event_for(step));
+                return Ok(true);
+            }
+            let is_unproven = |tasks: &dyn Transaction| is_unearned(tasks, id);
+            if task.is_held && epoch == task.epoch && self.context.read(is_unproven)? {
+                // Somebody completed it while its agent worked.
+                self.slots[step].epoch = epoch;
+                let lacking = self.lacks(step)?;
+                let fact = self.found_lacking(step, lacking)?;
+                self.facts.push(fact);
+                return Ok(false);
+            }
+            self.tell_done_elsewhere(step)?;
+            return Ok(true);
+        }
+        let is_own = |claim: &Claim| claim.holder.as_ref() == Some(&self.run.id);
+        let Some(claim) = claim.filter(is_own) else {
+            return Ok(false);
+        };
+        self.slots[step].epoch = Some(claim.epoch);
         // A claim under which no agent was to be started has nothing to show, and a task that was never
         // given to an agent would pass for one that needs no proof.
-        let is_own = |claim: &Claim| claim.holder.as_ref() == Some(&self.run.id);
-        let claim = claim.filter(|claim| status == Some(Status::Done) || is_own(claim));
-        let epoch = claim.as_ref().map(|claim| claim.epoch);
-        let mut is_of_try = epoch.is_some() && epoch == task.epoch;
-        if status == Some(Status::Done) && epoch.is_some() && task.epoch.is_some() {
-            // Its agent may have given it back, claimed it again and completed it.
-            is_of_try = is_of_try && task.is_held
-                || is_completed_within(&mut self.context, id, &self.run.id)?;
-        }
-        if status == Some(Status::Done) && !is_of_try {
-            match task.is_epic {
-                true => self.tell(kind::TASK_COMPLETED, self.event_for(step)),
-                false => self.tell_done_elsewhere(step)?,
-            }
-            return Ok(true);
-        }
-        if epoch.is_none() {
-            return Ok(false);
-        }
-        self.slots[step].epoch = epoch;
-        if is_of_try {
+        if Some(claim.epoch) == task.epoch {
             self.fix_criteria(task.task_id, task.acceptance.clone());
-        }
-        if is_of_try && self.is_completed(step)? {
-            self.tell(kind::TASK_COMPLETED, self.event_for(step));
-            return Ok(true);
+            if self.is_completed(step)? {
+                self.tell(kind::TASK_COMPLETED, self.event_for(step));
+                return Ok(true);
+            }
         }
         self.give_back(step)?;
         Ok(false)
     }
 
-    /// Completes a step in progress if its work verifies and its last message was valid. Work that was
-    /// completed otherwise gets the verdict that it would have got then.
+    /// Completes a step in progress if its work verifies and its last message was valid.
     fn is_completed(&mut self, step: usize) -> Result<bool> {
-        let is_misspoken = self.misspoken(step).is_some();
-        let id = self.tasks[step];
+        if self.misspoken(step).is_some() {
+            return Ok(false);
+        }
+        let id = self.tasks[step].to_string();
         let trees = self.trees.as_ref();
-        self.slots[step].tree = trees.and_then(|trees| trees.left(&id.to_string()));
-        if self.trees.is_some() && self.slots[step].tree.is_none() && !self.is_done(id)? {
+        self.slots[step].tree = trees.and_then(|trees| trees.left(&id));
+        if self.trees.is_some() && self.slots[step].tree.is_none() {
             // A worktree is removed before its task is done only when its work is discarded.
             return Ok(false);
         }
-        let done = match is_misspoken {
-            true => Err(self.lacks(step)?),
-            false => self.completed_from_before(step)?.1,
-        };
+        let (_, done) = self.completed_from_before(step)?;
         // What is left of it is swept with the others.
-        let is_apart = self.slots[step].tree.take().is_some();
-        match done {
-            Ok(_) => return Ok(true),
-            // A verdict that was cut short opens nothing, unless the work is in its worktree only.
-            Err(lacking) if self.is_done(id)? && (is_apart || !lacking.is_cut_short()) => {
-                // One that was taken back comes up again like all that nobody holds.
-                let fact = self.found_lacking(step, lacking)?;
-                if !matches!(fact, Fact::Lacking(..)) {
-                    self.facts.push(fact);
-                }
-            }
-            Err(_) => {}
-        }
-        Ok(false)
+        self.slots[step].tree = None;
+        Ok(done.is_ok())
     }
 }
 
-/// Returns whether a run completed a task, or an agent of it.
+/// Returns whether a run completed a task. An agent of it cannot.
 pub(super) fn is_completed_within(context: &mut Context, id: TaskId, run: &str) -> Result<bool> {
     let changes = context.read(|tasks| tasks.changes(0, Some(id), u32::MAX))?;
     let is_completion = |one: &&Recorded| one.change.detail["status"]["to"] == "done";

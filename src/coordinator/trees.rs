@@ -125,10 +125,15 @@ impl Trees {
         Ok(self.git(folder, words)?.is_ok())
     }
 
-    /// Creates the worktree of an attempt from the branch of the run. Nothing is left of it on failure.
-    pub(super) fn begin(&self, name: &str, declared: Declared) -> Result<Tree> {
+    /// Creates the worktree of an attempt from the branch of the run. Nothing is left of it on failure. A branch
+    /// of that number with work on it, of which no event tells, stays.
+    pub(super) fn begin(&self, task: TaskId, attempt: u32, declared: Declared) -> Result<Tree> {
         let from = self.require_base()?;
-        let tree = self.tree(name);
+        let taken = self.unmerged_branches()?;
+        let tree = |number| self.tree(&format!("{task}-{number}"));
+        let mut trees = (attempt..).map(tree);
+        let is_free = |tree: &Tree| !taken.contains(&tree.branch);
+        let tree = trees.find(is_free).unwrap_or_else(|| tree(attempt));
         let made = self.make(&tree, &from, &[]).and_then(|()| {
             let outputs = tree.root.join(OUTPUT_DIR);
             fs::create_dir_all(&outputs).map_err(|cause| unwritable(&outputs, cause))?;

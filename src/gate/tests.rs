@@ -15,22 +15,6 @@ fn record(passed: bool) -> Record {
 }
 
 #[test]
-fn what_is_forced_in_a_run_is_known_by_its_name_its_environment_or_its_claim() {
-    let forced = |by: &str, run: Option<&str>, epoch| Forced {
-        at: "2026-01-26T09:00:00.000Z".into(),
-        by: by.into(),
-        run: run.map(String::from),
-        epoch,
-        reasons: vec!["it has no entry".into()],
-    };
-    assert!(forced("run_1", None, None).is_of("run_1", Some(1)));
-    assert!(forced("ada", Some("run_1"), None).is_of("run_1", Some(1)));
-    assert!(forced("ada", None, Some(1)).is_of("run_1", Some(1)));
-    assert!(!forced("ada", Some("run_2"), Some(2)).is_of("run_1", Some(1)));
-    assert!(!forced("ada", None, None).is_of("run_1", None));
-}
-
-#[test]
 fn gates_are_passed_in_order_and_cleanup_holds_nobody_up() {
     let mut gates = Gates::default();
     let code = |gates: &Gates, gate| gates.check("T1", gate, true, false).err().map(|e| e.code);

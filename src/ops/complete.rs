@@ -15,7 +15,7 @@ use super::trust::Trust;
 use super::verify::{
     OutputVerdict, Unmerged, check_found, check_named, check_output, required_sections,
 };
-use super::{Context, require};
+use super::{Context, require, runs};
 use crate::error::{Code, Error, Result};
 use crate::gate::{Criterion, Forced};
 use crate::id::TaskId;
@@ -70,6 +70,9 @@ pub(crate) fn complete(context: &mut Context, request: Complete) -> Result<Moved
         epoch,
     } = request;
     let mut check = Check::of(context, id, epoch, force, &mut None)?;
+    if let Some(run) = judging_run(context, &check.caller, id)? {
+        return leave_to_run(context, &check, id, &run);
+    }
     if let Some(record) = &check.spawn {
         check.unmerged = Unmerged::of(&check.workspace, record)?;
     }
@@ -91,6 +94,47 @@ pub(crate) fn complete(context: &mut Context, request: Complete) -> Result<Moved
     })?;
     context.warn(&mut moved.warnings);
     Ok(moved)
+}
+
+/// Returns the run that judges a task, where an agent of it, or somebody under its claim, wants to complete the task.
+fn judging_run(context: &mut Context, caller: &Caller, id: TaskId) -> Result<Option<String>> {
+    let claim = context.read(|transaction| transaction.claim(id))?;
+    let claim = claim.filter(|claim| caller.epoch == Some(claim.epoch));
+    let runs = caller.run.clone().into_iter();
+    let runs = runs.chain(claim.and_then(|claim| claim.holder));
+    for run in runs.filter(|run| run.starts_with("run_")) {
+        if runs::has_to_judge(&context.surroundings, &run, id)? {
+            return Ok(Some(run));
+        }
+    }
+    Ok(None)
+}
+
+/// Checks a task that a run completes itself, once it has run the commands again and merged the work.
+fn leave_to_run(context: &mut Context, check: &Check, id: TaskId, run: &str) -> Result<Moved> {
+    if check.force {
+        let message =
+            format!("an agent of {run} does not complete {id} by force: the run judges it");
+        return Err(Error::new(Code::StatusRefused, message).fix(format!("cleo complete {id}")));
+    }
+    let mut warnings = vec![format!("{run} completes {id} once its agent has ended")];
+    let task = context.read(|transaction| {
+        let task = require(transaction, id)?;
+        refuse_cancelled(&task)?;
+        check_holder(transaction, &task, &check.caller, false, "complete")?;
+        let found = check.found(transaction, &task)?;
+        warnings.extend(found.warnings);
+        found.faults.into_iter().next().map_or(Ok(task), Err)
+    })?;
+    context.warn(&mut warnings);
+    Ok(Moved {
+        task,
+        changed: false,
+        claim: None,
+        worktree: check.workspace.worktree(),
+        unblocked: Vec::new(),
+        warnings,
+    })
 }
 
 /// A task that has not earned to be done: everything that speaks against it, and what the entry of its
@@ -298,7 +342,7 @@ impl Check {
         check_holder(transaction, &task, &self.caller, false, "complete")?;
         let mut found = None;
         let is_shown = task.status == TaskStatus::Done && !is_unearned(transaction, id)?;
-        // The agent that holds the claim may have completed it, by evidence of its own.
+        // Under the claim of a run it is judged whoever made it done.
         if !is_shown || self.caller.epoch.is_some() {
             let there = self.found(transaction, &task)?;
             if !there.faults.is_empty() {
@@ -391,8 +435,6 @@ impl Check {
         let forced = (!reasons.is_empty()).then(|| Forced {
             at: self.caller.now.clone(),
             by: self.caller.name.clone(),
-            run: self.caller.run.clone(),
-            epoch: self.caller.epoch,
             reasons: reasons.clone(),
         });
         // One that was earned takes the place of an earlier one by force, which the log keeps.

@@ -225,6 +225,7 @@ impl Undo<'_> {
                 task.touch(&self.caller.now);
                 self.check_row(id, &task)?;
                 self.caller.refuse_fewer_criteria(&was, &task.acceptance)?;
+                self.caller.refuse_done(&was, &task)?;
                 if task.status == Status::Done
                     && was.status != Status::Done
                     && needs_proof(self.transaction, &task)?

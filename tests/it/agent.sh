@@ -91,9 +91,12 @@ lightens-later-and-hangs)
     [ -e "$here/hangs" ] || { : >"$here/hangs" && exec sleep 600; }
     work && say complete
     ;;
-# Has the agent of T2 complete T3 by force.
-forces-later)
-    [ "$CLEO_TASK_ID" != T2 ] || cleo complete T3 --force >"$here/forced" 2>&1
+# The agent of T2 wants to complete other tasks, with proof of its own and by force.
+completes-others)
+    if [ "$CLEO_TASK_ID" = T2 ]; then
+        { cleo complete T3; cleo complete T5; cleo complete T1; cleo complete T3 --force; cleo complete T1 --force; } \
+            >"$here/others" 2>&1
+    fi
     work && say complete
     ;;
 # Has the first agent put something else in the place of the outputs.
@@ -219,20 +222,20 @@ plants)
     ln -s "$CLEO_ROOT/precious" "$CLEO_ROOT/.cleo/runs/$CLEO_RUN_ID/$CLEO_TASK_ID-2.out"
     ln -s "$CLEO_ROOT/precious" "$CLEO_ROOT/.cleo/runs/$CLEO_RUN_ID/$CLEO_TASK_ID-2.prompt.md"
     ;;
-# Completes its task itself, as its skill may tell it to.
+# Asks for its task to be completed, as its skill may tell it to.
 completes) work && cleo complete "$CLEO_TASK_ID" >/dev/null ;;
 # Does the same, and stays for a while.
 completes-and-stays) work && cleo complete "$CLEO_TASK_ID" >/dev/null && sleep 1.5 && echo to the end >"$here/stayed" ;;
-# Completes its task by force and does nothing, or does it after that.
-forces) cleo complete "$CLEO_TASK_ID" --force >/dev/null && say complete ;;
-forces-and-works) cleo complete "$CLEO_TASK_ID" --force >/dev/null && work && say complete ;;
+# Wants to complete its task by force and does nothing, or does it after that.
+forces) cleo complete "$CLEO_TASK_ID" --force >"$here/forced" 2>&1; say complete ;;
+forces-and-works) cleo complete "$CLEO_TASK_ID" --force >/dev/null 2>&1; work && say complete ;;
 # The same under another name, with the claim of the run and without it.
-forces-unnamed) env -u CLEO_AGENT cleo complete "$CLEO_TASK_ID" --force >/dev/null && say complete ;;
-forces-unclaimed) env -u CLEO_EPOCH CLEO_AGENT=alice cleo complete "$CLEO_TASK_ID" --force >/dev/null && say complete ;;
-# Completes its task by force once and does not end, then works.
+forces-unnamed) env -u CLEO_AGENT cleo complete "$CLEO_TASK_ID" --force >/dev/null 2>&1; say complete ;;
+forces-unclaimed) env -u CLEO_EPOCH CLEO_AGENT=alice cleo complete "$CLEO_TASK_ID" --force >/dev/null 2>&1; say complete ;;
+# Wants to complete its task by force once and does not end, then works.
 forces-and-hangs-once)
     [ "$round" -gt 1 ] && work && say complete && exit 0
-    cleo complete "$CLEO_TASK_ID" --force >/dev/null && : >"$here/forced" && sleep 600
+    cleo complete "$CLEO_TASK_ID" --force >/dev/null 2>&1; : >"$here/forced" && sleep 600
     ;;
 # Somebody else completes its task by force, and it does not end.
 is-overruled-and-hangs)

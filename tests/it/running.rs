@@ -337,7 +337,12 @@ fn what_an_agent_completes_by_force_is_not_done() {
         (&Value::from("protocol_violation"), &Value::from(2))
     );
     let reason = failed["reason"].as_str().unwrap();
-    assert!(reason.contains("completed by force by run_"), "{reason}");
+    assert!(reason.contains("E_NOT_VERIFIED"), "{reason}");
+    let refused = workspace.read(".played/forced");
+    assert!(
+        refused.contains("does not complete T2 by force"),
+        "{refused}"
+    );
     assert_eq!(task(&result, "T3")["state"], "skipped");
     assert!(statuses(&workspace).contains("T2 pending"));
 }
@@ -501,14 +506,27 @@ fn criteria_of_later_tasks_count_when_a_killed_run_is_resumed() {
 }
 
 #[test]
-fn a_later_task_that_an_agent_forces_is_not_done() {
+fn agent_completes_no_later_task_and_no_epic_of_its_run() {
     let workspace = planned();
     workspace.ok("update T3 --acceptance 'It holds :: false'");
-    let (exit, result) = run(&workspace, "T2 T3 --jobs 1 --repair 0", "forces-later");
+    let (exit, result) = run(
+        &workspace,
+        "--epic T1 --jobs 1 --repair 0",
+        "completes-others",
+    );
+    let answers = workspace.read(".played/others");
+    let refused = answers.matches("E_STATUS_REFUSED").count();
+    assert_eq!(refused, 2, "by force: {answers}");
+    assert!(answers.contains("completes T5 once"), "{answers}");
     assert_eq!(exit, 81, "{result}");
     let later = task(&result, "T3");
     assert_eq!(later["attempts"], 1, "{later}");
-    assert!(!statuses(&workspace).contains("T3 done"), "{result}");
+    let statuses = statuses(&workspace);
+    assert!(
+        statuses.contains("T1 pending") && statuses.contains("T3 pending"),
+        "{statuses}"
+    );
+    assert_eq!(task(&result, "T5")["attempts"], 1, "{result}");
 }
 
 #[test]
@@ -1572,12 +1590,7 @@ fn what_was_completed_by_force_is_not_done_when_a_killed_run_goes_on() {
     let how = "forces-and-hangs-once";
     let resumed = killed_and_resumed(&workspace, "T2", how, ".played/forced");
     assert_eq!(resumed["success"], true, "{resumed}");
-    // It was taken back and done.
     assert_eq!(task(&resumed["result"], "T2")["attempts"], 2, "{resumed}");
-    let events = events(&workspace);
-    let lacking = |event: &&Value| event["type"] == "task.lacking";
-    let lacking = events.iter().find(lacking).unwrap().to_string();
-    assert!(lacking.contains("completed by force by run_"), "{lacking}");
     let manifest = workspace.read("claudedocs/agent-outputs/MANIFEST.jsonl");
     assert_eq!(manifest.lines().count(), 1, "{manifest}");
 }

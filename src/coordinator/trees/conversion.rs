@@ -1,5 +1,5 @@
-//! Settings by which git keeps other content than files hold. An agent that changes them could have other content
-//! committed than its task was verified with. `extensions.worktreeConfig` gives a worktree settings of its own.
+//! Settings by which git keeps other content than files hold, or none of them. An agent that changes them could have
+//! other content committed than its task was verified with. `extensions.worktreeConfig` gives a worktree settings of its own.
 
 use std::path::Path;
 
@@ -8,15 +8,16 @@ use crate::error::{Code, Error, Result};
 use crate::file::read_start;
 use crate::id;
 
-const SETTINGS: [&str; 6] = [
+const SETTINGS: [&str; 7] = [
     "core.attributesfile",
     "core.autocrlf",
     "core.eol",
+    "core.excludesfile",
     "core.filemode",
     "core.symlinks",
     "extensions.worktreeconfig",
 ];
-const ATTRIBUTES_MAX: u64 = 1 << 20;
+const RULES_MAX: u64 = 1 << 20;
 
 impl Trees {
     /// Digests the settings.
@@ -28,18 +29,17 @@ impl Trees {
             key.starts_with("filter.") || is_merge_driver || SETTINGS.contains(&key)
         };
         let mut found: Vec<&str> = listed.split('\0').filter(is_one).collect();
-        let words = [
-            "rev-parse",
-            "--path-format=absolute",
-            "--git-path",
-            "info/attributes",
-        ];
-        let attributes = self.done(&self.top, words)?;
-        let attributes = read_start(Path::new(attributes.trim_end_matches('\n')), ATTRIBUTES_MAX);
-        let attributes = attributes.unwrap_or_default();
-        let attributes = String::from_utf8_lossy(&attributes);
-        found.push(&attributes);
+        let (attributes, excludes) = (self.rules("info/attributes")?, self.rules("info/exclude")?);
+        found.extend([attributes.as_str(), excludes.as_str()]);
         Ok(id::digest(found.join("\0")))
+    }
+
+    /// Reads a file of rules in the folder of git.
+    fn rules(&self, name: &str) -> Result<String> {
+        let words = ["rev-parse", "--path-format=absolute", "--git-path", name];
+        let path = self.done(&self.top, words)?;
+        let rules = read_start(Path::new(path.trim_end_matches('\n')), RULES_MAX);
+        Ok(String::from_utf8_lossy(&rules.unwrap_or_default()).into_owned())
     }
 
     /// Refuses to commit work after the settings changed since the run began.
@@ -51,8 +51,8 @@ impl Trees {
         if self.conversion()? == *expected {
             return Ok(());
         }
-        let message = "settings that decide what git commits (filters, merge drivers, attributes, line endings, file \
-            modes, extensions.worktreeConfig) were changed since the run began, so git may commit other content than was \
+        let message = "settings that decide what git commits (filters, merge drivers, attributes, exclusions, line \
+            endings, file modes, extensions.worktreeConfig) were changed since the run began, so git may commit other content than was \
             verified; if you changed them, begin a new run";
         let look = "git config --show-origin --list";
         Err(Error::new(Code::InputInvalid, message).fix(look))

@@ -62,6 +62,18 @@ impl Caller {
         }
     }
 
+    /// Refuses an agent of a run that makes a task done in another way than by `complete`, which leaves the verdict
+    /// to the run.
+    pub(in crate::ops) fn refuse_done(&self, before: &Task, after: &Task) -> Result<()> {
+        let is_done = after.status == Status::Done && before.status != Status::Done;
+        if !is_done || self.run.is_none() {
+            return Ok(());
+        }
+        let id = after.id;
+        let message = format!("an agent of a run makes {id} done by `cleo complete` only");
+        Err(Error::new(Code::NotVerified, message).fix(format!("cleo complete {id}")))
+    }
+
     /// Refuses an agent of a run that deletes a task which has to pass a command or a gate: it could come back
     /// without.
     pub(in crate::ops) fn refuse_removal(

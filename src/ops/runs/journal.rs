@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
-use crate::file::{PRIVATE_FILE, create_private_folder, unreadable, unwritable};
+use crate::file::{PRIVATE_FILE, create_private_folder, read_start, unreadable, unwritable};
 use crate::id;
 use crate::run::told::kind;
 use crate::run::{Detail, Event, Line, RUN_FINISHED};
@@ -44,7 +44,7 @@ impl Journal {
         clock: Clock,
         agency: &mut dyn Agency,
     ) -> Result<Journal> {
-        let path = place(workspace, run)?.join("events.jsonl");
+        let path = path(workspace, run)?;
         let folder = path.parent().unwrap_or(&path);
         create_private_folder(folder).map_err(|cause| unwritable(folder, cause))?;
         let events = events(&*agency.read()?, run)?;
@@ -151,6 +151,22 @@ pub(crate) fn place(workspace: &Workspace, run: &str) -> Result<PathBuf> {
         return Err(Error::new(Code::RunNotFound, message).fix("cleo runs list"));
     }
     workspace.confine(&format!(".cleo/runs/{run}"))
+}
+
+fn path(workspace: &Workspace, run: &str) -> Result<PathBuf> {
+    Ok(place(workspace, run)?.join("events.jsonl"))
+}
+
+/// Appends to the file of a run what a kill kept from it. A file that says other than the store stays: a row of
+/// the store may be damaged.
+pub(crate) fn catch_up(workspace: &Workspace, run: &str, agency: &mut dyn Agency) -> Result<()> {
+    let path = path(workspace, run)?;
+    let lines: String = events(&*agency.read()?, run)?.iter().map(line).collect();
+    let there = read_start(&path, lines.len() as u64 + 1).unwrap_or_default();
+    match lines.as_bytes().starts_with(&there) {
+        true => mended(&path, &lines).map(drop),
+        false => Ok(()),
+    }
 }
 
 pub(crate) fn events(transaction: &dyn AgencyTransaction, run: &str) -> Result<Vec<Event>> {

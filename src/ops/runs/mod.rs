@@ -18,14 +18,18 @@ use super::Surroundings;
 use super::trust::{Item, Trust};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
+use crate::id::TaskId;
 use crate::run::board::{Board, TaskRun};
-use crate::run::{Event, Message, Run, RunKind, STEP, Step};
+use crate::run::{Event, Message, Run, RunKind, RunStatus, STEP, Step};
 use crate::store::agency::{Agency, AgencyTransaction, RunFilter};
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
 
 /// Most events of a run that are shown.
 const EVENTS_MAX: u32 = 10_000;
+
+/// Number of events in which a run names its tasks.
+const BEGINNING: u32 = 4;
 
 /// Runs.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -94,6 +98,29 @@ pub(crate) fn require_own(
 ) -> Result<()> {
     let events = journal::events(&*agency.read()?, &run.id)?;
     Trust::new(surroundings, workspace).require(&[Item::stored_run(run, &events)])
+}
+
+/// Returns whether a task is one of a run that is not over, or may be: the plan of the run cannot be read.
+pub(in crate::ops) fn has_to_judge(
+    surroundings: &Surroundings,
+    id: &str,
+    task: TaskId,
+) -> Result<bool> {
+    let Some(mut agency) = SqliteAgency::open(&surroundings.workspace()?.agency())? else {
+        return Ok(false);
+    };
+    let transaction = agency.read()?;
+    let run = transaction.run(id)?;
+    let is_open = |run: &Run| {
+        let is_over = matches!(run.status, RunStatus::Completed | RunStatus::Cancelled);
+        matches!(run.kind, RunKind::Epic | RunKind::Tasks) && !is_over
+    };
+    if !run.is_some_and(|run| is_open(&run)) {
+        return Ok(false);
+    }
+    let events = transaction.events(Some(id), 0, BEGINNING)?;
+    let board = Board::of(&events);
+    Ok(board.tasks().is_empty() || board.task(task).is_some())
 }
 
 pub(crate) fn kind(surroundings: &Surroundings, id: &str) -> Result<RunKind> {

@@ -287,19 +287,23 @@ until [ -e {shared}/$o.made ]; do sleep 0.01; done"
 }
 
 #[test]
-fn filters_that_an_agent_sets_have_nothing_committed() {
-    let workspace = repository();
-    workspace.ok("update T1 --acceptance 'it is good :: grep -q good f'");
-    let script = "common=$(git rev-parse --path-format=absolute --git-common-dir)
-git config --file $common/config filter.e.clean 'sed s/good/bad/'
+fn filters_and_exclusions_of_an_agent_have_nothing_committed() {
+    let filter = "git config --file $common/config filter.e.clean 'sed s/good/bad/'
 git config --file $common/config filter.e.smudge 'sed s/bad/good/'
-mkdir -p $common/info && echo 'f filter=e' >>$common/info/attributes
-echo good >f";
-    let (exit, result) = run(&workspace, "T1", script);
-    assert_ne!(exit, 0, "{result}");
-    let why = result["tasks"][0].to_string();
-    assert!(why.contains("may commit other content"), "{why}");
-    assert_eq!(git(&workspace, "log --format=%s"), "first\n");
+mkdir -p $common/info && echo 'f filter=e' >>$common/info/attributes";
+    let excludes = "mkdir -p $common/info && echo '*' >>$common/info/exclude";
+    let elsewhere = "echo '*' >$common/mine && git config core.excludesFile $common/mine";
+    for setting in [filter, excludes, elsewhere] {
+        let workspace = repository();
+        workspace.ok("update T1 --acceptance 'it is good :: grep -q good f'");
+        let common = "common=$(git rev-parse --path-format=absolute --git-common-dir)";
+        let script = format!("{common}\n{setting}\necho good >f");
+        let (exit, result) = run(&workspace, "T1", &script);
+        assert_ne!(exit, 0, "{result}");
+        let why = result["tasks"][0].to_string();
+        assert!(why.contains("may commit other content"), "{why}");
+        assert_eq!(git(&workspace, "log --format=%s"), "first\n");
+    }
 }
 
 #[test]
