@@ -14,7 +14,6 @@ use crate::ops::api;
 use crate::ops::runs::why::{RunWhy, TaskWhy, why as why_run};
 use crate::ops::spawn::Why;
 use crate::ops::tasks::One;
-use crate::run::board::TaskState;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -125,7 +124,7 @@ fn render_run(screen: &mut Screen, why: &RunWhy) {
 }
 
 fn task_lines(screen: &mut Screen, task: &TaskWhy) {
-    let state = match task.outcome.filter(|_| task.state == TaskState::Failed) {
+    let state = match task.outcome.filter(|_| task.state.is_undone()) {
         Some(outcome) => format!(" {} ({outcome})", task.state),
         None => format!(" {}", task.state),
     };

@@ -18,9 +18,9 @@ use crate::id::TaskId;
 use crate::ops::runs::alive::{self, Alive};
 use crate::ops::runs::{is_own, journal, no_run};
 use crate::ops::{Context, Surroundings, claims, executions};
-use crate::run::board::{Board, TaskRun, TaskState};
 use crate::run::schedule::Schedule;
 use crate::run::told::{Told, kind};
+use crate::run::track::{TaskRun, Track};
 use crate::run::{Event, Outcome, RUN_FINISHED, Run, RunKind, RunStatus};
 use crate::runner::orphans;
 use crate::store::agency::Agency;
@@ -205,28 +205,28 @@ fn settled(
     is_own: bool,
 ) -> Result<(Run, usize, Vec<TaskId>)> {
     let events = journal::events(&*agency.read()?, &run.id)?;
-    let mut board = Board::of(&events);
+    let mut track = Track::read(&events);
     let orphans = match is_own {
-        true => orphans::end(&run.id, &workspace.root, &groups(&board)),
+        true => orphans::end(&run.id, &workspace.root, &groups(&track)),
         false => 0,
     };
     let clock = surroundings.clock;
     let folder = journal::place(workspace, &run.id)?;
-    let mut told = cut_off(&folder, &mut board, &clock.timestamp());
+    let mut told = cut_off(&folder, &mut track, &clock.timestamp());
     let mut context = Context::open(Surroundings {
         actor: run.id.clone(),
         ..surroundings
     })?;
     let mut released = released(&mut context, &run.id)?;
-    told.extend(closed(&board));
+    told.extend(closed(&track));
     let begun = begun(&run, &events);
     if let Ok((options @ Options { isolate: true, .. }, _)) = &begun
         && is_own
     {
         let trees = opened_trees(workspace, &run, &events)?;
         let _turn = trees.turn()?;
-        let kept = swept(&mut context, &trees, &board, &events)?;
-        for task in kept.iter().filter_map(|told| unmerged(&board, told)) {
+        let kept = swept(&mut context, &trees, &track, &events)?;
+        for task in kept.iter().filter_map(|told| unmerged(&track, told)) {
             // Its agent completed it, and its work is nowhere else.
             let is_done = context.read(|tasks| tasks.status(task))? == Some(Status::Done);
             if is_done && is_completed_within(&mut context, task, &run.id)? {
@@ -239,7 +239,7 @@ fn settled(
         told.extend(kept.map(|told| (kind::TASK_KEPT, told)));
     }
     give_up(&mut run, clock.timestamp());
-    let spent = report::spent(&board);
+    let spent = report::spent(&track);
     (run.usage, run.cost) = (spent.usage.or(run.usage), spent.cost.or(run.cost));
     let finished = Told {
         reason: Some(run.status.to_string()),
@@ -271,10 +271,9 @@ fn give_up(run: &mut Run, now: String) {
 }
 
 /// Returns the closing events of unfinished tasks, the same that a live run emits when it is cancelled.
-fn closed(board: &Board) -> Vec<(&'static str, Told)> {
-    let tasks = board.tasks();
-    let is_open = |state| matches!(state, TaskState::Waiting | TaskState::Running);
-    let open = (0..tasks.len()).filter(|step| is_open(tasks[*step].state));
+fn closed(track: &Track) -> Vec<(&'static str, Told)> {
+    let tasks = track.tasks();
+    let open = (0..tasks.len()).filter(|step| tasks[*step].state.is_open());
     let (held, unbegun): (Vec<usize>, Vec<usize>) = open.partition(|step| tasks[*step].is_held);
     let mut schedule = scheduled(tasks);
     let mut because = BTreeMap::new();
@@ -324,8 +323,8 @@ fn not_begun(task: TaskId, because: Option<TaskId>) -> Told {
 }
 
 /// Returns the task that is not done by its run and whose last try has its work on this branch.
-fn unmerged(board: &Board, told: &Told) -> Option<TaskId> {
-    let task = board.task(told.task_id?)?;
+fn unmerged(track: &Track, told: &Told) -> Option<TaskId> {
+    let task = track.task(told.task_id?)?;
     let last = format!("/{}-{}", task.task_id, task.attempts);
     let is_last = told.branch.as_ref()?.ends_with(&last);
     (is_last && !task.is_done()).then_some(task.task_id)

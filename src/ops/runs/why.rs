@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::ops::Context;
 use crate::ops::spawn::{Why, whys};
-use crate::run::board::{TaskRun, TaskState};
+use crate::run::track::{TaskRun, TaskState};
 use crate::run::{Outcome, Run, RunKind, RunStatus};
 
 /// A run with the reason why it stands as it does.
@@ -49,7 +49,7 @@ pub(crate) struct TaskWhy {
 }
 
 pub(crate) fn why(context: &mut Context, run: &str) -> Result<RunWhy> {
-    let shown = show(&context.surroundings, run, None)?;
+    let shown = show(context, run)?;
     let begun = shown.tasks.iter().filter(|task| task.attempts > 0);
     let begun: Vec<TaskId> = begun.map(|task| task.task_id).collect();
     let mut spawns = whys(context, &begun)?;
@@ -59,12 +59,12 @@ pub(crate) fn why(context: &mut Context, run: &str) -> Result<RunWhy> {
     let tasks = work.map(|task| {
         let spawn = spawns.remove(&task.task_id);
         let spawn = spawn.filter(|why| task.manifest_id.as_ref() == Some(&why.receipt.manifest_id));
-        task_why(task, &shown.run, &states, spawn)
+        task_why(task, &shown.run.record, &states, spawn)
     });
     Ok(RunWhy {
         tasks: tasks.collect(),
-        reason: reason(&shown.run),
-        run: shown.run,
+        reason: reason(&shown.run.record),
+        run: shown.run.record,
     })
 }
 
@@ -98,14 +98,15 @@ fn task_reason(task: &TaskRun, run: &Run, waits_for: &[TaskId]) -> String {
     match task.state {
         TaskState::Done if task.attempts == 0 => "it was done already".to_string(),
         TaskState::Done => "what its agent left verifies".to_string(),
-        TaskState::Running if run.is_over() => {
+        TaskState::Running | TaskState::Verifying if run.is_over() => {
             "the run ended while an agent worked on it".to_string()
         }
         TaskState::Running => "an agent works on it".to_string(),
+        TaskState::Verifying => "what its agent left is being verified".to_string(),
         TaskState::Waiting if run.is_over() => "the run ended before it was its turn".to_string(),
         TaskState::Waiting if waits_for.is_empty() => "it waits for its turn".to_string(),
         TaskState::Waiting => format!("it waits for {}", id::list(waits_for)),
-        TaskState::Failed | TaskState::Skipped => told(task, waits_for),
+        TaskState::Failed | TaskState::Cancelled | TaskState::Skipped => told(task, waits_for),
     }
 }
 

@@ -1,8 +1,10 @@
 //! One task with all that is known of it, for one look.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
-use super::memory::{Memory, Watched};
+use super::memory::{Memory, lock};
 use super::row::{ClaimShown, meter};
 use super::scene::Scene;
 use crate::catalogue::Catalogue;
@@ -13,10 +15,10 @@ use crate::id::TaskId;
 use crate::ops::gates::{self, TaskGates};
 use crate::ops::runs::journal::place;
 use crate::ops::skills::dispatch_subject;
-use crate::ops::tasks::problems_around;
+use crate::ops::tasks::{One, problems_around};
 use crate::ops::{Context, require};
-use crate::run::track::Attempt;
-use crate::store::sqlite::SqliteAgency;
+use crate::run::Run;
+use crate::run::attempt::Attempt;
 use crate::store::{SpawnRecord, Transaction, missing};
 use crate::task::graph::{Missing, Problem};
 use crate::task::{State, Status, Task};
@@ -182,16 +184,12 @@ impl Dispatched {
     }
 }
 
-/// Reads a task with all that is known of it. Of runs only those of a user tell of it, or those of
-/// everybody.
-pub(crate) fn page(
-    context: &mut Context,
-    agency: Option<&mut SqliteAgency>,
-    memory: &mut Memory,
-    user: Option<&str>,
-    id: TaskId,
-) -> Result<TaskPage> {
-    let (runs, _) = memory.runs(agency, user)?;
+/// Reads a task with all that is known of it. Of runs only those that the caller sees tell of it.
+pub(crate) fn page(context: &mut Context, one: One) -> Result<TaskPage> {
+    let id = one.task;
+    let memory = Arc::clone(&context.memory);
+    let mut memory = lock(&memory);
+    let (runs, _) = memory.runs(context)?;
     let standing = gates::gates_to_show(context, id)?;
     let catalogue = Catalogue::load(&context.surroundings.places(Some(&context.workspace)));
     let (now, workspace) = (context.now(), context.workspace.clone());
@@ -200,7 +198,7 @@ pub(crate) fn page(
         // What is around it is judged within what it is a part of, as in its picture.
         let epic = top(transaction, &task)?;
         let scene = memory.scene(transaction, epic, &runs)?;
-        let attempts = tried(&workspace, &runs, memory, id);
+        let attempts = tried(&workspace, &runs, &memory, id);
         let around = Around {
             transaction,
             scene: &scene,
@@ -305,10 +303,9 @@ fn spawns(records: Vec<SpawnRecord>) -> Vec<SpawnTold> {
 }
 
 /// Collects the tries of a task from the last runs, oldest first.
-fn tried(workspace: &Workspace, runs: &[Watched], memory: &Memory, id: TaskId) -> Vec<Tried> {
+fn tried(workspace: &Workspace, runs: &[Run], memory: &Memory, id: TaskId) -> Vec<Tried> {
     let mut tried = Vec::new();
-    for watched in runs.iter().rev() {
-        let run = &watched.run.id;
+    for run in runs.iter().rev().map(|run| &run.id) {
         let track = memory.known(run);
         let kept = |attempt: u32, end: &str| {
             let folder = place(workspace, run).ok();

@@ -7,7 +7,7 @@ use crate::claim::Claim;
 use crate::error::Result;
 use crate::gate::{Gate, Gates};
 use crate::id::TaskId;
-use crate::run::board::TaskState;
+use crate::run::track::TaskState;
 use crate::store::Transaction;
 use crate::task::{Priority, State, Status, Task, TaskType};
 
@@ -111,7 +111,7 @@ pub(super) fn row(
     let gates = scene.gates.get(&id);
     let claim = transaction.claim(id)?;
     let last = scene.in_runs.get(&id);
-    let skill = match last.and_then(|last| last.task.skill.clone()) {
+    let skill = match last.and_then(|last| last.skill.clone()) {
         Some(skill) => Some(skill),
         None => spawned_skill(transaction, id)?,
     };
@@ -123,10 +123,10 @@ pub(super) fn row(
         note: note(scene, &task, gates),
         gates: gates.and_then(meter),
         claim: claim.and_then(|claim| ClaimShown::of(claim, now)),
-        runner: last.and_then(|last| last.task.runner.clone()),
+        runner: last.and_then(|last| last.runner.clone()),
         run: last.map(|last| last.run.to_string()),
-        attempt: last.map(|last| last.task.attempts).filter(|n| *n > 0),
-        attempt_since: last.and_then(|last| last.task.started_at.clone()),
+        attempt: last.map(|last| last.attempts).filter(|n| *n > 0),
+        attempt_since: last.and_then(|last| last.started_at.clone()),
         critical: scene.critical.contains(&id),
         files: task.files.len(),
         waits_for: waits_for(scene, id),
@@ -163,16 +163,16 @@ fn note(scene: &Scene, task: &Task, gates: Option<&Gates>) -> Option<String> {
     let last = scene.in_runs.get(&task.id);
     let text = match scene.state(task.id) {
         State::Failed => last
-            .filter(|last| last.task.state == TaskState::Failed)
-            .and_then(|last| last.task.reason.clone())
+            .filter(|last| last.state == TaskState::Failed)
+            .and_then(|last| last.reason.clone())
             .or_else(|| {
                 gates
                     .and_then(failed_gate)
                     .map(|gate| format!("{gate} failed"))
             }),
         State::Running => last
-            .filter(|last| last.task.state == TaskState::Running)
-            .and_then(|last| last.task.doing.clone()),
+            .filter(|last| last.state.is_under_way())
+            .and_then(|last| last.doing.clone()),
         State::NeedsYou => task.notes.last().map(|note| note.text.clone()),
         _ => None,
     };
