@@ -58,7 +58,7 @@ pub(crate) struct Attempt {
 pub(crate) struct Verification {
     pub(crate) started_at: String,
     pub(crate) ended_at: Option<String>,
-    /// What it came to; none while it goes on.
+    /// What it came to; none while cleo looks.
     pub(crate) passed: Option<bool>,
 }
 

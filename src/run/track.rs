@@ -64,7 +64,7 @@ pub(crate) struct TaskRun {
     pub(crate) title: String,
     /// Its wave in the run, from 1; none when it waits for itself.
     pub(crate) wave: Option<usize>,
-    /// Whether it is an epic, on which nobody works.
+    /// Whether it is an epic, which no agent works on.
     pub(crate) is_epic: bool,
     /// The tasks of the run that come before it.
     pub(crate) needs: Vec<TaskId>,
@@ -101,7 +101,7 @@ pub(crate) struct TaskRun {
     pub(crate) worktree: Option<String>,
     /// Its attempts, oldest first, of very many the last ones; none in the report of a run that has just ended.
     pub(crate) history: Vec<Attempt>,
-    /// The task because of which it was not begun.
+    /// The task that kept it from being begun.
     #[serde(skip)]
     pub(crate) because: Option<TaskId>,
     /// What its agent does now.
@@ -129,7 +129,7 @@ pub(crate) struct TaskRun {
     /// The last message of that agent.
     #[serde(skip)]
     pub(crate) message: Option<String>,
-    /// True from its first try until the run is through with it, also while nobody carries the run out.
+    /// True from its first try until the run is through with it, also while no process carries the run out.
     #[serde(skip)]
     pub(crate) is_held: bool,
 }
@@ -299,8 +299,8 @@ impl Track {
         self.places = places.map(|(place, task)| (task.task_id, place)).collect();
     }
 
-    /// Adds the time of agents whose process was killed. When their work ended nobody knows, only that it went on
-    /// until something was told last.
+    /// Adds the time of agents whose end is unknown because the process of the run was killed: they worked at least
+    /// until the last event.
     fn add_lost_time(&mut self) {
         for task in &mut self.tasks {
             let since = task.since.take();

@@ -208,7 +208,7 @@ fn fault(run: &Run, track: &Track) -> Option<Fault> {
             message: task.reason.clone().unwrap_or_else(|| "failed".to_string()),
         });
     }
-    // That somebody cancelled it is no fault of it; of an execution it is kept who did.
+    // To be cancelled is no fault, and the error of an execution says by whom it was.
     if run.status == RunStatus::Cancelled && run.kind != RunKind::Execution {
         return None;
     }

@@ -202,6 +202,7 @@ fn a_task_is_shown_with_its_tries_and_why_the_last_was_refused() {
     );
     let attempts = page["attempts"].as_array().unwrap();
     assert_eq!(attempts.len(), 2);
+    assert_eq!(attempts[0]["hasLog"], true);
     assert_eq!(
         (&attempts[0]["said"], &attempts[0]["exitCode"]),
         (

@@ -2125,13 +2125,15 @@ export interface components {
         };
         /** @description What somebody has to know who goes on with the work. */
         Brief2: {
-            /** @description Tasks that somebody works on. */
-            active: components["schemas"]["Few2"];
+            /** @description Tasks that somebody works on, the last changed first. */
+            active: components["schemas"]["Few"];
             /** @description When it was written, RFC 3339 in UTC. */
             at: string;
             /** @description What is done and what was found, the last first. */
             done: components["schemas"]["Few6"];
-            /** @description What entries say has to follow. */
+            /** @description The epic that was asked about. */
+            epic?: components["schemas"]["Line"] | null;
+            /** @description Entries of the manifest that something has to follow, the newest first. */
             followups: components["schemas"]["Few3"];
             /** @description Gates of these tasks that are set or have failed. */
             gates: components["schemas"]["Few11"];
@@ -2146,8 +2148,8 @@ export interface components {
              * @description Hundredths of the tasks that are done, without cancelled ones.
              */
             percent: number;
-            /** @description Tasks that can start now, most urgent first. */
-            ready: components["schemas"]["Few"];
+            /** @description Tasks that an agent can start now, most urgent first. */
+            ready: components["schemas"]["Few2"];
             /** @description What to do first. */
             recommended: components["schemas"]["Recommended"];
             /** @description Open sessions that have to do with these tasks. */
@@ -2373,22 +2375,6 @@ export interface components {
             /** @description When it was claimed or, if it is free, given back; RFC 3339 in UTC. */
             since: string;
             task: string;
-        };
-        /** @description Who holds a task. */
-        ClaimShown: {
-            /**
-             * Format: uint32
-             * @description Number of the claim.
-             */
-            epoch: number;
-            /** @description Whether that is over. */
-            expired: boolean;
-            /** @description Until when. */
-            expires: string;
-            /** @description Who. */
-            holder: string;
-            /** @description Since when. */
-            since: string;
         };
         /** @description A task with its claim. */
         Claimed: {
@@ -2901,16 +2887,6 @@ export interface components {
         };
         /** @description Which way rows are sorted. */
         Dir: "asc" | "desc";
-        /** @description The skill that a task would get. */
-        Dispatched: {
-            /** @description What matched. */
-            matched: string[];
-            /** @description Why, in a sentence. */
-            reason: string;
-            skill: string;
-            /** @description What chose it. */
-            strategy: components["schemas"]["Strategy"];
-        };
         Draft: {
             /**
              * @description Criterion by which the work is accepted, perhaps with a command: 'tests pass :: cargo test';
@@ -3479,7 +3455,7 @@ export interface components {
         /** @description The first of a list, and how long it is. */
         Few: {
             /** @description The first of them. */
-            shown: components["schemas"]["Line"][];
+            shown: components["schemas"]["Active"][];
             /**
              * Format: uint
              * @description How many there are.
@@ -3509,7 +3485,7 @@ export interface components {
         /** @description The first of a list, and how long it is. */
         Few2: {
             /** @description The first of them. */
-            shown: components["schemas"]["Active"][];
+            shown: components["schemas"]["Line"][];
             /**
              * Format: uint
              * @description How many there are.
@@ -3867,18 +3843,12 @@ export interface components {
             /** @description The git worktree whose files it is judged by; none for those of the workspace. */
             worktree?: string | null;
         };
-        /** @description The epic. */
+        /** @description What an epic is for. */
         Goal: {
             /** @description By what it is accepted. */
             acceptance: string[];
             /** @description What it is about, cut. */
             description: string;
-            /** @description The task. */
-            id: string;
-            /** @description How urgent it is. */
-            priority: components["schemas"]["Priority"];
-            /** @description Its title, cut. */
-            title: string;
         };
         /** @description What is to be reached. */
         GoalSent: {
@@ -3968,6 +3938,23 @@ export interface components {
              *     setting claims.lease, 1h]
              */
             lease?: components["schemas"]["Lease"] | null;
+        };
+        /** @description The claim of a task that somebody holds. */
+        HeldClaim: {
+            /**
+             * Format: uint32
+             * @description How many times the task has been claimed.
+             */
+            epoch: number;
+            /** @description True when its lease is over, so that anybody may take the task. */
+            expired: boolean;
+            /** @description When the lease is over, RFC 3339 in UTC. */
+            expires: string;
+            /** @description Who holds it; none when it is free. */
+            holder: string | null;
+            /** @description When it was claimed or, if it is free, given back; RFC 3339 in UTC. */
+            since: string;
+            task: string;
         };
         /** @description A task that is set aside. */
         HeldUp: {
@@ -4129,6 +4116,8 @@ export interface components {
         /** @description What an agent left. */
         Left: {
             entry: components["schemas"]["Entry2"] | null;
+            /** @description What the entry says of the work: complete, partial, blocked or archived. */
+            entryStatus: components["schemas"]["Status"] | null;
             /**
              * Format: uint
              * @description Number of its line in the manifest.
@@ -4136,7 +4125,7 @@ export interface components {
             line: number | null;
             /** @description Id of the entry that is due. */
             manifestId: string | null;
-            /** @description Digest of the file. */
+            /** @description Digest of the output file. */
             outputDigest: string | null;
             /** @description The file that is due, relative to the workspace root. */
             outputFile: string | null;
@@ -4152,8 +4141,10 @@ export interface components {
             textBytes: number | null;
             /** @description `pass` or `fail`. */
             verdict: string;
-            /** @description Everything that is wrong. */
+            /** @description Everything that is wrong; the first decides the exit code. */
             violations: components["schemas"]["Violation"][];
+            /** @description The git worktree that was looked at; none for the workspace. */
+            worktree?: string | null;
         };
         /** @description A task in few words. */
         Line: {
@@ -4195,9 +4186,8 @@ export interface components {
         Linked2: {
             /** @description The task. */
             id: string;
-            /** @description Where it stands. */
             state: components["schemas"]["State2"];
-            /** @description What the store says. */
+            /** @description Where it stands. */
             status: components["schemas"]["Status3"];
             title: string;
         };
@@ -4599,7 +4589,7 @@ export interface components {
             /** @description When it was begun there. */
             attemptSince: string | null;
             /** @description Who holds it. */
-            claim: components["schemas"]["ClaimShown"] | null;
+            claim: components["schemas"]["HeldClaim"] | null;
             /** @description When it was made. */
             createdAt: string;
             /** @description Whether it is on the longest way. */
@@ -4800,7 +4790,7 @@ export interface components {
         /** @description Where everything stands. */
         Overall: {
             /** @description Tasks that somebody works on, the last changed first. */
-            active: components["schemas"]["Few2"];
+            active: components["schemas"]["Few"];
             /** @description The newest entries of the manifest, the newest first. */
             entries: components["schemas"]["Reported"][];
             /** @description The epic that was asked about. */
@@ -5353,19 +5343,6 @@ export interface components {
         };
         /** @description What is done again when the goal is not reached. */
         Refine: "plan" | "last-step";
-        /** @description A try that did not verify. */
-        Refused: {
-            /**
-             * Format: uint32
-             * @description Which try.
-             */
-            attempt: number;
-            /** @description What it was missing. */
-            missing: string[];
-            /** @description Why. */
-            reason: string | null;
-            run: string;
-        };
         /** @description An agent that was registered for the moment. */
         Registered: {
             agentId: string;
@@ -5718,7 +5695,7 @@ export interface components {
             /** @description When it was begun there. */
             attemptSince: string | null;
             /** @description Who holds it. */
-            claim: components["schemas"]["ClaimShown"] | null;
+            claim: components["schemas"]["HeldClaim"] | null;
             /** @description When it was made. */
             createdAt: string;
             /** @description Whether it is on the longest way. */
@@ -6387,7 +6364,7 @@ export interface components {
         /** @description Where the work stands and what comes next. */
         Start: {
             /** @description Tasks that somebody works on, the last changed first. */
-            active: components["schemas"]["Few2"];
+            active: components["schemas"]["Few"];
             /** @description What this answer costs. */
             budget: components["schemas"]["Budget"];
             /** @description The epic that was asked about. */
@@ -6406,7 +6383,7 @@ export interface components {
             /** @description What stands in the way. */
             problems: string[];
             /** @description Tasks that an agent can start now, most urgent first. */
-            ready: components["schemas"]["Few"];
+            ready: components["schemas"]["Few2"];
             /** @description What to do first. */
             recommended: components["schemas"]["Recommended"];
             /** @description How many tasks stand where. */
@@ -6718,7 +6695,7 @@ export interface components {
             /** @description Its parts. */
             children: components["schemas"]["Linked2"][];
             /** @description Who holds it. */
-            claim: components["schemas"]["ClaimShown"] | null;
+            claim: components["schemas"]["HeldClaim"] | null;
             /** @description Whether it is on the longest way. */
             critical: boolean;
             /**
@@ -6731,7 +6708,7 @@ export interface components {
             /** @description What it depends on. */
             depends: components["schemas"]["Linked2"][];
             /** @description The skill that it would get now; none when that cannot be told. */
-            dispatch: components["schemas"]["Dispatched"] | null;
+            dispatch: components["schemas"]["Decision"] | null;
             /** @description Its gates, evidence and criteria. */
             gates: components["schemas"]["GatesShown"];
             /** @description What it depends on and leads to no task. */
@@ -6741,7 +6718,7 @@ export interface components {
             /** @description Why it can never start. */
             problems: components["schemas"]["Problem"][];
             /** @description The last try that did not verify, unless the task is done. */
-            refused: components["schemas"]["Refused"] | null;
+            refused: components["schemas"]["Tried"] | null;
             /** @description Its prompts, oldest first. */
             spawns: components["schemas"]["SpawnTold"][];
             /** @description Where it stands. */
@@ -6798,7 +6775,7 @@ export interface components {
             epoch: number | null;
             /** @description Its attempts, oldest first, of very many the last ones; none in the report of a run that has just ended. */
             history: components["schemas"]["Attempt"][];
-            /** @description Whether it is an epic, on which nobody works. */
+            /** @description Whether it is an epic, which no agent works on. */
             isEpic: boolean;
             manifestId: string | null;
             missing: string[];
@@ -7114,7 +7091,7 @@ export interface components {
         };
         Verification: {
             endedAt: string | null;
-            /** @description What it came to; none while it goes on. */
+            /** @description What it came to; none while cleo looks. */
             passed: boolean | null;
             startedAt: string;
         };

@@ -20,6 +20,7 @@ use super::{Context, Surroundings};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
+use crate::run::track::Track;
 use crate::run::view::{RunRow, RunView};
 use crate::run::{Event, Run, RunKind};
 use crate::store::agency::{Agency, AgencyTransaction, RunFilter};
@@ -122,12 +123,19 @@ pub(crate) fn view(context: &mut Context, id: &str, has_events: bool) -> Result<
         true => transaction.events(Some(id), 0, EVENTS_MAX)?,
         false => Vec::new(),
     };
-    let mut memory = lock(&memory);
-    let track = memory.track(&*transaction, id, &events)?;
-    let mut view = RunView::new(run, track, &events, clock.timestamp());
+    let now = clock.timestamp();
+    let mut view = match run.kind {
+        // There are many of these, and they are short: none takes the place of a run that is watched.
+        RunKind::Execution => RunView::new(run, &Track::read(&events), &events, now),
+        _ => {
+            let mut memory = lock(&memory);
+            let track = memory.track(&*transaction, id, &events)?;
+            RunView::new(run, track, &events, now)
+        }
+    };
     view.messages = transaction.run_messages(id)?;
     view.events = has_events.then_some(events);
-    drop((memory, transaction));
+    drop(transaction);
     name_epics(context, &mut [&mut view.run])?;
     Ok(Some(view))
 }

@@ -143,8 +143,9 @@ fn check(check: &str, ok: Option<bool>, text: String) -> Check {
 }
 
 fn of_left(left: &Left) -> Vec<Check> {
+    let violations = &left.found.verdict.violations;
     let broken = |rule: &str| {
-        let found = left.violations.iter().filter(|one| one.rule == rule);
+        let found = violations.iter().filter(|one| one.rule == rule);
         found
             .map(|one| one.message.clone())
             .collect::<Vec<_>>()
@@ -156,6 +157,7 @@ fn of_left(left: &Left) -> Vec<Check> {
     };
     let bytes = left.text_bytes.map(|bytes| format!("{bytes} bytes"));
     let digest = left
+        .found
         .output_digest
         .as_ref()
         .map(|digest| format!("digest {digest}"));
@@ -164,13 +166,12 @@ fn of_left(left: &Left) -> Vec<Check> {
         .chain(digest)
         .collect::<Vec<_>>()
         .join(", ");
-    let entry = left.manifest_id.clone().unwrap_or_default();
+    let entry = left.found.manifest_id.clone().unwrap_or_default();
     let mut checks = vec![
         one("output file", "OUT-001", file),
         one("manifest entry", "OUT-002", entry),
     ];
-    let others = left
-        .violations
+    let others = violations
         .iter()
         .filter(|one| one.rule != "OUT-001" && one.rule != "OUT-002");
     checks.extend(others.map(|one| check(&one.rule, Some(false), one.message.clone())));

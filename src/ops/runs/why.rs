@@ -11,7 +11,7 @@ use crate::id::{self, TaskId};
 use crate::ops::Context;
 use crate::ops::spawn::{Why, whys};
 use crate::run::track::{TaskRun, TaskState};
-use crate::run::{Outcome, Run, RunKind, RunStatus};
+use crate::run::{Run, RunKind, RunStatus};
 
 /// A run with the reason why it stands as it does.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -24,26 +24,16 @@ pub(crate) struct RunWhy {
     pub(crate) tasks: Vec<TaskWhy>,
 }
 
-/// A task of a run with the reason why it stands as it does.
+/// A task of a run; its reason says why it stands as it does, also where nothing went wrong.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TaskWhy {
-    pub(crate) task_id: TaskId,
-    pub(crate) title: String,
-    /// Where it stands.
-    pub(crate) state: TaskState,
-    /// How its last try ended.
-    pub(crate) outcome: Option<Outcome>,
-    /// How many tries it took.
-    pub(crate) attempts: u32,
-    /// Why it stands there.
-    pub(crate) reason: String,
+    #[serde(flatten)]
+    pub(crate) task: TaskRun,
     /// The tasks of the run that come before it and are not done.
     pub(crate) waits_for: Vec<TaskId>,
-    /// What it was last missing.
-    pub(crate) missing: Vec<String>,
-    /// The receipt of the prompt that its last try began with, replayed; none when it was not begun or has
+    /// The receipt of the prompt that its last attempt began with, replayed; none when it was not begun or has
     /// been spawned anew since.
     pub(crate) spawn: Option<Why>,
 }
@@ -82,14 +72,12 @@ fn task_why(
         _ => Vec::new(),
     };
     TaskWhy {
-        task_id: task.task_id,
-        title: task.title.clone(),
-        state: task.state,
-        outcome: task.outcome,
-        attempts: task.attempts,
-        reason: task_reason(task, run, &waits_for),
+        task: TaskRun {
+            reason: Some(task_reason(task, run, &waits_for)),
+            history: Vec::new(),
+            ..task.clone()
+        },
         waits_for,
-        missing: task.missing.clone(),
         spawn,
     }
 }

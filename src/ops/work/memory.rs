@@ -43,7 +43,7 @@ struct Version {
     runs: Vec<(String, u64, bool)>,
 }
 
-/// Returns the memory. What a call that panicked left half done can be forgotten.
+/// Locks the memory, also after a panic: all that it holds can be read anew.
 pub(crate) fn lock(memory: &Mutex<Memory>) -> MutexGuard<'_, Memory> {
     memory.lock().unwrap_or_else(PoisonError::into_inner)
 }

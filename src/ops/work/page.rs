@@ -5,17 +5,17 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::memory::{Memory, lock};
-use super::row::{ClaimShown, meter};
+use super::row::meter;
 use super::scene::Scene;
 use crate::catalogue::Catalogue;
-use crate::dispatch::Subject;
+use crate::dispatch::{Decision, Subject};
 use crate::error::Result;
 use crate::gate::ROUNDS_MAX;
 use crate::id::TaskId;
 use crate::ops::gates::{self, TaskGates};
 use crate::ops::runs::journal::place;
 use crate::ops::skills::dispatch_subject;
-use crate::ops::tasks::{One, problems_around};
+use crate::ops::tasks::{HeldClaim, Neighbor, One, problems_around};
 use crate::ops::{Context, require};
 use crate::run::Run;
 use crate::run::attempt::Attempt;
@@ -46,7 +46,7 @@ pub(crate) struct TaskPage {
     /// The tasks before and after it, by id.
     pub(crate) position: Position,
     /// Who holds it.
-    pub(crate) claim: Option<ClaimShown>,
+    pub(crate) claim: Option<HeldClaim>,
     /// What it depends on.
     pub(crate) depends: Vec<Linked>,
     /// What it depends on and leads to no task.
@@ -62,13 +62,13 @@ pub(crate) struct TaskPage {
     /// Its gates, evidence and criteria.
     pub(crate) gates: GatesShown,
     /// The skill that it would get now; none when that cannot be told.
-    pub(crate) dispatch: Option<Dispatched>,
+    pub(crate) dispatch: Option<Decision>,
     /// Its prompts, oldest first.
     pub(crate) spawns: Vec<SpawnTold>,
     /// What agents tried, oldest first.
     pub(crate) attempts: Vec<Tried>,
     /// The last try that did not verify, unless the task is done.
-    pub(crate) refused: Option<Refused>,
+    pub(crate) refused: Option<Tried>,
     /// Cursor of the last change of all tasks.
     pub(crate) cursor: u64,
 }
@@ -87,12 +87,8 @@ pub(crate) struct Position {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Linked {
-    /// The task.
-    pub(crate) id: TaskId,
-    pub(crate) title: String,
-    /// What the store says.
-    pub(crate) status: Status,
-    /// Where it stands.
+    #[serde(flatten)]
+    pub(crate) task: Neighbor,
     pub(crate) state: State,
 }
 
@@ -108,19 +104,6 @@ pub(crate) struct GatesShown {
     /// Everything about them.
     #[serde(flatten)]
     pub(crate) gates: TaskGates,
-}
-
-/// The skill that a task would get.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
-pub(crate) struct Dispatched {
-    pub(crate) skill: String,
-    /// What chose it.
-    pub(crate) strategy: crate::dispatch::Strategy,
-    /// What matched.
-    pub(crate) matched: Vec<String>,
-    /// Why, in a sentence.
-    pub(crate) reason: String,
 }
 
 /// A prompt that was prepared.
@@ -146,7 +129,7 @@ pub(crate) struct SpawnTold {
 
 /// A try of an agent in a run.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Tried {
     pub(crate) run: String,
@@ -157,31 +140,6 @@ pub(crate) struct Tried {
     pub(crate) has_prompt: bool,
     /// Whether what its agent wrote was kept.
     pub(crate) has_log: bool,
-}
-
-/// A try that did not verify.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
-pub(crate) struct Refused {
-    pub(crate) run: String,
-    /// Which try.
-    pub(crate) attempt: u32,
-    /// Why.
-    pub(crate) reason: Option<String>,
-    /// What it was missing.
-    pub(crate) missing: Vec<String>,
-}
-
-impl Dispatched {
-    fn of(catalogue: &Catalogue, task: &Task) -> Option<Dispatched> {
-        let decision = dispatch_subject(catalogue, &Subject::from(task), None, false).ok()?;
-        Some(Dispatched {
-            skill: decision.skill,
-            strategy: decision.strategy,
-            matched: decision.matched,
-            reason: decision.reason,
-        })
-    }
 }
 
 /// Reads a task with all that is known of it. Of runs only those that the caller sees tell of it.
@@ -216,7 +174,7 @@ pub(crate) fn page(context: &mut Context, one: One) -> Result<TaskPage> {
             position: position(&scene, id),
             claim: transaction
                 .claim(id)?
-                .and_then(|claim| ClaimShown::of(claim, &now)),
+                .and_then(|claim| HeldClaim::new(claim, &now)),
             depends: around.linked(&task.depends)?,
             dependents: around.linked(&transaction.dependents(id)?)?,
             children: around.linked(&transaction.children(id)?)?,
@@ -228,7 +186,9 @@ pub(crate) fn page(context: &mut Context, one: One) -> Result<TaskPage> {
                 rounds_max: ROUNDS_MAX,
                 gates: standing,
             },
-            dispatch: (catalogue.as_ref().ok()).and_then(|skills| Dispatched::of(skills, &task)),
+            dispatch: catalogue.as_ref().ok().and_then(|skills| {
+                dispatch_subject(skills, &Subject::from(&task), None, false).ok()
+            }),
             spawns: spawns(transaction.spawns(id)?),
             refused: refused(&attempts, task.status),
             attempts,
@@ -267,10 +227,8 @@ impl Around<'_> {
         let mut linked = Vec::with_capacity(ids.len());
         for id in ids {
             linked.extend(self.transaction.readable(&[*id])?.pop().map(|task| Linked {
-                id: *id,
                 state: self.state(&task),
-                status: task.status,
-                title: task.title,
+                task: Neighbor::from(task),
             }));
         }
         Ok(linked)
@@ -315,7 +273,7 @@ fn tried(workspace: &Workspace, runs: &[Run], memory: &Memory, id: TaskId) -> Ve
             tried.push(Tried {
                 run: run.clone(),
                 has_prompt: kept(attempt.attempt, "prompt.md"),
-                has_log: kept(attempt.attempt, "out"),
+                has_log: kept(attempt.attempt, "log"),
                 attempt: attempt.clone(),
             });
         }
@@ -325,21 +283,7 @@ fn tried(workspace: &Workspace, runs: &[Run], memory: &Memory, id: TaskId) -> Ve
     tried
 }
 
-fn refused(attempts: &[Tried], status: Status) -> Option<Refused> {
-    if status == Status::Done {
-        return None;
-    }
-    let last = attempts.iter().rev().find(|one| one.attempt.has_failed())?;
-    let Attempt {
-        attempt,
-        reason,
-        missing,
-        ..
-    } = &last.attempt;
-    Some(Refused {
-        run: last.run.clone(),
-        attempt: *attempt,
-        reason: reason.clone().or_else(|| missing.first().cloned()),
-        missing: missing.clone(),
-    })
+fn refused(attempts: &[Tried], status: Status) -> Option<Tried> {
+    let mut failed = attempts.iter().rev().filter(|one| one.attempt.has_failed());
+    failed.next().filter(|_| status != Status::Done).cloned()
 }

@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use super::scene::{Scene, failed_gate};
-use crate::claim::Claim;
 use crate::error::Result;
 use crate::gate::{Gate, Gates};
 use crate::id::TaskId;
+use crate::ops::tasks::HeldClaim;
 use crate::run::track::TaskState;
 use crate::store::Transaction;
 use crate::task::{Priority, State, Status, Task, TaskType};
@@ -46,7 +46,7 @@ pub(crate) struct Row {
     /// was set.
     pub(crate) gates: Option<Vec<&'static str>>,
     /// Who holds it.
-    pub(crate) claim: Option<ClaimShown>,
+    pub(crate) claim: Option<HeldClaim>,
     /// What drives its agent, or drove it last.
     pub(crate) runner: Option<String>,
     /// The last run that had it.
@@ -67,35 +67,6 @@ pub(crate) struct Row {
     pub(crate) created_at: String,
     /// When it was last changed.
     pub(crate) updated_at: String,
-}
-
-/// Who holds a task.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct ClaimShown {
-    /// Who.
-    pub(crate) holder: String,
-    /// Number of the claim.
-    pub(crate) epoch: u32,
-    /// Since when.
-    pub(crate) since: String,
-    /// Until when.
-    pub(crate) expires: String,
-    /// Whether that is over.
-    pub(crate) expired: bool,
-}
-
-impl ClaimShown {
-    /// Shows a claim that somebody holds.
-    pub(super) fn of(claim: Claim, now: &str) -> Option<ClaimShown> {
-        Some(ClaimShown {
-            expired: claim.is_expired(now),
-            holder: claim.holder?,
-            epoch: claim.epoch,
-            since: claim.since,
-            expires: claim.expires,
-        })
-    }
 }
 
 /// Reads the row of a task of the scene.
@@ -122,7 +93,7 @@ pub(super) fn row(
         skill,
         note: note(scene, &task, gates),
         gates: gates.and_then(meter),
-        claim: claim.and_then(|claim| ClaimShown::of(claim, now)),
+        claim: claim.and_then(|claim| HeldClaim::new(claim, now)),
         runner: last.and_then(|last| last.runner.clone()),
         run: last.map(|last| last.run.to_string()),
         attempt: last.map(|last| last.attempts).filter(|n| *n > 0),
