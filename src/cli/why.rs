@@ -14,7 +14,6 @@ use crate::ops::api;
 use crate::ops::runs::why::{RunWhy, TaskWhy, why as why_run};
 use crate::ops::spawn::Why;
 use crate::ops::tasks::One;
-use crate::run::board::TaskState;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -124,8 +123,8 @@ fn render_run(screen: &mut Screen, why: &RunWhy) {
     screen.field("all of it", format!("cleo runs show {}", quote(&run.id)));
 }
 
-fn task_lines(screen: &mut Screen, task: &TaskWhy) {
-    let state = match task.outcome.filter(|_| task.state == TaskState::Failed) {
+fn task_lines(screen: &mut Screen, TaskWhy { task, spawn, .. }: &TaskWhy) {
+    let state = match task.outcome.filter(|_| task.state.is_undone()) {
         Some(outcome) => format!(" {} ({outcome})", task.state),
         None => format!(" {}", task.state),
     };
@@ -133,11 +132,11 @@ fn task_lines(screen: &mut Screen, task: &TaskWhy) {
         .say(Tone::Strong, task.task_id)
         .say(state_tone(task.state), state)
         .line(Tone::Plain, format!("  {}", task.title))
-        .field("because", &task.reason);
+        .field("because", task.reason.as_deref().unwrap_or_default());
     if task.attempts > 1 {
         screen.field("tries", task.attempts);
     }
-    if let Some(spawn) = &task.spawn {
+    if let Some(spawn) = spawn {
         let receipt = &spawn.receipt;
         screen
             .field("skill", format!("{}: {}", receipt.skill, receipt.reason))

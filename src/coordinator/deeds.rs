@@ -111,8 +111,8 @@ impl Engine<'_> {
         let prompt = slot.instead.take();
         let prompt = prompt.unwrap_or_else(|| spawned.prompt.clone());
         let resume = slot.resume.take();
-        let board = self.board.task(self.tasks[step]);
-        let before = board.filter(|_| resume.is_some());
+        let track = self.track.task(self.tasks[step]);
+        let before = track.filter(|_| resume.is_some());
         let before = before.map(|task| task.conversed).unwrap_or_default();
         let Some(worker) = self.worker(step) else {
             return Ok(None);
@@ -267,7 +267,7 @@ impl Engine<'_> {
         if self.slots[step].attempt > 0 {
             let faults = self.lacks(step)?.faults;
             let faults: Vec<String> = faults.iter().map(prompt::told).collect();
-            let before = self.board.task(self.tasks[step]);
+            let before = self.track.task(self.tasks[step]);
             let conversation = before.and_then(|before| before.conversation.clone());
             let resumes = self
                 .worker(step)
@@ -384,9 +384,9 @@ impl Engine<'_> {
         };
         let events = self.journal.record(&mut self.agency, record)?;
         for (event, (kind, told)) in events.iter().zip(&told) {
-            self.board.take(kind, &event.at, told);
+            self.track.apply(kind, &event.at, told);
         }
-        self.listener.tell(&events, &self.board);
+        self.listener.tell(&events, &self.track);
         Ok(())
     }
 }

@@ -26,8 +26,8 @@ use crate::ops::runs::journal::{self, Journal};
 use crate::ops::spawn::{Spawned, Stock};
 use crate::ops::trust::{Item, Registrant, Trust};
 use crate::ops::{Context, Surroundings, claims};
-use crate::run::board::{Board, TaskState};
 use crate::run::told::{Planned, Told, kind};
+use crate::run::track::{TaskState, Track};
 use crate::run::{RUN_FINISHED, Run, RunKind};
 use crate::runner::signals::Guard;
 use crate::store::agency::Agency;
@@ -67,7 +67,7 @@ pub(super) struct Engine<'a> {
     pub(super) context: Context,
     pub(super) agency: SqliteAgency,
     pub(super) journal: Journal,
-    pub(super) board: Board,
+    pub(super) track: Track,
     pub(super) machine: Machine,
     pub(super) crew: Crew,
     pub(super) trees: Option<Trees>,
@@ -253,7 +253,7 @@ impl<'a> Engine<'a> {
             places: places.map(|(place, id)| (*id, place)).collect(),
             slots: tasks.iter().map(|_| Slot::default()).collect(),
             tasks,
-            board: Board::default(),
+            track: Track::default(),
             guard: Some(Guard::begin()?),
             context,
             agency,
@@ -292,7 +292,7 @@ impl<'a> Engine<'a> {
         self.crew.settle();
         for step in 0..self.tasks.len() {
             let epoch = self.slots[step].epoch.take();
-            if epoch.is_some() && !self.board.tasks()[step].is_done() {
+            if epoch.is_some() && !self.track.tasks()[step].is_done() {
                 // One that stays is known by its holder when the run is gone on with.
                 let _ = claims::release(&mut self.context, self.tasks[step], epoch, false);
             }
@@ -359,7 +359,7 @@ impl<'a> Engine<'a> {
 
     /// Returns the dead run that holds what was therefore not begun.
     fn left_by(&self) -> Option<String> {
-        let slots = self.board.tasks().iter().zip(&self.slots);
+        let slots = self.track.tasks().iter().zip(&self.slots);
         let mut left = slots.filter(|(task, _)| task.state == TaskState::Skipped);
         left.find_map(|(_, slot)| slot.left_by.clone())
     }
@@ -388,9 +388,9 @@ impl<'a> Engine<'a> {
         for files in &self.files {
             files.require_unchanged()?;
         }
-        self.run.status = report::status(&self.board, stop);
+        self.run.status = report::status(&self.track, stop);
         self.run.completed_at = Some(self.context.now());
-        report::total(&mut self.run, &self.board, self.begun.elapsed());
+        report::total(&mut self.run, &self.track, self.begun.elapsed());
         let told = Told {
             reason: Some(self.run.status.to_string()),
             duration_ms: self.run.execution_time_ms,
@@ -411,7 +411,7 @@ impl<'a> Engine<'a> {
             spent: self.options.budget().filter(|_| self.machine.is_spent()),
             holder,
         };
-        let mut report = Report::new(self.run, &self.board, &ending);
+        let mut report = Report::new(self.run, &self.track, &ending);
         report.warnings = self.trees.map_or_else(Vec::new, |it| it.warnings.take());
         Ok(report)
     }

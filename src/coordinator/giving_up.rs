@@ -18,9 +18,9 @@ use crate::id::TaskId;
 use crate::ops::runs::alive::{self, Alive};
 use crate::ops::runs::{is_own, journal, no_run};
 use crate::ops::{Context, Surroundings, claims, executions};
-use crate::run::board::{Board, TaskRun, TaskState};
 use crate::run::schedule::Schedule;
 use crate::run::told::{Told, kind};
+use crate::run::track::{TaskRun, Track};
 use crate::run::{Event, Outcome, RUN_FINISHED, Run, RunKind, RunStatus};
 use crate::runner::orphans;
 use crate::store::agency::Agency;
@@ -205,35 +205,35 @@ fn settled(
     is_own: bool,
 ) -> Result<(Run, usize, Vec<TaskId>)> {
     let events = journal::events(&*agency.read()?, &run.id)?;
-    let mut board = Board::of(&events);
+    let mut track = Track::read(&events);
     let orphans = match is_own {
-        true => orphans::end(&run.id, &workspace.root, &groups(&board)),
+        true => orphans::end(&run.id, &workspace.root, &groups(&track)),
         false => 0,
     };
     let clock = surroundings.clock;
     let folder = journal::place(workspace, &run.id)?;
-    let mut told = cut_off(&folder, &mut board, &clock.timestamp());
+    let mut told = cut_off(&folder, &mut track, &clock.timestamp());
     let mut context = Context::open(Surroundings {
         actor: run.id.clone(),
         ..surroundings
     })?;
     let released = released(&mut context, &run.id)?;
-    for task in completed(&mut context, &board, &run.id)? {
+    for task in completed(&mut context, &track, &run.id)? {
         let completed = Told::of(task);
-        board.take(kind::TASK_COMPLETED, &clock.timestamp(), &completed);
+        track.apply(kind::TASK_COMPLETED, &clock.timestamp(), &completed);
         told.push((kind::TASK_COMPLETED, completed));
     }
-    told.extend(closed(&board));
+    told.extend(closed(&track));
     if let Ok((Options { isolate: true, .. }, _)) = begun(&run, &events)
         && is_own
     {
         let trees = opened_trees(workspace, &run, &events)?;
         let _turn = trees.turn()?;
-        let kept = swept(&mut context, &trees, &board, &events)?.into_iter();
+        let kept = swept(&mut context, &trees, &track, &events)?.into_iter();
         told.extend(kept.map(|told| (kind::TASK_KEPT, told)));
     }
     give_up(&mut run, clock.timestamp());
-    let spent = report::spent(&board);
+    let spent = report::spent(&track);
     (run.usage, run.cost) = (spent.usage.or(run.usage), spent.cost.or(run.cost));
     let finished = Told {
         reason: Some(run.status.to_string()),
@@ -265,10 +265,9 @@ fn give_up(run: &mut Run, now: String) {
 }
 
 /// Returns the closing events of unfinished tasks, the same that a live run emits when it is cancelled.
-fn closed(board: &Board) -> Vec<(&'static str, Told)> {
-    let tasks = board.tasks();
-    let is_open = |state| matches!(state, TaskState::Waiting | TaskState::Running);
-    let open = (0..tasks.len()).filter(|step| is_open(tasks[*step].state));
+fn closed(track: &Track) -> Vec<(&'static str, Told)> {
+    let tasks = track.tasks();
+    let open = (0..tasks.len()).filter(|step| tasks[*step].state.is_open());
     let (held, unbegun): (Vec<usize>, Vec<usize>) = open.partition(|step| tasks[*step].is_held);
     let mut schedule = scheduled(tasks);
     let mut because = BTreeMap::new();
@@ -318,9 +317,9 @@ fn not_begun(task: TaskId, because: Option<TaskId>) -> Told {
 }
 
 /// Returns the tasks that a run has completed and whose events it did not come to write.
-fn completed(context: &mut Context, board: &Board, run: &str) -> Result<Vec<TaskId>> {
+fn completed(context: &mut Context, track: &Track, run: &str) -> Result<Vec<TaskId>> {
     let mut completed = Vec::new();
-    for task in board.tasks().iter().filter(|task| !task.is_done()) {
+    for task in track.tasks().iter().filter(|task| !task.is_done()) {
         let id = task.task_id;
         // A damaged task is not done as far as anybody can tell.
         let status = context.read(|tasks| tasks.status(id)).unwrap_or_default();

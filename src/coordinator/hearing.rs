@@ -52,14 +52,14 @@ impl Engine<'_> {
                 self.tell(kind::AGENT_CONVERSATION, told);
             }
             Sign::Doing(what) => self.doing(step, what),
-            Sign::Used(usage) => self.board.using(self.tasks[step], usage),
+            Sign::Used(usage) => self.track.note_usage(self.tasks[step], usage),
         }
     }
 
     fn doing(&mut self, step: usize, what: String) {
         let told = self.slots[step].told;
         if told.is_some_and(|told| told.elapsed() < DOING_PAUSE) {
-            return self.board.doing(self.tasks[step], bounded(what));
+            return self.track.note_doing(self.tasks[step], bounded(what));
         }
         self.slots[step].told = Some(Instant::now());
         let told = Told {
@@ -180,7 +180,7 @@ impl Engine<'_> {
         for (step, attempt, heard) in self.crew.hear(patience) {
             self.hear(step, attempt, heard);
         }
-        self.listener.show(&self.board);
+        self.listener.show(&self.track);
         self.heed()?;
         // Leases are renewed well before they are over.
         if self.renewed.elapsed() < Duration::from_secs(self.options.lease) / 3 {

@@ -210,7 +210,7 @@ impl Engine<'_> {
     }
 
     fn message(&self, id: TaskId) -> String {
-        let title = self.board.task(id).map(|task| task.title.as_str());
+        let title = self.track.task(id).map(|task| task.title.as_str());
         format!("{id}: {}", title.unwrap_or_default())
     }
 

@@ -123,7 +123,7 @@ impl Engine<'_> {
     /// Reverifies tasks that this run has completed and that changed since, such as by the agent of a later
     /// task. Those that fail are released; reopened ones stay as they are.
     pub(super) fn look_again(&mut self) -> Result<()> {
-        let tasks = self.board.tasks().iter();
+        let tasks = self.track.tasks().iter();
         let done = tasks.filter(|task| task.is_done() && task.attempts > 0 && !task.is_epic);
         let done: Vec<_> = done.map(|task| (task.task_id, task.epoch)).collect();
         for (id, how) in undone(&mut self.context, &done, &mut self.required)? {

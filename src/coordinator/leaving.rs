@@ -9,8 +9,8 @@ use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::ops::Context;
 use crate::run::Event;
-use crate::run::board::Board;
 use crate::run::told::{Told, kind};
+use crate::run::track::Track;
 
 impl Engine<'_> {
     /// Removes the worktree of a step. Its reports are copied to the workspace however the attempt ended,
@@ -108,7 +108,7 @@ fn kept_on(trees: &Trees, branch: String, told: Told) -> Told {
 pub(super) fn swept(
     context: &mut Context,
     trees: &Trees,
-    board: &Board,
+    track: &Track,
     events: &[Event],
 ) -> Result<Vec<Told>> {
     let mut told = Vec::new();
@@ -137,7 +137,7 @@ pub(super) fn swept(
     let branches = swept.branches.into_iter();
     let branches = branches.filter(|branch| !named.contains(branch));
     told.extend(branches.filter_map(|branch| {
-        let task = board.task(task_of(&branch)?)?;
+        let task = track.task(task_of(&branch)?)?;
         Some(kept_on(trees, branch, Told::of(task.task_id)))
     }));
     Ok(told)

@@ -29,7 +29,7 @@ mod wish;
 
 use crate::ops::trust::Item;
 use crate::run::Event;
-use crate::run::board::Board;
+use crate::run::track::Track;
 use crate::runner::agent::Runners;
 pub(crate) use engine::run;
 pub(crate) use giving_up::cancel;
@@ -39,9 +39,9 @@ pub(crate) use resume::{resume, way_on};
 pub(crate) use selection::{Rehearsal, Rehearsed, rehearse};
 
 pub(crate) trait Listener {
-    fn tell(&mut self, events: &[Event], board: &Board);
+    fn tell(&mut self, events: &[Event], track: &Track);
 
-    fn show(&mut self, _board: &Board) {}
+    fn show(&mut self, _board: &Track) {}
 }
 
 #[derive(Clone, Debug, Default)]

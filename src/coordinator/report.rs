@@ -8,8 +8,8 @@ use super::machine::Stop;
 use super::options::{Options, Selection};
 use crate::error::{Code, Error, quote};
 use crate::ops::runs::alive::Left;
-use crate::run::board::{Board, Summary, TaskRun, TaskState};
 use crate::run::told::Planned;
+use crate::run::track::{Counts, TaskRun, TaskState, Track};
 use crate::run::{Outcome, Run, RunStatus, Spent};
 
 const NAMED_MAX: usize = 5;
@@ -23,7 +23,7 @@ pub(crate) struct Report {
     /// Its tasks, in its order.
     pub(crate) tasks: Vec<TaskRun>,
     /// How many of them came how far.
-    pub(crate) summary: Summary,
+    pub(crate) summary: Counts,
     /// The error that the run ends with.
     #[serde(skip)]
     pub(crate) error: Option<Error>,
@@ -32,9 +32,13 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    pub(super) fn new(run: Run, board: &Board, ending: &Ending) -> Report {
-        let summary = Summary::of(board);
-        let tasks = board.tasks().to_vec();
+    pub(super) fn new(run: Run, track: &Track, ending: &Ending) -> Report {
+        let summary = track.counts();
+        let brief = |task: &TaskRun| TaskRun {
+            history: Vec::new(),
+            ..task.clone()
+        };
+        let tasks: Vec<TaskRun> = track.tasks().iter().map(brief).collect();
         Report {
             error: error(&run, &tasks, summary, ending),
             warnings: Vec::new(),
@@ -55,8 +59,8 @@ pub(super) struct Ending {
     pub(super) holder: Option<Left>,
 }
 
-pub(super) fn status(board: &Board, stop: Option<Stop>) -> RunStatus {
-    let summary = Summary::of(board);
+pub(super) fn status(track: &Track, stop: Option<Stop>) -> RunStatus {
+    let summary = track.counts();
     match stop {
         _ if summary.done == summary.total => RunStatus::Completed,
         Some(Stop::Cancelled) => RunStatus::Cancelled,
@@ -65,26 +69,26 @@ pub(super) fn status(board: &Board, stop: Option<Stop>) -> RunStatus {
     }
 }
 
-pub(super) fn total(run: &mut Run, board: &Board, time: Duration) {
-    let all = spent(board);
+pub(super) fn total(run: &mut Run, track: &Track, time: Duration) {
+    let all = spent(track);
     (run.usage, run.cost) = (all.usage, all.cost);
     let time = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     run.add_time(time);
-    let summary = Summary::of(board);
+    let summary = track.counts();
     run.output = Some(format!("{} of {} done", summary.done, summary.total));
     run.error = (run.status != RunStatus::Completed).then(|| told(summary));
 }
 
-pub(super) fn spent(board: &Board) -> Spent {
-    let all = board.tasks().iter().map(|task| Spent {
+pub(super) fn spent(track: &Track) -> Spent {
+    let all = track.tasks().iter().map(|task| Spent {
         usage: task.usage,
         cost: task.cost,
     });
     all.fold(Spent::default(), Spent::plus)
 }
 
-fn told(summary: Summary) -> String {
-    let Summary {
+fn told(summary: Counts) -> String {
+    let Counts {
         total,
         done,
         failed,
@@ -131,7 +135,7 @@ pub(super) fn told_of(planned: &[Planned], options: &Options) -> String {
     }
 }
 
-fn error(run: &Run, tasks: &[TaskRun], summary: Summary, ending: &Ending) -> Option<Error> {
+fn error(run: &Run, tasks: &[TaskRun], summary: Counts, ending: &Ending) -> Option<Error> {
     if run.status == RunStatus::Completed {
         return None;
     }
@@ -154,7 +158,7 @@ fn error(run: &Run, tasks: &[TaskRun], summary: Summary, ending: &Ending) -> Opt
         }
         None => {}
     }
-    let failed = tasks.iter().filter(|task| task.state == TaskState::Failed);
+    let failed = tasks.iter().filter(|task| task.state.is_undone());
     let failed: Vec<&TaskRun> = failed.collect();
     let mut reasons: Vec<String> = failed
         .iter()
@@ -220,10 +224,10 @@ mod tests {
 
     #[test]
     fn one_task_is_told_as_one() {
-        let mut summary = Summary {
+        let mut summary = Counts {
             total: 1,
             failed: 1,
-            ..Summary::default()
+            ..Counts::default()
         };
         let one = "0 of 1 task is done, 1 failed, 0 were not begun";
         assert_eq!(told(summary), one);

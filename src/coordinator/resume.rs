@@ -9,12 +9,13 @@ use super::trees::{Base, Trees};
 use super::{Ambience, Listener, selection};
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::runs::alive::{self, Alive};
-use crate::ops::runs::{Shown, is_own, journal, no_run, require_own};
+use crate::ops::runs::{is_own, journal, no_run, require_own};
 use crate::ops::trust::Trust;
 use crate::ops::{Context, Surroundings};
-use crate::run::board::{Board, TaskRun};
 use crate::run::spent::dollars;
 use crate::run::told::{Planned, Told, kind};
+use crate::run::track::{TaskRun, Track};
+use crate::run::view::RunView;
 use crate::run::{Event, Outcome, Run, RunKind, RunStatus};
 use crate::runner::orphans;
 use crate::store::agency::Agency;
@@ -54,7 +55,7 @@ pub(crate) fn resume(
     transaction.commit()?;
     let events = journal::events(&*agency.read()?, id)?;
     let (first, planned) = begun(&run, &events)?;
-    let before = Board::of(&events);
+    let before = Track::read(&events);
     orphans::end(id, &workspace.root, &groups(&before));
     let mut ended = before.clone();
     let folder = journal::place(&workspace, id)?;
@@ -78,7 +79,7 @@ pub(crate) fn resume(
         base,
     };
     let mut engine = Engine::open(outset, agency, listener)?;
-    engine.board = before;
+    engine.track = before;
     for (kind, told) in cut {
         engine.tell(kind, told);
     }
@@ -193,19 +194,24 @@ pub(super) fn begun(run: &Run, events: &[Event]) -> Result<(Options, Vec<Planned
 
 /// Returns the command that resumes a finished run, with a higher budget when it is spent. For a run of
 /// another user it is the command that shows it.
-pub(crate) fn way_on(surroundings: &Surroundings, shown: &Shown) -> String {
+pub(crate) fn way_on(surroundings: &Surroundings, shown: &RunView) -> String {
     let events = shown.events.as_deref().unwrap_or_default();
     let is_own = surroundings
         .workspace()
-        .is_ok_and(|workspace| is_own(surroundings, &workspace, &shown.run, events));
+        .is_ok_and(|workspace| is_own(surroundings, &workspace, &shown.run.record, events));
     if !is_own {
         return "cleo trust".to_string();
     }
-    let options = begun(&shown.run, events).ok().map(|(options, _)| options);
+    let options = begun(&shown.run.record, events)
+        .ok()
+        .map(|(options, _)| options);
     let spent = spent(&shown.tasks);
     let is_spent = |options: &Options| options.max_cost.is_some_and(|most| spent >= most);
     let spent_all = options.filter(is_spent);
-    resuming(&shown.run, spent_all.and_then(|options| options.budget()))
+    resuming(
+        &shown.run.record,
+        spent_all.and_then(|options| options.budget()),
+    )
 }
 
 fn spent(tasks: &[TaskRun]) -> f64 {
@@ -219,15 +225,15 @@ fn tried(task: &TaskRun) -> Option<Outcome> {
     (task.attempts > 0).then(|| last.unwrap_or(Outcome::Cancelled))
 }
 
-pub(super) fn groups(board: &Board) -> Vec<(u32, String)> {
-    let groups = board.tasks().iter().filter_map(|task| task.group.clone());
+pub(super) fn groups(track: &Track) -> Vec<(u32, String)> {
+    let groups = track.tasks().iter().filter_map(|task| task.group.clone());
     groups.collect()
 }
 
 impl Engine<'_> {
     /// Goes on from where the tasks stand. `is_new` says that the run gets new bounds.
     fn go_on(&mut self, was: RunStatus, is_new: bool, events: &[Event]) -> Result<()> {
-        let tried: Vec<Option<Outcome>> = self.board.tasks().iter().map(tried).collect();
+        let tried: Vec<Option<Outcome>> = self.track.tasks().iter().map(tried).collect();
         let options = is_new.then(|| serde_json::to_value(&self.options).ok());
         let resumed = Told {
             again: Some(was != RunStatus::Interrupted),
@@ -242,7 +248,7 @@ impl Engine<'_> {
             None => None,
         };
         for (step, tried) in tried.into_iter().enumerate() {
-            let task = self.board.tasks()[step].clone();
+            let task = self.track.tasks()[step].clone();
             self.machine.spent_before(task.cost.unwrap_or(0.0));
             if let Some(outcome) = tried {
                 self.machine.tried_before(step, outcome);
@@ -254,7 +260,7 @@ impl Engine<'_> {
             self.take_up(step, &task)?;
         }
         let told = match &self.trees {
-            Some(trees) => swept(&mut self.context, trees, &self.board, events)?,
+            Some(trees) => swept(&mut self.context, trees, &self.track, events)?,
             None => Vec::new(),
         };
         for told in told {

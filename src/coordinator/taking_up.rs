@@ -13,9 +13,9 @@ use crate::file::read_start;
 use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::complete::is_unearned;
-use crate::run::board::{Board, TaskRun, TaskState};
 use crate::run::log::LOG_MAX;
 use crate::run::told::{Told, kind};
+use crate::run::track::{TaskRun, TaskState, Track};
 use crate::run::{Event, Outcome, Spent};
 use crate::runner::agent;
 use crate::store::{Recorded, Transaction};
@@ -122,11 +122,11 @@ pub(super) fn is_completed_within(context: &mut Context, id: TaskId, run: &str) 
     Ok(last.is_some_and(|last| last.by == run))
 }
 
-pub(super) fn cut_off(folder: &Path, board: &mut Board, at: &str) -> Vec<(&'static str, Told)> {
-    let told = board.tasks().iter().filter_map(|task| ended(folder, task));
+pub(super) fn cut_off(folder: &Path, track: &mut Track, at: &str) -> Vec<(&'static str, Told)> {
+    let told = track.tasks().iter().filter_map(|task| ended(folder, task));
     let told: Vec<Told> = told.collect();
     for one in &told {
-        board.take(kind::AGENT_ENDED, at, one);
+        track.apply(kind::AGENT_ENDED, at, one);
     }
     told.into_iter()
         .map(|one| (kind::AGENT_ENDED, one))

@@ -1,10 +1,7 @@
-//! What is around tasks: entries to append, search, and whether everything is in order.
-
-use serde::Deserialize;
+//! What is around tasks: entries to append, and whether everything is in order.
 
 use super::call::Call;
-use super::call::bounded;
-use super::extract::{Json, Query};
+use super::extract::Json;
 use super::route::Route;
 use super::work::Warned;
 use crate::error::{Code, Error, Result};
@@ -13,7 +10,6 @@ use crate::ops::answers::allows_private;
 use crate::ops::doctor::{self, Examined, Patient};
 use crate::ops::manifest::{self, Appended};
 use crate::ops::tokens::Scope;
-use crate::ops::work::{Found, FoundKind, Sought, search};
 use crate::ops::workers::{self, Checked};
 
 pub(super) fn routes() -> Vec<Route> {
@@ -22,9 +18,6 @@ pub(super) fn routes() -> Vec<Route> {
             .about("Appends an entry to the manifest; every fault of it is named")
             .tag("manifest")
             .takes::<Entry>(),
-        Route::get("/api/search", found)
-            .about("Finds tasks, runs, agents and conversations by words")
-            .tag("search"),
         Route::get("/api/doctor", examined)
             .about("Looks whether everything is in order")
             .tag("server")
@@ -37,20 +30,6 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// What to look for.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct SearchQuery {
-    /// The words; none: what was touched last.
-    q: Option<String>,
-    /// Only these kinds, between commas: task, run, agent, conversation.
-    #[serde(default)]
-    kinds: Vec<FoundKind>,
-    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 50)))]
-    limit: Option<u32>,
-}
-
 fn append(call: &Call) -> Result<Json<Warned<Appended>, 201>> {
     let _: serde::de::IgnoredAny = call.body()?;
     let text = std::str::from_utf8(&call.body)
@@ -59,18 +38,6 @@ fn append(call: &Call) -> Result<Json<Warned<Appended>, 201>> {
     let mut result = manifest::append(context, text, None, false)?;
     let warnings = std::mem::take(&mut result.warnings);
     Ok(Json(Warned { result, warnings }))
-}
-
-fn found(call: &Call, Query(query): Query<SearchQuery>) -> Result<Json<Found>> {
-    let sought = Sought {
-        words: query.q.unwrap_or_default(),
-        kinds: query.kinds,
-        limit: bounded(query.limit, 50, 50)? as usize,
-        user: call.only().map(String::from),
-    };
-    let (context, agency) = (&mut *call.context("find")?, &mut *call.agency()?);
-    let found = search(context, Some(agency), &mut call.memory(), &sought)?;
-    Ok(Json(found))
 }
 
 fn examined(call: &Call) -> Result<Json<Examined>> {

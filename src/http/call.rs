@@ -1,7 +1,7 @@
 //! A call as a handler gets it: who calls, and what was sent, taken apart.
 
 use std::str::FromStr;
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use axum::extract::Query;
 use axum::http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE};
@@ -17,7 +17,6 @@ use super::server::Lent;
 use super::server::Server;
 use crate::error::{Code, Error, Result, steers};
 use crate::ops::tokens::Scope;
-use crate::ops::work::Memory;
 use crate::ops::{Context, Notes, Surroundings};
 use crate::store::sqlite::SqliteAgency;
 use crate::strict::Input;
@@ -164,15 +163,10 @@ impl Call {
         let surroundings = self.surroundings(command);
         let open = || Context::open(surroundings.clone());
         let mut lent = self.server.contexts.lend(open)?;
+        lent.memory = Arc::clone(&self.server.memory);
         lent.surroundings = surroundings;
         lent.notes = Notes::default();
         Ok(lent)
-    }
-
-    pub(super) fn memory(&self) -> MutexGuard<'_, Memory> {
-        let memory = &self.server.memory;
-        // Whatever a look left half done can be forgotten.
-        memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn require(&self, scope: Scope) -> Result<()> {

@@ -24,8 +24,9 @@ use super::route::{Promise, Route};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::ops::executions::{self, Begun, Request};
-use crate::ops::runs::{self, Shown};
+use crate::ops::runs;
 use crate::route;
+use crate::run::view::RunView;
 use crate::run::{Line, RunKind, RunStatus};
 use crate::store::agency::RunFilter;
 
@@ -164,7 +165,7 @@ fn execute(call: Call) -> Promise {
 
 async fn over(call: &Call, id: &str, pass: &Pass) -> Result<Answer> {
     let ended = async {
-        while !kept(call, id)?.run.is_over() {
+        while !kept(call, id)?.run.record.is_over() {
             tokio::time::sleep(LOOK).await;
         }
         found(call, id)
@@ -191,12 +192,10 @@ fn executed(call: &Call, id: &str) -> Result<Executed> {
     kept(call, id).map(Executed::of)
 }
 
-fn kept(call: &Call, id: &str) -> Result<Shown> {
+fn kept(call: &Call, id: &str) -> Result<RunView> {
     let nothing = || Error::new(Code::RunNotFound, "Execution not found");
-    let mut agency = call.agency()?;
-    let surroundings = call.surroundings("runs.show");
-    let shown = runs::one(&mut agency, &surroundings, id, call.only())?;
-    let shown = shown.filter(|shown| shown.run.kind == RunKind::Execution);
+    let shown = runs::view(&mut *call.context("runs.show")?, id, false)?;
+    let shown = shown.filter(|shown| shown.run.record.kind == RunKind::Execution);
     shown.ok_or_else(nothing)
 }
 

@@ -1,6 +1,7 @@
 //! The operations of the table, each answered at its address: parts of the path, the query and the body are its
 //! request.
 
+use axum::http::header::{ETAG, IF_NONE_MATCH};
 use axum::http::{Method, StatusCode};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -11,9 +12,11 @@ use super::fault;
 use super::route::Route;
 use super::work::act_as;
 use crate::error::{Code, Error, Result, steers};
-use crate::ops::Notes;
+use crate::id::digest;
 use crate::ops::api;
 use crate::ops::operation::{Facts, Row};
+use crate::ops::{Context, Notes};
+use crate::store::agency::Agency;
 use crate::strict::Input;
 
 pub(super) fn routes() -> Vec<Route> {
@@ -30,6 +33,17 @@ pub(super) fn answer(call: &Call, row: &dyn Row) -> Result<Answer> {
     };
     let context = &mut *call.context(facts.name)?;
     act_as(call, context, agent.as_deref())?;
+    let version = match facts.is_versioned {
+        true => Some(version(call, context)?),
+        false => None,
+    };
+    let known = call.header(IF_NONE_MATCH.as_str())?;
+    if let Some((version, known)) = version.as_ref().zip(known)
+        && (known.trim() == "*" || known.contains(version))
+    {
+        let same = Answer::bytes(JSON, "").under(StatusCode::NOT_MODIFIED);
+        return Ok(same.header(ETAG, version));
+    }
     let reply = row.answer(context, input)?;
     let notes = std::mem::take(&mut context.notes);
     let reply = with_notes(reply, &notes, facts)?;
@@ -42,8 +56,27 @@ pub(super) fn answer(call: &Call, row: &dyn Row) -> Result<Answer> {
         None if facts.creates && notes.operation.is_some() => {
             Ok(Answer::bytes(JSON, reply).under(StatusCode::CREATED))
         }
-        None => Ok(Answer::bytes(JSON, reply)),
+        None => {
+            let answer = Answer::bytes(JSON, reply);
+            Ok(match version {
+                Some(version) => answer.header(ETAG, &version),
+                None => answer,
+            })
+        }
     }
+}
+
+/// Names a version of what is read: the last changes of tasks and runs, and what was asked for by whom.
+fn version(call: &Call, context: &mut Context) -> Result<String> {
+    let changes = context.read(|transaction| transaction.last_cursor())?;
+    let events = match context.agency()? {
+        Some(agency) => agency.read()?.last_event()?,
+        None => 0,
+    };
+    let asked = call.uri.query().unwrap_or_default();
+    let asked = digest(format!("{:?} {asked}", call.only()).as_bytes());
+    let asked = asked.get(7..15).unwrap_or_default();
+    Ok(format!("\"{changes}-{events}-{asked}\""))
 }
 
 /// Gathers a request: that of a read is in the address, that of a write in the path and the body.

@@ -94,6 +94,9 @@ impl Route {
             route.description.is_bodiless = true;
             let has_body = operations::has_body(&route.method);
             route.description.body = has_body.then(|| row.request().1);
+            if facts.is_versioned {
+                route.description.answers.push((304, None, ""));
+            }
         }
         route
             .about(facts.about)

@@ -3,6 +3,7 @@
 
 use super::operation::{Nothing, Operation, Row};
 use super::orchestrator::{self, ToCount};
+use super::runs::{self, listing, pages, proof};
 use super::tokens::Scope;
 use super::{
     Context, claims, complete, compliance, gates, log, manifest, phases, research, sessions,
@@ -12,6 +13,7 @@ use crate::dispatch::Decision;
 use crate::error::{Error, Result};
 use crate::id::TaskId;
 use crate::phase::{CompletePhase, StartPhase};
+use crate::run::view::RunView;
 use crate::session::{
     EndSession, OneSession, ResumeSession, SessionFilter, SetFocus, StartSession, WhichSession,
 };
@@ -395,4 +397,44 @@ operations! {
     LOG, "log", Read, "GET /api/work/log",
     "Lists what was done to tasks, newest first",
     (log::Query) -> log::Logged, log::log, limit(50, 500);
+
+    TASK, "show", Read, "GET /api/work/tasks/{id}",
+    "Shows a task with all that is known of it",
+    (tasks::One) -> work::TaskPage, work::page;
+
+    ROWS, "list", Read, "GET /api/work/rows",
+    "Lists tasks as they stand, counted, filtered and sorted",
+    (work::RowsQuery) -> work::RowsShown, work::rows, limit(100, 500);
+
+    GRAPH, "graph", Read, "GET /api/work/graph",
+    "Draws the graph of an epic, or of everything: waves from left to right",
+    (work::GraphQuery) -> work::GraphShown, work::graph, versioned();
+
+    SEARCH, "find", Read, "GET /api/search",
+    "Finds tasks, runs, agents and conversations by words",
+    (work::SearchQuery) -> work::Found, work::search, limit(50, 50);
+
+    RUNS, "runs.list", Read, "GET /api/runs",
+    "Lists what agents carried out, newest first",
+    (listing::RunQuery) -> listing::Rows, listing::rows, limit(50, 500);
+
+    RUN, "runs.show", Read, "GET /api/runs/{id}",
+    "Shows a run with its timeline",
+    (runs::OneRun) -> RunView, runs::watch;
+
+    RUN_EVENTS, "runs.logs", Read, "GET /api/runs/{id}/events",
+    "Lists what happened in a run after a cursor",
+    (pages::EventQuery) -> pages::EventPage, pages::events, limit(200, 1_000);
+
+    RUN_LOG, "runs.logs", Read, "GET /api/runs/{id}/log",
+    "Shows lines of what an agent wrote",
+    (pages::LogQuery) -> pages::LogPage, pages::log, limit(500, 2_000);
+
+    RUN_PROMPT, "runs.logs", Read, "GET /api/runs/{id}/tasks/{task}/attempts/{attempt}/prompt",
+    "Shows the prompt of an attempt",
+    (pages::OneAttempt) -> pages::PromptText, pages::prompt;
+
+    RUN_PROOF, "runs.show", Read, "GET /api/runs/{id}/proof",
+    "Shows what an agent said of an attempt, and what cleo found",
+    (proof::ProofQuery) -> proof::Proof, proof::proof;
 }

@@ -42,10 +42,11 @@ pub(crate) mod workspace;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use self::tokens::Scope;
+use self::work::Memory;
 use crate::catalogue::Places;
 use crate::claim::Lease;
 use crate::clock::Clock;
@@ -54,7 +55,7 @@ use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 use crate::runner::agent::GateVariables;
 use crate::session::SessionId;
-use crate::store::sqlite::SqliteStore;
+use crate::store::sqlite::{SqliteAgency, SqliteStore};
 use crate::store::{Stamp, Store, Tasks};
 use crate::task::Task;
 use crate::tree::root_in_worktree;
@@ -254,6 +255,9 @@ pub(crate) struct Context {
     pub(crate) workspace: Workspace,
     pub(crate) surroundings: Surroundings,
     pub(crate) store: SqliteStore,
+    agency: Option<SqliteAgency>,
+    /// What is remembered between two looks; that of a server outlives each call.
+    pub(crate) memory: Arc<Mutex<Memory>>,
     pub(crate) notes: Notes,
 }
 
@@ -275,8 +279,18 @@ impl Context {
             workspace,
             surroundings,
             store,
+            agency: None,
+            memory: Arc::default(),
             notes: Notes::default(),
         })
+    }
+
+    /// Returns the database of agents and runs, if there is one.
+    pub(crate) fn agency(&mut self) -> Result<Option<&mut SqliteAgency>> {
+        if self.agency.is_none() {
+            self.agency = SqliteAgency::open(&self.workspace.agency())?;
+        }
+        Ok(self.agency.as_mut())
     }
 
     /// Returns the workspace whose files show what was done on a task: in the worktree that the caller was

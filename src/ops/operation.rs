@@ -41,6 +41,8 @@ pub(crate) struct Facts {
     pub(crate) has_agent: bool,
     /// Whether the reply is followed by the number of the operation that was recorded.
     pub(crate) is_recorded: bool,
+    /// Whether the reply is made of tasks and runs alone, so that it stays the same until one of them changes.
+    pub(crate) is_versioned: bool,
 }
 
 impl<Request, Reply> Operation<Request, Reply> {
@@ -62,6 +64,7 @@ impl<Request, Reply> Operation<Request, Reply> {
                 creates: false,
                 has_agent: writes,
                 is_recorded: writes,
+                is_versioned: false,
             },
             run,
         }
@@ -79,6 +82,11 @@ impl<Request, Reply> Operation<Request, Reply> {
 
     pub(super) const fn for_agent(mut self) -> Operation<Request, Reply> {
         self.facts.has_agent = true;
+        self
+    }
+
+    pub(super) const fn versioned(mut self) -> Operation<Request, Reply> {
+        self.facts.is_versioned = true;
         self
     }
 

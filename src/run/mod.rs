@@ -1,7 +1,7 @@
 //! Runs: one record and one stream of events for a routed message, a query, a plan or an epic. Fields and
 //! words of the multi-agent notes, sections 1.6 and 1.9. Pure.
 
-pub(crate) mod board;
+pub(crate) mod attempt;
 pub(crate) mod log;
 pub(crate) mod report;
 pub(crate) mod schedule;
@@ -9,6 +9,7 @@ pub(crate) mod spent;
 pub(crate) mod told;
 pub(crate) mod track;
 pub(crate) mod transcript;
+pub(crate) mod view;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -1,5 +1,5 @@
-//! A run as people watch it: the attempts of each task, its waits, and the number of agents over time. Read
-//! from events, also incrementally. Pure.
+//! What became of each task of a run and when agents worked, read from its events: for the coordinator, which
+//! resumes from it, and for all views. Also incrementally. Pure.
 
 #[cfg(test)]
 mod tests;
@@ -9,71 +9,180 @@ use std::collections::HashMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::board::{Board, TaskRun, TaskState};
-use super::told::{Told, kind};
-use super::{Event, Outcome, RUN_FINISHED, Usage};
+use super::attempt::Attempt;
+use super::told::{Told, kind, waves};
+use super::{Event, Outcome, RUN_FINISHED, Spent, Usage};
+use crate::clock::between_ms;
 use crate::id::TaskId;
 use crate::words::closed;
 
 /// Most changes of the number of agents that are kept; the earliest go.
 const LOAD_MAX: usize = 5_000;
-/// Most tries of a task that are kept; the last one counts always.
+/// Most attempts of a task that are kept; the last one counts always.
 const ATTEMPTS_MAX: usize = 200;
 
 closed! {
     #[derive(Default)]
-    Stage, "stage of a try":
+    TaskState, "state of a task in a run":
+    /// It waits for others, or for its turn.
     #[default]
-    Running = "running",
-    /// It has ended, and cleo looks at what it left.
-    Verifying = "verifying",
-    /// It waits before it is tried again.
     Waiting = "waiting",
-    /// What it left verified.
+    /// An agent works on it, or is about to.
+    Running = "running",
+    /// Its agent has ended, and cleo looks at what it left.
+    Verifying = "verifying",
+    /// It verified and is done.
     Done = "done",
-    /// It did not, or the agent failed.
     Failed = "failed",
+    /// Somebody ended the work on it before it was over, which is no failure of it.
+    Cancelled = "cancelled",
+    /// It was not begun.
+    Skipped = "skipped",
 }
 
+impl TaskState {
+    pub(crate) fn is_under_way(self) -> bool {
+        matches!(self, TaskState::Running | TaskState::Verifying)
+    }
+
+    pub(crate) fn is_open(self) -> bool {
+        self == TaskState::Waiting || self.is_under_way()
+    }
+
+    /// Returns whether work on it ended without success.
+    pub(crate) fn is_undone(self) -> bool {
+        matches!(self, TaskState::Failed | TaskState::Cancelled)
+    }
+}
+
+/// What became of a task in a run.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Attempt {
-    pub(crate) attempt: u32,
-    pub(crate) state: Stage,
-    pub(crate) runner: Option<String>,
-    pub(crate) skill: Option<String>,
-    /// Whether it went on with an earlier conversation.
-    pub(crate) resumes: bool,
-    /// When it began, RFC 3339 in UTC like all times.
-    pub(crate) started_at: String,
-    pub(crate) agent_ended_at: Option<String>,
-    pub(crate) ended_at: Option<String>,
+pub(crate) struct TaskRun {
+    pub(crate) task_id: TaskId,
+    pub(crate) title: String,
+    /// Its wave in the run, from 1; none when it waits for itself.
+    pub(crate) wave: Option<usize>,
+    /// Whether it is an epic, which no agent works on.
+    pub(crate) is_epic: bool,
+    /// The tasks of the run that come before it.
+    pub(crate) needs: Vec<TaskId>,
+    pub(crate) state: TaskState,
     pub(crate) outcome: Option<Outcome>,
-    pub(crate) exit_code: Option<i32>,
-    pub(crate) duration_ms: Option<u64>,
-    pub(crate) turns: Option<u32>,
-    pub(crate) said: Option<String>,
-    pub(crate) missing: Vec<String>,
     pub(crate) reason: Option<String>,
-    /// The last lines of its standard error.
-    pub(crate) complaints: Vec<String>,
-    /// Tokens that it used, when it says so.
+    pub(crate) attempts: u32,
+    pub(crate) skill: Option<String>,
+    pub(crate) runner: Option<String>,
+    pub(crate) epoch: Option<u32>,
+    pub(crate) manifest_id: Option<String>,
+    pub(crate) output_file: Option<String>,
+    pub(crate) missing: Vec<String>,
+    /// What its user should look at, also where it is done: files that were put aside, and work that is kept.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) warnings: Vec<String>,
+    /// When it was begun, RFC 3339 in UTC.
+    pub(crate) started_at: Option<String>,
+    pub(crate) ended_at: Option<String>,
+    /// From when on it could have begun, where that is asked for and all that it needs is done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ready_at: Option<String>,
+    /// How long its agents took together, in milliseconds.
+    pub(crate) duration_ms: u64,
+    /// Tokens that they used, as far as they say.
     pub(crate) usage: Option<Usage>,
-    /// What it cost in US dollars, when it says so.
+    /// What they cost in US dollars, as far as they say.
     pub(crate) cost: Option<f64>,
-    /// What cleo found; none before it looked.
-    pub(crate) verification: Option<Verification>,
+    /// The branch that holds its work, when that could not be merged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) branch: Option<String>,
+    /// The worktree that holds its work, when no branch could hold all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) worktree: Option<String>,
+    /// Its attempts, oldest first, of very many the last ones; none in the report of a run that has just ended.
+    pub(crate) history: Vec<Attempt>,
+    /// The task that kept it from being begun.
+    #[serde(skip)]
+    pub(crate) because: Option<TaskId>,
+    /// What its agent does now.
+    pub(crate) doing: Option<String>,
+    /// The criteria that it had when it was claimed.
+    #[serde(skip)]
+    pub(crate) acceptance: Vec<String>,
+    #[serde(skip)]
+    pub(crate) conversation: Option<String>,
+    /// What that conversation has come to.
+    #[serde(skip)]
+    pub(crate) conversed: Spent,
+    /// When the agent that works on it began.
+    #[serde(skip)]
+    pub(crate) since: Option<String>,
+    /// The process group that works on it, and when that began.
+    #[serde(skip)]
+    pub(crate) group: Option<(u32, String)>,
+    /// What the running agent has used until now.
+    #[serde(skip)]
+    pub(crate) using: Option<Usage>,
+    /// How the program of the last agent says it did that came to an end of its own.
+    #[serde(skip)]
+    pub(crate) ended: Option<Outcome>,
+    /// The last message of that agent.
+    #[serde(skip)]
+    pub(crate) message: Option<String>,
+    /// True from its first try until the run is through with it, also while no process carries the run out.
+    #[serde(skip)]
+    pub(crate) is_held: bool,
 }
 
+impl TaskRun {
+    pub(crate) fn is_done(&self) -> bool {
+        self.state == TaskState::Done
+    }
+
+    /// Returns whether the run counts it among its work: an epic only when it failed.
+    pub(crate) fn is_counted(&self) -> bool {
+        !self.is_epic || self.state.is_undone()
+    }
+}
+
+/// How many tasks of a run came how far. An epic is counted only when it failed.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Verification {
-    pub(crate) started_at: String,
-    pub(crate) ended_at: Option<String>,
-    /// What it came to; none while it goes on.
-    pub(crate) passed: Option<bool>,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Counts {
+    pub(crate) total: usize,
+    pub(crate) waiting: usize,
+    pub(crate) running: usize,
+    /// Being checked.
+    pub(crate) verifying: usize,
+    /// Verified and done.
+    pub(crate) done: usize,
+    pub(crate) failed: usize,
+    /// Ended by somebody before they were over.
+    pub(crate) cancelled: usize,
+    /// Not begun.
+    pub(crate) skipped: usize,
+    /// Waiting, running or verifying: the run is not over.
+    pub(crate) open: usize,
+}
+
+impl Counts {
+    pub(crate) fn new(tasks: &[TaskRun]) -> Counts {
+        let mut counts = Counts::default();
+        for task in tasks.iter().filter(|task| task.is_counted()) {
+            counts.total += 1;
+            counts.open += usize::from(task.state.is_open());
+            *match task.state {
+                TaskState::Waiting => &mut counts.waiting,
+                TaskState::Running => &mut counts.running,
+                TaskState::Verifying => &mut counts.verifying,
+                TaskState::Done => &mut counts.done,
+                TaskState::Failed => &mut counts.failed,
+                TaskState::Cancelled => &mut counts.cancelled,
+                TaskState::Skipped => &mut counts.skipped,
+            } += 1;
+        }
+        counts
+    }
 }
 
 /// How many agents worked from a moment on.
@@ -86,77 +195,134 @@ pub(crate) struct Load {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Track {
-    pub(crate) board: Board,
+    tasks: Vec<TaskRun>,
+    places: HashMap<TaskId, usize>,
     /// Cursor of the last event that was read.
     pub(crate) cursor: u64,
     /// How the run is carried out, as it was told last.
     pub(crate) options: Option<Value>,
-    pub(crate) started_at: Option<String>,
     pub(crate) load: Vec<Load>,
-    attempts: HashMap<TaskId, Vec<Attempt>>,
     working: u32,
+    told_at: String,
 }
 
 impl Track {
+    pub(crate) fn read(events: &[Event]) -> Track {
+        let mut track = Track::default();
+        events.iter().for_each(|event| track.take_event(event));
+        track
+    }
+
     /// Takes more events; those that were taken before are passed over.
     pub(crate) fn take(&mut self, events: &[Event]) {
         for event in events {
             if event.cursor > self.cursor {
-                self.cursor = event.cursor;
-                self.happened(event);
+                self.take_event(event);
             }
         }
     }
 
-    pub(crate) fn attempts(&self, task: TaskId) -> &[Attempt] {
-        self.attempts.get(&task).map_or(&[], Vec::as_slice)
+    fn take_event(&mut self, event: &Event) {
+        self.cursor = event.cursor;
+        self.apply(&event.kind, &event.at, &Told::read(&event.detail));
     }
 
-    pub(crate) fn stage(&self, task: &TaskRun) -> Option<Stage> {
-        let last = self.attempts(task.task_id).last();
-        last.map(|last| last.state)
-            .filter(|_| task.state == TaskState::Running)
+    pub(crate) fn tasks(&self) -> &[TaskRun] {
+        &self.tasks
     }
 
-    pub(crate) fn tally(&self) -> (usize, usize, usize) {
-        let all = || self.attempts.values().flatten();
-        let failed = all().filter(|one| one.has_failed()).count();
-        let told = all().filter(|one| one.usage.is_some() || one.cost.is_some());
-        (all().count(), failed, told.count())
+    pub(crate) fn task(&self, id: TaskId) -> Option<&TaskRun> {
+        self.places.get(&id).map(|place| &self.tasks[*place])
     }
 
-    fn happened(&mut self, event: &Event) {
-        let told = Told::read(&event.detail);
-        let (kind, at) = (event.kind.as_str(), event.at.as_str());
-        self.board.take(kind, at, &told);
+    fn task_mut(&mut self, id: TaskId) -> Option<&mut TaskRun> {
+        self.places.get(&id).map(|place| &mut self.tasks[*place])
+    }
+
+    pub(crate) fn attempts(&self, id: TaskId) -> &[Attempt] {
+        self.task(id).map_or(&[], |task| &task.history)
+    }
+
+    pub(crate) fn counts(&self) -> Counts {
+        Counts::new(&self.tasks)
+    }
+
+    /// Notes what the running agent of a task has used until now, which no event tells.
+    pub(crate) fn note_usage(&mut self, id: TaskId, usage: Usage) {
+        if let Some(task) = self.task_mut(id) {
+            task.using = Some(usage);
+        }
+    }
+
+    pub(crate) fn note_doing(&mut self, id: TaskId, what: String) {
+        if let Some(task) = self.task_mut(id) {
+            task.doing = Some(what);
+        }
+    }
+
+    pub(crate) fn apply(&mut self, kind: &str, at: &str, told: &Told) {
         match kind {
-            kind::RUN_STARTED => {
-                self.options.clone_from(&told.options);
-                self.started_at = Some(at.to_string());
-            }
+            kind::RUN_STARTED => self.start(told),
+            kind::RUN_LEFT => self.add_lost_time(),
             kind::RUN_RESUMED => {
-                self.broke_off(at);
-                self.options = told.options.clone().or(self.options.take());
+                self.add_lost_time();
+                self.break_off(at);
+                self.reopen(told);
             }
-            RUN_FINISHED => self.broke_off(at),
-            kind::AGENT_STARTED => self.works(at, 1),
-            kind::AGENT_ENDED => self.works(at, -1),
+            RUN_FINISHED => self.break_off(at),
+            kind::AGENT_STARTED => self.change_load(at, 1),
+            kind::AGENT_ENDED => self.change_load(at, -1),
             _ => {}
         }
-        if let Some(task) = told.task_id {
-            let attempts = self.attempts.entry(task).or_default();
-            if kind == kind::TASK_STARTED {
-                attempts.push(begun(&told, at, attempts.len()));
-                if attempts.len() > ATTEMPTS_MAX {
-                    attempts.remove(0);
-                }
-            } else if let Some(last) = attempts.last_mut() {
-                last.happened(kind, at, &told);
+        if let Some(task) = told.task_id.and_then(|id| self.task_mut(id)) {
+            apply(task, kind, at, told);
+        }
+        // Others ask for the end, perhaps long after the process was gone.
+        if kind != kind::RUN_CANCEL {
+            at.clone_into(&mut self.told_at);
+        }
+    }
+
+    fn start(&mut self, told: &Told) {
+        self.options.clone_from(&told.options);
+        let waves = waves(&told.tasks);
+        let tasks = told.tasks.iter().map(|planned| TaskRun {
+            task_id: planned.task_id,
+            title: planned.title.clone(),
+            wave: waves.get(&planned.task_id).map(|wave| wave + 1),
+            needs: planned.needs.clone(),
+            is_epic: planned.is_epic,
+            ..TaskRun::default()
+        });
+        self.tasks = tasks.collect();
+        let places = self.tasks.iter().enumerate();
+        self.places = places.map(|(place, task)| (task.task_id, place)).collect();
+    }
+
+    /// Adds the time of agents whose end is unknown because the process of the run was killed: they worked at least
+    /// until the last event.
+    fn add_lost_time(&mut self) {
+        for task in &mut self.tasks {
+            let since = task.since.take();
+            let took = since.and_then(|since| between_ms(&since, &self.told_at));
+            task.duration_ms += took.unwrap_or(0);
+        }
+    }
+
+    fn reopen(&mut self, told: &Told) {
+        self.options = told.options.clone().or(self.options.take());
+        let is_again = told.again == Some(true);
+        for task in &mut self.tasks {
+            let is_settled = task.is_done() || task.state == TaskState::Failed && !is_again;
+            if !is_settled {
+                task.state = TaskState::Waiting;
+                (task.outcome, task.reason, task.ended_at) = (None, None, None);
+                (task.group, task.worktree) = (None, None);
             }
         }
     }
 
-    fn works(&mut self, at: &str, more: i32) {
+    fn change_load(&mut self, at: &str, more: i32) {
         self.working = self.working.saturating_add_signed(more);
         self.load.push(Load {
             at: at.to_string(),
@@ -167,100 +333,139 @@ impl Track {
         }
     }
 
-    fn broke_off(&mut self, at: &str) {
+    fn break_off(&mut self, at: &str) {
         if self.working > 0 {
             self.working = 0;
-            self.works(at, 0);
+            self.change_load(at, 0);
         }
-        for attempt in self.attempts.values_mut().filter_map(|all| all.last_mut()) {
-            if matches!(
-                attempt.state,
-                Stage::Running | Stage::Verifying | Stage::Waiting
-            ) {
-                attempt.end(Stage::Failed, at);
-                attempt.outcome.get_or_insert(Outcome::Cancelled);
-            }
+        let last = self.tasks.iter_mut();
+        for attempt in last.filter_map(|task| task.history.last_mut()) {
+            attempt.break_off(at);
         }
     }
 }
 
-fn begun(told: &Told, at: &str, before: usize) -> Attempt {
-    Attempt {
-        attempt: told
-            .attempt
-            .unwrap_or(u32::try_from(before + 1).unwrap_or(u32::MAX)),
-        runner: told.runner.clone(),
-        skill: told.skill.clone(),
-        resumes: told.resumes == Some(true),
-        started_at: at.to_string(),
-        ..Attempt::default()
+fn apply(task: &mut TaskRun, kind: &str, at: &str, told: &Told) {
+    match kind {
+        kind::TASK_STARTED => {
+            task.state = TaskState::Running;
+            task.is_held = true;
+            task.attempts = told.attempt.unwrap_or(task.attempts);
+            task.started_at.get_or_insert_with(|| at.to_string());
+            (task.skill, task.runner) = (told.skill.clone(), told.runner.clone());
+            (task.epoch, task.manifest_id) = (told.epoch, told.manifest_id.clone());
+            task.output_file = told.output_file.clone();
+            task.acceptance.clone_from(&told.acceptance);
+            (task.doing, task.group, task.using) = (None, None, None);
+            if told.resumes != Some(true) {
+                task.conversed = Spent::default();
+            }
+            task.history
+                .push(Attempt::new(told, at, task.history.len()));
+            if task.history.len() > ATTEMPTS_MAX {
+                task.history.remove(0);
+            }
+            return;
+        }
+        kind::AGENT_STARTED => {
+            task.group = told.group.zip(told.born.clone());
+            task.since = Some(at.to_string());
+        }
+        kind::AGENT_CONVERSATION => task.conversation = told.conversation.clone(),
+        kind::AGENT_DOING => task.doing = told.doing.clone(),
+        kind::AGENT_ENDED => end_agent(task, told),
+        kind::TASK_LACKING => {
+            task.state = TaskState::Running;
+            task.missing = told.missing.clone();
+            task.outcome = told.outcome;
+        }
+        kind::TASK_COMPLETED => end(task, TaskState::Done, at, told),
+        kind::TASK_FAILED => end(task, TaskState::Failed, at, told),
+        kind::TASK_SKIPPED => end(task, TaskState::Skipped, at, told),
+        kind::TASK_MERGED => task.branch = told.branch.clone(),
+        kind::TASK_KEPT => keep(task, told),
+        _ => {}
+    }
+    if let Some(last) = task.history.last_mut() {
+        last.apply(kind, at, told);
     }
 }
 
-impl Attempt {
-    pub(crate) fn has_failed(&self) -> bool {
-        self.state == Stage::Failed && !self.was_cancelled()
+fn end_agent(task: &mut TaskRun, told: &Told) {
+    if task.state == TaskState::Running {
+        task.state = TaskState::Verifying;
     }
-
-    pub(crate) fn was_cancelled(&self) -> bool {
-        self.state == Stage::Failed && self.outcome == Some(Outcome::Cancelled)
+    task.outcome = told.outcome;
+    // One that was ended came to no last words of its own.
+    if told.outcome != Some(Outcome::Cancelled) {
+        (task.ended, task.message) = (told.outcome, told.message.clone());
     }
-
-    fn happened(&mut self, kind: &str, at: &str, told: &Told) {
-        match kind {
-            kind::AGENT_ENDED => self.agent_ended(at, told),
-            kind::TASK_LACKING => {
-                self.missing.clone_from(&told.missing);
-                self.outcome = told.outcome;
-                self.verified(at, false);
-                self.end(Stage::Failed, at);
-            }
-            kind::TASK_WAITING if self.ended_at.is_some() => self.state = Stage::Waiting,
-            kind::TASK_COMPLETED => {
-                self.outcome = Some(Outcome::Ok);
-                self.missing.clear();
-                self.verified(at, true);
-                self.end(Stage::Done, at);
-            }
-            kind::TASK_FAILED => {
-                self.reason.clone_from(&told.reason);
-                self.outcome = told.outcome.or(self.outcome);
-                self.end(Stage::Failed, at);
-            }
-            _ => {}
-        }
+    task.duration_ms += told.duration_ms.unwrap_or(0);
+    task.since = None;
+    let now = Spent {
+        usage: told.usage,
+        cost: told.cost,
+    };
+    let before = Spent {
+        usage: task.usage,
+        cost: task.cost,
+    };
+    let all = before.plus(now);
+    (task.usage, task.cost) = (all.usage, all.cost);
+    task.conversed = task.conversed.plus(now);
+    if told.resumes == Some(false) {
+        task.conversation = None;
+    } else if told.conversation.is_some() {
+        task.conversation = told.conversation.clone();
     }
+    (task.doing, task.group, task.using) = (None, None, None);
+}
 
-    fn agent_ended(&mut self, at: &str, told: &Told) {
-        self.state = Stage::Verifying;
-        self.resumes &= told.resumes != Some(false);
-        self.agent_ended_at = Some(at.to_string());
-        (self.outcome, self.exit_code) = (told.outcome, told.exit_code);
-        (self.duration_ms, self.turns) = (told.duration_ms, told.turns);
-        (self.usage, self.cost) = (told.usage, told.cost);
-        self.said.clone_from(&told.message);
-        self.reason.clone_from(&told.reason);
-        self.complaints.clone_from(&told.complaints);
-        self.verification = Some(Verification {
-            started_at: at.to_string(),
-            ended_at: None,
-            passed: None,
-        });
+fn keep(task: &mut TaskRun, told: &Told) {
+    for list in [&mut task.missing, &mut task.warnings] {
+        let why = told.reason.as_ref();
+        let new = why.filter(|why| !list.contains(why)).cloned();
+        list.extend(new);
     }
-
-    fn verified(&mut self, at: &str, passed: bool) {
-        let begun = self.agent_ended_at.as_deref().unwrap_or(at).to_string();
-        self.verification = Some(Verification {
-            started_at: begun,
-            ended_at: Some(at.to_string()),
-            passed: Some(passed),
-        });
+    let Some(now) = where_kept(&told.worktree, &told.branch) else {
+        return;
+    };
+    let is_same = |now: &Option<String>, before: &Option<String>| now.is_some() && now == before;
+    let is_of_one = is_same(&told.worktree, &task.worktree) || is_same(&told.branch, &task.branch);
+    let before = where_kept(&task.worktree, &task.branch).filter(|_| is_of_one);
+    if let Some(reason) = &mut task.reason {
+        let before = before.unwrap_or_default();
+        let why = reason.strip_suffix(before.as_str());
+        *reason = format!("{}{now}", why.unwrap_or(reason.as_str()));
     }
+    task.worktree = told.worktree.clone();
+    task.branch = told.branch.clone();
+}
 
-    fn end(&mut self, state: Stage, at: &str) {
-        self.state = state;
-        self.ended_at.get_or_insert_with(|| at.to_string());
-        // An agent that was ended was not looked at.
-        self.verification.take_if(|one| one.passed.is_none());
+fn where_kept(worktree: &Option<String>, branch: &Option<String>) -> Option<String> {
+    match (worktree, branch) {
+        (Some(place), _) => Some(format!("; its worktree is kept: {place}")),
+        (None, Some(branch)) => Some(format!("; its work is kept on the branch {branch}")),
+        (None, None) => None,
+    }
+}
+
+fn end(task: &mut TaskRun, state: TaskState, at: &str, told: &Told) {
+    task.is_held = false;
+    task.ended_at = Some(at.to_string());
+    task.outcome = match state {
+        TaskState::Done => Some(Outcome::Ok),
+        _ => told.outcome.or(task.outcome),
+    };
+    task.state = match (state, task.outcome) {
+        (TaskState::Failed, Some(Outcome::Cancelled)) => TaskState::Cancelled,
+        (state, _) => state,
+    };
+    (task.reason, task.because) = (told.reason.clone(), told.because);
+    if state == TaskState::Done {
+        task.missing.clear();
+    }
+    if told.branch.is_some() {
+        task.branch = told.branch.clone();
     }
 }

@@ -3,8 +3,13 @@
 
 use std::path::Path;
 
+use serde_json::Value;
+
 use crate::clock::Clock;
+use crate::error::Result;
+use crate::ops::operation::Row;
 use crate::ops::{Context, Surroundings};
+use crate::strict::Input;
 use crate::workspace::Workspace;
 
 /// The program, which cargo builds beside the tests.
@@ -45,6 +50,19 @@ mod trust;
 mod undo_properties;
 mod watching;
 mod workers;
+
+/// Has an operation of the table answer a request.
+fn answer(context: &mut Context, row: &dyn Row, request: Value) -> Result<Value> {
+    let body = request.as_object().cloned().unwrap_or_default();
+    let reply = row.answer(
+        context,
+        Input {
+            texts: Vec::new(),
+            body,
+        },
+    )?;
+    Ok(serde_json::from_slice(&reply).unwrap())
+}
 
 /// Makes a workspace in a folder and opens it in this process, for tests of rules that need no
 /// command line.

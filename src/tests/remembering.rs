@@ -1,49 +1,29 @@
 //! What is remembered of tasks between two looks changes nothing of what is shown.
 
-use crate::id::TaskId;
-use crate::ops::work::{self, Choice, Dir, GraphWanted, Memory, Order, RowsWanted};
-use crate::store::sqlite::SqliteAgency;
+use std::collections::BTreeSet;
+
+use crate::ops::{Context, api};
 use serde_json::{Value, json};
 
-use super::open;
 use super::world::{TestWorkspace, played};
+use super::{answer, open};
 
 /// Reads what people see of the tasks: rows of all and of an epic, some tasks, the graph but for the
 /// places in it, which stay where they were.
-fn seen(workspace: &TestWorkspace, memory: &mut Memory) -> Value {
-    let mut context = open(workspace.root());
-    let mut agency = SqliteAgency::open(&context.workspace.agency()).unwrap();
-    let mut rows = |epic: Option<u32>, order, dir, offset| {
-        let choice = Choice {
-            order,
-            dir,
-            ..Choice::default()
-        };
-        let wanted = RowsWanted {
-            epic: epic.map(TaskId),
-            choice,
-            limit: 3,
-            offset,
-        };
-        let shown = work::rows(&mut context, agency.as_mut(), memory, None, &wanted);
-        json!(shown.map_err(|error| error.message))
-    };
+fn seen(context: &mut Context) -> Value {
+    let mut ask =
+        |row, request| json!(answer(context, row, request).map_err(|error| error.message));
     let rows = [
-        rows(None, Order::Wave, Dir::Asc, 0),
-        rows(None, Order::Wave, Dir::Asc, 3),
-        rows(Some(1), Order::Title, Dir::Desc, 0),
-        rows(None, Order::State, Dir::Asc, 0),
+        ask(&api::ROWS, json!({"limit": 3})),
+        ask(&api::ROWS, json!({"limit": 3, "offset": 3})),
+        ask(
+            &api::ROWS,
+            json!({"epic": "T1", "sort": "title", "dir": "desc", "limit": 3}),
+        ),
+        ask(&api::ROWS, json!({"sort": "state", "limit": 3})),
     ];
-    let pages = [2, 3, 4, 6].map(|id| {
-        let shown = work::page(&mut context, agency.as_mut(), memory, None, TaskId(id));
-        json!(shown.map_err(|error| error.message))
-    });
-    let wanted = GraphWanted {
-        epic: Some(TaskId(1)),
-        ..GraphWanted::default()
-    };
-    let shown = work::graph(&mut context, agency.as_mut(), memory, None, &wanted);
-    let graph = json!(shown.map_err(|error| error.message));
+    let pages = ["T2", "T3", "T4", "T6"].map(|id| ask(&api::TASK, json!({"id": id})));
+    let graph = ask(&api::GRAPH, json!({"epic": "T1"}));
     let graph =
         ["counts", "criticalPath", "groups", "problems"].map(|part| graph["Ok"][part].clone());
     json!([rows, pages, graph])
@@ -52,13 +32,10 @@ fn seen(workspace: &TestWorkspace, memory: &mut Memory) -> Value {
 #[test]
 fn what_is_remembered_is_what_would_be_read_anew() {
     let workspace = TestWorkspace::planned();
-    let mut memory = Memory::default();
+    let mut known = open(workspace.root());
     let mut same = |what: &str| {
         for _ in 0..2 {
-            let (known, anew) = (
-                seen(&workspace, &mut memory),
-                seen(&workspace, &mut Memory::default()),
-            );
+            let (known, anew) = (seen(&mut known), seen(&mut open(workspace.root())));
             assert_eq!(known, anew, "after {what}");
         }
     };
@@ -98,35 +75,23 @@ fn a_page_of_many_tasks_goes_on_where_the_one_before_ended() {
         })
         .collect();
     workspace.json_with(&["add", "--batch", "-"], &lines.join("\n"));
-    let (mut context, mut memory) = (open(workspace.root()), Memory::default());
-    let mut all = |order, dir| {
+    let mut context = open(workspace.root());
+    let mut all = |dir: &str| {
         let mut ids = Vec::new();
         for offset in (0..250).step_by(60) {
-            let choice = Choice {
-                order,
-                dir,
-                ..Choice::default()
-            };
-            let wanted = RowsWanted {
-                choice,
-                limit: 60,
-                offset,
-                ..RowsWanted::default()
-            };
-            let shown = work::rows(&mut context, None, &mut memory, None, &wanted).unwrap();
-            assert_eq!((shown.total, shown.counts.total), (250, 250));
-            ids.extend(shown.rows.into_iter().map(|row| row.id.0));
+            let request = json!({"sort": "priority", "dir": dir, "limit": 60, "offset": offset});
+            let shown = answer(&mut context, &api::ROWS, request).unwrap();
+            let totals = (&shown["total"], &shown["counts"]["total"]);
+            assert_eq!(totals, (&json!(250), &json!(250)));
+            let rows = shown["rows"].as_array().unwrap().iter();
+            ids.extend(rows.map(|row| row["id"].as_str().unwrap().to_string()));
         }
         ids
     };
-    let (up, down) = (
-        all(Order::Priority, Dir::Asc),
-        all(Order::Priority, Dir::Desc),
-    );
+    let (up, down) = (all("asc"), all("desc"));
     let mut reversed = down.clone();
     reversed.reverse();
     assert_eq!(up, reversed);
-    let mut sorted = up;
-    sorted.sort_unstable();
-    assert_eq!(sorted, (1..=250).collect::<Vec<u32>>());
+    let ids: BTreeSet<String> = up.into_iter().collect();
+    assert_eq!(ids.len(), 250);
 }

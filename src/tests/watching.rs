@@ -1,30 +1,19 @@
 //! What people who watch tasks and runs are told: the graph, rows, one task, a run with its tries.
 
-use crate::id::TaskId;
-use crate::ops::Context;
-use crate::ops::runs::{listing, pages, proof, timeline};
-use crate::ops::work::{self, Choice, GraphWanted, Memory, Order, RowsWanted, Sought};
-use crate::store::sqlite::SqliteAgency;
-use crate::task::State;
+use crate::ops::api;
+use crate::ops::operation::Row;
 use serde_json::{Value, json};
 
-use super::open;
 use super::world::{TestWorkspace, played};
+use super::{answer, open};
 
 /// Reads the graph of an epic, or of all.
-fn graph(workspace: &TestWorkspace, memory: &mut Memory, epic: Option<u32>) -> Value {
-    let wanted = GraphWanted {
-        epic: epic.map(TaskId),
-        ..GraphWanted::default()
-    };
-    let (mut context, mut agency) = opened(workspace);
-    json!(work::graph(&mut context, agency.as_mut(), memory, None, &wanted).unwrap())
+fn graph(workspace: &TestWorkspace, epic: Option<&str>) -> Value {
+    ask(workspace, &api::GRAPH, json!({"epic": epic}))
 }
 
-fn opened(workspace: &TestWorkspace) -> (Context, Option<SqliteAgency>) {
-    let context = open(workspace.root());
-    let agency = SqliteAgency::open(&context.workspace.agency()).unwrap();
-    (context, agency)
+fn ask(workspace: &TestWorkspace, row: &dyn Row, request: Value) -> Value {
+    answer(&mut open(workspace.root()), row, request).unwrap()
 }
 
 fn node<'a>(graph: &'a Value, id: &str) -> &'a Value {
@@ -61,7 +50,7 @@ fn play(workspace: &TestWorkspace, what: &str, how: &str) -> String {
 #[test]
 fn a_graph_tells_where_each_task_stands_and_how_they_are_tied() {
     let workspace = TestWorkspace::planned();
-    let shown = graph(&workspace, &mut Memory::default(), Some(1));
+    let shown = graph(&workspace, Some("T1"));
     assert_eq!(
         states(&shown),
         "T2 ready, T3 waiting, T4 waiting, T5 waiting"
@@ -91,7 +80,7 @@ fn a_graph_tells_where_each_task_stands_and_how_they_are_tied() {
 fn green_is_only_what_cleo_itself_looked_at() {
     let workspace = TestWorkspace::planned();
     workspace.ok("complete T2");
-    let shown = graph(&workspace, &mut Memory::default(), Some(1));
+    let shown = graph(&workspace, Some("T1"));
     assert_eq!(node(&shown, "T2")["state"], "done");
     assert_eq!(
         (
@@ -101,7 +90,7 @@ fn green_is_only_what_cleo_itself_looked_at() {
         (&json!(false), &json!(0))
     );
     play(&workspace, "T3", "works");
-    let shown = graph(&workspace, &mut Memory::default(), Some(1));
+    let shown = graph(&workspace, Some("T1"));
     assert_eq!(
         (
             &node(&shown, "T3")["verified"],
@@ -115,9 +104,10 @@ fn green_is_only_what_cleo_itself_looked_at() {
 #[test]
 fn a_task_that_failed_in_a_run_says_why_until_it_is_done() {
     let workspace = TestWorkspace::planned();
-    let mut memory = Memory::default();
+    let mut context = open(workspace.root());
+    let mut graph = || answer(&mut context, &api::GRAPH, json!({"epic": "T1"})).unwrap();
     play(&workspace, "T2", "lies");
-    let shown = graph(&workspace, &mut memory, Some(1));
+    let shown = graph();
     assert_eq!(node(&shown, "T2")["state"], "failed");
     assert!(
         node(&shown, "T2")["note"]
@@ -127,17 +117,14 @@ fn a_task_that_failed_in_a_run_says_why_until_it_is_done() {
         "{shown}"
     );
     play(&workspace, "T2", "works");
-    assert_eq!(
-        node(&graph(&workspace, &mut memory, Some(1)), "T2")["state"],
-        "done"
-    );
+    assert_eq!(node(&graph(), "T2")["state"], "done");
 }
 
 #[test]
 fn what_failed_and_is_open_again_is_ready_as_for_the_engine() {
     let workspace = TestWorkspace::planned();
     play(&workspace, "T2", "lies");
-    let shown = graph(&workspace, &mut Memory::default(), Some(1));
+    let shown = graph(&workspace, Some("T1"));
     let counts = &shown["counts"];
     assert_eq!(
         (&counts["failed"], &counts["ready"]),
@@ -145,26 +132,21 @@ fn what_failed_and_is_open_again_is_ready_as_for_the_engine() {
     );
     let ready = workspace.json(&["orchestrator", "ready", "--epic", "T1"]);
     assert_eq!(ready["result"]["total"], counts["ready"]);
-    let wanted = RowsWanted {
-        choice: Choice {
-            states: vec![State::Ready],
-            ..Choice::default()
-        },
-        limit: 10,
-        ..RowsWanted::default()
-    };
-    let (mut context, mut agency) = opened(&workspace);
-    let memory = &mut Memory::default();
-    let shown = work::rows(&mut context, agency.as_mut(), memory, None, &wanted).unwrap();
-    assert!(shown.rows.iter().any(|row| row.id == TaskId(2)));
+    let shown = ask(
+        &workspace,
+        &api::ROWS,
+        json!({"state": ["ready"], "limit": 10}),
+    );
+    let mut rows = shown["rows"].as_array().unwrap().iter();
+    assert!(rows.any(|row| row["id"] == "T2"));
 }
 
 #[test]
 fn an_epic_without_tasks_counts_as_no_task() {
     let workspace = TestWorkspace::planned();
-    let before = graph(&workspace, &mut Memory::default(), None);
+    let before = graph(&workspace, None);
     workspace.ok("add 'Some day' --type epic");
-    let after = graph(&workspace, &mut Memory::default(), None);
+    let after = graph(&workspace, None);
     for part in ["counts", "lanes", "nodes"] {
         assert_eq!(before[part], after[part], "{part}");
     }
@@ -176,11 +158,12 @@ fn an_epic_without_tasks_counts_as_no_task() {
 #[test]
 fn what_was_drawn_stays_where_it_is_while_work_goes_on() {
     let workspace = TestWorkspace::planned();
-    let mut memory = Memory::default();
-    let before = graph(&workspace, &mut memory, None);
+    let mut context = open(workspace.root());
+    let mut graph = || answer(&mut context, &api::GRAPH, json!({})).unwrap();
+    let before = graph();
     workspace.ok("add 'Something new'");
     workspace.ok("start T2");
-    let after = graph(&workspace, &mut memory, None);
+    let after = graph();
     for id in ["T2", "T3", "T4", "T5"] {
         let place = |graph: &Value| (node(graph, id)["x"].clone(), node(graph, id)["y"].clone());
         assert_eq!(place(&before), place(&after), "{id}");
@@ -193,65 +176,33 @@ fn what_was_drawn_stays_where_it_is_while_work_goes_on() {
 #[test]
 fn rows_are_counted_filtered_sorted_and_cut_here() {
     let workspace = TestWorkspace::planned();
-    let rows = |wanted: RowsWanted| {
-        let (mut context, mut agency) = opened(&workspace);
-        let memory = &mut Memory::default();
-        let shown = work::rows(&mut context, agency.as_mut(), memory, None, &wanted).unwrap();
-        let ids: Vec<String> = shown.rows.iter().map(|row| row.id.to_string()).collect();
-        (ids.join(" "), shown.total)
+    let rows = |request: Value| {
+        let shown = ask(&workspace, &api::ROWS, request);
+        let rows = shown["rows"].as_array().unwrap().iter();
+        let ids: Vec<&str> = rows.map(|row| row["id"].as_str().unwrap()).collect();
+        (ids.join(" "), shown["total"].as_u64().unwrap())
     };
-    let all = RowsWanted {
-        limit: 10,
-        ..RowsWanted::default()
-    };
-    assert_eq!(rows(all.clone()), ("T2 T3 T5 T4".into(), 4));
-    let waiting = RowsWanted {
-        choice: Choice {
-            states: vec![State::Waiting],
-            ..Choice::default()
-        },
-        ..all.clone()
-    };
+    let all = json!({"limit": 10});
+    assert_eq!(rows(all), ("T2 T3 T5 T4".into(), 4));
+    let waiting = json!({"state": ["waiting"], "limit": 10});
     assert_eq!(rows(waiting), ("T3 T5 T4".into(), 3));
-    let second = RowsWanted {
-        choice: Choice {
-            order: Order::Id,
-            ..Choice::default()
-        },
-        limit: 1,
-        offset: 1,
-        ..all.clone()
-    };
+    let second = json!({"sort": "id", "limit": 1, "offset": 1});
     assert_eq!(rows(second), ("T3".into(), 4));
-    let named = RowsWanted {
-        choice: Choice {
-            words: "t4".into(),
-            ..Choice::default()
-        },
-        ..all
-    };
-    assert_eq!(rows(named), ("T4".into(), 1));
+    assert_eq!(rows(json!({"q": "t4", "limit": 10})), ("T4".into(), 1));
 }
 
 #[test]
 fn a_task_is_shown_with_its_tries_and_why_the_last_was_refused() {
     let workspace = TestWorkspace::planned();
     play(&workspace, "T2", "lies");
-    let (mut context, mut agency) = opened(&workspace);
-    let page = work::page(
-        &mut context,
-        agency.as_mut(),
-        &mut Memory::default(),
-        None,
-        TaskId(2),
-    );
-    let page = json!(page.unwrap());
+    let page = ask(&workspace, &api::TASK, json!({"id": "T2"}));
     assert_eq!(
         (&page["state"], &page["wave"]),
         (&json!("failed"), &json!(1))
     );
     let attempts = page["attempts"].as_array().unwrap();
     assert_eq!(attempts.len(), 2);
+    assert_eq!(attempts[0]["hasLog"], true);
     assert_eq!(
         (&attempts[0]["said"], &attempts[0]["exitCode"]),
         (
@@ -277,13 +228,10 @@ fn a_task_is_shown_with_its_tries_and_why_the_last_was_refused() {
 fn a_run_is_watched_with_its_tries_its_load_and_what_it_waited_for() {
     let workspace = TestWorkspace::planned();
     let id = play(&workspace, "--epic T1", "lies-once");
-    let (context, _) = opened(&workspace);
-    let mut memory = Memory::default();
-    let shown = timeline::watched(&context.surroundings, &mut memory, &id, None).unwrap();
-    let shown = json!(shown);
+    let shown = ask(&workspace, &api::RUN, json!({"id": id}));
     assert_eq!(
         shown["run"]["steps"],
-        json!({"total": 4, "waiting": 0, "running": 0, "verifying": 0, "done": 4, "failed": 0, "skipped": 0, "cancelled": 0})
+        json!({"total": 4, "waiting": 0, "running": 0, "verifying": 0, "done": 4, "failed": 0, "cancelled": 0, "skipped": 0, "open": 0})
     );
     assert_eq!(shown["run"]["bar"], json!(["done", "done", "done", "done"]));
     assert_eq!(shown["reported"]["attempts"], 8);
@@ -295,24 +243,19 @@ fn a_run_is_watched_with_its_tries_its_load_and_what_it_waited_for() {
         .map(|task| task["taskId"].clone())
         .collect();
     assert_eq!(order, ["T2", "T3", "T5", "T4"]);
-    let first = &tasks.iter().find(|task| task["taskId"] == "T2").unwrap()["attempts"];
+    let first = &tasks.iter().find(|task| task["taskId"] == "T2").unwrap()["history"];
     assert_eq!(
         (&first[0]["state"], &first[1]["state"]),
         (&json!("failed"), &json!("done"))
     );
     assert_eq!(first[1]["verification"]["passed"], true);
     assert_eq!(shown["running"].as_array().unwrap().last().unwrap()["n"], 0);
-    let rows = listing::rows(
-        &context.surroundings,
-        &mut memory,
-        &listing::Wanted {
-            limit: 5,
-            ..Default::default()
-        },
+    let rows = ask(&workspace, &api::RUNS, json!({"limit": 5}));
+    assert_eq!(
+        (&rows["total"], &rows["runs"][0]["id"]),
+        (&json!(1), &json!(id))
     );
-    let rows = rows.unwrap();
-    assert_eq!((rows.total, rows.runs[0].id.as_str()), (1, id.as_str()));
-    assert_eq!(rows.runs[0].runners, ["command"]);
+    assert_eq!(rows["runs"][0]["runners"], json!(["command"]));
 }
 
 #[test]
@@ -320,61 +263,51 @@ fn a_run_over_a_wave_is_named_after_its_epic() {
     let workspace = TestWorkspace::planned();
     let id = play(&workspace, "--epic T1 --wave 0", "works");
     let epic = workspace.json(&["show", "T1"])["result"]["task"]["title"].clone();
-    let (context, _) = opened(&workspace);
-    let memory = &mut Memory::default();
-    let shown = timeline::watched(&context.surroundings, memory, &id, None).unwrap();
+    let shown = ask(&workspace, &api::RUN, json!({"id": id}));
     let expected = format!("{}, wave 0", epic.as_str().unwrap());
-    assert_eq!(shown.run.row.title, expected);
+    assert_eq!(shown["run"]["title"], expected);
 }
 
 #[test]
 fn runs_of_one_user_are_no_business_of_another() {
     let workspace = TestWorkspace::planned();
     let id = play(&workspace, "T2", "works");
-    let (mut context, _) = opened(&workspace);
-    let memory = &mut Memory::default();
-    let stranger = Some("stranger");
-    let surroundings = context.surroundings.clone();
-    let code = |error: crate::error::Error| error.code.name();
-    let wanted = pages::LogWanted {
-        limit: 10,
-        ..Default::default()
-    };
-    let refused = [
-        timeline::watched(&surroundings, memory, &id, stranger).map(drop),
-        pages::events(&surroundings, &id, stranger, None, 0, 10).map(drop),
-        pages::log(&surroundings, memory, &id, stranger, &wanted).map(drop),
-        pages::prompt(&surroundings, &id, stranger, TaskId(2), 1).map(drop),
-        proof::proof(&mut context, memory, &id, stranger, TaskId(2), None).map(drop),
-        crate::ops::runs::written::html(&surroundings, &id, stranger).map(drop),
+    let mut context = open(workspace.root());
+    context.surroundings.rights.user = Some("stranger".into());
+    let rows: [(&dyn Row, Value); 5] = [
+        (&api::RUN, json!({"id": id})),
+        (&api::RUN_EVENTS, json!({"id": id, "limit": 10})),
+        (&api::RUN_LOG, json!({"id": id, "limit": 10})),
+        (
+            &api::RUN_PROMPT,
+            json!({"id": id, "task": "T2", "attempt": 1}),
+        ),
+        (&api::RUN_PROOF, json!({"id": id, "task": "T2"})),
     ];
-    for (place, one) in refused.into_iter().enumerate() {
-        assert_eq!(one.map_err(code), Err("E_RUN_NOT_FOUND"), "{place}");
+    for (row, request) in rows {
+        let refused = answer(&mut context, row, request).unwrap_err();
+        assert_eq!(
+            refused.code.name(),
+            "E_RUN_NOT_FOUND",
+            "{}",
+            row.facts().address
+        );
     }
-    let mine = listing::Wanted {
-        user: Some("stranger".into()),
-        limit: 5,
-        ..Default::default()
-    };
-    let rows = listing::rows(&surroundings, memory, &mine).unwrap();
-    assert_eq!((rows.total, rows.summary.today, rows.runs.len()), (0, 0, 0));
+    let page = crate::ops::runs::written::html(&mut context, &id);
+    assert_eq!(page.unwrap_err().code.name(), "E_RUN_NOT_FOUND");
+    let rows = answer(&mut context, &api::RUNS, json!({"limit": 5})).unwrap();
+    let counted = (&rows["total"], &rows["summary"]["today"], &rows["runs"]);
+    assert_eq!(counted, (&json!(0), &json!(0), &json!([])));
 }
 
 #[test]
 fn a_log_is_read_in_parts_and_keeps_its_numbers() {
     let workspace = TestWorkspace::planned();
     let id = play(&workspace, "T2", "lies");
-    let (context, _) = opened(&workspace);
     let read = |from: i64, limit: u32, words: &str| {
-        let wanted = pages::LogWanted {
-            task: Some(TaskId(2)),
-            attempt: Some(1),
-            from,
-            limit,
-            words: words.into(),
-        };
-        let memory = &mut Memory::default();
-        json!(pages::log(&context.surroundings, memory, &id, None, &wanted).unwrap())
+        let request =
+            json!({"id": id, "task": "T2", "attempt": 1, "from": from, "limit": limit, "q": words});
+        ask(&workspace, &api::RUN_LOG, request)
     };
     let whole = read(0, 100, "See MANIFEST");
     let lines = whole["lines"].as_array().unwrap();
@@ -396,9 +329,7 @@ fn a_log_is_read_in_parts_and_keeps_its_numbers() {
 fn what_an_agent_says_and_what_cleo_finds_stand_side_by_side() {
     let workspace = TestWorkspace::planned();
     let id = play(&workspace, "T2", "lies");
-    let (mut context, _) = opened(&workspace);
-    let memory = &mut Memory::default();
-    let shown = json!(proof::proof(&mut context, memory, &id, None, TaskId(2), None).unwrap());
+    let shown = ask(&workspace, &api::RUN_PROOF, json!({"id": id, "task": "T2"}));
     assert_eq!(shown["said"]["exitCode"], 0);
     let found = shown["found"].as_array().unwrap();
     assert_eq!(
@@ -413,28 +344,26 @@ fn what_an_agent_says_and_what_cleo_finds_stand_side_by_side() {
         shown["verdict"].as_str().unwrap().starts_with("Refused: "),
         "{shown}"
     );
-    let first = json!(proof::proof(&mut context, memory, &id, None, TaskId(2), Some(1)).unwrap());
-    assert_eq!(first["next"], "try 2");
-    let prompt = pages::prompt(&context.surroundings, &id, None, TaskId(2), 1).unwrap();
-    assert!(prompt.text.contains("T2") && prompt.bytes == prompt.text.len());
+    let first = json!({"id": id, "task": "T2", "attempt": 1});
+    assert_eq!(
+        ask(&workspace, &api::RUN_PROOF, first.clone())["next"],
+        "try 2"
+    );
+    let prompt = ask(&workspace, &api::RUN_PROMPT, first);
+    let text = prompt["text"].as_str().unwrap();
+    assert!(text.contains("T2") && prompt["bytes"] == text.len());
 }
 
 #[test]
 fn words_find_tasks_runs_and_agents() {
     let workspace = TestWorkspace::planned();
     let run = play(&workspace, "T2", "works");
-    let (mut context, _) = opened(&workspace);
-    let mut find = |words: &str| {
-        let sought = Sought {
-            words: words.into(),
-            limit: 50,
-            ..Sought::default()
-        };
-        let found = work::search(&mut context, None, &mut Memory::default(), &sought).unwrap();
-        found
-            .items
-            .into_iter()
-            .map(|item| (item.kind.to_string(), item.id))
+    let find = |words: &str| {
+        let found = ask(&workspace, &api::SEARCH, json!({"q": words, "limit": 50}));
+        let items = found["items"].as_array().unwrap().iter();
+        let text = |value: &Value| value.as_str().unwrap().to_string();
+        items
+            .map(|item| (text(&item["kind"]), text(&item["id"])))
             .collect::<Vec<_>>()
     };
     assert_eq!(find("#T4")[0], ("task".into(), "T4".into()));

@@ -210,7 +210,7 @@ fn what_is_given_up_has_not_failed_and_nothing_is_missed_before_its_agent_has_en
     assert_eq!(shown["tasks"][0]["state"], "cancelled", "{shown}");
     assert_eq!(shown["run"]["steps"]["failed"], 0);
     assert_eq!(shown["reported"]["failed"], 0);
-    assert_eq!(shown["run"]["error"], Value::Null);
+    assert_eq!(shown["run"]["fault"], Value::Null);
     let (_, graph) = server.call("GET", "/api/work/graph?epic=T1", &json!({}));
     assert_eq!(
         graph["counts"]["failed"].as_u64().unwrap_or(0),
@@ -358,7 +358,7 @@ fn a_run_that_had_failed_keeps_when_and_of_what_also_when_it_is_given_up() {
         .into_iter()
         .collect();
     assert_eq!(shown, expected);
-    for name in ["completedAt", "durationMs", "error"] {
+    for name in ["completedAt", "durationMs", "fault"] {
         assert_eq!(told["run"][name], before["run"][name], "{name}");
     }
 }

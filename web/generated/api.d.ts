@@ -595,7 +595,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Shows what an agent said of a try, and what cleo found */
+        /** Shows what an agent said of an attempt, and what cleo found */
         get: operations["getApiRunsIdProof"];
         put?: never;
         post?: never;
@@ -646,7 +646,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Shows the prompt of a try */
+        /** Shows the prompt of an attempt */
         get: operations["getApiRunsIdTasksTaskAttemptsAttemptPrompt"];
         put?: never;
         post?: never;
@@ -2048,7 +2048,7 @@ export interface components {
             /** Format: int32 */
             exitCode: number | null;
             missing: string[];
-            outcome: components["schemas"]["Outcome3"] | null;
+            outcome: components["schemas"]["Outcome2"] | null;
             reason: string | null;
             /** @description Whether it went on with an earlier conversation. */
             resumes: boolean;
@@ -2125,13 +2125,15 @@ export interface components {
         };
         /** @description What somebody has to know who goes on with the work. */
         Brief2: {
-            /** @description Tasks that somebody works on. */
-            active: components["schemas"]["Few2"];
+            /** @description Tasks that somebody works on, the last changed first. */
+            active: components["schemas"]["Few"];
             /** @description When it was written, RFC 3339 in UTC. */
             at: string;
             /** @description What is done and what was found, the last first. */
             done: components["schemas"]["Few6"];
-            /** @description What entries say has to follow. */
+            /** @description The epic that was asked about. */
+            epic?: components["schemas"]["Line"] | null;
+            /** @description Entries of the manifest that something has to follow, the newest first. */
             followups: components["schemas"]["Few3"];
             /** @description Gates of these tasks that are set or have failed. */
             gates: components["schemas"]["Few11"];
@@ -2146,8 +2148,8 @@ export interface components {
              * @description Hundredths of the tasks that are done, without cancelled ones.
              */
             percent: number;
-            /** @description Tasks that can start now, most urgent first. */
-            ready: components["schemas"]["Few"];
+            /** @description Tasks that an agent can start now, most urgent first. */
+            ready: components["schemas"]["Few2"];
             /** @description What to do first. */
             recommended: components["schemas"]["Recommended"];
             /** @description Open sessions that have to do with these tasks. */
@@ -2374,22 +2376,6 @@ export interface components {
             since: string;
             task: string;
         };
-        /** @description Who holds a task. */
-        ClaimShown: {
-            /**
-             * Format: uint32
-             * @description Number of the claim.
-             */
-            epoch: number;
-            /** @description Whether that is over. */
-            expired: boolean;
-            /** @description Until when. */
-            expires: string;
-            /** @description Who. */
-            holder: string;
-            /** @description Since when. */
-            since: string;
-        };
         /** @description A task with its claim. */
         Claimed: {
             /** @description False when nothing had to be done. */
@@ -2561,13 +2547,8 @@ export interface components {
             /** Format: uint64 */
             total: number;
         };
-        /** @description Numbers of tasks. */
-        Counted2: {
-            stats: components["schemas"]["Stats"];
-            success: boolean;
-        };
         /** @description Numbers of tasks by where they stand. */
-        Counted3: {
+        Counted2: {
             /**
              * Format: uint
              * @description All, without epics and parents.
@@ -2580,6 +2561,11 @@ export interface components {
             verified: number;
         } & {
             [key: string]: number;
+        };
+        /** @description Numbers of tasks. */
+        Counted3: {
+            stats: components["schemas"]["Stats"];
+            success: boolean;
         };
         /** @description Numbers, in the form of the specification. */
         Counts: {
@@ -2594,8 +2580,44 @@ export interface components {
             /** Format: uint64 */
             totalExecutions: number;
         };
-        /** @description How much there is of everything. */
+        /** @description How many tasks of a run came how far. An epic is counted only when it failed. */
         Counts2: {
+            /**
+             * Format: uint
+             * @description Ended by somebody before they were over.
+             */
+            cancelled: number;
+            /**
+             * Format: uint
+             * @description Verified and done.
+             */
+            done: number;
+            /** Format: uint */
+            failed: number;
+            /**
+             * Format: uint
+             * @description Waiting, running or verifying: the run is not over.
+             */
+            open: number;
+            /** Format: uint */
+            running: number;
+            /**
+             * Format: uint
+             * @description Not begun.
+             */
+            skipped: number;
+            /** Format: uint */
+            total: number;
+            /**
+             * Format: uint
+             * @description Being checked.
+             */
+            verifying: number;
+            /** Format: uint */
+            waiting: number;
+        };
+        /** @description How much there is of everything. */
+        Counts3: {
             /**
              * Format: uint64
              * @description Agents that the user sees.
@@ -2865,16 +2887,6 @@ export interface components {
         };
         /** @description Which way rows are sorted. */
         Dir: "asc" | "desc";
-        /** @description The skill that a task would get. */
-        Dispatched: {
-            /** @description What matched. */
-            matched: string[];
-            /** @description Why, in a sentence. */
-            reason: string;
-            skill: string;
-            /** @description What chose it. */
-            strategy: components["schemas"]["Strategy"];
-        };
         Draft: {
             /**
              * @description Criterion by which the work is accepted, perhaps with a command: 'tests pass :: cargo test';
@@ -2993,7 +3005,7 @@ export interface components {
             from: string;
             fromKind: components["schemas"]["End"];
             /** @description What it means; of several the one that matters most. */
-            kind: components["schemas"]["Kind6"];
+            kind: components["schemas"]["Kind5"];
             to: string;
             toKind: components["schemas"]["End"];
             /** @description The whole that is waited for, when `from` is a part of it. */
@@ -3197,6 +3209,25 @@ export interface components {
             /** @constant */
             success: false;
         };
+        /** @description Something that happened in a run. Cursors grow: whoever goes on from the last one misses nothing. */
+        Event: {
+            /** @description When, RFC 3339 in UTC. */
+            at: string;
+            /**
+             * Format: uint64
+             * @description Its number among all events.
+             */
+            cursor: number;
+            detail: {
+                [key: string]: unknown;
+            };
+            /**
+             * @description What happened, such as `task.started`, `execution_start`, [`STEP`] or
+             *     [`DELEGATION`](super::DELEGATION).
+             */
+            kind: string;
+            run: string;
+        };
         /** @description Some of what happened. */
         EventPage: {
             /** @description The events, in order. */
@@ -3389,19 +3420,18 @@ export interface components {
             /** @description What is wrong. */
             message: string;
         };
-        /** @description Something that keeps a plan from being carried out. */
+        /** @description What went wrong in a run. */
         Fault3: {
+            message: string;
+            /** @description With which task. */
+            task: string | null;
+        };
+        /** @description Something that keeps a plan from being carried out. */
+        Fault4: {
             kind: components["schemas"]["FaultKind"];
             message: string;
             /** @description Where it is: a line and column, or a way into the plan such as `steps[2].dependsOn[0]`. */
             place: string;
-        };
-        /** @description What went wrong in a run. */
-        Fault4: {
-            /** @description What. */
-            message: string;
-            /** @description With which task. */
-            task: string | null;
         };
         /** @description Why a request failed. */
         Fault5: {
@@ -3425,7 +3455,7 @@ export interface components {
         /** @description The first of a list, and how long it is. */
         Few: {
             /** @description The first of them. */
-            shown: components["schemas"]["Line"][];
+            shown: components["schemas"]["Active"][];
             /**
              * Format: uint
              * @description How many there are.
@@ -3455,7 +3485,7 @@ export interface components {
         /** @description The first of a list, and how long it is. */
         Few2: {
             /** @description The first of them. */
-            shown: components["schemas"]["Active"][];
+            shown: components["schemas"]["Line"][];
             /**
              * Format: uint
              * @description How many there are.
@@ -3813,18 +3843,12 @@ export interface components {
             /** @description The git worktree whose files it is judged by; none for those of the workspace. */
             worktree?: string | null;
         };
-        /** @description The epic. */
+        /** @description What an epic is for. */
         Goal: {
             /** @description By what it is accepted. */
             acceptance: string[];
             /** @description What it is about, cut. */
             description: string;
-            /** @description The task. */
-            id: string;
-            /** @description How urgent it is. */
-            priority: components["schemas"]["Priority"];
-            /** @description Its title, cut. */
-            title: string;
         };
         /** @description What is to be reached. */
         GoalSent: {
@@ -3844,7 +3868,7 @@ export interface components {
         /** @description A graph as it is drawn. */
         GraphShown: {
             /** @description How many tasks stand where. */
-            counts: components["schemas"]["Counted3"];
+            counts: components["schemas"]["Counted2"];
             /** @description The longest way through what is open. */
             criticalPath: components["schemas"]["CriticalPath"];
             /** @description Lines between them. */
@@ -3914,6 +3938,23 @@ export interface components {
              *     setting claims.lease, 1h]
              */
             lease?: components["schemas"]["Lease"] | null;
+        };
+        /** @description The claim of a task that somebody holds. */
+        HeldClaim: {
+            /**
+             * Format: uint32
+             * @description How many times the task has been claimed.
+             */
+            epoch: number;
+            /** @description True when its lease is over, so that anybody may take the task. */
+            expired: boolean;
+            /** @description When the lease is over, RFC 3339 in UTC. */
+            expires: string;
+            /** @description Who holds it; none when it is free. */
+            holder: string | null;
+            /** @description When it was claimed or, if it is free, given back; RFC 3339 in UTC. */
+            since: string;
+            task: string;
         };
         /** @description A task that is set aside. */
         HeldUp: {
@@ -3992,7 +4033,7 @@ export interface components {
             href: string;
             id: string;
             /** @description What it is. */
-            kind: components["schemas"]["Kind2"];
+            kind: components["schemas"]["Kind6"];
             /** @description Where it stands. */
             state: string;
             /** @description What it is called. */
@@ -4026,19 +4067,21 @@ export interface components {
         };
         /** @description Where an agent comes from and how it is reached. */
         Kind: "builtin" | "runtime" | "persistent" | "http" | "cli";
-        /** @description What can be found. */
-        Kind2: "task" | "run" | "agent" | "conversation";
         /**
          * @description Who says something, in the words of the specification.
          * @enum {string}
          */
-        Kind3: "human" | "ai" | "system";
+        Kind2: "human" | "ai" | "system";
+        /** @description What can be found. */
+        Kind2Input: "task" | "run" | "agent" | "conversation";
         /** @description What can keep a task from ever starting. */
-        Kind4: "cancelled" | "cycle" | "missing" | "emptyEpic";
+        Kind3: "cancelled" | "cycle" | "missing" | "emptyEpic";
         /** @description Whether a program can tell that a rule is kept. */
-        Kind5: "checked" | "advice";
+        Kind4: "checked" | "advice";
         /** @description What a line means; what matters more comes later. */
-        Kind6: ("unmet" | "missing") | "met" | "critical";
+        Kind5: ("unmet" | "missing") | "met" | "critical";
+        /** @description What can be found. */
+        Kind6: "task" | "run" | "agent" | "conversation";
         /** @description A wave, or several that are folded. */
         Lane: {
             /** Format: uint */
@@ -4073,6 +4116,8 @@ export interface components {
         /** @description What an agent left. */
         Left: {
             entry: components["schemas"]["Entry2"] | null;
+            /** @description What the entry says of the work: complete, partial, blocked or archived. */
+            entryStatus: components["schemas"]["Status"] | null;
             /**
              * Format: uint
              * @description Number of its line in the manifest.
@@ -4080,7 +4125,7 @@ export interface components {
             line: number | null;
             /** @description Id of the entry that is due. */
             manifestId: string | null;
-            /** @description Digest of the file. */
+            /** @description Digest of the output file. */
             outputDigest: string | null;
             /** @description The file that is due, relative to the workspace root. */
             outputFile: string | null;
@@ -4096,8 +4141,10 @@ export interface components {
             textBytes: number | null;
             /** @description `pass` or `fail`. */
             verdict: string;
-            /** @description Everything that is wrong. */
+            /** @description Everything that is wrong; the first decides the exit code. */
             violations: components["schemas"]["Violation"][];
+            /** @description The git worktree that was looked at; none for the workspace. */
+            worktree?: string | null;
         };
         /** @description A task in few words. */
         Line: {
@@ -4139,9 +4186,8 @@ export interface components {
         Linked2: {
             /** @description The task. */
             id: string;
-            /** @description Where it stands. */
             state: components["schemas"]["State2"];
-            /** @description What the store says. */
+            /** @description Where it stands. */
             status: components["schemas"]["Status3"];
             title: string;
         };
@@ -4543,7 +4589,7 @@ export interface components {
             /** @description When it was begun there. */
             attemptSince: string | null;
             /** @description Who holds it. */
-            claim: components["schemas"]["ClaimShown"] | null;
+            claim: components["schemas"]["HeldClaim"] | null;
             /** @description When it was made. */
             createdAt: string;
             /** @description Whether it is on the longest way. */
@@ -4679,21 +4725,21 @@ export interface components {
              */
             template: string | null;
         };
-        /** @description By what runs are sorted; what is equal, newest first. */
-        Order: "started" | "duration" | "cost" | "status";
         /** @description By what rows are sorted; what is equal, by id. */
-        Order2: "wave" | "id" | "title" | "priority" | "state" | "age";
+        Order: "wave" | "id" | "title" | "priority" | "state" | "age";
+        /** @description By what runs are sorted; what is equal, newest first. */
+        Order2: "started" | "duration" | "cost" | "status";
         /** @description What came out of running something. */
         Outcome: "passed" | "failed";
+        /** @description How one try ended. What an agent says of itself decides nothing: `Ok` is what verifies. */
+        Outcome2: "ok" | "partial" | "blocked" | "protocol_violation" | "agent_error" | "rate_limited" | "timeout" | "cancelled" | "budget" | "permission";
         /** @description Where a message would go. */
-        Outcome2: {
+        Outcome3: {
             agent: string;
             /** Format: uint32 */
             score: number;
             text: string;
         };
-        /** @description How one try ended. What an agent says of itself decides nothing: `Ok` is what verifies. */
-        Outcome3: "ok" | "partial" | "blocked" | "protocol_violation" | "agent_error" | "rate_limited" | "timeout" | "cancelled" | "budget" | "permission";
         /** @description What came of a request. */
         Output: {
             /**
@@ -4744,7 +4790,7 @@ export interface components {
         /** @description Where everything stands. */
         Overall: {
             /** @description Tasks that somebody works on, the last changed first. */
-            active: components["schemas"]["Few2"];
+            active: components["schemas"]["Few"];
             /** @description The newest entries of the manifest, the newest first. */
             entries: components["schemas"]["Reported"][];
             /** @description The epic that was asked about. */
@@ -5130,7 +5176,7 @@ export interface components {
         Problem: {
             /** @description A command that mends it. */
             fix: string;
-            kind: components["schemas"]["Kind4"];
+            kind: components["schemas"]["Kind3"];
             message: string;
             /** @description The tasks that it is about; the first cannot start. */
             tasks: string[];
@@ -5297,19 +5343,6 @@ export interface components {
         };
         /** @description What is done again when the goal is not reached. */
         Refine: "plan" | "last-step";
-        /** @description A try that did not verify. */
-        Refused: {
-            /**
-             * Format: uint32
-             * @description Which try.
-             */
-            attempt: number;
-            /** @description What it was missing. */
-            missing: string[];
-            /** @description Why. */
-            reason: string | null;
-            run: string;
-        };
         /** @description An agent that was registered for the moment. */
         Registered: {
             agentId: string;
@@ -5523,11 +5556,11 @@ export interface components {
             /** @description Its title, cut. */
             title: string;
         };
-        /** @description How much is known of what tries used. */
+        /** @description How much is known of what attempts used. */
         Reported2: {
             /**
              * Format: uint
-             * @description Tries.
+             * @description All attempts.
              */
             attempts: number;
             /**
@@ -5662,7 +5695,7 @@ export interface components {
             /** @description When it was begun there. */
             attemptSince: string | null;
             /** @description Who holds it. */
-            claim: components["schemas"]["ClaimShown"] | null;
+            claim: components["schemas"]["HeldClaim"] | null;
             /** @description When it was made. */
             createdAt: string;
             /** @description Whether it is on the longest way. */
@@ -5726,7 +5759,7 @@ export interface components {
         /** @description Rows, and how many tasks there are. */
         RowsShown: {
             /** @description How many stand where, whatever is asked for. */
-            counts: components["schemas"]["Counted3"];
+            counts: components["schemas"]["Counted2"];
             rows: components["schemas"]["Row3"][];
             /**
              * Format: uint
@@ -5743,7 +5776,7 @@ export interface components {
             /** @description Its name, such as `ORC-004`. */
             id: string;
             /** @description Whether a program can tell. */
-            kind: components["schemas"]["Kind5"];
+            kind: components["schemas"]["Kind4"];
             /** @description What it asks for. */
             rule: string;
             /** @description The first ten tasks that break it, by id. */
@@ -5756,21 +5789,21 @@ export interface components {
             /** @description `pass` or `fail`; none for advice. */
             verdict: string | null;
         };
-        /** @description All of a run. */
-        RunFull: {
-            /** @description The agent that works on it. */
+        /** @description What a run carries out. */
+        RunKind: ("plan" | "epic") | "execution" | "query" | "tasks";
+        /** @description A run on one line. */
+        RunRow: {
+            /** @description The agent that works on it; none when no agent fits. */
             agent: string | null;
             /** @description What the answer comes from. */
             answeredBy: components["schemas"]["AnsweredBy"] | null;
             /** @description Where each task stands, in wave order, at most 60. */
-            bar: components["schemas"]["Stand"][] | null;
-            /** @description When it ended. */
+            bar: components["schemas"]["TaskState"][] | null;
             completedAt: string | null;
-            /** @description The conversation that it belongs to. */
             conversation: string | null;
             /**
              * Format: double
-             * @description What it cost in US dollars, as far as that is told.
+             * @description What the model says it cost, in US dollars; none when it says nothing.
              */
             cost: number | null;
             /**
@@ -5778,13 +5811,18 @@ export interface components {
              * @description How long it took, or takes until now, in milliseconds.
              */
             durationMs: number;
+            error: string | null;
+            /**
+             * Format: uint64
+             * @description How long it took, in milliseconds, rounded up.
+             */
+            executionTimeMs: number | null;
             /** @description What went wrong first; of an execution that was cancelled, by whom. */
-            error: components["schemas"]["Fault4"] | null;
-            /** @description The run. */
+            fault: components["schemas"]["Fault3"] | null;
+            /** @description `exec_<ms>_<random>`. */
             id: string;
-            /** @description What was asked for; of a long message the beginning. */
+            /** @description The message. */
             input: string;
-            /** @description What is carried out. */
             kind: components["schemas"]["RunKind"];
             /**
              * Format: uint64
@@ -5798,85 +5836,58 @@ export interface components {
              * @description How many of its tasks wait for somebody.
              */
             needsYou: number;
-            /** @description The answer. */
             output: string | null;
-            /** @description Why it went where it went. */
+            requestedAgent: string | null;
+            /** @description Who chose the agent. */
+            routedBy: components["schemas"]["RoutedBy"];
             routingReason: string;
             /**
              * Format: uint32
-             * @description The score of that.
+             * @description The score of the agent, or the best score when no agent fits.
              */
             routingScore: number;
             /** @description What drives its agents. */
             runners: string[];
-            /** @description When it began. */
+            /** @description When it began, RFC 3339 in UTC. */
             startedAt: string;
             /** @description Where it stands. */
             status: components["schemas"]["RunStatus"];
             /** @description How many tasks came how far, of a run over tasks. */
-            steps: components["schemas"]["StepCounts"] | null;
+            steps: components["schemas"]["Counts2"] | null;
+            supervisor: string;
             /** @description What it is about, in words. */
             title: string;
-            /** @description Tokens that it used, as far as that is told. */
+            /** @description Tokens that the model says it used; none when it says nothing. */
             usage: components["schemas"]["Usage"] | null;
-            /** @description Whose it is. */
-            user: string;
-        };
-        /** @description What a run carries out. */
-        RunKind: ("plan" | "epic") | "execution" | "query" | "tasks";
-        /** @description A run on one line. */
-        RunRow: {
-            /** @description The agent that works on it. */
-            agent: string | null;
-            /** @description Where each task stands, in wave order, at most 60. */
-            bar: components["schemas"]["Stand"][] | null;
-            /** @description When it ended. */
-            completedAt: string | null;
-            /**
-             * Format: double
-             * @description What it cost in US dollars, as far as that is told.
-             */
-            cost: number | null;
-            /**
-             * Format: uint64
-             * @description How long it took, or takes until now, in milliseconds.
-             */
-            durationMs: number;
-            /** @description What went wrong first; of an execution that was cancelled, by whom. */
-            error: components["schemas"]["Fault4"] | null;
-            /** @description The run. */
-            id: string;
-            /** @description What was asked for; of a long message the beginning. */
-            input: string;
-            /** @description What is carried out. */
-            kind: components["schemas"]["RunKind"];
-            /**
-             * Format: uint64
-             * @description Most agents at a time.
-             */
-            limit: number | null;
-            /**
-             * Format: uint
-             * @description How many of its tasks wait for somebody.
-             */
-            needsYou: number;
-            /** @description What drives its agents. */
-            runners: string[];
-            /** @description When it began. */
-            startedAt: string;
-            /** @description Where it stands. */
-            status: components["schemas"]["RunStatus"];
-            /** @description How many tasks came how far, of a run over tasks. */
-            steps: components["schemas"]["StepCounts"] | null;
-            /** @description What it is about, in words. */
-            title: string;
-            /** @description Tokens that it used, as far as that is told. */
-            usage: components["schemas"]["Usage"] | null;
-            /** @description Whose it is. */
             user: string;
         };
         /** @description Where a run stands. */
         RunStatus: ("pending" | "running" | "cancelled") | "completed" | "failed" | "interrupted";
+        /** @description A run with what happened in it. */
+        RunView: {
+            /**
+             * Format: uint64
+             * @description Cursor of its last event.
+             */
+            cursor: number;
+            /** @description Everything that happened, in order; left out where it was told already. */
+            events?: components["schemas"]["Event"][] | null;
+            /** @description What was said in it, in order. */
+            messages: components["schemas"]["Message"][];
+            /** @description The moment of this answer. */
+            now: string;
+            /** @description How it is carried out. */
+            options: unknown;
+            /** @description How many attempts there were, and how many said what they used. */
+            reported: components["schemas"]["Reported2"];
+            run: components["schemas"]["RunRow"];
+            /** @description How many agents worked when. */
+            running: components["schemas"]["Load"][];
+            /** @description How far it came, in order. */
+            steps: components["schemas"]["Step"][];
+            /** @description What became of each task, of a run over tasks: by wave, then in the order of the run. */
+            tasks: components["schemas"]["TaskRun"][];
+        };
         RunnerUp: {
             id: string;
             /** Format: uint32 */
@@ -5904,7 +5915,7 @@ export interface components {
             timestamp: string;
             /** @description Always empty: who answers an execution is given no tools. */
             toolCalls: unknown[];
-            type: components["schemas"]["Kind3"];
+            type: components["schemas"]["Kind2"];
         };
         /** @description What an agent said. */
         Said3: {
@@ -6318,11 +6329,6 @@ export interface components {
             y: number;
         };
         Stage: "running" | "verifying" | "waiting" | "done" | "failed";
-        /**
-         * @description Where a task stands in a run.
-         * @enum {string}
-         */
-        Stand: "waiting" | "running" | "verifying" | "done" | "failed" | "skipped" | "cancelled";
         /** @description Whether something may run. */
         Standing: "trusted" | "changed" | "untrusted";
         /** @description A session with the state of its work. */
@@ -6358,7 +6364,7 @@ export interface components {
         /** @description Where the work stands and what comes next. */
         Start: {
             /** @description Tasks that somebody works on, the last changed first. */
-            active: components["schemas"]["Few2"];
+            active: components["schemas"]["Few"];
             /** @description What this answer costs. */
             budget: components["schemas"]["Budget"];
             /** @description The epic that was asked about. */
@@ -6377,7 +6383,7 @@ export interface components {
             /** @description What stands in the way. */
             problems: string[];
             /** @description Tasks that an agent can start now, most urgent first. */
-            ready: components["schemas"]["Few"];
+            ready: components["schemas"]["Few2"];
             /** @description What to do first. */
             recommended: components["schemas"]["Recommended"];
             /** @description How many tasks stand where. */
@@ -6490,7 +6496,7 @@ export interface components {
         /** @description Where the caller is, and how much there is of everything. */
         Status6: {
             address: string;
-            counts: components["schemas"]["Counts2"];
+            counts: components["schemas"]["Counts3"];
             /** @description Whether the caller is the user of this machine. */
             local: boolean;
             scopes: components["schemas"]["Scope"][];
@@ -6536,46 +6542,6 @@ export interface components {
             skill?: string | null;
             /** @description What it is about, for people. */
             title?: string | null;
-        };
-        /** @description How many tasks of a run came how far, without epics. */
-        StepCounts: {
-            /**
-             * Format: uint
-             * @description Were ended by somebody before they were over.
-             */
-            cancelled: number;
-            /**
-             * Format: uint
-             * @description Verified and done.
-             */
-            done: number;
-            /** Format: uint */
-            failed: number;
-            /**
-             * Format: uint
-             * @description Are worked on.
-             */
-            running: number;
-            /**
-             * Format: uint
-             * @description Were not begun.
-             */
-            skipped: number;
-            /**
-             * Format: uint
-             * @description All.
-             */
-            total: number;
-            /**
-             * Format: uint
-             * @description Are being checked.
-             */
-            verifying: number;
-            /**
-             * Format: uint
-             * @description Wait.
-             */
-            waiting: number;
         };
         /** @description What decided, strongest first. */
         Strategy: "override" | "label" | "type" | "keyword" | "default";
@@ -6695,53 +6661,6 @@ export interface components {
             uid: string;
             updatedAt: string;
         };
-        /** @description A task of a run. */
-        Task2: {
-            /** @description Its tries. */
-            attempts: components["schemas"]["Attempt"][];
-            /**
-             * Format: double
-             * @description What they cost in US dollars, as far as they say.
-             */
-            cost: number | null;
-            /** @description What its agent does now. */
-            doing: string | null;
-            /**
-             * Format: uint64
-             * @description How long its agents took, in milliseconds.
-             */
-            durationMs: number;
-            /** @description When it was over. */
-            endedAt: string | null;
-            /** @description Whether it is an epic, on which nobody works. */
-            isEpic: boolean;
-            /** @description What it was last missing. */
-            missing: string[];
-            /** @description The tasks of the run that come before it. */
-            needs: string[];
-            /** @description How its last try ended. */
-            outcome: components["schemas"]["Outcome3"] | null;
-            /** @description From when on it could have begun; none when something came before it that is not done. */
-            readyAt: string | null;
-            /** @description Why it is not done. */
-            reason: string | null;
-            runner: string | null;
-            skill: string | null;
-            /** @description When it was begun. */
-            startedAt: string | null;
-            /** @description Where it stands. */
-            state: components["schemas"]["Stand"];
-            taskId: string;
-            /** @description Its title when the run began. */
-            title: string;
-            /** @description Tokens that they used, as far as they say. */
-            usage: components["schemas"]["Usage"] | null;
-            /**
-             * Format: uint
-             * @description Its wave in the run, from 1; none when it waits for itself.
-             */
-            wave: number | null;
-        };
         /** @description The gates and criteria of a task. */
         TaskGates: {
             /** @description Its acceptance criteria, in order. */
@@ -6772,11 +6691,11 @@ export interface components {
         /** @description A task with all that is known of it. */
         TaskPage: {
             /** @description What agents tried, oldest first. */
-            attempts: components["schemas"]["Tried2"][];
+            attempts: components["schemas"]["Tried"][];
             /** @description Its parts. */
             children: components["schemas"]["Linked2"][];
             /** @description Who holds it. */
-            claim: components["schemas"]["ClaimShown"] | null;
+            claim: components["schemas"]["HeldClaim"] | null;
             /** @description Whether it is on the longest way. */
             critical: boolean;
             /**
@@ -6789,7 +6708,7 @@ export interface components {
             /** @description What it depends on. */
             depends: components["schemas"]["Linked2"][];
             /** @description The skill that it would get now; none when that cannot be told. */
-            dispatch: components["schemas"]["Dispatched"] | null;
+            dispatch: components["schemas"]["Decision"] | null;
             /** @description Its gates, evidence and criteria. */
             gates: components["schemas"]["GatesShown"];
             /** @description What it depends on and leads to no task. */
@@ -6799,7 +6718,7 @@ export interface components {
             /** @description Why it can never start. */
             problems: components["schemas"]["Problem"][];
             /** @description The last try that did not verify, unless the task is done. */
-            refused: components["schemas"]["Refused"] | null;
+            refused: components["schemas"]["Tried"] | null;
             /** @description Its prompts, oldest first. */
             spawns: components["schemas"]["SpawnTold"][];
             /** @description Where it stands. */
@@ -6833,6 +6752,60 @@ export interface components {
             /** @description Every rule that it breaks. */
             violations: components["schemas"]["Violation"][];
         };
+        /** @description What became of a task in a run. */
+        TaskRun: {
+            /** Format: uint32 */
+            attempts: number;
+            /** @description The branch that holds its work, when that could not be merged. */
+            branch?: string | null;
+            /**
+             * Format: double
+             * @description What they cost in US dollars, as far as they say.
+             */
+            cost: number | null;
+            /** @description What its agent does now. */
+            doing: string | null;
+            /**
+             * Format: uint64
+             * @description How long its agents took together, in milliseconds.
+             */
+            durationMs: number;
+            endedAt: string | null;
+            /** Format: uint32 */
+            epoch: number | null;
+            /** @description Its attempts, oldest first, of very many the last ones; none in the report of a run that has just ended. */
+            history: components["schemas"]["Attempt"][];
+            /** @description Whether it is an epic, which no agent works on. */
+            isEpic: boolean;
+            manifestId: string | null;
+            missing: string[];
+            /** @description The tasks of the run that come before it. */
+            needs: string[];
+            outcome: components["schemas"]["Outcome2"] | null;
+            outputFile: string | null;
+            /** @description From when on it could have begun, where that is asked for and all that it needs is done. */
+            readyAt?: string | null;
+            reason: string | null;
+            runner: string | null;
+            skill: string | null;
+            /** @description When it was begun, RFC 3339 in UTC. */
+            startedAt: string | null;
+            state: components["schemas"]["TaskState"];
+            taskId: string;
+            title: string;
+            /** @description Tokens that they used, as far as they say. */
+            usage: components["schemas"]["Usage"] | null;
+            /** @description What its user should look at, also where it is done: files that were put aside, and work that is kept. */
+            warnings?: string[];
+            /**
+             * Format: uint
+             * @description Its wave in the run, from 1; none when it waits for itself.
+             */
+            wave: number | null;
+            /** @description The worktree that holds its work, when no branch could hold all of it. */
+            worktree?: string | null;
+        };
+        TaskState: "failed" | "waiting" | "running" | "verifying" | "done" | "cancelled" | "skipped";
         /**
          * @description What kind of work a task is. An open set: `epic`, `task`, `subtask`, `research`, `testing`, or
          *     any other lower-case word with hyphens, at most 64 characters.
@@ -6931,23 +6904,8 @@ export interface components {
              */
             work: number;
         };
-        /** @description What a draft would do to the ways of messages. */
-        Tried: {
-            gained: components["schemas"]["Gained"][];
-            lost: components["schemas"]["Lost"][];
-            /**
-             * Format: uint
-             * @description How many messages were tried.
-             */
-            messages: number;
-            /** Format: uint */
-            reachedBefore: number;
-            /** Format: uint */
-            reachesNow: number;
-            results: components["schemas"]["Outcome2"][];
-        };
         /** @description A try of an agent in a run. */
-        Tried2: {
+        Tried: {
             agentEndedAt: string | null;
             /** Format: uint32 */
             attempt: number;
@@ -6968,7 +6926,7 @@ export interface components {
             /** @description Whether its prompt was kept. */
             hasPrompt: boolean;
             missing: string[];
-            outcome: components["schemas"]["Outcome3"] | null;
+            outcome: components["schemas"]["Outcome2"] | null;
             reason: string | null;
             /** @description Whether it went on with an earlier conversation. */
             resumes: boolean;
@@ -6985,6 +6943,21 @@ export interface components {
             usage: components["schemas"]["Usage"] | null;
             /** @description What cleo found; none before it looked. */
             verification: components["schemas"]["Verification"] | null;
+        };
+        /** @description What a draft would do to the ways of messages. */
+        Tried2: {
+            gained: components["schemas"]["Gained"][];
+            lost: components["schemas"]["Lost"][];
+            /**
+             * Format: uint
+             * @description How many messages were tried.
+             */
+            messages: number;
+            /** Format: uint */
+            reachedBefore: number;
+            /** Format: uint */
+            reachesNow: number;
+            results: components["schemas"]["Outcome3"][];
         };
         Unarchive: {
             /** @description The agent that acts */
@@ -7118,7 +7091,7 @@ export interface components {
         };
         Verification: {
             endedAt: string | null;
-            /** @description What it came to; none while it goes on. */
+            /** @description What it came to; none while cleo looks. */
             passed: boolean | null;
             startedAt: string;
         };
@@ -7185,7 +7158,7 @@ export interface components {
             /** @description Who would get each step. */
             assignments: components["schemas"]["Assignment"][];
             /** @description What keeps it from being carried out. */
-            faults: components["schemas"]["Fault3"][];
+            faults: components["schemas"]["Fault4"][];
             /** @description The plan, as far as it could be read. */
             plan: components["schemas"]["Plan"];
             /**
@@ -7197,29 +7170,6 @@ export interface components {
             warnings: string[];
             /** @description Ids of steps that can go side by side. */
             waves: string[][];
-        };
-        /** @description A run with its timeline. */
-        Watched: {
-            /**
-             * Format: uint64
-             * @description Cursor of its last event.
-             */
-            cursor: number;
-            /** @description What was said in it. */
-            messages: components["schemas"]["Message"][];
-            /** @description The moment of this answer, by the server's clock. */
-            now: string;
-            /** @description How it is carried out. */
-            options: unknown;
-            /** @description How many tries there were, and how many said what they used. */
-            reported: components["schemas"]["Reported2"];
-            run: components["schemas"]["RunFull"];
-            /** @description How many agents worked when. */
-            running: components["schemas"]["Load"][];
-            /** @description How far it came, of a run of one agent. */
-            steps: components["schemas"]["Step"][];
-            /** @description Its tasks, by wave, then by when they were begun first in the order of the run. */
-            tasks: components["schemas"]["Task2"][];
         };
         /** @description Numbers of waves and of the tasks in them. */
         WaveWidths: {
@@ -8212,7 +8162,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Tried"];
+                    "application/json": components["schemas"]["Tried2"];
                 };
             };
         };
@@ -8232,7 +8182,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Rows"];
+                    "application/json": components["schemas"]["Rows"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8281,7 +8231,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Watched"];
+                    "application/json": components["schemas"]["RunView"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8321,7 +8271,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["EventPage"];
+                    "application/json": components["schemas"]["EventPage"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8341,7 +8291,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LogPage"];
+                    "application/json": components["schemas"]["LogPage"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8355,13 +8305,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Shows what an agent said of a try, and what cleo found */
+            /** @description Shows what an agent said of an attempt, and what cleo found */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Proof"];
+                    "application/json": components["schemas"]["Proof"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8415,13 +8365,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Shows the prompt of a try */
+            /** @description Shows the prompt of an attempt */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PromptText"];
+                    "application/json": components["schemas"]["PromptText"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8441,7 +8391,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Found"];
+                    "application/json": components["schemas"]["Found"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8621,7 +8571,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Counted2"];
+                    "application/json": components["schemas"]["Counted3"];
                 };
             };
         };
@@ -8862,7 +8812,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GraphShown"];
+                    "application/json": components["schemas"]["GraphShown"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -9082,7 +9032,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RowsShown"];
+                    "application/json": components["schemas"]["RowsShown"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -9320,7 +9270,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TaskPage"];
+                    "application/json": components["schemas"]["TaskPage"] & components["schemas"]["WithWarnings"];
                 };
             };
         };

@@ -13,8 +13,8 @@ use crate::cli::screen::{Screen, Tone};
 use crate::error::{Code, Error, Result};
 use crate::ops::answers::{Answerers, INCOMPLETE};
 use crate::ops::executions::{Executor, Options, Request, Told, execute_many, failure};
-use crate::ops::runs::Shown;
 use crate::route::{FINALIZE, Query};
+use crate::run::view::RunView;
 use crate::run::{DELEGATION, Run, RunStatus};
 
 /// Have a message answered by the agent that fits it, and keep the record
@@ -74,11 +74,11 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         }
         Told::Piece(piece) => live.piece(&piece),
     })?;
-    let answer = shown.run.output.as_deref().unwrap_or_default();
+    let answer = shown.run.record.output.as_deref().unwrap_or_default();
     let (has_head, has_answer) = (live.is_text(), live.end_pieces(answer));
     let warnings = warnings(&executor, &shown);
     live.end(&shown, failure(&shown), &warnings, |screen| {
-        let run = &shown.run;
+        let run = &shown.run.record;
         if !has_head {
             head(screen, &run.supervisor, &to, &run.routing_reason);
         }
@@ -95,13 +95,13 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 
 /// Warns of agents that were left out, of an answer in the place of an agent that failed, and of one that
 /// is not all that would have been said.
-fn warnings(executor: &Executor, shown: &Shown) -> Vec<String> {
+fn warnings(executor: &Executor, shown: &RunView) -> Vec<String> {
     let last = shown.messages.last();
     let lack = last.and_then(|message| message.metadata.get(INCOMPLETE)?.as_str());
     let warning = lack.map(|lack| format!("the answer is incomplete: {lack}"));
     let warnings = executor.warnings.iter().cloned();
     warnings
-        .chain(stood_in(&shown.run))
+        .chain(stood_in(&shown.run.record))
         .chain(warning)
         .collect()
 }

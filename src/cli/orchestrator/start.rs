@@ -1,22 +1,28 @@
 //! How `cleo orchestrator start` and `status` answer.
 
 use crate::cli::screen::{Screen, Tone};
-use crate::ops::orchestrator::{Active, Few, Overall, Start};
+use crate::ops::orchestrator::{Active, Few, Overall, Overview, Standing, Start};
 
 pub(super) fn render(screen: &mut Screen, start: &Start) {
-    if let Some(epic) = &start.epic {
+    let Overview {
+        standing,
+        recommended,
+        ready,
+        followups,
+    } = &start.overview;
+    if let Some(epic) = &standing.epic {
         screen
             .say(Tone::Strong, epic.id)
             .line(Tone::Plain, format!(" {}", epic.title));
     }
-    state(screen, &start.state, start.percent);
-    few(screen, "ready", &start.ready, |screen, task| {
+    state(screen, standing);
+    few(screen, "ready", ready, |screen, task| {
         screen
             .say(Tone::Strong, task.id)
             .line(Tone::Plain, format!("  {}", task.title));
     });
-    active(screen, &start.active);
-    few(screen, "to follow", &start.followups, |screen, one| {
+    active(screen, &standing.active);
+    few(screen, "to follow", followups, |screen, one| {
         screen.line(
             Tone::Plain,
             format!("{}: {}", one.entry, one.needs.join(", ")),
@@ -40,17 +46,16 @@ pub(super) fn render(screen: &mut Screen, start: &Start) {
             .line(Tone::Plain, problem);
     }
     screen
-        .say(Tone::Strong, start.recommended.action)
-        .line(
-            Tone::Plain,
-            format!(", because {}", start.recommended.reason),
-        )
+        .say(Tone::Strong, recommended.action)
+        .line(Tone::Plain, format!(", because {}", recommended.reason))
         .say(Tone::Dim, "next: ")
-        .line(Tone::Accent, &start.recommended.command);
+        .line(Tone::Accent, &recommended.command);
 }
 
-pub(super) fn state(screen: &mut Screen, counts: &crate::store::Counts, percent: usize) {
-    let counts: Vec<String> = counts
+fn state(screen: &mut Screen, standing: &Standing) {
+    let percent = standing.percent;
+    let counts: Vec<String> = standing
+        .state
         .iter()
         .map(|(status, n)| format!("{n} {status}"))
         .collect();
@@ -62,7 +67,7 @@ pub(super) fn state(screen: &mut Screen, counts: &crate::store::Counts, percent:
     screen.line(Tone::Plain, format!("{counts}; {percent} percent done"));
 }
 
-pub(super) fn active(screen: &mut Screen, tasks: &Few<Active>) {
+fn active(screen: &mut Screen, tasks: &Few<Active>) {
     few(screen, "active", tasks, |screen, task| {
         screen
             .say(Tone::Strong, task.line.id)
@@ -73,12 +78,7 @@ pub(super) fn active(screen: &mut Screen, tasks: &Few<Active>) {
     });
 }
 
-pub(super) fn few<T>(
-    screen: &mut Screen,
-    heading: &str,
-    list: &Few<T>,
-    row: impl Fn(&mut Screen, &T),
-) {
+fn few<T>(screen: &mut Screen, heading: &str, list: &Few<T>, row: impl Fn(&mut Screen, &T)) {
     if list.total == 0 {
         return;
     }
@@ -94,14 +94,14 @@ pub(super) fn few<T>(
 }
 
 pub(super) fn render_overall(screen: &mut Screen, overall: &Overall) {
-    state(screen, &overall.state, overall.percent);
+    state(screen, &overall.standing);
     few(screen, "epics", &overall.epics, |screen, one| {
         screen
             .say(Tone::Strong, one.epic.id)
             .say(Tone::Plain, format!("  {}", one.epic.title))
             .line(Tone::Dim, format!("  {} of {} done", one.done, one.total));
     });
-    active(screen, &overall.active);
+    active(screen, &overall.standing.active);
     if !overall.entries.is_empty() {
         screen.line(Tone::Dim, "last entries:");
     }

@@ -12,8 +12,8 @@ use crate::cli::output::Notes;
 use crate::cli::screen::{Cell, Tone};
 use crate::coordinator::Listener;
 use crate::id::TaskId;
-use crate::run::board::{Board, Summary, TaskRun, TaskState};
-use crate::run::told::{Planned, Told, kind, waves};
+use crate::run::told::{Told, kind};
+use crate::run::track::{TaskRun, Track};
 use crate::run::{Event, Line, Outcome, RUN_FINISHED};
 
 /// Shortest time between two drawings.
@@ -33,8 +33,6 @@ pub(in crate::cli) struct Progress<'a> {
     begun: Instant,
     /// When each task that is under way was begun.
     since: BTreeMap<TaskId, Instant>,
-    /// The wave of each task, from 0.
-    waves: BTreeMap<TaskId, usize>,
 }
 
 impl<'a> Progress<'a> {
@@ -48,22 +46,12 @@ impl<'a> Progress<'a> {
             drawn: Instant::now(),
             begun: Instant::now(),
             since: BTreeMap::new(),
-            waves: BTreeMap::new(),
         }
     }
 
-    fn note(&mut self, event: &Event, board: &Board) {
+    fn note(&mut self, event: &Event, track: &Track) {
         let about = Told::read(&event.detail).task_id;
         match event.kind.as_str() {
-            kind::RUN_STARTED | kind::RUN_RESUMED => {
-                let tasks = board.tasks().iter().map(|task| Planned {
-                    task_id: task.task_id,
-                    needs: task.needs.clone(),
-                    is_epic: task.is_epic,
-                    ..Planned::default()
-                });
-                self.waves = waves(&tasks.collect::<Vec<_>>());
-            }
             kind::TASK_STARTED => self.since.extend(about.map(|id| (id, Instant::now()))),
             kind::TASK_COMPLETED | kind::TASK_FAILED => {
                 about.map(|id| self.since.remove(&id));
@@ -72,7 +60,7 @@ impl<'a> Progress<'a> {
         }
         // The view shows what begins.
         let is_shown = !self.draws || event.kind != kind::TASK_STARTED;
-        if let Some((tone, line)) = describe(event, board).filter(|_| is_shown) {
+        if let Some((tone, line)) = describe(event, track).filter(|_| is_shown) {
             self.notes.erase();
             self.notes.line(tone, &line);
         }
@@ -97,41 +85,39 @@ impl<'a> Progress<'a> {
         ]
     }
 
-    fn sum(&self, board: &Board) -> Vec<Cell> {
-        let summary = Summary::of(board);
+    fn sum(&self, track: &Track) -> Vec<Cell> {
+        let summary = track.counts();
         let filled = (summary.total - summary.open) * BAR / summary.total.max(1);
         let bar = format!("{}{} ", "█".repeat(filled), "░".repeat(BAR - filled));
-        let costs = board.tasks().iter().filter_map(|task| task.cost);
+        let costs = track.tasks().iter().filter_map(|task| task.cost);
         let parts = [
             Some(format!("{}/{} done", summary.done, summary.total)),
             (summary.failed > 0).then(|| format!("{} failed", summary.failed)),
             Some(format!("{} running", self.since.len())),
-            self.first_open_wave(board),
+            first_open_wave(track),
             Some(elapsed(&self.begun)),
             costs.reduce(|a, b| a + b).map(money),
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         vec![(Tone::Accent, bar), (Tone::Plain, parts.join("  "))]
     }
+}
 
-    fn first_open_wave(&self, board: &Board) -> Option<String> {
-        let is_open =
-            |task: &&TaskRun| matches!(task.state, TaskState::Waiting | TaskState::Running);
-        let open = board.tasks().iter().filter(is_open);
-        let first = open
-            .filter_map(|task| self.waves.get(&task.task_id))
-            .min()?;
-        let last = self.waves.values().max()?;
-        (*last > 0).then(|| format!("wave {first} of 0 to {last}"))
-    }
+/// Returns the first wave that has open tasks, from 0, where there are several.
+fn first_open_wave(track: &Track) -> Option<String> {
+    let waves = || track.tasks().iter().filter(|task| !task.is_epic);
+    let open = waves().filter(|task| task.state.is_open());
+    let first = open.filter_map(|task| task.wave).min()? - 1;
+    let last = waves().filter_map(|task| task.wave).max()? - 1;
+    (last > 0).then(|| format!("wave {first} of 0 to {last}"))
 }
 
 impl Listener for Progress<'_> {
-    fn tell(&mut self, events: &[Event], board: &Board) {
+    fn tell(&mut self, events: &[Event], track: &Track) {
         for event in events {
             self.live.row(&Line::from(event));
             if !self.is_silent {
-                self.note(event, board);
+                self.note(event, track);
             }
         }
         if events.iter().any(|event| event.kind == RUN_FINISHED) {
@@ -139,12 +125,12 @@ impl Listener for Progress<'_> {
         }
     }
 
-    fn show(&mut self, board: &Board) {
+    fn show(&mut self, track: &Track) {
         if !self.draws || self.drawn.elapsed() < PACE {
             return;
         }
         self.drawn = Instant::now();
-        let tasks = board.tasks().iter();
+        let tasks = track.tasks().iter();
         let running = tasks.filter_map(|task| Some((task, self.since.get(&task.task_id)?)));
         let rows = running
             .take(ROWS)
@@ -154,7 +140,7 @@ impl Listener for Progress<'_> {
             let more = format!("… and {} more", self.since.len() - ROWS);
             rows.push(vec![(Tone::Dim, more)]);
         }
-        rows.push(self.sum(board));
+        rows.push(self.sum(track));
         self.notes.draw(&rows);
     }
 }
@@ -164,7 +150,7 @@ fn elapsed(since: &Instant) -> String {
 }
 
 /// Describes an event for people; `None` for those that only programs need.
-fn describe(event: &Event, board: &Board) -> Option<(Tone, String)> {
+fn describe(event: &Event, track: &Track) -> Option<(Tone, String)> {
     let told = Told::read(&event.detail);
     let task = told.task_id.map(|id| id.to_string()).unwrap_or_default();
     let reason = told.reason.clone().unwrap_or_default();
@@ -203,7 +189,7 @@ fn describe(event: &Event, board: &Board) -> Option<(Tone, String)> {
             (Tone::Warn, line)
         }
         kind::TASK_COMPLETED => {
-            let run = told.task_id.and_then(|id| board.task(id));
+            let run = told.task_id.and_then(|id| track.task(id));
             let run = run.filter(|task| task.attempts > 0);
             let took = run.map(|task| format!(" ({})", time(task.duration_ms)));
             (

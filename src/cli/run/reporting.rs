@@ -66,8 +66,8 @@ impl Reporting {
     }
 
     fn told(&self, face: &Face<'_>, run: &str) -> Result<Vec<Error>> {
-        let surroundings = face.surroundings()?;
-        let shown = runs::show(&surroundings, run, None)?;
+        let mut context = face.context()?;
+        let shown = runs::show(&mut context, run)?;
         let mut faults = Vec::new();
         if self.ci.is_some() {
             let path = |name: &str| environment::variable(name).map(PathBuf::from);
@@ -80,7 +80,7 @@ impl Reporting {
             faults.extend(more);
         }
         if let Some(path) = &self.junit {
-            faults.extend(written::xml(&surroundings, &shown, path).err());
+            faults.extend(written::xml(&context.surroundings, &shown, path).err());
         }
         Ok(faults)
     }

@@ -4,16 +4,12 @@ use crate::cli::screen::{Cell, Screen, Tone};
 use crate::coordinator::{Rehearsal, Rehearsed, Report};
 use crate::id;
 use crate::run::Outcome;
-use crate::run::board::{TaskRun, TaskState};
 use crate::run::report::github::what_it_came_to;
 use crate::run::report::{money, time, tokens};
+use crate::run::track::{TaskRun, TaskState};
 
 pub(in crate::cli) fn render(screen: &mut Screen, report: &Report) {
-    let head = [
-        "TASK", "STATE", "OUTCOME", "TRIES", "TIME", "TOKENS", "COST", "TITLE",
-    ];
-    let tasks = report.tasks.iter().filter(|task| task.is_counted());
-    screen.table(&head, tasks.map(row).collect());
+    tasks(screen, &report.tasks);
     let (run, summary) = (&report.run, report.summary);
     screen.line(Tone::Plain, "");
     let all = format!("{} of {} done", summary.done, summary.total);
@@ -60,8 +56,8 @@ pub(in crate::cli) fn tasks(screen: &mut Screen, tasks: &[TaskRun]) {
 pub(in crate::cli) fn state_tone(state: TaskState) -> Tone {
     match state {
         TaskState::Done => Tone::Good,
-        TaskState::Failed => Tone::Bad,
-        TaskState::Running => Tone::Accent,
+        TaskState::Failed | TaskState::Cancelled => Tone::Bad,
+        TaskState::Running | TaskState::Verifying => Tone::Accent,
         TaskState::Waiting | TaskState::Skipped => Tone::Dim,
     }
 }

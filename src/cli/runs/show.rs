@@ -12,10 +12,11 @@ use crate::cli::screen::{Screen, Tone};
 use crate::coordinator::way_on;
 use crate::error::Result;
 use crate::ops::Surroundings;
-use crate::ops::runs::{self, Shown};
+use crate::ops::runs;
 use crate::run::RunStatus;
-use crate::run::board::TaskRun;
 use crate::run::report::{lacking, why};
+use crate::run::track::TaskRun;
+use crate::run::view::RunView;
 
 /// Show a run with its steps, its messages and everything that happened
 #[derive(Args)]
@@ -34,20 +35,22 @@ pub(in crate::cli) struct Arguments {
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let surroundings = face.surroundings()?;
+    let mut context = face.context()?;
     let shown = match &arguments.html {
-        None => runs::show(&surroundings, &arguments.run, None)?,
+        None => runs::show(&mut context, &arguments.run)?,
         Some(file) => {
-            let shown = runs::written::page(&surroundings, &arguments.run, file)?;
+            let shown = runs::written::page(&mut context, &arguments.run, file)?;
             face.output.note(&format!("wrote {}", file.display()));
             shown
         }
     };
-    face.reply(&shown, &[], |screen| render(screen, &surroundings, &shown))
+    face.reply(&shown, &[], |screen| {
+        render(screen, &context.surroundings, &shown);
+    })
 }
 
-fn render(screen: &mut Screen, surroundings: &Surroundings, shown: &Shown) {
-    let run = &shown.run;
+fn render(screen: &mut Screen, surroundings: &Surroundings, shown: &RunView) {
+    let run = &shown.run.record;
     let text = |field: &Option<String>| field.clone().unwrap_or_default();
     let routed = match run.routing_reason.as_str() {
         "" => String::new(),
@@ -115,7 +118,7 @@ fn render(screen: &mut Screen, surroundings: &Surroundings, shown: &Shown) {
     }
 }
 
-fn undone(screen: &mut Screen, surroundings: &Surroundings, shown: &Shown) {
+fn undone(screen: &mut Screen, surroundings: &Surroundings, shown: &RunView) {
     let tasks = shown.tasks.iter().filter(|task| !task.is_epic);
     for task in tasks.filter(|task| !task.is_done()) {
         let is_told = task.reason.is_some() || task.outcome.is_some();
@@ -131,7 +134,7 @@ fn undone(screen: &mut Screen, surroundings: &Surroundings, shown: &Shown) {
             screen.field("warning", warning);
         }
     }
-    let run = &shown.run;
+    let run = &shown.run.record;
     if run.is_over() && run.status != RunStatus::Completed {
         screen.line(Tone::Plain, "");
         screen.field("go on with", way_on(surroundings, shown));

@@ -29,13 +29,14 @@ use crate::ops::{
 };
 use crate::ops::{tasks, tokens, transfer, verify, workers};
 use crate::run::Event;
+use crate::run::view::RunView;
 
 fn replies() -> Vec<Reply> {
     vec![
         one::<tasks::Added>("add").or::<tasks::add::AddedMany>(),
         one::<workers::Checked>("agents.check"),
         one::<agents::change::Cleaned>("agents.cleanup"),
-        one::<runs::Shown>("agents.execute")
+        one::<RunView>("agents.execute")
             .or::<Event>()
             .or::<executions::Piece<'static>>()
             .or::<executions::many::Finished>()
@@ -123,7 +124,7 @@ fn replies() -> Vec<Reply> {
         one::<runs::Listed>("runs.list"),
         one::<runs::logs::Logged>("runs.logs"),
         one::<crate::coordinator::Report>("runs.resume").or::<Carried>(),
-        one::<runs::Shown>("runs.show"),
+        one::<RunView>("runs.show"),
         one::<schema::Listed>("schema"),
         one::<serve::Served>("serve"),
         one::<tokens::Created>("serve.token.create"),

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::ops::runs::Shown;
+use crate::run::view::RunView;
 use crate::run::{AnsweredBy, Detail, Message, RoutedBy, Run, RunStatus, Speaker, Step};
 
 /// An execution, in the form of the specification.
@@ -112,8 +112,8 @@ enum Kind {
 }
 
 impl Executed {
-    pub(in crate::http) fn of(shown: Shown) -> Executed {
-        let mut execution = Execution::of(shown.run);
+    pub(in crate::http) fn of(shown: RunView) -> Executed {
+        let mut execution = Execution::of(shown.run.record);
         let said = |message| Said::of(message, &execution.id);
         execution.messages = Some(shown.messages.into_iter().map(said).collect());
         execution.current_step = shown.steps.last().map(|step| step.id.clone());

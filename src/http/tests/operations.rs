@@ -14,6 +14,7 @@ use crate::ops::tokens::Scope;
 fn place(facts: &Facts, id: &str) -> (&'static str, String) {
     let (method, path) = facts.address.split_once(' ').unwrap();
     let path = path.replace("{id}", id).replace("{name}", id);
+    let path = path.replace("{task}", "T1").replace("{attempt}", "1");
     (method, path.replace("{gate}", "testsPassed"))
 }
 

@@ -78,7 +78,7 @@ fn a_run_is_listed_shown_and_read_line_by_line() {
         .get("/api/runs?kind=tasks&status=failed&q=secret")
         .with(200);
     assert_eq!(
-        (&rows["total"], &rows["runs"][0]["error"]["message"]),
+        (&rows["total"], &rows["runs"][0]["fault"]["message"]),
         (&json!(1), &json!("no entry"))
     );
     assert_eq!(rows["runs"][0]["bar"], json!(["failed"]));
@@ -88,7 +88,7 @@ fn a_run_is_listed_shown_and_read_line_by_line() {
         (&json!(2), &json!(60_000))
     );
     assert_eq!(
-        run["tasks"][0]["attempts"][0]["verification"]["passed"],
+        run["tasks"][0]["history"][0]["verification"]["passed"],
         false
     );
     let events = world.get("/api/runs/exec_1_a/events?limit=2").with(200);
@@ -243,7 +243,7 @@ fn who_cancelled_an_execution_is_told() {
         }
         transaction.commit().unwrap();
     }
-    let error = |id: &str| world.get(&format!("/api/runs/{id}")).with(200)["run"]["error"].clone();
+    let error = |id: &str| world.get(&format!("/api/runs/{id}")).with(200)["run"]["fault"].clone();
     assert_eq!(error("exec_1_a")["message"], "cancelled by ann");
     assert_eq!(error("exec_2_b"), Value::Null);
 }

@@ -152,7 +152,7 @@ fn finished(executor: &mut Executor, line: &Waiting, agent: Option<&str>) -> Res
         Ok(shown) => Ok(Finished {
             line: line.number,
             failure: failure(&shown),
-            run: shown.run,
+            run: shown.run.record,
             warnings: executor.warnings.clone(),
         }),
         Err(error) => Err(Error {

@@ -23,12 +23,13 @@ use super::Surroundings;
 use super::agents::Roster;
 use super::answers::{Answerers, Answering};
 use super::runs::alive::{self, Alive};
-use super::runs::{Shown, steps};
 use crate::agent::Agent;
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result, quote};
 use crate::llm::Usage;
 use crate::route::{Match, Query};
+use crate::run::track::Track;
+use crate::run::view::RunView;
 use crate::run::{Event, Message, Run, RunStatus};
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
@@ -115,14 +116,12 @@ impl Begun {
         &self.record.events
     }
 
-    pub(crate) fn shown(&self) -> Shown {
-        Shown {
-            steps: steps(&self.record.events),
-            messages: self.record.messages.clone(),
-            tasks: Vec::new(),
-            run: self.record.run.clone(),
-            events: None,
-        }
+    pub(crate) fn shown(&self) -> RunView {
+        let (run, events) = (self.record.run.clone(), &self.record.events);
+        let now = events.last().map(|event| event.at.clone());
+        let mut view = RunView::new(run, &Track::default(), events, now.unwrap_or_default());
+        view.messages.clone_from(&self.record.messages);
+        view
     }
 }
 
@@ -169,7 +168,7 @@ impl Executor {
         &mut self,
         request: &Request<'_>,
         tell: &mut dyn FnMut(Told<'_>),
-    ) -> Result<Shown> {
+    ) -> Result<RunView> {
         let user = self.user.clone();
         let begun = self.begin(request, &user, None)?;
         let events = begun.events().iter();
@@ -179,8 +178,8 @@ impl Executor {
 }
 
 /// The error of a run that nobody answered, or that was given up meanwhile.
-pub(crate) fn failure(shown: &Shown) -> Option<Error> {
-    let run = &shown.run;
+pub(crate) fn failure(shown: &RunView) -> Option<Error> {
+    let run = &shown.run.record;
     let look = format!("cleo runs show {}", quote(&run.id));
     match run.status {
         RunStatus::Failed => {}

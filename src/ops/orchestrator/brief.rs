@@ -3,10 +3,7 @@
 use serde::Serialize;
 
 use super::few::{Few, Line, Size, fit};
-use super::followups::Followup;
-use super::overview::Overview;
-use super::recommend::Recommended;
-use super::scope::Active;
+use super::overview::{Collected, Overview};
 use crate::error::Result;
 use crate::estimate;
 use crate::gate::{Gate, Gates};
@@ -15,7 +12,7 @@ use crate::manifest::{Entry, log};
 use crate::ops::Context;
 use crate::ops::tasks::{Ready, is_within};
 use crate::session::{Session, SessionId, SessionStatus};
-use crate::store::{Counts, Transaction};
+use crate::store::Transaction;
 use crate::task::{Note, Status, Task};
 use crate::workspace::OUTPUT_DIR;
 
@@ -37,42 +34,29 @@ const GOAL: usize = 10;
 pub(crate) struct Brief {
     /// When it was written, RFC 3339 in UTC.
     pub(crate) at: String,
+    #[serde(flatten)]
+    pub(crate) overview: Overview,
     /// What it is all for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) goal: Option<Goal>,
-    /// How many tasks stand where.
-    pub(crate) state: Counts,
-    /// Hundredths of the tasks that are done, without cancelled ones.
-    pub(crate) percent: usize,
     /// What is done and what was found, the last first.
     pub(crate) done: Few<Finished>,
     /// Open sessions that have to do with these tasks.
     pub(crate) sessions: Few<OpenSession>,
-    /// Tasks that somebody works on.
-    pub(crate) active: Few<Active>,
-    /// Tasks that can start now, most urgent first.
-    pub(crate) ready: Few<Line>,
     /// Pending tasks that cannot start, with the reason.
     pub(crate) waiting: Few<Waiting>,
     /// Tasks that somebody has set aside: blocked, under review, paused.
     pub(crate) held_up: Few<HeldUp>,
-    /// What entries say has to follow.
-    pub(crate) followups: Few<Followup>,
     /// Notes on these tasks, the last first: what was decided and learned.
     pub(crate) notes: Few<Noted>,
     /// Gates of these tasks that are set or have failed.
     pub(crate) gates: Few<GateState>,
-    /// What to do first.
-    pub(crate) recommended: Recommended,
 }
 
-/// The epic.
+/// What an epic is for.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Goal {
-    /// The epic.
-    #[serde(flatten)]
-    pub(crate) line: Line,
     /// What it is about, cut.
     pub(crate) description: String,
     /// By what it is accepted.
@@ -167,7 +151,7 @@ pub(crate) struct GateState {
 /// Everything that a brief is cut from.
 struct Found {
     at: String,
-    overview: Overview,
+    collected: Collected,
     done: Vec<(Task, Option<Entry>)>,
     sessions: Vec<(Session, Option<Task>)>,
     waiting: Vec<(Task, Vec<TaskId>)>,
@@ -178,7 +162,7 @@ struct Found {
 
 /// Writes the hand-over of an epic, or of the whole workspace.
 pub(crate) fn brief(context: &mut Context, epic: Option<TaskId>) -> Result<Brief> {
-    let overview = Overview::read(context, epic, TASKS_MAX)?;
+    let collected = Collected::read(context, epic, TASKS_MAX)?;
     let (manifest, at) = (context.workspace.manifest()?, context.now());
     let found = context.read(|transaction| {
         let read = |status| -> Result<Vec<Task>> {
@@ -193,7 +177,7 @@ pub(crate) fn brief(context: &mut Context, epic: Option<TaskId>) -> Result<Brief
         }
         let mut found = Found {
             at,
-            waiting: waiting(transaction, read(Status::Pending)?, &overview.ready)?,
+            waiting: waiting(transaction, read(Status::Pending)?, &collected.ready)?,
             done: done
                 .into_iter()
                 .map(|task| (latest.entry(task.id).cloned(), task))
@@ -201,7 +185,7 @@ pub(crate) fn brief(context: &mut Context, epic: Option<TaskId>) -> Result<Brief
                 .collect(),
             sessions: sessions(transaction, epic)?,
             held_up,
-            overview,
+            collected,
             notes: Vec::new(),
             gates: Vec::new(),
         };
@@ -259,10 +243,10 @@ fn waiting(
 impl Found {
     /// Reads notes and gates of the tasks that are shown.
     fn look_closer(&mut self, transaction: &dyn Transaction) -> Result<()> {
-        let (facts, mut notes, mut gates) = (&self.overview.facts, Vec::new(), Vec::new());
+        let (facts, mut notes, mut gates) = (&self.collected.facts, Vec::new(), Vec::new());
         let active = facts.active.iter().map(|working| &working.task);
         let done = self.done.iter().map(|(task, _)| task);
-        let others = self.overview.first.iter().chain(&self.held_up);
+        let others = self.collected.first.iter().chain(&self.held_up);
         let tasks = facts.epic.iter().chain(active).chain(others).chain(done);
         let mut ids: Vec<TaskId> = tasks.clone().map(|task| task.id).collect();
         ids.sort_unstable();
@@ -282,28 +266,24 @@ impl Found {
     }
 
     fn cut(&self, size: Size) -> Brief {
-        let (facts, ready) = (&self.overview.facts, &self.overview.ready);
+        let (facts, ready) = (&self.collected.facts, &self.collected.ready);
         let n_pending = facts.count(Status::Pending);
         let n_held_up = [Status::Blocked, Status::Review, Status::Paused];
         let n_held_up = n_held_up.map(|status| facts.count(status)).iter().sum();
         let goal = |epic: &Task| Goal {
-            line: size.line(epic),
             description: estimate::one_line(&epic.description, size.text * GOAL),
             acceptance: size.few(&epic.acceptance, 0, |text| size.cut(text)).shown,
         };
         Brief {
             at: self.at.clone(),
+            overview: self.collected.overview(size),
             goal: facts.epic.as_ref().map(goal),
-            state: facts.counts.clone(),
-            percent: facts.percent(),
             done: size.few(&self.done, facts.count(Status::Done), |(task, entry)| {
                 finished(task, entry.as_ref(), size)
             }),
             sessions: size.few(&self.sessions, self.sessions.len(), |(session, focus)| {
                 open_session(session, focus.as_ref(), size)
             }),
-            active: self.overview.active(size),
-            ready: self.overview.ready(size),
             waiting: size.few(
                 &self.waiting,
                 n_pending
@@ -322,7 +302,6 @@ impl Found {
                 line: size.line(task),
                 status: task.status,
             }),
-            followups: self.overview.followups(size),
             notes: size.few(&self.notes, self.notes.len(), |(task, note)| Noted {
                 task: *task,
                 at: note.at.clone(),
@@ -334,7 +313,6 @@ impl Found {
                 passed: passed(gates),
                 failures: gates.failures.len(),
             }),
-            recommended: self.overview.recommended(),
         }
     }
 

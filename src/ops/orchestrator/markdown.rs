@@ -31,11 +31,11 @@ pub(crate) fn write_brief(context: &Context, path: &Path, brief: &Brief) -> Resu
 
 /// Writes a brief as Markdown.
 pub(crate) fn markdown(brief: &Brief) -> String {
-    let mut text = format!("{MARK}\n");
+    let (mut text, overview) = (format!("{MARK}\n"), &brief.overview);
     head(&mut text, brief);
     section(&mut text, "Done", &brief.done, finished);
     section(&mut text, "Open sessions", &brief.sessions, session);
-    section(&mut text, "Active", &brief.active, |one| {
+    section(&mut text, "Active", &overview.standing.active, |one| {
         let holder = one.holder.iter().map(|name| format!(", held by {name}"));
         let entry = one
             .entry
@@ -44,12 +44,12 @@ pub(crate) fn markdown(brief: &Brief) -> String {
         let more: String = holder.chain(entry).collect();
         format!("{}{more}", line(&one.line))
     });
-    section(&mut text, "Ready, most urgent first", &brief.ready, line);
+    section(&mut text, "Ready, most urgent first", &overview.ready, line);
     section(&mut text, "Waiting", &brief.waiting, waiting);
     section(&mut text, "Set aside", &brief.held_up, |one| {
         format!("{}: {}", line(&one.line), one.status)
     });
-    section(&mut text, "To follow", &brief.followups, |one| {
+    section(&mut text, "To follow", &overview.followups, |one| {
         format!("{}: {}", one.entry, one.needs.join(", "))
     });
     section(&mut text, "Notes", &brief.notes, |note| {
@@ -68,18 +68,21 @@ pub(crate) fn markdown(brief: &Brief) -> String {
 }
 
 fn head(text: &mut String, brief: &Brief) {
-    let title = match &brief.goal {
-        Some(goal) => line(&goal.line),
-        None => "all work".to_string(),
-    };
-    let states: Vec<String> = brief
+    let standing = &brief.overview.standing;
+    let title = standing.epic.as_ref().map(line);
+    let title = title.unwrap_or_else(|| "all work".to_string());
+    let states: Vec<String> = standing
         .state
         .iter()
         .map(|(status, n)| format!("{n} {status}"))
         .collect();
     let standing = match states.is_empty() {
         true => "there are no tasks".to_string(),
-        false => format!("{} percent are done: {}", brief.percent, states.join(", ")),
+        false => format!(
+            "{} percent are done: {}",
+            standing.percent,
+            states.join(", ")
+        ),
     };
     let _ = writeln!(text, "# Hand-over: {title}\n\nAt {}, {standing}.", brief.at);
     if let Some(goal) = &brief.goal {
@@ -151,11 +154,13 @@ fn waiting(one: &Waiting) -> String {
 
 fn next(text: &mut String, brief: &Brief) {
     let scope = brief
-        .goal
+        .overview
+        .standing
+        .epic
         .as_ref()
-        .map(|goal| format!(" --epic {}", goal.line.id))
+        .map(|epic| format!(" --epic {}", epic.id))
         .unwrap_or_default();
-    let recommended = &brief.recommended;
+    let recommended = &brief.overview.recommended;
     let _ = write!(
         text,
         "\n## Next\n\n{}, because {}:\n\n```sh\n{}\n```\n\nAfter that, and whenever in doubt:\n\n\

@@ -18,6 +18,7 @@ pub(crate) use budget::{State, limit};
 pub(crate) use context::{Measured, Source, ToCount, measure, measure_texts};
 pub(crate) use few::Few;
 pub(crate) use markdown::{markdown, write_brief};
+pub(crate) use overview::{Overview, Standing};
 pub(crate) use scope::Active;
 pub(crate) use start::{Start, start};
 pub(crate) use status::{Overall, status};

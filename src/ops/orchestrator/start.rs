@@ -4,16 +4,12 @@ use serde::Serialize;
 
 use super::budget::Budget;
 use super::few::{Few, Line, Size, fit};
-use super::followups::Followup;
-use super::overview::Overview;
-use super::recommend::Recommended;
-use super::scope::Active;
+use super::overview::{Collected, Overview};
 use crate::claim::Claim;
 use crate::error::Result;
 use crate::estimate;
 use crate::id::TaskId;
 use crate::ops::Context;
-use crate::store::Counts;
 use crate::task::Status;
 
 /// Most tokens of the answer; the envelope around it takes some more, and all stays below 1,000.
@@ -28,23 +24,10 @@ const PROBLEMS_SHOWN: usize = 3;
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Start {
-    /// The epic that was asked about.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) epic: Option<Line>,
-    /// How many tasks stand where.
-    pub(crate) state: Counts,
-    /// Hundredths of the tasks that are done, without cancelled ones.
-    pub(crate) percent: usize,
-    /// What to do first.
-    pub(crate) recommended: Recommended,
+    #[serde(flatten)]
+    pub(crate) overview: Overview,
     /// The most urgent ready task.
     pub(crate) next: Option<Line>,
-    /// Tasks that an agent can start now, most urgent first.
-    pub(crate) ready: Few<Line>,
-    /// Tasks that somebody works on, the last changed first.
-    pub(crate) active: Few<Active>,
-    /// Entries of the manifest that something has to follow, the newest first.
-    pub(crate) followups: Few<Followup>,
     /// Claims whose lease ran out.
     pub(crate) expired_claims: Few<Claim>,
     /// What stands in the way.
@@ -56,7 +39,7 @@ pub(crate) struct Start {
 /// Reads where the work of an epic, or all of it, stands. Its cost is compared with `limit`, the
 /// tokens that an orchestrator may use.
 pub(crate) fn start(context: &mut Context, epic: Option<TaskId>, limit: usize) -> Result<Start> {
-    let found = Overview::read(context, epic, READY_MAX)?;
+    let found = Collected::read(context, epic, READY_MAX)?;
     let answer = fit(TOKENS, |size| cut(&found, size, limit));
     Ok(weighed(answer))
 }
@@ -72,28 +55,22 @@ fn weighed(mut answer: Start) -> Start {
     answer
 }
 
-fn cut(found: &Overview, size: Size, limit: usize) -> Start {
+fn cut(found: &Collected, size: Size, limit: usize) -> Start {
     let facts = &found.facts;
     let held = |claim: &Claim| Claim {
         holder: claim.holder.as_ref().map(|holder| size.cut(holder)),
         ..claim.clone()
     };
     Start {
-        epic: facts.epic.as_ref().map(|epic| size.line(epic)),
-        state: facts.counts.clone(),
-        percent: facts.percent(),
-        recommended: found.recommended(),
+        overview: found.overview(size),
         next: found.first.first().map(|task| size.line(task)),
-        ready: found.ready(size),
-        active: found.active(size),
-        followups: found.followups(size),
         expired_claims: size.few(&facts.ran_out, facts.ran_out.len(), held),
         problems: problems(found, size),
         budget: Budget::of(0, limit, estimate::METHOD),
     }
 }
 
-fn problems(found: &Overview, size: Size) -> Vec<String> {
+fn problems(found: &Collected, size: Size) -> Vec<String> {
     let all = &found.ready.problems;
     let told = all.iter().take(PROBLEMS_SHOWN);
     let mut problems: Vec<String> = told.map(|one| size.cut(&one.message)).collect();

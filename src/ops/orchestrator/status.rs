@@ -3,12 +3,13 @@
 use serde::Serialize;
 
 use super::few::{Few, Line, Size};
-use super::scope::{Active, Facts, Scope};
+use super::overview::Standing;
+use super::scope::{Facts, Scope};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::manifest::{Status as EntryStatus, log};
 use crate::ops::{Context, no_task};
-use crate::store::{Counts, Transaction};
+use crate::store::Transaction;
 use crate::task::Status;
 
 /// Most epics that are shown.
@@ -25,19 +26,12 @@ const SIZE: Size = Size {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Overall {
-    /// The epic that was asked about.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) epic: Option<Line>,
-    /// How many tasks stand where.
-    pub(crate) state: Counts,
+    #[serde(flatten)]
+    pub(crate) standing: Standing,
     /// How many tasks there are.
     pub(crate) total: usize,
-    /// Hundredths of the tasks that are done, without cancelled ones.
-    pub(crate) percent: usize,
     /// How far open epics are; only the one that was asked about, if one was.
     pub(crate) epics: Few<EpicProgress>,
-    /// Tasks that somebody works on, the last changed first.
-    pub(crate) active: Few<Active>,
     /// The newest entries of the manifest, the newest first.
     pub(crate) entries: Vec<Reported>,
 }
@@ -84,14 +78,9 @@ pub(crate) fn status(context: &mut Context, epic: Option<TaskId>) -> Result<Over
         let scope = Scope::new(transaction, epic);
         let newest = log::newest(&manifest, ENTRIES_MAX, |draft| scope.holds_entry(draft))?;
         Ok(Overall {
-            epic: facts.epic.as_ref().map(|epic| SIZE.line(epic)),
-            state: facts.counts.clone(),
+            standing: facts.standing(SIZE),
             total: facts.total(),
-            percent: facts.percent(),
             epics: Few::of(epics?, usize::try_from(n_epics).unwrap_or(usize::MAX)),
-            active: SIZE.few(&facts.active, facts.count(Status::Active), |one| {
-                one.shown(SIZE)
-            }),
             entries: newest
                 .entries
                 .into_iter()

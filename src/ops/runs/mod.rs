@@ -7,20 +7,22 @@ pub(crate) mod logs;
 pub(crate) mod pages;
 pub(crate) mod proof;
 pub(crate) mod recording;
-pub(crate) mod timeline;
-mod title;
 pub(crate) mod why;
 pub(crate) mod written;
 
-use serde::Serialize;
+use std::sync::Arc;
 
-use super::Surroundings;
+use serde::{Deserialize, Serialize};
+
 use super::trust::{Item, Trust};
+use super::work::lock;
+use super::{Context, Surroundings};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::run::board::{Board, TaskRun};
-use crate::run::{Event, Message, Run, RunKind, RunStatus, STEP, Step};
+use crate::run::track::Track;
+use crate::run::view::{RunRow, RunView};
+use crate::run::{Event, Run, RunKind, RunStatus};
 use crate::store::agency::{Agency, AgencyTransaction, RunFilter};
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
@@ -41,21 +43,13 @@ pub(crate) struct Listed {
     pub(crate) total: u64,
 }
 
-/// A run with what happened in it.
+/// A run.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
-pub(crate) struct Shown {
-    pub(crate) run: Run,
-    /// How far it came, in order.
-    pub(crate) steps: Vec<Step>,
-    /// What was said in it, in order.
-    pub(crate) messages: Vec<Message>,
-    /// What became of each task, of a run over tasks.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) tasks: Vec<TaskRun>,
-    /// Everything that happened, in order; left out where it was told already.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) events: Option<Vec<Event>>,
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OneRun {
+    /// The run.
+    id: String,
 }
 
 /// Lists runs. Those of dead processes are marked first.
@@ -74,11 +68,14 @@ pub(crate) fn list(surroundings: &Surroundings, filter: &RunFilter) -> Result<Li
     })
 }
 
-pub(crate) fn show(surroundings: &Surroundings, id: &str, user: Option<&str>) -> Result<Shown> {
-    let workspace = surroundings.workspace()?;
-    let agency = SqliteAgency::open(&workspace.agency())?;
-    let mut agency = agency.ok_or_else(|| no_run(id))?;
-    one(&mut agency, surroundings, id, user)?.ok_or_else(|| no_run(id))
+/// Shows a run with all its events.
+pub(crate) fn show(context: &mut Context, id: &str) -> Result<RunView> {
+    view(context, id, true)?.ok_or_else(|| no_run(id))
+}
+
+/// Shows a run for those to whom its events are told as they happen.
+pub(crate) fn watch(context: &mut Context, which: OneRun) -> Result<RunView> {
+    view(context, &which.id, false)?.ok_or_else(|| no_run(&which.id))
 }
 
 pub(crate) fn is_own(
@@ -119,8 +116,8 @@ pub(in crate::ops) fn has_to_judge(
         return Ok(false);
     }
     let events = transaction.events(Some(id), 0, BEGINNING)?;
-    let board = Board::of(&events);
-    Ok(board.tasks().is_empty() || board.task(task).is_some())
+    let track = Track::read(&events);
+    Ok(track.tasks().is_empty() || track.task(task).is_some())
 }
 
 pub(crate) fn kind(surroundings: &Surroundings, id: &str) -> Result<RunKind> {
@@ -131,37 +128,55 @@ pub(crate) fn kind(surroundings: &Surroundings, id: &str) -> Result<RunKind> {
     run.map(|run| run.kind).ok_or_else(|| no_run(id))
 }
 
-pub(crate) fn one(
-    agency: &mut SqliteAgency,
-    surroundings: &Surroundings,
-    id: &str,
-    user: Option<&str>,
-) -> Result<Option<Shown>> {
+/// Reads a run of the caller, or of anybody where the caller sees all.
+pub(crate) fn view(context: &mut Context, id: &str, has_events: bool) -> Result<Option<RunView>> {
+    let (workspace, clock) = (context.workspace.clone(), context.surroundings.clock);
+    let user = context.surroundings.rights.user.clone();
+    let memory = Arc::clone(&context.memory);
+    let Some(agency) = context.agency()? else {
+        return Ok(None);
+    };
     let run = agency.read()?.run(id)?;
     if run.is_some_and(|run| !run.is_over()) {
-        alive::settle(agency, &surroundings.workspace()?, &surroundings.clock)?;
+        alive::settle(agency, &workspace, &clock)?;
     }
     let transaction = agency.read()?;
     let run = transaction.run(id)?;
-    let run = run.filter(|run| user.is_none_or(|user| user == run.user));
-    run.map(|run| whole(&*transaction, run)).transpose()
+    let Some(run) = run.filter(|run| user.is_none_or(|user| user == run.user)) else {
+        return Ok(None);
+    };
+    let events = match has_events || run.kind == RunKind::Execution {
+        true => transaction.events(Some(id), 0, EVENTS_MAX)?,
+        false => Vec::new(),
+    };
+    let now = clock.timestamp();
+    let mut view = match run.kind {
+        // There are many of these, and they are short: none takes the place of a run that is watched.
+        RunKind::Execution => RunView::new(run, &Track::read(&events), &events, now),
+        _ => {
+            let mut memory = lock(&memory);
+            let track = memory.track(&*transaction, id, &events)?;
+            RunView::new(run, track, &events, now)
+        }
+    };
+    view.messages = transaction.run_messages(id)?;
+    view.events = has_events.then_some(events);
+    drop(transaction);
+    name_epics(context, &mut [&mut view.run])?;
+    Ok(Some(view))
 }
 
-fn whole(transaction: &dyn AgencyTransaction, run: Run) -> Result<Shown> {
-    let events = transaction.events(Some(&run.id), 0, EVENTS_MAX)?;
-    Ok(Shown {
-        steps: steps(&events),
-        messages: transaction.run_messages(&run.id)?,
-        tasks: Board::of(&events).tasks().to_vec(),
-        events: Some(events),
-        run,
-    })
-}
-
-pub(in crate::ops) fn steps(events: &[Event]) -> Vec<Step> {
-    let steps = events.iter().filter(|event| event.kind == STEP);
-    let steps = steps.map(|event| serde_json::from_value(event.detail.clone().into()));
-    steps.filter_map(std::result::Result::ok).collect()
+/// Names the epics of runs over one of their waves.
+fn name_epics(context: &mut Context, rows: &mut [&mut RunRow]) -> Result<()> {
+    let epics = rows.iter().filter_map(|row| row.wave);
+    let epics: Vec<TaskId> = epics.map(|(epic, _)| epic).collect();
+    if epics.is_empty() {
+        return Ok(());
+    }
+    let outlines = context.read(|transaction| transaction.outlines(&epics))?;
+    let title = |epic| outlines.get(epic).map(|outline| outline.title.clone());
+    rows.iter_mut().for_each(|row| row.name_epic(title));
+    Ok(())
 }
 
 pub(in crate::ops) fn settled(
@@ -173,6 +188,27 @@ pub(in crate::ops) fn settled(
         alive::settle(agency, workspace, clock)?;
     }
     Ok(agency)
+}
+
+/// Opens the runs of the caller's workspace; those of dead processes are marked first.
+fn open(context: &mut Context) -> Result<Option<&mut SqliteAgency>> {
+    let (workspace, clock) = (context.workspace.clone(), context.surroundings.clock);
+    let Some(agency) = context.agency()? else {
+        return Ok(None);
+    };
+    alive::settle(agency, &workspace, &clock)?;
+    Ok(Some(agency))
+}
+
+/// Reads a run that must be there and, if a user is named, be that user's.
+pub(crate) fn require_run(
+    transaction: &dyn AgencyTransaction,
+    id: &str,
+    user: Option<&str>,
+) -> Result<Run> {
+    let run = transaction.run(id)?;
+    let run = run.filter(|run| user.is_none_or(|user| user == run.user));
+    run.ok_or_else(|| no_run(id))
 }
 
 pub(crate) fn no_run(id: &str) -> Error {

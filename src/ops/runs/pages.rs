@@ -6,13 +6,11 @@ mod written;
 use serde::{Deserialize, Serialize};
 
 use self::lines::{Found, Lines};
-use super::listing::owned;
-use super::{journal, no_run, settled};
+use super::{journal, no_run, open, require_run};
 use crate::error::{Code, Error, Result, quote};
 use crate::file;
 use crate::id::{TaskId, digest};
-use crate::ops::Surroundings;
-use crate::ops::work::Memory;
+use crate::ops::Context;
 use crate::run::Line;
 use crate::run::transcript;
 use crate::store::agency::Agency;
@@ -70,44 +68,61 @@ pub(crate) struct PromptText {
     pub(crate) digest: String,
 }
 
-/// Which lines.
+/// Which events of a run.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(crate) struct LogWanted {
-    pub(crate) task: Option<TaskId>,
-    /// The try; by default the last.
-    pub(crate) attempt: Option<u32>,
-    /// Number of the first line; below 0 from the end.
-    pub(crate) from: i64,
-    #[serde(default = "usual_limit")]
-    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 2000)))]
-    pub(crate) limit: u32,
-    /// Words to look for.
-    #[serde(rename = "q")]
-    pub(crate) words: String,
-}
-
-fn usual_limit() -> u32 {
-    500
-}
-
-pub(crate) fn events(
-    surroundings: &Surroundings,
-    id: &str,
-    user: Option<&str>,
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EventQuery {
+    /// The run.
+    id: String,
     task: Option<TaskId>,
+    /// Cursor after which to begin.
+    #[serde(default)]
     since: u64,
+    #[serde(default)]
     limit: u32,
-) -> Result<EventPage> {
-    let workspace = surroundings.workspace()?;
-    let mut agency = settled(&workspace, &surroundings.clock)?.ok_or_else(|| no_run(id))?;
+}
+
+/// Which lines of a log.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LogQuery {
+    /// The run.
+    id: String,
+    task: Option<TaskId>,
+    /// The attempt; by default the last.
+    attempt: Option<u32>,
+    /// Number of the first line; below 0 from the end.
+    #[serde(default)]
+    from: i64,
+    #[serde(default)]
+    limit: u32,
+    /// Words to look for.
+    #[serde(default)]
+    q: String,
+}
+
+/// Which attempt at a task.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OneAttempt {
+    /// The run.
+    id: String,
+    task: TaskId,
+    attempt: u32,
+}
+
+pub(crate) fn events(context: &mut Context, query: EventQuery) -> Result<EventPage> {
+    let user = context.surroundings.rights.user.clone();
+    let agency = open(context)?.ok_or_else(|| no_run(&query.id))?;
     let transaction = agency.read()?;
-    owned(&*transaction, id, user)?;
-    let events = transaction.events(Some(id), since, limit)?;
-    let is_full = events.len() >= limit as usize;
+    require_run(&*transaction, &query.id, user.as_deref())?;
+    let events = transaction.events(Some(&query.id), query.since, query.limit)?;
+    let is_full = events.len() >= query.limit as usize;
     let next = events.last().map(|event| event.cursor).filter(|_| is_full);
-    let wanted = task.map(|task| task.to_string());
+    let wanted = query.task.map(|task| task.to_string());
     let lines = events.iter().map(Line::from);
     let fits = |line: &Line| wanted.is_none() || line.task_id == wanted;
     Ok(EventPage {
@@ -116,27 +131,19 @@ pub(crate) fn events(
     })
 }
 
-pub(crate) fn log(
-    surroundings: &Surroundings,
-    memory: &mut Memory,
-    id: &str,
-    user: Option<&str>,
-    wanted: &LogWanted,
-) -> Result<LogPage> {
-    let found = Found::find(surroundings, memory, id, user, wanted)?;
-    let mut lines = found.lines(wanted.task)?;
+pub(crate) fn log(context: &mut Context, query: LogQuery) -> Result<LogPage> {
+    let found = Found::find(context, &query)?;
+    let mut lines = found.lines(query.task)?;
     let total = lines.total();
-    let from = match usize::try_from(wanted.from) {
+    let from = match usize::try_from(query.from) {
         Ok(from) => from.min(total),
-        Err(_) => {
-            total.saturating_sub(usize::try_from(wanted.from.unsigned_abs()).unwrap_or(total))
-        }
+        Err(_) => total.saturating_sub(usize::try_from(query.from.unsigned_abs()).unwrap_or(total)),
     };
-    let matches = match wanted.words.is_empty() {
+    let matches = match query.q.is_empty() {
         true => None,
-        false => Some(matches(&mut lines, &wanted.words)?),
+        false => Some(matches(&mut lines, &query.q)?),
     };
-    let shown = from..from.saturating_add(wanted.limit as usize).min(total);
+    let shown = from..from.saturating_add(query.limit as usize).min(total);
     let shown: Result<Vec<LogLine>> = shown
         .map(|n| {
             let raw = lines.line(n)?;
@@ -171,23 +178,17 @@ fn matches(lines: &mut Lines<'_>, words: &str) -> Result<Vec<usize>> {
     Ok(matches)
 }
 
-pub(crate) fn prompt(
-    surroundings: &Surroundings,
-    id: &str,
-    user: Option<&str>,
-    task: TaskId,
-    attempt: u32,
-) -> Result<PromptText> {
-    let workspace = surroundings.workspace()?;
-    let mut agency = settled(&workspace, &surroundings.clock)?.ok_or_else(|| no_run(id))?;
-    owned(&*agency.read()?, id, user)?;
-    let path = journal::place(&workspace, id)?.join(format!("{task}-{attempt}.prompt.md"));
-    let missing = || {
-        let message = format!("the run {id} has no prompt of try {attempt} of {task}");
-        Error::new(Code::RunNotFound, message).fix(format!("cleo runs show {}", quote(id)))
-    };
+pub(crate) fn prompt(context: &mut Context, wanted: OneAttempt) -> Result<PromptText> {
+    let OneAttempt { id, task, attempt } = &wanted;
+    let user = context.surroundings.rights.user.clone();
+    let agency = open(context)?.ok_or_else(|| no_run(id))?;
+    require_run(&*agency.read()?, id, user.as_deref())?;
+    let folder = journal::place(&context.workspace, id)?;
+    let path = folder.join(format!("{task}-{attempt}.prompt.md"));
     if !path.is_file() {
-        return Err(missing());
+        let message = format!("the run {id} has no prompt of attempt {attempt} of {task}");
+        let fix = format!("cleo runs show {}", quote(id));
+        return Err(Error::new(Code::RunNotFound, message).fix(fix));
     }
     let bytes = file::read(&path, PROMPT_MAX)?;
     let text = String::from_utf8_lossy(&bytes).into_owned();

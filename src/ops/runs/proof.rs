@@ -1,16 +1,17 @@
 //! What an agent said of a try, and what cleo found: side by side, never merged.
 
-use serde::Serialize;
+use std::sync::Arc;
 
-use super::listing::owned;
-use super::{no_run, settled};
+use serde::{Deserialize, Serialize};
+
+use super::{no_run, open, require_run};
 use crate::error::{Code, Error, Result, quote};
 use crate::gate::{Proof as Piece, Record};
 use crate::id::TaskId;
-use crate::ops::work::{Left, Memory, left};
+use crate::ops::work::{Left, left, lock};
 use crate::ops::{Context, gates};
-use crate::run::board::TaskRun;
-use crate::run::track::{Attempt, Stage};
+use crate::run::attempt::{Attempt, Stage};
+use crate::run::track::TaskRun;
 use crate::store::agency::Agency;
 
 /// A try, as its agent tells it and as cleo found it.
@@ -62,26 +63,37 @@ pub(crate) struct Check {
     pub(crate) duration_ms: Option<u64>,
 }
 
-pub(crate) fn proof(
-    context: &mut Context,
-    memory: &mut Memory,
-    run: &str,
-    user: Option<&str>,
+/// Which attempt at a task; by default the last.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ProofQuery {
+    /// The run.
+    id: String,
     task: TaskId,
-    number: Option<u32>,
-) -> Result<Proof> {
-    let (clock, workspace) = (context.surroundings.clock, context.workspace.clone());
-    let mut agency = settled(&workspace, &clock)?.ok_or_else(|| no_run(run))?;
+    attempt: Option<u32>,
+}
+
+pub(crate) fn proof(context: &mut Context, query: ProofQuery) -> Result<Proof> {
+    let (run, task) = (query.id.as_str(), query.task);
+    let user = context.surroundings.rights.user.clone();
+    let memory = Arc::clone(&context.memory);
+    let agency = open(context)?.ok_or_else(|| no_run(run))?;
     let transaction = agency.read()?;
-    owned(&*transaction, run, user)?;
-    let track = memory.track(&*transaction, run)?;
-    let attempts = track.attempts(task);
-    let wanted = match number {
+    require_run(&*transaction, run, user.as_deref())?;
+    let of_run = lock(&memory)
+        .track(&*transaction, run, &[])?
+        .task(task)
+        .cloned();
+    drop(transaction);
+    let attempts = of_run.as_ref().map(|of_run| of_run.history.as_slice());
+    let attempts = attempts.unwrap_or_default();
+    let wanted = match query.attempt {
         Some(number) => attempts.iter().find(|one| one.attempt == number),
         None => attempts.last(),
     };
     let attempt = wanted.ok_or_else(|| {
-        let message = format!("{task} was not tried so often in the run {run}");
+        let message = format!("the run {run} has no such attempt at {task}");
         Error::new(Code::RunNotFound, message).fix(format!("cleo runs show {}", quote(run)))
     })?;
     let is_last = attempts.last() == Some(attempt);
@@ -105,7 +117,6 @@ pub(crate) fn proof(
             check.text = "not reached".to_string();
         }
     }
-    let of_run = track.board.task(task);
     Ok(Proof {
         task,
         attempt: attempt.attempt,
@@ -116,7 +127,7 @@ pub(crate) fn proof(
         },
         found,
         verdict: verdict(attempt),
-        next: next(attempt, of_run, is_last),
+        next: next(attempt, of_run.as_ref(), is_last),
     })
 }
 
@@ -132,8 +143,9 @@ fn check(check: &str, ok: Option<bool>, text: String) -> Check {
 }
 
 fn of_left(left: &Left) -> Vec<Check> {
+    let violations = &left.found.verdict.violations;
     let broken = |rule: &str| {
-        let found = left.violations.iter().filter(|one| one.rule == rule);
+        let found = violations.iter().filter(|one| one.rule == rule);
         found
             .map(|one| one.message.clone())
             .collect::<Vec<_>>()
@@ -145,6 +157,7 @@ fn of_left(left: &Left) -> Vec<Check> {
     };
     let bytes = left.text_bytes.map(|bytes| format!("{bytes} bytes"));
     let digest = left
+        .found
         .output_digest
         .as_ref()
         .map(|digest| format!("digest {digest}"));
@@ -153,13 +166,12 @@ fn of_left(left: &Left) -> Vec<Check> {
         .chain(digest)
         .collect::<Vec<_>>()
         .join(", ");
-    let entry = left.manifest_id.clone().unwrap_or_default();
+    let entry = left.found.manifest_id.clone().unwrap_or_default();
     let mut checks = vec![
         one("output file", "OUT-001", file),
         one("manifest entry", "OUT-002", entry),
     ];
-    let others = left
-        .violations
+    let others = violations
         .iter()
         .filter(|one| one.rule != "OUT-001" && one.rule != "OUT-002");
     checks.extend(others.map(|one| check(&one.rule, Some(false), one.message.clone())));

@@ -10,8 +10,8 @@ use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::ops::Context;
 use crate::ops::spawn::{Why, whys};
-use crate::run::board::{TaskRun, TaskState};
-use crate::run::{Outcome, Run, RunKind, RunStatus};
+use crate::run::track::{TaskRun, TaskState};
+use crate::run::{Run, RunKind, RunStatus};
 
 /// A run with the reason why it stands as it does.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -24,32 +24,22 @@ pub(crate) struct RunWhy {
     pub(crate) tasks: Vec<TaskWhy>,
 }
 
-/// A task of a run with the reason why it stands as it does.
+/// A task of a run; its reason says why it stands as it does, also where nothing went wrong.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TaskWhy {
-    pub(crate) task_id: TaskId,
-    pub(crate) title: String,
-    /// Where it stands.
-    pub(crate) state: TaskState,
-    /// How its last try ended.
-    pub(crate) outcome: Option<Outcome>,
-    /// How many tries it took.
-    pub(crate) attempts: u32,
-    /// Why it stands there.
-    pub(crate) reason: String,
+    #[serde(flatten)]
+    pub(crate) task: TaskRun,
     /// The tasks of the run that come before it and are not done.
     pub(crate) waits_for: Vec<TaskId>,
-    /// What it was last missing.
-    pub(crate) missing: Vec<String>,
-    /// The receipt of the prompt that its last try began with, replayed; none when it was not begun or has
+    /// The receipt of the prompt that its last attempt began with, replayed; none when it was not begun or has
     /// been spawned anew since.
     pub(crate) spawn: Option<Why>,
 }
 
 pub(crate) fn why(context: &mut Context, run: &str) -> Result<RunWhy> {
-    let shown = show(&context.surroundings, run, None)?;
+    let shown = show(context, run)?;
     let begun = shown.tasks.iter().filter(|task| task.attempts > 0);
     let begun: Vec<TaskId> = begun.map(|task| task.task_id).collect();
     let mut spawns = whys(context, &begun)?;
@@ -59,12 +49,12 @@ pub(crate) fn why(context: &mut Context, run: &str) -> Result<RunWhy> {
     let tasks = work.map(|task| {
         let spawn = spawns.remove(&task.task_id);
         let spawn = spawn.filter(|why| task.manifest_id.as_ref() == Some(&why.receipt.manifest_id));
-        task_why(task, &shown.run, &states, spawn)
+        task_why(task, &shown.run.record, &states, spawn)
     });
     Ok(RunWhy {
         tasks: tasks.collect(),
-        reason: reason(&shown.run),
-        run: shown.run,
+        reason: reason(&shown.run.record),
+        run: shown.run.record,
     })
 }
 
@@ -82,14 +72,12 @@ fn task_why(
         _ => Vec::new(),
     };
     TaskWhy {
-        task_id: task.task_id,
-        title: task.title.clone(),
-        state: task.state,
-        outcome: task.outcome,
-        attempts: task.attempts,
-        reason: task_reason(task, run, &waits_for),
+        task: TaskRun {
+            reason: Some(task_reason(task, run, &waits_for)),
+            history: Vec::new(),
+            ..task.clone()
+        },
         waits_for,
-        missing: task.missing.clone(),
         spawn,
     }
 }
@@ -98,14 +86,15 @@ fn task_reason(task: &TaskRun, run: &Run, waits_for: &[TaskId]) -> String {
     match task.state {
         TaskState::Done if task.attempts == 0 => "it was done already".to_string(),
         TaskState::Done => "what its agent left verifies".to_string(),
-        TaskState::Running if run.is_over() => {
+        TaskState::Running | TaskState::Verifying if run.is_over() => {
             "the run ended while an agent worked on it".to_string()
         }
         TaskState::Running => "an agent works on it".to_string(),
+        TaskState::Verifying => "what its agent left is being verified".to_string(),
         TaskState::Waiting if run.is_over() => "the run ended before it was its turn".to_string(),
         TaskState::Waiting if waits_for.is_empty() => "it waits for its turn".to_string(),
         TaskState::Waiting => format!("it waits for {}", id::list(waits_for)),
-        TaskState::Failed | TaskState::Skipped => told(task, waits_for),
+        TaskState::Failed | TaskState::Cancelled | TaskState::Skipped => told(task, waits_for),
     }
 }
 

@@ -4,11 +4,12 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::{Shown, show};
+use super::show;
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{unwritable, write_whole};
-use crate::ops::Surroundings;
-use crate::run::report::{Record, github, html, junit};
+use crate::ops::{Context, Surroundings};
+use crate::run::report::{github, html, junit};
+use crate::run::view::RunView;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Github {
@@ -16,18 +17,18 @@ pub(crate) struct Github {
     pub(crate) outputs: Option<PathBuf>,
 }
 
-pub(crate) fn page(surroundings: &Surroundings, id: &str, path: &Path) -> Result<Shown> {
-    let shown = show(surroundings, id, None)?;
-    put(surroundings, path, &html::page(&record(&shown)))?;
+pub(crate) fn page(context: &mut Context, id: &str, path: &Path) -> Result<RunView> {
+    let shown = show(context, id)?;
+    put(&context.surroundings, path, &html::page(&shown))?;
     Ok(shown)
 }
 
-pub(crate) fn html(surroundings: &Surroundings, id: &str, user: Option<&str>) -> Result<String> {
-    Ok(html::page(&record(&show(surroundings, id, user)?)))
+pub(crate) fn html(context: &mut Context, id: &str) -> Result<String> {
+    Ok(html::page(&show(context, id)?))
 }
 
-pub(crate) fn xml(surroundings: &Surroundings, shown: &Shown, path: &Path) -> Result<()> {
-    put(surroundings, path, &junit::junit(&record(shown)))
+pub(crate) fn xml(surroundings: &Surroundings, shown: &RunView, path: &Path) -> Result<()> {
+    put(surroundings, path, &junit::junit(shown))
 }
 
 /// Refuses a place for the JUnit XML of a run to which nothing could be written, before the run begins.
@@ -37,30 +38,19 @@ pub(crate) fn check_xml(surroundings: &Surroundings, path: &Path) -> Result<()> 
 
 /// Appends the summary of the job and the outputs of the step; returns the annotations, which go out
 /// as lines.
-pub(crate) fn tell_github(shown: &Shown, places: &Github) -> (String, Vec<Error>) {
-    let record = record(shown);
+pub(crate) fn tell_github(shown: &RunView, places: &Github) -> (String, Vec<Error>) {
     let mut faults = Vec::new();
     let mut note = |done: Result<()>| faults.extend(done.err());
     if let Some(path) = &places.summary {
         let there = fs::metadata(path).map_or(0, |file| file.len());
         let there = usize::try_from(there).unwrap_or(usize::MAX);
         let room = github::SUMMARY_MAX.saturating_sub(there);
-        note(append(path, &github::summary(&record, room)));
+        note(append(path, &github::summary(shown, room)));
     }
     if let Some(path) = &places.outputs {
-        note(append(path, &github::outputs(&record)));
+        note(append(path, &github::outputs(shown)));
     }
-    (github::annotations(&record), faults)
-}
-
-fn record(shown: &Shown) -> Record<'_> {
-    Record {
-        run: &shown.run,
-        tasks: &shown.tasks,
-        steps: &shown.steps,
-        messages: &shown.messages,
-        events: shown.events.as_deref().unwrap_or_default(),
-    }
+    (github::annotations(shown), faults)
 }
 
 /// Writes a file that the user named, and nothing over what is cleo's own.

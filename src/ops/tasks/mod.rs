@@ -26,8 +26,8 @@ pub(crate) use moves::{Cancel, Moved, Start, cancel, reopen, start};
 pub(super) use moves::{finish, move_task, not_ready, open_parts, refuse_cancelled};
 pub(crate) use patch::{ListField, Patch};
 pub(crate) use read::{
-    Dependencies, Listed, Neighbor, Shown, TreeRow, deps, find, find_regex, list, list_or_find,
-    problem_warnings, show, tree,
+    Dependencies, HeldClaim, Listed, Neighbor, Shown, TreeRow, deps, find, find_regex, list,
+    list_or_find, problem_warnings, show, tree,
 };
 pub(crate) use request::{Below, Extract, List, One};
 

@@ -42,12 +42,21 @@ pub(crate) struct Shown {
 
 /// The claim of a task that somebody holds.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct HeldClaim {
     #[serde(flatten)]
     pub(crate) claim: Claim,
     /// True when its lease is over, so that anybody may take the task.
     pub(crate) expired: bool,
+}
+
+impl HeldClaim {
+    /// Makes the claim of a task that somebody holds.
+    pub(crate) fn new(claim: Claim, now: &str) -> Option<HeldClaim> {
+        let expired = claim.is_expired(now);
+        let is_held = claim.holder.is_some();
+        is_held.then_some(HeldClaim { claim, expired })
+    }
 }
 
 /// Tasks and how many there are in all.
@@ -68,6 +77,16 @@ pub(crate) struct Neighbor {
     pub(crate) title: String,
     /// Where it stands.
     pub(crate) status: Status,
+}
+
+impl From<Task> for Neighbor {
+    fn from(task: Task) -> Neighbor {
+        Neighbor {
+            id: task.id,
+            title: task.title,
+            status: task.status,
+        }
+    }
 }
 
 /// What a task depends on and what depends on it.
@@ -111,17 +130,13 @@ pub(crate) fn show(context: &mut Context, id: TaskId) -> Result<Shown> {
             }
         }
         let (children, dependents) = (tasks.children(id)?, tasks.dependents(id)?);
-        let claim = tasks.claim(id)?.filter(|claim| claim.holder.is_some());
-        let claim = claim.map(|claim| HeldClaim {
-            expired: claim.is_expired(&now),
-            claim,
-        });
+        let claim = tasks.claim(id)?;
         Ok(Shown {
             task,
             children,
             dependents,
             waiting_for,
-            claim,
+            claim: claim.and_then(|claim| HeldClaim::new(claim, &now)),
             verification,
         })
     })
@@ -303,10 +318,9 @@ pub(crate) fn deps(context: &mut Context, id: TaskId) -> Result<Dependencies> {
 }
 
 pub(super) fn neighbors(tasks: &dyn Transaction, ids: &[TaskId]) -> Result<Vec<Neighbor>> {
-    let neighbor = |task: Task| Neighbor {
-        id: task.id,
-        title: task.title,
-        status: task.status,
-    };
-    Ok(tasks.readable(ids)?.into_iter().map(neighbor).collect())
+    Ok(tasks
+        .readable(ids)?
+        .into_iter()
+        .map(Neighbor::from)
+        .collect())
 }

@@ -1,18 +1,19 @@
 //! The graph of an epic, or of all, as it is drawn.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::memory::{Memory, Watched};
+use super::memory::{Memory, lock};
 use super::row::{Row, row};
 use super::scene::{Counted, Scene};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::Context;
-use crate::run::track::Stage;
+use crate::run::Run;
+use crate::run::attempt::Stage;
 use crate::store::Transaction;
-use crate::store::sqlite::SqliteAgency;
 use crate::task::graph::Problem;
 use crate::task::layout::{Card, Edge, Folding, Lane, NODE, Picture, Stack, Tie, picture, ties};
 use crate::task::{State, Status};
@@ -21,14 +22,18 @@ use crate::task::{State, Status};
 const SAMPLES_MIN: usize = 5;
 
 /// Which graph.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct GraphWanted {
-    /// Below this task; none: all.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(crate) struct GraphQuery {
+    /// Only what is below this task.
     pub(crate) epic: Option<TaskId>,
-    /// Only tasks that stand at one of these; none: all.
+    /// Whether finished waves are folded; by default they are.
+    pub(crate) collapse_done: Option<bool>,
+    /// Keys of lanes and stacks that are not folded, between commas.
+    pub(crate) unfold: Vec<String>,
+    /// Only tasks in one of these states, between commas.
     pub(crate) only: Vec<State>,
-    /// What is folded.
-    pub(crate) folding: Folding,
 }
 
 /// A graph as it is drawn.
@@ -131,26 +136,26 @@ pub(crate) struct Focus {
     pub(crate) node: Option<TaskId>,
 }
 
-/// Reads a graph and draws it. Of runs only those of a user tell of tasks, or those of everybody.
-pub(crate) fn graph(
-    context: &mut Context,
-    agency: Option<&mut SqliteAgency>,
-    memory: &mut Memory,
-    user: Option<&str>,
-    wanted: &GraphWanted,
-) -> Result<GraphShown> {
-    let (runs, cursor) = memory.runs(agency, user)?;
+/// Reads a graph and draws it. Of runs only those that the caller sees tell of tasks.
+pub(crate) fn graph(context: &mut Context, wanted: GraphQuery) -> Result<GraphShown> {
+    let memory = Arc::clone(&context.memory);
+    let mut memory = lock(&memory);
+    let (runs, cursor) = memory.runs(context)?;
     let now = context.now();
+    let folding = Folding {
+        done: wanted.collapse_done.unwrap_or(true),
+        open: wanted.unfold.iter().cloned().collect(),
+    };
     context.read(|transaction| {
         let scene = memory.scene(transaction, wanted.epic, &runs)?;
-        let drawn = picture(&cards(&scene, wanted), &lines(&scene), &wanted.folding);
+        let drawn = picture(&cards(&scene, &wanted), &lines(&scene), &folding);
         let nodes = nodes(transaction, &scene, &drawn, &now)?;
         let groups = groups(&scene);
         Ok(GraphShown {
             version: format!("{}-{cursor}", transaction.last_cursor()?),
             epic: epic(transaction, &scene, wanted.epic)?,
             counts: scene.counts.clone(),
-            critical_path: critical_path(&scene, &runs, memory),
+            critical_path: critical_path(&scene, &runs, &memory),
             size: Size {
                 width: drawn.width,
                 height: drawn.height,
@@ -170,7 +175,7 @@ pub(crate) fn graph(
     })
 }
 
-fn cards(scene: &Scene, wanted: &GraphWanted) -> Vec<Card> {
+fn cards(scene: &Scene, wanted: &GraphQuery) -> Vec<Card> {
     let cards = scene.tasks().map(|node| Card {
         id: node.id,
         state: scene.state(node.id),
@@ -290,13 +295,13 @@ fn groups(scene: &Scene) -> Vec<Group> {
     wholes.map(group).collect()
 }
 
-fn critical_path(scene: &Scene, runs: &[Watched], memory: &Memory) -> CriticalPath {
+fn critical_path(scene: &Scene, runs: &[Run], memory: &Memory) -> CriticalPath {
     let tasks = scene.critical.clone();
     let estimate = |id: &TaskId| scene.outlines.get(*id).and_then(|outline| outline.estimate);
     let hours: Option<f64> = tasks.iter().map(estimate).sum();
     let mut took: Vec<u64> = runs
         .iter()
-        .filter_map(|watched| memory.known(&watched.run.id))
+        .filter_map(|run| memory.known(&run.id))
         .flat_map(|track| scene.tasks().flat_map(|node| track.attempts(node.id)))
         .filter(|attempt| attempt.state == Stage::Done)
         .filter_map(|attempt| attempt.duration_ms)

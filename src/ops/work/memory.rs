@@ -3,16 +3,16 @@
 //! time.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::scene::Scene;
 use crate::error::Result;
 use crate::id::TaskId;
+use crate::ops::Context;
 use crate::run::track::Track;
-use crate::run::{Run, RunKind};
+use crate::run::{Event, Run, RunKind};
 use crate::store::Transaction;
 use crate::store::agency::{Agency, AgencyTransaction, RunFilter};
-use crate::store::sqlite::SqliteAgency;
 
 /// How many of the last runs over tasks are looked at, of each kind.
 const RUNS_MAX: u32 = 20;
@@ -43,20 +43,23 @@ struct Version {
     runs: Vec<(String, u64, bool)>,
 }
 
-/// A run over tasks, with its track in the memory.
-pub(super) struct Watched {
-    pub(super) run: Run,
+/// Locks the memory, also after a panic: all that it holds can be read anew.
+pub(crate) fn lock(memory: &Mutex<Memory>) -> MutexGuard<'_, Memory> {
+    memory.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Memory {
-    /// Brings the track of a run up to what the store holds, and returns it.
+    /// Brings the track of a run up to what the store holds, and returns it. `read` are events of it that were
+    /// read already, from the first.
     pub(crate) fn track(
         &mut self,
         transaction: &dyn AgencyTransaction,
         run: &str,
+        read: &[Event],
     ) -> Result<&Track> {
         self.make_room(&[run]);
         let track = self.tracks.entry(run.to_string()).or_default();
+        track.take(read);
         loop {
             let events = transaction.events(Some(run), track.cursor, PAGE)?;
             track.take(&events);
@@ -79,21 +82,18 @@ impl Memory {
         self.tracks.get(run)
     }
 
-    /// Reads the last runs over tasks of a user, or of everybody, newest first, and brings their
-    /// tracks up; also the cursor of the last event of all.
-    pub(super) fn runs(
-        &mut self,
-        agency: Option<&mut SqliteAgency>,
-        user: Option<&str>,
-    ) -> Result<(Vec<Watched>, u64)> {
-        let Some(agency) = agency else {
+    /// Reads the last runs over tasks that the caller sees, newest first, and brings their tracks up; also the
+    /// cursor of the last event of all.
+    pub(super) fn runs(&mut self, context: &mut Context) -> Result<(Vec<Run>, u64)> {
+        let user = context.surroundings.rights.user.clone();
+        let Some(agency) = context.agency()? else {
             return Ok((Vec::new(), 0));
         };
         let transaction = agency.read()?;
         let mut runs = Vec::new();
         for kind in [RunKind::Epic, RunKind::Tasks] {
             let filter = RunFilter {
-                user: user.map(String::from),
+                user: user.clone(),
                 kind: Some(kind),
                 limit: RUNS_MAX,
                 ..RunFilter::default()
@@ -104,10 +104,9 @@ impl Memory {
         let ids: Vec<&str> = runs.iter().map(|run| run.id.as_str()).collect();
         self.make_room(&ids);
         for run in &runs {
-            self.track(&*transaction, &run.id)?;
+            self.track(&*transaction, &run.id, &[])?;
         }
-        let watched = runs.into_iter().map(|run| Watched { run }).collect();
-        Ok((watched, transaction.last_event()?))
+        Ok((runs, transaction.last_event()?))
     }
 
     /// Returns where all tasks below an epic stand, or all there are: as it was read last, as long as
@@ -116,7 +115,7 @@ impl Memory {
         &mut self,
         transaction: &dyn Transaction,
         epic: Option<TaskId>,
-        runs: &[Watched],
+        runs: &[Run],
     ) -> Result<Arc<Scene>> {
         let version = self.version(transaction.last_cursor()?, epic, runs);
         if let Some(at) = self.scenes.iter().position(|(known, _)| *known == version) {
@@ -130,9 +129,9 @@ impl Memory {
         Ok(Arc::clone(scene))
     }
 
-    fn version(&self, changes: u64, epic: Option<TaskId>, runs: &[Watched]) -> Version {
+    fn version(&self, changes: u64, epic: Option<TaskId>, runs: &[Run]) -> Version {
         let read = |run: &str| self.known(run).map_or(0, |track| track.cursor);
-        let told = |Watched { run }: &Watched| (run.id.clone(), read(&run.id), run.is_over());
+        let told = |run: &Run| (run.id.clone(), read(&run.id), run.is_over());
         Version {
             epic,
             changes,

@@ -10,9 +10,9 @@ mod rows;
 mod scene;
 mod search;
 
-pub(crate) use graph::{GraphShown, GraphWanted, graph};
-pub(crate) use memory::Memory;
+pub(crate) use graph::{GraphQuery, GraphShown, graph};
+pub(crate) use memory::{Memory, lock};
 pub(crate) use page::{TaskPage, page};
 pub(crate) use proof::{Left, left};
-pub(crate) use rows::{Choice, Dir, Order, RowsShown, RowsWanted, rows};
-pub(crate) use search::{Found, Kind as FoundKind, Sought, search};
+pub(crate) use rows::{Dir, RowsQuery, RowsShown, rows};
+pub(crate) use search::{Found, SearchQuery, search};

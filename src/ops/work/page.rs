@@ -1,22 +1,24 @@
 //! One task with all that is known of it, for one look.
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
-use super::memory::{Memory, Watched};
-use super::row::{ClaimShown, meter};
+use super::memory::{Memory, lock};
+use super::row::meter;
 use super::scene::Scene;
 use crate::catalogue::Catalogue;
-use crate::dispatch::Subject;
+use crate::dispatch::{Decision, Subject};
 use crate::error::Result;
 use crate::gate::ROUNDS_MAX;
 use crate::id::TaskId;
 use crate::ops::gates::{self, TaskGates};
 use crate::ops::runs::journal::place;
 use crate::ops::skills::dispatch_subject;
-use crate::ops::tasks::problems_around;
+use crate::ops::tasks::{HeldClaim, Neighbor, One, problems_around};
 use crate::ops::{Context, require};
-use crate::run::track::Attempt;
-use crate::store::sqlite::SqliteAgency;
+use crate::run::Run;
+use crate::run::attempt::Attempt;
 use crate::store::{SpawnRecord, Transaction, missing};
 use crate::task::graph::{Missing, Problem};
 use crate::task::{State, Status, Task};
@@ -44,7 +46,7 @@ pub(crate) struct TaskPage {
     /// The tasks before and after it, by id.
     pub(crate) position: Position,
     /// Who holds it.
-    pub(crate) claim: Option<ClaimShown>,
+    pub(crate) claim: Option<HeldClaim>,
     /// What it depends on.
     pub(crate) depends: Vec<Linked>,
     /// What it depends on and leads to no task.
@@ -60,13 +62,13 @@ pub(crate) struct TaskPage {
     /// Its gates, evidence and criteria.
     pub(crate) gates: GatesShown,
     /// The skill that it would get now; none when that cannot be told.
-    pub(crate) dispatch: Option<Dispatched>,
+    pub(crate) dispatch: Option<Decision>,
     /// Its prompts, oldest first.
     pub(crate) spawns: Vec<SpawnTold>,
     /// What agents tried, oldest first.
     pub(crate) attempts: Vec<Tried>,
     /// The last try that did not verify, unless the task is done.
-    pub(crate) refused: Option<Refused>,
+    pub(crate) refused: Option<Tried>,
     /// Cursor of the last change of all tasks.
     pub(crate) cursor: u64,
 }
@@ -85,12 +87,8 @@ pub(crate) struct Position {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Linked {
-    /// The task.
-    pub(crate) id: TaskId,
-    pub(crate) title: String,
-    /// What the store says.
-    pub(crate) status: Status,
-    /// Where it stands.
+    #[serde(flatten)]
+    pub(crate) task: Neighbor,
     pub(crate) state: State,
 }
 
@@ -106,19 +104,6 @@ pub(crate) struct GatesShown {
     /// Everything about them.
     #[serde(flatten)]
     pub(crate) gates: TaskGates,
-}
-
-/// The skill that a task would get.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
-pub(crate) struct Dispatched {
-    pub(crate) skill: String,
-    /// What chose it.
-    pub(crate) strategy: crate::dispatch::Strategy,
-    /// What matched.
-    pub(crate) matched: Vec<String>,
-    /// Why, in a sentence.
-    pub(crate) reason: String,
 }
 
 /// A prompt that was prepared.
@@ -144,7 +129,7 @@ pub(crate) struct SpawnTold {
 
 /// A try of an agent in a run.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Tried {
     pub(crate) run: String,
@@ -157,41 +142,12 @@ pub(crate) struct Tried {
     pub(crate) has_log: bool,
 }
 
-/// A try that did not verify.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
-pub(crate) struct Refused {
-    pub(crate) run: String,
-    /// Which try.
-    pub(crate) attempt: u32,
-    /// Why.
-    pub(crate) reason: Option<String>,
-    /// What it was missing.
-    pub(crate) missing: Vec<String>,
-}
-
-impl Dispatched {
-    fn of(catalogue: &Catalogue, task: &Task) -> Option<Dispatched> {
-        let decision = dispatch_subject(catalogue, &Subject::from(task), None, false).ok()?;
-        Some(Dispatched {
-            skill: decision.skill,
-            strategy: decision.strategy,
-            matched: decision.matched,
-            reason: decision.reason,
-        })
-    }
-}
-
-/// Reads a task with all that is known of it. Of runs only those of a user tell of it, or those of
-/// everybody.
-pub(crate) fn page(
-    context: &mut Context,
-    agency: Option<&mut SqliteAgency>,
-    memory: &mut Memory,
-    user: Option<&str>,
-    id: TaskId,
-) -> Result<TaskPage> {
-    let (runs, _) = memory.runs(agency, user)?;
+/// Reads a task with all that is known of it. Of runs only those that the caller sees tell of it.
+pub(crate) fn page(context: &mut Context, one: One) -> Result<TaskPage> {
+    let id = one.task;
+    let memory = Arc::clone(&context.memory);
+    let mut memory = lock(&memory);
+    let (runs, _) = memory.runs(context)?;
     let standing = gates::gates_to_show(context, id)?;
     let catalogue = Catalogue::load(&context.surroundings.places(Some(&context.workspace)));
     let (now, workspace) = (context.now(), context.workspace.clone());
@@ -200,7 +156,7 @@ pub(crate) fn page(
         // What is around it is judged within what it is a part of, as in its picture.
         let epic = top(transaction, &task)?;
         let scene = memory.scene(transaction, epic, &runs)?;
-        let attempts = tried(&workspace, &runs, memory, id);
+        let attempts = tried(&workspace, &runs, &memory, id);
         let around = Around {
             transaction,
             scene: &scene,
@@ -218,7 +174,7 @@ pub(crate) fn page(
             position: position(&scene, id),
             claim: transaction
                 .claim(id)?
-                .and_then(|claim| ClaimShown::of(claim, &now)),
+                .and_then(|claim| HeldClaim::new(claim, &now)),
             depends: around.linked(&task.depends)?,
             dependents: around.linked(&transaction.dependents(id)?)?,
             children: around.linked(&transaction.children(id)?)?,
@@ -230,7 +186,9 @@ pub(crate) fn page(
                 rounds_max: ROUNDS_MAX,
                 gates: standing,
             },
-            dispatch: (catalogue.as_ref().ok()).and_then(|skills| Dispatched::of(skills, &task)),
+            dispatch: catalogue.as_ref().ok().and_then(|skills| {
+                dispatch_subject(skills, &Subject::from(&task), None, false).ok()
+            }),
             spawns: spawns(transaction.spawns(id)?),
             refused: refused(&attempts, task.status),
             attempts,
@@ -269,10 +227,8 @@ impl Around<'_> {
         let mut linked = Vec::with_capacity(ids.len());
         for id in ids {
             linked.extend(self.transaction.readable(&[*id])?.pop().map(|task| Linked {
-                id: *id,
                 state: self.state(&task),
-                status: task.status,
-                title: task.title,
+                task: Neighbor::from(task),
             }));
         }
         Ok(linked)
@@ -305,10 +261,9 @@ fn spawns(records: Vec<SpawnRecord>) -> Vec<SpawnTold> {
 }
 
 /// Collects the tries of a task from the last runs, oldest first.
-fn tried(workspace: &Workspace, runs: &[Watched], memory: &Memory, id: TaskId) -> Vec<Tried> {
+fn tried(workspace: &Workspace, runs: &[Run], memory: &Memory, id: TaskId) -> Vec<Tried> {
     let mut tried = Vec::new();
-    for watched in runs.iter().rev() {
-        let run = &watched.run.id;
+    for run in runs.iter().rev().map(|run| &run.id) {
         let track = memory.known(run);
         let kept = |attempt: u32, end: &str| {
             let folder = place(workspace, run).ok();
@@ -318,7 +273,7 @@ fn tried(workspace: &Workspace, runs: &[Watched], memory: &Memory, id: TaskId) -
             tried.push(Tried {
                 run: run.clone(),
                 has_prompt: kept(attempt.attempt, "prompt.md"),
-                has_log: kept(attempt.attempt, "out"),
+                has_log: kept(attempt.attempt, "log"),
                 attempt: attempt.clone(),
             });
         }
@@ -328,21 +283,7 @@ fn tried(workspace: &Workspace, runs: &[Watched], memory: &Memory, id: TaskId) -
     tried
 }
 
-fn refused(attempts: &[Tried], status: Status) -> Option<Refused> {
-    if status == Status::Done {
-        return None;
-    }
-    let last = attempts.iter().rev().find(|one| one.attempt.has_failed())?;
-    let Attempt {
-        attempt,
-        reason,
-        missing,
-        ..
-    } = &last.attempt;
-    Some(Refused {
-        run: last.run.clone(),
-        attempt: *attempt,
-        reason: reason.clone().or_else(|| missing.first().cloned()),
-        missing: missing.clone(),
-    })
+fn refused(attempts: &[Tried], status: Status) -> Option<Tried> {
+    let mut failed = attempts.iter().rev().filter(|one| one.attempt.has_failed());
+    failed.next().filter(|_| status != Status::Done).cloned()
 }

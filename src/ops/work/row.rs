@@ -3,11 +3,11 @@
 use serde::Serialize;
 
 use super::scene::{Scene, failed_gate};
-use crate::claim::Claim;
 use crate::error::Result;
 use crate::gate::{Gate, Gates};
 use crate::id::TaskId;
-use crate::run::board::TaskState;
+use crate::ops::tasks::HeldClaim;
+use crate::run::track::TaskState;
 use crate::store::Transaction;
 use crate::task::{Priority, State, Status, Task, TaskType};
 
@@ -46,7 +46,7 @@ pub(crate) struct Row {
     /// was set.
     pub(crate) gates: Option<Vec<&'static str>>,
     /// Who holds it.
-    pub(crate) claim: Option<ClaimShown>,
+    pub(crate) claim: Option<HeldClaim>,
     /// What drives its agent, or drove it last.
     pub(crate) runner: Option<String>,
     /// The last run that had it.
@@ -69,35 +69,6 @@ pub(crate) struct Row {
     pub(crate) updated_at: String,
 }
 
-/// Who holds a task.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct ClaimShown {
-    /// Who.
-    pub(crate) holder: String,
-    /// Number of the claim.
-    pub(crate) epoch: u32,
-    /// Since when.
-    pub(crate) since: String,
-    /// Until when.
-    pub(crate) expires: String,
-    /// Whether that is over.
-    pub(crate) expired: bool,
-}
-
-impl ClaimShown {
-    /// Shows a claim that somebody holds.
-    pub(super) fn of(claim: Claim, now: &str) -> Option<ClaimShown> {
-        Some(ClaimShown {
-            expired: claim.is_expired(now),
-            holder: claim.holder?,
-            epoch: claim.epoch,
-            since: claim.since,
-            expires: claim.expires,
-        })
-    }
-}
-
 /// Reads the row of a task of the scene.
 pub(super) fn row(
     transaction: &dyn Transaction,
@@ -111,7 +82,7 @@ pub(super) fn row(
     let gates = scene.gates.get(&id);
     let claim = transaction.claim(id)?;
     let last = scene.in_runs.get(&id);
-    let skill = match last.and_then(|last| last.task.skill.clone()) {
+    let skill = match last.and_then(|last| last.skill.clone()) {
         Some(skill) => Some(skill),
         None => spawned_skill(transaction, id)?,
     };
@@ -122,11 +93,11 @@ pub(super) fn row(
         skill,
         note: note(scene, &task, gates),
         gates: gates.and_then(meter),
-        claim: claim.and_then(|claim| ClaimShown::of(claim, now)),
-        runner: last.and_then(|last| last.task.runner.clone()),
+        claim: claim.and_then(|claim| HeldClaim::new(claim, now)),
+        runner: last.and_then(|last| last.runner.clone()),
         run: last.map(|last| last.run.to_string()),
-        attempt: last.map(|last| last.task.attempts).filter(|n| *n > 0),
-        attempt_since: last.and_then(|last| last.task.started_at.clone()),
+        attempt: last.map(|last| last.attempts).filter(|n| *n > 0),
+        attempt_since: last.and_then(|last| last.started_at.clone()),
         critical: scene.critical.contains(&id),
         files: task.files.len(),
         waits_for: waits_for(scene, id),
@@ -163,16 +134,16 @@ fn note(scene: &Scene, task: &Task, gates: Option<&Gates>) -> Option<String> {
     let last = scene.in_runs.get(&task.id);
     let text = match scene.state(task.id) {
         State::Failed => last
-            .filter(|last| last.task.state == TaskState::Failed)
-            .and_then(|last| last.task.reason.clone())
+            .filter(|last| last.state == TaskState::Failed)
+            .and_then(|last| last.reason.clone())
             .or_else(|| {
                 gates
                     .and_then(failed_gate)
                     .map(|gate| format!("{gate} failed"))
             }),
         State::Running => last
-            .filter(|last| last.task.state == TaskState::Running)
-            .and_then(|last| last.task.doing.clone()),
+            .filter(|last| last.state.is_under_way())
+            .and_then(|last| last.doing.clone()),
         State::NeedsYou => task.notes.last().map(|note| note.text.clone()),
         _ => None,
     };

@@ -1,46 +1,38 @@
 //! Tasks line by line: counted, filtered and sorted here, so that a page shows a few of many.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
-use super::memory::Memory;
+use super::memory::lock;
 use super::row::{Row, row};
 use super::scene::{Counted, Scene};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::Context;
 use crate::score::normalize;
-use crate::store::sqlite::SqliteAgency;
 use crate::task::graph::Node;
 use crate::task::{Priority, State, Status};
 
-/// Which rows.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct RowsWanted {
-    /// Below this task; none: all.
-    pub(crate) epic: Option<TaskId>,
-    /// Of these.
-    pub(crate) choice: Choice,
-    /// At most so many.
-    pub(crate) limit: usize,
-    /// Without the first so many.
-    pub(crate) offset: usize,
-}
-
 /// Which tasks, in which order.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Choice {
-    /// Standing at one of these.
-    pub(crate) states: Vec<State>,
-    /// With one of these statuses.
-    pub(crate) statuses: Vec<Status>,
-    /// With one of these priorities.
-    pub(crate) priorities: Vec<Priority>,
-    /// With this in title or id.
-    pub(crate) words: String,
-    /// By what.
-    pub(crate) order: Order,
-    /// Which way.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(crate) struct RowsQuery {
+    /// Only what is below this task.
+    pub(crate) epic: Option<TaskId>,
+    /// Only tasks in one of these states, between commas.
+    pub(crate) state: Vec<State>,
+    /// Only tasks with one of these statuses, between commas.
+    pub(crate) status: Vec<Status>,
+    /// Only tasks with one of these priorities, between commas.
+    pub(crate) priority: Vec<Priority>,
+    /// Words to look for in title and id.
+    pub(crate) q: String,
+    pub(crate) sort: Order,
     pub(crate) dir: Dir,
+    pub(crate) limit: u32,
+    pub(crate) offset: u32,
 }
 
 /// By what rows are sorted; what is equal, by id.
@@ -88,21 +80,18 @@ pub(crate) struct RowsShown {
     pub(crate) version: String,
 }
 
-/// Reads rows. Of runs only those of a user tell of tasks, or those of everybody.
-pub(crate) fn rows(
-    context: &mut Context,
-    agency: Option<&mut SqliteAgency>,
-    memory: &mut Memory,
-    user: Option<&str>,
-    wanted: &RowsWanted,
-) -> Result<RowsShown> {
-    let (runs, cursor) = memory.runs(agency, user)?;
+/// Lists tasks. Of runs only those that the caller sees tell of them.
+pub(crate) fn rows(context: &mut Context, query: RowsQuery) -> Result<RowsShown> {
+    let memory = Arc::clone(&context.memory);
+    let mut memory = lock(&memory);
+    let (runs, cursor) = memory.runs(context)?;
     let now = context.now();
     context.read(|transaction| {
-        let scene = memory.scene(transaction, wanted.epic, &runs)?;
-        let found = list(&scene, &wanted.choice);
+        let scene = memory.scene(transaction, query.epic, &runs)?;
+        let found = list(&scene, &query);
+        let shown = found.iter().skip(query.offset as usize);
         let mut rows = Vec::new();
-        for id in found.iter().skip(wanted.offset).take(wanted.limit) {
+        for id in shown.take(query.limit as usize) {
             rows.extend(row(transaction, &scene, *id, &now)?);
         }
         Ok(RowsShown {
@@ -114,24 +103,24 @@ pub(crate) fn rows(
     })
 }
 
-/// Finds the tasks of a choice, in its order.
-fn list(scene: &Scene, choice: &Choice) -> Vec<TaskId> {
-    let words = normalize(&choice.words);
+/// Finds the tasks that are asked for, in their order.
+fn list(scene: &Scene, choice: &RowsQuery) -> Vec<TaskId> {
+    let words = normalize(&choice.q);
     let tasks = scene
         .tasks()
         .filter(|node| fits(scene, node, choice, &words));
     let mut found: Vec<&Node> = tasks.collect();
-    found.sort_by_cached_key(|node| (key(scene, node, choice.order), node.id));
+    found.sort_by_cached_key(|node| (key(scene, node, choice.sort), node.id));
     if choice.dir == Dir::Desc {
         found.reverse();
     }
     found.iter().map(|node| node.id).collect()
 }
 
-fn fits(scene: &Scene, node: &Node, choice: &Choice, words: &str) -> bool {
-    scene.is_at(node.id, &choice.states)
-        && (choice.statuses.is_empty() || choice.statuses.contains(&node.status))
-        && (choice.priorities.is_empty() || choice.priorities.contains(&node.priority))
+fn fits(scene: &Scene, node: &Node, choice: &RowsQuery, words: &str) -> bool {
+    scene.is_at(node.id, &choice.state)
+        && (choice.status.is_empty() || choice.status.contains(&node.status))
+        && (choice.priority.is_empty() || choice.priority.contains(&node.priority))
         && (words.is_empty() || is_named(scene, node.id, words))
 }
 

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::Serialize;
 
-use super::memory::{Memory, Watched};
+use super::memory::Memory;
 use crate::error::Result;
 use crate::gate::Gates;
 use crate::id::TaskId;
 use crate::ops::tasks::graph::load;
-use crate::run::board::{TaskRun, TaskState};
-use crate::run::track::Stage;
+use crate::run::Run;
+use crate::run::track::{TaskRun, TaskState, Track};
 use crate::store::{Outlines, SpawnVerdict, Transaction};
 use crate::task::graph::{Node, TaskGraph};
 use crate::task::layout::{Layers, layers};
@@ -36,12 +36,16 @@ pub(crate) fn states() -> BTreeMap<&'static str, usize> {
     crate::build_map(State::ALL.iter().map(|state| (state.word(), 0)))
 }
 
-/// A task in the last run that had it.
-#[derive(Clone)]
+/// What the last run that had a task made of it.
 pub(super) struct InLast {
     pub(super) run: String,
-    pub(super) task: TaskRun,
-    pub(super) stage: Option<Stage>,
+    pub(super) state: TaskState,
+    pub(super) attempts: u32,
+    pub(super) started_at: Option<String>,
+    pub(super) skill: Option<String>,
+    pub(super) runner: Option<String>,
+    pub(super) reason: Option<String>,
+    pub(super) doing: Option<String>,
 }
 
 /// Everything that is known of all tasks of a part of the graph.
@@ -65,7 +69,7 @@ impl Scene {
     pub(super) fn read(
         transaction: &dyn Transaction,
         epic: Option<TaskId>,
-        runs: &[Watched],
+        runs: &[Run],
         memory: &Memory,
     ) -> Result<Scene> {
         let graph = load(transaction, epic)?;
@@ -148,33 +152,41 @@ impl Scene {
 }
 
 impl InLast {
-    /// Says what the run has made of the task, as far as that says more than the store.
+    fn new(run: &Run, task: &TaskRun) -> InLast {
+        InLast {
+            run: run.id.clone(),
+            state: task.state,
+            attempts: task.attempts,
+            started_at: task.started_at.clone(),
+            skill: task.skill.clone(),
+            runner: task.runner.clone(),
+            reason: task.reason.clone(),
+            doing: task.doing.clone(),
+        }
+    }
+
+    /// Returns what the run has made of the task, as far as that tells more than the store.
     fn meaning(&self) -> Option<InRun> {
-        match (self.task.state, self.stage) {
-            (TaskState::Running, Some(Stage::Verifying)) => Some(InRun::Checking),
-            (TaskState::Running, _) => Some(InRun::Working),
-            (TaskState::Failed, _) if !self.task.was_cancelled() => Some(InRun::Failed),
+        match self.state {
+            TaskState::Verifying => Some(InRun::Checking),
+            TaskState::Running => Some(InRun::Working),
+            TaskState::Failed => Some(InRun::Failed),
             _ => None,
         }
     }
 }
 
-/// Finds for each task the last run that had it. A run that is over says nothing of what goes on.
-pub(super) fn in_runs(runs: &[Watched], memory: &Memory) -> HashMap<TaskId, InLast> {
+/// Finds for each task the last run that had it. A run that is over tells nothing of what is under way.
+pub(super) fn in_runs(runs: &[Run], memory: &Memory) -> HashMap<TaskId, InLast> {
     let mut last = HashMap::new();
-    for watched in runs {
-        let Some(track) = memory.known(&watched.run.id) else {
-            continue;
-        };
-        for task in track.board.tasks() {
-            let was_there = task.attempts > 0 || task.state == TaskState::Failed;
-            let is_stale = watched.run.is_over() && task.state == TaskState::Running;
+    for run in runs {
+        let tasks = memory.known(&run.id).map(Track::tasks);
+        for task in tasks.unwrap_or_default() {
+            let was_there = task.attempts > 0 || task.state.is_undone();
+            let is_stale = run.is_over() && task.state.is_under_way();
             if was_there && !is_stale {
-                last.entry(task.task_id).or_insert_with(|| InLast {
-                    run: watched.run.id.clone(),
-                    task: task.clone(),
-                    stage: track.stage(task),
-                });
+                let entry = last.entry(task.task_id);
+                entry.or_insert_with(|| InLast::new(run, task));
             }
         }
     }

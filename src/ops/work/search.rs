@@ -1,24 +1,24 @@
 //! Finding things by words, of every kind at once.
 
-use std::collections::HashMap;
+use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::memory::Memory;
-use super::scene::{InLast, in_runs, state_of};
+use super::memory::lock;
+use super::scene::{in_runs, state_of};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::{Context, agents, conversations, runs, tasks};
+use crate::run::view::RunRow;
 use crate::score::normalize;
 use crate::store::agency::ConversationFilter;
-use crate::store::sqlite::SqliteAgency;
 use crate::store::{Archived, Transaction};
 use crate::task::{State, Status, Task};
 
 /// How many conversations are looked through.
 const CONVERSATIONS_MAX: u32 = 200;
 /// Most of each kind that are found when several kinds are looked for.
-const EACH_MAX: usize = 20;
+const EACH_MAX: u32 = 20;
 /// Longest title, in characters.
 const TITLE_MAX: usize = 200;
 
@@ -36,16 +36,15 @@ crate::words::closed! {
 }
 
 /// What is looked for.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Sought {
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct SearchQuery {
     /// The words; none: what was touched last.
-    pub(crate) words: String,
-    /// Only these kinds; none: all.
+    pub(crate) q: String,
+    /// Only these kinds, between commas: task, run, agent, conversation.
     pub(crate) kinds: Vec<Kind>,
-    /// At most so many.
-    pub(crate) limit: usize,
-    /// Whose runs, conversations and agents; none: everybody's.
-    pub(crate) user: Option<String>,
+    pub(crate) limit: u32,
 }
 
 /// What was found.
@@ -77,44 +76,29 @@ pub(crate) struct Item {
     pub(crate) href: String,
 }
 
-/// Finds tasks, runs, agents and conversations.
-pub(crate) fn search(
-    context: &mut Context,
-    agency: Option<&mut SqliteAgency>,
-    memory: &mut Memory,
-    sought: &Sought,
-) -> Result<Found> {
-    let words = sought
-        .words
-        .trim()
-        .trim_start_matches(['#', '@', '>'])
-        .trim();
-    let kinds = match sought.kinds.is_empty() {
-        true => Kind::ALL,
-        false => sought.kinds.as_slice(),
+/// Finds tasks, and the runs, agents and conversations that the caller sees.
+pub(crate) fn search(context: &mut Context, query: SearchQuery) -> Result<Found> {
+    let words = query.q.trim().trim_start_matches(['#', '@', '>']).trim();
+    let (kinds, each) = match query.kinds.as_slice() {
+        [] => (Kind::ALL, query.limit.min(EACH_MAX)),
+        [only] => (std::slice::from_ref(only), query.limit),
+        several => (several, query.limit.min(EACH_MAX)),
     };
-    let each = if kinds.len() == 1 {
-        sought.limit
-    } else {
-        EACH_MAX.min(sought.limit)
-    };
-    let (watched, _) = memory.runs(agency, sought.user.as_deref())?;
     let mut items = Vec::new();
     for kind in kinds {
-        let mut found = match kind {
-            Kind::Task => of_tasks(context, &in_runs(&watched, memory), words, each)?,
-            Kind::Run => of_runs(context, memory, words, each, sought.user.as_deref())?,
-            Kind::Agent => of_agents(context, words, sought.user.as_deref())?,
-            Kind::Conversation => of_conversations(context, words, sought.user.as_deref())?,
+        let found = match kind {
+            Kind::Task => find_tasks(context, words, each)?,
+            Kind::Run => find_runs(context, words, each)?,
+            Kind::Agent => find_agents(context, words)?,
+            Kind::Conversation => find_conversations(context, words)?,
         };
-        found.truncate(each);
-        items.extend(found);
+        items.extend(found.into_iter().take(each as usize));
     }
-    items.truncate(sought.limit);
+    items.truncate(query.limit as usize);
     Ok(Found {
         total: items.len(),
         items,
-        q: sought.words.clone(),
+        q: query.q,
     })
 }
 
@@ -122,25 +106,25 @@ fn short(text: &str) -> String {
     text.chars().take(TITLE_MAX).collect()
 }
 
-fn of_tasks(
-    context: &mut Context,
-    in_runs: &HashMap<TaskId, InLast>,
-    words: &str,
-    limit: usize,
-) -> Result<Vec<Item>> {
-    let most = u32::try_from(limit).unwrap_or(u32::MAX);
+fn find_tasks(context: &mut Context, words: &str, limit: u32) -> Result<Vec<Item>> {
+    let in_runs = {
+        let memory = Arc::clone(&context.memory);
+        let mut memory = lock(&memory);
+        let (runs, _) = memory.runs(context)?;
+        in_runs(&runs, &memory)
+    };
     let mut found = Vec::new();
     if let Ok(id) = words.parse::<TaskId>() {
         found.extend(context.read(|transaction| transaction.readable(&[id]))?);
     }
     found.extend(match words.is_empty() {
-        true => context.read(|transaction| recent(transaction, most))?,
-        false => tasks::find(context, words, Archived::Hidden, most)?.tasks,
+        true => context.read(|transaction| recent(transaction, limit))?,
+        false => tasks::find(context, words, Archived::Hidden, limit)?.tasks,
     });
-    found.truncate(limit);
+    found.truncate(limit as usize);
     context.read(|transaction| {
         let items = found.iter().map(|task| {
-            let state = state_of(transaction, task, in_runs)?;
+            let state = state_of(transaction, task, &in_runs)?;
             Ok(of_task(task, state))
         });
         items.collect()
@@ -174,34 +158,28 @@ fn recent(transaction: &dyn Transaction, limit: u32) -> Result<Vec<Task>> {
     Ok(found)
 }
 
-fn of_runs(
-    context: &Context,
-    memory: &mut Memory,
-    words: &str,
-    limit: usize,
-    user: Option<&str>,
-) -> Result<Vec<Item>> {
-    let wanted = runs::listing::Wanted {
-        user: user.map(String::from),
+fn find_runs(context: &mut Context, words: &str, limit: u32) -> Result<Vec<Item>> {
+    let query = runs::listing::RunQuery {
         words: words.to_string(),
-        limit: u32::try_from(limit).unwrap_or(u32::MAX),
+        limit,
         ..Default::default()
     };
-    let rows = runs::listing::rows(&context.surroundings, memory, &wanted)?;
-    let item = |row: runs::listing::RunRow| Item {
+    let rows = runs::listing::rows(context, query)?;
+    let item = |row: RunRow| Item {
         kind: Kind::Run,
-        href: format!("/runs/{}", row.id),
+        href: format!("/runs/{}", row.record.id),
         title: short(&row.title),
-        state: row.status.to_string(),
-        hint: format!("{}, {}", row.kind, row.started_at),
-        id: row.id,
+        state: row.record.status.to_string(),
+        hint: format!("{}, {}", row.record.kind, row.record.started_at),
+        id: row.record.id,
     };
     Ok(rows.runs.into_iter().map(item).collect())
 }
 
-fn of_agents(context: &Context, words: &str, user: Option<&str>) -> Result<Vec<Item>> {
+fn find_agents(context: &Context, words: &str) -> Result<Vec<Item>> {
     let words = normalize(words);
-    let known = agents::known_in(&context.workspace)?.seen_by(user);
+    let known =
+        agents::known_in(&context.workspace)?.seen_by(context.surroundings.rights.user.as_deref());
     let known = known.agents.into_iter();
     let fits = |agent: &crate::agent::Agent| {
         words.is_empty() || agent.id.contains(&words) || normalize(&agent.name).contains(&words)
@@ -217,9 +195,9 @@ fn of_agents(context: &Context, words: &str, user: Option<&str>) -> Result<Vec<I
     Ok(known.filter(fits).map(item).collect())
 }
 
-fn of_conversations(context: &Context, words: &str, user: Option<&str>) -> Result<Vec<Item>> {
+fn find_conversations(context: &Context, words: &str) -> Result<Vec<Item>> {
     let filter = ConversationFilter {
-        user: user.map(String::from),
+        user: context.surroundings.rights.user.clone(),
         limit: CONVERSATIONS_MAX,
         ..Default::default()
     };

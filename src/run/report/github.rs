@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
-use super::{Record, clean, code, lacking, money, time, tokens, why};
+use super::{clean, code, lacking, money, time, tokens, why};
 use crate::markdown::escape;
-use crate::run::board::{Summary, TaskRun, TaskState};
+use crate::run::track::{Counts, TaskRun, TaskState};
+use crate::run::view::RunView;
 use crate::run::{Run, RunStatus};
 
 /// Most annotations of a kind that GitHub shows for a step.
@@ -14,9 +15,9 @@ pub(crate) const SUMMARY_MAX: usize = 1 << 20;
 /// Longest message of an annotation, in characters.
 const MESSAGE_MAX: usize = 2_000;
 
-pub(crate) fn annotations(record: &Record<'_>) -> String {
+pub(crate) fn annotations(view: &RunView) -> String {
     let mut text = String::new();
-    let failed = record.work().filter(|task| task.state == TaskState::Failed);
+    let failed = view.work().filter(|task| task.state.is_undone());
     some(&mut text, "error", failed, |task| {
         let mut lines = vec![why(task)];
         lines.extend(lacking(task).map(String::from));
@@ -25,17 +26,15 @@ pub(crate) fn annotations(record: &Record<'_>) -> String {
             lines.join("\n"),
         )
     });
-    let skipped = record
-        .work()
-        .filter(|task| task.state == TaskState::Skipped);
+    let skipped = view.work().filter(|task| task.state == TaskState::Skipped);
     some(&mut text, "warning", skipped, |task| {
         (
             format!("{} was not begun: {}", task.task_id, task.title),
             why(task),
         )
     });
-    let summary = record.summary();
-    let run = record.run;
+    let summary = view.run.steps.unwrap_or_default();
+    let run = &view.run.record;
     let told = format!(
         "{} of {} tasks are done ({})",
         summary.done, summary.total, run.status
@@ -86,7 +85,7 @@ fn data(text: &str) -> String {
 }
 
 /// Says how many tasks were not done, and what time, tokens and money a run took.
-pub(crate) fn what_it_came_to(run: &Run, counts: Summary) -> Vec<String> {
+pub(crate) fn what_it_came_to(run: &Run, counts: Counts) -> Vec<String> {
     let parts = [
         (counts.failed > 0).then(|| format!("{} failed", counts.failed)),
         (counts.cancelled > 0).then(|| format!("{} cancelled", counts.cancelled)),
@@ -102,9 +101,9 @@ pub(crate) fn what_it_came_to(run: &Run, counts: Summary) -> Vec<String> {
 
 /// Writes the summary of the job in Markdown, of at most `room` bytes: rows that have no room are
 /// counted.
-pub(crate) fn summary(record: &Record<'_>, room: usize) -> String {
+pub(crate) fn summary(view: &RunView, room: usize) -> String {
     let room = room.min(SUMMARY_MAX);
-    let (run, counts) = (record.run, record.summary());
+    let (run, counts) = (&view.run.record, view.run.steps.unwrap_or_default());
     let mark = match run.status {
         RunStatus::Completed => "✅",
         RunStatus::Failed => "❌",
@@ -120,7 +119,7 @@ pub(crate) fn summary(record: &Record<'_>, room: usize) -> String {
     );
     text += "| Task | State | Outcome | Skill | Runner | Time | Tokens | Cost | Why |\n\
              |---|---|---|---|---|---|---|---|---|\n";
-    let rows: Vec<String> = record.work().map(row).collect();
+    let rows: Vec<String> = view.work().map(row).collect();
     let mut shown = 0;
     for row in &rows {
         // The line that says what is left out needs room too.
@@ -176,13 +175,13 @@ fn cell(text: &str) -> String {
     escape(&short)
 }
 
-pub(crate) fn outputs(record: &Record<'_>) -> String {
-    let failed: Vec<String> = record
+pub(crate) fn outputs(view: &RunView) -> String {
+    let failed: Vec<String> = view
         .work()
-        .filter(|task| task.state == TaskState::Failed)
+        .filter(|task| task.state.is_undone())
         .map(|task| task.task_id.to_string())
         .collect();
-    let ok = record.run.status == RunStatus::Completed;
-    let id: String = clean(&record.run.id).replace('\n', " ");
+    let ok = view.run.record.status == RunStatus::Completed;
+    let id: String = clean(&view.run.record.id).replace('\n', " ");
     format!("run_id={id}\nok={ok}\nfailed={}\n", failed.join(","))
 }

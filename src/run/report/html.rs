@@ -4,16 +4,17 @@
 use std::fmt::Write;
 
 use super::steps::Steps;
-use super::{Record, bounded, escaped, money, time, timeline, tokens, why};
+use super::{bounded, escaped, money, time, timeline, tokens, why};
 use crate::plan::Step;
-use crate::run::board::TaskState;
 use crate::run::told::{Told, kind};
+use crate::run::track::TaskState;
+use crate::run::view::RunView;
 use crate::run::{Event, RunStatus};
 
 const EVENTS_MAX: usize = 2_000;
 
-pub(crate) fn page(record: &Record<'_>) -> String {
-    let title = escaped(&format!("cleo run {}", record.run.id));
+pub(crate) fn page(view: &RunView) -> String {
+    let title = escaped(&format!("cleo run {}", view.run.record.id));
     let mut text = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
@@ -22,21 +23,21 @@ pub(crate) fn page(record: &Record<'_>) -> String {
          <title>{title}</title>\n<style>\n{}</style>\n</head>\n<body>\n",
         include_str!("page.css")
     );
-    head(&mut text, record);
-    if !record.tasks.is_empty() {
-        section(&mut text, "Graph", &timeline::draw_task_graph(record));
-        section(&mut text, "Timeline", &timeline::draw_task_timeline(record));
-        section(&mut text, "Tasks", &tasks(record));
-        section(&mut text, "Evidence", &evidence(record));
+    head(&mut text, view);
+    if !view.tasks.is_empty() {
+        section(&mut text, "Graph", &timeline::draw_task_graph(view));
+        section(&mut text, "Timeline", &timeline::draw_task_timeline(view));
+        section(&mut text, "Tasks", &tasks(view));
+        section(&mut text, "Evidence", &evidence(view));
     }
-    if let Some(steps) = Steps::of(record) {
+    if let Some(steps) = Steps::of(view) {
         section(&mut text, "Graph", &timeline::draw_step_graph(&steps));
         section(&mut text, "Timeline", &timeline::draw_step_timeline(&steps));
         section(&mut text, "Evidence", &results(&steps));
     }
-    section(&mut text, "Routing", &routing(record));
-    section(&mut text, "Messages", &messages(record));
-    section(&mut text, "Events", &events(record));
+    section(&mut text, "Routing", &routing(view));
+    section(&mut text, "Messages", &messages(view));
+    section(&mut text, "Events", &events(view));
     text + "</body>\n</html>\n"
 }
 
@@ -46,8 +47,8 @@ fn section(text: &mut String, title: &str, content: &str) {
     }
 }
 
-fn head(text: &mut String, record: &Record<'_>) {
-    let run = record.run;
+fn head(text: &mut String, view: &RunView) {
+    let run = &view.run.record;
     let tone = match run.status {
         RunStatus::Completed => "good",
         RunStatus::Failed => "bad",
@@ -64,7 +65,7 @@ fn head(text: &mut String, record: &Record<'_>) {
     if let Some(error) = &run.error {
         let _ = writeln!(text, "<p class=\"bad\">{}</p>", escaped(&bounded(error)));
     }
-    let counts = record.summary();
+    let counts = view.run.steps.unwrap_or_default();
     let some = |n: usize| (n > 0).then(|| n.to_string());
     let chips = [
         ("kind", Some(run.kind.to_string())),
@@ -94,17 +95,17 @@ fn head(text: &mut String, record: &Record<'_>) {
     text.push_str("</div>\n</header>\n");
 }
 
-fn tasks(record: &Record<'_>) -> String {
+fn tasks(view: &RunView) -> String {
     let head = [
         "Task", "State", "Outcome", "Tries", "Skill", "Runner", "Time", "Tokens", "Cost",
     ];
     table(
         &head,
-        record.work().map(|task| {
+        view.work().map(|task| {
             let tone = match task.state {
                 TaskState::Done => "good",
-                TaskState::Failed => "bad",
-                TaskState::Running => "accent",
+                state if state.is_undone() => "bad",
+                state if state.is_under_way() => "accent",
                 _ => "dim",
             };
             let text = |text: &Option<String>| escaped(text.as_deref().unwrap_or("–"));
@@ -140,14 +141,10 @@ fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     text + "</table></div>\n"
 }
 
-fn evidence(record: &Record<'_>) -> String {
+fn evidence(view: &RunView) -> String {
     let mut text = String::new();
-    for task in record.work() {
-        let open = if task.state == TaskState::Failed {
-            " open"
-        } else {
-            ""
-        };
+    for task in view.work() {
+        let open = if task.state.is_undone() { " open" } else { "" };
         let _ = writeln!(
             text,
             "<details{open}><summary><b>{}</b> {} — {}</summary>",
@@ -155,7 +152,7 @@ fn evidence(record: &Record<'_>) -> String {
             escaped(&task.title),
             task.state
         );
-        if !matches!(task.state, TaskState::Done | TaskState::Running) && task.reason.is_some() {
+        if !task.is_done() && !task.state.is_under_way() && task.reason.is_some() {
             let _ = writeln!(
                 text,
                 "<p class=\"bad\">{}</p>",
@@ -174,7 +171,7 @@ fn evidence(record: &Record<'_>) -> String {
         }
         let id = task.task_id.to_string();
         let is_own = |event: &&Event| event.detail.get("taskId").is_some_and(|one| *one == id);
-        let own = record.events.iter().filter(is_own);
+        let own = view.events().iter().filter(is_own);
         let own: Vec<&Event> = own.collect();
         own.iter().for_each(|event| happened(&mut text, event));
         text += "</details>\n";
@@ -217,8 +214,8 @@ fn happened(text: &mut String, event: &Event) {
     );
 }
 
-fn routing(record: &Record<'_>) -> String {
-    let run = record.run;
+fn routing(view: &RunView) -> String {
+    let run = &view.run.record;
     let mut text = String::new();
     if !run.routing_reason.is_empty() {
         let agent = run.agent.as_deref().unwrap_or("nobody");
@@ -231,10 +228,10 @@ fn routing(record: &Record<'_>) -> String {
             run.routing_score
         );
     }
-    if !record.steps.is_empty() {
+    if !view.steps.is_empty() {
         text += &table(
             &["", "Agent", "Action", "Step"],
-            record.steps.iter().map(|step| {
+            view.steps.iter().map(|step| {
                 vec![
                     format!("{} %", step.progress),
                     escaped(&step.agent),
@@ -244,7 +241,7 @@ fn routing(record: &Record<'_>) -> String {
             }),
         );
     }
-    let chosen = record.work().filter(|task| task.skill.is_some());
+    let chosen = view.work().filter(|task| task.skill.is_some());
     let chosen: Vec<Vec<String>> = chosen
         .map(|task| {
             let text = |text: &Option<String>| escaped(text.as_deref().unwrap_or("–"));
@@ -265,9 +262,9 @@ fn routing(record: &Record<'_>) -> String {
     text
 }
 
-fn messages(record: &Record<'_>) -> String {
+fn messages(view: &RunView) -> String {
     let mut text = String::new();
-    for message in record.messages {
+    for message in &view.messages {
         let sender = message
             .metadata
             .get("sender")
@@ -282,11 +279,11 @@ fn messages(record: &Record<'_>) -> String {
     text
 }
 
-fn events(record: &Record<'_>) -> String {
-    if record.events.is_empty() {
+fn events(view: &RunView) -> String {
+    if view.events().is_empty() {
         return String::new();
     }
-    let shown = &record.events[..record.events.len().min(EVENTS_MAX)];
+    let shown = &view.events()[..view.events().len().min(EVENTS_MAX)];
     let rows = shown.iter().map(|event| {
         let detail = serde_json::to_string(&event.detail).unwrap_or_default();
         vec![
@@ -296,12 +293,12 @@ fn events(record: &Record<'_>) -> String {
         ]
     });
     let table = table(&["Time", "Event", "Detail"], rows);
-    let all = record.events.len();
+    let all = view.events().len();
     let note = match all - shown.len() {
         0 => String::new(),
         more => format!(
             "<p class=\"dim\">{more} more: <code>cleo runs logs {}</code></p>\n",
-            escaped(&record.run.id)
+            escaped(&view.run.record.id)
         ),
     };
     format!("<details><summary>{all} events</summary>\n{table}{note}</details>\n")

@@ -1,28 +1,31 @@
 //! A run as JUnit XML: a suite for each wave, a case for each task.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use super::{Record, code, escaped, why};
-use crate::id::TaskId;
-use crate::run::board::{TaskRun, TaskState};
+use super::{code, escaped, why};
+use crate::run::track::{TaskRun, TaskState};
+use crate::run::view::RunView;
 
-pub(crate) fn junit(record: &Record<'_>) -> String {
-    let waves = waves(record);
-    let all: Vec<&TaskRun> = record.work().collect();
+pub(crate) fn junit(view: &RunView) -> String {
+    let mut waves: BTreeMap<_, Vec<&TaskRun>> = BTreeMap::new();
+    for task in view.work() {
+        waves.entry(task.wave).or_default().push(task);
+    }
+    let all: Vec<&TaskRun> = view.work().collect();
     let mut text = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     let _ = writeln!(
         text,
         "<testsuites name=\"{}\" {}>",
-        escaped(&record.run.id),
+        escaped(&view.run.record.id),
         counts(&all)
     );
-    for (number, wave) in waves.iter().enumerate() {
+    for (number, wave) in waves.values().enumerate() {
         let _ = writeln!(
             text,
             "  <testsuite name=\"wave {number}\" {} timestamp=\"{}\">",
             counts(wave),
-            escaped(&record.run.started_at)
+            escaped(&view.run.record.started_at)
         );
         wave.iter().for_each(|task| case(&mut text, task));
         text += "  </testsuite>\n";
@@ -30,58 +33,10 @@ pub(crate) fn junit(record: &Record<'_>) -> String {
     text + "</testsuites>\n"
 }
 
-fn waves<'a>(record: &Record<'a>) -> Vec<Vec<&'a TaskRun>> {
-    let tasks: HashMap<TaskId, &TaskRun> = record
-        .tasks
-        .iter()
-        .map(|task| (task.task_id, task))
-        .collect();
-    let mut levels: HashMap<TaskId, usize> = HashMap::new();
-    let mut waves: Vec<Vec<&TaskRun>> = Vec::new();
-    for task in record.work() {
-        let level = level(task.task_id, &tasks, &mut levels);
-        waves.resize_with(waves.len().max(level + 1), Vec::new);
-        waves[level].push(task);
-    }
-    waves.retain(|wave| !wave.is_empty());
-    waves
-}
-
-/// Counts the longest way to a task, without recursion: a run may be a long chain. An epic takes no
-/// place of its own.
-fn level(
-    id: TaskId,
-    tasks: &HashMap<TaskId, &TaskRun>,
-    levels: &mut HashMap<TaskId, usize>,
-) -> usize {
-    let mut way = vec![id];
-    while let Some(at) = way.last().copied() {
-        let needs = tasks.get(&at).map_or(&[][..], |task| &task.needs);
-        let open = needs
-            .iter()
-            .find(|need| !levels.contains_key(need) && !way.contains(need));
-        match open {
-            Some(need) => way.push(*need),
-            None => {
-                let after = |need: &TaskId| {
-                    let is_epic = tasks.get(need).is_none_or(|task| task.is_epic);
-                    levels
-                        .get(need)
-                        .map_or(0, |level| level + usize::from(!is_epic))
-                };
-                let own = needs.iter().map(after).max().unwrap_or(0);
-                levels.insert(at, own);
-                way.pop();
-            }
-        }
-    }
-    levels.get(&id).copied().unwrap_or(0)
-}
-
 fn counts(tasks: &[&TaskRun]) -> String {
-    let of = |state| tasks.iter().filter(|task| task.state == state).count();
-    let failed = of(TaskState::Failed);
-    let skipped = tasks.len() - of(TaskState::Done) - failed;
+    let done = tasks.iter().filter(|task| task.is_done()).count();
+    let failed = tasks.iter().filter(|task| task.state.is_undone()).count();
+    let skipped = tasks.len() - done - failed;
     let time: u64 = tasks.iter().map(|task| task.duration_ms).sum();
     format!(
         "tests=\"{}\" failures=\"{failed}\" errors=\"0\" skipped=\"{skipped}\" time=\"{}\"",
@@ -104,7 +59,7 @@ fn case(text: &mut String, task: &TaskRun) {
     );
     match task.state {
         TaskState::Done => *text += "/>\n",
-        TaskState::Failed => {
+        TaskState::Failed | TaskState::Cancelled => {
             let missing = escaped(&task.missing.join("\n"));
             let _ = writeln!(
                 text,

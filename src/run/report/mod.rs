@@ -11,34 +11,14 @@ mod timeline;
 
 use std::borrow::Cow;
 
-use super::board::{Summary, TaskRun};
-use super::{Event, Message, Outcome, Run, Step};
+use super::Outcome;
+use super::track::TaskRun;
 use crate::error::{Code, shortened, steers};
 use crate::markdown::escape_html;
 use crate::run::Usage;
 
 /// Longest text that is shown of one thing, in characters.
 const TEXT_MAX: usize = 20_000;
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Record<'a> {
-    pub(crate) run: &'a Run,
-    pub(crate) tasks: &'a [TaskRun],
-    pub(crate) steps: &'a [Step],
-    pub(crate) messages: &'a [Message],
-    pub(crate) events: &'a [Event],
-}
-
-impl<'a> Record<'a> {
-    /// Returns the tasks that agents work on, and epics that failed.
-    fn work(&self) -> impl Iterator<Item = &'a TaskRun> {
-        self.tasks.iter().filter(|task| task.is_counted())
-    }
-
-    fn summary(&self) -> Summary {
-        Summary::of_tasks(self.tasks)
-    }
-}
 
 fn code(task: &TaskRun) -> Code {
     match task.outcome {

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::Record;
 use crate::plan::{Plan, read};
-use crate::run::board::TaskState;
 use crate::run::told::kind;
+use crate::run::track::TaskState;
+use crate::run::view::RunView;
 use crate::run::{Event, PLAN_RESUMED, RUN_FINISHED, RunKind};
 
 const PLANNED: &str = "plan";
@@ -44,19 +44,19 @@ impl Try<'_> {
 }
 
 impl<'a> Steps<'a> {
-    /// Reads the steps of a run; none where it carries out no plan, or its record tells of none.
-    pub(super) fn of(record: &Record<'a>) -> Option<Steps<'a>> {
-        if record.run.kind != RunKind::Plan {
+    /// Reads the steps of a run; none where it carries out no plan, or its events tell of none.
+    pub(super) fn of(view: &'a RunView) -> Option<Steps<'a>> {
+        if view.run.record.kind != RunKind::Plan {
             return None;
         }
-        let said = record.messages.iter();
+        let said = view.messages.iter();
         let mut steps = Steps {
             said: said
                 .map(|message| (message.id.as_str(), message.content.as_str()))
                 .collect(),
             ..Steps::default()
         };
-        record.events.iter().for_each(|event| steps.take(event));
+        view.events().iter().for_each(|event| steps.take(event));
         (!steps.plan.steps.is_empty()).then_some(steps)
     }
 
@@ -161,6 +161,7 @@ mod tests {
 
     use super::*;
     use crate::run::Run;
+    use crate::run::track::Track;
 
     fn plan(pass: u32, refine: &str) -> Value {
         json!({"pass": pass, "refine": refine, "plan": {"goal": "g", "steps": [
@@ -213,13 +214,9 @@ mod tests {
         look: impl FnOnce(Option<Steps<'_>>) -> T,
     ) -> T {
         let run = Run::new("exec_1".into(), kind, "coordinator", "g".into());
-        look(Steps::of(&Record {
-            run: &run,
-            tasks: &[],
-            steps: &[],
-            messages: &[],
-            events,
-        }))
+        let mut view = RunView::new(run, &Track::default(), &[], String::new());
+        view.events = Some(events.to_vec());
+        look(Steps::of(&view))
     }
 
     #[test]

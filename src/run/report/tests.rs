@@ -2,9 +2,10 @@ use serde_json::json;
 
 use super::*;
 use crate::id::TaskId;
-use crate::run::RunKind;
-use crate::run::board::Board;
 use crate::run::told::kind;
+use crate::run::track::{TaskState, Track};
+use crate::run::view::RunView;
+use crate::run::{Event, Message, Run, RunKind};
 
 const NASTY: &str =
     "<script>alert(1)</script> & \"x\" 'y' ]]> \u{1b}[31m\u{202e}, 50%: a\r\nb | `c`";
@@ -62,20 +63,19 @@ fn events() -> Vec<Event> {
     ]
 }
 
-fn with_record<T>(look: impl FnOnce(&Record<'_>) -> T) -> T {
+fn with_record<T>(look: impl FnOnce(&RunView) -> T) -> T {
     let events = events();
-    let board = Board::of(&events);
     let mut run = Run::new("run_1".into(), RunKind::Epic, "cleo", NASTY.into());
     run.status = crate::run::RunStatus::Failed;
     run.error = Some(NASTY.into());
     run.started_at = "2026-01-26T09:00:00.000Z".into();
-    look(&Record {
-        run: &run,
-        tasks: board.tasks(),
-        steps: &[],
-        messages: &[],
-        events: &events,
-    })
+    look(&view(run, events))
+}
+
+fn view(run: Run, events: Vec<Event>) -> RunView {
+    let mut view = RunView::new(run, &Track::read(&events), &events, String::new());
+    view.events = Some(events);
+    view
 }
 
 /// Reads elements and says whether each that is opened is closed, in order.
@@ -144,12 +144,10 @@ fn the_graph_says_of_each_task_what_the_table_says() {
     let states = ["done", "failed", "skipped"];
     assert_eq!(shown("<title>", "</title>"), states);
     assert_eq!(shown("class=\"task ", "\""), states);
-    let key = ["waiting", "running", "done", "failed", "skipped"];
+    let key = TaskState::ALL.iter().map(|state| state.word());
+    let key: Vec<&str> = key.collect();
     assert_eq!(shown("fill=\"#475569\">", "</text>"), key);
-    assert!(
-        !graph.contains("blocked") && !graph.contains("cancelled"),
-        "{graph}"
-    );
+    assert!(!graph.contains("blocked"), "{graph}");
 }
 
 /// The page of a plan of which one step is done and another one failed.
@@ -176,13 +174,10 @@ fn plan_page(said: &str) -> String {
         metadata: crate::run::Detail::new(),
         created_at: "2026-01-26T09:00:03.000Z".into(),
     };
-    html::page(&Record {
-        run: &Run::new("exec_1".into(), RunKind::Plan, "coordinator", "g".into()),
-        tasks: &[],
-        steps: &[],
-        messages: &[message],
-        events: &events,
-    })
+    let run = Run::new("exec_1".into(), RunKind::Plan, "coordinator", "g".into());
+    let mut view = view(run, events.to_vec());
+    view.messages.push(message);
+    html::page(&view)
 }
 
 #[test]
@@ -264,17 +259,17 @@ fn annotations_are_one_line_each_and_escaped() {
 
 #[test]
 fn the_summary_is_a_table_within_its_bound() {
-    let text = with_record(|record| github::summary(record, github::SUMMARY_MAX));
+    let text = with_record(|view| github::summary(view, github::SUMMARY_MAX));
     let rows = text.lines().filter(|line| line.starts_with("| T")).count();
     assert_eq!(rows, 4, "the head and three tasks: {text}");
     assert!(!text.contains("<script") && text.contains("\\|"), "{text}");
-    let short = with_record(|record| github::summary(record, text.len() - 100));
+    let short = with_record(|view| github::summary(view, text.len() - 100));
     assert!(
         short.contains("more tasks: `cleo runs show run_1`"),
         "{short}"
     );
     assert!(short.len() <= text.len() - 100);
-    assert_eq!(with_record(|record| github::summary(record, 10)), "");
+    assert_eq!(with_record(|view| github::summary(view, 10)), "");
     let outputs = with_record(github::outputs);
     assert_eq!(outputs, "run_id=run_1\nok=false\nfailed=T3\n");
 }
@@ -292,19 +287,12 @@ fn only_so_many_annotations_are_written_as_are_shown() {
             json!({"taskId": format!("T{id}"), "outcome": "timeout"}),
         )
     }));
-    let board = Board::of(&events);
     let run = Run::new("run_1".into(), RunKind::Epic, "cleo", String::new());
-    let record = Record {
-        run: &run,
-        tasks: board.tasks(),
-        steps: &[],
-        messages: &[],
-        events: &events,
-    };
-    let text = github::annotations(&record);
+    let view = view(run, events);
+    let text = github::annotations(&view);
     assert_eq!(text.matches("::error ").count(), 10);
     assert!(text.contains("31 more tasks"), "{text}");
-    assert_eq!(record.tasks[0].task_id, TaskId(1));
+    assert_eq!(view.tasks[0].task_id, TaskId(1));
 }
 
 #[test]

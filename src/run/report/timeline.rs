@@ -6,10 +6,11 @@ use std::fmt::Write;
 use chrono::DateTime;
 
 use super::steps::{Steps, Try};
-use super::{Record, escaped, time};
+use super::{escaped, time};
 use crate::error::shortened;
-use crate::run::board::{TaskRun, TaskState};
-use crate::run::told::{Told, kind};
+use crate::run::attempt::{Attempt, Stage};
+use crate::run::track::{TaskRun, TaskState};
+use crate::run::view::RunView;
 use crate::task::Status;
 use crate::task::drawing::{DRAWN_MAX, Look, Shape, svg_with};
 
@@ -90,38 +91,26 @@ fn moment(at: &str) -> Option<i64> {
     at.map(|at| at.timestamp_millis())
 }
 
-/// Draws the tries of all tasks; one that is still under way ends with the last event.
-pub(super) fn draw_task_timeline(record: &Record<'_>) -> String {
-    let last = record
-        .events
-        .iter()
-        .filter_map(|event| moment(&event.at))
-        .max();
-    let mut bars: Vec<Bar> = Vec::new();
-    for event in record.events {
-        let told = Told::read(&event.detail);
-        let (Some(at), Some(task)) = (moment(&event.at), told.task_id) else {
-            continue;
-        };
-        let name = task.to_string();
-        if event.kind == kind::TASK_STARTED && bars.len() < BARS_MAX {
-            bars.push(Bar {
-                name: name.clone(),
-                attempt: told.attempt.unwrap_or(1),
-                from: at,
-                to: last.unwrap_or(at).max(at),
-                is_good: false,
-            });
-        }
-        let open = bars.iter_mut().rev().find(|bar| bar.name == name);
-        match (event.kind.as_str(), open) {
-            (kind::AGENT_ENDED | kind::TASK_FAILED, Some(bar)) => bar.to = at.max(bar.from),
-            (kind::TASK_COMPLETED, Some(bar)) => {
-                (bar.to, bar.is_good) = (at.max(bar.from), true);
-            }
-            _ => {}
-        }
-    }
+/// Draws the attempts of all tasks; one that is still under way ends with the last event.
+pub(super) fn draw_task_timeline(view: &RunView) -> String {
+    let last = view.events().last().and_then(|event| moment(&event.at));
+    let bar = |task: &TaskRun, one: &Attempt| {
+        let from = moment(&one.started_at)?;
+        let ended = one.agent_ended_at.as_ref().or(one.ended_at.as_ref());
+        let to = ended.map_or(last, |at| moment(at));
+        Some(Bar {
+            name: task.task_id.to_string(),
+            attempt: one.attempt,
+            from,
+            to: to.unwrap_or(from).max(from),
+            is_good: one.state == Stage::Done,
+        })
+    };
+    let tasks = view.tasks.iter();
+    let attempts = tasks.flat_map(|task| task.history.iter().map(move |one| (task, one)));
+    let bars = attempts.filter_map(|(task, one)| bar(task, one));
+    let mut bars: Vec<Bar> = bars.take(BARS_MAX).collect();
+    bars.sort_by_key(|bar| bar.from);
     draw_timeline(&bars)
 }
 
@@ -132,9 +121,9 @@ const STEP_STATES: &[TaskState] = &[
     TaskState::Failed,
 ];
 
-pub(super) fn draw_task_graph(record: &Record<'_>) -> String {
-    let shapes: Vec<Shape> = record.tasks.iter().take(DRAWN_MAX).map(shape).collect();
-    let note = match record.tasks.len() - shapes.len() {
+pub(super) fn draw_task_graph(view: &RunView) -> String {
+    let shapes: Vec<Shape> = view.tasks.iter().take(DRAWN_MAX).map(shape).collect();
+    let note = match view.tasks.len() - shapes.len() {
         0 => String::new(),
         left => format!("<p class=\"dim\">{left} more tasks are not drawn.</p>\n"),
     };
@@ -170,10 +159,10 @@ fn shape(task: &TaskRun) -> Shape {
 fn look(state: TaskState) -> Look {
     let nearest = match state {
         TaskState::Waiting => Status::Pending,
-        TaskState::Running => Status::Active,
+        TaskState::Running | TaskState::Verifying => Status::Active,
         TaskState::Done => Status::Done,
         TaskState::Failed => Status::Blocked,
-        TaskState::Skipped => Status::Cancelled,
+        TaskState::Skipped | TaskState::Cancelled => Status::Cancelled,
     };
     Look::from(nearest).named(state.word())
 }

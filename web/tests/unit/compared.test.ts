@@ -4,8 +4,8 @@ import type { RunTask } from "../../src/api/types";
 import { compared } from "../../src/pages/runs/RunCompare";
 
 function step(taskId: string, state: RunTask["state"], durationMs: number | null, cost: number | null, tries = 1): RunTask {
-  const attempts = Array.from({ length: tries }, () => ({}));
-  return { taskId, title: `Do ${taskId}`, state, durationMs, cost, attempts, isEpic: false } as unknown as RunTask;
+  const history = Array.from({ length: tries }, () => ({}));
+  return { taskId, title: `Do ${taskId}`, state, durationMs, cost, history, isEpic: false } as unknown as RunTask;
 }
 
 test("steps differ in what is shown of them: outcome, time, cost", () => {

@@ -16,7 +16,7 @@ const TOLD: Told[] = [
 ];
 
 function page(status: string, output: string | null, error: string | null = null): RunPage {
-  const run = { status, output, title: "Find", durationMs: 4000, error: error === null ? null : { task: null, message: error } };
+  const run = { status, output, title: "Find", durationMs: 4000, fault: error === null ? null : { task: null, message: error } };
   return {
     run,
     messages: [

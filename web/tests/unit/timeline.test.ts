@@ -37,7 +37,7 @@ test("one bar an attempt, its verification behind it", () => {
   const task = {
     readyAt: at(0),
     endedAt: null,
-    attempts: [
+    history: [
       attempt(1, { startedAt: at(2), agentEndedAt: at(88), endedAt: at(88), state: "failed" }),
       attempt(2, { startedAt: at(92), agentEndedAt: at(170), endedAt: at(178), state: "failed", verification: { startedAt: at(171), endedAt: at(178), passed: false } }),
       attempt(3, { startedAt: at(180), state: "verifying", agentEndedAt: at(300), verification: { startedAt: at(301), endedAt: null, passed: null } }),
@@ -57,7 +57,7 @@ test("one bar an attempt, its verification behind it", () => {
 test("an attempt that somebody ended is no failure, also where it was being checked", () => {
   const stopped = { state: "failed", outcome: "cancelled", agentEndedAt: at(9), endedAt: at(10) };
   const refused = { startedAt: at(9), endedAt: at(10), passed: false };
-  const task = { readyAt: null, endedAt: at(10), attempts: [attempt(1, stopped), attempt(2, { ...stopped, verification: refused })] } as unknown as RunTask;
+  const task = { readyAt: null, endedAt: at(10), history: [attempt(1, stopped), attempt(2, { ...stopped, verification: refused })] } as unknown as RunTask;
   assert.deepEqual(
     segmentsOf(task, start, 10_000).map((one) => one.kind),
     ["cancelled", "cancelled"],

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::{Order, Summary, Wanted};
+use super::{Order, RunQuery, Summary};
 use crate::error::Result;
 use crate::ops::work::Dir;
 use crate::run::{Run, RunStatus};
@@ -13,14 +13,15 @@ const LOOKED_THROUGH: u32 = 500;
 
 pub(super) fn found(
     transaction: &dyn AgencyTransaction,
-    wanted: &Wanted,
+    user: Option<&String>,
+    wanted: &RunQuery,
 ) -> Result<(Vec<Run>, u64)> {
     let words = wanted.words.trim().to_lowercase();
     let is_newest_first =
         (wanted.order, wanted.dir.unwrap_or(Dir::Desc)) == (Order::Started, Dir::Desc);
     let is_search = !words.is_empty() || !is_newest_first;
     let filter = RunFilter {
-        user: wanted.user.clone(),
+        user: user.cloned(),
         agent: wanted.agent.clone(),
         status: wanted.status,
         kind: wanted.kind,

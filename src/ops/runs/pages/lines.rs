@@ -1,19 +1,20 @@
 //! The lines of the log of a task: what cleo told and what its agent wrote, in the order of time.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
-use super::LogWanted;
+use super::LogQuery;
 use super::written::Written;
 use crate::clock::{between_ms, unix_ms};
 use crate::error::Result;
 use crate::id::TaskId;
-use crate::ops::Surroundings;
-use crate::ops::runs::listing::owned;
-use crate::ops::runs::{journal, no_run, settled};
-use crate::ops::work::Memory;
+use crate::ops::Context;
+use crate::ops::runs::{journal, no_run, open, require_run};
+use crate::ops::work::lock;
+use crate::run::attempt::Attempt;
 use crate::run::log::{Entry, LINES_MAX, Stream};
 use crate::run::told::kind;
-use crate::run::track::Attempt;
 use crate::run::transcript::Channel;
 use crate::run::{Event, Line};
 use crate::store::agency::Agency;
@@ -60,24 +61,20 @@ struct Span {
 }
 
 impl<'a> Found<'a> {
-    pub(super) fn find(
-        surroundings: &Surroundings,
-        memory: &mut Memory,
-        id: &'a str,
-        user: Option<&str>,
-        wanted: &LogWanted,
-    ) -> Result<Found<'a>> {
-        let workspace = surroundings.workspace()?;
-        let mut agency = settled(&workspace, &surroundings.clock)?.ok_or_else(|| no_run(id))?;
+    pub(super) fn find(context: &mut Context, query: &'a LogQuery) -> Result<Found<'a>> {
+        let id = query.id.as_str();
+        let user = context.surroundings.rights.user.clone();
+        let (workspace, clock) = (context.workspace.clone(), context.surroundings.clock);
+        let memory = Arc::clone(&context.memory);
+        let agency = open(context)?.ok_or_else(|| no_run(id))?;
         let transaction = agency.read()?;
-        let run = owned(&*transaction, id, user)?;
+        let run = require_run(&*transaction, id, user.as_deref())?;
         let events = journal::events(&*transaction, id)?;
-        let track = memory.track(&*transaction, id)?;
-        let attempts = wanted
-            .task
-            .map(|task| track.attempts(task))
-            .unwrap_or_default();
-        let attempt = match wanted.attempt {
+        let mut memory = lock(&memory);
+        let track = memory.track(&*transaction, id, &events)?;
+        let attempts = query.task.map(|task| track.attempts(task));
+        let attempts = attempts.unwrap_or_default();
+        let attempt = match query.attempt {
             Some(number) => attempts.iter().find(|one| one.attempt == number),
             None => attempts.last(),
         };
@@ -88,7 +85,7 @@ impl<'a> Found<'a> {
             attempt: attempt.cloned(),
             events,
             is_over: run.is_over(),
-            now: surroundings.clock.now().timestamp_millis(),
+            now: clock.now().timestamp_millis(),
         })
     }
 }

@@ -59,7 +59,7 @@ export function keptAnswer({ run, messages }: RunPage, events: readonly Told[]):
     answer: run.output ?? (isLive(run.status) ? "Not answered yet: the workers are at work." : "There is no answer: the run ended before."),
     used_agents: steps.map(({ step, result }) => ({ name: step.agent, intent: step.intent, status: String(result["status"]) })),
     intermediate_results: Object.fromEntries(steps.map(({ step, result }) => [`step_${step.step_id}`, result])),
-    error: run.error && faultOf(run.error.message),
+    error: run.fault && faultOf(run.fault.message),
   };
   // The row of a run holds no more than the beginning of a long question.
   const asked = messages.find((message) => message.type === "user");

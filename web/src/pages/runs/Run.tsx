@@ -102,23 +102,23 @@ export function clockAt(answer: string) {
 function RunNotice({ run }: { run: RunPage["run"] }) {
   if (run.status === "pending") return <p className="notice">Starts when a slot is free.</p>;
   if (run.status === "interrupted") return <p className="notice">Interrupted: the process that carried it out is gone. Resume goes on where it stopped.</p>;
-  if (run.status === "cancelled" && !run.error?.task)
+  if (run.status === "cancelled" && !run.fault?.task)
     return (
       <p className="notice">
-        {sentence(run.error?.message ?? "cancelled")}
+        {sentence(run.fault?.message ?? "cancelled")}
         {run.steps && " What is verified stays done, and Resume goes on with the rest."}
       </p>
     );
-  if (!run.error) return null;
+  if (!run.fault) return null;
   return (
     <p className="notice bad">
       <span>
-        {run.error.task && (
+        {run.fault.task && (
           <>
-            <TextLink href={`?task=${encodeURIComponent(run.error.task)}`}>{run.error.task}</TextLink>:{" "}
+            <TextLink href={`?task=${encodeURIComponent(run.fault.task)}`}>{run.fault.task}</TextLink>:{" "}
           </>
         )}
-        {sentence(run.error.message)}
+        {sentence(run.fault.message)}
       </span>
     </p>
   );

@@ -150,7 +150,7 @@ function differs(one: RunTask | undefined, other: RunTask | undefined): Compared
 
 function sideOf(task: RunTask | undefined): Side | null {
   if (!task) return null;
-  const tries = task.attempts.length;
+  const tries = task.history.length;
   const took = task.durationMs;
   return {
     task,

@@ -27,10 +27,10 @@ export function RunLine({ run, selected }: { run: RunRow; selected: boolean }) {
       <RunGlyph run={run} />
       <span className="title">
         <span className="ell">{run.title}</span>
-        {run.error && (
-          <span className={`ell small ${run.status === "cancelled" && !run.error.task ? "muted" : "bad"}`}>
-            {run.error.task && !run.error.message.startsWith(run.error.task) ? `stopped at ${run.error.task}: ` : ""}
-            {sentence(run.error.message)}
+        {run.fault && (
+          <span className={`ell small ${run.status === "cancelled" && !run.fault.task ? "muted" : "bad"}`}>
+            {run.fault.task && !run.fault.message.startsWith(run.fault.task) ? `stopped at ${run.fault.task}: ` : ""}
+            {sentence(run.fault.message)}
           </span>
         )}
       </span>

@@ -144,7 +144,7 @@ function Rows({ fresh, sorted, end, total }: { fresh: RunRow[]; sorted: boolean;
 
 /** On a phone the steps have a line of their own under the title. */
 function heightOf(row: RunRow) {
-  const lines = row.error ? 52 : coarse.matches || phone.matches ? 44 : 32;
+  const lines = row.fault ? 52 : coarse.matches || phone.matches ? 44 : 32;
   return phone.matches && row.steps ? lines + 12 : lines;
 }
 

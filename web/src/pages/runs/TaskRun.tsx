@@ -75,9 +75,9 @@ function Head({ task, attempt, run, live }: { task: RunTask; attempt: Attempt | 
         {task.taskId}
       </TextLink>
       <h2 className="ell">{task.title}</h2>
-      {task.attempts.length > 1 && (
+      {task.history.length > 1 && (
         <nav className="segments small" aria-label="Attempts">
-          {task.attempts.map((one) => (
+          {task.history.map((one) => (
             <Link
               key={one.attempt}
               href={withQuery({ task: task.taskId, attempt: String(one.attempt) }, `/runs/${run}${window.location.search}`)}
@@ -96,11 +96,11 @@ function Head({ task, attempt, run, live }: { task: RunTask; attempt: Attempt | 
 }
 
 function firstWorthSeeing(tasks: RunTask[]) {
-  return tasks.find((task) => task.state === "running") ?? tasks.find((task) => task.state === "failed") ?? tasks.find((task) => task.attempts.length > 0) ?? tasks[0];
+  return tasks.find((task) => task.state === "running") ?? tasks.find((task) => task.state === "failed") ?? tasks.find((task) => task.history.length > 0) ?? tasks[0];
 }
 
 function attemptOf(task: RunTask | undefined, wanted: string | null) {
-  return task?.attempts.find((one) => String(one.attempt) === wanted) ?? task?.attempts.at(-1);
+  return task?.history.find((one) => String(one.attempt) === wanted) ?? task?.history.at(-1);
 }
 
 function whyNotStarted(task: RunTask) {
@@ -118,7 +118,7 @@ function useRunKeys(tasks: RunTask[], task: RunTask | undefined, attempt: Attemp
     if (to) navigate(withQuery({ task: to.taskId, attempt: null }), { replace: true });
   }
   function turn(by: number) {
-    const to = task?.attempts.find((one) => one.attempt === (attempt?.attempt ?? 0) + by);
+    const to = task?.history.find((one) => one.attempt === (attempt?.attempt ?? 0) + by);
     if (task && to) navigate(withQuery({ task: task.taskId, attempt: String(to.attempt) }), { replace: true });
   }
   useKeys("Run", [

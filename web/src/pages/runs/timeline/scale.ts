@@ -55,9 +55,9 @@ interface Segment {
 
 export function segmentsOf(task: RunTask, start: number, elapsed: number): Segment[] {
   const at = (moment: string | null) => (moment === null ? elapsed : millis(moment) - start);
-  const begun = task.attempts[0]?.startedAt ?? task.endedAt;
-  const waits: Segment[] = task.readyAt === null ? [] : [{ kind: "waiting", from: at(task.readyAt), to: at(begun), name: "waited for a slot" }];
-  const attempts = task.attempts.flatMap((attempt): Segment[] => {
+  const begun = task.history[0]?.startedAt ?? task.endedAt;
+  const waits: Segment[] = !task.readyAt ? [] : [{ kind: "waiting", from: at(task.readyAt), to: at(begun), name: "waited for a slot" }];
+  const attempts = task.history.flatMap((attempt): Segment[] => {
     const isStopped = attempt.state === "failed" && attempt.outcome === "cancelled";
     const check = isStopped ? null : attempt.verification;
     const end = attempt.agentEndedAt ?? check?.startedAt ?? attempt.endedAt;
@@ -69,7 +69,7 @@ export function segmentsOf(task: RunTask, start: number, elapsed: number): Segme
   return [...waits, ...attempts];
 }
 
-function checked(check: NonNullable<RunTask["attempts"][number]["verification"]>, at: (moment: string | null) => number): Segment {
+function checked(check: NonNullable<RunTask["history"][number]["verification"]>, at: (moment: string | null) => number): Segment {
   const kind: SegmentKind = check.endedAt === null ? "checking" : check.passed ? "passed" : "refused";
   const name = { checking: "being checked", passed: "verified", refused: "refused" }[kind];
   return { kind, from: at(check.startedAt), to: at(check.endedAt), name };

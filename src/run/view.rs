@@ -1,0 +1,220 @@
+//! A run as all commands, pages and reports show it: its record, and what its events tell. Pure.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::track::{Counts, Load, TaskRun, TaskState, Track};
+use super::{Event, Message, Outcome, Run, RunKind, RunStatus, STEP, Step};
+use crate::clock::between_ms;
+use crate::id::TaskId;
+
+/// Most steps of a bar; a longer one shows every so many.
+const BAR_MAX: usize = 60;
+/// Longest title, in characters.
+const TITLE_MAX: usize = 300;
+
+/// A run with what happened in it.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub(crate) struct RunView {
+    pub(crate) run: RunRow,
+    /// What became of each task, of a run over tasks: by wave, then in the order of the run.
+    pub(crate) tasks: Vec<TaskRun>,
+    /// How far it came, in order.
+    pub(crate) steps: Vec<Step>,
+    /// What was said in it, in order.
+    pub(crate) messages: Vec<Message>,
+    /// How it is carried out.
+    pub(crate) options: Option<Value>,
+    /// How many agents worked when.
+    pub(crate) running: Vec<Load>,
+    /// How many attempts there were, and how many said what they used.
+    pub(crate) reported: Reported,
+    /// Cursor of its last event.
+    pub(crate) cursor: u64,
+    /// The moment of this answer.
+    pub(crate) now: String,
+    /// Everything that happened, in order; left out where it was told already.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) events: Option<Vec<Event>>,
+}
+
+/// A run on one line.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RunRow {
+    #[serde(flatten)]
+    pub(crate) record: Run,
+    /// What it is about, in words.
+    pub(crate) title: String,
+    /// How many tasks came how far, of a run over tasks.
+    pub(crate) steps: Option<Counts>,
+    /// Where each task stands, in wave order, at most 60.
+    pub(crate) bar: Option<Vec<TaskState>>,
+    /// How long it took, or takes until now, in milliseconds.
+    pub(crate) duration_ms: u64,
+    /// What went wrong first; of an execution that was cancelled, by whom.
+    pub(crate) fault: Option<Fault>,
+    /// How many of its tasks wait for somebody.
+    pub(crate) needs_you: usize,
+    /// Most agents at a time.
+    pub(crate) limit: Option<u64>,
+    /// What drives its agents.
+    pub(crate) runners: Vec<String>,
+    /// The epic and the number of its wave, of a run over one wave.
+    #[serde(skip)]
+    pub(crate) wave: Option<(TaskId, usize)>,
+}
+
+/// What went wrong in a run.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Fault {
+    /// With which task.
+    pub(crate) task: Option<TaskId>,
+    pub(crate) message: String,
+}
+
+/// How much is known of what attempts used.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub(crate) struct Reported {
+    /// All attempts.
+    pub(crate) attempts: usize,
+    /// Those that failed.
+    pub(crate) failed: usize,
+    /// Those that said what they used.
+    pub(crate) reporting: usize,
+}
+
+impl RunView {
+    pub(crate) fn new(run: Run, track: &Track, events: &[Event], now: String) -> RunView {
+        let all = || track.tasks().iter().flat_map(|task| &task.history);
+        let is_reporting = all().filter(|one| one.usage.is_some() || one.cost.is_some());
+        RunView {
+            reported: Reported {
+                attempts: all().count(),
+                failed: all().filter(|one| one.has_failed()).count(),
+                reporting: is_reporting.count(),
+            },
+            tasks: tasks(track, &run.started_at),
+            run: RunRow::new(run, track, &now),
+            steps: steps(events),
+            messages: Vec::new(),
+            options: track.options.clone(),
+            running: track.load.clone(),
+            cursor: track.cursor,
+            now,
+            events: None,
+        }
+    }
+
+    pub(crate) fn events(&self) -> &[Event] {
+        self.events.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the tasks that agents work on, and epics that failed.
+    pub(super) fn work(&self) -> impl Iterator<Item = &TaskRun> {
+        self.tasks.iter().filter(|task| task.is_counted())
+    }
+}
+
+fn steps(events: &[Event]) -> Vec<Step> {
+    let steps = events.iter().filter(|event| event.kind == STEP);
+    let steps = steps.map(|event| serde_json::from_value(event.detail.clone().into()));
+    steps.filter_map(Result::ok).collect()
+}
+
+fn tasks(track: &Track, started_at: &str) -> Vec<TaskRun> {
+    let ready_at = |task: &TaskRun| {
+        task.needs.iter().try_fold(started_at, |last, need| {
+            let need = track.task(*need).filter(|need| need.is_done())?;
+            Some(last.max(need.ended_at.as_deref()?))
+        })
+    };
+    let view = |task: &TaskRun| TaskRun {
+        ready_at: ready_at(task).map(String::from),
+        ..task.clone()
+    };
+    by_wave(track).into_iter().map(view).collect()
+}
+
+fn by_wave(track: &Track) -> Vec<&TaskRun> {
+    let mut tasks: Vec<&TaskRun> = track.tasks().iter().collect();
+    tasks.sort_by_key(|task| task.wave.unwrap_or(usize::MAX));
+    tasks
+}
+
+impl RunRow {
+    pub(crate) fn new(record: Run, track: &Track, now: &str) -> RunRow {
+        let tasks = by_wave(track);
+        let work = || tasks.iter().filter(|task| task.is_counted());
+        let states: Vec<TaskState> = work().map(|task| task.state).collect();
+        let runners: BTreeSet<String> = work().filter_map(|task| task.runner.clone()).collect();
+        let is_blocked =
+            |task: &&&TaskRun| task.outcome == Some(Outcome::Blocked) && !task.is_done();
+        let option = |name: &str| track.options.as_ref().map(|options| &options[name]);
+        let wave = option("selection").map(|selection| selection["wave"].clone());
+        let until = record.completed_at.as_deref().unwrap_or(now);
+        RunRow {
+            title: title(&record, track).chars().take(TITLE_MAX).collect(),
+            steps: (!states.is_empty()).then(|| track.counts()),
+            duration_ms: record
+                .execution_time_ms
+                .or_else(|| between_ms(&record.started_at, until))
+                .unwrap_or(0),
+            bar: (!states.is_empty()).then(|| bar(&states)),
+            fault: fault(&record, track),
+            needs_you: work().filter(is_blocked).count(),
+            limit: option("jobs").and_then(Value::as_u64),
+            runners: runners.into_iter().collect(),
+            wave: wave.and_then(|wave| serde_json::from_value(wave).ok()),
+            record,
+        }
+    }
+
+    /// Names the epic of a run over one of its waves, whose title the run does not keep.
+    pub(crate) fn name_epic(&mut self, title: impl Fn(TaskId) -> Option<String>) {
+        if let Some((epic, wave)) = self.wave {
+            let epic = title(epic).unwrap_or_else(|| epic.to_string());
+            self.title = format!("{epic}, wave {wave}");
+        }
+    }
+}
+
+/// Returns what a run is about: the epic or the first task, else its message.
+fn title<'a>(run: &'a Run, track: &'a Track) -> &'a str {
+    let tasks = track.tasks();
+    let is_whole = |task: &&TaskRun| task.is_epic && run.kind == RunKind::Epic;
+    let epic = tasks.iter().find(is_whole);
+    epic.or(tasks.first())
+        .map_or(&run.input, |task| &task.title)
+}
+
+fn bar(states: &[TaskState]) -> Vec<TaskState> {
+    let n_shown = states.len().min(BAR_MAX);
+    let at = |place: usize| states[place * states.len() / n_shown.max(1)];
+    (0..n_shown).map(at).collect()
+}
+
+fn fault(run: &Run, track: &Track) -> Option<Fault> {
+    let mut tasks = track.tasks().iter();
+    if let Some(task) = tasks.find(|task| task.state == TaskState::Failed) {
+        return Some(Fault {
+            task: Some(task.task_id),
+            message: task.reason.clone().unwrap_or_else(|| "failed".to_string()),
+        });
+    }
+    // To be cancelled is no fault, and the error of an execution says by whom it was.
+    if run.status == RunStatus::Cancelled && run.kind != RunKind::Execution {
+        return None;
+    }
+    let message = run.error.clone()?;
+    Some(Fault {
+        task: None,
+        message,
+    })
+}
