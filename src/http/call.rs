@@ -7,16 +7,14 @@ use axum::extract::Query;
 use axum::http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::{HeaderMap, Method, Uri};
 use bytes::Bytes;
-use serde::de::{self, DeserializeOwned};
-use serde::{Deserialize, Deserializer};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::body;
-use super::guard::{self, Caller};
+use super::guard::Caller;
 use super::server::Lent;
 use super::server::Server;
 use crate::error::{Code, Error, Result, steers};
-use crate::ops::tokens::Scope;
 use crate::ops::work::Memory;
 use crate::ops::{Context, Notes, Surroundings};
 use crate::store::sqlite::SqliteAgency;
@@ -175,10 +173,6 @@ impl Call {
         memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(super) fn require(&self, scope: Scope) -> Result<()> {
-        guard::check_scope(&self.caller, scope)
-    }
-
     pub(super) fn agency(&self) -> Result<Lent<'_, SqliteAgency>> {
         self.server.agency()
     }
@@ -209,19 +203,6 @@ fn short(text: &str) -> String {
     }
 }
 
-/// Reads how many are asked for, where any number may be: one that is larger than all others is the largest.
-pub(super) fn any<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> std::result::Result<Option<u32>, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    let is_number = !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
-    match text.parse() {
-        Ok(limit) => Ok(Some(limit)),
-        Err(_) if is_number => Ok(Some(u32::MAX)),
-        Err(_) => Err(de::Error::custom("limit is no number from 1 on")),
-    }
-}
-
 pub(super) fn bounded(limit: Option<u32>, usual: u32, max: u32) -> Result<u32> {
     let limit = limit.unwrap_or(usual);
     if (1..=max).contains(&limit) {
@@ -229,9 +210,4 @@ pub(super) fn bounded(limit: Option<u32>, usual: u32, max: u32) -> Result<u32> {
     }
     let message = format!("limit is {limit}; it can be 1 to {max}");
     Err(Error::new(Code::InputInvalid, message))
-}
-
-/// Bounds how many things an answer holds where whoever asks for more gets as many as there may be.
-pub(super) fn at_most(limit: Option<u32>, usual: u32, max: u32) -> Result<u32> {
-    bounded(limit.map(|limit| limit.min(max)), usual, max)
 }

@@ -22,13 +22,13 @@ use super::extract::Handler;
 use super::fault::Shape;
 use super::server::Server;
 use super::{
-    agents, around, chat, conversations, events, executions, openapi, operations, plans, query,
-    routing, runs, session, tasks, work,
+    agents, around, chat, events, executions, openapi, operations, plans, query, routing, runs,
+    session, work,
 };
 use crate::error::Result;
 #[cfg(feature = "schemas")]
 use crate::ops::operation::Describe;
-use crate::ops::operation::{Described, Row};
+use crate::ops::operation::{Described, Frame, Row};
 use crate::ops::tokens::Scope;
 
 pub(super) type Respond = Box<dyn Fn(&Call) -> Result<Answer> + Send + Sync>;
@@ -94,6 +94,9 @@ impl Route {
             route.description.is_bodiless = true;
             let has_body = operations::has_body(&route.method);
             route.description.body = has_body.then(|| row.request().1);
+        }
+        if facts.frame != Frame::Ours {
+            route.shape = Shape::Success;
         }
         route
             .about(facts.about)
@@ -244,7 +247,6 @@ static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         agents::routes(),
         around::routes(),
         chat::routes(),
-        conversations::routes(),
         events::routes(),
         executions::routes(),
         openapi::routes(),
@@ -254,7 +256,6 @@ static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         routing::routes(),
         runs::routes(),
         session::routes(),
-        tasks::routes(),
         work::routes(),
     ]
     .into_iter()

@@ -11,7 +11,8 @@ use crate::agent::SUPERVISOR;
 use crate::error::Result;
 use crate::id;
 use crate::llm::Usage;
-use crate::ops::agents::{Sweep, View, swept};
+use crate::ops::agents::View;
+use crate::ops::agents::change::{Sweep, swept};
 use crate::ops::conversations::require_open;
 use crate::route::{self, Decided, Index};
 use crate::run::{Action, DELEGATION, Message, RoutedBy, Run, RunKind, Speaker};
@@ -79,7 +80,7 @@ impl Ground {
             Some(id) => Some(require_open(transaction, id, Some(user))?),
             None => None,
         };
-        let talks_to = conversation.as_ref().map(|one| one.agent.as_str());
+        let talks_to = conversation.as_ref().map(|one| one.agent_id.as_str());
         let asked_for = request.query.agent.as_deref();
         let asked_for = asked_for.or(talks_to.filter(|agent| *agent != SUPERVISOR));
         let routing = routed(&self.options, &view.index, request, asked_for);
@@ -89,9 +90,10 @@ impl Ground {
             None => Arc::clone(&supervisor),
         };
         let history = match &conversation {
-            Some(one) => history(transaction.messages(&one.id, HISTORY_MESSAGES)?),
-            None => Vec::new(),
+            Some(one) => transaction.messages(&one.id, None, HISTORY_MESSAGES)?,
+            None => None,
         };
+        let history = history.map(history_of).unwrap_or_default();
         let number = transaction.last_event()? + 1;
         let run = Run {
             user: user.to_string(),
@@ -202,7 +204,7 @@ fn first_steps(
 }
 
 /// Keeps the end of a conversation that an agent can be given. What nobody answered is left out.
-fn history(mut messages: Vec<Message>) -> Vec<Message> {
+fn history_of(mut messages: Vec<Message>) -> Vec<Message> {
     messages.retain(|one| {
         one.speaker != Speaker::System && one.metadata.get("answeredBy") != Some(&"offline".into())
     });
@@ -236,7 +238,7 @@ mod tests {
     #[test]
     fn an_agent_is_given_the_end_of_a_conversation_without_what_is_no_answer() {
         let large = "x".repeat(HISTORY_BYTES - 3);
-        let kept = history(vec![
+        let kept = history_of(vec![
             said("a", Speaker::User, None),
             said(&large, Speaker::Agent, Some("model")),
             said("[offline]", Speaker::Agent, Some("offline")),

@@ -8,9 +8,9 @@ use super::memory::Memory;
 use super::scene::{InLast, in_runs, state_of};
 use crate::error::Result;
 use crate::id::TaskId;
-use crate::ops::{Context, agents, conversations, runs, tasks};
+use crate::ops::{Context, agents, runs, tasks};
 use crate::score::normalize;
-use crate::store::agency::ConversationFilter;
+use crate::store::agency::{Agency, ConversationFilter};
 use crate::store::sqlite::SqliteAgency;
 use crate::store::{Archived, Transaction};
 use crate::task::{State, Status, Task};
@@ -224,9 +224,11 @@ fn of_conversations(context: &Context, words: &str, user: Option<&str>) -> Resul
         ..Default::default()
     };
     let words = normalize(words);
-    let listed = conversations::list(&context.surroundings, &filter)?
-        .conversations
-        .into_iter();
+    let listed = match SqliteAgency::open(&context.workspace.agency())? {
+        Some(mut agency) => agency.read()?.conversations(&filter)?.conversations,
+        None => Vec::new(),
+    };
+    let listed = listed.into_iter();
     let fits = |one: &crate::run::Conversation| {
         words.is_empty()
             || one
@@ -239,7 +241,7 @@ fn of_conversations(context: &Context, words: &str, user: Option<&str>) -> Resul
         href: format!("/agents/chat/{}", one.id),
         title: short(one.title.as_deref().unwrap_or("Untitled")),
         state: one.status.to_string(),
-        hint: format!("{}, {}", one.agent, one.last_message_at),
+        hint: format!("{}, {}", one.agent_id, one.last_message_at),
         id: one.id,
     };
     Ok(listed.filter(fits).map(item).collect())

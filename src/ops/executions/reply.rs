@@ -1,0 +1,215 @@
+//! Executions in the form of the specification.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::error::Result;
+use crate::ops::Surroundings;
+use crate::ops::runs::{self, Shown};
+use crate::run::{AnsweredBy, Detail, Message, RoutedBy, Run, RunKind, RunStatus, Speaker, Step};
+use crate::store::agency::RunFilter;
+
+/// An execution, in the form of the specification.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub(crate) struct Executed {
+    success: bool,
+    pub(crate) execution: Execution,
+}
+
+/// Executions.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub(crate) struct Executions {
+    /// Newest first, without steps and messages.
+    executions: Vec<Execution>,
+    /// How many there are without the limit.
+    total: u64,
+}
+
+/// Which executions to list.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Listing {
+    limit: u32,
+    /// With this status.
+    status: Option<RunStatus>,
+    /// By this agent.
+    agent: Option<String>,
+}
+
+pub(crate) fn list(surroundings: &Surroundings, listing: Listing) -> Result<Executions> {
+    let filter = RunFilter {
+        user: surroundings.rights.user.clone(),
+        agent: listing.agent,
+        status: listing.status,
+        kind: Some(RunKind::Execution),
+        limit: listing.limit,
+        offset: 0,
+    };
+    let listed = runs::list(surroundings, &filter)?;
+    Ok(Executions {
+        executions: listed.runs.into_iter().map(Execution::new).collect(),
+        total: listed.total,
+    })
+}
+
+/// An execution: the record of the specification, and what cleo knows besides.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Execution {
+    id: String,
+    /// The agent that was asked for; the supervisor when none was.
+    agent_id: String,
+    status: RunStatus,
+    start_time: String,
+    end_time: Option<String>,
+    input: String,
+    output: Option<String>,
+    /// What a model has said so far, while its answer comes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) partial: Option<String>,
+    /// Where the message went; none when no agent fits.
+    delegated_to: Option<String>,
+    routing: Routing,
+    /// What the answer comes from; `offline` is none.
+    answered_by: Option<AnsweredBy>,
+    model: Option<String>,
+    conversation_id: Option<String>,
+    user: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    messages: Option<Vec<Said>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    current_step: Option<String>,
+    error: Option<String>,
+    metrics: Metrics,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    steps: Option<Vec<Step>>,
+}
+
+/// Why the message went where it went.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+struct Routing {
+    by: RoutedBy,
+    score: u32,
+    reason: String,
+}
+
+/// What an execution took; none where nobody counted.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Metrics {
+    total_tokens: Option<u64>,
+    input_tokens: Option<u64>,
+    output_tokens: Option<u64>,
+    /// In milliseconds.
+    execution_time: Option<u64>,
+    /// Always 0: who answers an execution is given no tools.
+    tool_calls_count: u32,
+    handoffs_count: u32,
+    error_count: u32,
+    /// In US dollars.
+    cost: Option<f64>,
+}
+
+/// A message, in the form of the specification.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Said {
+    id: String,
+    #[serde(rename = "type")]
+    kind: Kind,
+    content: String,
+    timestamp: String,
+    metadata: Detail,
+    /// Always empty: who answers an execution is given no tools.
+    tool_calls: Vec<Value>,
+}
+
+/// Who says something, in the words of the specification.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Human,
+    Ai,
+    System,
+}
+
+impl Executed {
+    pub(crate) fn new(shown: Shown) -> Executed {
+        let mut execution = Execution::new(shown.run);
+        let said = |message| Said::new(message, &execution.id);
+        execution.messages = Some(shown.messages.into_iter().map(said).collect());
+        execution.current_step = shown.steps.last().map(|step| step.id.clone());
+        execution.steps = Some(shown.steps);
+        Executed {
+            success: true,
+            execution,
+        }
+    }
+}
+
+impl Execution {
+    fn new(run: Run) -> Execution {
+        let usage = run.usage;
+        Execution {
+            metrics: Metrics {
+                total_tokens: usage.and_then(|usage| usage.total_tokens),
+                input_tokens: usage.and_then(|usage| usage.input_tokens),
+                output_tokens: usage.and_then(|usage| usage.output_tokens),
+                execution_time: run.execution_time_ms,
+                tool_calls_count: 0,
+                handoffs_count: u32::from(run.agent.is_some()),
+                error_count: u32::from(run.error.is_some()),
+                cost: run.cost,
+            },
+            routing: Routing {
+                by: run.routed_by,
+                score: run.routing_score,
+                reason: run.routing_reason,
+            },
+            id: run.id,
+            agent_id: run.requested_agent.unwrap_or(run.supervisor),
+            status: run.status,
+            start_time: run.started_at,
+            end_time: run.completed_at,
+            input: run.input,
+            output: run.output,
+            partial: None,
+            delegated_to: run.agent,
+            answered_by: run.answered_by,
+            model: run.model,
+            conversation_id: run.conversation,
+            user: run.user,
+            messages: None,
+            current_step: None,
+            error: run.error,
+            steps: None,
+        }
+    }
+}
+
+impl Said {
+    fn new(message: Message, execution: &str) -> Said {
+        let mut metadata = message.metadata;
+        metadata.insert("execution_id".to_string(), execution.into());
+        Said {
+            id: message.id,
+            kind: match message.speaker {
+                Speaker::User => Kind::Human,
+                Speaker::Agent => Kind::Ai,
+                Speaker::System => Kind::System,
+            },
+            content: message.content,
+            timestamp: message.created_at,
+            metadata,
+            tool_calls: Vec::new(),
+        }
+    }
+}
