@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::run::is_id;
 use crate::run::{Conversation, Message};
 use crate::store::agency::{ConversationFilter, ConversationPage, Conversations};
-use crate::store::sqlite::columns::{checked_id, from_json, json, refuse_deep, word};
+use crate::store::sqlite::columns::{all_of, checked_id, from_json, json, refuse_deep, word};
 use crate::store::sqlite::open::Open;
 
 pub(super) const COLUMNS: &str = "id, record";
@@ -125,16 +125,11 @@ impl Conversations for Open<'_> {
 }
 
 fn conditions(filter: &ConversationFilter) -> (String, Vec<Value>) {
-    let mut parts = vec!["1"];
-    let mut values = Vec::new();
-    let mut add = |part: &'static str, value: Option<String>| {
-        parts.extend(value.is_some().then_some(part));
-        values.extend(value.map(Value::from));
-    };
-    add("user_id = ?", filter.user.clone());
-    add("agent = ?", filter.agent.clone());
-    add("status = ?", filter.status.map(|one| one.word().into()));
-    (parts.join(" AND "), values)
+    all_of([
+        ("user_id = ?", filter.user.clone()),
+        ("agent = ?", filter.agent.clone()),
+        ("status = ?", filter.status.map(|one| one.word().into())),
+    ])
 }
 
 /// Reads a conversation; its column counts where the record has another id.

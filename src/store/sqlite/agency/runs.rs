@@ -7,7 +7,9 @@ use crate::error::Result;
 use crate::id;
 use crate::run::{AnsweredBy, DELEGATION, Detail, Event, Run};
 use crate::store::agency::{Glimpse, RunFilter, RunPage, Runs, Tally};
-use crate::store::sqlite::columns::{checked_id, from_json, json, plain_id, refuse_deep, word};
+use crate::store::sqlite::columns::{
+    all_of, checked_id, from_json, json, plain_id, refuse_deep, word,
+};
 use crate::store::sqlite::open::Open;
 
 pub(super) const COLUMNS: &str = "id, owner, record";
@@ -195,17 +197,12 @@ impl Runs for Open<'_> {
 }
 
 fn conditions(filter: &RunFilter) -> (String, Vec<Value>) {
-    let mut parts = vec!["1"];
-    let mut values = Vec::new();
-    let mut add = |part: &'static str, value: Option<String>| {
-        parts.extend(value.is_some().then_some(part));
-        values.extend(value.map(Value::from));
-    };
-    add("user_id = ?", filter.user.clone());
-    add("agent = ?", filter.agent.clone());
-    add("status = ?", filter.status.map(|one| one.word().into()));
-    add("kind = ?", filter.kind.map(|one| one.word().into()));
-    (parts.join(" AND "), values)
+    all_of([
+        ("user_id = ?", filter.user.clone()),
+        ("agent = ?", filter.agent.clone()),
+        ("status = ?", filter.status.map(|one| one.word().into())),
+        ("kind = ?", filter.kind.map(|one| one.word().into())),
+    ])
 }
 
 /// Numbers of the database have a sign; ours stay far below its limit.
