@@ -51,6 +51,12 @@ pub(crate) fn unread(field: &str, known: &[&str]) -> String {
     }
 }
 
+/// Returns whether a field is one of those that are named, however it is spelled: `created_at` is `createdAt`.
+pub(crate) fn is_among(field: &str, names: &[&str]) -> bool {
+    let plain = field.replace('_', "");
+    names.iter().any(|name| name.eq_ignore_ascii_case(&plain))
+}
+
 /// What is wrong with a value, and the path to it, such as `all[0].size`.
 #[derive(Debug)]
 pub(crate) struct Fault {

@@ -5,16 +5,16 @@ mod check;
 #[cfg(test)]
 mod tests;
 
+use std::str::FromStr;
+
 use clap::Args;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use self::check::check;
 pub(crate) use self::check::require_prompt;
-use super::{Agent, Kind};
-#[cfg(feature = "schemas")]
-use super::{AgentStatus, Role};
-use crate::error::{Code, Error, Result, shortened};
+use super::{Agent, AgentStatus, Kind, Role};
+use crate::error::{Code, Error, Result, nearest, shortened};
 use crate::id;
 use crate::strict::{self, Fault};
 use crate::task::rules::check_list;
@@ -34,18 +34,16 @@ const FAULT_MAX: usize = 160;
 // Fields of an agent; what is left out stays as it is, or is the default. A doc comment would become the help of
 // the commands.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schemas", schemars(rename_all = "snake_case"))]
 #[derive(Clone, Debug, Default, PartialEq, Args, Deserialize)]
-#[serde(rename_all = "camelCase", expecting = "the fields of an agent")]
+#[serde(expecting = "the fields of an agent")]
 pub(crate) struct Draft {
     #[arg(skip)]
     pub(crate) id: Option<String>,
 
     /// `http` or `cli` makes it a worker, and so does an endpoint or a command.
     #[arg(skip)]
-    #[serde(rename = "type", alias = "kind")]
-    #[cfg_attr(feature = "schemas", schemars(with = "Option<Kind>"))]
-    pub(crate) kind: Option<String>,
+    #[serde(rename = "type", alias = "kind", deserialize_with = "word", default)]
+    pub(crate) kind: Option<Kind>,
 
     #[arg(skip)]
     pub(crate) name: Option<String>,
@@ -70,13 +68,13 @@ pub(crate) struct Draft {
 
     /// supervisor, specialist or custom
     #[arg(long, value_name = "ROLE")]
-    #[cfg_attr(feature = "schemas", schemars(with = "Option<Role>"))]
-    pub(crate) role: Option<String>,
+    #[serde(deserialize_with = "word", default)]
+    pub(crate) role: Option<Role>,
 
     /// active, paused or archived
     #[arg(long, value_name = "STATUS")]
-    #[cfg_attr(feature = "schemas", schemars(with = "Option<AgentStatus>"))]
-    pub(crate) status: Option<String>,
+    #[serde(deserialize_with = "word", default)]
+    pub(crate) status: Option<AgentStatus>,
 
     /// Model that answers
     #[arg(long, value_name = "NAME")]
@@ -89,7 +87,7 @@ pub(crate) struct Draft {
 
     /// Most tokens of an answer
     #[arg(long, value_name = "N")]
-    #[serde(alias = "max_tokens")]
+    #[serde(alias = "maxTokens")]
     pub(crate) max_tokens: Option<u32>,
 
     /// Colour in pictures, such as #6B7280
@@ -134,7 +132,7 @@ pub(crate) struct Draft {
 
     /// How long a worker may take, in milliseconds
     #[arg(long, value_name = "MS")]
-    #[serde(alias = "timeout_ms")]
+    #[serde(alias = "timeoutMs")]
     pub(crate) timeout_ms: Option<u32>,
 
     /// Everything else, which cleo does not use.
@@ -142,6 +140,15 @@ pub(crate) struct Draft {
     #[serde(flatten)]
     #[cfg_attr(feature = "schemas", schemars(skip))]
     pub(crate) other: Map<String, Value>,
+}
+
+/// Reads a word of a closed set, in any letter case.
+fn word<'de, D: Deserializer<'de>, T: FromStr<Err = String>>(
+    from: D,
+) -> std::result::Result<Option<T>, D::Error> {
+    let word = Option::<String>::deserialize(from)?;
+    let read = word.map(|word| word.parse());
+    read.transpose().map_err(serde::de::Error::custom)
 }
 
 pub(crate) fn words<'de, D: Deserializer<'de>>(
@@ -185,17 +192,66 @@ fn command<'de, D: Deserializer<'de>>(
     })
 }
 
-impl Draft {
-    /// Fills what is left out by what another draft says.
-    pub(crate) fn or(self, below: Draft) -> Draft {
-        macro_rules! joined {
-            ($($field:ident)+) => {
+macro_rules! fields {
+    ($($field:ident)+) => {
+        /// The fields, as the specification's table spells them.
+        const NAMES: &[&str] = &[$(stringify!($field),)+ "type"];
+
+        impl Draft {
+            /// Fills what is left out by what another draft says.
+            pub(crate) fn or(self, below: Draft) -> Draft {
                 Draft { $($field: self.$field.or(below.$field),)+ other: below.other }
-            };
+            }
         }
-        joined! {
-            id kind name description objective prompt tags role status model temperature max_tokens color icon
-            tools intents capability skills endpoint command healthcheck timeout_ms
+    };
+}
+
+fields! {
+    id kind name description objective prompt tags role status model temperature max_tokens color icon tools intents
+    capability skills endpoint command healthcheck timeout_ms
+}
+
+/// Fields that only cleo sets.
+const OWN: [&str; 11] = [
+    "createdAt",
+    "updatedAt",
+    "lastUsedAt",
+    "executions",
+    "expiresAt",
+    "file",
+    "isBuiltin",
+    "isRuntime",
+    "kind",
+    "standing",
+    "userId",
+];
+
+/// Fields of agents of other programs, which cleo does not use.
+const FOREIGN: [&str; 5] = [
+    "customInstructions",
+    "memoryEnabled",
+    "memoryType",
+    "stopConditions",
+    "toolSchemas",
+];
+
+impl Draft {
+    /// Reads a draft from a row of the table that may have been read before: what only cleo sets is passed over, and so
+    /// is what is null.
+    pub(crate) fn from_row(mut row: Map<String, Value>) -> Result<Draft> {
+        row.retain(|name, value| !strict::is_among(name, &OWN) && !value.is_null());
+        Draft::from_value(Value::Object(row))
+    }
+
+    /// Refuses a field that seems to be misspelled: what was meant would be lost.
+    pub(crate) fn check_spelling(&self) -> Result<()> {
+        let mut others = self.other.keys().map(String::as_str);
+        let is_misspelled = |name: &&str| {
+            !strict::is_among(name, &FOREIGN) && nearest(name, NAMES.iter().copied()).is_some()
+        };
+        match others.find(is_misspelled) {
+            Some(name) => Err(invalid(strict::unread(name, NAMES)).in_field(name)),
+            None => Ok(()),
         }
     }
 
@@ -229,43 +285,19 @@ impl Draft {
     }
 
     /// Returns of which kind the agent is to be: what was said, else what the connection tells.
-    pub(crate) fn kind(&self) -> Result<Option<Kind>> {
-        match (&self.kind, &self.endpoint, &self.command) {
-            (Some(word), _, _) => word.parse().map(Some).map_err(invalid),
-            (None, Some(_), _) => Ok(Some(Kind::Http)),
-            (None, None, Some(_)) => Ok(Some(Kind::Cli)),
-            (None, None, None) => Ok(None),
-        }
+    pub(crate) fn kind(&self) -> Option<Kind> {
+        self.kind.or_else(|| self.connects().first().copied())
     }
 
     pub(crate) fn apply(self, agent: &mut Agent) -> Result<()> {
-        let role = self
-            .role
-            .as_deref()
-            .map(|said| said.parse().map_err(invalid));
-        let status = self.status.as_deref();
-        let status = status.map(|said| said.parse().map_err(invalid));
-        put(
-            &mut agent.role,
-            role.transpose().map_err(|error| error.in_field("role"))?,
-        );
-        put(
-            &mut agent.status,
-            status
-                .transpose()
-                .map_err(|error| error.in_field("status"))?,
-        );
-        put(
-            &mut agent.name,
-            self.name.map(|name| name.trim().to_string()),
-        );
+        let trimmed = |text: Option<String>| text.map(|text| text.trim().to_string());
+        put(&mut agent.role, self.role);
+        put(&mut agent.status, self.status);
+        put(&mut agent.name, trimmed(self.name));
         put(&mut agent.description, self.description);
         put(&mut agent.objective, self.objective);
         put(&mut agent.prompt, self.prompt);
-        put(
-            &mut agent.model,
-            self.model.map(|model| model.trim().to_string()),
-        );
+        put(&mut agent.model, trimmed(self.model));
         put(&mut agent.temperature, self.temperature);
         put(&mut agent.max_tokens, self.max_tokens);
         put(&mut agent.color, self.color);

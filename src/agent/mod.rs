@@ -18,15 +18,12 @@ pub(crate) const RUNTIME_MAX: usize = 1_000;
 /// Who coordinates. It is never routed to.
 pub(crate) const SUPERVISOR: &str = "cleo-supervisor";
 
-/// One agent of the registry.
+/// One agent of the registry: a row of the specification's table, and what cleo knows besides.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub(crate) struct Agent {
     /// Its name for machines: unique, never changed.
     pub(crate) id: String,
-    /// Where it comes from and how it is reached.
-    pub(crate) kind: Kind,
     /// Whose it is; none is everybody's.
     pub(crate) user_id: Option<String>,
     /// Its name for people, at most 100 characters.
@@ -53,6 +50,20 @@ pub(crate) struct Agent {
     pub(crate) tags: Vec<String>,
     /// Tools that it may use.
     pub(crate) tools: Vec<String>,
+    /// Whether messages reach it.
+    pub(crate) status: AgentStatus,
+    /// Whether it was registered while cleo ran, and is removed again.
+    pub(crate) is_runtime: bool,
+    /// When it was registered, RFC 3339 in UTC; none for a built-in one.
+    pub(crate) created_at: Option<String>,
+    /// When it was last changed.
+    pub(crate) updated_at: Option<String>,
+    /// When it last answered.
+    pub(crate) last_used_at: Option<String>,
+    /// Where it comes from and how it is reached.
+    pub(crate) kind: Kind,
+    /// Whether it is one of the four that are always there.
+    pub(crate) is_builtin: bool,
     /// What a worker can be asked for, such as `summary.create`.
     pub(crate) intents: Vec<String>,
     /// The one thing that it offers to plans, such as `web-crawler`.
@@ -67,16 +78,6 @@ pub(crate) struct Agent {
     pub(crate) healthcheck: Option<String>,
     /// How long a worker may take, in milliseconds.
     pub(crate) timeout_ms: u32,
-    /// Whether messages reach it.
-    pub(crate) status: AgentStatus,
-    /// Whether it was registered while cleo ran, and is removed again.
-    pub(crate) is_runtime: bool,
-    /// When it was registered, RFC 3339 in UTC; none for a built-in one.
-    pub(crate) created_at: Option<String>,
-    /// When it was last changed.
-    pub(crate) updated_at: Option<String>,
-    /// When it last answered.
-    pub(crate) last_used_at: Option<String>,
 }
 
 impl Agent {
@@ -84,6 +85,7 @@ impl Agent {
         Agent {
             id: id.to_string(),
             kind,
+            is_builtin: builtin::is_builtin(id),
             user_id: None,
             name: name.to_string(),
             description: String::new(),
@@ -137,10 +139,6 @@ impl Agent {
     pub(crate) fn offers(&self, capability: &str) -> bool {
         let offered = self.capability.as_deref();
         offered.is_some_and(|offered| normalize(offered.trim()) == normalize(capability.trim()))
-    }
-
-    pub(crate) fn is_builtin(&self) -> bool {
-        builtin::is_builtin(&self.id)
     }
 
     /// Returns whether it is a worker: reached by HTTP or started as a program.

@@ -7,9 +7,8 @@ use clap::{Args, Subcommand};
 use super::Face;
 use super::screen::{Screen, Tone};
 use crate::error::Result;
-use crate::ops::conversations::{self, MESSAGES};
+use crate::ops::conversations::{self, InList, Part, Wanted};
 use crate::run::{Conversation, ConversationStatus, Message};
-use crate::store::agency::ConversationFilter;
 
 #[derive(Subcommand)]
 pub(super) enum Command {
@@ -36,7 +35,7 @@ fn headline(screen: &mut Screen, conversation: &Conversation) {
         .say(Tone::Strong, &conversation.id)
         .say(Tone::Plain, " ")
         .say(status_tone(conversation.status), conversation.status)
-        .say(Tone::Plain, format!("  {}  ", conversation.agent))
+        .say(Tone::Plain, format!("  {}  ", conversation.agent_id))
         .line(
             Tone::Plain,
             conversation.title.as_deref().unwrap_or_default(),
@@ -62,27 +61,12 @@ Examples:
   cleo conversations list
   cleo conversations list --agent toby-technical --status archived")]
 pub(in crate::cli) struct ListArguments {
-    /// Only conversations with this agent
-    #[arg(long, value_name = "ID")]
-    agent: Option<String>,
-
-    /// Only conversations with this status: active or archived
-    #[arg(long, value_name = "STATUS")]
-    status: Option<ConversationStatus>,
-
-    /// At most so many
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    limit: u32,
+    #[command(flatten)]
+    wanted: Wanted,
 }
 
 fn list(face: &mut Face<'_>, arguments: ListArguments) -> Result<ExitCode> {
-    let filter = ConversationFilter {
-        user: None,
-        agent: arguments.agent,
-        status: arguments.status,
-        limit: arguments.limit,
-    };
-    let listed = conversations::list(&face.surroundings()?, &filter)?;
+    let listed = conversations::list(&face.surroundings()?, arguments.wanted)?;
     face.reply(&listed, &[], |screen| {
         if listed.total == 0 {
             screen.line(Tone::Dim, "no conversations");
@@ -94,15 +78,19 @@ fn list(face: &mut Face<'_>, arguments: ListArguments) -> Result<ExitCode> {
             listed
                 .conversations
                 .iter()
-                .map(|one| {
-                    vec![
-                        (Tone::Strong, one.id.clone()),
-                        (status_tone(one.status), one.status.to_string()),
-                        (Tone::Plain, one.agent.clone()),
-                        (Tone::Dim, one.last_message_at.clone()),
-                        (Tone::Plain, one.title.clone().unwrap_or_default()),
-                    ]
-                })
+                .map(
+                    |InList {
+                         conversation: one, ..
+                     }| {
+                        vec![
+                            (Tone::Strong, one.id.clone()),
+                            (status_tone(one.status), one.status.to_string()),
+                            (Tone::Plain, one.agent_id.clone()),
+                            (Tone::Dim, one.last_message_at.clone()),
+                            (Tone::Plain, one.title.clone().unwrap_or_default()),
+                        ]
+                    },
+                )
                 .collect(),
         );
         let shown = listed.conversations.len() as u64;
@@ -119,22 +107,17 @@ fn list(face: &mut Face<'_>, arguments: ListArguments) -> Result<ExitCode> {
 #[derive(Args)]
 #[command(after_help = "Examples:\n  cleo conversations show conv_1769418000000_1 --limit 10")]
 pub(in crate::cli) struct ShowArguments {
-    /// Its id
-    conversation: String,
-
-    /// At most so many messages: the last ones, oldest first
-    #[arg(long, value_name = "N", default_value_t = MESSAGES)]
-    limit: u32,
+    #[command(flatten)]
+    part: Part,
 }
 
 fn show(face: &mut Face<'_>, arguments: ShowArguments) -> Result<ExitCode> {
-    let id = &arguments.conversation;
-    let shown = conversations::show(&face.surroundings()?, id, None, arguments.limit)?;
+    let shown = conversations::show(&face.surroundings()?, &arguments.part)?;
     face.reply(&shown, &[], |screen| {
         let conversation = &shown.conversation;
         headline(screen, conversation);
         screen
-            .field("user", &conversation.user)
+            .field("user", &conversation.user_id)
             .field("created", &conversation.created_at)
             .field("last message", &conversation.last_message_at);
         said(screen, &shown.messages);

@@ -10,13 +10,20 @@ use crate::error::Result;
 
 /// Below which path tasks are told with all their fields.
 const WORK: &str = "/api/work/";
+/// Below which path tasks are told in the form of the specification, and how their agent begins there.
+const TASKS: (&str, &str) = ("/api/tasks", "\"assigned_to\":");
 
 pub(super) fn masked(call: &Call, answer: Answer) -> Result<Answer> {
-    if call.only().is_none() || !call.uri.path().starts_with(WORK) {
+    let path = call.uri.path();
+    let is_of_work = path.starts_with(WORK);
+    if call.only().is_none() || !is_of_work && !path.starts_with(TASKS.0) {
         return Ok(answer);
     }
     let is_unseen = unseen(call)?;
     Ok(answer.edited(|text| {
+        if !is_of_work {
+            return hide_assigned(text, &is_unseen);
+        }
         // Most answers name no agent, and are long.
         let mut value = match text.contains(FIELD) {
             true => serde_json::from_str::<Value>(text).ok()?,
@@ -27,15 +34,22 @@ pub(super) fn masked(call: &Call, answer: Answer) -> Result<Answer> {
     }))
 }
 
-/// Returns the agent whose tasks are looked for; one that the caller does not see has none.
-pub(super) fn sought(call: &Call, agent: Option<String>) -> Result<Option<String>> {
-    let Some(name) = agent else { return Ok(None) };
-    let is_unseen = unseen(call)?;
-    // No task is assigned to an empty name.
-    Ok(Some(match is_unseen(&name) {
-        true => String::new(),
-        false => name,
-    }))
+/// Takes names out of tasks in the form of the specification. What is searched for stands in no text of them: quotes
+/// are escaped there.
+fn hide_assigned(text: &str, is_unseen: &impl Fn(&String) -> bool) -> Option<String> {
+    let mut parts = text.split(TASKS.1);
+    let mut edited = parts.next()?.to_string();
+    for part in parts {
+        let mut values = serde_json::Deserializer::from_str(part).into_iter::<Option<String>>();
+        let agent = values.next()?.ok()?;
+        let rest = match agent.filter(is_unseen) {
+            Some(_) => format!("null{}", &part[values.byte_offset()..]),
+            None => part.to_string(),
+        };
+        edited += TASKS.1;
+        edited += &rest;
+    }
+    Some(edited)
 }
 
 /// The field of a task that names its agent.

@@ -42,17 +42,11 @@ fn refused(what: &dyn fmt::Display) -> Error {
 pub(super) fn filled(value: Value, own: &[&str]) -> Value {
     match value {
         Value::Object(mut fields) => {
-            fields.retain(|name, value| !value.is_null() && !is_among(name, own));
+            fields.retain(|name, value| !value.is_null() && !strict::is_among(name, own));
             Value::Object(fields)
         }
         value => value,
     }
-}
-
-/// Returns whether a field is one of those that are named, however it is spelled: `created_at` is `createdAt`.
-pub(super) fn is_among(field: &str, names: &[&str]) -> bool {
-    let plain = field.replace('_', "");
-    names.iter().any(|name| name.eq_ignore_ascii_case(&plain))
 }
 
 #[cfg(test)]

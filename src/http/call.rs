@@ -1,22 +1,19 @@
 //! A call as a handler gets it: who calls, and what was sent, taken apart.
 
-use std::str::FromStr;
 use std::sync::Arc;
 
 use axum::extract::Query;
 use axum::http::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::{HeaderMap, Method, Uri};
 use bytes::Bytes;
-use serde::de::{self, DeserializeOwned};
-use serde::{Deserialize, Deserializer};
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::body;
-use super::guard::{self, Caller};
+use super::guard::Caller;
 use super::server::Lent;
 use super::server::Server;
 use crate::error::{Code, Error, Result, steers};
-use crate::ops::tokens::Scope;
 use crate::ops::{Context, Notes, Surroundings};
 use crate::store::sqlite::SqliteAgency;
 use crate::strict::Input;
@@ -42,11 +39,6 @@ impl Call {
     pub(super) fn part(&self, name: &str) -> &str {
         let found = self.parts.iter().find(|(there, _)| there == name);
         found.map_or("", |(_, value)| value)
-    }
-
-    pub(super) fn id<T: FromStr<Err = String>>(&self, name: &str) -> Result<T> {
-        let read = self.part(name).parse();
-        read.map_err(|what: String| Error::new(Code::InputInvalid, short(&what)))
     }
 
     /// Returns the names and values in the query of the address.
@@ -169,10 +161,6 @@ impl Call {
         Ok(lent)
     }
 
-    pub(super) fn require(&self, scope: Scope) -> Result<()> {
-        guard::check_scope(&self.caller, scope)
-    }
-
     pub(super) fn agency(&self) -> Result<Lent<'_, SqliteAgency>> {
         self.server.agency()
     }
@@ -203,19 +191,6 @@ fn short(text: &str) -> String {
     }
 }
 
-/// Reads how many are asked for, where any number may be: one that is larger than all others is the largest.
-pub(super) fn any<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> std::result::Result<Option<u32>, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    let is_number = !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
-    match text.parse() {
-        Ok(limit) => Ok(Some(limit)),
-        Err(_) if is_number => Ok(Some(u32::MAX)),
-        Err(_) => Err(de::Error::custom("limit is no number from 1 on")),
-    }
-}
-
 pub(super) fn bounded(limit: Option<u32>, usual: u32, max: u32) -> Result<u32> {
     let limit = limit.unwrap_or(usual);
     if (1..=max).contains(&limit) {
@@ -223,9 +198,4 @@ pub(super) fn bounded(limit: Option<u32>, usual: u32, max: u32) -> Result<u32> {
     }
     let message = format!("limit is {limit}; it can be 1 to {max}");
     Err(Error::new(Code::InputInvalid, message))
-}
-
-/// Bounds how many things an answer holds where whoever asks for more gets as many as there may be.
-pub(super) fn at_most(limit: Option<u32>, usual: u32, max: u32) -> Result<u32> {
-    bounded(limit.map(|limit| limit.min(max)), usual, max)
 }

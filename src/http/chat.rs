@@ -14,6 +14,7 @@ use crate::llm::Model;
 use crate::ops::answers::trusted_model;
 use crate::ops::chat::{self, DEFAULT, Remark, Said};
 use crate::ops::conversations;
+use crate::store::agency::Agency;
 
 /// How the id of a conversation begins that was begun as one.
 const BEGUN: &str = "conv_";
@@ -131,7 +132,7 @@ fn own(call: &Call, id: &str) -> Result<String> {
     }
     if id.starts_with(BEGUN) {
         let mut agency = call.agency()?;
-        conversations::page(&mut agency, id, Some(call.user()), None, 1)?;
+        conversations::require(&*agency.read()?, id, Some(call.user()))?;
         return Ok(id.to_string());
     }
     let digest = id::digest(call.user());

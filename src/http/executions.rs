@@ -1,7 +1,5 @@
 //! Executions: a message, the agent that it goes to, and what comes of it.
 
-pub(super) mod reply;
-
 use std::time::Duration;
 
 use axum::http::Method;
@@ -11,31 +9,28 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use self::reply::{Executed, Execution, Executions};
 use super::answer::Answer;
-use super::call::{Call, at_most};
+use super::call::Call;
 use super::events;
 use super::executors::{Heard, Order};
-use super::extract::{Json, Query, Reply};
+use super::extract::{Json, Reply};
 use super::fault::{self, Shape};
 use super::guard::Pass;
 use super::keys::{self, Known};
 use super::route::{Promise, Route};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
+use crate::ops::executions::reply::Executed;
 use crate::ops::executions::{self, Begun, Request};
 use crate::ops::runs;
 use crate::route;
 use crate::run::view::RunView;
-use crate::run::{Line, RunKind, RunStatus};
-use crate::store::agency::RunFilter;
+use crate::run::{Line, RunKind};
 
 /// How long somebody waits at most who waits for the end of an execution.
 const WAIT_MAX: Duration = Duration::from_secs(120);
 /// How often is looked whether an execution is over that an earlier call began.
 const LOOK: Duration = Duration::from_millis(50);
-/// How many executions are listed unless told, and at most.
-const LIMIT: (u32, u32) = (50, 500);
 
 pub(super) fn routes() -> Vec<Route> {
     let routes = vec![
@@ -46,9 +41,6 @@ pub(super) fn routes() -> Vec<Route> {
             .answers::<Executed>(200)
             .sends(200, "text/event-stream")
             .errors(Shape::Bare),
-        Route::get("/api/agents/execute", list)
-            .about("Lists executions, newest first")
-            .errors(Shape::Success),
         Route::get("/api/agents/execution/{id}", |call: &Call| found(call, call.part("id")))
             .about("Shows an execution with its steps and messages")
             .errors(Shape::Plain),
@@ -159,7 +151,7 @@ fn execute(call: Call) -> Promise {
             };
             begun = waited(&pass, ended).await??;
         }
-        Answer::ok(&Executed::of(begun.shown()))
+        Answer::ok(&Executed::new(begun.shown()))
     })
 }
 
@@ -189,7 +181,7 @@ fn found(call: &Call, id: &str) -> Result<Json<Executed>> {
 }
 
 fn executed(call: &Call, id: &str) -> Result<Executed> {
-    kept(call, id).map(Executed::of)
+    kept(call, id).map(Executed::new)
 }
 
 fn kept(call: &Call, id: &str) -> Result<RunView> {
@@ -206,43 +198,11 @@ fn cancel(call: &Call) -> Result<Json<Executed>> {
     found(call, id)
 }
 
-/// Which executions to list.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Listing {
-    /// At most so many; 50 unless told, and 500 where more are asked for.
-    #[cfg_attr(feature = "schemas", schemars(range(min = 1), with = "Option<u32>"))]
-    #[serde(default, deserialize_with = "super::call::any")]
-    limit: Option<u32>,
-    /// With this status.
-    status: Option<RunStatus>,
-    /// By this agent.
-    agent: Option<String>,
-}
-
-fn list(call: &Call, Query(listing): Query<Listing>) -> Result<Json<Executions>> {
-    let filter = RunFilter {
-        user: call.only().map(String::from),
-        agent: listing.agent,
-        status: listing.status,
-        kind: Some(RunKind::Execution),
-        limit: at_most(listing.limit, LIMIT.0, LIMIT.1)?,
-        offset: 0,
-    };
-    let listed = runs::list(&call.surroundings("runs.list"), &filter)?;
-    Ok(Json(Executions {
-        success: true,
-        executions: listed.runs.into_iter().map(Execution::of).collect(),
-        total: listed.total,
-    }))
-}
-
 /// Tells an execution while it is carried out, as server-sent events: `execution` with the record as it begins,
 /// `run` for what happens, `piece` for pieces of an answer, `done` with the record as it ended, or `error`.
 fn follow(begun: Begun, told: UnboundedReceiver<Heard>, pass: Pass) -> Answer {
     let run = begun.run().id.clone();
-    let first = events::event("execution", &Executed::of(begun.shown()));
+    let first = events::event("execution", &Executed::new(begun.shown()));
     let rest = stream::unfold((told, run), |(mut told, run)| async move {
         let heard = told.recv().await?;
         Some((written(&run, heard), (told, run)))
@@ -268,7 +228,7 @@ fn written(run: &str, heard: Heard) -> Bytes {
             let data = json!({"runId": run, "agent": agent, "piece": piece, "at": at});
             events::event("piece", &data)
         }
-        Heard::Over(Ok(begun)) => events::event("done", &Executed::of(begun.shown())),
+        Heard::Over(Ok(begun)) => events::event("done", &Executed::new(begun.shown())),
         Heard::Over(Err(error)) => events::event("error", &json!({"error": error.shown()})),
     }
 }

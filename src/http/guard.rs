@@ -14,6 +14,7 @@ use super::server::Server;
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::Rights;
 use crate::ops::tokens::Scope;
+use crate::ops::trust::Registrant;
 
 /// Most bytes of the head of a request. A connection gives up on a head that is not whole by then; what came
 /// whole, with more in one piece, is counted by who answers.
@@ -222,6 +223,7 @@ impl Caller {
         Rights {
             scope: self.scope,
             user: self.only().map(String::from),
+            registrant: Registrant::Http,
         }
     }
 

@@ -24,7 +24,6 @@ mod server;
 mod agents;
 mod around;
 mod chat;
-mod conversations;
 mod executions;
 mod executors;
 mod plans;
@@ -32,7 +31,6 @@ mod query;
 mod routing;
 mod runs;
 mod session;
-mod tasks;
 mod work;
 
 pub(crate) use allowed::{allowed_host, allowed_origin};

@@ -14,10 +14,10 @@ use super::work::act_as;
 use crate::error::{Code, Error, Result, steers};
 use crate::id::digest;
 use crate::ops::api;
-use crate::ops::operation::{Facts, Row};
+use crate::ops::operation::{Facts, Frame, Row};
 use crate::ops::{Context, Notes};
 use crate::store::agency::Agency;
-use crate::strict::Input;
+use crate::strict::{self, Input};
 
 pub(super) fn routes() -> Vec<Route> {
     let rows = api::ALL.iter();
@@ -46,6 +46,7 @@ pub(super) fn answer(call: &Call, row: &dyn Row) -> Result<Answer> {
     }
     let reply = row.answer(context, input)?;
     let notes = std::mem::take(&mut context.notes);
+    let is_framed = facts.frame != Frame::Ours;
     let reply = with_notes(reply, &notes, facts)?;
     match &notes.failure {
         Some(error) => {
@@ -53,7 +54,7 @@ pub(super) fn answer(call: &Call, row: &dyn Row) -> Result<Answer> {
             let reply = RawValue::from_string(reply);
             fault::verdict(&reply.map_err(|cause| unwritable().because(cause))?, error)
         }
-        None if facts.creates && notes.operation.is_some() => {
+        None if facts.creates && (notes.operation.is_some() || is_framed) => {
             Ok(Answer::bytes(JSON, reply).under(StatusCode::CREATED))
         }
         None => {
@@ -90,7 +91,8 @@ fn gather(call: &Call, facts: &Facts) -> Result<Input> {
     if !has_body(&call.method) {
         texts.extend(call.pairs()?);
         if let Some((usual, max)) = facts.limit {
-            check_limit(&mut texts, usual, max)?;
+            let is_capped = facts.frame != Frame::Ours;
+            check_limit(&mut texts, usual, max, is_capped)?;
         }
     }
     let body = match has_body(&call.method) && !call.body.is_empty() {
@@ -98,7 +100,10 @@ fn gather(call: &Call, facts: &Facts) -> Result<Input> {
         false => Value::default(),
     };
     let body = match body {
-        Value::Object(body) => body,
+        Value::Object(mut body) => {
+            body.retain(|name, _| !strict::is_among(name, facts.own));
+            body
+        }
         Value::Null => Default::default(),
         _ => {
             return Err(Error::new(
@@ -128,19 +133,26 @@ pub(super) fn has_body(method: &Method) -> bool {
 }
 
 /// Refuses a limit that is out of bounds, and sets the usual one where none was sent.
-fn check_limit(texts: &mut Vec<(String, String)>, usual: u32, max: u32) -> Result<()> {
-    let given = texts.iter().find(|(name, _)| name == "limit");
-    match given.map(|(_, text)| text.parse()) {
-        None => texts.push(("limit".to_string(), usual.to_string())),
+fn check_limit(
+    texts: &mut Vec<(String, String)>,
+    usual: u32,
+    max: u32,
+    is_capped: bool,
+) -> Result<()> {
+    let Some((_, text)) = texts.iter_mut().find(|(name, _)| name == "limit") else {
+        texts.push(("limit".to_string(), usual.to_string()));
+        return Ok(());
+    };
+    let is_number = !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit());
+    match text.parse::<u32>() {
+        Ok(limit) if limit <= max || !is_capped => bounded(Some(limit), usual, max).map(drop),
+        _ if is_number && is_capped => {
+            *text = max.to_string();
+            Ok(())
+        }
         // What is no number is refused where it is read.
-        Some(limit) => drop(
-            limit
-                .ok()
-                .map(|limit| bounded(Some(limit), usual, max))
-                .transpose()?,
-        ),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 fn take_agent(input: &mut Input) -> Result<Option<String>> {
@@ -157,8 +169,15 @@ fn take_agent(input: &mut Input) -> Result<Option<String>> {
     }
 }
 
-/// Appends the warnings to the object of a reply, and the number of the operation.
+/// Frames the object of a reply: `success` before it where a specification has that, the warnings and the number of the
+/// operation behind it.
 fn with_notes(mut reply: Vec<u8>, notes: &Notes, facts: &Facts) -> Result<Vec<u8>> {
+    if facts.frame != Frame::Ours {
+        reply.splice(1..1, *b"\"success\":true,");
+    }
+    if facts.frame == Frame::Success {
+        return Ok(reply);
+    }
     if reply.pop() != Some(b'}') {
         return Err(unwritable());
     }

@@ -22,13 +22,13 @@ use super::extract::Handler;
 use super::fault::Shape;
 use super::server::Server;
 use super::{
-    agents, around, chat, conversations, events, executions, openapi, operations, plans, query,
-    routing, runs, session, tasks, work,
+    agents, around, chat, events, executions, openapi, operations, plans, query, routing, runs,
+    session, work,
 };
 use crate::error::Result;
 #[cfg(feature = "schemas")]
 use crate::ops::operation::Describe;
-use crate::ops::operation::{Described, Row};
+use crate::ops::operation::{Described, Frame, Row};
 use crate::ops::tokens::Scope;
 
 pub(super) type Respond = Box<dyn Fn(&Call) -> Result<Answer> + Send + Sync>;
@@ -97,6 +97,9 @@ impl Route {
             if facts.is_versioned {
                 route.description.answers.push((304, None, ""));
             }
+        }
+        if facts.frame != Frame::Ours {
+            route.shape = Shape::Success;
         }
         route
             .about(facts.about)
@@ -247,7 +250,6 @@ static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         agents::routes(),
         around::routes(),
         chat::routes(),
-        conversations::routes(),
         events::routes(),
         executions::routes(),
         openapi::routes(),
@@ -257,7 +259,6 @@ static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         routing::routes(),
         runs::routes(),
         session::routes(),
-        tasks::routes(),
         work::routes(),
     ]
     .into_iter()

@@ -6,11 +6,11 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::agents::row::draft;
 use super::answer::Answer;
 use super::call::Call;
 use super::extract::{Json, StrictJson};
 use super::route::Route;
+use crate::agent::draft::Draft;
 use crate::agent::{Agent, AgentStatus, Kind, Role};
 use crate::error::{Code, Error, Result};
 use crate::ops::agents::View;
@@ -118,7 +118,7 @@ fn route(call: &Call) -> Result<Answer> {
 }
 
 fn with(view: &View, fields: Map<String, Value>) -> Result<View> {
-    let mut draft = draft(fields)?;
+    let mut draft = Draft::from_row(fields)?;
     let id = draft.id.take().unwrap_or_else(|| DRAFT.to_string());
     draft.name = draft
         .name

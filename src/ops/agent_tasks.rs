@@ -2,28 +2,85 @@
 //! priority, an assigned agent, a due date and an estimate. They are the same tasks under the same
 //! rules; a task that was spawned must verify before it is done.
 
-mod words;
-
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::str::FromStr;
 
-use serde::Serialize;
+use chrono::{DateTime, TimeDelta, Utc};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::complete::{Complete, complete};
-use super::tasks::{self, Cancel, ListField, Patch};
+use super::tasks::{self, Cancel, ListField, One, Patch};
 use super::{Context, Surroundings, agents, require};
+use crate::clock::{parse_moment, timestamp};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::score::normalize;
 use crate::store::Filter;
 use crate::task::draft::Draft;
-use crate::task::{Status, Task};
-
-pub(crate) use words::{PRIORITIES, STATUSES, priority, status};
-use words::{priority_word, status_word};
+use crate::task::{Priority, Status, Task};
 
 /// Longest title, in characters.
-pub(crate) const TITLE_MAX: usize = 200;
+const TITLE_MAX: usize = 200;
+
+/// The words of the specification for a status.
+const STATUSES: [&str; 6] = ["todo", "doing", "review", "done", "paused", "cancelled"];
+/// The words of the specification for a priority.
+const PRIORITIES: [&str; 4] = ["low", "medium", "high", "urgent"];
+
+fn status_word(status: Status) -> &'static str {
+    match status {
+        Status::Pending => "todo",
+        Status::Active => "doing",
+        Status::Review => "review",
+        Status::Done => "done",
+        Status::Blocked | Status::Paused => "paused",
+        Status::Cancelled => "cancelled",
+    }
+}
+
+fn priority_word(priority: Priority) -> &'static str {
+    match priority {
+        Priority::Low => "low",
+        Priority::Medium => "medium",
+        Priority::High => "high",
+        Priority::Critical => "urgent",
+    }
+}
+
+/// A closed set for which the specification has words of its own.
+pub(crate) trait Spoken: FromStr {
+    const NOUN: &str;
+    const WORDS: &[&str];
+}
+
+impl Spoken for Status {
+    const NOUN: &str = "status";
+    const WORDS: &[&str] = &STATUSES;
+}
+
+impl Spoken for Priority {
+    const NOUN: &str = "priority";
+    const WORDS: &[&str] = &PRIORITIES;
+}
+
+/// A word of the specification, or another that means the same.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schemas", schemars(with = "String"))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Word<T>(T);
+
+impl<'de, T: Spoken> Deserialize<'de> for Word<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Word<T>, D::Error> {
+        let text = String::deserialize(from)?;
+        let is_known = !text.trim().eq_ignore_ascii_case(Status::Blocked.word());
+        let read = text.parse().ok().filter(|_| is_known).map(Word);
+        read.ok_or_else(|| {
+            let (noun, words) = (T::NOUN, T::WORDS.join(", "));
+            serde::de::Error::custom(format!("`{text}` is no {noun}; use one of {words}"))
+        })
+    }
+}
 
 /// A task in the words of the specification.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -80,71 +137,190 @@ impl From<Task> for AgentTask {
     }
 }
 
-/// A task after a command.
-#[derive(Debug)]
+/// A task as it is, or as a change made it.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Kept {
-    pub(crate) task: AgentTask,
-    /// What the caller should know.
-    pub(crate) warnings: Vec<String>,
+    task: AgentTask,
 }
 
 /// Tasks.
-#[derive(Debug)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
 pub(crate) struct Listed {
-    pub(crate) tasks: Vec<AgentTask>,
+    tasks: Vec<AgentTask>,
     /// How many there are without the limit.
-    pub(crate) total: u64,
+    total: u64,
+}
+
+/// Counted tasks.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub(crate) struct Counted {
+    stats: Stats,
 }
 
 /// Numbers of tasks.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Stats {
+struct Stats {
     /// All that are not archived.
-    pub(crate) total: u64,
+    total: u64,
     /// By status; every status is there.
-    pub(crate) by_status: BTreeMap<&'static str, u64>,
+    by_status: BTreeMap<&'static str, u64>,
     /// By priority; every priority is there.
-    pub(crate) by_priority: BTreeMap<&'static str, u64>,
+    by_priority: BTreeMap<&'static str, u64>,
     /// Open and due before now.
-    pub(crate) overdue: u64,
+    overdue: u64,
     /// Share that is done, from 0 to 1.
-    pub(crate) completion_rate: f64,
+    completion_rate: f64,
 }
 
-/// Adds a task; it can be assigned to an agent that a user sees, without a user to any.
-pub(crate) fn create(
-    context: &mut Context,
-    status: Option<Status>,
-    draft: Draft,
-    user: Option<&str>,
-) -> Result<Kept> {
-    check_title(&draft.title)?;
+/// A field that is left out, null, or given.
+type Given<T> = Option<Option<T>>;
+
+fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    from: D,
+) -> std::result::Result<Given<T>, D::Error> {
+    Option::deserialize(from).map(Some)
+}
+
+fn moment<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Given<String>, D::Error> {
+    let text = Option::<String>::deserialize(from)?;
+    let read = text.map(|text| {
+        let message = "a date such as 2026-12-31 or an RFC 3339 time is needed";
+        parse_moment(&text).ok_or_else(|| serde::de::Error::custom(message))
+    });
+    read.transpose().map(Some)
+}
+
+/// Fields of a task. Null empties a field of a task that is there, and is nothing of a new one.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Fields {
+    /// The task that is changed.
+    id: Option<TaskId>,
+    /// What is to be done, in one line of at most 200 characters.
+    #[serde(deserialize_with = "given")]
+    title: Given<String>,
+    #[serde(deserialize_with = "given")]
+    description: Given<String>,
+    /// todo, doing, review, done, paused or cancelled; a new one is todo.
+    #[serde(deserialize_with = "given")]
+    status: Given<Word<Status>>,
+    /// low, medium, high or urgent.
+    #[serde(deserialize_with = "given")]
+    priority: Given<Word<Priority>>,
+    #[serde(deserialize_with = "given", alias = "assignedTo")]
+    assigned_to: Given<String>,
+    /// A date or time, RFC 3339.
+    #[serde(deserialize_with = "moment", alias = "dueDate")]
+    due_date: Given<String>,
+    #[serde(deserialize_with = "given", alias = "estimatedHours")]
+    estimated_hours: Given<f64>,
+    #[serde(deserialize_with = "given")]
+    tags: Given<Vec<String>>,
+    #[serde(deserialize_with = "given")]
+    feature: Given<String>,
+}
+
+/// Fields that only cleo sets.
+pub(crate) const OWN: &[&str] = &[
+    "id",
+    "userId",
+    "createdBy",
+    "createdAt",
+    "updatedAt",
+    "startedAt",
+    "completedAt",
+];
+
+impl Fields {
+    /// Refuses what a task cannot have, and an agent that the caller does not see.
+    fn check(&self, context: &Context) -> Result<()> {
+        let title = self.title.as_ref().and_then(Option::as_deref);
+        title.map(check_title).transpose()?;
+        let is_exact = |hours: f64| (hours * 100.0 - (hours * 100.0).round()).abs() < 1e-6;
+        let hours = self.estimated_hours.flatten();
+        if let Some(hours) = hours.filter(|hours| !is_exact(*hours)) {
+            let message = format!("estimated_hours is {hours}; it has at most two decimals");
+            return Err(Error::new(Code::InputInvalid, message).in_field("estimated_hours"));
+        }
+        require_agent(
+            context,
+            self.assigned_to.as_ref().and_then(Option::as_deref),
+        )
+    }
+}
+
+/// Adds a task; it can be assigned to an agent that the caller sees.
+pub(crate) fn create(context: &mut Context, fields: Fields) -> Result<Kept> {
+    let status = fields.status.flatten().map(|Word(status)| status);
     if let Some(other) = status.filter(|status| *status != Status::Pending) {
         let other = status_word(other);
         let message = format!("status is {other}; a new task is todo, and is moved then");
         return Err(Error::new(Code::InputInvalid, message));
     }
-    require_agent(context, draft.assigned_agent.as_deref(), user)?;
+    fields.check(context)?;
+    let draft = Draft {
+        title: fields.title.flatten().unwrap_or_default(),
+        description: fields.description.flatten().unwrap_or_default(),
+        priority: fields.priority.flatten().map(|Word(priority)| priority),
+        assigned_agent: fields.assigned_to.flatten(),
+        due: fields.due_date.flatten(),
+        estimate: fields.estimated_hours.flatten(),
+        labels: fields.tags.flatten().unwrap_or_default(),
+        feature: fields.feature.flatten(),
+        ..Draft::default()
+    };
+    if draft.title.trim().is_empty() {
+        return Err(Error::new(Code::InputInvalid, "title is required"));
+    }
     let added = tasks::add(context, vec![draft])?.into_iter().next();
     let added = added.ok_or_else(|| Error::new(Code::Internal, "no task was added"))?;
     Ok(Kept {
         task: added.task.into(),
-        warnings: Vec::new(),
     })
 }
 
 /// Changes a task and moves it, or neither; it can be assigned as a new one can.
-pub(crate) fn update(
-    context: &mut Context,
-    id: TaskId,
-    status: Option<Status>,
-    patch: Patch,
-    user: Option<&str>,
-) -> Result<Kept> {
-    patch.title.as_deref().map(check_title).transpose()?;
-    require_agent(context, patch.assigned_agent.as_deref(), user)?;
+pub(crate) fn update(context: &mut Context, fields: Fields) -> Result<Kept> {
+    let id = fields.id.unwrap_or_default();
+    for (field, is_null) in [
+        ("title", fields.title == Some(None)),
+        ("status", fields.status == Some(None)),
+        ("priority", fields.priority == Some(None)),
+    ] {
+        if is_null {
+            let message = format!("{field} is null, and a task is not without one");
+            return Err(Error::new(Code::InputInvalid, message).in_field(field));
+        }
+    }
+    fields.check(context)?;
+    let emptied = [
+        (ListField::Description, fields.description == Some(None)),
+        (ListField::AssignedAgent, fields.assigned_to == Some(None)),
+        (ListField::Due, fields.due_date == Some(None)),
+        (ListField::Estimate, fields.estimated_hours == Some(None)),
+        (ListField::Labels, fields.tags.is_some()),
+        (ListField::Feature, fields.feature == Some(None)),
+    ];
+    let emptied = emptied.into_iter().filter(|(_, is_emptied)| *is_emptied);
+    let patch = Patch {
+        title: fields.title.flatten(),
+        description: fields.description.flatten(),
+        priority: fields.priority.flatten().map(|Word(priority)| priority),
+        assigned_agent: fields.assigned_to.flatten(),
+        due: fields.due_date.flatten(),
+        estimate: fields.estimated_hours.flatten(),
+        add_labels: fields.tags.flatten().unwrap_or_default(),
+        feature: fields.feature.flatten(),
+        clear: emptied.map(|(field, _)| field).collect(),
+        ..Patch::default()
+    };
+    let status = fields.status.flatten().map(|Word(status)| status);
     if status.is_none() && patch.is_empty() {
         let message = format!("nothing to change in {id}: no field was given");
         return Err(Error::new(Code::Usage, message));
@@ -160,10 +336,8 @@ pub(crate) fn update(
         task = kept;
         warnings.extend(told);
     }
-    Ok(Kept {
-        task: task.into(),
-        warnings,
-    })
+    context.notes.warnings = warnings;
+    Ok(Kept { task: task.into() })
 }
 
 pub(crate) fn release(surroundings: &Surroundings, agent: &str) -> Result<Vec<TaskId>> {
@@ -205,86 +379,152 @@ fn moved(context: &mut Context, id: TaskId, status: Status) -> Result<(Task, Vec
     Ok((moved.task, std::mem::take(&mut context.notes.warnings)))
 }
 
-/// Lists tasks; among the statuses of a filter, paused means blocked too.
-fn list(context: &mut Context, mut filter: Filter) -> Result<Listed> {
-    if filter.statuses.contains(&Status::Paused) {
-        filter.statuses.push(Status::Blocked);
+/// Which tasks to list.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Wanted {
+    /// Statuses with commas between them.
+    status: Vec<Word<Status>>,
+    /// Priorities with commas between them.
+    priority: Vec<Word<Priority>>,
+    /// Assigned to this agent.
+    agent: Option<String>,
+    /// Assigned to any agent, or to none.
+    assigned: Option<bool>,
+    /// Of this feature.
+    feature: Option<String>,
+    /// When they are due.
+    due: Option<Due>,
+    /// With these words in title or description.
+    q: Option<String>,
+    limit: u32,
+    /// Without the first so many.
+    offset: u32,
+}
+
+/// When tasks are due.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Due {
+    /// Before now, and open.
+    Overdue,
+    /// Within 24 hours.
+    Today,
+    /// Within seven days.
+    Week,
+    /// Never.
+    None,
+}
+
+impl Wanted {
+    /// Makes the filter of the store; paused means blocked too.
+    fn filter(&self, context: &Context, now: DateTime<Utc>) -> Result<Filter> {
+        let within = |days| {
+            let (from, to) = (now, now + TimeDelta::days(days));
+            (Some(timestamp(to)), Some(timestamp(from)))
+        };
+        let (due_before, due_after) = match self.due {
+            Some(Due::Overdue) => (Some(timestamp(now)), None),
+            Some(Due::Today) => within(1),
+            Some(Due::Week) => within(7),
+            Some(Due::None) | None => (None, None),
+        };
+        let mut statuses: Vec<Status> = self.status.iter().map(|Word(status)| *status).collect();
+        if self.due == Some(Due::Overdue) && statuses.is_empty() {
+            statuses = vec![
+                Status::Pending,
+                Status::Active,
+                Status::Review,
+                Status::Paused,
+            ];
+        }
+        if statuses.contains(&Status::Paused) {
+            statuses.push(Status::Blocked);
+        }
+        Ok(Filter {
+            statuses,
+            priorities: self.priority.iter().map(|Word(one)| *one).collect(),
+            agent: seen_agent(context, self.agent.clone())?,
+            feature: self.feature.clone(),
+            due_before,
+            due_after,
+            ..Filter::default()
+        })
     }
-    let listed = tasks::list(context, &filter)?;
+
+    /// Returns whether what the store does not look at fits.
+    fn fits(&self, task: &Task, words: &[&str]) -> bool {
+        let text = normalize(&format!("{} {}", task.title, task.description));
+        words.iter().all(|word| text.contains(word))
+            && (self.due != Some(Due::None) || task.due.is_none())
+            && (self.assigned).is_none_or(|assigned| assigned == task.assigned_agent.is_some())
+    }
+}
+
+/// Most tasks that are put in order; more come by id.
+const ORDERED_MAX: u32 = 5_000;
+
+/// Lists tasks: the most urgent first, then what is due first.
+pub(crate) fn list(context: &mut Context, wanted: Wanted) -> Result<Listed> {
+    let filter = wanted.filter(context, context.surroundings.clock.now())?;
+    let words = wanted.q.as_deref().map(normalize);
+    let words: Vec<&str> = words.iter().flat_map(|q| q.split_whitespace()).collect();
+    let is_narrower =
+        !words.is_empty() || wanted.due == Some(Due::None) || wanted.assigned.is_some();
+    let mut find = |limit, offset| {
+        let filter = Filter {
+            limit,
+            offset,
+            ..filter.clone()
+        };
+        tasks::list(context, &filter)
+    };
+    let mut listed = find(Some(ORDERED_MAX), 0)?;
+    let is_whole = listed.tasks.len() as u64 == listed.total;
+    if !is_whole && is_narrower {
+        listed = find(None, 0)?;
+    }
+    if is_whole || is_narrower {
+        listed.tasks.retain(|task| wanted.fits(task, &words));
+        listed.tasks.sort_by_key(|task| {
+            let due = task.due.clone();
+            (Reverse(urgency(task.priority)), due.is_none(), due, task.id)
+        });
+        listed.total = listed.tasks.len() as u64;
+        let after = listed.tasks.into_iter().skip(wanted.offset as usize);
+        listed.tasks = after.take(wanted.limit as usize).collect();
+    } else {
+        listed = find(Some(wanted.limit), wanted.offset)?;
+    }
     Ok(Listed {
         tasks: listed.tasks.into_iter().map(AgentTask::from).collect(),
         total: listed.total,
     })
 }
 
-/// Which tasks a board shows, besides what a [`Filter`] says.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Board {
-    /// With all of these words in title or description, without regard to case.
-    pub(crate) words: Option<String>,
-    /// Without a due date.
-    pub(crate) undated: bool,
-    /// Assigned to an agent, or to none.
-    pub(crate) assigned: Option<bool>,
+fn urgency(priority: Priority) -> Option<usize> {
+    let word = priority_word(priority);
+    PRIORITIES.iter().position(|other| *other == word)
 }
 
-/// Most tasks that a board puts in order; more come by id.
-const ORDERED_MAX: u32 = 5_000;
-
-/// Lists tasks as a board shows them: the most urgent first, then what is due first.
-pub(crate) fn board(context: &mut Context, filter: Filter, board: &Board) -> Result<Listed> {
-    let (limit, offset) = (filter.limit.unwrap_or(u32::MAX), filter.offset);
-    let all = Filter {
-        limit: Some(ORDERED_MAX),
-        offset: 0,
-        ..filter.clone()
-    };
-    let mut listed = list(context, all)?;
-    let is_whole = listed.tasks.len() as u64 == listed.total;
-    if !is_whole && *board == Board::default() {
-        return list(context, filter);
-    }
-    if !is_whole {
-        let all = Filter {
-            limit: None,
-            offset: 0,
-            ..filter
-        };
-        listed = list(context, all)?;
-    }
-    let words = board.words.as_deref().map(normalize);
-    let words: Vec<&str> = words
-        .iter()
-        .flat_map(|words| words.split_whitespace())
-        .collect();
-    listed.tasks.retain(|task| {
-        let text = normalize(&format!("{} {}", task.title, task.description));
-        words.iter().all(|word| text.contains(word))
-            && (!board.undated || task.due_date.is_none())
-            && board
-                .assigned
-                .is_none_or(|assigned| assigned == task.assigned_to.is_some())
-    });
-    listed.tasks.sort_by_key(|task| {
-        let urgency = PRIORITIES.iter().position(|word| *word == task.priority);
-        let due = task.due_date.clone();
-        (Reverse(urgency), due.is_none(), due, task.id)
-    });
-    listed.total = listed.tasks.len() as u64;
-    let shown = listed.tasks.into_iter().skip(offset as usize);
-    listed.tasks = shown.take(limit as usize).collect();
-    Ok(listed)
-}
-
-pub(crate) fn show(context: &mut Context, id: TaskId) -> Result<Kept> {
+pub(crate) fn show(context: &mut Context, One { task: id }: One) -> Result<Kept> {
     let task = context.read(|tasks| require(tasks, id))?.into();
-    Ok(Kept {
-        task,
-        warnings: Vec::new(),
-    })
+    Ok(Kept { task })
 }
 
-pub(crate) fn stats(context: &mut Context, agent: Option<String>) -> Result<Stats> {
+/// Whose tasks to count.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Whose {
+    /// Assigned to this agent.
+    agent: Option<String>,
+}
+
+pub(crate) fn stats(context: &mut Context, Whose { agent }: Whose) -> Result<Counted> {
+    let agent = seen_agent(context, agent)?;
     let now = context.now();
     let filter = Filter {
         agent,
@@ -308,7 +548,7 @@ pub(crate) fn stats(context: &mut Context, agent: Option<String>) -> Result<Stat
     }
     let done = stats.by_status.get("done").copied().unwrap_or(0);
     stats.completion_rate = done as f64 / stats.total.max(1) as f64;
-    Ok(stats)
+    Ok(Counted { stats })
 }
 
 fn check_title(title: &str) -> Result<()> {
@@ -320,23 +560,32 @@ fn check_title(title: &str) -> Result<()> {
     Err(Error::new(Code::TextTooLong, message))
 }
 
-/// Refuses an agent that nobody knows, or that the user does not see: the specification has `assigned_to`
-/// refer to an agent.
+/// Returns the agent whose tasks are looked for; one that the caller does not see has none.
+fn seen_agent(context: &Context, agent: Option<String>) -> Result<Option<String>> {
+    let is_seen = match context.surroundings.only() {
+        Some(_) => require_agent(context, agent.as_deref()).map(|()| true),
+        None => Ok(true),
+    };
+    match is_seen {
+        // No task is assigned to an empty name.
+        Err(error) if error.code == Code::AgentNotFound => Ok(Some(String::new())),
+        is_seen => is_seen.map(|_| agent),
+    }
+}
+
 /// Refuses an agent that the caller may not see and one that is unknown in the same way, so that the two look alike.
 /// A caller who sees all may name any, as on the command line.
 pub(crate) fn check_seen(context: &Context, agent: Option<&str>) -> Result<()> {
-    match &context.surroundings.rights.user {
-        Some(user) => require_agent(context, agent, Some(user)),
+    match context.surroundings.only() {
+        Some(_) => require_agent(context, agent),
         None => Ok(()),
     }
 }
 
-pub(crate) fn require_agent(
-    context: &Context,
-    agent: Option<&str>,
-    user: Option<&str>,
-) -> Result<()> {
+/// Refuses an agent that is unknown, or that the caller does not see: the specification has `assigned_to` refer to an
+/// agent.
+fn require_agent(context: &Context, agent: Option<&str>) -> Result<()> {
     let Some(id) = agent else { return Ok(()) };
-    let known = agents::known_in(&context.workspace)?.seen_by(user);
+    let known = agents::known_in(&context.workspace)?.seen_by(context.surroundings.only());
     known.require(id).map(|_| ())
 }

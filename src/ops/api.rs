@@ -1,13 +1,13 @@
 //! The table of operations: each is declared once, with its request, its reply and its function. The command line
 //! calls a row with its arguments; HTTP answers at its address.
 
-use super::operation::{Nothing, Operation, Row};
+use super::operation::{Frame, Nothing, Operation, Row};
 use super::orchestrator::{self, ToCount};
 use super::runs::{self, listing, pages, proof};
 use super::tokens::Scope;
 use super::{
-    Context, claims, complete, compliance, gates, log, manifest, phases, research, sessions,
-    skills, spawn, tasks, transfer, undo, verify, work,
+    Context, agent_tasks, agents, claims, complete, compliance, conversations, executions, gates,
+    log, manifest, phases, research, sessions, skills, spawn, tasks, transfer, undo, verify, work,
 };
 use crate::dispatch::Decision;
 use crate::error::{Error, Result};
@@ -437,4 +437,103 @@ operations! {
     RUN_PROOF, "runs.show", Read, "GET /api/runs/{id}/proof",
     "Shows what an agent said of an attempt, and what cleo found",
     (proof::ProofQuery) -> proof::Proof, proof::proof;
+
+    SYNC_AGENTS, "agents.list", Read, "GET /api/agents/sync",
+    "Lists all agents in the order that decides ties",
+    (Nothing) -> agents::graph::Synced,
+    |context, _| agents::graph::sync(&context.surroundings), framed(Frame::Success);
+
+    AGENTS, "agents.list", Read, "GET /api/agents/list",
+    "Lists agents with everything that is known of them",
+    (agents::Lookup) -> agents::lookup::Listed,
+    |context, lookup| {
+        let listed = agents::list(&context.surroundings, &lookup)?;
+        note(listed, context, |it| (std::mem::take(&mut it.warnings), None))
+    }, framed(Frame::SuccessAndWarnings);
+
+    DELEGATIONS, "agents.list", Read, "GET /api/agents/delegations",
+    "Lists where messages went and why, newest first",
+    (executions::Before) -> executions::Delegations,
+    |context, wanted| executions::delegations(&context.surroundings, wanted),
+    framed(Frame::Success), limit(50, 200);
+
+    AGENT_METRICS, "agents.metrics", Read, "GET /api/agents/metrics",
+    "Counts executions: all, and those of each agent",
+    (Nothing) -> agents::metrics::Metrics,
+    |context, _| agents::metrics(&context.surroundings, context.surroundings.only()),
+    framed(Frame::Success);
+
+    AGENT_GRAPH, "agents.metrics", Read, "GET /api/agents/graph",
+    "Draws the way of a message: supervisor, router, agents, finalize",
+    (Nothing) -> agents::graph::Drawn,
+    |context, _| agents::graph::graph(&context.surroundings), framed(Frame::Success);
+
+    CLEAN_AGENTS, "agents.cleanup", Admin, "POST /api/agents/cleanup",
+    "Removes the agents of the moment",
+    (agents::Cleanup) -> agents::change::Cleaned,
+    |context, wanted| agents::cleanup(&context.surroundings, wanted), framed(Frame::Success);
+
+    AGENT, "agents.show", Read, "GET /api/agents/{id}",
+    "Shows an agent",
+    (agents::AgentId) -> agents::One,
+    |context, agent: agents::AgentId| agents::show(&context.surroundings, &agent.id),
+    framed(Frame::Success);
+
+    REMOVE_AGENT, "agents.remove", Write, "DELETE /api/agents/{id}",
+    "Removes an agent; a built-in one becomes as it was built",
+    (agents::AgentId) -> agents::change::Removed,
+    |context, agent| agents::remove(&context.surroundings, agent), framed(Frame::Success);
+
+    EXECUTIONS, "runs.list", Read, "GET /api/agents/execute",
+    "Lists executions, newest first",
+    (executions::reply::Listing) -> executions::reply::Executions,
+    |context, listing| executions::reply::list(&context.surroundings, listing),
+    framed(Frame::Success), limit(50, 500);
+
+    BEGIN_CONVERSATION, "conversations.create", Write, "POST /api/conversations/create",
+    "Begins a conversation with an agent, with the supervisor, or with the chat",
+    (conversations::Beginning) -> conversations::Kept,
+    |context, beginning| conversations::begin(&context.surroundings, beginning),
+    framed(Frame::Success), creates(), own(&["userId"]);
+
+    CONVERSATIONS, "conversations.list", Read, "GET /api/conversations",
+    "Lists conversations, the one in which something was said last first",
+    (conversations::Wanted) -> conversations::Listed,
+    |context, wanted| conversations::list(&context.surroundings, wanted),
+    framed(Frame::Success), limit(50, 500);
+
+    CONVERSATION, "conversations.show", Read, "GET /api/conversations/{id}",
+    "Shows a conversation with what was said last, oldest first",
+    (conversations::Part) -> conversations::Shown,
+    |context, part| conversations::show(&context.surroundings, &part),
+    framed(Frame::Success), limit(50, 500);
+
+    CHANGE_CONVERSATION, "conversations.update", Write, "PUT /api/conversations/{id}",
+    "Gives a conversation another title, or ends it",
+    (conversations::Change) -> conversations::Kept,
+    |context, change| conversations::update(&context.surroundings, change),
+    framed(Frame::Success), own(conversations::OWN);
+
+    CREATE_AGENT_TASK, "agents.tasks.create", Write, "POST /api/tasks/create",
+    "Adds a task",
+    (agent_tasks::Fields) -> agent_tasks::Kept, agent_tasks::create,
+    framed(Frame::SuccessAndWarnings), creates(), own(agent_tasks::OWN);
+
+    COUNT_AGENT_TASKS, "agents.tasks.stats", Read, "GET /api/tasks/stats",
+    "Counts tasks by status and priority",
+    (agent_tasks::Whose) -> agent_tasks::Counted, agent_tasks::stats, framed(Frame::Success);
+
+    AGENT_TASKS, "agents.tasks.list", Read, "GET /api/tasks",
+    "Lists tasks, the most urgent first",
+    (agent_tasks::Wanted) -> agent_tasks::Listed, agent_tasks::list,
+    framed(Frame::Success), limit(100, 1_000);
+
+    AGENT_TASK, "agents.tasks.show", Read, "GET /api/tasks/{id}",
+    "Shows a task",
+    (tasks::One) -> agent_tasks::Kept, agent_tasks::show, framed(Frame::SuccessAndWarnings);
+
+    CHANGE_AGENT_TASK, "agents.tasks.update", Write, "PUT /api/tasks/{id}",
+    "Changes a task and moves it, or neither; null empties a field, except title, status and priority",
+    (agent_tasks::Fields) -> agent_tasks::Kept, agent_tasks::update,
+    framed(Frame::SuccessAndWarnings), own(agent_tasks::OWN);
 }

@@ -1,31 +1,165 @@
 //! Conversations with agents, which executions add to.
 
-use serde::Serialize;
+use clap::Args;
+use serde::{Deserialize, Serialize};
 
 use super::{Surroundings, agents};
 use crate::chat::Pending;
 use crate::error::{Code, Error, Result};
 use crate::id;
 use crate::run::{CHAT, check_title};
-use crate::run::{Conversation, ConversationStatus, Detail, Message, Speaker};
+use crate::run::{Conversation, ConversationKind, ConversationStatus, Detail, Message, Speaker};
 use crate::store::agency::{Agency, AgencyTransaction, ConversationFilter};
 use crate::store::sqlite::SqliteAgency;
-
-/// How many messages are shown unless told.
-pub(crate) const MESSAGES: u32 = 50;
 
 /// What is said of messages before one that a conversation does not have.
 const NOT_SAID: &str =
     "before: the conversation has no such message; leave it out to see what was said last";
 
-/// Conversations.
+/// Fields that only cleo sets.
+pub(crate) const OWN: &[&str] = &[
+    "id",
+    "userId",
+    "kind",
+    "createdAt",
+    "updatedAt",
+    "lastMessageAt",
+];
+
+/// A conversation as it is, or as a change made it.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
+pub(crate) struct Kept {
+    conversation: Conversation,
+}
+
+/// A conversation that is to begin.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Beginning {
+    /// The agent, `cleo-supervisor`, or `chat`.
+    #[serde(alias = "agentId")]
+    agent_id: Option<String>,
+    /// What it is about, at most 200 characters.
+    title: Option<String>,
+}
+
+/// Begins a conversation of the caller with an agent that the caller sees, or with the agents of the chat ([`CHAT`]).
+pub(crate) fn begin(surroundings: &Surroundings, beginning: Beginning) -> Result<Kept> {
+    let agent_id = beginning.agent_id.ok_or_else(|| {
+        let message = "agent_id is required: with whom the conversation is";
+        Error::new(Code::InputInvalid, message)
+    })?;
+    let workspace = surroundings.workspace()?;
+    let title = beginning.title.as_deref().map(check_title);
+    let title = title.transpose()?.flatten();
+    let kind = match agent_id.as_str() {
+        CHAT => ConversationKind::Chat,
+        id => {
+            let known = agents::known_in(&workspace)?.seen_by(surroundings.only());
+            known.require(id)?;
+            ConversationKind::Agent
+        }
+    };
+    let conversation = agents::write(&workspace, |transaction| {
+        let now = surroundings.clock.timestamp();
+        let count = transaction
+            .conversations(&ConversationFilter::default())?
+            .total;
+        let conversation = Conversation {
+            id: id::minted("conv", &surroundings.clock, count + 1),
+            user_id: surroundings.actor.clone(),
+            agent_id,
+            title,
+            kind,
+            status: ConversationStatus::Active,
+            created_at: now.clone(),
+            updated_at: now.clone(),
+            last_message_at: now,
+        };
+        transaction.put_conversation(&conversation)?;
+        Ok(conversation)
+    })?;
+    Ok(Kept { conversation })
+}
+
+// Which conversations to list. A doc comment would become the help of the command.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Args, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Wanted {
+    /// Only conversations with this agent
+    #[arg(long, value_name = "ID")]
+    agent: Option<String>,
+
+    /// Only conversations with this status: active or archived
+    #[arg(long, value_name = "STATUS")]
+    status: Option<ConversationStatus>,
+
+    /// Maximum number of conversations
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) limit: u32,
+}
+
+/// Conversations.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct Listed {
     /// The conversations, the one in which something was said last first.
-    pub(crate) conversations: Vec<Conversation>,
+    pub(crate) conversations: Vec<InList>,
     /// How many there are without the limit.
     pub(crate) total: u64,
+}
+
+/// A conversation in a list.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Serialize)]
+pub(crate) struct InList {
+    #[serde(flatten)]
+    pub(crate) conversation: Conversation,
+    /// Whether it waits for a yes, a choice, or what a request lacks.
+    waiting: bool,
+}
+
+pub(crate) fn list(surroundings: &Surroundings, wanted: Wanted) -> Result<Listed> {
+    let filter = ConversationFilter {
+        user: surroundings.rights.user.clone(),
+        agent: wanted.agent,
+        status: wanted.status,
+        limit: wanted.limit,
+    };
+    let mut listed = Listed::default();
+    if let Some(mut agency) = SqliteAgency::open(&surroundings.workspace()?.agency())? {
+        let transaction = agency.read()?;
+        let page = transaction.conversations(&filter)?;
+        listed.total = page.total;
+        for conversation in page.conversations {
+            listed.conversations.push(InList {
+                waiting: pending(&*transaction, &conversation)?.is_some(),
+                conversation,
+            });
+        }
+    }
+    Ok(listed)
+}
+
+// Which messages to show. A doc comment would become the help of the command.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Args, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Part {
+    /// Id of the conversation
+    #[arg(value_name = "CONVERSATION")]
+    pub(crate) id: String,
+
+    /// Maximum number of messages: the last ones, oldest first
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    limit: u32,
+
+    /// Those before this message
+    #[arg(skip)]
+    before: Option<String>,
 }
 
 /// A conversation with what was said last.
@@ -36,125 +170,71 @@ pub(crate) struct Shown {
     /// The last messages, in the order in which they were said.
     pub(crate) messages: Vec<Message>,
     /// How many messages the conversation has.
-    pub(crate) total: u64,
+    total: u64,
+    /// What the chat waits for.
+    pending: Option<Pending>,
 }
 
-/// Begins a conversation of whoever calls with an agent that a user sees, or with the agents of the
-/// chat ([`CHAT`]).
-pub(crate) fn begin(
-    surroundings: &Surroundings,
-    agent: &str,
-    title: Option<&str>,
-    user: Option<&str>,
-) -> Result<Conversation> {
-    let workspace = surroundings.workspace()?;
-    let title = title.map(check_title).transpose()?.flatten();
-    let agent = match agent {
-        CHAT => CHAT.to_string(),
-        id => agents::known_in(&workspace)?
-            .seen_by(user)
-            .require(id)?
-            .id
-            .clone(),
-    };
-    agents::write(&workspace, |transaction| {
-        let now = surroundings.clock.timestamp();
-        let count = transaction
-            .conversations(&ConversationFilter::default())?
-            .total;
-        let conversation = Conversation {
-            id: id::minted("conv", &surroundings.clock, count + 1),
-            user: surroundings.actor.clone(),
-            agent,
-            title,
-            status: ConversationStatus::Active,
-            created_at: now.clone(),
-            updated_at: now.clone(),
-            last_message_at: now,
-        };
-        transaction.put_conversation(&conversation)?;
-        Ok(conversation)
-    })
-}
-
-pub(crate) fn list(surroundings: &Surroundings, filter: &ConversationFilter) -> Result<Listed> {
-    let workspace = surroundings.workspace()?;
-    let page = match SqliteAgency::open(&workspace.agency())? {
-        Some(mut agency) => agency.read()?.conversations(filter)?,
-        None => Default::default(),
-    };
-    Ok(Listed {
-        conversations: page.conversations,
-        total: page.total,
-    })
-}
-
-pub(crate) fn show(
-    surroundings: &Surroundings,
-    id: &str,
-    user: Option<&str>,
-    limit: u32,
-) -> Result<Shown> {
-    let workspace = surroundings.workspace()?;
-    let agency = SqliteAgency::open(&workspace.agency())?;
+pub(crate) fn show(surroundings: &Surroundings, part: &Part) -> Result<Shown> {
+    let id = part.id.as_str();
+    let agency = SqliteAgency::open(&surroundings.workspace()?.agency())?;
     let mut agency = agency.ok_or_else(|| no_conversation(id))?;
-    page(&mut agency, id, user, None, limit)
-}
-
-/// Shows a conversation of a user, or of anybody, with its last messages before another, in a store
-/// that is open.
-pub(crate) fn page(
-    agency: &mut SqliteAgency,
-    id: &str,
-    user: Option<&str>,
-    before: Option<&str>,
-    limit: u32,
-) -> Result<Shown> {
     let transaction = agency.read()?;
-    let conversation = require(&*transaction, id, user)?;
-    let messages = match before {
-        None => transaction.messages(id, limit)?,
-        Some(before) => {
-            let said = transaction.messages_before(id, before, limit)?;
-            said.ok_or_else(|| Error::new(Code::InputInvalid, NOT_SAID))?
-        }
-    };
+    let conversation = require(&*transaction, id, surroundings.only())?;
+    let messages = transaction.messages(id, part.before.as_deref(), part.limit)?;
+    let messages = messages.ok_or_else(|| Error::new(Code::InputInvalid, NOT_SAID))?;
     Ok(Shown {
+        pending: pending(&*transaction, &conversation)?,
         conversation,
-        total: transaction.message_count(id)?,
         messages,
+        total: transaction.message_count(id)?,
     })
 }
 
-pub(crate) fn pending(
-    agency: &mut SqliteAgency,
+fn pending(
+    transaction: &dyn AgencyTransaction,
     conversation: &Conversation,
 ) -> Result<Option<Pending>> {
-    match conversation.agent.as_str() {
-        CHAT => Ok(agency.read()?.chat(&conversation.id)?.pending),
-        _ => Ok(None),
+    match conversation.kind {
+        ConversationKind::Chat => Ok(transaction.chat(&conversation.id)?.pending),
+        ConversationKind::Agent => Ok(None),
     }
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What is to change of a conversation.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Change {
-    pub(crate) title: Option<String>,
-    pub(crate) status: Option<ConversationStatus>,
+    id: String,
+    /// Its agent, which stays.
+    #[serde(alias = "agentId")]
+    agent_id: Option<String>,
+    /// What it is about, at most 200 characters.
+    title: Option<String>,
+    /// `archived` ends it.
+    status: Option<ConversationStatus>,
 }
 
-pub(crate) fn update(
-    surroundings: &Surroundings,
-    id: &str,
-    user: Option<&str>,
-    change: &Change,
-) -> Result<Conversation> {
+pub(crate) fn update(surroundings: &Surroundings, change: Change) -> Result<Kept> {
     let workspace = surroundings.workspace()?;
+    let id = &change.id;
     let title = change.title.as_deref().map(check_title).transpose()?;
     if SqliteAgency::open(&workspace.agency())?.is_none() {
         return Err(no_conversation(id));
     }
-    agents::write(&workspace, |transaction| {
-        let mut conversation = require(transaction, id, user)?;
+    let conversation = agents::write(&workspace, |transaction| {
+        let mut conversation = require(transaction, id, surroundings.only())?;
+        let own = &conversation.agent_id;
+        if change.agent_id.as_ref().is_some_and(|agent| agent != own) {
+            let message =
+                format!("agent_id: the conversation is with `{own}` and stays so; begin another");
+            return Err(Error::new(Code::InputInvalid, message).in_field("agent_id"));
+        }
+        if change.title.is_none() && change.status.is_none() {
+            let message = "nothing was said that is to change";
+            return Err(Error::new(Code::InputInvalid, message));
+        }
         let before = conversation.clone();
         conversation.title = title.unwrap_or(conversation.title);
         conversation.status = change.status.unwrap_or(conversation.status);
@@ -163,7 +243,8 @@ pub(crate) fn update(
             transaction.put_conversation(&conversation)?;
         }
         Ok(conversation)
-    })
+    })?;
+    Ok(Kept { conversation })
 }
 
 /// Adds to a conversation, if there is one under this id that goes on, what somebody said to the chat
@@ -197,13 +278,13 @@ pub(super) fn keep_turn(
 }
 
 /// Reads a conversation that must be there and belong to a user, or to anybody.
-pub(super) fn require(
+pub(crate) fn require(
     transaction: &dyn AgencyTransaction,
     id: &str,
     user: Option<&str>,
 ) -> Result<Conversation> {
     let found = transaction.conversation(id)?;
-    let found = found.filter(|one| user.is_none_or(|user| user == one.user));
+    let found = found.filter(|one| user.is_none_or(|user| user == one.user_id));
     found.ok_or_else(|| no_conversation(id))
 }
 

@@ -46,6 +46,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use self::tokens::Scope;
+use self::trust::Registrant;
 use self::work::Memory;
 use crate::catalogue::Places;
 use crate::claim::Lease;
@@ -93,6 +94,8 @@ pub(crate) struct Rights {
     pub(crate) scope: Scope,
     /// The only user whose agents and runs the caller sees; `None` for everybody's.
     pub(crate) user: Option<String>,
+    /// As what the caller registers workers.
+    pub(crate) registrant: Registrant,
 }
 
 impl Default for Rights {
@@ -100,6 +103,7 @@ impl Default for Rights {
         Rights {
             scope: Scope::Admin,
             user: None,
+            registrant: Registrant::User,
         }
     }
 }
@@ -126,6 +130,8 @@ pub(crate) struct Defaults {
     pub(crate) time_limit: Duration,
     /// Tokens that an orchestrator may use.
     pub(crate) context_tokens: usize,
+    /// Whether workers that are registered over HTTP may be on this machine or around it.
+    pub(crate) allow_private: bool,
 }
 
 impl Default for Defaults {
@@ -141,6 +147,7 @@ impl From<&Settings> for Defaults {
             lease: lease.unwrap_or_default(),
             time_limit: Duration::from_secs(settings.number(GATES_TIME_LIMIT).unwrap_or(600)),
             context_tokens: orchestrator::limit(settings),
+            allow_private: answers::allows_private(settings),
         }
     }
 }
@@ -221,9 +228,12 @@ impl Surroundings {
             None => Workspace::find(&self.directory),
         }
     }
-}
 
-impl Surroundings {
+    /// Returns the only user whose rows the caller sees; none: everybody's.
+    pub(crate) fn only(&self) -> Option<&str> {
+        self.rights.user.as_deref()
+    }
+
     /// Says where skills are looked for; without a workspace only named, the user's and our own.
     pub(crate) fn places(&self, workspace: Option<&Workspace>) -> Places {
         Places {

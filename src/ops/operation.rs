@@ -33,8 +33,13 @@ pub(crate) struct Facts {
     /// Method and path, such as `PATCH /api/work/tasks/{id}`. Braces hold fields of the request.
     pub(crate) address: &'static str,
     pub(crate) about: &'static str,
-    /// The usual and the largest `limit` of a caller from elsewhere.
+    /// The usual and the largest `limit` of a caller from elsewhere; with bodies of a specification, more is read as the
+    /// largest.
     pub(crate) limit: Option<(u32, u32)>,
+    /// How bodies are framed.
+    pub(crate) frame: Frame,
+    /// Fields of the body that only cleo sets, and that are passed over: what was read may be sent as a whole.
+    pub(crate) own: &'static [&'static str],
     /// Whether status 201 tells that something was recorded.
     pub(crate) creates: bool,
     /// Whether the caller may name the agent that acts.
@@ -43,6 +48,17 @@ pub(crate) struct Facts {
     pub(crate) is_recorded: bool,
     /// Whether the reply is made of tasks and runs alone, so that it stays the same until one of them changes.
     pub(crate) is_versioned: bool,
+}
+
+/// How the body of a reply is framed, and that of an error.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Frame {
+    /// The warnings at the end.
+    Ours,
+    /// As the multi-agent specification has it: `success` first.
+    Success,
+    /// The same, with the warnings at the end.
+    SuccessAndWarnings,
 }
 
 impl<Request, Reply> Operation<Request, Reply> {
@@ -61,6 +77,8 @@ impl<Request, Reply> Operation<Request, Reply> {
                 address,
                 about,
                 limit: None,
+                frame: Frame::Ours,
+                own: &[],
                 creates: false,
                 has_agent: writes,
                 is_recorded: writes,
@@ -87,6 +105,22 @@ impl<Request, Reply> Operation<Request, Reply> {
 
     pub(super) const fn versioned(mut self) -> Operation<Request, Reply> {
         self.facts.is_versioned = true;
+        self
+    }
+
+    /// Frames bodies as the multi-agent specification does.
+    pub(super) const fn framed(mut self, frame: Frame) -> Operation<Request, Reply> {
+        self.facts.frame = frame;
+        self.facts.has_agent = false;
+        self.facts.is_recorded = false;
+        self
+    }
+
+    pub(super) const fn own(
+        mut self,
+        fields: &'static [&'static str],
+    ) -> Operation<Request, Reply> {
+        self.facts.own = fields;
         self
     }
 

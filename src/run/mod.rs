@@ -24,7 +24,7 @@ pub(crate) use told::{Event, Line, PLAN_RESUMED, RUN_FINISHED};
 pub(crate) type Detail = Map<String, Value>;
 
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Run {
     /// `exec_<ms>_<random>`.
@@ -249,17 +249,18 @@ pub(crate) fn is_id(text: &str) -> bool {
     (1..=ID_MAX).contains(&text.len()) && text.chars().all(is_allowed)
 }
 
+/// A conversation, as a row of the specification's table.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Conversation {
     /// `conv_<ms>_<random>`.
     pub(crate) id: String,
-    pub(crate) user: String,
+    pub(crate) user_id: String,
     /// With whom; the supervisor has each message routed.
-    pub(crate) agent: String,
+    pub(crate) agent_id: String,
     /// What it is about, at most 200 characters.
     pub(crate) title: Option<String>,
+    pub(crate) kind: ConversationKind,
     pub(crate) status: ConversationStatus,
     /// When it was begun, RFC 3339 in UTC.
     pub(crate) created_at: String,
@@ -269,21 +270,23 @@ pub(crate) struct Conversation {
     pub(crate) last_message_at: String,
 }
 
-/// Something that was said, in a conversation, in a run, or in both.
+/// Something that was said, in a conversation, in a run, or in both; as a row of the specification's table.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
 pub(crate) struct Message {
     /// `msg_<run>_<n>`.
     pub(crate) id: String,
     /// The conversation that shows it.
+    #[serde(skip)]
     pub(crate) conversation: Option<String>,
-    pub(crate) run: Option<String>,
     #[serde(rename = "type")]
     pub(crate) speaker: Speaker,
     pub(crate) content: String,
     /// Its sender, and what failed.
     pub(crate) metadata: Detail,
+    /// The run in which it was said.
+    #[serde(rename = "execution_id")]
+    pub(crate) run: Option<String>,
     /// When it was said, RFC 3339 in UTC.
     pub(crate) created_at: String,
 }
@@ -295,6 +298,14 @@ closed! {
     Agent = "agent",
     /// cleo itself.
     System = "system",
+}
+
+closed! {
+    /// With whom a conversation is.
+    ConversationKind, "kind of a conversation":
+    Agent = "agent",
+    /// With the agents for designs and components.
+    Chat = "chat",
 }
 
 closed! {

@@ -6,7 +6,8 @@ use std::sync::Barrier;
 
 use crate::agent::draft::Draft;
 use crate::agent::{Agent, Kind};
-use crate::ops::agents::{self, Terms};
+use crate::ops::Rights;
+use crate::ops::agents;
 use crate::ops::trust::{Registrant, Standing};
 use crate::ops::workers::{Asked, Workers};
 use crate::worker::{self, Context, Reach, Request};
@@ -62,7 +63,7 @@ fn a_worker_of_a_cloned_folder_is_listed_and_chosen_and_not_run() {
         1
     );
     let shown = &answer(&workspace, "agents show helper")["result"];
-    assert_eq!(shown["standing"], "untrusted");
+    assert_eq!(shown["agent"]["standing"], "untrusted");
     let reply = answer(&workspace, "agents execute 'a summary'");
     assert_eq!(reply["error"]["code"], "E_UNTRUSTED", "{reply:#}");
     assert_eq!(reply["error"]["fix"], "cleo trust");
@@ -109,7 +110,7 @@ fn trust_is_for_this_folder_and_for_exactly_what_was_looked_at() {
         let reply = answer(&workspace, "agents execute 'a summary'");
         assert_eq!(reply["error"]["code"], "E_UNTRUSTED", "{reply:#}");
         let shown = &answer(&workspace, "agents show helper")["result"];
-        assert_eq!(shown["standing"], "changed");
+        assert_eq!(shown["agent"]["standing"], "changed");
         was_not_run(&workspace);
     }
     // What is said of it for people may change.
@@ -118,7 +119,7 @@ fn trust_is_for_this_folder_and_for_exactly_what_was_looked_at() {
         format!("{HOSTILE}description: kind\n"),
     );
     assert_eq!(
-        answer(&workspace, "agents show helper")["result"]["standing"],
+        answer(&workspace, "agents show helper")["result"]["agent"]["standing"],
         "trusted"
     );
     assert_eq!(
@@ -134,7 +135,10 @@ fn trust_is_for_this_folder_and_for_exactly_what_was_looked_at() {
 fn who_registers_a_worker_trusts_it_and_a_copy_of_the_folder_does_not() {
     let workspace = TestWorkspace::new();
     let line = "agents register Helper --tag summary --command 'touch pwned'";
-    assert_eq!(answer(&workspace, line)["result"]["standing"], "trusted");
+    assert_eq!(
+        answer(&workspace, line)["result"]["agent"]["standing"],
+        "trusted"
+    );
     let clone = copied(&workspace);
     let reply = answer(&clone, "agents execute 'a summary'");
     assert_eq!(reply["error"]["code"], "E_UNTRUSTED", "{reply:#}");
@@ -149,18 +153,18 @@ fn who_registers_a_worker_trusts_it_and_a_copy_of_the_folder_does_not() {
         "agents update helper --endpoint http://127.0.0.1:1/",
     );
     assert_eq!(
-        answer(&clone, "agents show helper")["result"]["standing"],
+        answer(&clone, "agents show helper")["result"]["agent"]["standing"],
         "untrusted"
     );
     answer(&clone, "agents update helper --command 'touch other'");
     assert_eq!(
-        answer(&clone, "agents show helper")["result"]["standing"],
+        answer(&clone, "agents show helper")["result"]["agent"]["standing"],
         "trusted"
     );
     // In its own folder everything that the user changes stays trusted.
     answer(&workspace, "agents update helper --timeout-ms 9000");
     assert_eq!(
-        answer(&workspace, "agents show helper")["result"]["standing"],
+        answer(&workspace, "agents show helper")["result"]["agent"]["standing"],
         "trusted"
     );
     answer(&workspace, "agents execute 'a summary'");
@@ -276,22 +280,24 @@ fn workers_that_others_registered_run_no_program_and_stay_outside() {
     let home = tempfile::tempdir().unwrap();
     let mut surroundings = open(folder.path()).surroundings;
     surroundings.data_home = Some(home.path().to_path_buf());
+    surroundings.rights = Rights {
+        registrant: Registrant::Http,
+        ..Rights::default()
+    };
+    surroundings.defaults.allow_private = true;
     let register = |draft: Value| {
         let draft = Draft::from_value(draft).unwrap();
-        let terms = Terms {
-            by: Registrant::Http,
-            ..Terms::default()
-        };
-        agents::register(&surroundings, draft, false, &terms).unwrap()
+        let registered = agents::register(&surroundings, draft, false, true);
+        registered.unwrap().one
     };
     let program = register(json!({"name": "Program", "command": ["touch", "pwned"]}));
-    assert_eq!(program.shown.standing, Some(Standing::Untrusted));
-    assert!(program.shown.warnings[0].contains("not trusted"));
+    assert_eq!(program.agent.standing, Some(Standing::Untrusted));
+    assert!(program.warnings[0].contains("not trusted"));
     let server = Server::start(&[Answer::Worker(
         r#"{"request_id":"ID","status":"success","output":{"result":"R"},"error":null}"#.into(),
     )]);
     let inside = register(json!({"name": "Inside", "endpoint": server.url}));
-    assert_eq!(inside.shown.standing, Some(Standing::Trusted));
+    assert_eq!(inside.agent.standing, Some(Standing::Trusted));
     let workspace = surroundings.workspace().unwrap();
     let ask = |agent: &Agent, allow: bool| {
         let asked = Asked {
@@ -302,11 +308,11 @@ fn workers_that_others_registered_run_no_program_and_stay_outside() {
         };
         Workers::of(&surroundings, &workspace, allow).call(agent, &asked)
     };
-    assert!(ask(&program.shown.agent, true).is_err());
-    let refused = ask(&inside.shown.agent, false).unwrap().error.unwrap();
+    assert!(ask(&program.agent.agent, true).is_err());
+    let refused = ask(&inside.agent.agent, false).unwrap().error.unwrap();
     assert_eq!(refused.kind, "config_error", "{refused:?}");
     assert_eq!(server.asked().len(), 0);
-    let allowed = ask(&inside.shown.agent, true).unwrap();
+    let allowed = ask(&inside.agent.agent, true).unwrap();
     assert_eq!(allowed.output.unwrap().text(), "R");
     assert!(!folder.path().join("pwned").exists());
 }
@@ -391,7 +397,7 @@ fn trust_of_many_at_once_is_kept() {
     });
     for n in 0..8 {
         let shown = answer(&workspace, &format!("agents show w{n}"));
-        assert_eq!(shown["result"]["standing"], "trusted");
+        assert_eq!(shown["result"]["agent"]["standing"], "trusted");
     }
 }
 
@@ -648,7 +654,7 @@ fn an_agent_of_a_run_trusts_nothing() {
     is_untrusted(&agent, "verify T1 --run-all");
     is_untrusted(&agent, "trust --yes");
     let registered = answer(&agent, "agents register W --command 'touch pwned'");
-    assert_eq!(registered["result"]["standing"], "untrusted");
+    assert_eq!(registered["result"]["agent"]["standing"], "untrusted");
     is_untrusted(&agent, "agents trust w");
 }
 

@@ -61,7 +61,7 @@ fn an_agent_is_registered_changed_and_removed() {
     assert_eq!(shown["tags"], json!(["warcraft", "wow", "second war"]));
     assert_eq!(shown["temperature"], 0.25);
     assert_eq!(shown["model"], "gpt-4o-mini");
-    assert_eq!(shown["maxTokens"], 4000);
+    assert_eq!(shown["max_tokens"], 4000);
     assert_eq!(shown["kind"], "persistent");
     let changed = does(
         &workspace,
@@ -69,8 +69,8 @@ fn an_agent_is_registered_changed_and_removed() {
     );
     assert_eq!(changed["agent"]["status"], "paused");
     assert_eq!(changed["agent"]["tags"], json!([]));
-    assert_eq!(changed["agent"]["createdAt"], shown["createdAt"]);
-    assert_ne!(changed["agent"]["updatedAt"], shown["updatedAt"]);
+    assert_eq!(changed["agent"]["created_at"], shown["created_at"]);
+    assert_ne!(changed["agent"]["updated_at"], shown["updated_at"]);
     let error = refused(
         &workspace,
         "agents register 'Lore keeper' --id lore-keeper --prompt p",
@@ -138,7 +138,7 @@ fn agents_of_the_moment_get_ids_of_their_own_and_go_together() {
     let id = first["agent"]["id"].as_str().unwrap();
     let digits = id.strip_prefix("custom_").unwrap();
     assert!(digits.bytes().all(|byte| byte.is_ascii_digit()), "{id}");
-    assert_eq!(first["agent"]["isRuntime"], true);
+    assert_eq!(first["agent"]["is_runtime"], true);
     let sample = "agents register Two --id custom_1756441115596 --tag lore";
     assert_eq!(does(&workspace, sample)["created"], true);
     assert_eq!(
@@ -163,10 +163,10 @@ fn agents_of_the_moment_get_ids_of_their_own_and_go_together() {
     let cleaned = does(&workspace, "agents cleanup");
     assert_eq!(cleaned["cleanedUp"], json!([id]));
     assert_eq!(
-        (&cleaned["before"], &cleaned["after"]),
+        (&cleaned["count"]["before"], &cleaned["count"]["after"]),
         (&json!(6), &json!(5))
     );
-    assert_eq!(cleaned["removed"], 1);
+    assert_eq!(cleaned["count"]["removed"], 1);
     let mut remaining = BUILTIN.map(str::to_string).to_vec();
     remaining.push("stays".to_string());
     assert_eq!(cleaned["remaining"], json!(remaining));
@@ -203,7 +203,7 @@ fn files_are_agents_and_a_faulty_one_is_left_out_with_line_and_column() {
     );
     assert_eq!(error["fix"], "cat .cleo/agents/crawler.yaml");
     assert_eq!(
-        does(&workspace, "agents show sum")["file"],
+        does(&workspace, "agents show sum")["agent"]["file"],
         ".cleo/agents/workers.json"
     );
 }
@@ -573,9 +573,6 @@ fn invalid_fields_of_agents_are_refused() {
         "agents register X --prompt p --agent-color red",
         "agents register X --prompt p --temperature 2.5",
         "agents register X --prompt p --id 'a b'",
-        "agents register X --prompt p --role special",
-        "agents register X --prompt p --role worker",
-        "agents register X --prompt p --status archive",
     ] {
         let error = refused(&workspace, line, "E_AGENT_INVALID");
         assert_eq!(
@@ -588,16 +585,12 @@ fn invalid_fields_of_agents_are_refused() {
     refused(&workspace, line, "E_AGENT_INVALID");
     refused(&workspace, &long, "E_AGENT_INVALID");
     refused(&workspace, "agents register X", "E_AGENT_INVALID");
-    refused(
-        &workspace,
-        "agents register X --prompt p --role boss",
-        "E_AGENT_INVALID",
-    );
-    refused(
-        &workspace,
-        "agents register X --prompt p --status asleep",
-        "E_AGENT_INVALID",
-    );
+    for line in [
+        "agents register X --prompt p --role worker",
+        "agents register X --prompt p --status archive",
+    ] {
+        refused(&workspace, line, "E_USAGE");
+    }
     let huge = workspace.json_with(&["agents", "register", "--stdin"], &" ".repeat(5 << 20));
     assert_eq!(huge["error"]["code"], "E_INPUT_INVALID");
     let text = workspace.json_with(&["agents", "register", "--stdin"], "[1]");

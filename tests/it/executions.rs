@@ -185,7 +185,7 @@ fn an_agent_of_the_moment_wins_over_the_built_in_one_until_it_is_cleaned_up() {
     let id = does(&workspace, keeper)["agent"]["id"].clone();
     let message = "Explain the Second War in Warcraft.";
     assert_eq!(execute(&workspace, message)["run"]["agent"], id);
-    assert_eq!(does(&workspace, "agents cleanup")["removed"], 1);
+    assert_eq!(does(&workspace, "agents cleanup")["count"]["removed"], 1);
     assert_eq!(
         execute(&workspace, message)["run"]["agent"],
         "toby-technical"
@@ -671,7 +671,7 @@ fn twenty_executions_are_measured() {
         assert!(agent["lastUsedAt"].is_string());
     }
     let shown = does(&workspace, "agents show ami-creative");
-    assert!(shown["agent"]["lastUsedAt"].is_string());
+    assert!(shown["agent"]["last_used_at"].is_string());
     assert_eq!(
         does(&workspace, "agents metrics --user other")["dashboard"]["completedExecutions"],
         0
@@ -705,8 +705,8 @@ fn the_last_messages_of_a_conversation_come_in_order() {
         (50, "message 6", "message 30")
     );
     assert_ne!(
-        shown["conversation"]["lastMessageAt"],
-        created["conversation"]["lastMessageAt"]
+        shown["conversation"]["last_message_at"],
+        created["conversation"]["last_message_at"]
     );
     let last = does(&workspace, &format!("conversations show {id} --limit 2"));
     assert_eq!(strings(&last["messages"], "type"), ["user", "agent"]);

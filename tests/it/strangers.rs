@@ -220,7 +220,8 @@ fn owner_of_a_stored_run_is_no_path() {
     sql(
         &workspace,
         AGENTS,
-        "UPDATE runs SET owner = '../../../x', status = 'running', completed_at = NULL",
+        "UPDATE runs SET owner = '../../../x', status = 'running',
+             record = json_set(record, '$.status', 'running', '$.completedAt', NULL)",
     );
     let listed = workspace.json(&["runs", "list"]);
     assert_eq!(listed["success"], true);
@@ -463,13 +464,13 @@ fn damaged_rows_of_agents_and_runs_are_left_out() {
     let workspace = workspace();
     workspace.ok("agents execute 'say it again'");
     let damage = format!(
-        "UPDATE agents SET tags = '{0}' WHERE id = 'helper';
-         UPDATE runs SET usage = 'odd' WHERE position = 1;
+        "UPDATE agents SET record = '{0}' WHERE id = 'helper';
+         UPDATE runs SET record = 'odd' WHERE position = 1;
          UPDATE messages SET metadata = '{0}'
              WHERE position = (SELECT max(position) FROM messages);
          UPDATE events SET detail = 'odd' WHERE cursor = 1;
-         INSERT INTO conversations SELECT NULL, 'a;b', user_id, agent, title, status, created_at,
-             updated_at, last_message_at FROM conversations LIMIT 1",
+         INSERT INTO conversations SELECT NULL, 'a;b', user_id, agent, status, last_message_at, record
+             FROM conversations LIMIT 1",
         deep(130)
     );
     sql(&workspace, AGENTS, &damage);
@@ -599,11 +600,17 @@ fn nothing_of_a_store_becomes_a_part_of_a_command() {
             &workspace,
             AGENTS,
             &[
-                set("runs", &["agent", "requested_agent", "conversation"]),
-                set("conversations", &["agent"]),
+                format!(
+                    "UPDATE runs SET agent = '{value}', record = json_set(record,
+                        '$.agent', '{value}', '$.requestedAgent', '{value}',
+                        '$.conversation', '{value}');
+                     UPDATE conversations SET agent = '{value}',
+                        record = json_set(record, '$.agent_id', '{value}');"
+                ),
                 // A run whose process is gone and that can be resumed is recommended.
                 format!(
-                    "UPDATE runs SET id = '{value}', kind = 'tasks', status = 'interrupted'
+                    "UPDATE runs SET id = '{value}', kind = 'tasks', status = 'interrupted',
+                        record = json_set(record, '$.kind', 'tasks', '$.status', 'interrupted')
                      WHERE position = 1;"
                 ),
             ]
@@ -921,7 +928,7 @@ fn deleted_damaged_task_leaves_no_words_behind() {
 #[test]
 fn damaged_agent_can_be_removed() {
     let workspace = workspace();
-    let damage = "UPDATE agents SET tags = 'odd' WHERE id = 'helper'";
+    let damage = "UPDATE agents SET record = 'odd' WHERE id = 'helper'";
     sql(&workspace, AGENTS, damage);
     let found = workspace.json(&["doctor"])["result"]["findings"].to_string();
     let way = "`cleo agents remove helper` removes it";
@@ -935,12 +942,12 @@ fn damaged_runs_and_messages_are_removed_on_demand() {
     let workspace = workspace();
     workspace.ok("agents execute 'say it again'");
     let damage = format!(
-        "UPDATE runs SET usage = 'odd' WHERE position = 1;
+        "UPDATE runs SET record = 'odd' WHERE position = 1;
          UPDATE messages SET metadata = '{}'
              WHERE position = (SELECT max(position) FROM messages);
          UPDATE events SET detail = 'odd' WHERE cursor = (SELECT max(cursor) FROM events);
-         INSERT INTO conversations SELECT NULL, 'a;b', user_id, agent, title, status, created_at,
-             updated_at, last_message_at FROM conversations LIMIT 1",
+         INSERT INTO conversations SELECT NULL, 'a;b', user_id, agent, status, last_message_at, record
+             FROM conversations LIMIT 1",
         deep(130)
     );
     sql(&workspace, AGENTS, &damage);
@@ -985,7 +992,7 @@ fn server_says_that_damaged_rows_are_left_out() {
         TASKS,
         "UPDATE tasks SET files = 'odd' WHERE number = 5",
     );
-    sql(&workspace, AGENTS, "UPDATE runs SET usage = 'odd'");
+    sql(&workspace, AGENTS, "UPDATE runs SET record = 'odd'");
     let server = Served::start(&workspace, &[]);
     let ask = |path: &str| {
         let host = &server.address;

@@ -10,7 +10,7 @@ use clap::{Args, Subcommand};
 
 use super::Face;
 use super::screen::{Screen, Tone};
-use crate::agent::{AgentStatus, Kind, Role};
+use crate::agent::AgentStatus;
 use crate::error::Result;
 use crate::ops::agents::{self, Lookup, Shown};
 use crate::ops::answers::allows_private;
@@ -105,50 +105,12 @@ Examples:
   cleo agents list --capability web-crawler
   cleo agents list --skill search --skill ner --all")]
 pub(in crate::cli) struct ListArguments {
-    /// Only agents with this status: active, paused or archived (repeat for more)
-    #[arg(long, value_name = "STATUS")]
-    status: Vec<AgentStatus>,
-
-    /// Only agents in this role: supervisor, specialist or custom (repeat for more)
-    #[arg(long, value_name = "ROLE")]
-    role: Vec<Role>,
-
-    /// Only agents of this kind: builtin, runtime, persistent, http or cli (repeat for more)
-    #[arg(long, value_name = "KIND")]
-    kind: Vec<Kind>,
-
-    /// Only agents with this tag (repeat: with all of them)
-    #[arg(long, value_name = "TAG")]
-    tag: Vec<String>,
-
-    /// Only agents that offer this capability, in any letter case
-    #[arg(long, value_name = "NAME")]
-    capability: Option<String>,
-
-    /// Only agents with this skill, in any letter case (repeat: with any of them)
-    #[arg(long, value_name = "SKILL")]
-    skill: Option<Vec<String>>,
-
-    /// Only agents with all the skills named
-    #[arg(long, requires = "skill")]
-    all: bool,
+    #[command(flatten)]
+    lookup: Lookup,
 }
 
 fn list(face: &mut Face<'_>, arguments: ListArguments) -> Result<ExitCode> {
-    let (any_skill, all_skills) = match arguments.all {
-        true => (None, arguments.skill),
-        false => (arguments.skill, None),
-    };
-    let lookup = Lookup {
-        statuses: arguments.status,
-        roles: arguments.role,
-        kinds: arguments.kind,
-        tags: arguments.tag,
-        capability: arguments.capability,
-        any_skill,
-        all_skills,
-    };
-    let listed = agents::list(&face.surroundings()?, &lookup)?;
+    let listed = agents::list(&face.surroundings()?, &arguments.lookup)?;
     face.reply(&listed, &listed.warnings, |screen| {
         if listed.agents.is_empty() {
             screen.line(Tone::Dim, "no agents");
@@ -157,7 +119,8 @@ fn list(face: &mut Face<'_>, arguments: ListArguments) -> Result<ExitCode> {
         let rows = listed
             .agents
             .iter()
-            .map(|agent| {
+            .map(|one| {
+                let agent = &one.shown.agent;
                 vec![
                     (Tone::Strong, agent.id.clone()),
                     (status_tone(agent.status), agent.status.to_string()),
@@ -180,9 +143,9 @@ pub(in crate::cli) struct ShowArguments {
 }
 
 fn show(face: &mut Face<'_>, arguments: ShowArguments) -> Result<ExitCode> {
-    let shown = agents::show(&face.surroundings()?, &arguments.agent, None)?;
-    face.reply(&shown, &shown.warnings, |screen| {
-        agent_text(screen, &shown);
+    let one = agents::show(&face.surroundings()?, &arguments.agent)?;
+    face.reply(&one, &one.warnings, |screen| {
+        agent_text(screen, &one.agent);
     })
 }
 

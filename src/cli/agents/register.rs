@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use serde_json::Value;
 
 use super::agent_text;
 use crate::agent::draft::{self, Draft};
@@ -13,7 +12,7 @@ use crate::cli::screen::{Tone, count};
 use crate::document;
 use crate::error::Result;
 use crate::file::{read_input, read_stdin};
-use crate::ops::agents::{self, Terms};
+use crate::ops::agents;
 use crate::ops::trust::does;
 
 /// Largest agent on standard input, in bytes.
@@ -56,21 +55,15 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     draft.name = arguments.name.or(draft.name);
     draft.id = arguments.id.or(draft.id);
     let draft = arguments.fields.over(draft)?;
-    let registered = agents::register(
-        &face.surroundings()?,
-        draft,
-        arguments.runtime,
-        &Terms::default(),
-    )?;
-    let shown = &registered.shown;
-    face.reply(&registered, &shown.warnings, |screen| {
+    let registered = agents::register(&face.surroundings()?, draft, arguments.runtime, true)?;
+    face.reply(&registered, &registered.one.warnings, |screen| {
         let verb = if registered.created {
             "Registered"
         } else {
             "Changed"
         };
         screen.say(Tone::Good, verb).say(Tone::Plain, " ");
-        agent_text(screen, shown);
+        agent_text(screen, &registered.one.agent);
     })
 }
 
@@ -83,7 +76,7 @@ fn from_stdin() -> Result<Draft> {
     if !value.is_object() {
         return Err(draft::invalid("standard input is no JSON object"));
     }
-    read(value)
+    Draft::from_value(value)
 }
 
 /// Longest prompt in a file, in bytes.
@@ -115,14 +108,10 @@ impl Fields {
         }
         if let Some(line) = &self.command {
             let line = serde_json::json!({ "command": line });
-            draft.command = read(line)?.command;
+            draft.command = Draft::from_value(line)?.command;
         }
         Ok(draft)
     }
-}
-
-pub(super) fn read(value: Value) -> Result<Draft> {
-    Draft::from_value(value)
 }
 
 /// Register all agents of a file, or none
@@ -186,14 +175,10 @@ pub(super) fn update(face: &mut Face<'_>, arguments: UpdateArguments) -> Result<
         ..Draft::default()
     };
     let draft = arguments.fields.over(draft)?;
-    let shown = agents::update(
-        &face.surroundings()?,
-        &arguments.agent,
-        draft,
-        &Terms::default(),
-    )?;
-    face.reply(&shown, &shown.warnings, |screen| {
+    let surroundings = face.surroundings()?;
+    let one = agents::update(&surroundings, &arguments.agent, draft, None, true)?;
+    face.reply(&one, &one.warnings, |screen| {
         screen.say(Tone::Good, "Changed").say(Tone::Plain, " ");
-        agent_text(screen, &shown);
+        agent_text(screen, &one.agent);
     })
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use crate::cli::Face;
 use crate::cli::screen::{Tone, count};
 use crate::error::Result;
-use crate::ops::agents::{self, Sweep, Terms, Trusting};
+use crate::ops::agents::{self, AgentId, Cleanup, Trusting};
 use crate::ops::trust::does;
 
 /// Trust a worker as it is now: from then on messages and plans run its program or call its address
@@ -62,7 +62,12 @@ pub(in crate::cli) struct RemoveArguments {
 }
 
 pub(super) fn remove(face: &mut Face<'_>, arguments: RemoveArguments) -> Result<ExitCode> {
-    let removed = agents::remove(&face.surroundings()?, &arguments.agent, &Terms::default())?;
+    let removed = agents::remove(
+        &face.surroundings()?,
+        AgentId {
+            id: arguments.agent,
+        },
+    )?;
     face.reply(&removed, &[], |screen| {
         let word = if removed.restored {
             "Restored"
@@ -86,26 +91,15 @@ Examples:
   cleo agents cleanup --expired                       only those whose id is older than 30 minutes
   cleo agents cleanup --expired --now 1756443000000")]
 pub(in crate::cli) struct CleanupArguments {
-    /// Only those whose id says that they are older than 30 minutes
-    #[arg(long)]
-    expired: bool,
-
-    /// The moment from which age is counted, in milliseconds since 1970; now unless told
-    #[arg(long, value_name = "MS", requires = "expired")]
-    now: Option<u64>,
+    #[command(flatten)]
+    cleanup: Cleanup,
 }
 
 pub(super) fn cleanup(face: &mut Face<'_>, arguments: CleanupArguments) -> Result<ExitCode> {
-    let surroundings = face.surroundings()?;
-    let millis = surroundings.clock.now().timestamp_millis().unsigned_abs();
-    let sweep = match arguments.expired {
-        true => Sweep::Explicit(arguments.now.unwrap_or(millis)),
-        false => Sweep::All,
-    };
-    let cleaned = agents::cleanup(&surroundings, sweep)?;
+    let cleaned = agents::cleanup(&face.surroundings()?, arguments.cleanup)?;
     face.reply(&cleaned, &[], |screen| {
-        let gone = count(cleaned.removed, "agent", "agents");
-        let left = count(cleaned.after, "agent remains", "agents remain");
+        let gone = count(cleaned.count.removed, "agent", "agents");
+        let left = count(cleaned.count.after, "agent remains", "agents remain");
         screen
             .say(Tone::Good, "Removed ")
             .line(Tone::Plain, format!("{gone}; {left}"));

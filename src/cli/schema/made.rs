@@ -46,10 +46,10 @@ fn replies() -> Vec<Reply> {
         one::<agents::metrics::Metrics>("agents.metrics"),
         one::<agents::register::Registered>("agents.register"),
         one::<agents::change::Removed>("agents.remove"),
-        one::<agents::Shown>("agents.show"),
+        one::<agents::One>("agents.show"),
         one::<agents::Trusting>("agents.trust"),
         one::<agents::Trusting>("agents.untrust"),
-        one::<agents::Shown>("agents.update"),
+        one::<agents::One>("agents.update"),
         one::<tasks::Archival>("archive"),
         one::<ask::QueryReply>("ask")
             .or::<Event>()

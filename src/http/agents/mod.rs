@@ -1,71 +1,51 @@
 //! Agents: whom messages can reach.
 
 mod change;
-mod graph;
-mod listed;
-pub(super) mod row;
 
+use axum::http::header::VARY;
+use serde::Serialize;
+
+use super::answer::{Answer, JSON};
 use super::call::Call;
+use super::extract::{Json, Reply};
 use super::fault::Shape;
 use super::route::Route;
-use crate::config::Settings;
-use crate::error::Result;
-use crate::ops::agents::{self, Known, Terms};
-use crate::ops::answers::allows_private;
-use crate::ops::tokens::Scope;
-use crate::ops::trust::Registrant;
+use super::{guard, pages};
+use crate::agent::{Agent, Kind};
+use crate::error::{Result, quote};
+use crate::ops::agents;
 
 pub(super) fn routes() -> Vec<Route> {
     let routes = vec![
-        Route::get("/api/agents/sync", listed::sync)
-            .about("Lists all agents in the order that decides ties"),
-        Route::get("/api/agents/list", listed::list)
-            .about("Lists agents with everything that is known of them"),
-        Route::get("/api/agents/registry", listed::registry)
+        Route::get("/api/agents/registry", registry)
             .about("Lists the workers: agents behind an address or in a program"),
-        Route::get("/agents", listed::registry_or_page)
+        Route::get("/agents", registry_or_page)
             .about("Lists the workers for programs that accept JSON; else the page of agents")
-            .answers::<Vec<listed::Entry>>(200)
+            .answers::<Vec<Entry>>(200)
             .sends(200, "text/html")
             .sends(303, "text/plain")
             .refuses(401)
             .page()
             .open(),
-        Route::get("/api/agents/delegations", listed::delegations)
-            .about("Lists where messages went and why, newest first"),
-        Route::get("/api/agents/metrics", graph::metrics)
-            .about("Counts executions: all, and those of each agent"),
-        Route::get("/api/agents/graph", graph::graph)
-            .about("Draws the way of a message: supervisor, router, agents, finalize"),
         Route::post("/api/agents/create", change::create)
             .about("Registers an agent to stay")
             .query::<change::Dry>()
-            .takes::<row::Fields>()
+            .takes::<change::Fields>()
             .answers::<change::Kept>(201)
             .answers::<change::Kept>(200),
         Route::post("/api/agents/register", change::register)
             .about("Registers an agent for the moment, or changes it")
-            .takes::<row::Fields>(),
-        Route::post("/api/agents/cleanup", change::cleanup)
-            .about("Removes the agents of the moment")
-            .scope(Scope::Admin),
-        Route::get("/api/agents/{id}", listed::show).about("Shows an agent"),
+            .takes::<change::Fields>(),
         Route::put("/api/agents/{id}", change::update)
             .about("Changes an agent")
             .query::<change::Dry>()
-            .takes::<row::Fields>()
+            .takes::<change::Fields>()
             .answers::<change::Kept>(200)
             .answers::<change::Changed>(409),
-        Route::delete("/api/agents/{id}", change::remove)
-            .about("Removes an agent; a built-in one becomes as it was built"),
     ];
     let all = routes.into_iter();
     all.map(|route| route.tag("agents").errors(Shape::Success))
         .collect()
-}
-
-fn seen(call: &Call) -> Result<Known> {
-    agents::known_by(&call.surroundings("agents.list"), call.only())
 }
 
 /// Returns what says of an id that the caller does not hear of it. One that is no agent's may have been
@@ -79,13 +59,49 @@ pub(super) fn unseen(call: &Call) -> Result<impl Fn(&String) -> bool> {
     })
 }
 
-fn terms(call: &Call, keeps: bool) -> Terms {
-    let settings: &Settings = &call.server.settings;
-    Terms {
-        by: Registrant::Http,
-        user: call.only().map(String::from),
-        seen: None,
-        allow_private: allows_private(settings),
-        keeps,
-    }
+/// A worker, in the form of the specification.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+struct Entry {
+    name: String,
+    description: String,
+    intents: Vec<String>,
+    #[serde(rename = "type")]
+    kind: Kind,
+    endpoint: Option<String>,
+    command: Option<String>,
+    healthcheck: Option<String>,
+    timeout_ms: u32,
+}
+
+fn registry(call: &Call) -> Result<Json<Vec<Entry>>> {
+    let known = agents::seen(&call.surroundings("agents.list"))?;
+    let workers = known.agents.into_iter().filter(Agent::is_worker);
+    let entries = workers.map(|agent| {
+        let words = agent.command.iter().map(|word| quote(word));
+        let command = words.collect::<Vec<_>>().join(" ");
+        Entry {
+            command: Some(command).filter(|command| !command.is_empty()),
+            name: agent.name,
+            description: agent.description,
+            intents: agent.intents,
+            kind: agent.kind,
+            endpoint: agent.endpoint,
+            healthcheck: agent.healthcheck,
+            timeout_ms: agent.timeout_ms,
+        }
+    });
+    Ok(Json(entries.collect()))
+}
+
+/// Answers the registry to programs, which ask for JSON and not for pages, and the page to browsers: they have
+/// the same address.
+fn registry_or_page(call: &Call) -> Result<Answer> {
+    let is_program = call.accepts(JSON) && !call.accepts("text/html");
+    let answer = match (is_program, call.is_signed_in()) {
+        (true, true) => registry(call).and_then(Json::answer),
+        (true, false) => Err(guard::unauthorized("a token is needed here")),
+        (false, is_in) => pages::page(&call.server.pages, &call.uri, is_in),
+    };
+    Ok(answer?.header(VARY, "accept"))
 }

@@ -9,7 +9,6 @@ use super::frame::{Frame, Kind, Origin, Place, Wants, belongs};
 use crate::clock::Clock;
 use crate::error::Result;
 use crate::http::assigned::hide;
-use crate::http::conversations::said;
 use crate::ops::agents;
 use crate::run::Line;
 use crate::store::agency::Agency;
@@ -233,10 +232,9 @@ impl Source {
         let mut parts = Parts::new();
         for (cursor, message) in agency.said_after(after, limit)? {
             let id = message.conversation.clone().unwrap_or_default();
-            let look = |id: &str| Ok(agency.conversation(id)?.map(|one| one.user));
+            let look = |id: &str| Ok(agency.conversation(id)?.map(|one| one.user_id));
             let owner = owner(owners, &id, look)?;
             let at = message.created_at.clone();
-            let message = said(&message);
             let data = json!({"conversationId": id, "at": at, "message": message});
             parts.push_back(Part {
                 origin: Origin::Said,

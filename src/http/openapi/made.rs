@@ -12,10 +12,9 @@ use serde_json::{Map, Value, json};
 use super::names::{self, SCHEMAS};
 use crate::http::answer::JSON;
 use crate::http::fault::Shape;
-
 use crate::http::operations;
 use crate::http::route::{self, Route};
-use crate::ops::operation::Row;
+use crate::ops::operation::{Frame, Row};
 use crate::reply::Failure;
 
 /// What the answer to an address that is too long is called there.
@@ -150,6 +149,12 @@ fn describe_request(
             "type": "integer", "minimum": 1, "maximum": max, "default": usual,
             "description": "Maximum number of items",
         });
+        // More is read as the largest.
+        if facts.frame != Frame::Ours
+            && let Some(limit) = schema["properties"]["limit"].as_object_mut()
+        {
+            limit.remove("maximum");
+        }
     }
     let mut parameters: Vec<Value> = names(route.path).map(path_parameter).collect();
     if !operations::has_body(&route.method) {
@@ -181,18 +186,21 @@ fn describe_reply(
     writes: &mut SchemaGenerator,
 ) -> Map<String, Value> {
     let facts = row.facts();
-    let notes = match facts.is_recorded {
-        true => "WithOperation",
-        false => "WithWarnings",
-    };
     let reply = row.reply()(writes);
-    let schema = json!({"allOf": [reply, {"$ref": format!("#{SCHEMAS}/{notes}")}]});
+    let with = |name: &str| json!({"$ref": format!("#{SCHEMAS}/{name}")});
+    let parts = match facts.frame {
+        Frame::Ours if facts.is_recorded => vec![reply.to_value(), with("WithOperation")],
+        Frame::Ours => vec![reply.to_value(), with("WithWarnings")],
+        Frame::Success => vec![with("Success"), reply.to_value()],
+        Frame::SuccessAndWarnings => {
+            vec![with("Success"), reply.to_value(), with("WithWarnings")]
+        }
+    };
+    let schema = json!({"allOf": parts});
     let answer = json!({"description": route.about, "content": {JSON: {"schema": schema}}});
     let created = facts.creates.then(|| ("201".to_string(), answer.clone()));
-    [("200".to_string(), answer)]
-        .into_iter()
-        .chain(created)
-        .collect()
+    let same = (facts.frame == Frame::Ours || !facts.creates).then(|| ("200".to_string(), answer));
+    same.into_iter().chain(created).collect()
 }
 
 /// Names an endpoint: `get /api/agents/{id}` is `getApiAgentsId`.
@@ -357,7 +365,7 @@ fn reference(shape: Shape) -> String {
 }
 
 /// What follows the replies of operations.
-fn notes() -> [(String, Value); 2] {
+fn notes() -> [(String, Value); 3] {
     let warnings = json!({
         "type": "array", "items": {"type": "string"},
         "description": "What the caller should know",
@@ -367,6 +375,7 @@ fn notes() -> [(String, Value); 2] {
         "description": "Number of the operation in the log; null when nothing was recorded",
     });
     [
+        ("Success", json!({"type": "object", "properties": {"success": {"const": true}}, "required": ["success"]})),
         ("WithWarnings", json!({"type": "object", "properties": {"warnings": warnings}, "required": ["warnings"]})),
         ("WithOperation", json!({
             "type": "object", "properties": {"warnings": warnings, "operation": operation},

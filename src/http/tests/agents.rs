@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{World, minutes_ago};
 use crate::agent::{Agent, Kind};
 use crate::http::route;
-use crate::ops::agents;
+use crate::ops::agents::{self, AgentId};
 
 /// A0-1.
 #[test]
@@ -309,13 +309,15 @@ fn an_agent_from_earlier_whose_id_is_reserved_now_is_shown_changed_and_removed()
         ..Agent::new("metrics", Kind::Persistent, "Metrics")
     };
     agents::write(&workspace, |transaction| transaction.put_agent(&agent)).unwrap();
-    let terms = agents::Terms::default();
     let draft = serde_json::from_value(json!({"description": "new"})).unwrap();
-    agents::update(&surroundings, "metrics", draft, &terms).unwrap();
-    let shown = agents::show(&surroundings, "metrics", None).unwrap();
-    assert_eq!(shown.agent.description, "new");
-    agents::remove(&surroundings, "metrics", &terms).unwrap();
-    assert!(agents::show(&surroundings, "metrics", None).is_err());
+    agents::update(&surroundings, "metrics", draft, None, true).unwrap();
+    let one = agents::show(&surroundings, "metrics").unwrap();
+    assert_eq!(one.agent.agent.description, "new");
+    let id = AgentId {
+        id: "metrics".into(),
+    };
+    agents::remove(&surroundings, id).unwrap();
+    assert!(agents::show(&surroundings, "metrics").is_err());
 }
 
 #[test]

@@ -189,8 +189,7 @@ fn what_happens_elsewhere_is_told_while_it_happens() {
     let surroundings = world.surroundings();
     let command = std::thread::spawn(move || {
         let agent = serde_json::from_value(json!({"id": "new", "name": "New", "prompt": "p"}));
-        let terms = crate::ops::agents::Terms::default();
-        crate::ops::agents::register(&surroundings, agent.unwrap(), false, &terms).unwrap();
+        crate::ops::agents::register(&surroundings, agent.unwrap(), false, true).unwrap();
     });
     let told = heard(&world, None, "?since=0.0.0.0", "", 2);
     command.join().unwrap();

@@ -7,7 +7,7 @@ use super::work::planned;
 use crate::http::operations::has_body;
 use crate::http::server::Options;
 use crate::ops::api;
-use crate::ops::operation::Facts;
+use crate::ops::operation::{Facts, Frame};
 use crate::ops::tokens::Scope;
 
 /// Method and path of an operation about things with this id.
@@ -61,7 +61,11 @@ fn operations_refuse_fields_that_they_do_not_know() {
             }
             false => world.call(method, &format!("{path}?nope=1"), Value::Null),
         };
-        let message = told.with(400)["error"]["message"].to_string();
+        let error = told.with(400)["error"].clone();
+        let message = match facts.frame {
+            Frame::Ours => error["message"].to_string(),
+            _ => error.to_string(),
+        };
         assert!(message.contains("nope"), "{}: {message}", facts.address);
     }
 }
@@ -73,12 +77,74 @@ fn operations_on_tasks_find_no_others() {
     for facts in of_tasks {
         let (method, path) = place(facts, "T99");
         let body = match facts.name {
-            "update" => json!({"title": "x"}),
+            "update" | "agents.tasks.update" => json!({"title": "x"}),
             "research.link" => json!({"entry": "x"}),
             _ if path.ends_with("/accept") => json!({"criterion": 1, "notes": ["x"]}),
             _ => json!({}),
         };
-        let code = world.call(method, &path, body).with(404)["error"]["code"].clone();
+        let told = world.call(method, &path, body).with(404);
+        let code = match facts.frame {
+            Frame::Ours => &told["error"]["code"],
+            _ => &told["code"],
+        };
         assert_eq!(code, "E_TASK_NOT_FOUND", "{}", facts.address);
+    }
+}
+
+/// Bodies of the multi-agent specification: an operation, what is sent, its status, and which fields the reply
+/// has besides `success`.
+#[rustfmt::skip]
+const SPECIFIED: [(&str, &str, u16, &[&str]); 18] = [
+    ("GET /api/agents/sync", "", 200, &["message", "agents", "count"]),
+    ("GET /api/agents/list", "", 200, &["agents", "total", "warnings"]),
+    ("GET /api/agents/delegations", "", 200, &["delegations", "total"]),
+    ("GET /api/agents/metrics", "", 200, &["dashboard", "agents"]),
+    ("GET /api/agents/graph", "", 200, &["graph", "agents", "metrics"]),
+    ("POST /api/agents/cleanup", "{}", 200, &["message", "cleanedUp", "remaining", "count"]),
+    ("GET /api/agents/{id}", "", 200, &["agent"]),
+    ("DELETE /api/agents/{id}", "", 200, &["agent", "restored", "executions", "unassigned"]),
+    ("GET /api/agents/execute", "", 200, &["executions", "total"]),
+    ("POST /api/conversations/create", r#"{"agent_id": "chat"}"#, 201, &["conversation"]),
+    ("GET /api/conversations", "", 200, &["conversations", "total"]),
+    ("GET /api/conversations/{id}", "", 200, &["conversation", "messages", "total", "pending"]),
+    ("PUT /api/conversations/{id}", r#"{"title": "Over"}"#, 200, &["conversation"]),
+    ("POST /api/tasks/create", r#"{"title": "One"}"#, 201, &["task", "warnings"]),
+    ("GET /api/tasks/stats", "", 200, &["stats"]),
+    ("GET /api/tasks", "", 200, &["tasks", "total"]),
+    ("GET /api/tasks/{id}", "", 200, &["task", "warnings"]),
+    ("PUT /api/tasks/{id}", r#"{"status": "doing"}"#, 200, &["task", "warnings"]),
+];
+
+#[test]
+fn specified_operations_answer_in_their_form() {
+    let world = World::new();
+    let lore = json!({"id": "lore", "name": "Lore", "prompt": "p"});
+    world.post("/api/agents/create", lore).with(201);
+    let mut talk = String::new();
+    let specified = all().filter(|facts| facts.frame != Frame::Ours);
+    let specified: Vec<_> = specified.map(|facts| facts.address).collect();
+    assert_eq!(specified, SPECIFIED.map(|(address, ..)| address));
+    for (address, sent, status, fields) in SPECIFIED {
+        let (method, path) = address.split_once(' ').unwrap();
+        let id = match path.split('/').nth(2) {
+            Some("agents") => "lore",
+            Some("conversations") => &talk,
+            _ => "T1",
+        };
+        let told = world.raw(method, &path.replace("{id}", id), sent.to_string());
+        let value = told.with(status);
+        assert_eq!(value["success"], true, "{address}");
+        let text = told.text();
+        assert!(text.starts_with("{\"success\":true,"), "{text}");
+        assert!(
+            fields
+                .iter()
+                .all(|field| !value[field].is_null() || *field == "pending"),
+            "{text}"
+        );
+        assert_eq!(value.as_object().unwrap().len(), fields.len() + 1, "{text}");
+        if let Some(begun) = value["conversation"]["id"].as_str() {
+            talk = begun.to_string();
+        }
     }
 }

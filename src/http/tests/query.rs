@@ -6,9 +6,10 @@ use serde_json::json;
 use super::{World, respond};
 use crate::agent::draft::Draft;
 use crate::http::server::Options;
-use crate::ops::agents::{self, Terms};
+use crate::ops::agents;
 use crate::ops::tokens::Scope;
 use crate::ops::trust::Registrant;
+use crate::ops::{Rights, Surroundings};
 
 /// D-1.
 #[test]
@@ -116,12 +117,15 @@ fn a_query_asks_no_worker_of_another_user() {
         intents: Some(vec!["a.b".into()]),
         ..Draft::default()
     };
-    let terms = Terms {
-        by: Registrant::Http,
-        user: Some("ann".into()),
-        ..Terms::default()
+    let surroundings = Surroundings {
+        rights: Rights {
+            user: Some("ann".into()),
+            registrant: Registrant::Http,
+            ..Rights::default()
+        },
+        ..world.surroundings()
     };
-    agents::register(&world.surroundings(), worker, false, &terms).unwrap();
+    agents::register(&surroundings, worker, false, true).unwrap();
     let asked = |token: &str| {
         let query = json!({"query": "Summarize this week"});
         let told = world.by(token, "POST", "/query", query).with(200);

@@ -1,10 +1,11 @@
 //! Changing and removing agents, and sweeping away those of the moment.
 
-use serde::Serialize;
+use clap::Args;
+use serde::{Deserialize, Serialize};
 
-use super::{Known, Shown, Terms, known_to, standing, trust, write, write_if};
+use super::{AgentId, Known, One, apart, known_to, shown, terms, trust, uses, write, write_if};
 use crate::agent::draft::{self, Draft};
-use crate::agent::{Agent, AgentStatus, Kind, Role, builtin, runtime_moment};
+use crate::agent::{Agent, AgentStatus, Kind, Role, runtime_moment};
 use crate::clock::parse_moment;
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
@@ -23,6 +24,8 @@ pub(crate) struct Removed {
     pub(crate) agent: Agent,
     /// True when a built-in agent is as it was built again.
     pub(crate) restored: bool,
+    /// How many of its executions stay in the history.
+    pub(crate) executions: u64,
     /// The tasks that were assigned to it, and are to nobody now.
     pub(crate) unassigned: Vec<TaskId>,
 }
@@ -32,21 +35,40 @@ pub(crate) struct Removed {
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Cleaned {
+    message: String,
     /// Ids of those that are gone.
     pub(crate) cleaned_up: Vec<String>,
     /// Ids of all that remain, in list order.
-    pub(crate) remaining: Vec<String>,
-    /// How many agents there were.
-    pub(crate) before: usize,
-    /// How many there are.
+    remaining: Vec<String>,
+    pub(crate) count: Count,
+}
+
+/// How many agents there were and are.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Count {
+    before: usize,
     pub(crate) after: usize,
-    /// How many are gone.
     pub(crate) removed: usize,
+}
+
+// Which agents of the moment go. A doc comment would become the help of the command.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Args, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(crate) struct Cleanup {
+    /// Only those whose id says that they are older than 30 minutes
+    #[arg(long = "expired")]
+    pub(crate) older_than: bool,
+
+    /// The moment from which age is counted, in milliseconds since 1970; else now
+    #[arg(long, value_name = "MS", requires = "older_than")]
+    pub(crate) now: Option<u64>,
 }
 
 /// Which agents of the moment go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sweep {
+pub(in crate::ops) enum Sweep {
     /// All of them.
     All,
     /// Those whose id is older than 30 minutes at this moment, in milliseconds.
@@ -83,31 +105,32 @@ fn millis(moment: &str) -> Option<u64> {
     u64::try_from(moment.timestamp_millis()).ok()
 }
 
+/// Changes an agent as a draft says; `seen` is when the caller believes that it was last changed. Without `keeps` it is
+/// only shown how it would be.
 pub(crate) fn update(
     surroundings: &Surroundings,
     id: &str,
     draft: Draft,
-    terms: &Terms,
-) -> Result<Shown> {
+    seen: Option<&str>,
+    keeps: bool,
+) -> Result<One> {
     let workspace = surroundings.workspace()?;
     let now = surroundings.clock.timestamp();
     if draft == Draft::default() {
         let error = Error::new(Code::InputInvalid, "nothing was said that is to change");
         return Err(error);
     }
+    terms::check_command(surroundings, &draft)?;
     let named = draft.connects();
-    let draft_names_health = draft.healthcheck.is_some();
-    let draft_names_prompt = draft.prompt.is_some();
-    let (mut shown, trusted_by) = write_if(&workspace, terms.keeps, |transaction| {
+    let names_address = !named.is_empty() || draft.healthcheck.is_some();
+    let names_prompt = draft.prompt.is_some();
+    let (agent, mut warnings, trusted_by) = write_if(&workspace, keeps, |transaction| {
         let known = known_to(transaction, &workspace)?;
-        let mut agent = terms.require(&known, id)?.clone();
+        let mut agent = terms::require(surroundings, &known, id)?.clone();
+        terms::check_seen(&agent, seen)?;
         let trust = Trust::new(surroundings, &workspace);
         let trusted_by = trust.registrant(&Item::worker(&agent));
-        if let Some(file) = known.file(id) {
-            let typed = surroundings.typed(Some(&workspace), file);
-            let message = format!("the agent `{id}` stands in {file}, which is yours to change");
-            return Err(draft::invalid(message).fix(format!("cat {typed}")));
-        }
+        refuse_of_file(surroundings, &workspace, &known, id, "change")?;
         if draft.id.as_deref().is_some_and(|id| id != agent.id) {
             let message = format!("the id of the agent `{}` cannot be changed", agent.id);
             return Err(draft::invalid(message));
@@ -116,31 +139,41 @@ pub(crate) fn update(
         draft.apply(&mut agent)?;
         warnings.extend(draft::unused_connection(&agent));
         refuse_without_supervisor(&agent)?;
-        if draft_names_prompt {
+        if names_prompt {
             draft::require_prompt(&agent)?;
         }
-        if !named.is_empty() || draft_names_health {
-            terms.check_address(&agent)?;
+        if names_address {
+            terms::check_address(surroundings, &agent)?;
         }
         agent.updated_at = Some(now);
         transaction.put_agent(&agent)?;
-        let shown = Shown {
-            agent,
-            file: None,
-            standing: None,
-            warnings,
-        };
-        Ok((shown, trusted_by))
+        Ok((agent, warnings, trusted_by))
     })?;
     // What the user has not named himself does not become trusted by a change beside it.
-    let named = named.contains(&shown.agent.kind);
-    let by = named.then_some(terms.by).or(trusted_by);
-    if let Some(by) = by.filter(|_| terms.keeps) {
-        let warnings = trust::keep(surroundings, &workspace, &[&shown.agent], by);
-        shown.warnings.extend(warnings);
+    let named = named.contains(&agent.kind);
+    let by = named.then_some(surroundings.rights.registrant);
+    if let Some(by) = by.or(trusted_by).filter(|_| keeps) {
+        warnings.extend(trust::keep(surroundings, &workspace, &agent, by));
     }
-    shown.standing = standing(surroundings, &shown.agent);
-    Ok(shown)
+    Ok(One {
+        agent: shown(surroundings, apart(surroundings, agent)?, None),
+        warnings,
+    })
+}
+
+fn refuse_of_file(
+    surroundings: &Surroundings,
+    workspace: &Workspace,
+    known: &Known,
+    id: &str,
+    what: &str,
+) -> Result<()> {
+    let Some(file) = known.file(id) else {
+        return Ok(());
+    };
+    let typed = surroundings.typed(Some(workspace), file);
+    let message = format!("the agent `{id}` stands in {file}, which is yours to {what}");
+    Err(draft::invalid(message).fix(format!("cat {typed}")))
 }
 
 /// The built-in supervisor coordinates everything: it cannot be put away or become another.
@@ -158,57 +191,47 @@ fn refuse_without_supervisor(agent: &Agent) -> Result<()> {
     Ok(())
 }
 
-pub(crate) fn remove(surroundings: &Surroundings, id: &str, terms: &Terms) -> Result<Removed> {
+pub(crate) fn remove(surroundings: &Surroundings, AgentId { id }: AgentId) -> Result<Removed> {
     let workspace = surroundings.workspace()?;
-    let mut removed = taken_out(surroundings, &workspace, id, terms)?;
-    if !removed.restored {
-        removed.unassigned = agent_tasks::release(surroundings, id)?;
-    }
+    let agent = write(&workspace, |transaction| {
+        let known = known_to(transaction, &workspace)?;
+        if surroundings.only().is_none() && is_damaged(transaction, &known, &id) {
+            transaction.remove_agent(&id)?;
+            // All that can be said of it.
+            return Ok(Agent::new(&id, Kind::Persistent, &id));
+        }
+        let agent = terms::require(surroundings, &known, &id)?.clone();
+        refuse_of_file(surroundings, &workspace, &known, &id, "remove")?;
+        match transaction.remove_agent(&id)? {
+            false if agent.is_builtin => Err(refused_builtin(&id)),
+            _ => Ok(agent),
+        }
+    })?;
+    let unassigned = match agent.is_builtin {
+        true => Vec::new(),
+        false => agent_tasks::release(surroundings, &id)?,
+    };
     // Trust that cannot be taken away holds for nothing but the agent as it was.
-    let _ = Trust::new(surroundings, &workspace).take(&Item::worker(&removed.agent));
-    Ok(removed)
+    let _ = Trust::new(surroundings, &workspace).take(&Item::worker(&agent));
+    Ok(Removed {
+        restored: agent.is_builtin,
+        executions: uses(surroundings)?
+            .get(&id)
+            .map_or(0, |used| used.executions),
+        agent: apart(surroundings, agent)?,
+        unassigned,
+    })
 }
 
-fn taken_out(
-    surroundings: &Surroundings,
-    workspace: &Workspace,
-    id: &str,
-    terms: &Terms,
-) -> Result<Removed> {
-    write(workspace, |transaction| {
-        let known = known_to(transaction, workspace)?;
-        if terms.user.is_none() && is_damaged(transaction, &known, id) {
-            transaction.remove_agent(id)?;
-            return Ok(Removed {
-                unassigned: Vec::new(),
-                restored: false,
-                // All that can be said of it.
-                agent: Agent::new(id, Kind::Persistent, id),
-            });
-        }
-        let agent = terms.require(&known, id)?.clone();
-        if let Some(file) = known.file(id) {
-            let message = format!("the agent `{id}` stands in {file}, which is yours to remove");
-            let typed = surroundings.typed(Some(workspace), file);
-            return Err(draft::invalid(message).fix(format!("cat {typed}")));
-        }
-        let removed = transaction.remove_agent(id)?;
-        if builtin::is_builtin(id) && !removed {
-            let message = format!("`{id}` is built in and cannot be removed");
-            let show = format!("cleo agents show {}", quote(id));
-            let error = Error::new(Code::AgentInvalid, message).fix(show);
-            let pause = format!("cleo agents update {} --status paused", quote(id));
-            return Err(match id {
-                crate::agent::SUPERVISOR => error,
-                _ => error.or("pause it", pause),
-            });
-        }
-        Ok(Removed {
-            unassigned: Vec::new(),
-            restored: agent.is_builtin(),
-            agent,
-        })
-    })
+fn refused_builtin(id: &str) -> Error {
+    let message = format!("`{id}` is built in and cannot be removed");
+    let show = format!("cleo agents show {}", quote(id));
+    let error = Error::new(Code::AgentInvalid, message).fix(show);
+    let pause = format!("cleo agents update {} --status paused", quote(id));
+    match id {
+        crate::agent::SUPERVISOR => error,
+        _ => error.or("pause it", pause),
+    }
 }
 
 fn is_damaged(transaction: &dyn AgencyTransaction, known: &Known, id: &str) -> bool {
@@ -218,17 +241,30 @@ fn is_damaged(transaction: &dyn AgencyTransaction, known: &Known, id: &str) -> b
 }
 
 /// Removes agents of the moment. Others are never touched.
-pub(crate) fn cleanup(surroundings: &Surroundings, sweep: Sweep) -> Result<Cleaned> {
+pub(crate) fn cleanup(surroundings: &Surroundings, wanted: Cleanup) -> Result<Cleaned> {
     let workspace = surroundings.workspace()?;
+    let millis = surroundings.clock.now().timestamp_millis().unsigned_abs();
+    let sweep = match (wanted.older_than, wanted.now) {
+        (true, now) => Sweep::Explicit(now.unwrap_or(millis)),
+        (false, None) => Sweep::All,
+        (false, Some(_)) => {
+            let message = "now: it counts only with `olderThan`, which is false";
+            return Err(Error::new(Code::InputInvalid, message));
+        }
+    };
     let cleaned = write(&workspace, |transaction| {
         let before = known_to(transaction, &workspace)?.agents.len();
         let cleaned_up = swept(transaction, sweep)?;
         let remaining = known_to(transaction, &workspace)?.agents;
+        let remaining: Vec<String> = remaining.into_iter().map(|agent| agent.id).collect();
         Ok(Cleaned {
-            before,
-            after: remaining.len(),
-            removed: cleaned_up.len(),
-            remaining: remaining.into_iter().map(|agent| agent.id).collect(),
+            message: format!("Cleaned up {} runtime agents", cleaned_up.len()),
+            count: Count {
+                before,
+                after: remaining.len(),
+                removed: cleaned_up.len(),
+            },
+            remaining,
             cleaned_up,
         })
     })?;

@@ -70,7 +70,7 @@ impl Files {
         let why = format!("{place} is left out: {what}");
         self.warnings.push(why.clone());
         self.left_out.push(LeftOut {
-            ids: named(workspace, &place),
+            ids: find_ids(workspace, &place),
             file: place,
             why,
         });
@@ -106,7 +106,7 @@ fn without(message: &str, path: &str) -> String {
 
 /// Finds the ids that a file names which cannot be read as it should be: its own name, and what stands after
 /// `id` on a line.
-fn named(workspace: &Workspace, place: &str) -> Vec<String> {
+fn find_ids(workspace: &Workspace, place: &str) -> Vec<String> {
     let path = workspace.confine(place);
     let bytes = path.and_then(|path| file::read(&path, FILE_MAX));
     let bytes = bytes.unwrap_or_default();
@@ -167,7 +167,7 @@ fn made(draft: Draft) -> Result<Agent> {
     if builtin::is_builtin(&id) || is_runtime {
         return Err(draft::invalid(format!("`{id}` is an id of cleo's own")));
     }
-    let kind = match draft.kind()? {
+    let kind = match draft.kind() {
         Some(kind @ (Kind::Http | Kind::Cli)) => kind,
         _ => Kind::Persistent,
     };

@@ -1,42 +1,79 @@
 //! Looking agents up: by what they are, can do and offer, without regard to case.
 
-use serde::Serialize;
+use std::collections::HashMap;
 
-use super::{Known, known};
+use clap::Args;
+use serde::{Deserialize, Serialize};
+
+use super::{Known, Shown, expires, place, seen, uses};
 use crate::agent::{Agent, AgentStatus, Kind, Role};
+use crate::clock::timestamp;
 use crate::error::Result;
 use crate::ops::Surroundings;
+use crate::ops::trust::{Item, Trust};
 use crate::score::normalize;
 
-/// Which agents to list. Empty parts let everything through.
-#[derive(Clone, Debug, Default)]
+// Which agents to list. Empty parts let everything through. A doc comment would become the help of the command.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, Args, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Lookup {
-    pub(crate) statuses: Vec<AgentStatus>,
-    pub(crate) roles: Vec<Role>,
-    pub(crate) kinds: Vec<Kind>,
-    pub(crate) tags: Vec<String>,
+    /// Only agents with this status: active, paused or archived (repeat for more)
+    #[arg(long, value_name = "STATUS")]
+    pub(crate) status: Vec<AgentStatus>,
+
+    /// Only agents in this role: supervisor, specialist or custom (repeat for more)
+    #[arg(long, value_name = "ROLE")]
+    pub(crate) role: Vec<Role>,
+
+    /// Only agents of this kind: builtin, runtime, persistent, http or cli (repeat for more)
+    #[arg(long, value_name = "KIND")]
+    pub(crate) kind: Vec<Kind>,
+
+    /// Only agents with this tag (repeat: with all of them)
+    #[arg(long, value_name = "TAG")]
+    pub(crate) tag: Vec<String>,
+
+    /// Only agents that offer this capability, in any letter case
+    #[arg(long, value_name = "NAME")]
     pub(crate) capability: Option<String>,
-    /// With at least one of these skills; an empty list given lets nothing through.
-    pub(crate) any_skill: Option<Vec<String>>,
-    /// With all of these skills; an empty list given lets nothing through.
-    pub(crate) all_skills: Option<Vec<String>>,
+
+    /// Only agents with this skill, in any letter case (repeat: with any of them)
+    #[arg(long, value_name = "SKILL")]
+    pub(crate) skill: Vec<String>,
+
+    /// Only agents with all the skills named
+    #[arg(long, requires = "skill")]
+    pub(crate) all: bool,
+
+    /// Only agents with this in name, id, description or tags.
+    #[arg(skip)]
+    pub(crate) q: Option<String>,
 }
 
 impl Lookup {
-    pub(crate) fn fits(&self, agent: &Agent) -> bool {
+    fn fits(&self, agent: &Agent) -> bool {
         fn among<T: PartialEq>(wanted: &[T], value: &T) -> bool {
             wanted.is_empty() || wanted.contains(value)
         }
-        let capability = |wanted: &String| agent.offers(wanted);
-        let skill = |wanted: &String| has(&agent.skills, wanted);
-        among(&self.statuses, &agent.status)
-            && among(&self.roles, &agent.role)
-            && among(&self.kinds, &agent.kind)
-            && self.tags.iter().all(|tag| has(&agent.tags, tag))
-            && self.capability.as_ref().is_none_or(capability)
-            && (self.any_skill.as_ref()).is_none_or(|skills| skills.iter().any(skill))
-            && (self.all_skills.as_ref())
-                .is_none_or(|skills| !skills.is_empty() && skills.iter().all(skill))
+        let has_skill = |wanted: &String| has(&agent.skills, wanted);
+        let has_skills = match self.all {
+            true => self.skill.iter().all(has_skill),
+            false => self.skill.is_empty() || self.skill.iter().any(has_skill),
+        };
+        let holds = |wanted: &String| {
+            let wanted = normalize(wanted.trim());
+            let texts = [&agent.id, &agent.name, &agent.description];
+            let mut texts = texts.into_iter().chain(&agent.tags);
+            texts.any(|text| normalize(text).contains(wanted.as_ref() as &str))
+        };
+        among(&self.status, &agent.status)
+            && among(&self.role, &agent.role)
+            && among(&self.kind, &agent.kind)
+            && self.tag.iter().all(|tag| has(&agent.tags, tag))
+            && (self.capability.as_ref()).is_none_or(|wanted| agent.offers(wanted))
+            && has_skills
+            && self.q.as_ref().is_none_or(holds)
     }
 }
 
@@ -51,21 +88,49 @@ fn has(words: &[String], wanted: &str) -> bool {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Listed {
     /// The agents in list order, which decides ties between them.
-    pub(crate) agents: Vec<Agent>,
-    /// How many.
+    pub(crate) agents: Vec<InList>,
     pub(crate) total: usize,
     /// Files that could not be used.
     #[serde(skip)]
     pub(crate) warnings: Vec<String>,
 }
 
+/// An agent in a list.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct InList {
+    #[serde(flatten)]
+    pub(crate) shown: Shown,
+    /// When it is removed, of an agent of the moment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<String>,
+    /// How many executions it had.
+    executions: u64,
+}
+
 pub(crate) fn list(surroundings: &Surroundings, lookup: &Lookup) -> Result<Listed> {
     let Known {
-        agents, warnings, ..
-    } = known(surroundings)?;
-    let agents: Vec<_> = agents
-        .into_iter()
-        .filter(|agent| lookup.fits(agent))
+        agents,
+        files,
+        warnings,
+        ..
+    } = seen(surroundings)?;
+    let workspace = place(surroundings)?;
+    let trust = workspace.map(|place| Trust::new(surroundings, &place));
+    let files: HashMap<String, String> = files.into_iter().collect();
+    let uses = uses(surroundings)?;
+    let agents = agents.into_iter().filter(|agent| lookup.fits(agent));
+    let agents: Vec<InList> = agents
+        .map(|agent| InList {
+            expires_at: expires(&agent).map(timestamp),
+            executions: uses.get(&agent.id).map_or(0, |used| used.executions),
+            shown: Shown {
+                file: files.get(&agent.id).cloned(),
+                standing: (trust.as_ref().filter(|_| agent.is_worker()))
+                    .map(|trust| trust.standing(&Item::worker(&agent))),
+                agent,
+            },
+        })
         .collect();
     Ok(Listed {
         total: agents.len(),
@@ -79,26 +144,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lookups_do_not_regard_case_and_empty_sets_find_nobody() {
+    fn lookups_do_not_regard_case() {
         let agent = Agent {
             capability: Some("Web-Crawler".into()),
             skills: vec!["Search".into(), "NER".into()],
             ..Agent::new("a", Kind::Persistent, "A")
         };
-        let some = |words: &[&str]| Some(words.iter().map(|word| word.to_string()).collect());
-        for (any_skill, all_skills, fits) in [
-            (some(&["ner", "sql"]), None, true),
-            (some(&["sql"]), None, false),
-            (some(&[]), None, false),
-            (None, some(&["NER", "search"]), true),
-            (None, some(&["ner", "sql"]), false),
-            (None, some(&[]), false),
-            (None, None, true),
+        for (skill, all, fits) in [
+            (&["ner", "sql"][..], false, true),
+            (&["sql"], false, false),
+            (&["NER", "search"], true, true),
+            (&["ner", "sql"], true, false),
+            (&[], false, true),
         ] {
             let lookup = Lookup {
                 capability: Some(" web-crawler".into()),
-                any_skill,
-                all_skills,
+                skill: skill.iter().map(|word| word.to_string()).collect(),
+                all,
                 ..Lookup::default()
             };
             assert_eq!(lookup.fits(&agent), fits, "{lookup:?}");

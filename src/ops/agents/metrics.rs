@@ -14,7 +14,7 @@ use crate::ops::Surroundings;
 use crate::ops::runs::settled;
 use crate::route::{CLARIFY, FINALIZE};
 use crate::run::{RunKind, RunStatus};
-use crate::store::agency::{Agency, RunFilter, Tally};
+use crate::store::agency::{Agency, Tally};
 
 /// Most agents among the most used.
 const MOST_USED: usize = 5;
@@ -150,6 +150,7 @@ impl Sum {
     }
 }
 
+/// Counts executions of a user, or of all, and those of each agent that the caller sees.
 pub(crate) fn metrics(surroundings: &Surroundings, user: Option<&str>) -> Result<Metrics> {
     let workspace = surroundings.workspace()?;
     let since = window::begin(surroundings.clock.now());
@@ -161,7 +162,7 @@ pub(crate) fn metrics(surroundings: &Surroundings, user: Option<&str>) -> Result
         }
         None => Default::default(),
     };
-    let agents = known_in(&workspace)?.agents;
+    let agents = known_in(&workspace)?.seen_by(surroundings.only()).agents;
     let (window, mut of_agents) = window::measured(since, &seen);
     let mut metrics = measured(&agents, &tallies);
     metrics.dashboard.window = window;
@@ -169,25 +170,6 @@ pub(crate) fn metrics(surroundings: &Surroundings, user: Option<&str>) -> Result
         agent.window = of_agents.remove(&agent.agent_id).unwrap_or_default();
     }
     Ok(metrics)
-}
-
-pub(crate) fn executions(
-    surroundings: &Surroundings,
-    agent: &str,
-    user: Option<&str>,
-) -> Result<u64> {
-    let workspace = surroundings.workspace()?;
-    let Some(mut agency) = settled(&workspace, &surroundings.clock)? else {
-        return Ok(0);
-    };
-    let filter = RunFilter {
-        user: user.map(String::from),
-        agent: Some(agent.to_string()),
-        kind: Some(RunKind::Execution),
-        ..RunFilter::default()
-    };
-    let page = agency.read()?.runs(&filter)?;
-    Ok(page.total)
 }
 
 fn measured(agents: &[Agent], tallies: &[Tally]) -> Metrics {
@@ -218,7 +200,9 @@ fn measured(agents: &[Agent], tallies: &[Tally]) -> Metrics {
     let total_agents = agents.len();
     let active = agents.iter();
     let active = active.filter(|agent| agent.status == AgentStatus::Active);
-    let mut agents: Vec<_> = active.map(|agent| of(agent, sums.get(&agent.id))).collect();
+    let mut agents: Vec<_> = active
+        .map(|agent| measure_agent(agent, sums.get(&agent.id)))
+        .collect();
     agents.sort_by_key(|agent| Reverse(agent.last_used_at.clone()));
     let share = |used: Used| Pattern {
         share: used.count as f64 / all.runs.max(1) as f64,
@@ -245,7 +229,7 @@ fn measured(agents: &[Agent], tallies: &[Tally]) -> Metrics {
     }
 }
 
-fn of(agent: &Agent, sum: Option<&Sum>) -> Measured {
+fn measure_agent(agent: &Agent, sum: Option<&Sum>) -> Measured {
     Measured {
         agent_id: agent.id.clone(),
         name: agent.name.clone(),

@@ -3,6 +3,7 @@
 
 pub(crate) mod change;
 mod files;
+pub(crate) mod graph;
 pub(crate) mod lookup;
 pub(crate) mod metrics;
 pub(crate) mod register;
@@ -13,39 +14,54 @@ mod window;
 
 use std::collections::{HashMap, HashSet};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Surroundings;
 use super::trust::{Item, Standing, Trust};
 use crate::agent::{Agent, builtin};
 use crate::error::{Code, Error, Result, nearest};
+use crate::run::RunKind;
 use crate::store::agency::{Agency, AgencyTransaction};
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
-pub(in crate::ops) use change::swept;
-pub(crate) use change::{Sweep, cleanup, expires, remove, update};
+pub(crate) use change::{Cleanup, cleanup, expires, remove, update};
 pub(crate) use files::LeftOut;
 pub(crate) use lookup::{Lookup, list};
-pub(crate) use metrics::{Dashboard, Measured, executions, metrics};
+pub(crate) use metrics::metrics;
 pub(crate) use register::{import, register};
 pub(crate) use roster::{Roster, View};
-pub(crate) use terms::Terms;
 pub(crate) use trust::{Trusting, trust, untrust};
 
-/// An agent after a command, or as it is shown.
+/// An agent with what else is known of it.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Shown {
+    #[serde(flatten)]
     pub(crate) agent: Agent,
-    /// The file that says so, relative to the workspace; none for an agent of the store.
+    /// The file that it stands in, relative to the workspace; none for one of the store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) file: Option<String>,
     /// Whether it may be called, of a worker.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) standing: Option<Standing>,
+}
+
+/// An agent as it is, or as a change made it.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct One {
+    pub(crate) agent: Shown,
     /// What the caller should know.
     #[serde(skip)]
     pub(crate) warnings: Vec<String>,
+}
+
+/// The agent that is meant.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AgentId {
+    pub(crate) id: String,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -116,34 +132,45 @@ pub(crate) fn known(surroundings: &Surroundings) -> Result<Known> {
     }
 }
 
-/// Finds the agents that a user sees, with when the user had each last; without a user all agents, with when
-/// anybody had.
-pub(crate) fn known_by(surroundings: &Surroundings, user: Option<&str>) -> Result<Known> {
-    let mut known = known(surroundings)?.seen_by(user);
-    if let Some(user) = user {
-        let uses = uses(surroundings, user)?;
+/// Finds the agents that the caller sees, with when the caller had each last; who sees everybody's, all agents, with
+/// when anybody had.
+pub(crate) fn seen(surroundings: &Surroundings) -> Result<Known> {
+    let mut known = known(surroundings)?.seen_by(surroundings.only());
+    if surroundings.only().is_some() {
+        let mut uses = uses(surroundings)?;
         for agent in &mut known.agents {
-            agent.last_used_at = uses.get(&agent.id).cloned();
+            agent.last_used_at = uses.remove(&agent.id).map(|used| used.last);
         }
     }
     Ok(known)
 }
 
-/// Finds when a user had each agent last, by id: when what it was asked for began.
-pub(crate) fn uses(surroundings: &Surroundings, user: &str) -> Result<HashMap<String, String>> {
+/// What an agent was used for.
+#[derive(Default)]
+struct Used {
+    executions: u64,
+    /// When the last began.
+    last: String,
+}
+
+/// Finds what the caller used each agent for, by id; who sees everybody's, what all did.
+fn uses(surroundings: &Surroundings) -> Result<HashMap<String, Used>> {
     let agency = match place(surroundings)? {
         Some(workspace) => SqliteAgency::open(&workspace.agency())?,
         None => None,
     };
     let tallies = match agency {
-        Some(mut agency) => agency.read()?.tallies(Some(user))?,
+        Some(mut agency) => agency.read()?.tallies(surroundings.only())?,
         None => Vec::new(),
     };
-    let mut uses: HashMap<String, String> = HashMap::new();
+    let mut uses: HashMap<String, Used> = HashMap::new();
     for tally in tallies {
         let Some(agent) = tally.agent else { continue };
-        let last = uses.entry(agent).or_default();
-        *last = std::mem::take(last).max(tally.last_started);
+        let used = uses.entry(agent).or_default();
+        if tally.kind == RunKind::Execution {
+            used.executions += tally.runs;
+        }
+        used.last = std::mem::take(&mut used.last).max(tally.last_started);
     }
     Ok(uses)
 }
@@ -170,7 +197,8 @@ pub(in crate::ops) fn known_to(
 fn joined(stored: Vec<Agent>, files: files::Files) -> Known {
     let (runtime, stored): (Vec<_>, Vec<_>) =
         stored.into_iter().partition(|agent| agent.is_runtime);
-    let (changed, stored): (Vec<_>, Vec<_>) = stored.into_iter().partition(Agent::is_builtin);
+    let (changed, stored): (Vec<_>, Vec<_>) =
+        stored.into_iter().partition(|agent| agent.is_builtin);
     let mut known = Known {
         agents: builtin::agents(),
         files: Vec::new(),
@@ -209,27 +237,39 @@ pub(crate) fn place(surroundings: &Surroundings) -> Result<Option<Workspace>> {
     }
 }
 
-pub(crate) fn show(surroundings: &Surroundings, id: &str, user: Option<&str>) -> Result<Shown> {
-    let known = known_by(surroundings, user)?;
+pub(crate) fn show(surroundings: &Surroundings, id: &str) -> Result<One> {
+    let known = seen(surroundings)?;
     let agent = known.require(id)?.clone();
-    Ok(Shown {
-        file: known.file(id).map(str::to_string),
-        standing: standing(surroundings, &agent),
-        agent,
+    let file = known.file(id).map(str::to_string);
+    Ok(One {
+        agent: shown(surroundings, agent, file),
         warnings: known.warnings,
     })
 }
 
-fn standing(surroundings: &Surroundings, agent: &Agent) -> Option<Standing> {
-    let workspace = surroundings.workspace().ok()?;
-    let trust = Trust::new(surroundings, &workspace);
-    agent
-        .is_worker()
-        .then(|| trust.standing(&Item::worker(agent)))
+fn shown(surroundings: &Surroundings, agent: Agent, file: Option<String>) -> Shown {
+    let place = surroundings.workspace().ok().filter(|_| agent.is_worker());
+    let standing = |place| Trust::new(surroundings, &place).standing(&Item::worker(&agent));
+    Shown {
+        standing: place.map(standing),
+        agent,
+        file,
+    }
 }
 
-/// Runs `work` in a transaction on the agents of the workspace and commits it; an error leaves
-/// nothing behind.
+/// Leaves out when others had an agent: all may have one of the moment that is the caller's.
+fn apart(surroundings: &Surroundings, agent: Agent) -> Result<Agent> {
+    if surroundings.only().is_none() {
+        return Ok(agent);
+    }
+    let used = uses(surroundings)?.remove(&agent.id);
+    Ok(Agent {
+        last_used_at: used.map(|used| used.last),
+        ..agent
+    })
+}
+
+/// Runs `work` in a transaction on the agents of the workspace and commits it; an error leaves nothing behind.
 pub(crate) fn write<T>(
     workspace: &Workspace,
     work: impl FnOnce(&mut dyn AgencyTransaction) -> Result<T>,
@@ -237,7 +277,7 @@ pub(crate) fn write<T>(
     write_if(workspace, true, work)
 }
 
-/// Runs `work` as [`write()`] does, and keeps what it did only when that is said: to show what it would do.
+/// Runs `work` as [`write()`] does, and commits only when `keeps` is true: else it shows what it would do.
 fn write_if<T>(
     workspace: &Workspace,
     keeps: bool,

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::terms::{refuse_reserved, suggested};
-use super::{Known, Shown, Terms, files, known_to, standing, trust, write, write_if};
+use super::terms::{self, refuse_reserved, suggested};
+use super::{Known, One, apart, files, known_to, shown, trust, write, write_if};
 use crate::agent::draft::{self, Draft};
 use crate::agent::{Agent, Kind, RUNTIME_MAX, builtin, runtime_moment};
 use crate::error::{Code, Error, Result, quote};
@@ -17,9 +17,6 @@ use crate::store::agency::AgencyTransaction;
 
 /// Largest file of agents that is read, in bytes.
 const IMPORT_MAX: u64 = 64 << 20;
-/// Most numbers that are tried behind a name whose id is taken.
-const RENAMED: u32 = 100;
-
 /// Longest piece of a name that is kept before such a number: its id has at most 64 characters.
 const NAME_KEPT: usize = 60;
 
@@ -27,16 +24,15 @@ const NAME_KEPT: usize = 60;
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Registered {
-    /// The agent.
     #[serde(flatten)]
-    pub(crate) shown: Shown,
+    pub(crate) one: One,
     /// Whether it is new; an agent of the moment that was there is changed.
     pub(crate) created: bool,
 }
 
 /// Agents that came from a file.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Imported {
     pub(crate) agents: Vec<Agent>,
     /// How many.
@@ -48,51 +44,46 @@ pub(crate) struct Imported {
     pub(crate) warnings: Vec<String>,
 }
 
-/// Registers an agent: to stay, or for the moment when `runtime` says so or its id is one of such.
-/// A worker that the user of this machine registers is trusted; over HTTP, programs are not, and
-/// addresses only as far as they are public.
+/// Registers an agent: to stay, or for the moment when `runtime` says so or its id is one of such. A worker that the
+/// user of this machine registers is trusted; over HTTP, programs are not, and addresses only as far as they are
+/// public. Without `keeps` it is only shown what would be registered.
 pub(crate) fn register(
     surroundings: &Surroundings,
     draft: Draft,
     runtime: bool,
-    terms: &Terms,
+    keeps: bool,
 ) -> Result<Registered> {
+    terms::check_command(surroundings, &draft)?;
     let workspace = surroundings.workspace()?;
     let clock = surroundings.clock;
     let runtime = runtime || draft.id.as_deref().and_then(runtime_moment).is_some();
     let named = draft.connects();
-    let mut registered = write_if(&workspace, terms.keeps, |transaction| {
+    let mut warnings = draft.warnings();
+    let (agent, created) = write_if(&workspace, keeps, |transaction| {
         let known = known_to(transaction, &workspace)?;
-        let warnings = draft.warnings();
         let (agent, created) = if runtime {
-            let millis = clock.now().timestamp_millis().unsigned_abs();
-            of_the_moment(transaction, &known, draft, millis, terms)?
+            of_the_moment(surroundings, transaction, &known, draft)?
         } else {
-            let agent = to_stay(&known, draft, terms.user.as_deref())?;
-            let user_id = terms.user.clone();
+            let agent = to_stay(&known, draft, surroundings.only())?;
+            let user_id = surroundings.rights.user.clone();
             (Agent { user_id, ..agent }, true)
         };
         let agent = stamped(agent, &clock.timestamp());
-        terms.check_address(&agent)?;
+        terms::check_address(surroundings, &agent)?;
         transaction.put_agent(&agent)?;
-        let warnings = warnings.into_iter().chain(draft::unused_connection(&agent));
-        let warnings = warnings.collect();
-        let shown = Shown {
-            agent,
-            file: None,
-            standing: None,
-            warnings,
-        };
-        Ok(Registered { shown, created })
+        Ok((agent, created))
     })?;
-    let shown = &mut registered.shown;
+    warnings.extend(draft::unused_connection(&agent));
     // An agent of the moment that was there may have a connection that nobody names now.
-    if terms.keeps && named.contains(&shown.agent.kind) {
-        let warnings = trust::keep(surroundings, &workspace, &[&shown.agent], terms.by);
-        shown.warnings.extend(warnings);
+    if keeps && named.contains(&agent.kind) {
+        let by = surroundings.rights.registrant;
+        warnings.extend(trust::keep(surroundings, &workspace, &agent, by));
     }
-    shown.standing = standing(surroundings, &shown.agent);
-    Ok(registered)
+    let agent = shown(surroundings, apart(surroundings, agent)?, None);
+    Ok(Registered {
+        one: One { agent, warnings },
+        created,
+    })
 }
 
 fn stamped(mut agent: Agent, now: &str) -> Agent {
@@ -119,7 +110,7 @@ fn to_stay(known: &Known, draft: Draft, user: Option<&str>) -> Result<Agent> {
     };
     let is_seen = there.is_seen_by(user);
     let name = draft.name.unwrap_or_default();
-    Err(taken(known, &id, draft.id.as_deref(), &name, is_seen))
+    Err(taken_error(known, &id, draft.id.as_deref(), &name, is_seen))
 }
 
 fn named_id(draft: &Draft) -> String {
@@ -134,40 +125,42 @@ fn fresh(draft: Draft, id: &str) -> Result<Agent> {
         return Err(draft::invalid(message));
     }
     refuse_reserved(id)?;
-    let kind = worker(&draft)?.unwrap_or(Kind::Persistent);
+    let kind = worker(&draft).unwrap_or(Kind::Persistent);
     let mut agent = Agent::new(id, kind, "");
     draft.apply(&mut agent)?;
     draft::require_prompt(&agent)?;
     Ok(agent)
 }
 
-/// Says as which kind of worker a draft is reached; none when it is no worker.
-fn worker(draft: &Draft) -> Result<Option<Kind>> {
-    let kind = draft.kind()?;
-    Ok(kind.filter(|kind| matches!(kind, Kind::Http | Kind::Cli)))
+/// Returns as which kind of worker a draft is reached; none when it is no worker.
+fn worker(draft: &Draft) -> Option<Kind> {
+    let kind = draft.kind();
+    kind.filter(|kind| matches!(kind, Kind::Http | Kind::Cli))
 }
 
-/// The error for an id that an agent has. The way out changes what the id was made of. Of an agent that
-/// the user does not see nothing is told.
-fn taken(known: &Known, id: &str, said: Option<&str>, name: &str, is_seen: bool) -> Error {
+/// The error for an id that an agent has. The way out changes what the id was made of. Of an agent that the caller does
+/// not see nothing is told.
+fn taken_error(known: &Known, id: &str, said: Option<&str>, name: &str, is_seen: bool) -> Error {
     let is_free = |id: &str| known.agents.iter().all(|agent| agent.id != id);
-    let number = (2_u32..).find(|number| is_free(&draft::numbered(id, *number)));
-    let number = number.unwrap_or_default();
     // The id is cut, so that a longer name may change nothing about it.
     let begin: String = name.chars().take(NAME_KEPT).collect();
-    let renamed = |number: u32| format!("{} {number}", begin.trim_end());
+    let renamed = |number| format!("{} {number}", begin.trim_end());
+    let mut numbers = 2_u32..;
+    let (other, field) = match said {
+        Some(said) => {
+            let mut ids = numbers.map(|number| draft::numbered(said, number));
+            (ids.find(|id| is_free(id)), "id")
+        }
+        None => {
+            let free = numbers.find(|number| is_free(&suggested(&renamed(*number))));
+            (free.map(renamed), "name")
+        }
+    };
     let message = match is_seen {
         true => format!("there is an agent `{id}` already"),
         false => format!("the id `{id}` is not free"),
     };
-    let (other, field) = match said {
-        Some(said) => (draft::numbered(said, number), "id"),
-        None => {
-            let mut numbers = 2..=RENAMED;
-            let other = numbers.find(|number| is_free(&suggested(&renamed(*number))));
-            (renamed(other.unwrap_or(number)), "name")
-        }
-    };
+    let other = other.unwrap_or_default();
     let error = Error::new(Code::Exists, format!("{message}; `{other}` is free"));
     let error = error.in_field(field);
     match is_seen {
@@ -178,11 +171,10 @@ fn taken(known: &Known, id: &str, said: Option<&str>, name: &str, is_seen: bool)
 
 /// Makes or changes an agent of the moment: `custom_<digits>`. One of another user is not changed.
 fn of_the_moment(
+    surroundings: &Surroundings,
     transaction: &dyn AgencyTransaction,
     known: &Known,
     draft: Draft,
-    millis: u64,
-    terms: &Terms,
 ) -> Result<(Agent, bool)> {
     let id = match draft.id.as_deref() {
         Some(id) if builtin::is_builtin(id) => {
@@ -199,6 +191,7 @@ fn of_the_moment(
             return Err(draft::invalid(message).in_field("id"));
         }
         None => {
+            let millis = surroundings.clock.now().timestamp_millis();
             let taken = |id: &String| known.agents.iter().any(|agent| agent.id == *id);
             let mut ids = (millis..).map(|millis| format!("custom_{millis}"));
             ids.find(|id| !taken(id)).unwrap_or_default()
@@ -211,14 +204,14 @@ fn of_the_moment(
         return Err(error.or("remove those that nobody uses", "cleo agents cleanup"));
     }
     if let Some(there) = &there {
-        terms.check_own(there)?;
+        terms::check_own(surroundings, there)?;
     }
     let created = there.is_none();
     let mut agent = there.unwrap_or_else(|| Agent {
-        user_id: terms.user.clone(),
+        user_id: surroundings.rights.user.clone(),
         ..Agent::new(&id, Kind::Runtime, "")
     });
-    agent.kind = worker(&draft)?.unwrap_or(agent.kind);
+    agent.kind = worker(&draft).unwrap_or(agent.kind);
     draft.apply(&mut agent)?;
     Ok((agent, created))
 }
@@ -232,26 +225,37 @@ pub(crate) fn import(surroundings: &Surroundings, path: &Path, replace: bool) ->
     let now = surroundings.clock.timestamp();
     let mut imported = write(&workspace, |transaction| {
         let known = known_to(transaction, &workspace)?;
-        let mut importing = Importing::of(&known, path, replace);
-        let mut agents = Vec::with_capacity(drafts.len());
-        let mut warnings = Vec::new();
+        let agents = known.agents.iter();
+        let there: HashMap<&str, &Agent> = agents.map(|it| (it.id.as_str(), it)).collect();
+        let mut numbers: HashMap<String, usize> = HashMap::new();
+        let mut imported = Imported::default();
         for (number, draft) in (1_usize..).zip(drafts) {
-            warnings.extend(draft.warnings());
-            let agent = importing.agent(number, draft).map_err(|error| Error {
+            imported.warnings.extend(draft.warnings());
+            let id = named_id(&draft);
+            let there = there.get(id.as_str());
+            let agent = match (numbers.insert(id.clone(), number), there) {
+                (Some(earlier), _) => {
+                    let message = format!("it has the id of agent {earlier}: `{id}`");
+                    Err(draft::invalid(message))
+                }
+                (None, None) => fresh(draft, &id),
+                (None, Some(there)) => {
+                    let is_fixed = there.is_builtin || known.file(&id).is_some();
+                    replaced(there, draft, path, is_fixed, replace)
+                }
+            };
+            let agent = agent.map_err(|error| Error {
                 message: format!("{}, agent {number}: {}", path.display(), error.message),
                 ..error
             })?;
             let agent = stamped(agent, &now);
             transaction.put_agent(&agent)?;
-            agents.push(agent);
+            imported.updated += usize::from(there.is_some());
+            imported.agents.push(agent);
         }
-        warnings.dedup();
-        Ok(Imported {
-            total: agents.len(),
-            updated: importing.updated,
-            agents,
-            warnings,
-        })
+        imported.total = imported.agents.len();
+        imported.warnings.dedup();
+        Ok(imported)
     })?;
     let workers = imported.agents.iter().filter(|agent| agent.is_worker());
     let items: Vec<Item> = workers.map(Item::worker).collect();
@@ -260,60 +264,32 @@ pub(crate) fn import(surroundings: &Surroundings, path: &Path, replace: bool) ->
     Ok(imported)
 }
 
-struct Importing<'a> {
-    known: &'a Known,
-    /// Where in the list those are that are there.
-    places: HashMap<&'a str, usize>,
-    /// The agents of the file, by id, with their numbers in it.
-    numbers: HashMap<String, usize>,
-    path: &'a Path,
+/// Replaces what a draft says of an agent that is there.
+fn replaced(
+    there: &Agent,
+    draft: Draft,
+    path: &Path,
+    is_fixed: bool,
     replace: bool,
-    updated: usize,
-}
-
-impl<'a> Importing<'a> {
-    fn of(known: &'a Known, path: &'a Path, replace: bool) -> Importing<'a> {
-        let ids = known.agents.iter().map(|agent| agent.id.as_str());
-        Importing {
-            known,
-            places: ids.zip(0..).collect(),
-            numbers: HashMap::new(),
-            path,
-            replace,
-            updated: 0,
-        }
+) -> Result<Agent> {
+    let id = &there.id;
+    let show = format!("cleo agents show {}", quote(id));
+    if is_fixed {
+        let message = format!("there is an agent `{id}` already, which no import changes");
+        return Err(Error::new(Code::Exists, message).fix(show));
     }
-
-    fn agent(&mut self, number: usize, draft: Draft) -> Result<Agent> {
-        let id = named_id(&draft);
-        if let Some(earlier) = self.numbers.insert(id.clone(), number) {
-            let message = format!("it has the id of agent {earlier}: `{id}`");
-            return Err(draft::invalid(message));
-        }
-        let there = self.places.get(id.as_str());
-        let Some(there) = there.map(|place| &self.known.agents[*place]) else {
-            return fresh(draft, &id);
-        };
-        if there.is_builtin() || self.known.file(&id).is_some() {
-            let message = format!("there is an agent `{id}` already, which no import changes");
-            let error = Error::new(Code::Exists, message);
-            return Err(error.fix(format!("cleo agents show {}", quote(&id))));
-        }
-        if !self.replace {
-            let error = Error::new(Code::Exists, format!("there is an agent `{id}` already"));
-            let file = quote(&self.path.to_string_lossy());
-            let replace = format!("cleo agents import {file} --replace");
-            return Err(error
-                .fix(format!("cleo agents show {}", quote(&id)))
-                .or("replace it by what the file says", replace));
-        }
-        self.updated += 1;
-        let mut agent = there.clone();
-        let applied = draft.apply(&mut agent);
-        let applied = applied.and_then(|()| draft::require_prompt(&agent));
-        applied?;
-        Ok(agent)
+    if !replace {
+        let error = Error::new(Code::Exists, format!("there is an agent `{id}` already"));
+        let file = quote(&path.to_string_lossy());
+        let replace = format!("cleo agents import {file} --replace");
+        return Err(error
+            .fix(show)
+            .or("replace it by what the file says", replace));
     }
+    let mut agent = there.clone();
+    draft.apply(&mut agent)?;
+    draft::require_prompt(&agent)?;
+    Ok(agent)
 }
 
 #[cfg(test)]

@@ -118,14 +118,14 @@ impl Roster {
                 }
             }
         };
-        let view = current.of(user);
+        let view = current.view(user);
         *held = Some(current);
         Ok(view)
     }
 }
 
 impl Held {
-    fn of(&mut self, user: Option<&str>) -> Arc<View> {
+    fn view(&mut self, user: Option<&str>) -> Arc<View> {
         let Some(user) = user.filter(|_| self.is_divided) else {
             return Arc::clone(&self.all);
         };

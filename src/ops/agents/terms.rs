@@ -1,94 +1,82 @@
-//! On whose behalf an agent is changed, and how far.
+//! Which changes of agents a caller may make, and which ids are not to be had.
 
 use super::Known;
-use crate::agent::{Agent, draft};
+use crate::agent::Agent;
+use crate::agent::draft::{self, Draft};
 use crate::error::{Code, Error, Result, quote};
 use crate::net::address::is_plainly_private;
+use crate::ops::Surroundings;
+use crate::ops::tokens::Scope;
 use crate::ops::trust::Registrant;
 use crate::route::{CLARIFY, FINALIZE};
 use crate::run::CHAT;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Terms {
-    pub(crate) by: Registrant,
-    /// The user whose agents may be changed, and whose new ones are; none: the user of this machine,
-    /// who may change all and makes what is everybody's.
-    pub(crate) user: Option<String>,
-    /// When the caller believes that the agent was last changed; another moment is refused. Empty for one
-    /// that never was.
-    pub(crate) seen: Option<String>,
-    /// Whether a worker may be on this machine or around it, whoever registers it.
-    pub(crate) allow_private: bool,
-    /// Whether it is kept, or only shown how it would be.
-    pub(crate) keeps: bool,
+/// Finds an agent that the caller may change.
+pub(super) fn require<'a>(
+    surroundings: &Surroundings,
+    known: &'a Known,
+    id: &str,
+) -> Result<&'a Agent> {
+    let agent = known.require(id)?;
+    if !agent.is_seen_by(surroundings.only()) {
+        return Err(known.clone().seen_by(surroundings.only()).no_agent(id));
+    }
+    check_own(surroundings, agent)?;
+    Ok(agent)
 }
 
-impl Default for Terms {
-    fn default() -> Terms {
-        Terms {
-            by: Registrant::User,
-            user: None,
-            seen: None,
-            allow_private: true,
-            keeps: true,
+pub(super) fn check_own(surroundings: &Surroundings, agent: &Agent) -> Result<()> {
+    if agent.is_own_of(surroundings.only()) {
+        return Ok(());
+    }
+    let message = format!("`{}` is everybody's, and not yours to change", agent.id);
+    Err(Error::new(Code::Forbidden, message))
+}
+
+/// Refuses a program of a caller who may not have any run.
+pub(super) fn check_command(surroundings: &Surroundings, draft: &Draft) -> Result<()> {
+    match &draft.command {
+        Some(words) if !words.is_empty() => surroundings.rights.require(Scope::Admin),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a worker at an address that plainly is not public, unless that is allowed. Each call looks again, at what
+/// its name leads to.
+pub(super) fn check_address(surroundings: &Surroundings, agent: &Agent) -> Result<()> {
+    let addresses = [
+        ("endpoint", &agent.endpoint),
+        ("healthcheck", &agent.healthcheck),
+    ];
+    let mut given = addresses
+        .iter()
+        .filter_map(|(field, url)| Some((*field, url.as_ref()?)));
+    let is_remote = surroundings.rights.registrant == Registrant::Http;
+    let is_bound = is_remote && !surroundings.defaults.allow_private;
+    match given.find(|(_, url)| is_bound && is_plainly_private(url)) {
+        None => Ok(()),
+        Some((field, url)) => {
+            let message = format!(
+                "{url} is not a public address, as those that are registered over HTTP have to be"
+            );
+            let fix = "cleo config set --user workers.allowPrivate true";
+            let error = Error::new(Code::AgentInvalid, message).or("allow such addresses", fix);
+            Err(error.in_field(field))
         }
     }
 }
 
-impl Terms {
-    pub(super) fn require<'a>(&self, known: &'a Known, id: &str) -> Result<&'a Agent> {
-        let user = self.user.as_deref();
-        let agent = known.require(id)?;
-        if !agent.is_seen_by(user) {
-            return Err(known.clone().seen_by(user).no_agent(id));
+/// Refuses a change of an agent that was last changed at another moment than the caller believes; an empty one stands
+/// for never.
+pub(super) fn check_seen(agent: &Agent, seen: Option<&str>) -> Result<()> {
+    let changed = agent.updated_at.as_deref().unwrap_or_default();
+    match seen {
+        Some(seen) if seen != changed => {
+            let message = format!("`{}` was changed meanwhile, at {changed}", agent.id);
+            let look = format!("cleo agents show {}", quote(&agent.id));
+            Err(Error::new(Code::StatusRefused, message).fix(look))
         }
-        self.check_own(agent)?;
-        self.check_seen(agent)?;
-        Ok(agent)
-    }
-
-    pub(super) fn check_own(&self, agent: &Agent) -> Result<()> {
-        if agent.is_own_of(self.user.as_deref()) {
-            return Ok(());
-        }
-        let message = format!("`{}` is everybody's, and not yours to change", agent.id);
-        Err(Error::new(Code::Forbidden, message))
-    }
-
-    /// Refuses a worker at an address that plainly is not public, unless that is allowed. Whoever calls
-    /// it looks again, at what its name leads to.
-    pub(super) fn check_address(&self, agent: &Agent) -> Result<()> {
-        let addresses = [
-            ("endpoint", &agent.endpoint),
-            ("healthcheck", &agent.healthcheck),
-        ];
-        let mut given = addresses
-            .iter()
-            .filter_map(|(field, url)| Some((*field, url.as_ref()?)));
-        let is_bound = self.by == Registrant::Http && !self.allow_private;
-        match given.find(|(_, url)| is_bound && is_plainly_private(url)) {
-            None => Ok(()),
-            Some((field, url)) => {
-                let message = format!(
-                    "{url} is not a public address, as those that are registered over HTTP have to be"
-                );
-                let fix = "cleo config set --user workers.allowPrivate true";
-                let error = Error::new(Code::AgentInvalid, message).or("allow such addresses", fix);
-                Err(error.in_field(field))
-            }
-        }
-    }
-
-    fn check_seen(&self, agent: &Agent) -> Result<()> {
-        let changed = agent.updated_at.as_deref().unwrap_or_default();
-        match self.seen.as_deref() {
-            Some(seen) if seen != changed => {
-                let message = format!("`{}` was changed meanwhile, at {changed}", agent.id);
-                let look = format!("cleo agents show {}", quote(&agent.id));
-                Err(Error::new(Code::StatusRefused, message).fix(look))
-            }
-            _ => Ok(()),
-        }
+        _ => Ok(()),
     }
 }
 
@@ -119,10 +107,6 @@ const PARTS: [&str; 8] = [
     "user",
 ];
 
-pub(crate) fn is_reserved(id: &str) -> bool {
-    meaning(id).is_some()
-}
-
 /// Refuses an id that something of cleo's own has. An agent that has one from earlier is shown, changed and
 /// removed by the commands like any other.
 pub(super) fn refuse_reserved(id: &str) -> Result<()> {
@@ -136,9 +120,9 @@ pub(super) fn refuse_reserved(id: &str) -> Result<()> {
 /// Makes an id of a name, with a number where that would be reserved: `Metrics` becomes `metrics-2`.
 pub(super) fn suggested(name: &str) -> String {
     let id = draft::suggested(name);
-    match is_reserved(&id) {
-        true => draft::numbered(&id, 2),
-        false => id,
+    match meaning(&id) {
+        Some(_) => draft::numbered(&id, 2),
+        None => id,
     }
 }
 

@@ -62,28 +62,28 @@ fn trusting(trust: &Trust, known: &Known, agent: &Agent, before: Standing) -> Tr
     }
 }
 
-/// Trusts the workers among agents that their registrant has just named himself; what keeps them from
-/// that is a warning, because they are registered all the same. A program that somebody names over HTTP
-/// is never trusted, nor is what an agent of a run names.
+/// Trusts a worker that its registrant has just named; returns what keeps it from that as a warning, because it is
+/// registered nevertheless. A program that somebody names over HTTP is never trusted, nor is what an agent of a run
+/// names.
 pub(super) fn keep(
     surroundings: &Surroundings,
     workspace: &Workspace,
-    agents: &[&Agent],
+    agent: &Agent,
     by: Registrant,
-) -> Vec<String> {
-    let trust = Trust::new(surroundings, workspace);
-    let workers = agents.iter().filter(|agent| agent.is_worker());
+) -> Option<String> {
+    if !agent.is_worker() {
+        return None;
+    }
+    let id = &agent.id;
     let is_of_agent = surroundings.assignment.is_agent();
-    let (refused, workers): (Vec<&Agent>, Vec<&Agent>) =
-        workers.partition(|agent| is_of_agent || by == Registrant::Http && agent.kind == Kind::Cli);
-    let items: Vec<Item> = workers.into_iter().map(Item::worker).collect();
-    let failed = trust.give_all(&items, by, &surroundings.clock);
-    let failed = failed
-        .into_iter()
-        .map(|(item, error)| format!("{} is not trusted: {}", item.name, error.message));
-    let refused = refused.into_iter().map(|agent| {
-        let (id, what) = (&agent.id, crate::ops::trust::does(agent));
-        format!("{id} is not trusted: `cleo trust` on this machine has to allow it to {what}")
-    });
-    failed.chain(refused).collect()
+    if is_of_agent || by == Registrant::Http && agent.kind == Kind::Cli {
+        let what = crate::ops::trust::does(agent);
+        return Some(format!(
+            "{id} is not trusted: `cleo trust` on this machine has to allow it to {what}"
+        ));
+    }
+    let trust = Trust::new(surroundings, workspace);
+    let given = trust.give(&Item::worker(agent), by, &surroundings.clock);
+    let error = given.err()?;
+    Some(format!("{id} is not trusted: {}", error.message))
 }

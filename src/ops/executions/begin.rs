@@ -5,16 +5,17 @@ use std::time::Instant;
 
 use serde_json::json;
 
-use super::record::{Progress, Record};
-use super::{Begun, Executor, Ground, Options, Request};
+use super::record::Record;
+use super::{Begun, Executor, Ground, Request};
 use crate::agent::SUPERVISOR;
 use crate::error::Result;
 use crate::id;
 use crate::llm::Usage;
-use crate::ops::agents::{Sweep, View, swept};
+use crate::ops::agents::View;
+use crate::ops::agents::change::{Sweep, swept};
 use crate::ops::conversations::require_open;
-use crate::route::{self, Decided, Index};
-use crate::run::{Action, DELEGATION, Message, RoutedBy, Run, RunKind, Speaker};
+use crate::route::{self, Decided, Decision};
+use crate::run::{Action, Conversation, DELEGATION, Message, RoutedBy, Run, RunKind, Speaker};
 use crate::store::agency::{Agency, AgencyTransaction};
 
 /// Most messages of a conversation that an agent is given.
@@ -23,16 +24,6 @@ const HISTORY_MESSAGES: u32 = 20;
 const HISTORY_BYTES: usize = 32_000;
 /// Most characters of a message in the event that tells where it goes.
 const QUERY_SHOWN: usize = 500;
-
-struct Routing {
-    agent: Option<String>,
-    by: RoutedBy,
-    score: u32,
-    reason: String,
-    question: Option<String>,
-    candidates: usize,
-    to: String,
-}
 
 impl Executor {
     /// Begins an execution of a user: removes agents of the moment whose time is over, chooses an agent
@@ -79,27 +70,37 @@ impl Ground {
             Some(id) => Some(require_open(transaction, id, Some(user))?),
             None => None,
         };
-        let talks_to = conversation.as_ref().map(|one| one.agent.as_str());
+        let talks_to = conversation.as_ref().map(|one| one.agent_id.as_str());
         let asked_for = request.query.agent.as_deref();
         let asked_for = asked_for.or(talks_to.filter(|agent| *agent != SUPERVISOR));
-        let routing = routed(&self.options, &view.index, request, asked_for);
+        let decision = view.index.route(&route::Request {
+            message: &request.query.message,
+            agent: asked_for,
+            by: self.options.by,
+            min_margin: self.options.min_margin,
+            explain: None,
+        });
         let supervisor = Arc::clone(view.require(SUPERVISOR)?);
-        let agent = match &routing.agent {
-            Some(id) => Arc::clone(view.require(id)?),
-            None => Arc::clone(&supervisor),
+        let agent = match decision.is_agent() {
+            true => Arc::clone(view.require(decision.agent)?),
+            false => Arc::clone(&supervisor),
         };
         let history = match &conversation {
-            Some(one) => history(transaction.messages(&one.id, HISTORY_MESSAGES)?),
-            None => Vec::new(),
+            Some(one) => transaction.messages(&one.id, None, HISTORY_MESSAGES)?,
+            None => None,
         };
+        let history = history.map(history_of).unwrap_or_default();
         let number = transaction.last_event()? + 1;
         let run = Run {
             user: user.to_string(),
-            agent: routing.agent.clone(),
+            agent: decision.is_agent().then(|| agent.id.clone()),
             requested_agent: asked_for.map(|id| id.chars().take(QUERY_SHOWN).collect()),
-            routed_by: routing.by,
-            routing_reason: routing.reason.clone(),
-            routing_score: routing.score,
+            routed_by: match decision.decided {
+                Decided::Requested => RoutedBy::Requested,
+                _ => RoutedBy::Rule,
+            },
+            routing_reason: decision.reason.clone(),
+            routing_score: decision.score,
             conversation: conversation.as_ref().map(|one| one.id.clone()),
             started_at: self.clock.timestamp(),
             owner: self.alive.name.clone(),
@@ -112,11 +113,14 @@ impl Ground {
         };
         transaction.put_run(&run)?;
         let mut record = Record::new(run, self.clock);
-        first_steps(&mut record, transaction, &routing)?;
-        if let Some(mut conversation) = conversation {
+        first_steps(&mut record, transaction, &decision, view.index.candidates())?;
+        if let Some(conversation) = &conversation {
             let now = self.clock.timestamp();
-            (conversation.updated_at, conversation.last_message_at) = (now.clone(), now);
-            transaction.put_conversation(&conversation)?;
+            transaction.put_conversation(&Conversation {
+                updated_at: now.clone(),
+                last_message_at: now,
+                ..conversation.clone()
+            })?;
         }
         Ok(Begun {
             record,
@@ -124,44 +128,18 @@ impl Ground {
             supervisor,
             history,
             counted: Usage::default(),
-            question: routing.question,
+            question: decision.question,
             since,
         })
-    }
-}
-
-fn routed(options: &Options, index: &Index, request: &Request<'_>, agent: Option<&str>) -> Routing {
-    let decision = index.route(&route::Request {
-        message: &request.query.message,
-        agent,
-        by: options.by,
-        min_margin: options.min_margin,
-        explain: None,
-    });
-    Routing {
-        agent: decision.is_agent().then(|| decision.agent.to_string()),
-        by: match decision.decided {
-            Decided::Requested => RoutedBy::Requested,
-            _ => RoutedBy::Rule,
-        },
-        score: decision.score,
-        candidates: index.candidates(),
-        to: decision.agent.to_string(),
-        reason: decision.reason,
-        question: decision.question,
     }
 }
 
 fn first_steps(
     record: &mut Record,
     transaction: &mut dyn AgencyTransaction,
-    routing: &Routing,
+    decision: &Decision<'_>,
+    candidates: usize,
 ) -> Result<()> {
-    let by = |agent, action, percent| Progress {
-        agent,
-        action,
-        percent,
-    };
     let input = record.run.input.clone();
     let asked_for = record.run.requested_agent.clone();
     let asked_for = asked_for.as_deref().unwrap_or(SUPERVISOR);
@@ -172,37 +150,37 @@ fn first_steps(
     )?;
     let metadata = json!({"sender": record.run.user, "requested_agent_id": asked_for});
     record.say(transaction, Speaker::User, &input, metadata, true)?;
-    let analyzing = by(SUPERVISOR, Action::Analyzing, 10);
+    let analyzing = (SUPERVISOR, Action::Analyzing, 10);
     record.step(transaction, analyzing, "Looking at the message", json!({}))?;
-    let scoring = format!("Scoring {} candidate agents", routing.candidates);
-    let looking = by(SUPERVISOR, Action::Routing, 30);
+    let scoring = format!("Scoring {} candidate agents", candidates);
+    let looking = (SUPERVISOR, Action::Routing, 30);
     record.step(transaction, looking, &scoring, json!({}))?;
-    let chosen = json!({"agent": routing.to, "score": routing.score});
-    let found = by(SUPERVISOR, Action::Routing, 40);
-    record.step(transaction, found, &routing.reason, chosen)?;
+    let chosen = json!({"agent": decision.agent, "score": decision.score});
+    let found = (SUPERVISOR, Action::Routing, 40);
+    record.step(transaction, found, &decision.reason, chosen)?;
     let query: String = input.chars().take(QUERY_SHOWN).collect();
     let delegation = json!({
-        "from": SUPERVISOR, "to": routing.to, "reason": routing.reason, "query": query,
+        "from": SUPERVISOR, "to": decision.agent, "reason": decision.reason, "query": query,
         "timestamp": record.run.started_at,
     });
     record.event(transaction, DELEGATION, delegation)?;
-    let Some(agent) = &routing.agent else {
+    let Some(agent) = record.run.agent.clone() else {
         return Ok(());
     };
-    let to = json!({"delegatedTo": agent, "reason": routing.reason});
-    let handing = by(SUPERVISOR, Action::Delegating, 55);
+    let to = json!({"delegatedTo": agent, "reason": decision.reason});
+    let handing = (SUPERVISOR, Action::Delegating, 55);
     record.step(
         transaction,
         handing,
         &format!("Handing the message to {agent}"),
         to,
     )?;
-    let analyzing = by(agent, Action::Analyzing, 70);
+    let analyzing = (agent.as_str(), Action::Analyzing, 70);
     record.step(transaction, analyzing, "Working on the message", json!({}))
 }
 
 /// Keeps the end of a conversation that an agent can be given. What nobody answered is left out.
-fn history(mut messages: Vec<Message>) -> Vec<Message> {
+fn history_of(mut messages: Vec<Message>) -> Vec<Message> {
     messages.retain(|one| {
         one.speaker != Speaker::System && one.metadata.get("answeredBy") != Some(&"offline".into())
     });
@@ -236,7 +214,7 @@ mod tests {
     #[test]
     fn an_agent_is_given_the_end_of_a_conversation_without_what_is_no_answer() {
         let large = "x".repeat(HISTORY_BYTES - 3);
-        let kept = history(vec![
+        let kept = history_of(vec![
             said("a", Speaker::User, None),
             said(&large, Speaker::Agent, Some("model")),
             said("[offline]", Speaker::Agent, Some("offline")),

@@ -1,70 +1,80 @@
 //! Where messages went, and why.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use crate::run::{Event, RunKind};
+use crate::ops::Surroundings;
+use crate::run::RunKind;
 use crate::store::agency::{Agency, RunFilter};
 use crate::store::sqlite::SqliteAgency;
 
 /// Where a message went.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Delegated {
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Delegated {
     /// Its number among all events.
-    pub(crate) cursor: u64,
-    pub(crate) execution_id: String,
+    cursor: u64,
+    execution_id: String,
     /// Who handed it on.
-    pub(crate) from: String,
+    from: String,
     /// To whom; `finalize` where no agent fits.
-    pub(crate) to: String,
+    to: String,
     /// Why.
-    pub(crate) reason: String,
+    reason: String,
     /// The points of the agent.
-    pub(crate) score: u32,
+    score: u32,
     /// How the message begins.
-    pub(crate) query: String,
+    query: String,
     /// When, RFC 3339 in UTC.
-    pub(crate) timestamp: String,
+    timestamp: String,
 }
 
-/// Lists where messages of a user, or of all, went, newest first; before a cursor, at most `limit`; and
-/// how many there are in all.
-pub(crate) fn delegations(
-    agency: &mut SqliteAgency,
-    user: Option<&str>,
-    before: Option<u64>,
+/// Which delegations to list.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Before {
     limit: u32,
-) -> Result<(Vec<Delegated>, u64)> {
+    /// Before this cursor.
+    before: Option<u64>,
+}
+
+/// Where messages went.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Delegations {
+    /// Newest first.
+    delegations: Vec<Delegated>,
+    /// How many there are in all.
+    total: u64,
+}
+
+/// Lists where messages went that the caller sees.
+pub(crate) fn delegations(surroundings: &Surroundings, wanted: Before) -> Result<Delegations> {
+    let Some(mut agency) = SqliteAgency::open(&surroundings.workspace()?.agency())? else {
+        return Ok(Delegations::default());
+    };
     let transaction = agency.read()?;
-    let events = transaction.delegations(user, before, limit)?;
+    let events = transaction.delegations(surroundings.only(), wanted.before, wanted.limit)?;
     let mut delegations = Vec::with_capacity(events.len());
     for event in events {
         let run = transaction.run(&event.run)?;
-        delegations.push(delegated(event, run.map_or(0, |run| run.routing_score)));
+        let told = serde_json::from_value(event.detail.into()).unwrap_or_default();
+        delegations.push(Delegated {
+            cursor: event.cursor,
+            execution_id: event.run,
+            score: run.map_or(0, |run| run.routing_score),
+            ..told
+        });
     }
     let executions = RunFilter {
-        user: user.map(String::from),
+        user: surroundings.rights.user.clone(),
         kind: Some(RunKind::Execution),
         ..RunFilter::default()
     };
-    Ok((delegations, transaction.runs(&executions)?.total))
-}
-
-fn delegated(event: Event, score: u32) -> Delegated {
-    let word = |name: &str| {
-        let word = event.detail.get(name).and_then(|word| word.as_str());
-        word.unwrap_or_default().to_string()
-    };
-    Delegated {
-        from: word("from"),
-        to: word("to"),
-        reason: word("reason"),
-        query: word("query"),
-        timestamp: word("timestamp"),
-        cursor: event.cursor,
-        execution_id: event.run,
-        score,
-    }
+    Ok(Delegations {
+        delegations,
+        total: transaction.runs(&executions)?.total,
+    })
 }

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use super::record::{Progress, Record};
-use super::record::{given_up, watch};
+use super::record::{Record, given_up, watch};
 use super::{Begun, Executor, Ground, NO_MODEL, Piece, RETRYABLE, Told, UNTRUSTED};
 use crate::agent::{Agent, SUPERVISOR};
 use crate::error::{Code, Error, Result, quote};
@@ -270,11 +269,7 @@ fn last_steps(
     transaction: &mut dyn AgencyTransaction,
     agent: Option<&str>,
 ) -> Result<()> {
-    let by = |agent, percent| Progress {
-        agent,
-        action: Action::Completing,
-        percent,
-    };
+    let by = |agent, percent| (agent, Action::Completing, percent);
     if let Some(agent) = agent {
         record.step(transaction, by(agent, 80), "Answered", json!({}))?;
     }

@@ -1,12 +1,12 @@
 //! Many executions side by side, one for each line of input.
 
+use std::collections::HashMap;
 use std::io::BufRead;
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{SyncSender, channel, sync_channel};
 use std::thread;
 
 use serde::Serialize;
 
-use super::waiting::{Queue, Waiting};
 use super::{Executor, Request, failure};
 use crate::agent::MESSAGE_MAX;
 use crate::error::{Code, Error, Result};
@@ -15,6 +15,17 @@ use crate::run::{Run, RunStatus};
 
 /// Longest line, in bytes: a message with room for escapes.
 const LINE_MAX: usize = 6 * MESSAGE_MAX + 4_096;
+/// How many lines wait for each that is worked on.
+const AHEAD: usize = 16;
+
+struct Line {
+    /// Its number, from 1.
+    number: usize,
+    /// What it holds; nothing of one that is too long.
+    bytes: Option<Vec<u8>>,
+    /// The conversation that it belongs to.
+    conversation: Option<String>,
+}
 
 /// How the execution of a line ended.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -58,37 +69,29 @@ pub(crate) fn execute_many(
 ) -> Result<Summary> {
     let executors = (0..jobs.max(1)).map(|_| executor.another());
     let executors = executors.collect::<Result<Vec<_>>>()?;
-    let queue = Queue::new(executors.len());
     let (done, answers) = channel();
     let mut summary = Summary::default();
     thread::scope(|scope| {
-        let reader = scope.spawn(|| {
-            let read = read(input, defaults.1, &queue);
-            queue.end();
-            read
-        });
-        for mut executor in executors {
-            let (queue, done) = (&queue, done.clone());
+        let lanes = executors.into_iter().map(|mut executor| {
+            let (lane, lines) = sync_channel::<Line>(AHEAD);
+            let done = done.clone();
             scope.spawn(move || {
-                while let Some(line) = queue.take() {
-                    let finished = finished(&mut executor, &line, defaults.0);
-                    let is_gone = done.send(finished).is_err();
-                    queue.done(line.conversation.as_deref());
-                    if is_gone {
-                        break;
-                    }
-                }
+                let mut finished = lines
+                    .iter()
+                    .map(|it| finished(&mut executor, &it, defaults.0));
+                finished.all(|finished| done.send(finished).is_ok())
             });
-        }
+            lane
+        });
+        let lanes: Vec<SyncSender<Line>> = lanes.collect();
         drop(done);
+        let reader = scope.spawn(move || read(input, defaults.1, &lanes));
         for answer in answers {
             summary.count(&answer);
             if !told(answer) {
                 break;
             }
         }
-        // Whoever still reads is let go of what it holds, and ends.
-        queue.stop();
         let read = reader.join();
         read.unwrap_or_else(|_| Err(Error::new(Code::Internal, "the reader of the input failed")))
     })?;
@@ -113,29 +116,40 @@ impl Summary {
     }
 }
 
-fn read(input: impl BufRead, conversation: Option<&str>, queue: &Queue) -> Result<()> {
+/// Hands lines to those who work on them: all of a conversation to the same one, so that each turn is given the answers
+/// before it; others in turn.
+fn read(input: impl BufRead, conversation: Option<&str>, lanes: &[SyncSender<Line>]) -> Result<()> {
     let mut lines = Lines::new(input, LINE_MAX);
     let unreadable =
         |cause| Error::new(Code::FileUnreadable, "standard input cannot be read").because(cause);
+    let mut turns = (0..lanes.len()).cycle();
+    let mut places: HashMap<String, usize> = HashMap::new();
     while let Some(line) = lines.next_line().map_err::<Error, _>(unreadable)? {
-        let is_blank = line
-            .bytes
-            .is_some_and(|bytes| bytes.trim_ascii().is_empty());
-        let own = line.bytes.and_then(Request::conversation);
-        let waiting = Waiting {
-            number: line.number,
-            bytes: line.bytes.map(<[u8]>::to_vec),
-            conversation: own.or_else(|| conversation.map(str::to_string)),
+        let bytes = line.bytes;
+        if bytes.is_some_and(|bytes| bytes.trim_ascii().is_empty()) {
+            continue;
+        }
+        let own = bytes.and_then(Request::conversation);
+        let conversation = own.or_else(|| conversation.map(str::to_string));
+        let mut next = || turns.next().unwrap_or_default();
+        let place = match &conversation {
+            Some(id) => *places.entry(id.clone()).or_insert_with(next),
+            None => next(),
         };
-        let is_gone = !is_blank && !queue.push(waiting);
-        if is_gone || queue.is_over() {
+        let line = Line {
+            number: line.number,
+            bytes: bytes.map(<[u8]>::to_vec),
+            conversation,
+        };
+        // The thread that worked on them has ended.
+        if lanes[place].send(line).is_err() {
             break;
         }
     }
     Ok(())
 }
 
-fn finished(executor: &mut Executor, line: &Waiting, agent: Option<&str>) -> Result<Finished> {
+fn finished(executor: &mut Executor, line: &Line, agent: Option<&str>) -> Result<Finished> {
     let mut execute = || {
         let Some(bytes) = &line.bytes else {
             let message = format!("it has more than {LINE_MAX} bytes");

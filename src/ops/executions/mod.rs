@@ -7,15 +7,14 @@ mod delegations;
 mod finish;
 pub(crate) mod many;
 mod record;
-mod waiting;
+pub(crate) mod reply;
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use self::delegations::Delegated;
-pub(crate) use self::delegations::delegations;
+pub(crate) use self::delegations::{Before, Delegations, delegations};
 pub(crate) use self::many::execute_many;
 use self::record::Record;
 pub(crate) use self::record::cancel;

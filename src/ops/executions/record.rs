@@ -20,12 +20,6 @@ pub(super) struct Record {
     clock: Clock,
 }
 
-pub(super) struct Progress<'a> {
-    pub(super) agent: &'a str,
-    pub(super) action: Action,
-    pub(super) percent: u8,
-}
-
 /// Makes the fields of an event; `fields` is a JSON object.
 pub(super) fn detail(fields: Value) -> Detail {
     match fields {
@@ -64,10 +58,11 @@ impl Record {
         Ok(())
     }
 
+    /// Notes a step: who does what, and how much of the run is done then, in percent.
     pub(super) fn step(
         &mut self,
         transaction: &mut dyn AgencyTransaction,
-        progress: Progress<'_>,
+        (agent, action, progress): (&str, Action, u8),
         content: &str,
         metadata: Value,
     ) -> Result<()> {
@@ -75,10 +70,10 @@ impl Record {
         let step = Step {
             id: format!("step_{}_{}", self.run.id, self.steps),
             timestamp: self.clock.timestamp(),
-            agent: progress.agent.to_string(),
-            action: progress.action,
+            agent: agent.to_string(),
+            action,
             content: content.to_string(),
-            progress: progress.percent,
+            progress,
             metadata: detail(metadata),
         };
         self.event(transaction, STEP, json!(step))

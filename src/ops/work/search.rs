@@ -8,10 +8,10 @@ use super::memory::lock;
 use super::scene::{in_runs, state_of};
 use crate::error::Result;
 use crate::id::TaskId;
-use crate::ops::{Context, agents, conversations, runs, tasks};
+use crate::ops::{Context, agents, runs, tasks};
 use crate::run::view::RunRow;
 use crate::score::normalize;
-use crate::store::agency::ConversationFilter;
+use crate::store::agency::{Agency, ConversationFilter};
 use crate::store::{Archived, Transaction};
 use crate::task::{State, Status, Task};
 
@@ -195,16 +195,18 @@ fn find_agents(context: &Context, words: &str) -> Result<Vec<Item>> {
     Ok(known.filter(fits).map(item).collect())
 }
 
-fn find_conversations(context: &Context, words: &str) -> Result<Vec<Item>> {
+fn find_conversations(context: &mut Context, words: &str) -> Result<Vec<Item>> {
     let filter = ConversationFilter {
         user: context.surroundings.rights.user.clone(),
         limit: CONVERSATIONS_MAX,
         ..Default::default()
     };
     let words = normalize(words);
-    let listed = conversations::list(&context.surroundings, &filter)?
-        .conversations
-        .into_iter();
+    let listed = match context.agency()? {
+        Some(agency) => agency.read()?.conversations(&filter)?.conversations,
+        None => Vec::new(),
+    };
+    let listed = listed.into_iter();
     let fits = |one: &crate::run::Conversation| {
         words.is_empty()
             || one
@@ -217,7 +219,7 @@ fn find_conversations(context: &Context, words: &str) -> Result<Vec<Item>> {
         href: format!("/agents/chat/{}", one.id),
         title: short(one.title.as_deref().unwrap_or("Untitled")),
         state: one.status.to_string(),
-        hint: format!("{}, {}", one.agent, one.last_message_at),
+        hint: format!("{}, {}", one.agent_id, one.last_message_at),
         id: one.id,
     };
     Ok(listed.filter(fits).map(item).collect())

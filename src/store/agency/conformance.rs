@@ -3,8 +3,8 @@
 use super::{Agency, ConversationFilter, RunFilter, Tally};
 use crate::agent::{Agent, AgentStatus, Kind, Role};
 use crate::run::{
-    AnsweredBy, Conversation, ConversationStatus, DELEGATION, Detail, Message, RoutedBy, Run,
-    RunKind, RunStatus, Speaker, Usage,
+    AnsweredBy, Conversation, ConversationKind, ConversationStatus, DELEGATION, Detail, Message,
+    RoutedBy, Run, RunKind, RunStatus, Speaker, Usage,
 };
 
 mod chat;
@@ -479,12 +479,13 @@ fn the_last_messages_come_in_the_order_in_which_they_were_said(agency: &mut dyn 
         transaction.add_message(one).unwrap();
     }
     let latest = [said[1].clone(), said[3].clone()];
-    assert_eq!(transaction.messages("c", 2).unwrap(), latest);
-    assert_eq!(transaction.messages("none", 2).unwrap(), []);
+    let last = |id| transaction.messages(id, None, 2).unwrap();
+    assert_eq!(last("c").unwrap(), latest);
+    assert_eq!(last("none"), Some(vec![]));
     assert_eq!(transaction.message_count("c").unwrap(), 3);
     assert_eq!(transaction.message_count("none").unwrap(), 0);
     assert_eq!(transaction.run_messages("r").unwrap(), said[1..3]);
-    let before = |id, limit| transaction.messages_before("c", id, limit).unwrap();
+    let before = |id, limit| transaction.messages("c", Some(id), limit).unwrap();
     assert_eq!(before("m4", 9).unwrap(), said[0..2]);
     assert_eq!(before("m4", 1).unwrap(), said[1..2]);
     assert_eq!(before("m1", 9), Some(vec![]));
@@ -503,9 +504,10 @@ fn the_last_messages_come_in_the_order_in_which_they_were_said(agency: &mut dyn 
 fn conversations_come_by_what_was_said_last(agency: &mut dyn Agency) {
     let conversation = |id: &str, user: &str, second| Conversation {
         id: id.into(),
-        user: user.into(),
-        agent: "a".into(),
+        user_id: user.into(),
+        agent_id: "a".into(),
         title: Some("t".into()),
+        kind: ConversationKind::Agent,
         status: ConversationStatus::Active,
         created_at: "2026-01-26T09:00:00.000Z".into(),
         updated_at: "2026-01-26T09:00:00.000Z".into(),

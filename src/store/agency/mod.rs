@@ -138,15 +138,12 @@ pub(crate) trait Conversations {
 
     fn add_message(&mut self, message: &Message) -> Result<()>;
 
-    /// Reads the last `limit` messages of a conversation, in the order in which they were said.
-    fn messages(&self, conversation: &str, limit: u32) -> Result<Vec<Message>>;
-
-    /// Reads the last `limit` messages before a given one, in order; `None` if the conversation does not have
-    /// it.
-    fn messages_before(
+    /// Reads the last `limit` messages of a conversation, or those before a given one, in the order in which they were
+    /// said; `None` if the conversation does not have that one.
+    fn messages(
         &self,
         conversation: &str,
-        message: &str,
+        before: Option<&str>,
         limit: u32,
     ) -> Result<Option<Vec<Message>>>;
 

@@ -1,36 +1,13 @@
 -- agents.db, version 1: who does work, what was run and what was said. A file of its own, so that
--- commands about tasks neither read nor lock it. Lists that nothing searches are JSON arrays.
+-- commands about tasks neither read nor lock it. A `record` is the whole thing as JSON; the columns beside it are what
+-- queries look for.
 
 -- Built-in agents have a row only when something of them was changed. Files in .cleo/agents have none.
 CREATE TABLE agents (
     position INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
-    kind TEXT NOT NULL CHECK (kind IN ('builtin', 'runtime', 'persistent', 'http', 'cli')),
-    user_id TEXT,
-    name TEXT NOT NULL,
-    description TEXT NOT NULL,
-    role TEXT NOT NULL CHECK (role IN ('supervisor', 'specialist', 'custom')),
-    objective TEXT NOT NULL,
-    prompt TEXT NOT NULL,
-    model TEXT NOT NULL,
-    temperature REAL NOT NULL,
-    max_tokens INTEGER NOT NULL,
-    color TEXT NOT NULL,
-    icon TEXT NOT NULL,
-    tags TEXT NOT NULL,
-    tools TEXT NOT NULL,
-    intents TEXT NOT NULL,
-    capability TEXT,
-    skills TEXT NOT NULL,
-    endpoint TEXT,
-    command TEXT NOT NULL,
-    healthcheck TEXT,
-    timeout_ms INTEGER NOT NULL,
-    status TEXT NOT NULL CHECK (status IN ('active', 'paused', 'archived')),
     is_runtime INTEGER NOT NULL,
-    created_at TEXT,
-    updated_at TEXT,
-    last_used_at TEXT
+    record TEXT NOT NULL
 ) STRICT;
 
 -- Grows with each change of an agent, so that who keeps agents in memory knows when to look again.
@@ -49,28 +26,16 @@ CREATE TABLE agent_uses (
 CREATE TABLE runs (
     position INTEGER PRIMARY KEY,
     id TEXT NOT NULL UNIQUE,
-    kind TEXT NOT NULL CHECK (kind IN ('execution', 'query', 'plan', 'epic', 'tasks')),
-    status TEXT NOT NULL CHECK (status IN ('pending', 'running', 'completed', 'failed',
-        'cancelled', 'interrupted')),
+    kind TEXT NOT NULL,
+    status TEXT NOT NULL,
     user_id TEXT NOT NULL,
     agent TEXT,
-    requested_agent TEXT,
-    supervisor TEXT NOT NULL,
-    input TEXT NOT NULL,
-    output TEXT,
-    routed_by TEXT NOT NULL,
-    routing_reason TEXT NOT NULL,
-    routing_score INTEGER NOT NULL,
-    answered_by TEXT,
-    model TEXT,
-    usage TEXT,
-    cost REAL,
-    execution_time_ms INTEGER,
-    error TEXT,
-    conversation TEXT,
     started_at TEXT NOT NULL,
-    completed_at TEXT,
-    owner TEXT NOT NULL
+    execution_time_ms INTEGER,
+    has_error INTEGER NOT NULL,
+    answered_by TEXT,
+    owner TEXT NOT NULL,
+    record TEXT NOT NULL
 ) STRICT;
 
 CREATE INDEX runs_by_user ON runs (user_id, position);
@@ -81,7 +46,7 @@ CREATE INDEX runs_open ON runs (owner, position) WHERE status IN ('pending', 'ru
 
 -- All that is counted of runs, so that metrics do not read what was asked and answered.
 CREATE INDEX runs_counted ON runs (agent, kind, status, user_id, started_at, execution_time_ms,
-    error IS NOT NULL, answered_by IS NOT NULL);
+    has_error, answered_by IS NOT NULL);
 
 -- What happened in runs, in order: steps, delegations, messages, failures.
 CREATE TABLE events (
@@ -100,11 +65,9 @@ CREATE TABLE conversations (
     id TEXT NOT NULL UNIQUE,
     user_id TEXT NOT NULL,
     agent TEXT NOT NULL,
-    title TEXT,
-    status TEXT NOT NULL CHECK (status IN ('active', 'archived')),
-    created_at TEXT NOT NULL,
-    updated_at TEXT NOT NULL,
-    last_message_at TEXT NOT NULL
+    status TEXT NOT NULL,
+    last_message_at TEXT NOT NULL,
+    record TEXT NOT NULL
 ) STRICT;
 
 CREATE INDEX conversations_by_time ON conversations (last_message_at, position);

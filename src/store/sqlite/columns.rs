@@ -23,6 +23,20 @@ pub(super) fn refuse_deep(json: &str) -> Result<()> {
     Err(Error::new(Code::InputInvalid, message))
 }
 
+/// Joins the conditions that have a value, for which each has a `?`.
+pub(super) fn all_of<const N: usize>(
+    conditions: [(&str, Option<String>); N],
+) -> (String, Vec<rusqlite::types::Value>) {
+    let given = conditions
+        .into_iter()
+        .filter_map(|(sql, value)| Some((sql, value?.into())));
+    let (parts, values): (Vec<&str>, _) = given.unzip();
+    match parts.is_empty() {
+        true => ("1".to_string(), values),
+        false => (parts.join(" AND "), values),
+    }
+}
+
 pub(super) fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".to_string())
 }

@@ -27,13 +27,13 @@ interface Faults {
 }
 
 const NONE: Faults = { by: {}, other: null };
-const TABS: Record<string, DraftField[]> = { basic: ["name", "description", "role", "tags", "color"], prompt: ["prompt", "objective"], config: ["model", "temperature", "maxTokens", "tools"] };
+const TABS: Record<string, DraftField[]> = { basic: ["name", "description", "role", "tags", "color"], prompt: ["prompt", "objective"], config: ["model", "temperature", "max_tokens", "tools"] };
 
 /** Makes or changes an agent; while tags are edited it shows which messages would reach it. */
 export function AgentCRUDPanel({ agent, agents, onSaved, onClose }: AgentCRUDPanelProps) {
   const [kept, setKept] = useState(() => (agent ? draftOf(agent) : EMPTY));
   const [draft, setDraft] = useState(kept);
-  const [seen, setSeen] = useState<string | null>(agent?.updatedAt ?? null);
+  const [seen, setSeen] = useState<string | null>(agent?.updated_at ?? null);
   const [brief, setBrief] = useState(false);
   const [faults, setFaults] = useState(NONE);
   const [theirs, setTheirs] = useState<Draft | null>(null);
@@ -44,10 +44,10 @@ export function AgentCRUDPanel({ agent, agents, onSaved, onClose }: AgentCRUDPan
   const dirty = differing(draft, kept).length > 0;
   useEffect(() => {
     // What somebody else saves is taken over as long as nothing is being edited here.
-    if (!agent || dirty || agent.updatedAt === seen) return;
+    if (!agent || dirty || agent.updated_at === seen) return;
     setKept(draftOf(agent));
     setDraft(draftOf(agent));
-    setSeen(agent.updatedAt);
+    setSeen(agent.updated_at);
   }, [agent, dirty, seen]);
 
   const body = () => (agent ? { ...changes(draft, kept), updated_at: seen } : { ...draft });
@@ -217,7 +217,7 @@ function Config({ draft, put, of, agent }: FieldsProps & { agent: Agent | null }
         <Field {...of("model")} hint="Used unless the settings name another one." className="mono" value={draft.model} onText={(model) => put({ model })} />
         <div className="crud-pair">
           <Field {...of("temperature")} hint="0 exact, 2 free" type="number" min={0} max={2} step={0.1} value={text(draft.temperature)} onText={(typed) => put({ temperature: number(typed) })} />
-          <Field {...of("maxTokens")} hint="Of an answer" type="number" min={1} max={1_000_000} value={text(draft.maxTokens)} onText={(typed) => put({ maxTokens: number(typed) })} />
+          <Field {...of("max_tokens")} hint="Of an answer" type="number" min={1} max={1_000_000} value={text(draft.max_tokens)} onText={(typed) => put({ max_tokens: number(typed) })} />
         </div>
         <TagField {...of("tools")} hint="Names of tools that it may use." noun="tool" tags={draft.tools} onChange={(tools) => put({ tools })} />
       </div>

@@ -2,7 +2,7 @@
 
 import type { Agent } from "../api/types";
 
-export type Draft = Pick<Agent, "name" | "description" | "objective" | "role" | "prompt" | "tags" | "model" | "temperature" | "maxTokens" | "color" | "tools">;
+export type Draft = Pick<Agent, "name" | "description" | "objective" | "role" | "prompt" | "tags" | "model" | "temperature" | "max_tokens" | "color" | "tools">;
 
 export type DraftField = keyof Draft;
 
@@ -15,7 +15,7 @@ export const EMPTY: Draft = {
   tags: [],
   model: "gpt-4o-mini",
   temperature: 0.7,
-  maxTokens: 4000,
+  max_tokens: 4000,
   color: "#6B7280",
   tools: [],
 };
@@ -31,15 +31,14 @@ export const LABELS: Record<DraftField, string> = {
   tags: "Tags",
   model: "Model",
   temperature: "Temperature",
-  maxTokens: "Most tokens",
+  max_tokens: "Most tokens",
   color: "Colour",
   tools: "Tools",
 };
 
-/** An agent as a draft; it may be a row of the table of agents, as the server answers to a change. */
+/** An agent as a draft. */
 export function draftOf(agent: object): Draft {
-  const given = agent as Record<string, unknown>;
-  const row: Record<string, unknown> = { ...given, maxTokens: given["maxTokens"] ?? given["max_tokens"] };
+  const row = agent as Record<string, unknown>;
   return Object.fromEntries(FIELDS.map((field) => [field, row[field] ?? EMPTY[field]])) as unknown as Draft;
 }
 
@@ -54,9 +53,7 @@ export function changes(draft: Draft, kept: Draft): Partial<Draft> {
 
 /** The field that the server finds fault with, under the name that it has here. */
 export function fieldOf(detail: Record<string, unknown>): DraftField | null {
-  const said = detail["field"];
-  const field = said === "max_tokens" ? "maxTokens" : said;
-  return FIELDS.find((one) => one === field) ?? null;
+  return FIELDS.find((one) => one === detail["field"]) ?? null;
 }
 
 /** A value as text, for comparing two of them. */

@@ -43,7 +43,7 @@ test("of an agent only what differs is sent, and faults find their field", () =>
   const draft = { ...EMPTY, name: "Lore keeper", tags: ["lore"] };
   assert.deepEqual(changes(draft, EMPTY), { name: "Lore keeper", tags: ["lore"] });
   assert.deepEqual(differing(draft, draftOf({ name: "Lore keeper", tags: ["lore"], max_tokens: 4000 })), []);
-  assert.equal(fieldOf({ field: "max_tokens" }), "maxTokens");
+  assert.equal(fieldOf({ field: "max_tokens" }), "max_tokens");
   assert.equal(fieldOf({ field: "elsewhere" }), null);
 });
 
@@ -52,7 +52,7 @@ test("tags are split at commas, trimmed, and never twice", () => {
 });
 
 function agent(id: string, change: Partial<Agent> = {}): Agent {
-  return { id, name: id, role: "specialist", status: "active", isRuntime: false, executions: 0, tags: [], ...change } as Agent;
+  return { id, name: id, role: "specialist", status: "active", is_runtime: false, executions: 0, tags: [], ...change } as Agent;
 }
 
 const FACTS = { metrics: undefined, routed: null, live: new Set<string>(), left: () => null };

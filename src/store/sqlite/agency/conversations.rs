@@ -7,32 +7,29 @@ use crate::error::Result;
 use crate::run::is_id;
 use crate::run::{Conversation, Message};
 use crate::store::agency::{ConversationFilter, ConversationPage, Conversations};
-use crate::store::sqlite::columns::{checked_id, from_json, refuse_deep, word};
+use crate::store::sqlite::columns::{all_of, checked_id, from_json, json, refuse_deep, word};
 use crate::store::sqlite::open::Open;
 
-pub(super) const COLUMNS: &str =
-    "id, user_id, agent, title, status, created_at, updated_at, last_message_at";
+pub(super) const COLUMNS: &str = "id, record";
 pub(super) const MESSAGE: &str = "id, conversation, run, type, content, metadata, created_at";
 
-const PUT: &str = "INSERT INTO conversations VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+const PUT: &str = "INSERT INTO conversations VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6)
     ON CONFLICT (id) DO UPDATE SET user_id = excluded.user_id, agent = excluded.agent,
-        title = excluded.title, status = excluded.status, created_at = excluded.created_at,
-        updated_at = excluded.updated_at, last_message_at = excluded.last_message_at";
+        status = excluded.status, last_message_at = excluded.last_message_at,
+        record = excluded.record";
 
 impl Conversations for Open<'_> {
-    fn put_conversation(&mut self, conversation: &Conversation) -> Result<()> {
-        let one = conversation;
+    fn put_conversation(&mut self, one: &Conversation) -> Result<()> {
+        let (status, record) = (one.status.word(), json(one));
         self.execute(
             PUT,
             (
                 &one.id,
-                &one.user,
-                &one.agent,
-                &one.title,
-                one.status.word(),
-                &one.created_at,
-                &one.updated_at,
+                &one.user_id,
+                &one.agent_id,
+                status,
                 &one.last_message_at,
+                record,
             ),
         )?;
         Ok(())
@@ -77,24 +74,15 @@ impl Conversations for Open<'_> {
         Ok(())
     }
 
-    fn messages(&self, conversation: &str, limit: u32) -> Result<Vec<Message>> {
-        let sql = format!(
-            "SELECT {MESSAGE} FROM messages WHERE conversation = ?1 ORDER BY position DESC LIMIT ?2"
-        );
-        let mut said = self.all(&sql, (conversation, limit), read_message)?;
-        said.reverse();
-        Ok(said)
-    }
-
-    fn messages_before(
+    fn messages(
         &self,
         conversation: &str,
-        message: &str,
+        before: Option<&str>,
         limit: u32,
     ) -> Result<Option<Vec<Message>>> {
         let sql = "SELECT position FROM messages WHERE id = ?1 AND conversation = ?2";
-        let place = self.first(sql, [message, conversation], |row| row.get::<_, i64>(0))?;
-        let Some(place) = place else {
+        let place = |id| self.first(sql, [id, conversation], |row| row.get::<_, i64>(0));
+        let Some(place) = before.map_or(Ok(Some(i64::MAX)), place)? else {
             return Ok(None);
         };
         let sql = format!(
@@ -137,28 +125,18 @@ impl Conversations for Open<'_> {
 }
 
 fn conditions(filter: &ConversationFilter) -> (String, Vec<Value>) {
-    let mut parts = vec!["1"];
-    let mut values = Vec::new();
-    let mut add = |part: &'static str, value: Option<String>| {
-        parts.extend(value.is_some().then_some(part));
-        values.extend(value.map(Value::from));
-    };
-    add("user_id = ?", filter.user.clone());
-    add("agent = ?", filter.agent.clone());
-    add("status = ?", filter.status.map(|one| one.word().into()));
-    (parts.join(" AND "), values)
+    all_of([
+        ("user_id = ?", filter.user.clone()),
+        ("agent = ?", filter.agent.clone()),
+        ("status = ?", filter.status.map(|one| one.word().into())),
+    ])
 }
 
+/// Reads a conversation; its column counts where the record has another id.
 pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Conversation> {
     Ok(Conversation {
         id: checked_id(row, 0, is_id)?,
-        user: row.get(1)?,
-        agent: row.get(2)?,
-        title: row.get(3)?,
-        status: word(row, 4)?,
-        created_at: row.get(5)?,
-        updated_at: row.get(6)?,
-        last_message_at: row.get(7)?,
+        ..from_json(row, 1)?
     })
 }
 

@@ -178,51 +178,59 @@ impl SqliteAgency {
         let turn = turn(Some(&turns(&self.path)), &self.path)?;
         let mut open = Open::begin(&self.connection, &self.path, "BEGIN IMMEDIATE", turn)?;
         let mut removed = Vec::new();
-        let sql = format!("SELECT {}, position FROM runs", runs::COLUMNS);
-        for (position, damage) in find_damaged(&open, &sql, runs::read)? {
-            let events = "DELETE FROM events WHERE run = (SELECT id FROM runs WHERE position = ?1)";
-            open.execute(events, [position])?;
-            open.execute("DELETE FROM runs WHERE position = ?1", [position])?;
-            removed.push(damage);
-        }
-        let sql = format!("SELECT {}, cursor AS position FROM events", runs::EVENT);
-        for (cursor, damage) in find_damaged(&open, &sql, runs::read_event)? {
-            open.execute("DELETE FROM events WHERE cursor = ?1", [cursor])?;
-            removed.push(damage);
-        }
-        let columns = conversations::COLUMNS;
-        let sql = format!("SELECT {columns}, position FROM conversations");
-        for (position, damage) in find_damaged(&open, &sql, conversations::read)? {
-            let messages = "DELETE FROM messages
-                WHERE conversation = (SELECT id FROM conversations WHERE position = ?1)";
-            open.execute(messages, [position])?;
-            open.execute("DELETE FROM conversations WHERE position = ?1", [position])?;
-            removed.push(damage);
-        }
-        let columns = conversations::MESSAGE;
-        let sql = format!("SELECT {columns}, position FROM messages");
-        for (position, damage) in find_damaged(&open, &sql, conversations::read_message)? {
-            open.execute("DELETE FROM messages WHERE position = ?1", [position])?;
-            removed.push(damage);
-        }
+        let mut remove = |sql: &str, damaged: Result<Vec<(i64, Damage)>>| -> Result<()> {
+            for (position, damage) in damaged? {
+                for statement in sql.split(';') {
+                    let done = open.connection.execute(statement, [position]);
+                    done.at(open.path)?;
+                }
+                removed.push(damage);
+            }
+            Ok(())
+        };
+        remove(
+            "DELETE FROM events WHERE run = (SELECT id FROM runs WHERE position = ?1);
+             DELETE FROM runs WHERE position = ?1",
+            find_damaged(&open, "runs", runs::COLUMNS, runs::read),
+        )?;
+        remove(
+            "DELETE FROM events WHERE cursor = ?1",
+            find_damaged(&open, "events", runs::EVENT, runs::read_event),
+        )?;
+        remove(
+            "DELETE FROM messages WHERE conversation = (SELECT id FROM conversations WHERE position = ?1);
+             DELETE FROM conversations WHERE position = ?1",
+            find_damaged(&open, "conversations", conversations::COLUMNS, conversations::read),
+        )?;
+        remove(
+            "DELETE FROM messages WHERE position = ?1",
+            find_damaged(
+                &open,
+                "messages",
+                conversations::MESSAGE,
+                conversations::read_message,
+            ),
+        )?;
         open.commit()?;
         Ok(removed)
     }
 }
 
-/// Finds the rows of a table that cannot be read, by their `position`.
+/// Finds the rows of a table that cannot be read, by their number.
 fn find_damaged<T>(
     open: &Open<'_>,
-    sql: &str,
+    table: &str,
+    columns: &str,
     read: impl Fn(&Row<'_>) -> rusqlite::Result<T>,
 ) -> Result<Vec<(i64, Damage)>> {
+    let sql = &format!("SELECT {columns}, rowid AS place FROM {table}");
     let mut statement = open.connection.prepare(sql).at(open.path)?;
     let mut rows = statement.query(()).at(open.path)?;
     let mut damaged = Vec::new();
     while let Some(row) = rows.next().at(open.path)? {
         let Err(fault) = read(row) else { continue };
         match faults::damage(row, sql, &fault) {
-            Some(damage) => damaged.push((row.get("position").at(open.path)?, damage)),
+            Some(damage) => damaged.push((row.get("place").at(open.path)?, damage)),
             None => return Err(fault).at(open.path),
         }
     }

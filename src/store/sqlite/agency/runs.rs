@@ -1,54 +1,44 @@
 //! SQL of runs and their events.
 
 use rusqlite::types::Value;
-use rusqlite::{Row, named_params, params_from_iter};
+use rusqlite::{Row, params_from_iter};
 
 use crate::error::Result;
 use crate::id;
-use crate::run::{DELEGATION, Detail, Event, Run};
+use crate::run::{AnsweredBy, DELEGATION, Detail, Event, Run};
 use crate::store::agency::{Glimpse, RunFilter, RunPage, Runs, Tally};
-use crate::store::sqlite::columns::{checked_id, from_json, plain_id, refuse_deep, word};
+use crate::store::sqlite::columns::{
+    all_of, checked_id, from_json, json, plain_id, refuse_deep, word,
+};
 use crate::store::sqlite::open::Open;
 
-pub(super) const COLUMNS: &str =
-    "id, kind, status, user_id, agent, requested_agent, supervisor, input, output,
-    routed_by, routing_reason, routing_score, answered_by, model, usage, cost, execution_time_ms,
-    error, conversation, started_at, completed_at, owner";
+pub(super) const COLUMNS: &str = "id, owner, record";
 
 pub(super) const EVENT: &str = "cursor, run, at, kind, detail";
 
-const PUT: &str = "INSERT INTO runs VALUES (NULL, :id, :kind, :status, :user_id, :agent,
-        :requested_agent, :supervisor, :input, :output, :routed_by, :routing_reason, :routing_score,
-        :answered_by, :model, :usage, :cost, :execution_time_ms, :error, :conversation, :started_at,
-        :completed_at, :owner)
+const PUT: &str = "INSERT INTO runs VALUES (NULL, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
     ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, status = excluded.status,
-        user_id = excluded.user_id, agent = excluded.agent,
-        requested_agent = excluded.requested_agent, supervisor = excluded.supervisor,
-        input = excluded.input, output = excluded.output, routed_by = excluded.routed_by,
-        routing_reason = excluded.routing_reason, routing_score = excluded.routing_score,
-        answered_by = excluded.answered_by, model = excluded.model, usage = excluded.usage,
-        cost = excluded.cost, execution_time_ms = excluded.execution_time_ms,
-        error = excluded.error, conversation = excluded.conversation,
-        started_at = excluded.started_at, completed_at = excluded.completed_at,
-        owner = excluded.owner";
+        user_id = excluded.user_id, agent = excluded.agent, started_at = excluded.started_at,
+        execution_time_ms = excluded.execution_time_ms, has_error = excluded.has_error,
+        answered_by = excluded.answered_by, owner = excluded.owner, record = excluded.record";
 
 impl Runs for Open<'_> {
     fn put_run(&mut self, run: &Run) -> Result<()> {
-        let usage = run.usage.map(|usage| serde_json::json!(usage).to_string());
         self.execute(
             PUT,
-            named_params! {
-                ":id": run.id, ":kind": run.kind.word(), ":status": run.status.word(),
-                ":user_id": run.user, ":agent": run.agent,
-                ":requested_agent": run.requested_agent, ":supervisor": run.supervisor,
-                ":input": run.input, ":output": run.output, ":routed_by": run.routed_by.word(),
-                ":routing_reason": run.routing_reason, ":routing_score": run.routing_score,
-                ":answered_by": run.answered_by.map(|by| by.word()), ":model": run.model,
-                ":usage": usage, ":cost": run.cost,
-                ":execution_time_ms": run.execution_time_ms.map(signed), ":error": run.error,
-                ":conversation": run.conversation, ":started_at": run.started_at,
-                ":completed_at": run.completed_at, ":owner": run.owner,
-            },
+            (
+                &run.id,
+                run.kind.word(),
+                run.status.word(),
+                &run.user,
+                &run.agent,
+                &run.started_at,
+                run.execution_time_ms.map(signed),
+                run.error.is_some(),
+                run.answered_by.map(AnsweredBy::word),
+                &run.owner,
+                json(run),
+            ),
         )?;
         Ok(())
     }
@@ -102,7 +92,7 @@ impl Runs for Open<'_> {
         // The last ones first, so that those of all times are not read for the few of this one.
         let sql = format!(
             "SELECT * FROM (SELECT agent, status, answered_by, execution_time_ms, started_at,
-                    status = 'completed' AND agent IS NOT NULL AND error IS NOT NULL FROM runs
+                    status = 'completed' AND agent IS NOT NULL AND has_error FROM runs
                 WHERE kind = 'execution' AND {whose} ORDER BY position DESC LIMIT ?2)
              WHERE started_at >= ?1"
         );
@@ -128,7 +118,7 @@ impl Runs for Open<'_> {
         let sql = format!(
             "SELECT agent, kind, status, count(*), count(execution_time_ms),
                 ifnull(sum(execution_time_ms), 0), max(started_at),
-                sum({answered} AND agent IS NOT NULL AND error IS NOT NULL),
+                sum({answered} AND agent IS NOT NULL AND has_error),
                 sum({answered} AND agent IS NULL AND NOT answered_by IS NOT NULL)
              FROM runs WHERE {whose} GROUP BY agent, kind, status ORDER BY agent, kind, status"
         );
@@ -207,17 +197,12 @@ impl Runs for Open<'_> {
 }
 
 fn conditions(filter: &RunFilter) -> (String, Vec<Value>) {
-    let mut parts = vec!["1"];
-    let mut values = Vec::new();
-    let mut add = |part: &'static str, value: Option<String>| {
-        parts.extend(value.is_some().then_some(part));
-        values.extend(value.map(Value::from));
-    };
-    add("user_id = ?", filter.user.clone());
-    add("agent = ?", filter.agent.clone());
-    add("status = ?", filter.status.map(|one| one.word().into()));
-    add("kind = ?", filter.kind.map(|one| one.word().into()));
-    (parts.join(" AND "), values)
+    all_of([
+        ("user_id = ?", filter.user.clone()),
+        ("agent = ?", filter.agent.clone()),
+        ("status = ?", filter.status.map(|one| one.word().into())),
+        ("kind = ?", filter.kind.map(|one| one.word().into())),
+    ])
 }
 
 /// Numbers of the database have a sign; ours stay far below its limit.
@@ -239,31 +224,11 @@ pub(super) fn read_event(row: &Row<'_>) -> rusqlite::Result<Event> {
     })
 }
 
+/// Reads a run; the columns count where the record says otherwise.
 pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Run> {
-    let time = row.get::<_, Option<i64>>(16)?;
-    let there = |column| row.get::<_, Option<String>>(column);
     Ok(Run {
         id: plain_id(row, 0)?,
-        kind: word(row, 1)?,
-        status: word(row, 2)?,
-        user: row.get(3)?,
-        agent: row.get(4)?,
-        requested_agent: row.get(5)?,
-        supervisor: row.get(6)?,
-        input: row.get(7)?,
-        output: row.get(8)?,
-        routed_by: word(row, 9)?,
-        routing_reason: row.get(10)?,
-        routing_score: row.get(11)?,
-        answered_by: there(12)?.map(|_| word(row, 12)).transpose()?,
-        model: row.get(13)?,
-        usage: there(14)?.map(|_| from_json(row, 14)).transpose()?,
-        cost: row.get(15)?,
-        execution_time_ms: time.map(i64::unsigned_abs),
-        error: row.get(17)?,
-        conversation: row.get(18)?,
-        started_at: row.get(19)?,
-        completed_at: row.get(20)?,
-        owner: checked_id(row, 21, |owner| owner.is_empty() || id::is_plain(owner))?,
+        owner: checked_id(row, 1, |owner| owner.is_empty() || id::is_plain(owner))?,
+        ..from_json(row, 2)?
     })
 }

@@ -165,7 +165,7 @@ function ShareBar({ patterns, name, of }: { patterns: Metrics["dashboard"]["rout
 /** Removes the agents that were registered at run time; says which before. */
 function Cleanup({ agents }: { agents: readonly Agent[] }) {
   const [asks, setAsks] = useState(false);
-  const runtime = agents.filter((agent) => agent.isRuntime);
+  const runtime = agents.filter((agent) => agent.is_runtime);
   const [remove, { failure }] = useAct(async () => {
     const { cleanedUp } = await api.post<{ cleanedUp: string[] }>("/api/agents/cleanup");
     toast(`Removed ${plural(cleanedUp.length, "runtime agent")}.`);
@@ -232,7 +232,7 @@ const Table = memo(function Table({ agents, facts }: { agents: readonly Agent[];
                   <Monogram agent={agent} />
                   <span className={agent.status === "active" ? "ell" : "ell muted"}>{agent.name}</span>
                   <span className={agent.status === "active" ? "small muted agents-table-role" : "small muted"}>
-                    {agent.status === "active" ? (agent.isRuntime ? "runtime" : agent.role) : agent.status}
+                    {agent.status === "active" ? (agent.is_runtime ? "runtime" : agent.role) : agent.status}
                   </span>
                 </Link>
               </td>

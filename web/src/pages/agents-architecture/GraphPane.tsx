@@ -58,9 +58,9 @@ function Drawn({ agents, metrics, routed, live, onOpen }: Props) {
 }
 
 function leftOf(agent: Agent, now: number): string | null {
-  if (!agent.isRuntime) return null;
-  if (!agent.expiresAt) return "runtime";
-  const left = Math.floor((millis(agent.expiresAt) - now) / 60_000);
+  if (!agent.is_runtime) return null;
+  if (!agent.expires_at) return "runtime";
+  const left = Math.floor((millis(agent.expires_at) - now) / 60_000);
   return left < 1 ? "runtime, under 1 min left" : `runtime, ${left} min left`;
 }
 

@@ -71,7 +71,7 @@ const Row = memo(function Row({ agent, success, isSelected, onOpen }: { agent: A
       <td className="mono muted ell">{agent.model}</td>
       <td className="figure">{count(agent.executions)}</td>
       <td className="figure">{success === null ? <span className="muted">none</span> : percent(success, 1)}</td>
-      <td className="muted">{agent.lastUsedAt === null ? "never" : <Ago at={agent.lastUsedAt} />}</td>
+      <td className="muted">{agent.last_used_at === null ? "never" : <Ago at={agent.last_used_at} />}</td>
       <td>
         <AgentMenu agent={agent} onOpen={() => onOpen(agent)} />
       </td>
@@ -91,7 +91,7 @@ function AgentMenu({ agent, onOpen }: { agent: Agent; onOpen: () => void }) {
     setAsks(false);
     touch("/api/agents/");
   });
-  const restores = agent.isBuiltin && agent.updatedAt !== null;
+  const restores = agent.is_builtin && agent.updated_at !== null;
   const stays = `${plural(agent.executions, "execution")} ${agent.executions === 1 ? "stays" : "stay"} in the history.`;
   return (
     <>
@@ -123,7 +123,7 @@ function entries(agent: Agent, onOpen: () => void, restores: boolean, onDelete: 
     agent.id === SUPERVISOR ? [] : [...(agent.status === "active" ? [to("paused", "Pause")] : [to("active", "Resume")]), ...(agent.status === "archived" ? [] : [to("archived", "Archive")])];
   const removal: MenuEntry[] = restores
     ? [null, { label: "Restore as built", danger: true, onSelect: onDelete }]
-    : agent.isBuiltin
+    : agent.is_builtin
       ? [null, "built in, cannot be deleted"]
       : [null, { label: "Delete…", icon: "trash", danger: true, onSelect: onDelete }];
   const chat: MenuEntry = { label: "Start a chat", icon: "chat", onSelect: () => navigate(`/agents/chat?agent=${encodeURIComponent(agent.id)}`) };

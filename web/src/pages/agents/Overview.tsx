@@ -92,7 +92,7 @@ function Day({ window }: { window: Metrics["dashboard"]["window"] }) {
 
 /** What to do first; a step is ticked once the store shows it. */
 function FirstSteps({ agents, executions }: { agents: readonly Agent[]; executions: readonly Execution[] }) {
-  const own = agents.filter((agent) => !agent.isBuiltin);
+  const own = agents.filter((agent) => !agent.is_builtin);
   const reached = executions.some((one) => own.some((agent) => agent.id === one.delegatedTo));
   return (
     <section className="section" aria-labelledby="first-steps">

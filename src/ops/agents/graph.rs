@@ -1,16 +1,15 @@
-//! What executions say of agents: numbers, and the picture of the ways that messages go.
+//! Agents in the form of the specification that has no prompts: the list that pages keep in step with, and the picture of
+//! the ways that messages go.
 
 use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::listed::Brief;
-use super::seen;
-use crate::agent::{AgentStatus, SUPERVISOR};
+use super::{expires, metrics, seen};
+use crate::agent::{Agent, AgentStatus, Kind, Role, SUPERVISOR};
+use crate::clock::timestamp;
 use crate::error::Result;
-use crate::http::call::Call;
-use crate::http::extract::Json;
-use crate::ops::agents::{self, Dashboard};
+use crate::ops::Surroundings;
 use crate::route::FINALIZE;
 
 /// Width of a column of the picture.
@@ -18,37 +17,74 @@ const COLUMN: u32 = 240;
 /// Height of a row of it.
 const ROW: u32 = 88;
 
-/// Counted executions.
+/// All agents.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
-pub(super) struct Measured {
-    success: bool,
-    dashboard: Dashboard,
-    agents: Vec<agents::Measured>,
+pub(crate) struct Synced {
+    message: String,
+    agents: Vec<Brief>,
+    count: usize,
 }
 
-pub(super) fn metrics(call: &Call) -> Result<Json<Measured>> {
-    let surroundings = call.surroundings("agents.metrics");
-    let measured = agents::metrics(&surroundings, call.only())?;
-    let seen = seen(call)?;
-    let mut of_agents = measured.agents;
-    of_agents.retain(|one| seen.agents.iter().any(|agent| agent.id == one.agent_id));
-    Ok(Json(Measured {
-        success: true,
-        dashboard: Dashboard {
-            active_agents: of_agents.len(),
-            total_agents: seen.agents.len(),
-            ..measured.dashboard
-        },
-        agents: of_agents,
-    }))
+/// What is shown of an agent where what a model is told is not.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+#[serde(remote = "Agent", rename_all = "camelCase")]
+struct Summary {
+    id: String,
+    name: String,
+    description: String,
+    role: Role,
+    tags: Vec<String>,
+    model: String,
+    temperature: f64,
+    max_tokens: u32,
+    tools: Vec<String>,
+    color: String,
+    icon: String,
+    kind: Kind,
+    status: AgentStatus,
+    is_runtime: bool,
+    is_builtin: bool,
+    capability: Option<String>,
+    last_used_at: Option<String>,
+}
+
+/// An agent without what a model is told.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Brief {
+    #[serde(flatten, with = "Summary")]
+    #[cfg_attr(feature = "schemas", schemars(with = "Summary"))]
+    agent: Agent,
+    /// When it is removed, of an agent of the moment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<String>,
+}
+
+fn briefs(agents: Vec<Agent>) -> Vec<Brief> {
+    let agents = agents.into_iter();
+    let briefs = agents.map(|agent| Brief {
+        expires_at: expires(&agent).map(timestamp),
+        agent,
+    });
+    briefs.collect()
+}
+
+pub(crate) fn sync(surroundings: &Surroundings) -> Result<Synced> {
+    let agents = briefs(seen(surroundings)?.agents);
+    Ok(Synced {
+        message: format!("Synced {} agents", agents.len()),
+        count: agents.len(),
+        agents,
+    })
 }
 
 /// The picture of the ways that messages go.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
-pub(super) struct Drawn {
-    success: bool,
+pub(crate) struct Drawn {
     graph: Graph,
     agents: Vec<Brief>,
     metrics: Counts,
@@ -116,9 +152,9 @@ struct Counts {
     failed_executions: u64,
 }
 
-pub(super) fn graph(call: &Call) -> Result<Json<Drawn>> {
-    let known = seen(call)?;
-    let measured = agents::metrics(&call.surroundings("agents.metrics"), call.only())?;
+pub(crate) fn graph(surroundings: &Surroundings) -> Result<Drawn> {
+    let known = seen(surroundings)?;
+    let measured = metrics(surroundings, surroundings.only())?;
     let dashboard = measured.dashboard;
     let all = dashboard.total_executions;
     let counts: HashMap<&str, u64> = dashboard
@@ -171,8 +207,7 @@ pub(super) fn graph(call: &Call) -> Result<Json<Drawn>> {
         nobody,
         share(nobody),
     ));
-    Ok(Json(Drawn {
-        success: true,
+    Ok(Drawn {
         graph: Graph { nodes, edges },
         metrics: Counts {
             total_agents: known.agents.len(),
@@ -181,8 +216,8 @@ pub(super) fn graph(call: &Call) -> Result<Json<Drawn>> {
             completed_executions: dashboard.completed_executions,
             failed_executions: dashboard.failed_executions,
         },
-        agents: known.agents.iter().map(Brief::from).collect(),
-    }))
+        agents: briefs(known.agents),
+    })
 }
 
 /// The node that chooses.

@@ -1,35 +1,66 @@
-//! Executions as they are told.
+//! Executions in the form of the specification.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::error::Result;
+use crate::ops::Surroundings;
+use crate::ops::runs;
 use crate::run::view::RunView;
-use crate::run::{AnsweredBy, Detail, Message, RoutedBy, Run, RunStatus, Speaker, Step};
+use crate::run::{AnsweredBy, Detail, Message, RoutedBy, Run, RunKind, RunStatus, Speaker, Step};
+use crate::store::agency::RunFilter;
 
 /// An execution, in the form of the specification.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub(in crate::http) struct Executed {
+pub(crate) struct Executed {
     success: bool,
-    pub(super) execution: Execution,
+    pub(crate) execution: Execution,
 }
 
 /// Executions.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
-pub(super) struct Executions {
-    pub(super) success: bool,
+pub(crate) struct Executions {
     /// Newest first, without steps and messages.
-    pub(super) executions: Vec<Execution>,
+    executions: Vec<Execution>,
     /// How many there are without the limit.
-    pub(super) total: u64,
+    total: u64,
+}
+
+/// Which executions to list.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Listing {
+    limit: u32,
+    /// With this status.
+    status: Option<RunStatus>,
+    /// By this agent.
+    agent: Option<String>,
+}
+
+pub(crate) fn list(surroundings: &Surroundings, listing: Listing) -> Result<Executions> {
+    let filter = RunFilter {
+        user: surroundings.rights.user.clone(),
+        agent: listing.agent,
+        status: listing.status,
+        kind: Some(RunKind::Execution),
+        limit: listing.limit,
+        offset: 0,
+    };
+    let listed = runs::list(surroundings, &filter)?;
+    Ok(Executions {
+        executions: listed.runs.into_iter().map(Execution::new).collect(),
+        total: listed.total,
+    })
 }
 
 /// An execution: the record of the specification, and what cleo knows besides.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Execution {
+pub(crate) struct Execution {
     id: String,
     /// The agent that was asked for; the supervisor when none was.
     agent_id: String,
@@ -40,7 +71,7 @@ pub(super) struct Execution {
     output: Option<String>,
     /// What a model has said so far, while its answer comes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) partial: Option<String>,
+    pub(crate) partial: Option<String>,
     /// Where the message went; none when no agent fits.
     delegated_to: Option<String>,
     routing: Routing,
@@ -112,9 +143,9 @@ enum Kind {
 }
 
 impl Executed {
-    pub(in crate::http) fn of(shown: RunView) -> Executed {
-        let mut execution = Execution::of(shown.run.record);
-        let said = |message| Said::of(message, &execution.id);
+    pub(crate) fn new(shown: RunView) -> Executed {
+        let mut execution = Execution::new(shown.run.record);
+        let said = |message| Said::new(message, &execution.id);
         execution.messages = Some(shown.messages.into_iter().map(said).collect());
         execution.current_step = shown.steps.last().map(|step| step.id.clone());
         execution.steps = Some(shown.steps);
@@ -126,7 +157,7 @@ impl Executed {
 }
 
 impl Execution {
-    pub(super) fn of(run: Run) -> Execution {
+    fn new(run: Run) -> Execution {
         let usage = run.usage;
         Execution {
             metrics: Metrics {
@@ -166,7 +197,7 @@ impl Execution {
 }
 
 impl Said {
-    fn of(message: Message, execution: &str) -> Said {
+    fn new(message: Message, execution: &str) -> Said {
         let mut metadata = message.metadata;
         metadata.insert("execution_id".to_string(), execution.into());
         Said {
