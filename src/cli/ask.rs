@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::Face;
 use super::live::Live;
-use super::screen::{Cell, Screen, Tone};
+use super::screen::{Cell, Screen, Tone, dim, plain, strong};
 use crate::error::{Result, quote};
 use crate::ops::answers::Answerers;
 use crate::ops::ask::{self, Asked, Options, Query};
@@ -94,14 +94,14 @@ fn debug(screen: &mut Screen, asked: &Asked) {
     let results = asked.reply.intermediate_results.iter();
     let rows = results.zip(&asked.reply.used_agents);
     let rows = rows.map(|((step, reply), used)| row(step, &used.intent, reply));
-    screen.table(&["STEP", "AGENT", "INTENT", "", "SAID"], rows.collect());
+    screen.rows(&["STEP", "AGENT", "INTENT", "", "SAID"], rows);
     screen.line(
         Tone::Dim,
         format!("cleo runs show {}", quote(&asked.run.id)),
     );
 }
 
-fn row(step: &str, intent: &str, reply: &WorkerReply) -> Vec<Cell> {
+fn row(step: &str, intent: &str, reply: &WorkerReply) -> [Cell; 5] {
     let tone = match reply.status {
         Status::Success => Tone::Good,
         Status::Error => Tone::Bad,
@@ -112,10 +112,10 @@ fn row(step: &str, intent: &str, reply: &WorkerReply) -> Vec<Cell> {
         (None, None) => String::new(),
     };
     let said = said.lines().next().unwrap_or_default();
-    vec![
-        (Tone::Strong, step.to_string()),
-        (Tone::Plain, reply.agent_name.clone()),
-        (Tone::Dim, intent.to_string()),
+    [
+        strong(step),
+        plain(&reply.agent_name),
+        dim(intent),
         (tone, reply.status.word().to_string()),
         (Tone::Plain, said.chars().take(120).collect()),
     ]

@@ -2348,6 +2348,22 @@ export interface components {
              */
             up: number;
         };
+        /** @description A plan from a file, and whether it can be carried out. */
+        Checked2: {
+            /** @description Who would get each step. */
+            assignments: components["schemas"]["Assignment"][];
+            /** @description What keeps it from being carried out. */
+            faults: components["schemas"]["Fault3"][];
+            /** @description The plan, as far as it could be read. */
+            plan: components["schemas"]["Plan"];
+            /**
+             * Format: uint
+             * @description How many faults.
+             */
+            total: number;
+            /** @description Ids of steps that can go side by side. */
+            waves: string[][];
+        };
         Choosable: {
             id: string;
             title: string;
@@ -4150,7 +4166,7 @@ export interface components {
             /** @description Id of the entry. */
             entry: string;
             /** @description Where the link stands. */
-            sources: components["schemas"]["Source2"][];
+            sources: components["schemas"]["Source3"][];
             /** @description How far its work came. */
             status: components["schemas"]["Status"] | null;
             /** @description Its title; none when the manifest has no such entry any more. */
@@ -5050,6 +5066,18 @@ export interface components {
             /** @description Here already, and as they were. */
             unchanged: string[];
         };
+        /** @description A graph, drawn. */
+        Picture: {
+            /** @description A graph for Graphviz. */
+            dot?: string | null;
+            /** @description A picture for pages. */
+            svg?: string | null;
+            /**
+             * Format: uint
+             * @description How many tasks or steps there are.
+             */
+            total: number;
+        };
         /** @description A workspace. */
         Place: {
             name: string;
@@ -5069,18 +5097,6 @@ export interface components {
             steps: components["schemas"]["Step2"][];
             /** @description Skills that the goal asks for and nobody offers. */
             unavailable?: components["schemas"]["Unavailable"][];
-        };
-        /** @description A plan in two languages for pictures. */
-        PlanDrawn: {
-            /** @description A graph for Graphviz. */
-            dot: string;
-            /** @description A picture. */
-            svg: string;
-            /**
-             * Format: uint
-             * @description How many steps there are.
-             */
-            total: number;
         };
         /** @description A plan that somebody has written. */
         PlanSent: {
@@ -5117,6 +5133,20 @@ export interface components {
              */
             text: string | null;
         };
+        /** @description A plan that was made of a goal, and why it came out so. */
+        Planned: {
+            /** @description Who would get each step. */
+            assignments: components["schemas"]["Assignment"][];
+            /** @description The file that it was written into. */
+            file?: string | null;
+            plan: components["schemas"]["Plan"];
+            /** @description The skills that were thought of, with the words that ask for them and who offers them. */
+            skills: components["schemas"]["Found2"][];
+            /** @description Where its skills come from. */
+            source: components["schemas"]["Source2"];
+            /** @description Ids of steps that can go side by side. */
+            waves: string[][];
+        };
         /** @description Neighbors in a list. */
         Position: {
             /** @description The one after. */
@@ -5135,15 +5165,15 @@ export interface components {
             /** @description The tasks that it is about; the first cannot start. */
             tasks: string[];
         };
-        /** @description A prompt to check. */
         PromptSent: {
             /**
-             * @description Also demand that the protocol is word for word a known version.
+             * @description Also demand that the protocol is word for word a known version
              * @default false
              */
             strict: boolean;
-            /** @description The task that it is for; else the one that it names. */
+            /** @description Task that the prompt is for: its id must stand in the block; else the one that the prompt names */
             task?: string | null;
+            /** @description The prompt */
             text: string;
         };
         /** @description A prompt as an agent got it. */
@@ -6194,19 +6224,28 @@ export interface components {
         };
         /** @description A skill as it is listed. */
         SkillInfo: {
+            /** @description False when it is switched off; then it is never chosen. */
             active: boolean;
+            /** @description Skills that may continue its work. */
             chains: string[];
+            /** @description What it does and when to use it. */
             description: string;
             digest: string;
             keywords: string[];
+            /** @description Name, such as `ct-research-agent`. */
             name: string;
             path: string;
+            /** @description First word of the return message: Research, Implementation, … */
             resultKind: string;
             /** @description Files of the same name that do not count. */
             shadows: string[];
             source: components["schemas"]["Source"];
+            /** @description Tags in order; labels of tasks are compared with them. */
             tags: string[];
-            /** Format: uint8 */
+            /**
+             * Format: uint8
+             * @description 0 orchestrator, 1 planning, 2 execution, 3 chaining.
+             */
             tier: number | null;
             types: string[];
         };
@@ -6219,10 +6258,10 @@ export interface components {
         };
         /** @description Where a skill was found. */
         Source: "project" | "named" | "user" | "built-in";
-        /** @description Where a link stands. */
-        Source2: "entry" | "store";
         /** @description Where the skills of a plan come from. */
-        Source3: "model" | "words" | "default" | "fallback" | "command" | "file";
+        Source2: "model" | "words" | "default" | "fallback" | "command" | "file";
+        /** @description Where a link stands. */
+        Source3: "entry" | "store";
         /** @description A prompt that was prepared. */
         SpawnTold: {
             /** @description When it was prepared. */
@@ -7164,40 +7203,6 @@ export interface components {
             /** @description What the caller should know. */
             warnings: string[];
         };
-        /** @description Something with what the caller should know. */
-        Warned2: {
-            /** @description Who would get each step. */
-            assignments: components["schemas"]["Assignment"][];
-            /** @description The file that it was written into. */
-            file?: string | null;
-            plan: components["schemas"]["Plan"];
-            /** @description The skills that were thought of, with the words that ask for them and who offers them. */
-            skills: components["schemas"]["Found2"][];
-            /** @description Where its skills come from. */
-            source: components["schemas"]["Source3"];
-            /** @description What the caller should know. */
-            warnings: string[];
-            /** @description Ids of steps that can go side by side. */
-            waves: string[][];
-        };
-        /** @description Something with what the caller should know. */
-        Warned3: {
-            /** @description Who would get each step. */
-            assignments: components["schemas"]["Assignment"][];
-            /** @description What keeps it from being carried out. */
-            faults: components["schemas"]["Fault3"][];
-            /** @description The plan, as far as it could be read. */
-            plan: components["schemas"]["Plan"];
-            /**
-             * Format: uint
-             * @description How many faults.
-             */
-            total: number;
-            /** @description What the caller should know. */
-            warnings: string[];
-            /** @description Ids of steps that can go side by side. */
-            waves: string[][];
-        };
         /** @description A run with its timeline. */
         Watched: {
             /**
@@ -7254,10 +7259,9 @@ export interface components {
             /** @description The waves in order, at most as many as asked for. */
             waves: components["schemas"]["Neighbor"][][];
         };
-        /** @description What to check of the manifest; all lines without an entry. */
         WhichEntry: {
             /**
-             * @description Id of an entry.
+             * @description Id of the entry; all lines are checked without one
              * @default null
              */
             entry: string | null;
@@ -8112,7 +8116,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Warned2"];
+                    "application/json": components["schemas"]["Planned"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8132,7 +8136,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Warned3"];
+                    "application/json": components["schemas"]["Checked2"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8152,7 +8156,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PlanDrawn"];
+                    "application/json": components["schemas"]["Picture"] & components["schemas"]["WithWarnings"];
                 };
             };
         };

@@ -10,7 +10,7 @@ use super::waiting::{Queue, Waiting};
 use super::{Executor, Request, failure};
 use crate::agent::MESSAGE_MAX;
 use crate::error::{Code, Error, Result};
-use crate::file::Lines;
+use crate::file::{Lines, stdin_unreadable};
 use crate::run::{Run, RunStatus};
 
 /// Longest line, in bytes: a message with room for escapes.
@@ -115,19 +115,14 @@ impl Summary {
 
 fn read(input: impl BufRead, conversation: Option<&str>, queue: &Queue) -> Result<()> {
     let mut lines = Lines::new(input, LINE_MAX);
-    let unreadable =
-        |cause| Error::new(Code::FileUnreadable, "standard input cannot be read").because(cause);
-    while let Some(line) = lines.next_line().map_err::<Error, _>(unreadable)? {
-        let is_blank = line
-            .bytes
-            .is_some_and(|bytes| bytes.trim_ascii().is_empty());
+    while let Some(line) = lines.next_line().map_err(stdin_unreadable)? {
         let own = line.bytes.and_then(Request::conversation);
         let waiting = Waiting {
             number: line.number,
             bytes: line.bytes.map(<[u8]>::to_vec),
             conversation: own.or_else(|| conversation.map(str::to_string)),
         };
-        let is_gone = !is_blank && !queue.push(waiting);
+        let is_gone = !line.is_blank() && !queue.push(waiting);
         if is_gone || queue.is_over() {
             break;
         }

@@ -7,6 +7,7 @@ use super::{no_run, settled};
 use crate::error::{Code, Error, Result, quote};
 use crate::gate::{Proof as Piece, Record};
 use crate::id::TaskId;
+use crate::ops::tasks::One;
 use crate::ops::work::{Left, Memory, left};
 use crate::ops::{Context, gates};
 use crate::run::board::TaskRun;
@@ -85,7 +86,7 @@ pub(crate) fn proof(
         Error::new(Code::RunNotFound, message).fix(format!("cleo runs show {}", quote(run)))
     })?;
     let is_last = attempts.last() == Some(attempt);
-    let left = is_last.then(|| left(context, task)).transpose()?;
+    let left = is_last.then(|| left(context, One { task })).transpose()?;
     let mut found = left.as_ref().map(of_left).unwrap_or_default();
     if is_last {
         found.extend(of_gates(context, task)?);

@@ -6,8 +6,10 @@ use crate::error::Result;
 use crate::file;
 use crate::id::TaskId;
 use crate::manifest::Entry;
+use crate::ops::Context;
+use crate::ops::manifest::{self, EntryId};
+use crate::ops::tasks::One;
 use crate::ops::verify::{Violation, found};
-use crate::ops::{Context, manifest};
 
 /// Most bytes of an output file that are shown.
 const TEXT_MAX: u64 = 1 << 20;
@@ -40,12 +42,13 @@ pub(crate) struct Left {
 }
 
 /// Looks at what the agent of a task left, and records nothing.
-pub(crate) fn left(context: &mut Context, task: TaskId) -> Result<Left> {
+pub(crate) fn left(context: &mut Context, which: One) -> Result<Left> {
+    let task = which.task;
     let verdict = found(context, task)?;
     let shown = verdict
         .manifest_id
         .as_deref()
-        .and_then(|id| manifest::show(context, id).ok());
+        .and_then(|id| manifest::show(context, EntryId { id: id.to_string() }).ok());
     let (entry, line) = shown.map(|shown| (shown.entry, shown.line)).unzip();
     let (text, text_bytes) = text(context, verdict.output_file.as_deref()).unzip();
     Ok(Left {
