@@ -29,20 +29,12 @@ Examples:
   cleo ask 'Which mails are urgent?' --planner 'python3 plan.py'
   cleo ask 'Summarize this week' --json --jq .result.answer")]
 pub(super) struct Arguments {
-    /// What is asked
-    query: String,
+    #[command(flatten)]
+    query: Query,
 
     /// Also show who was asked for what, and what each said (JSON always does)
     #[arg(long)]
     debug: bool,
-
-    /// Who asks, for the workers
-    #[arg(long, value_name = "ID")]
-    user: Option<String>,
-
-    /// The conversation that it belongs to, for the workers; its run unless told
-    #[arg(long, value_name = "ID")]
-    conversation: Option<String>,
 
     /// Have this program choose: query and agents as JSON on its standard input, the steps on its
     /// standard output; no shell
@@ -62,21 +54,21 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         External::new(line, surroundings.directory.clone(), passed)
     });
     let options = Options {
-        answerers: Answerers::new(face.settings, &face.surroundings()?)?,
+        answerers: Answerers::new(face.settings, &surroundings)?,
         planner: planner.transpose()?,
         jobs: usize::from(arguments.jobs),
         only: None,
     };
-    let query = Query {
-        query: arguments.query,
-        user_id: arguments.user,
-        conversation: arguments.conversation,
-    };
     let mut live = Live::new(face);
-    let asked = ask::ask(&surroundings, &query, &options, &mut |told| match told {
-        Told::Event(event) => live.send(event),
-        Told::Piece(piece) => live.piece(&piece),
-    })?;
+    let asked = ask::ask(
+        &surroundings,
+        &arguments.query,
+        &options,
+        &mut |told| match told {
+            Told::Event(event) => live.send(event),
+            Told::Piece(piece) => live.piece(&piece),
+        },
+    )?;
     let is_shown = live.end_pieces(&asked.reply.answer);
     live.end(&asked.reply, asked.error(), &asked.warnings, |screen| {
         if !is_shown {

@@ -99,10 +99,10 @@ impl Face<'_> {
         notes: Notes,
         text: impl FnOnce(&mut Screen, &Reply),
     ) -> Result<ExitCode> {
-        let Notes {
-            warnings, failure, ..
-        } = notes;
-        self.outcome(reply, failure, &warnings, |screen| text(screen, reply))
+        let error = self.with_fix(notes.failure);
+        let (error, warnings) = (error.as_ref(), &notes.warnings);
+        let text = |screen: &mut Screen| text(screen, reply);
+        Ok(self.output.reply(self.name, reply, error, warnings, text))
     }
 
     pub(super) fn surroundings(&self) -> Result<Surroundings> {
