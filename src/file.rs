@@ -4,7 +4,7 @@ mod lines;
 mod queue;
 mod regular;
 
-pub(crate) use lines::{Line, Lines};
+pub(crate) use lines::{Line, Lines, stdin_unreadable};
 pub(crate) use queue::lock_in_turn;
 pub(crate) use regular::{not_regular, open_below, open_now, open_regular, open_to_write};
 
@@ -121,9 +121,7 @@ fn too_large(path: &Path, max: u64) -> Error {
 pub(crate) fn read_stdin(max: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = io::stdin().lock().take(max + 1).read_to_end(&mut bytes);
-    read.map_err(|cause| {
-        Error::new(Code::FileUnreadable, "standard input cannot be read").because(cause)
-    })?;
+    read.map_err(stdin_unreadable)?;
     if bytes.len() as u64 > max {
         let message = format!("standard input has more than {max} bytes");
         return Err(Error::new(Code::InputInvalid, message));

@@ -13,9 +13,11 @@ pub(crate) use ownership::{Outcome, diff};
 
 const NAME: &str = "cleo-subagent";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Client {
+    /// Claude Code
     Claude,
+    /// Codex
     Codex,
 }
 

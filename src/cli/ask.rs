@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::Face;
 use super::live::Live;
-use super::screen::{Cell, Screen, Tone};
+use super::screen::{Cell, Screen, Tone, dim, plain, strong};
 use crate::error::{Result, quote};
 use crate::ops::answers::Answerers;
 use crate::ops::ask::{self, Asked, Options, Query};
@@ -29,20 +29,12 @@ Examples:
   cleo ask 'Which mails are urgent?' --planner 'python3 plan.py'
   cleo ask 'Summarize this week' --json --jq .result.answer")]
 pub(super) struct Arguments {
-    /// What is asked
-    query: String,
+    #[command(flatten)]
+    query: Query,
 
     /// Also show who was asked for what, and what each said (JSON always does)
     #[arg(long)]
     debug: bool,
-
-    /// Who asks, for the workers
-    #[arg(long, value_name = "ID")]
-    user: Option<String>,
-
-    /// The conversation that it belongs to, for the workers; its run unless told
-    #[arg(long, value_name = "ID")]
-    conversation: Option<String>,
 
     /// Have this program choose: query and agents as JSON on its standard input, the steps on its
     /// standard output; no shell
@@ -62,21 +54,21 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         External::new(line, surroundings.directory.clone(), passed)
     });
     let options = Options {
-        answerers: Answerers::new(face.settings, &face.surroundings()?)?,
+        answerers: Answerers::new(face.settings, &surroundings)?,
         planner: planner.transpose()?,
         jobs: usize::from(arguments.jobs),
         only: None,
     };
-    let query = Query {
-        query: arguments.query,
-        user_id: arguments.user,
-        conversation: arguments.conversation,
-    };
     let mut live = Live::new(face);
-    let asked = ask::ask(&surroundings, &query, &options, &mut |told| match told {
-        Told::Event(event) => live.send(event),
-        Told::Piece(piece) => live.piece(&piece),
-    })?;
+    let asked = ask::ask(
+        &surroundings,
+        &arguments.query,
+        &options,
+        &mut |told| match told {
+            Told::Event(event) => live.send(event),
+            Told::Piece(piece) => live.piece(&piece),
+        },
+    )?;
     let is_shown = live.end_pieces(&asked.reply.answer);
     live.end(&asked.reply, asked.error(), &asked.warnings, |screen| {
         if !is_shown {
@@ -94,14 +86,14 @@ fn debug(screen: &mut Screen, asked: &Asked) {
     let results = asked.reply.intermediate_results.iter();
     let rows = results.zip(&asked.reply.used_agents);
     let rows = rows.map(|((step, reply), used)| row(step, &used.intent, reply));
-    screen.table(&["STEP", "AGENT", "INTENT", "", "SAID"], rows.collect());
+    screen.rows(&["STEP", "AGENT", "INTENT", "", "SAID"], rows);
     screen.line(
         Tone::Dim,
         format!("cleo runs show {}", quote(&asked.run.id)),
     );
 }
 
-fn row(step: &str, intent: &str, reply: &WorkerReply) -> Vec<Cell> {
+fn row(step: &str, intent: &str, reply: &WorkerReply) -> [Cell; 5] {
     let tone = match reply.status {
         Status::Success => Tone::Good,
         Status::Error => Tone::Bad,
@@ -112,10 +104,10 @@ fn row(step: &str, intent: &str, reply: &WorkerReply) -> Vec<Cell> {
         (None, None) => String::new(),
     };
     let said = said.lines().next().unwrap_or_default();
-    vec![
-        (Tone::Strong, step.to_string()),
-        (Tone::Plain, reply.agent_name.clone()),
-        (Tone::Dim, intent.to_string()),
+    [
+        strong(step),
+        plain(&reply.agent_name),
+        dim(intent),
         (tone, reply.status.word().to_string()),
         (Tone::Plain, said.chars().take(120).collect()),
     ]

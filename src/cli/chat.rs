@@ -11,7 +11,7 @@ use super::screen::{Screen, Tone, count};
 use crate::chat::{ChatAgent, Turn};
 use crate::config::CHAT_PENDING_TTL;
 use crate::error::{Code, Error, Result};
-use crate::file::Lines;
+use crate::file::{Lines, stdin_unreadable};
 use crate::ops::answers::trusted_model;
 use crate::ops::chat::{self, DEFAULT, Said};
 use crate::task::rules::TEXT_MAX;
@@ -104,9 +104,9 @@ fn talk(face: &mut Face<'_>, conversation: &str) -> Result<ExitCode> {
     let (mut ended, mut is_heard) = (ExitCode::SUCCESS, is_person);
     loop {
         if is_person {
-            face.output.prompt("you> ");
+            face.output.eprint("you> ");
         }
-        let line = lines.next_line().map_err(unreadable)?;
+        let line = lines.next_line().map_err(stdin_unreadable)?;
         let Some(line) = line else {
             return is_heard.then_some(ended).ok_or_else(|| {
                 let message =
@@ -137,10 +137,6 @@ fn talk(face: &mut Face<'_>, conversation: &str) -> Result<ExitCode> {
 
 fn unfit(number: usize, what: &str) -> Error {
     Error::new(Code::InputInvalid, format!("line {number} {what}"))
-}
-
-fn unreadable(cause: std::io::Error) -> Error {
-    Error::new(Code::FileUnreadable, "standard input cannot be read").because(cause)
 }
 
 fn render(screen: &mut Screen, turn: &Turn) {

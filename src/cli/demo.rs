@@ -15,7 +15,7 @@ use crate::config::Settings;
 use crate::coordinator::{self, Ambience, Report};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{unwritable, write_whole};
-use crate::ops::{Context, Surroundings, init, tasks};
+use crate::ops::{Context, Notes, Surroundings, init, tasks};
 
 const TASKS: &str = include_str!("../../examples/demo/tasks.jsonl");
 const AGENT: &str = include_str!("../../examples/demo/agent.sh");
@@ -69,7 +69,11 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         defaults: Default::default(),
         ..around
     };
-    init::init(&surroundings, &init::Options::default())?;
+    init::init(
+        &surroundings,
+        &mut Notes::default(),
+        init::Options::default(),
+    )?;
     write_whole(&folder.join("tasks.jsonl"), TASKS)?;
     write_whole(&folder.join("agent.sh"), AGENT)?;
     let mut context = Context::open(surroundings.clone())?;

@@ -3,16 +3,16 @@
 use std::process::ExitCode;
 
 use clap::Args;
-use serde::Serialize;
 
 use super::Face;
-use super::screen::{Screen, Tone};
+use super::screen::{Screen, Tone, branches};
 use super::show::headline;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::ops::tasks::{self, Direction, Neighbor, One, Part, problem_warnings};
-use crate::ops::{Context, api};
-use crate::task::drawing;
+use crate::ops::api;
+use crate::ops::tasks::graph::tree::NeighborTree;
+use crate::ops::tasks::{self, Dependencies, Direction, Neighbor, One, Part};
+use crate::task::drawing::{self, Picture, Shape};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -43,6 +43,13 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "TASK", conflicts_with = "task")]
     epic: Option<TaskId>,
 
+    #[command(flatten)]
+    draw: Draw,
+}
+
+// Options of several commands. A doc comment here would become their help.
+#[derive(Args)]
+pub(super) struct Draw {
     /// Write a graph for Graphviz
     #[arg(long)]
     dot: bool,
@@ -52,22 +59,31 @@ pub(super) struct Arguments {
     svg: bool,
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
-pub(super) struct Dot<'a> {
-    pub(super) dot: &'a str,
-    pub(super) total: usize,
-}
+impl Draw {
+    pub(super) fn is_asked(&self) -> bool {
+        self.dot || self.svg
+    }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
-pub(super) struct Svg<'a> {
-    pub(super) svg: &'a str,
-    pub(super) total: usize,
+    /// Answers with a picture, which goes to a file or a program as it is unless JSON was asked for.
+    pub(super) fn answer(
+        &self,
+        face: &Face<'_>,
+        shapes: &[Shape],
+        warnings: &[String],
+    ) -> ExitCode {
+        let picture = Picture {
+            svg: self.svg.then(|| drawing::svg(shapes)),
+            dot: self.dot.then(|| drawing::dot(shapes)),
+            total: shapes.len(),
+        };
+        let text = picture.svg.as_ref().or(picture.dot.as_ref());
+        let text = text.map_or("", String::as_str);
+        face.output.picture(face.name, text, &picture, warnings)
+    }
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    if arguments.dot || arguments.svg {
+    if arguments.draw.is_asked() {
         return draw(face, &arguments);
     }
     let Some(task) = arguments.task else {
@@ -75,54 +91,52 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
         return Err(Error::new(Code::Usage, message));
     };
     if arguments.tree {
-        return tree(face, task, &arguments);
+        let direction = match arguments.up {
+            true => Direction::Dependents,
+            false => Direction::Needs,
+        };
+        let depth = arguments.depth;
+        let work = |context: &mut _| tasks::neighbor_tree(context, task, direction, depth);
+        return face.inside("deps", work, render_tree);
     }
     if arguments.depth.is_some() {
         let message = "`--depth` goes with `--tree`, `--dot` or `--svg`";
         return Err(Error::new(Code::Usage, message));
     }
-    face.call(&api::DEPS, One { task }, |screen, result| {
-        let state = if result.ready {
-            (Tone::Good, "ready")
-        } else {
-            (Tone::Dim, "not ready")
-        };
-        screen
-            .say(Tone::Strong, result.task)
-            .say(Tone::Plain, " is ")
-            .line(state.0, state.1);
-        if result.depends.is_empty() && !result.missing.is_empty() {
-            screen.line(Tone::Dim, "depends on:");
-        }
-        neighbors(screen, "depends on", &result.depends);
-        for missing in &result.missing {
-            screen.line(Tone::Warn, format!("  {}", missing.told()));
-        }
-        neighbors(screen, "unblocks", &result.dependents);
-    })
+    face.call(&api::DEPS, One { task }, render)
 }
 
-fn tree(face: &mut Face<'_>, task: TaskId, arguments: &Arguments) -> Result<ExitCode> {
-    let direction = match arguments.up {
-        true => Direction::Dependents,
-        false => Direction::Needs,
+fn render(screen: &mut Screen, result: &Dependencies) {
+    screen
+        .say(Tone::Strong, result.task)
+        .say(Tone::Plain, " is ");
+    match result.ready {
+        true => screen.line(Tone::Good, "ready"),
+        false => screen.line(Tone::Dim, "not ready"),
     };
-    let context = &mut face.context()?;
-    let result = tasks::neighbor_tree(context, task, direction, arguments.depth)?;
-    face.reply(&result, &problem_warnings(&result.problems), |screen| {
-        for row in &result.tree {
-            screen.say(Tone::Plain, "  ".repeat(row.depth.min(40)));
-            let again = if row.repeated { " (see above)" } else { "" };
-            let title = format!("{}{again}", row.task.title);
-            headline(screen, row.task.id, row.task.status, &title);
-        }
-        if result.truncated {
-            screen.line(Tone::Dim, "and more; --depth shows less");
-        }
-    })
+    if result.depends.is_empty() && !result.missing.is_empty() {
+        screen.line(Tone::Dim, "depends on:");
+    }
+    neighbors(screen, "depends on", &result.depends);
+    for missing in &result.missing {
+        screen.line(Tone::Warn, format!("  {}", missing.told()));
+    }
+    neighbors(screen, "unblocks", &result.dependents);
 }
 
-/// A picture goes to a file or a program as it is, unless JSON was asked for.
+fn render_tree(screen: &mut Screen, result: &NeighborTree) {
+    let depths = result.tree.iter().map(|row| row.depth);
+    for (row, branch) in result.tree.iter().zip(branches(depths)) {
+        screen.say(Tone::Dim, branch);
+        let again = if row.repeated { " (see above)" } else { "" };
+        let title = format!("{}{again}", row.task.title);
+        headline(screen, row.task.id, row.task.status, &title);
+    }
+    if result.truncated {
+        screen.line(Tone::Dim, "and more; --depth shows less");
+    }
+}
+
 fn draw(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
     let part = match arguments.task {
         Some(task) => Part::Around(task, arguments.depth),
@@ -130,18 +144,12 @@ fn draw(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
     };
     let mut context = face.context()?;
     let shapes = tasks::drawing(&mut context, part)?;
-    let stuck = match part {
-        Part::Around(task, _) => problem_warnings(&tasks::deps(&mut context, task)?.problems),
-        Part::Below(epic) => stuck_warnings(&mut context, epic)?,
-    };
-    let (name, total) = (face.name, shapes.len());
-    Ok(if arguments.svg {
-        let svg = &drawing::svg(&shapes);
-        face.output.picture(name, svg, &Svg { svg, total }, &stuck)
-    } else {
-        let dot = &drawing::dot(&shapes);
-        face.output.picture(name, dot, &Dot { dot, total }, &stuck)
-    })
+    match part {
+        Part::Around(task, _) => drop(tasks::deps(&mut context, One { task })?),
+        Part::Below(epic) => api::warn_of_stuck(&mut context, epic)?,
+    }
+    let warnings = &context.notes.warnings;
+    Ok(arguments.draw.answer(face, &shapes, warnings))
 }
 
 pub(super) fn neighbors(screen: &mut Screen, heading: &str, tasks: &[Neighbor]) {
@@ -153,11 +161,4 @@ pub(super) fn neighbors(screen: &mut Screen, heading: &str, tasks: &[Neighbor]) 
         screen.say(Tone::Plain, "  ");
         headline(screen, task.id, task.status, &task.title);
     }
-}
-
-pub(super) fn stuck_warnings(context: &mut Context, epic: Option<TaskId>) -> Result<Vec<String>> {
-    let none = Some(0);
-    Ok(problem_warnings(
-        &tasks::ready(context, epic, none)?.problems,
-    ))
 }

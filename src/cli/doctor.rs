@@ -7,7 +7,8 @@ use clap::Args;
 use super::screen::{Screen, Tone, count};
 use super::{Face, environment};
 use crate::error::Result;
-use crate::ops::doctor::{self, Examined, Finding, Patient, Status};
+use crate::ops::doctor::{self, Examined, Patient, Status};
+use crate::ops::{Notes, Surroundings};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -28,47 +29,44 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let patient = Patient {
-        surroundings: face.surroundings()?,
-        settings: environment::settings(face.globals),
-        variable: environment::variable,
-        path: environment::variable("PATH").unwrap_or_default(),
-    };
-    let (examined, error) = match arguments.remove_damaged {
-        true => doctor::remove_damaged(patient)?,
-        false => doctor::examine(patient),
-    };
+    let globals = face.globals;
     // Somebody who filters findings wants most of all those of a verdict that failed.
     face.output.filter_verdict();
-    face.verdict(&examined, error, |screen| render(screen, &examined))
+    let work = |surroundings: &Surroundings, notes: &mut Notes| {
+        let patient = Patient {
+            surroundings: surroundings.clone(),
+            settings: environment::settings(globals),
+            variable: environment::variable,
+            path: environment::variable("PATH").unwrap_or_default(),
+        };
+        match arguments.remove_damaged {
+            true => doctor::remove_damaged(patient, notes),
+            false => Ok(doctor::examine(patient, notes)),
+        }
+    };
+    face.anywhere("doctor", work, render)
 }
 
 fn render(screen: &mut Screen, examined: &Examined) {
-    examined
-        .findings
-        .iter()
-        .for_each(|finding| line(screen, finding));
+    for finding in &examined.findings {
+        match finding.status {
+            Status::Ok => screen.say(Tone::Good, "ok    "),
+            Status::Warn => screen.say(Tone::Warn, "warn  "),
+            Status::Fail => screen.say(Tone::Bad, "fail  "),
+        };
+        screen
+            .say(Tone::Strong, finding.check)
+            .line(Tone::Plain, format!("  {}", finding.message));
+        if let Some(fix) = &finding.fix {
+            screen
+                .say(Tone::Dim, "        try: ")
+                .line(Tone::Accent, fix);
+        }
+    }
     let looks = count(examined.total, "look", "looks");
     let warned = count(examined.warned, "warning", "warnings");
     screen.line(
         Tone::Dim,
         format!("{looks}, {warned}, {} broken", examined.failed),
     );
-}
-
-fn line(screen: &mut Screen, finding: &Finding) {
-    let (tone, word) = match finding.status {
-        Status::Ok => (Tone::Good, "ok  "),
-        Status::Warn => (Tone::Warn, "warn"),
-        Status::Fail => (Tone::Bad, "fail"),
-    };
-    screen
-        .say(tone, word)
-        .say(Tone::Strong, format!("  {:<20}", finding.check))
-        .line(Tone::Plain, format!(" {}", finding.message));
-    if let Some(fix) = &finding.fix {
-        screen
-            .say(Tone::Dim, "        try: ")
-            .line(Tone::Accent, fix);
-    }
 }

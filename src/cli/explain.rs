@@ -6,7 +6,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Face;
-use super::screen::{Cell, Screen, Tone};
+use super::screen::{Screen, Tone, accent, plain, strong};
 use crate::error::{Code, Error, Result, nearest};
 
 /// The topic of `cleo help` that is no command.
@@ -134,8 +134,7 @@ pub(super) fn find(
 fn no_command(above: &clap::Command, word: &str, topics: &[&str]) -> Error {
     let message = format!("there is no command `{word}`");
     let error = Error::new(Code::Usage, message);
-    let visible = above.get_subcommands().filter(|one| !one.is_hide_set());
-    let names = visible.map(clap::Command::get_name);
+    let names = above.get_subcommands().map(clap::Command::get_name);
     match nearest(word, names.chain(topics.iter().copied())) {
         Some(name) => error
             .did_you_mean(name)
@@ -155,20 +154,12 @@ fn table(face: &mut Face<'_>, codes: &[Code]) -> Result<ExitCode> {
 }
 
 fn show(screen: &mut Screen, table: &Table) {
-    let row = |code: &Explained| -> Vec<Cell> {
-        vec![
-            (Tone::Strong, code.exit_code.to_string()),
-            (Tone::Accent, code.code.to_string()),
-            (Tone::Plain, code.meaning.to_string()),
-        ]
-    };
-    let success = vec![
-        (Tone::Strong, "0".to_string()),
-        (Tone::Accent, String::new()),
-        (Tone::Plain, "Success.".to_string()),
-    ];
-    let whole = table.total == Code::ALL.len();
-    let rows = whole.then_some(success).into_iter();
-    let rows = rows.chain(table.codes.iter().map(row)).collect();
-    screen.table(&["EXIT", "CODE", "MEANING"], rows);
+    let is_whole = table.total == Code::ALL.len();
+    let success = is_whole.then(|| [strong(0), accent(""), plain("Success.")]);
+    let rows = table.codes.iter();
+    let rows = rows.map(|it| [strong(it.exit_code), accent(it.code), plain(it.meaning)]);
+    screen.rows(
+        &["EXIT", "CODE", "MEANING"],
+        success.into_iter().chain(rows),
+    );
 }

@@ -7,7 +7,6 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::Face;
-use super::arguments::Format;
 use super::screen::{Tone, count};
 use crate::error::Result;
 use crate::ops::transfer::{self, Target};
@@ -32,18 +31,12 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let mut context = face.context()?;
-    let exported = transfer::export(&mut context, arguments.to, arguments.output.as_deref())?;
-    // Into a pipe the lines go as they are; a terminal could obey what stands in them.
-    let as_it_is = face.output.format() == Format::Text && !std::io::stdout().is_terminal();
-    let missing = exported.missing();
-    face.outcome(&exported, missing, &[], |screen| match &exported.text {
-        Some(text) if as_it_is => {
-            screen.raw(text);
-        }
-        Some(text) => {
-            screen.verbatim(text);
-        }
+    let Arguments { to, output } = arguments;
+    let work = |context: &mut _| transfer::export(context, to, output.as_deref());
+    face.inside("export", work, |screen, exported| match &exported.text {
+        // Into a pipe the lines go as they are; a terminal could obey what stands in them.
+        Some(text) if !std::io::stdout().is_terminal() => drop(screen.raw(text)),
+        Some(text) => drop(screen.verbatim(text)),
         None => {
             let file = exported.file.as_deref().unwrap_or_default();
             let tasks = count(exported.total, "task", "tasks");

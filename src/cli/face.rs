@@ -12,7 +12,7 @@ use super::screen::Screen;
 use super::{environment, usage};
 use crate::config::Settings;
 use crate::error::{Error, Result};
-use crate::ops::operation::Operation;
+use crate::ops::operation::{Operation, Run};
 use crate::ops::{Context, Notes, Surroundings};
 
 /// Where a command answers, and what surrounds it.
@@ -31,8 +31,7 @@ impl Face<'_> {
         arguments: A,
         command: impl FnOnce(&mut Self, A) -> Result<ExitCode>,
     ) -> Result<ExitCode> {
-        self.name = name;
-        self.output.check_fields(name)?;
+        self.begin(name)?;
         command(self, arguments)
     }
 
@@ -54,14 +53,56 @@ impl Face<'_> {
         request: Request,
         text: impl FnOnce(&mut Screen, &Reply),
     ) -> Result<ExitCode> {
-        self.run(name, request, |face, request| {
-            let mut context = face.context()?;
-            let reply = (operation.run)(&mut context, request)?;
-            let Notes {
-                warnings, failure, ..
-            } = context.notes;
-            face.outcome(&reply, failure, &warnings, |screen| text(screen, &reply))
-        })
+        match operation.run {
+            Run::Inside(run) => self.inside(name, |context| run(context, request), text),
+            Run::Anywhere(run) => {
+                self.anywhere(name, |around, notes| run(around, notes, request), text)
+            }
+        }
+    }
+
+    /// Works in the workspace and answers with the reply.
+    pub(super) fn inside<Reply: Serialize>(
+        &mut self,
+        name: &'static str,
+        work: impl FnOnce(&mut Context) -> Result<Reply>,
+        text: impl FnOnce(&mut Screen, &Reply),
+    ) -> Result<ExitCode> {
+        self.begin(name)?;
+        let mut context = self.context()?;
+        let reply = work(&mut context)?;
+        self.answer(&reply, context.notes, text)
+    }
+
+    /// Works with or without a workspace and answers with the reply.
+    pub(super) fn anywhere<Reply: Serialize>(
+        &mut self,
+        name: &'static str,
+        work: impl FnOnce(&Surroundings, &mut Notes) -> Result<Reply>,
+        text: impl FnOnce(&mut Screen, &Reply),
+    ) -> Result<ExitCode> {
+        self.begin(name)?;
+        let mut notes = Notes::default();
+        let reply = work(&self.surroundings()?, &mut notes)?;
+        self.answer(&reply, notes, text)
+    }
+
+    fn begin(&mut self, name: &'static str) -> Result<()> {
+        self.name = name;
+        self.output.check_fields(name)
+    }
+
+    /// Answers with a reply and what was noted beside it.
+    pub(super) fn answer<Reply: Serialize>(
+        &self,
+        reply: &Reply,
+        notes: Notes,
+        text: impl FnOnce(&mut Screen, &Reply),
+    ) -> Result<ExitCode> {
+        let error = self.with_fix(notes.failure);
+        let (error, warnings) = (error.as_ref(), &notes.warnings);
+        let text = |screen: &mut Screen| text(screen, reply);
+        Ok(self.output.reply(self.name, reply, error, warnings, text))
     }
 
     pub(super) fn surroundings(&self) -> Result<Surroundings> {
@@ -79,15 +120,6 @@ impl Face<'_> {
         text: impl FnOnce(&mut Screen),
     ) -> Result<ExitCode> {
         Ok(self.output.reply(self.name, result, None, warnings, text))
-    }
-
-    pub(super) fn verdict<T: Serialize>(
-        &self,
-        result: &T,
-        error: Option<Error>,
-        text: impl FnOnce(&mut Screen),
-    ) -> Result<ExitCode> {
-        self.outcome(result, error, &[], text)
     }
 
     pub(super) fn outcome<T: Serialize>(

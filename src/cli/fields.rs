@@ -1,5 +1,5 @@
 //! `--fields`: the parts of a result that the user names. Of a list that the result holds, the parts of each
-//! item.
+//! item; else those of an object that it holds.
 
 use std::collections::BTreeMap;
 
@@ -7,23 +7,24 @@ use serde_json::{Map, Value};
 
 use crate::error::{Code, Error, Result, nearest};
 
-/// Words of schemas that hold an object, as fields do.
-const KEYWORDS: [&str; 3] = ["additionalProperties", "items", "properties"];
-
 /// Paths of fields, such as `id` and `task.title`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fields {
     paths: Vec<Vec<String>>,
+    /// Names of the objects of a result that have the first field of each path, which the result itself lacks.
+    objects: Vec<Vec<String>>,
 }
 
 impl Fields {
     pub(super) fn read(paths: &[String]) -> Fields {
         let paths = paths.iter().map(|path| path.trim());
         let paths = paths.filter(|path| !path.is_empty());
+        let paths: Vec<Vec<String>> = paths
+            .map(|path| path.split('.').map(String::from).collect())
+            .collect();
         Fields {
-            paths: paths
-                .map(|path| path.split('.').map(String::from).collect())
-                .collect(),
+            objects: vec![Vec::new(); paths.len()],
+            paths,
         }
     }
 
@@ -31,25 +32,19 @@ impl Fields {
         self.paths.is_empty()
     }
 
-    /// Checks each path against the schema of a command's reply.
+    /// Checks each path against the schema of a command's reply, and finds out where it begins.
     ///
     /// # Errors
     ///
-    /// `E_USAGE` for a name that nothing in the reply has.
-    pub(super) fn check(&self, schema: &str) -> Result<()> {
-        // Most are fields, as the text of the schema shows; reading all of it takes a tenth of a command.
-        let is_field = |word: &String| {
-            !KEYWORDS.contains(&word.as_str()) && schema.contains(&format!("\"{word}\":{{"))
-        };
-        if self.paths.iter().flatten().all(is_field) {
-            return Ok(());
-        }
+    /// `E_USAGE` for a name that nothing in the reply has, and for one that is only further down.
+    pub(super) fn check(&mut self, schema: &str) -> Result<()> {
         let Ok(schema) = serde_json::from_str(schema) else {
             return Ok(());
         };
         let mut names = BTreeMap::new();
         find_names(&schema, &mut names);
-        for path in &self.paths {
+        let results = variants(&schema["properties"]["result"], &schema);
+        for (path, objects) in self.paths.iter().zip(&mut self.objects) {
             for word in path {
                 match names.get(word.as_str()) {
                     Some(false) => {}
@@ -58,6 +53,20 @@ impl Fields {
                     None => return Err(unknown(word, names.keys().copied().collect())),
                 }
             }
+            let word = path[0].as_str();
+            if results.iter().any(|result| has(result, word)) {
+                continue;
+            }
+            let fields = results.iter().flat_map(|result| fields_of(result));
+            let holders = fields.filter(|(_, field)| holds(field, &schema, word));
+            objects.extend(holders.map(|(name, _)| name.clone()));
+            if objects.is_empty() {
+                let known = results.iter().flat_map(|result| fields_of(result));
+                return Err(unknown(
+                    word,
+                    known.map(|(name, _)| name.as_str()).collect(),
+                ));
+            }
         }
         Ok(())
     }
@@ -65,15 +74,18 @@ impl Fields {
     /// Returns the parts of a result, with the `total` of a list. Whatever is not there is null.
     pub(super) fn pick(&self, result: &Value) -> Value {
         let mut picked = Value::Object(Map::new());
-        for path in &self.paths {
-            let list = find_list(result, &path[0]).filter(|_| result.get(&path[0]).is_none());
-            match list {
+        for (path, objects) in self.paths.iter().zip(&self.objects) {
+            let list = find_list(result, &path[0]);
+            let object = objects.iter().find(|name| result.get(name).is_some());
+            match list.or(object).filter(|_| result.get(&path[0]).is_none()) {
                 None => copy(result, path, &mut picked),
-                Some(list) => {
-                    let path = [std::slice::from_ref(list), path.as_slice()].concat();
+                Some(name) => {
+                    let path = [std::slice::from_ref(name), path.as_slice()].concat();
                     copy(result, &path, &mut picked);
-                    copy(result, &["total".to_string()], &mut picked);
                 }
+            }
+            if list.is_some() && result.get(&path[0]).is_none() {
+                copy(result, &["total".to_string()], &mut picked);
             }
         }
         picked
@@ -92,6 +104,43 @@ fn find_list<'a>(result: &'a Value, word: &str) -> Option<&'a String> {
     };
     let best = lists.max_by_key(|(_, items)| (items.iter().any(has), items.len()));
     best.map(|(name, _)| name)
+}
+
+/// Returns the schemas of which a value may be one, without references.
+fn variants<'a>(schema: &'a Value, root: &'a Value) -> Vec<&'a Value> {
+    if let Some(name) = schema["$ref"].as_str() {
+        let name = name.trim_start_matches("#/$defs/");
+        return variants(&root["$defs"][name], root);
+    }
+    let parts = ["anyOf", "oneOf", "allOf"].map(|word| schema[word].as_array());
+    let parts = parts.into_iter().flatten().flatten();
+    let below = parts.flat_map(|part| variants(part, root));
+    std::iter::once(schema).chain(below).collect()
+}
+
+fn fields_of(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    schema["properties"].as_object().into_iter().flatten()
+}
+
+/// Returns whether a value of this schema can have a field.
+fn has(schema: &Value, name: &str) -> bool {
+    let is_open = |schema: &Value| schema == &Value::Bool(true);
+    schema["properties"].get(name).is_some()
+        || is_open(schema)
+        || schema
+            .get("additionalProperties")
+            .is_some_and(|it| it != false)
+}
+
+/// Returns whether a value of this schema, or an item of it, can have a field.
+fn holds(schema: &Value, root: &Value, name: &str) -> bool {
+    let mut below = variants(schema, root).into_iter();
+    below.any(|it| {
+        has(it, name)
+            || it
+                .get("items")
+                .is_some_and(|items| holds(items, root, name))
+    })
 }
 
 /// Finds the names of all fields in a schema, each with whether anything may be below it.
@@ -161,7 +210,7 @@ mod tests {
 
     fn pick(paths: &[&str], result: &Value) -> Value {
         let paths: Vec<String> = paths.iter().map(|path| path.to_string()).collect();
-        let fields = Fields::read(&paths);
+        let mut fields = Fields::read(&paths);
         fields.check(&schema().to_string()).unwrap();
         fields.pick(result)
     }
@@ -197,6 +246,10 @@ mod tests {
             pick(&["task.notes.at", "task.notes.by", "task.id"], &one),
             notes
         );
+        assert_eq!(
+            pick(&["id", "notes.at"], &one),
+            json!({"task": {"id": "T1", "notes": [{"at": 1}, {"at": 3}]}})
+        );
         let list = json!({"tasks": [{"id": "T1", "title": "x"}, {"id": "T2"}], "total": 7});
         let ids =
             json!({"tasks": [{"id": "T1", "title": "x"}, {"id": "T2", "title": null}], "total": 7});
@@ -215,5 +268,10 @@ mod tests {
             "{message}"
         );
         assert!(message.ends_with("; did you mean `title`?"), "{message}");
+        let message = check("at").unwrap_err().message;
+        assert!(
+            message.contains("no field `at`; there are faults, tasks, total, task"),
+            "{message}"
+        );
     }
 }

@@ -2,9 +2,10 @@
 
 use std::process::ExitCode;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::Args;
 
 use super::Face;
+use crate::agent_files::Client;
 use crate::config::{AGENT, HOOKS_BLOCKS};
 use crate::error::Result;
 use crate::file::read_stdin;
@@ -14,15 +15,17 @@ use crate::ops::hook;
 /// Most that a client says of an agent, in bytes.
 const EVENT_MAX: u64 = 16 << 20;
 
-#[derive(Subcommand)]
-pub(super) enum Command {
+commands! {
+    pub(super) (face, it)
     /// Keep an agent from ending before the output of its task verifies
-    Stop(Arguments),
+    Stop(Arguments) => face.run("hook.stop", it, |face, it| run(face, Ending::Agent, &it));
     /// The same for an agent that another agent started
-    SubagentStop(Arguments),
+    SubagentStop(Arguments) => {
+        face.run("hook.subagent-stop", it, |face, it| run(face, Ending::Subagent, &it))
+    };
 }
 
-/// Read what the client says from standard input, and answer as it expects
+// A doc comment here would become the help of both commands.
 #[derive(Args)]
 #[command(after_help = "\
 `cleo init --agents claude,codex --hooks` sets it up. The task is that of CLEO_TASK_ID, of the prompt
@@ -39,28 +42,6 @@ pub(super) struct Arguments {
     client: Client,
 }
 
-/// A client that asks hooks.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Client {
-    /// Claude Code, for which no answer lets the agent go
-    Claude,
-    /// Codex, which wants an object in any case
-    Codex,
-}
-
-pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
-    match command {
-        Command::Stop(arguments) => face.run("hook.stop", arguments, |face, arguments| {
-            run(face, Ending::Agent, &arguments)
-        }),
-        Command::SubagentStop(arguments) => {
-            face.run("hook.subagent-stop", arguments, |face, arguments| {
-                run(face, Ending::Subagent, &arguments)
-            })
-        }
-    }
-}
-
 /// Answers the client. A fault of cleo's own keeps nobody.
 fn run(face: &mut Face<'_>, ending: Ending, arguments: &Arguments) -> Result<ExitCode> {
     let block = decided(face, ending).unwrap_or_else(|error| {
@@ -69,6 +50,7 @@ fn run(face: &mut Face<'_>, ending: Ending, arguments: &Arguments) -> Result<Exi
     });
     let answer = match (&block, arguments.client) {
         (Some(block), _) => serde_json::to_string(block).unwrap_or_default() + "\n",
+        // Codex wants an object in any case.
         (None, Client::Codex) => "{}\n".to_string(),
         (None, Client::Claude) => return Ok(ExitCode::SUCCESS),
     };

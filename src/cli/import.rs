@@ -41,10 +41,9 @@ pub(super) struct Arguments {
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let mut context = face.context()?;
-    let imported = transfer::import(&mut context, &arguments.file, &arguments.request)?;
-    let refused = imported.error.is_some();
-    let (report, warnings) = (&imported.report, &imported.warnings);
-    face.outcome(report, imported.error, warnings, |screen| {
+    let report = transfer::import(&mut context, &arguments.file, &arguments.request)?;
+    let refused = context.notes.failure.is_some();
+    face.answer(&report, context.notes, |screen, report| {
         render(screen, report, refused);
     })
 }

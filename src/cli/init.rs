@@ -1,17 +1,10 @@
-//! `cleo init`
+//! How `cleo init` answers.
 
-use std::process::ExitCode;
-
-use clap::{Args, ValueEnum};
-
-use super::Face;
 use super::screen::{Screen, Tone};
-use crate::agent_files::Client;
-use crate::error::Result;
-use crate::ops::init::{self, Initialized, Options};
+use crate::ops::init::Initialized;
 
-#[derive(Args)]
-#[command(after_help = "\
+/// Examples of `cleo init`, and what it writes.
+pub(super) const HELP: &str = "\
 Examples:
   cleo init
   cleo init --agents claude,codex --dry-run
@@ -23,63 +16,9 @@ For claude: .claude/agents/cleo-subagent.md and an import in CLAUDE.md. For code
 `cleo hook` in .claude/settings.json and .codex/hooks.json (Codex runs hooks of
 trusted projects only); everything else in these files stays. What somebody
 changed since cleo wrote it is left alone; in AGENTS.md and CLAUDE.md only the text
-between the markers is cleo's.")]
-pub(super) struct Arguments {
-    /// Also write files for these agents, separated by commas
-    #[arg(long, value_name = "AGENT", value_delimiter = ',')]
-    agents: Vec<Agents>,
+between the markers is cleo's.";
 
-    /// Also put hooks into their settings, so that no agent ends before its work is proven
-    #[arg(long, requires = "agents")]
-    hooks: bool,
-
-    /// Write over agent files that somebody changed
-    #[arg(long, requires = "agents")]
-    force: bool,
-
-    /// Show what would be written
-    #[arg(long, short = 'n')]
-    dry_run: bool,
-}
-
-/// A client, or all.
-#[derive(Clone, Copy, ValueEnum)]
-enum Agents {
-    /// Claude Code
-    Claude,
-    /// Codex
-    Codex,
-    /// All of them
-    All,
-}
-
-impl Agents {
-    fn clients(self) -> &'static [Client] {
-        match self {
-            Agents::Claude => &[Client::Claude],
-            Agents::Codex => &[Client::Codex],
-            Agents::All => &Client::ALL,
-        }
-    }
-}
-
-pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let wanted = |client: &Client| {
-        let mut asked = arguments.agents.iter();
-        asked.any(|agents| agents.clients().contains(client))
-    };
-    let options = Options {
-        agents: Client::ALL.into_iter().filter(wanted).collect(),
-        hooks: arguments.hooks,
-        force: arguments.force,
-        dry_run: arguments.dry_run,
-    };
-    let mut done = init::init(&face.surroundings()?, &options)?;
-    let refusal = done.refusal.take();
-    face.verdict(&done, refusal, |screen| render(screen, &done))
-}
-
-fn render(screen: &mut Screen, done: &Initialized) {
+pub(super) fn render(screen: &mut Screen, done: &Initialized) {
     headline(screen, done);
     for (word, paths) in [("created", &done.created), ("updated", &done.updated)] {
         let word = if done.dry_run {

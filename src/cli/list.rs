@@ -6,7 +6,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::Face;
-use super::screen::{Cell, Screen, Tone};
+use super::screen::{Cell, Screen, Tone, branches};
 use super::show::{priority_tone, status_tone};
 use crate::config::LIST_LIMIT;
 use crate::error::Result;
@@ -78,7 +78,8 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
             if result.tasks.is_empty() {
                 screen.line(Tone::Dim, "no tasks");
             }
-            for (row, branch) in result.tasks.iter().zip(branches(&result.tasks)) {
+            let depths = result.tasks.iter().map(|row| row.depth);
+            for (row, branch) in result.tasks.iter().zip(branches(depths)) {
                 screen.say(Tone::Dim, branch);
                 super::show::task_line(screen, &row.task);
             }
@@ -114,27 +115,6 @@ fn row(task: &Task) -> Vec<Cell> {
         (Tone::Dim, task.kind.to_string()),
         (Tone::Plain, task.title.clone()),
     ]
-}
-
-/// Draws what stands before each row: the lines that lead from a task to its parts.
-fn branches(rows: &[TreeRow]) -> Vec<String> {
-    // From the last row on it is known on which levels more parts of the same task follow.
-    let mut goes_on: Vec<bool> = Vec::new();
-    let drawn = rows.iter().rev().map(|row| {
-        goes_on.resize(row.depth + 1, false);
-        let piece = |level: usize| match (level == row.depth, goes_on[level]) {
-            (true, true) => "├ ",
-            (true, false) => "└ ",
-            (false, true) => "│ ",
-            (false, false) => "  ",
-        };
-        let branch: String = (1..=row.depth).map(piece).collect();
-        goes_on[row.depth] = true;
-        branch
-    });
-    let mut drawn: Vec<String> = drawn.collect();
-    drawn.reverse();
-    drawn
 }
 
 #[derive(Args)]

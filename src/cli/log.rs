@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::Face;
 use super::output::Stream;
-use super::screen::{Cell, Screen, Tone};
+use super::screen::{Cell, Screen, Tone, accent, dim, strong};
 use crate::error::Result;
 use crate::ops::api;
 use crate::ops::log::{self, Entry, Listener, Logged, Query, Shown, describe};
@@ -82,20 +82,16 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     }
     if let Some(number) = arguments.operation {
         let limit = arguments.query.limit.unwrap_or(CHANGES);
-        let shown = log::operation(&mut face.context()?, number, limit)?;
-        return face.reply(&shown, &[], |screen| render_one(screen, &shown));
+        let work = |context: &mut _| log::operation(context, number, limit);
+        return face.inside("log", work, render_one);
     }
     face.call(&api::LOG, arguments.query, render)
 }
 
 fn render(screen: &mut Screen, logged: &Logged) {
-    if logged.total == 0 {
-        screen.line(Tone::Dim, "nothing was done");
-        return;
-    }
-    if !logged.operations.is_empty() {
-        let head = ["OP", "WHEN", "BY", "COMMAND", "WHAT"];
-        screen.table(&head, logged.operations.iter().map(row).collect());
+    let head = ["OP", "WHEN", "BY", "COMMAND", "WHAT"];
+    if logged.total == 0 || !logged.operations.is_empty() {
+        screen.list("nothing was done", &head, logged.operations.iter().map(row));
     }
     let shown = logged.operations.len() as u64;
     if shown < logged.total {
@@ -104,16 +100,16 @@ fn render(screen: &mut Screen, logged: &Logged) {
     }
 }
 
-fn row(entry: &Entry) -> Vec<Cell> {
+fn row(entry: &Entry) -> [Cell; 5] {
     let operation = &entry.operation;
     let tone = match operation.undone_by {
         Some(_) => Tone::Dim,
         None => Tone::Plain,
     };
-    vec![
-        (Tone::Strong, operation.number.to_string()),
-        (Tone::Dim, when(&operation.at)),
-        (Tone::Accent, operation.by.clone()),
+    [
+        strong(operation.number),
+        dim(when(&operation.at)),
+        accent(&operation.by),
         (tone, operation.command.clone()),
         (tone, format!("{}{}", entry.summary, standing(entry))),
     ]

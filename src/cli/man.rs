@@ -63,10 +63,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 
 fn all(command: &clap::Command) -> Result<Vec<(String, String)>> {
     let mut pages = vec![(page_name(command), page(command)?)];
-    for below in command
-        .get_subcommands()
-        .filter(|below| !below.is_hide_set())
-    {
+    for below in command.get_subcommands() {
         pages.extend(all(below)?);
     }
     Ok(pages)

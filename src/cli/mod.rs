@@ -1,4 +1,23 @@
-//! The command line. Each command has its file; this one has the list and the one `match`.
+//! The command line. Each command has its file; this one has the list of all, with what each calls.
+
+/// Declares commands: the name of each with its arguments, and what it does with them (`it`). A doc comment is its help.
+macro_rules! commands {
+    ($seen:vis ($face:ident, $it:ident) $($(#[$about:meta])* $name:ident($request:ty) => $run:expr;)+) => {
+        #[derive(clap::Subcommand)]
+        $seen enum Command {
+            $($(#[$about])* $name(crate::cli::face::Later<$request>),)+
+        }
+
+        $seen fn dispatch(
+            $face: &mut crate::cli::Face<'_>,
+            command: Command,
+        ) -> crate::error::Result<std::process::ExitCode> {
+            match command {
+                $(Command::$name(crate::cli::face::Later($it)) => $run,)+
+            }
+        }
+    };
+}
 
 mod arguments;
 mod environment;
@@ -46,143 +65,161 @@ mod show;
 mod skills;
 mod spawn;
 mod trust;
-mod util;
 mod verify;
 mod why;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Subcommand;
-
-use crate::error::Result;
 use crate::ops::tasks::{self, Patch};
-use crate::ops::{api, claims, complete, undo};
+use crate::ops::{api, claims, complete, init as ops_init, undo};
 use face::Face;
-use face::Later;
 use output::Output;
 use screen::Tone;
 
-// What can be called. A doc comment here would become the help of the program.
-#[derive(Subcommand)]
-enum Command {
+#[cfg(test)]
+pub(crate) use arguments::GLOBAL_OPTIONS;
+#[cfg(test)]
+pub(crate) use tree::whole;
+
+commands! {
+    (face, it)
     /// Make a workspace in this folder, and the files that tell agents about it
-    Init(Later<init::Arguments>),
+    #[command(after_help = init::HELP)]
+    Init(ops_init::Options) => face.anywhere(
+        "init",
+        |surroundings, notes| ops_init::init(surroundings, notes, it),
+        init::render,
+    );
     /// Add a task, or many from a file
-    Add(Later<Box<add::Arguments>>),
+    Add(Box<add::Arguments>) => face.run("add", *it, add::run);
     /// Change the fields of a task
-    Update(Later<Box<Patch>>),
+    Update(Box<Patch>) => face.call(&api::UPDATE, *it, |screen, updated| {
+        screen.say(Tone::Good, "Updated ");
+        show::task_line(screen, &updated.task);
+    });
     /// Show a task with what stands around it
-    Show(Later<show::Arguments>),
+    Show(show::Arguments) => face.run("show", it, show::run);
     /// List tasks
-    List(Later<list::Arguments>),
+    List(list::Arguments) => face.run("list", it, list::run);
     /// Find tasks by words in title and description, or by the id that they were imported with
-    Find(Later<list::FindArguments>),
+    Find(list::FindArguments) => face.run("find", it, list::find);
     /// Claim a task, so that exactly one works on it, and start it
-    Claim(Later<claims::Claiming>),
+    Claim(claims::Claiming) => face.call(&api::CLAIM, it, claim::render_claim("Claimed"));
     /// Extend the lease of a claim
-    Heartbeat(Later<claims::Heartbeat>),
+    Heartbeat(claims::Heartbeat) => face.call(&api::HEARTBEAT, it, claim::render_claim("Extended"));
     /// Give a claimed task back: it is free, and pending again if it was active
-    Release(Later<claims::Release>),
+    Release(claims::Release) => face.call(&api::RELEASE, it, claim::render_claim("Released"));
     /// Start the work on a task: it is claimed, and active
-    Start(Later<tasks::Start>),
+    Start(tasks::Start) => face.call(&api::START, it, claim::render_move("Started"));
     /// Mark a task done; a task that was spawned must verify first
-    Complete(Later<complete::Complete>),
+    Complete(complete::Complete) => face.call(&api::COMPLETE, it, claim::render_move("Completed"));
     /// Take a closed task up again
     #[command(after_help = "Examples:\n  cleo reopen T3")]
-    Reopen(Later<tasks::One>),
+    Reopen(tasks::One) => face.call(&api::REOPEN, it, claim::render_move("Reopened"));
     /// Give a task up
-    Cancel(Later<tasks::Cancel>),
+    Cancel(tasks::Cancel) => face.call(&api::CANCEL, it, claim::render_move("Cancelled"));
     /// Delete a task; its id is never used again
-    Delete(Later<tasks::Delete>),
+    Delete(tasks::Delete) => face.call(&api::DELETE, it, archive::render_delete);
     /// Put closed tasks away: out of lists, and still counted as what they are
-    Archive(Later<tasks::Selection>),
+    Archive(tasks::Selection) => face.call(
+        &api::ARCHIVE,
+        it,
+        archive::render(["Archived", "Would archive"]),
+    );
     /// Take tasks out of the archive
-    Unarchive(Later<tasks::Unarchive>),
+    Unarchive(tasks::Unarchive) => face.call(
+        &api::UNARCHIVE,
+        it,
+        archive::render(["Took out", "Would take out"]),
+    );
     /// Show what a task depends on and what depends on it, as a list, a tree or a picture
-    Deps(Later<deps::Arguments>),
+    Deps(deps::Arguments) => face.run("deps", it, deps::run);
     /// Show the task to take next, and why this one
     #[command(after_help = orchestrator::graph::NEXT)]
-    Next(Later<tasks::Below>),
+    Next(tasks::Below) => face.call(&api::NEXT, it, orchestrator::graph::render_next);
     /// Show what was done, newest first: one operation for each command that changed something
-    Log(Later<log::Arguments>),
+    Log(log::Arguments) => face.run("log", it, log::run);
     /// Undo an operation on tasks; an undo can be undone too
-    Undo(Later<undo::Request>),
+    Undo(undo::Request) => face.call(&api::UNDO, it, log::render_undo);
     /// Manage the work of agents on a graph of tasks
     #[command(subcommand)]
-    Orchestrator(Later<orchestrator::Command>),
+    Orchestrator(orchestrator::Command) => orchestrator::dispatch(face, it);
     /// Prepare the prompt for a task, or for many: the right skill, every token, the protocol
-    Spawn(Later<spawn::Arguments>),
+    Spawn(spawn::Arguments) => face.run("spawn", it, spawn::run);
     /// Manage sessions: stretches of work on a part of the graph. No command needs one
     #[command(subcommand)]
-    Session(Later<session::Command>),
+    Session(session::Command) => session::dispatch(face, it);
     /// Show or set the task that a session works on now
-    Focus(Later<session::FocusArguments>),
+    Focus(session::FocusArguments) => face.run("focus", it, session::focus);
     /// Manage phases: their order, and which one the project is in
-    Phase(Later<phase::Arguments>),
+    Phase(phase::Arguments) => phase::run(face, it);
     /// Show why a spawn came out as it did and whether it still would, or why a run stands as it does
-    Why(Later<why::Arguments>),
+    Why(why::Arguments) => why::dispatch(face, it);
     /// Check prompts, what agents said and left behind, and the gates of a task
-    Verify(Later<verify::Arguments>),
+    Verify(verify::Arguments) => verify::run(face, it);
     /// Manage skills: what agents work by
     #[command(subcommand)]
-    Skills(Later<skills::Command>),
+    Skills(skills::Command) => skills::dispatch(face, it);
     /// Manage the manifest: one line for each piece of work that an agent reports
     #[command(subcommand)]
-    Manifest(Later<manifest::Command>),
+    Manifest(manifest::Command) => manifest::dispatch(face, it);
     /// Manage findings: entries of the manifest and the tasks that they belong to
     #[command(subcommand)]
-    Research(Later<research::Command>),
+    Research(research::Command) => research::dispatch(face, it);
     /// Manage agents: whom messages and work can reach
     #[command(subcommand)]
-    Agents(Later<agents::Command>),
+    Agents(agents::Command) => agents::dispatch(face, it);
     /// Manage conversations with agents
     #[command(subcommand)]
-    Conversations(Later<conversations::Command>),
+    Conversations(conversations::Command) => conversations::dispatch(face, it);
     /// Carry out tasks: agents work on them side by side, and only what verifies is done
-    Run(Later<Box<run::Arguments>>),
+    Run(Box<run::Arguments>) => match it.of_plan() {
+        Some((file, jobs)) => {
+            let it = plan::run::Arguments::of(file, jobs);
+            face.run("plan.run", it, plan::run::run)
+        }
+        None => face.run("run", *it, run::run),
+    };
     /// Look at what agents carried out
     #[command(subcommand)]
-    Runs(Later<runs::Command>),
+    Runs(runs::Command) => runs::dispatch(face, it);
     /// Choose the agent for a message, or for many, with every reason
-    Route(Later<route::Arguments>),
+    Route(route::Arguments) => face.run("route", it, route::run);
     /// Make a plan of a goal: steps for agents that wait for one another; check and draw plans
-    Plan(Later<plan::Arguments>),
+    Plan(plan::Arguments) => plan::run(face, it);
     /// Have a query answered by workers: planned, carried out side by side, put together
-    Ask(Later<ask::Arguments>),
+    Ask(ask::Arguments) => face.run("ask", it, ask::run);
     /// Talk about designs and components, message by message; nothing is written before a yes
-    Chat(Later<chat::Arguments>),
+    Chat(chat::Arguments) => chat::dispatch(face, it);
     /// Take over tasks from a file of another tool, all or none
-    Import(Later<import::Arguments>),
+    Import(import::Arguments) => face.run("import", it, import::run);
     /// Write all tasks as JSON lines for version control, or as Markdown
-    Export(Later<export::Arguments>),
+    Export(export::Arguments) => export::run(face, it);
     /// Show what would run or be called here, and trust it
-    Trust(Later<trust::Arguments>),
+    Trust(trust::Arguments) => face.run("trust", it, trust::run);
     /// Serve the web application and the API, on this machine or for others
-    Serve(Later<Box<serve::Arguments>>),
+    Serve(Box<serve::Arguments>) => serve::dispatch(face, *it);
     /// Answer clients of agents: may an agent end, or is its work not proven yet
     #[command(subcommand)]
-    Hook(Later<hook::Command>),
+    Hook(hook::Command) => hook::dispatch(face, it);
     /// Run an epic of examples in a folder of its own, with a script for the agents
-    Demo(Later<demo::Arguments>),
+    Demo(demo::Arguments) => face.run("demo", it, demo::run);
     /// Explain an error code
-    Explain(Later<explain::Arguments>),
+    Explain(explain::Arguments) => face.run("explain", it, explain::run);
     /// Look at everything that cleo stands on, and say what is wrong and how to mend it (exit 6)
-    Doctor(Later<doctor::Arguments>),
+    Doctor(doctor::Arguments) => face.run("doctor", it, doctor::run);
     /// Show and change settings: options, then variables, then .cleo/config.yaml, then the user's file
     #[command(subcommand)]
-    Config(Later<config::Command>),
+    Config(config::Command) => config::dispatch(face, it);
     /// Print the script that completes commands, options, task ids and labels
-    Completions(Later<completions::Arguments>),
+    Completions(completions::Arguments) => face.run("completions", it, completions::run);
     /// Print a page for man, or write all of them
-    Man(Later<man::Arguments>),
+    Man(man::Arguments) => face.run("man", it, man::run);
     /// Print the JSON Schema of what a command answers
-    Schema(Later<schema::Arguments>),
+    Schema(schema::Arguments) => face.run("schema", it, schema::run);
     /// Show help for a command, or the table of exit codes
-    Help(Later<explain::HelpArguments>),
-    /// Print what the project makes from its own code
-    #[command(subcommand, hide = true)]
-    Util(Later<util::Command>),
+    Help(explain::HelpArguments) => face.run("help", it, explain::help);
 }
 
 /// The name of answers before a command begins.
@@ -239,102 +276,5 @@ pub fn run() -> ExitCode {
             let name = begun.map_or_else(|| usage::command_of(&arguments), String::from);
             output.error(&name, usage::complete(error, &cli.globals, &arguments))
         }
-    }
-}
-
-fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
-    match command {
-        Command::Init(Later(arguments)) => face.run("init", arguments, init::run),
-        Command::Add(Later(arguments)) => face.run("add", *arguments, add::run),
-        Command::Update(Later(patch)) => face.call(&api::UPDATE, *patch, |screen, updated| {
-            screen.say(Tone::Good, "Updated ");
-            show::task_line(screen, &updated.task);
-        }),
-        Command::Show(Later(arguments)) => face.run("show", arguments, show::run),
-        Command::List(Later(arguments)) => face.run("list", arguments, list::run),
-        Command::Find(Later(arguments)) => face.run("find", arguments, list::find),
-        Command::Claim(Later(arguments)) => {
-            face.call(&api::CLAIM, arguments, claim::render_claim("Claimed"))
-        }
-        Command::Heartbeat(Later(arguments)) => {
-            face.call(&api::HEARTBEAT, arguments, claim::render_claim("Extended"))
-        }
-        Command::Release(Later(arguments)) => {
-            face.call(&api::RELEASE, arguments, claim::render_claim("Released"))
-        }
-        Command::Start(Later(arguments)) => {
-            face.call(&api::START, arguments, claim::render_move("Started"))
-        }
-        Command::Complete(Later(arguments)) => {
-            face.call(&api::COMPLETE, arguments, claim::render_move("Completed"))
-        }
-        Command::Reopen(Later(arguments)) => {
-            face.call(&api::REOPEN, arguments, claim::render_move("Reopened"))
-        }
-        Command::Cancel(Later(arguments)) => {
-            face.call(&api::CANCEL, arguments, claim::render_move("Cancelled"))
-        }
-        Command::Delete(Later(arguments)) => {
-            face.call(&api::DELETE, arguments, archive::render_delete)
-        }
-        Command::Archive(Later(arguments)) => face.call(
-            &api::ARCHIVE,
-            arguments,
-            archive::render(["Archived", "Would archive"]),
-        ),
-        Command::Unarchive(Later(arguments)) => face.call(
-            &api::UNARCHIVE,
-            arguments,
-            archive::render(["Took out", "Would take out"]),
-        ),
-        Command::Deps(Later(arguments)) => face.run("deps", arguments, deps::run),
-        Command::Next(Later(arguments)) => {
-            face.call(&api::NEXT, arguments, orchestrator::graph::render_next)
-        }
-        Command::Log(Later(arguments)) => face.run("log", arguments, log::run),
-        Command::Undo(Later(arguments)) => face.call(&api::UNDO, arguments, log::render_undo),
-        Command::Orchestrator(Later(command)) => orchestrator::dispatch(face, command),
-        Command::Spawn(Later(arguments)) => face.run("spawn", arguments, spawn::run),
-        Command::Session(Later(command)) => session::dispatch(face, command),
-        Command::Focus(Later(arguments)) => face.run("focus", arguments, session::focus),
-        Command::Phase(Later(arguments)) => phase::dispatch(face, arguments),
-        Command::Why(Later(arguments)) => match arguments.is_of_run() {
-            true => face.run("why", arguments, why::of_run),
-            false => face.run("why", arguments, why::run),
-        },
-        Command::Verify(Later(arguments)) => verify::dispatch(face, arguments),
-        Command::Skills(Later(command)) => skills::dispatch(face, command),
-        Command::Manifest(Later(command)) => manifest::dispatch(face, command),
-        Command::Research(Later(command)) => research::dispatch(face, command),
-        Command::Agents(Later(command)) => agents::dispatch(face, command),
-        Command::Conversations(Later(command)) => conversations::dispatch(face, command),
-        Command::Run(Later(arguments)) => match arguments.of_plan() {
-            Some((file, jobs)) => {
-                let arguments = plan::run::Arguments::of(file, jobs);
-                face.run("plan.run", arguments, plan::run::run)
-            }
-            None => face.run("run", *arguments, run::run),
-        },
-        Command::Runs(Later(command)) => runs::dispatch(face, command),
-        Command::Route(Later(arguments)) => face.run("route", arguments, route::run),
-        Command::Plan(Later(arguments)) => plan::dispatch(face, arguments),
-        Command::Ask(Later(arguments)) => face.run("ask", arguments, ask::run),
-        Command::Chat(Later(arguments)) => chat::dispatch(face, arguments),
-        Command::Import(Later(arguments)) => face.run("import", arguments, import::run),
-        Command::Export(Later(arguments)) => face.run("export", arguments, export::run),
-        Command::Trust(Later(arguments)) => face.run("trust", arguments, trust::run),
-        Command::Hook(Later(command)) => hook::dispatch(face, command),
-        Command::Man(Later(arguments)) => face.run("man", arguments, man::run),
-        Command::Schema(Later(arguments)) => face.run("schema", arguments, schema::run),
-        Command::Util(Later(command)) => util::dispatch(face, command),
-        Command::Serve(Later(arguments)) => serve::dispatch(face, *arguments),
-        Command::Demo(Later(arguments)) => face.run("demo", arguments, demo::run),
-        Command::Explain(Later(arguments)) => face.run("explain", arguments, explain::run),
-        Command::Doctor(Later(arguments)) => face.run("doctor", arguments, doctor::run),
-        Command::Config(Later(command)) => config::dispatch(face, command),
-        Command::Completions(Later(arguments)) => {
-            face.run("completions", arguments, completions::run)
-        }
-        Command::Help(Later(arguments)) => face.run("help", arguments, explain::help),
     }
 }

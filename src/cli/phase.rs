@@ -2,14 +2,15 @@
 
 use std::process::ExitCode;
 
-use clap::{Args, Subcommand};
+use clap::Args;
 
 use super::Face;
-use super::screen::{Screen, Tone};
+use super::face::Later;
+use super::screen::{Screen, Tone, plain, strong};
 use crate::error::Result;
 use crate::ops::api;
 use crate::ops::operation::Nothing;
-use crate::ops::phases::{Counted, Moved, Phases};
+use crate::ops::phases::{Moved, Phases};
 use crate::phase::{CompletePhase, Counts, PhaseStatus, StartPhase};
 
 #[derive(Args)]
@@ -25,47 +26,38 @@ pub(super) struct Arguments {
     command: Option<Command>,
 }
 
-#[derive(Subcommand)]
-enum Command {
+commands! {
+    (face, it)
     /// List phases in their order, with the number of tasks by status
     #[command(after_help = "Examples:\n  cleo phase list")]
-    List,
+    List(Nothing) => face.call(&api::PHASES, it, render_list);
     /// Make a phase the one that the project is in, whatever phase it was in before
     #[command(after_help = "Examples:\n  cleo phase set build")]
-    Set(StartPhase),
+    Set(StartPhase) => face.call(&api::SET_PHASE, it, render("Set"));
     /// Begin a phase; the one that the project is in must be completed first
     #[command(after_help = "Examples:\n  cleo phase start build")]
-    Start(StartPhase),
+    Start(StartPhase) => face.call(&api::START_PHASE, it, render("Started"));
     /// Complete a phase whose tasks are done or cancelled
     #[command(after_help = "Examples:\n  cleo phase complete\n  cleo phase complete build --force")]
-    Complete(CompletePhase),
+    Complete(CompletePhase) => face.call(&api::COMPLETE_PHASE, it, render("Completed"));
 }
 
-pub(super) fn dispatch(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    match arguments.command.unwrap_or(Command::List) {
-        Command::List => face.call(&api::PHASES, Nothing {}, render_list),
-        Command::Set(request) => face.call(&api::SET_PHASE, request, render("Set")),
-        Command::Start(request) => face.call(&api::START_PHASE, request, render("Started")),
-        Command::Complete(request) => face.call(&api::COMPLETE_PHASE, request, render("Completed")),
-    }
+pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    let command = arguments.command;
+    dispatch(face, command.unwrap_or(Command::List(Later(Nothing {}))))
 }
 
 fn render_list(screen: &mut Screen, listed: &Phases) {
-    if listed.phases.is_empty() {
-        screen.line(Tone::Dim, "no phases");
-        return;
-    }
-    let row = |counted: &Counted| {
+    let rows = listed.phases.iter().map(|counted| {
         let phase = &counted.phase;
-        vec![
-            (Tone::Strong, phase.slug.clone()),
+        [
+            strong(&phase.slug),
             (phase_tone(phase.status), phase.status.to_string()),
-            (Tone::Plain, phase.name.clone()),
-            (Tone::Plain, counts_text(&counted.counts)),
+            plain(&phase.name),
+            plain(counts_text(&counted.counts)),
         ]
-    };
-    let rows = listed.phases.iter().map(row).collect();
-    screen.table(&["PHASE", "STATUS", "NAME", "TASKS"], rows);
+    });
+    screen.list("no phases", &["PHASE", "STATUS", "NAME", "TASKS"], rows);
 }
 
 fn render(verb: &str) -> impl FnOnce(&mut Screen, &Moved) {

@@ -11,7 +11,7 @@ use super::screen::{Cell, Screen, Tone, count};
 use crate::agent::{MESSAGE_MAX, SUPERVISOR};
 use crate::config::{ROUTING_MATCH, ROUTING_MIN_MARGIN, Settings};
 use crate::error::{Code, Error, Result};
-use crate::file::{Line, Lines};
+use crate::file::{Line, Lines, stdin_unreadable};
 use crate::ops::route::{Options, Routed, Router};
 use crate::route::{Candidate, Decision, Match, Query};
 
@@ -144,10 +144,8 @@ fn parts(screen: &mut Screen, decision: &Decision<'_>) {
     let rows = candidates
         .iter()
         .map(|one| row(one, one.id == decision.agent));
-    screen.table(
-        &["AGENT", "SCORE", "BASE", "TAGS", "WORDS", "TAGS NAMED"],
-        rows.collect(),
-    );
+    let head = ["AGENT", "SCORE", "BASE", "TAGS", "WORDS", "TAGS NAMED"];
+    screen.rows(&head, rows);
     let left = decision.total - candidates.len();
     if left > 0 {
         let more = count(left, "more candidate", "more candidates");
@@ -170,13 +168,13 @@ fn words(screen: &mut Screen, decision: &Decision<'_>, winner: Option<&Candidate
     screen.line(Tone::Plain, "");
 }
 
-fn row(one: &Candidate<'_>, is_winner: bool) -> Vec<Cell> {
+fn row(one: &Candidate<'_>, is_winner: bool) -> [Cell; 6] {
     let (name, words) = match is_winner {
         true => (Tone::Accent, Tone::Good),
         false if one.score == 0 => (Tone::Dim, Tone::Dim),
         false => (Tone::Plain, Tone::Plain),
     };
-    vec![
+    [
         (name, one.id.to_string()),
         (words, one.score.to_string()),
         (words, one.base.to_string()),
@@ -194,7 +192,7 @@ fn stream(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
     warnings.for_each(|warning| face.output.note(warning));
     let mut lines = Lines::new(BufReader::with_capacity(CHUNK, stdin()), LINE_MAX);
     let (mut answers, mut n_lines, mut n_faulty) = (face.output.stream(), 0_usize, 0_usize);
-    while let Some(line) = lines.next_line().map_err(unreadable)? {
+    while let Some(line) = lines.next_line().map_err(stdin_unreadable)? {
         let query = read(&line, arguments.requested_agent.as_deref());
         n_lines += 1;
         n_faulty += usize::from(query.is_err());
@@ -219,23 +217,10 @@ fn stream(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
 }
 
 fn read<'a>(line: &Line<'a>, agent: Option<&str>) -> Result<Query<'a>> {
-    let mark = "\u{feff}".as_bytes();
-    let query = match line.bytes {
-        None => {
-            let message = format!("the line has more than {LINE_MAX} bytes");
-            Err(Error::new(Code::InputInvalid, message))
-        }
-        Some(bytes) if line.number == 1 => Query::line(bytes.strip_prefix(mark).unwrap_or(bytes)),
-        Some(bytes) => Query::line(bytes),
-    };
-    let mut query = query.map_err(|error| Error {
+    let mut query = Query::line(line.content(LINE_MAX)?).map_err(|error| Error {
         message: format!("line {}: {}", line.number, error.message),
         ..error
     })?;
     query.agent = query.agent.or_else(|| agent.map(str::to_string));
     Ok(query)
-}
-
-fn unreadable(cause: std::io::Error) -> Error {
-    Error::new(Code::FileUnreadable, "standard input cannot be read").because(cause)
 }

@@ -41,6 +41,43 @@ const ROOM_BESIDE: usize = 20;
 /// A cell of a table.
 pub(super) type Cell = (Tone, String);
 
+pub(super) fn plain(text: impl Display) -> Cell {
+    (Tone::Plain, text.to_string())
+}
+
+pub(super) fn strong(text: impl Display) -> Cell {
+    (Tone::Strong, text.to_string())
+}
+
+pub(super) fn dim(text: impl Display) -> Cell {
+    (Tone::Dim, text.to_string())
+}
+
+pub(super) fn accent(text: impl Display) -> Cell {
+    (Tone::Accent, text.to_string())
+}
+
+/// Returns the lines that lead to each row of a tree, of which the depths are given in order.
+pub(super) fn branches(depths: impl DoubleEndedIterator<Item = usize>) -> Vec<String> {
+    // From the last row on it is known on which levels more parts of the same whole follow.
+    let mut continues: Vec<bool> = Vec::new();
+    let drawn = depths.rev().map(|depth| {
+        continues.resize(depth + 1, false);
+        let piece = |level: usize| match (level == depth, continues[level]) {
+            (true, true) => "├ ",
+            (true, false) => "└ ",
+            (false, true) => "│ ",
+            (false, false) => "  ",
+        };
+        let branch: String = (1..=depth).map(piece).collect();
+        continues[depth] = true;
+        branch
+    });
+    let mut drawn: Vec<String> = drawn.collect();
+    drawn.reverse();
+    drawn
+}
+
 /// Counts things in words: `1 entry`, `2 entries`.
 pub(super) fn count(number: usize, one: &str, many: &str) -> String {
     format!("{number} {}", if number == 1 { one } else { many })
@@ -117,6 +154,14 @@ impl Screen {
         self
     }
 
+    /// Adds a name and its value on a line, if there is one.
+    pub(super) fn option(&mut self, name: &str, value: Option<impl Display>) -> &mut Screen {
+        match value {
+            Some(value) => self.field(name, value),
+            None => self,
+        }
+    }
+
     pub(super) fn section(&mut self, heading: &str, text: &str) -> &mut Screen {
         if text.trim().is_empty() {
             return self;
@@ -151,7 +196,12 @@ impl Screen {
 
     /// Adds a table; the last column takes what width is left. Cells of the first are ids more often than
     /// not: they stay whole as long as the others have room beside them.
-    pub(super) fn table(&mut self, head: &[&str], rows: Vec<Vec<Cell>>) -> &mut Screen {
+    pub(super) fn rows<Row: AsRef<[Cell]>>(
+        &mut self,
+        head: &[&str],
+        rows: impl IntoIterator<Item = Row>,
+    ) -> &mut Screen {
+        let rows: Vec<Row> = rows.into_iter().collect();
         let mut table = Table::new();
         table
             .load_style(presets::NOTHING)
@@ -160,7 +210,8 @@ impl Screen {
         table.set_header(head.iter().map(|name| self.paint(Tone::Dim, name)));
         let first = widest_first(head, &rows);
         for row in rows {
-            table.add_row(row.into_iter().map(|(tone, text)| self.paint(tone, &text)));
+            let cells = row.as_ref().iter();
+            table.add_row(cells.map(|(tone, text)| self.paint(*tone, text)));
         }
         for column in table.column_iter_mut() {
             column.set_padding((0, 2));
@@ -176,6 +227,25 @@ impl Screen {
         self
     }
 
+    /// Adds a table as [`Screen::rows`] does.
+    pub(super) fn table(&mut self, head: &[&str], rows: Vec<Vec<Cell>>) -> &mut Screen {
+        self.rows(head, rows)
+    }
+
+    /// Adds a table, or in place of an empty one a line.
+    pub(super) fn list<Row: AsRef<[Cell]>>(
+        &mut self,
+        none: &str,
+        head: &[&str],
+        rows: impl IntoIterator<Item = Row>,
+    ) -> &mut Screen {
+        let mut rows = rows.into_iter().peekable();
+        match rows.peek() {
+            None => self.line(Tone::Dim, none),
+            Some(_) => self.rows(head, rows),
+        }
+    }
+
     fn paint(&self, tone: Tone, text: &str) -> String {
         let text = clean(text);
         if !self.color || tone == Tone::Plain || text.is_empty() {
@@ -185,8 +255,8 @@ impl Screen {
     }
 }
 
-fn widest_first(head: &[&str], rows: &[Vec<Cell>]) -> usize {
-    let cells = rows.iter().filter_map(|row| row.first());
+fn widest_first<Row: AsRef<[Cell]>>(head: &[&str], rows: &[Row]) -> usize {
+    let cells = rows.iter().filter_map(|row| row.as_ref().first());
     let texts = cells.map(|(_, text)| text.as_str());
     let widths = texts
         .chain(head.first().copied())

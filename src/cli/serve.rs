@@ -8,11 +8,12 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use super::screen::{Screen, Tone};
+use super::screen::{Screen, Tone, dim, plain, strong};
 use super::{Face, route};
+use crate::clock::duration;
 use crate::error::Result;
 use crate::http::{Options, Server, allowed_host, allowed_origin, listen};
-use crate::ops::tokens::{self, Scope, Token};
+use crate::ops::tokens::{self, Listed, Scope, Token};
 
 #[derive(Args)]
 #[command(
@@ -53,113 +54,88 @@ pub(super) fn dispatch(face: &mut Face<'_>, arguments: Arguments) -> Result<Exit
 #[derive(Subcommand)]
 enum TokenCommand {
     /// Make a token; it is printed once and kept nowhere
-    Create(Create),
-    /// List the tokens, without what makes them such
-    List(List),
-    /// Take a token away; whoever calls with it is refused from now on
-    Revoke(Revoke),
-}
-
-#[derive(Args)]
-#[command(after_help = "\
+    #[command(after_help = "\
 Examples:
   cleo serve token create                             for you, for everything
   cleo serve token create --user ann --scope write --expires 30d")]
-struct Create {
-    /// Who calls with it: executions and conversations are this user's; you unless told
-    #[arg(long, value_name = "NAME")]
-    user: Option<String>,
+    Create {
+        /// Who calls with it: executions and conversations are this user's; you unless told
+        #[arg(long, value_name = "NAME")]
+        user: Option<String>,
 
-    /// What it allows: read, write, or admin, which also sees what is others'
-    #[arg(long, value_name = "SCOPE", default_value = "write")]
-    scope: Scope,
+        /// What it allows: read, write, or admin, which also sees what is others'
+        #[arg(long, value_name = "SCOPE", default_value = "write")]
+        scope: Scope,
 
-    /// How long it holds, such as 12h or 30d; until it is revoked unless told
-    #[arg(long, value_name = "TIME", value_parser = lasts)]
-    expires: Option<u64>,
-}
-
-#[derive(Args)]
-struct List {}
-
-#[derive(Args)]
-struct Revoke {
-    /// The token, by the id that `cleo serve token list` shows
-    token: String,
+        /// How long it holds, such as 12h or 30d; until it is revoked unless told
+        #[arg(long, value_name = "TIME", value_parser = lasts)]
+        expires: Option<u64>,
+    },
+    /// List the tokens, without what makes them such
+    List,
+    /// Take a token away; whoever calls with it is refused from now on
+    Revoke {
+        /// The token, by the id that `cleo serve token list` shows
+        token: String,
+    },
 }
 
 fn dispatch_token(face: &mut Face<'_>, command: TokenCommand) -> Result<ExitCode> {
     match command {
-        TokenCommand::Create(arguments) => face.run("serve.token.create", arguments, create),
-        TokenCommand::List(arguments) => face.run("serve.token.list", arguments, list),
-        TokenCommand::Revoke(arguments) => face.run("serve.token.revoke", arguments, revoke),
+        TokenCommand::Create {
+            user,
+            scope,
+            expires,
+        } => face.anywhere(
+            "serve.token.create",
+            |around, _| {
+                let user = user.as_deref().unwrap_or(&around.actor);
+                tokens::create(around, user, scope, expires)
+            },
+            |screen, created| {
+                let once = "It is shown this once. Callers send it as `Authorization: Bearer …`.";
+                screen
+                    .line(Tone::Strong, &created.secret)
+                    .line(Tone::Dim, once);
+                headline(screen, &created.token);
+            },
+        ),
+        TokenCommand::List => {
+            face.anywhere("serve.token.list", |around, _| tokens::list(around), show)
+        }
+        TokenCommand::Revoke { token } => face.anywhere(
+            "serve.token.revoke",
+            |around, _| tokens::revoke(around, &token),
+            |screen, revoked| {
+                screen.say(Tone::Good, "Revoked ");
+                headline(screen, &revoked.token);
+            },
+        ),
     }
 }
 
 /// Reads a time such as `90s`, `12h`, `30d` or `4w`, in seconds.
 fn lasts(text: &str) -> std::result::Result<u64, String> {
-    let wrong = || format!("`{text}` is no time such as 12h or 30d");
-    let unit = match text.chars().last() {
-        Some('s') => 1,
-        Some('m') => 60,
-        Some('h') => 3_600,
-        Some('d') => 86_400,
-        Some('w') => 7 * 86_400,
-        _ => return Err(wrong()),
-    };
-    let count: u32 = text[..text.len() - 1].parse().map_err(|_| wrong())?;
-    Some(u64::from(count) * unit)
+    duration(text)
         .filter(|seconds| (1..=100 * 366 * 86_400).contains(seconds))
-        .ok_or_else(wrong)
+        .ok_or_else(|| format!("`{text}` is no time such as 12h or 30d"))
 }
 
-fn create(face: &mut Face<'_>, arguments: Create) -> Result<ExitCode> {
-    let surroundings = face.surroundings()?;
-    let user = arguments.user.as_deref().unwrap_or(&surroundings.actor);
-    let created = tokens::create(&surroundings, user, arguments.scope, arguments.expires)?;
-    face.reply(&created, &[], |screen| {
-        screen.line(Tone::Strong, &created.secret);
-        screen.line(
-            Tone::Dim,
-            "It is shown this once. Callers send it as `Authorization: Bearer …`.",
-        );
-        headline(screen, &created.token);
-    })
-}
-
-fn list(face: &mut Face<'_>, _: List) -> Result<ExitCode> {
-    let listed = tokens::list(&face.surroundings()?)?;
-    face.reply(&listed, &[], |screen| {
-        if listed.total == 0 {
-            screen.line(Tone::Dim, "no tokens");
-            return;
-        }
-        let head = ["TOKEN", "USER", "SCOPE", "MADE", "ENDS"];
-        screen.table(
-            &head,
-            listed
-                .tokens
-                .iter()
-                .map(|token| {
-                    vec![
-                        (Tone::Strong, token.id.clone()),
-                        (Tone::Plain, token.user.clone()),
-                        (Tone::Plain, token.scope.to_string()),
-                        (Tone::Dim, token.created_at.clone()),
-                        (Tone::Dim, token.expires_at.clone().unwrap_or_default()),
-                    ]
-                })
-                .collect(),
-        );
-    })
-}
-
-fn revoke(face: &mut Face<'_>, arguments: Revoke) -> Result<ExitCode> {
-    let revoked = tokens::revoke(&face.surroundings()?, &arguments.token)?;
-    face.reply(&revoked, &[], |screen| {
-        screen.say(Tone::Good, "Revoked ");
-        headline(screen, &revoked.token);
-    })
+fn show(screen: &mut Screen, listed: &Listed) {
+    let rows = listed.tokens.iter().map(|token| {
+        [
+            strong(&token.id),
+            plain(&token.user),
+            plain(token.scope),
+            dim(&token.created_at),
+            dim(token.expires_at.as_deref().unwrap_or_default()),
+        ]
+    });
+    screen.list(
+        "no tokens",
+        &["TOKEN", "USER", "SCOPE", "MADE", "ENDS"],
+        rows,
+    );
 }
 
 fn headline(screen: &mut Screen, token: &Token) {

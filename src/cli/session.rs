@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use clap::{Args, Subcommand};
+use clap::Args;
 
 use super::Face;
 use super::phase::counts_text;
-use super::screen::{Screen, Tone};
+use super::screen::{Screen, Tone, dim, plain, strong};
 use super::show::task_line;
 use crate::error::Result;
 use crate::id::{self, TaskId};
@@ -17,8 +17,8 @@ use crate::session::{
     StartSession, WhichSession,
 };
 
-#[derive(Subcommand)]
-pub(super) enum Command {
+commands! {
+    pub(super) (face, it)
     /// Open a session
     #[command(after_help = "\
 Examples:
@@ -28,22 +28,22 @@ Examples:
 Prompts for tasks in its scope tell the agent that it works inside the session. A scope that
 overlaps that of somebody else's session is refused (exit 32). A session about everything stands
 beside all others: a task belongs to the open session with the nearest scope.")]
-    Start(StartSession),
+    Start(StartSession) => face.call(&api::START_SESSION, it, render("Started"));
     /// Show a session with its notes, tasks, focus, claims and next task
     #[command(after_help = "Examples:\n  cleo session status\n  cleo session status --session S1")]
-    Status(OneSession),
+    Status(OneSession) => face.call(&api::SESSION, it, render_status);
     /// End a session
     #[command(after_help = "\
 Examples:
   cleo session end --note 'T4 waits for the certificate'
   cleo session end S1")]
-    End(EndSession),
+    End(EndSession) => face.call(&api::END_SESSION, it, render("Ended"));
     /// Open an ended session again, with you in the lead
     #[command(after_help = "Examples:\n  cleo session resume S1")]
-    Resume(ResumeSession),
+    Resume(ResumeSession) => face.call(&api::RESUME_SESSION, it, render("Resumed"));
     /// List sessions
     #[command(after_help = "Examples:\n  cleo session list\n  cleo session list --status open")]
-    List(SessionFilter),
+    List(SessionFilter) => face.call(&api::SESSIONS, it, render_list);
 }
 
 #[derive(Args)]
@@ -61,16 +61,6 @@ pub(super) struct FocusArguments {
     which: WhichSession,
 }
 
-pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
-    match command {
-        Command::Start(request) => face.call(&api::START_SESSION, request, render("Started")),
-        Command::End(request) => face.call(&api::END_SESSION, request, render("Ended")),
-        Command::Resume(request) => face.call(&api::RESUME_SESSION, request, render("Resumed")),
-        Command::Status(which) => face.call(&api::SESSION, which, render_status),
-        Command::List(filter) => face.call(&api::SESSIONS, filter, render_list),
-    }
-}
-
 pub(super) fn focus(face: &mut Face<'_>, arguments: FocusArguments) -> Result<ExitCode> {
     let render = |screen: &mut Screen, focus: &Focus| match &focus.focus {
         Some(task) => task_line(screen, task),
@@ -84,22 +74,18 @@ pub(super) fn focus(face: &mut Face<'_>, arguments: FocusArguments) -> Result<Ex
 }
 
 fn render_list(screen: &mut Screen, listed: &Sessions) {
-    if listed.sessions.is_empty() {
-        screen.line(Tone::Dim, "no sessions");
-        return;
-    }
     let head = ["ID", "STATUS", "SCOPE", "LED BY", "STARTED", "NAME"];
     let rows = listed.sessions.iter().map(|session| {
-        vec![
-            (Tone::Strong, session.id.to_string()),
-            (Tone::Plain, session.status.to_string()),
-            (Tone::Plain, scope_text(session)),
-            (Tone::Plain, session.holder.clone()),
-            (Tone::Dim, session.started_at.clone()),
-            (Tone::Plain, session.name.clone()),
+        [
+            strong(session.id),
+            plain(session.status),
+            plain(scope_text(session)),
+            plain(&session.holder),
+            dim(&session.started_at),
+            plain(&session.name),
         ]
     });
-    screen.table(&head, rows.collect());
+    screen.list("no sessions", &head, rows);
 }
 
 fn scope_text(session: &Session) -> String {
@@ -131,7 +117,6 @@ fn render_status(screen: &mut Screen, standing: &Standing) {
     let claimed: Vec<_> = standing.claims.iter().map(|claim| claim.task).collect();
     let focus = standing.focus.as_ref();
     let focus = focus.map(|task| format!("{} {}", task.id, task.title));
-    let next = standing.next.map(|id| id.to_string());
     let notes = session.notes.iter();
     let notes: Vec<String> = notes
         .map(|note| format!("- {} {}: {}", note.at, note.by, note.text))
@@ -141,10 +126,10 @@ fn render_status(screen: &mut Screen, standing: &Standing) {
         .field("scope", scope_text(session))
         .field("led by", &session.holder)
         .field("started", &session.started_at)
-        .field("ended", session.ended_at.as_deref().unwrap_or_default())
+        .option("ended", session.ended_at.as_ref())
         .field("tasks", counts_text(&standing.counts))
-        .field("focus", focus.unwrap_or_default())
+        .option("focus", focus)
         .field("claimed", id::list(&claimed))
-        .field("next", next.unwrap_or_default())
+        .option("next", standing.next)
         .section("Notes", &notes.join("\n"));
 }

@@ -8,12 +8,12 @@ use serde::Serialize;
 
 use super::Face;
 use super::arguments::Format;
-use super::screen::{Cell, Screen, Tone, count};
+use super::screen::{Screen, Tone, accent, count, dim, plain};
 use crate::config::SPAWN_STRICT;
-use crate::error::{Error, Result, quote};
+use crate::error::Result;
 use crate::id::TaskId;
-use crate::ops::Context;
-use crate::ops::spawn::{Batch, Options, Selection, Spawned, select, spawn, spawn_batch};
+use crate::ops::Notes;
+use crate::ops::spawn::{Batch, Options, Selection, Spawned, spawn, spawn_many};
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -51,10 +51,17 @@ pub(super) struct Arguments {
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     let mut options = arguments.options;
-    let kept = kept_options(face, &options);
     options.strict |= face.settings.is_on(SPAWN_STRICT);
     let selection = match (arguments.epic, arguments.tasks.as_slice()) {
-        (None, [task]) => return one(face, *task, &options, &kept),
+        (None, [task]) => {
+            return one(
+                face,
+                Options {
+                    task: *task,
+                    ..options
+                },
+            );
+        }
         (None, _) => Selection::Tasks(arguments.tasks),
         (Some(epic), _) => Selection::Wave {
             epic,
@@ -62,42 +69,17 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
             limit: arguments.limit,
         },
     };
-    spawn_many(face, selection, &options, &kept)
-}
-
-fn one(face: &mut Face<'_>, task: TaskId, options: &Options, kept: &str) -> Result<ExitCode> {
-    let spawned = spawn(&mut face.context()?, task, options);
-    let spawned = spawned.map_err(|error| with_kept(error, kept))?;
-    face.output.note(&summary(&spawned));
-    face.reply(&spawned, &spawned.warnings, |screen| {
-        prompt(screen, &spawned)
-    })
-}
-
-/// Writes down what the caller asked for besides, so that a fix can say it again.
-fn kept_options(face: &Face<'_>, options: &Options) -> String {
-    let folders = face.globals.skills_dir.iter();
-    let folders =
-        folders.map(|folder| format!(" --skills-dir {}", quote(&folder.to_string_lossy())));
-    let date = options.date.iter();
-    let date = date.map(|date| format!(" --date {}", quote(date)));
-    let dry_run = options.dry_run.then(|| " --dry-run".to_string());
-    folders.chain(date).chain(dry_run).collect()
-}
-
-fn keep_options(error: &mut Error, kept: &str) {
-    let others = error.alternatives.iter_mut();
-    let others = others.map(|other| &mut other.command);
-    for command in error.fix.iter_mut().chain(others) {
-        if command.starts_with("cleo orchestrator spawn ") {
-            command.push_str(kept);
-        }
+    match face.output.format() {
+        Format::Ndjson => stream(face, selection, &options),
+        _ => collect(face, selection, &options),
     }
 }
 
-fn with_kept(mut error: Error, kept: &str) -> Error {
-    keep_options(&mut error, kept);
-    error
+fn one(face: &mut Face<'_>, options: Options) -> Result<ExitCode> {
+    let mut context = face.context()?;
+    let spawned = spawn(&mut context, options)?;
+    face.output.note(&summary(&spawned));
+    face.answer(&spawned, context.notes, prompt)
 }
 
 /// Says on standard error what the prompt is, as standard output holds only the prompt.
@@ -134,72 +116,49 @@ pub(super) struct Document {
     batch: Batch,
 }
 
-pub(super) fn spawn_many(
-    face: &mut Face<'_>,
-    selection: Selection,
-    options: &Options,
-    kept: &str,
-) -> Result<ExitCode> {
+fn collect(face: &mut Face<'_>, selection: Selection, options: &Options) -> Result<ExitCode> {
     let mut context = face.context()?;
-    let (ids, left_out) = select(&mut context, selection)?;
-    if ids.is_empty() {
-        face.output.note(match left_out.is_empty() {
-            true => "nothing is ready in this wave",
-            false => "all that is ready in this wave touches files of tasks under way",
-        });
-    }
-    let work = |context: &mut Context, take: &mut dyn FnMut(Spawned) -> bool| {
-        let batch = spawn_batch(context, &ids, options, take);
-        let mut batch = batch.map_err(|error| with_kept(error, kept))?;
-        for failed in &mut batch.failed {
-            keep_options(&mut failed.error, kept);
-        }
-        batch.warnings.splice(0..0, left_out.iter().cloned());
-        let error = batch.error(options, kept);
-        Ok((batch, error))
-    };
-    if face.output.format() == Format::Ndjson {
-        return stream(face, |take| work(&mut context, take));
-    }
     let mut spawns = Vec::new();
-    let (batch, error) = work(&mut context, &mut |spawned| {
+    let batch = spawn_many(&mut context, selection, options, &mut |spawned| {
         spawns.push(spawned);
         true
     })?;
-    let document = Document { spawns, batch };
-    let warnings = &document.batch.warnings;
-    face.outcome(&document, error, warnings, |screen| {
-        show_batch(screen, &document)
-    })
+    note_nothing(face, &batch);
+    face.answer(&Document { spawns, batch }, context.notes, show_batch)
 }
 
-type Done = (Batch, Option<Error>);
-
-fn stream(
-    face: &mut Face<'_>,
-    work: impl FnOnce(&mut dyn FnMut(Spawned) -> bool) -> Result<Done>,
-) -> Result<ExitCode> {
-    let name = face.name;
+fn stream(face: &mut Face<'_>, selection: Selection, options: &Options) -> Result<ExitCode> {
+    let mut context = face.context()?;
     let mut lines = face.output.stream();
-    let (batch, error) = work(&mut |spawned| lines.send(name, &Ok(spawned)))?;
-    let error = face.with_fix(error);
-    lines.finish(name, &batch, error.as_ref(), &batch.warnings);
+    let mut take = |spawned| lines.send(face.name, &Ok(spawned));
+    let batch = spawn_many(&mut context, selection, options, &mut take)?;
+    note_nothing(face, &batch);
+    let Notes {
+        warnings, failure, ..
+    } = context.notes;
+    let error = face.with_fix(failure);
+    lines.finish(face.name, &batch, error.as_ref(), &warnings);
     Ok(face.output.end(lines))
+}
+
+fn note_nothing(face: &Face<'_>, batch: &Batch) {
+    if batch.total == 0 && batch.failed.is_empty() {
+        face.output.note("nothing is ready in this wave");
+    }
 }
 
 /// People see what was prepared; the prompts are too long to be read one behind the other.
 fn show_batch(screen: &mut Screen, document: &Document) {
-    let row = |spawned: &Spawned| -> Vec<Cell> {
-        vec![
-            (Tone::Accent, spawned.task_id.to_string()),
-            (Tone::Plain, spawned.skill.clone()),
-            (Tone::Dim, spawned.token_estimate.total.to_string()),
-            (Tone::Plain, spawned.output_file.clone()),
+    let rows = document.spawns.iter().map(|spawned| {
+        [
+            accent(spawned.task_id),
+            plain(&spawned.skill),
+            dim(spawned.token_estimate.total),
+            plain(&spawned.output_file),
         ]
-    };
-    if !document.spawns.is_empty() {
-        let head = ["TASK", "SKILL", "TOKENS", "OUTPUT"];
-        screen.table(&head, document.spawns.iter().map(row).collect());
+    });
+    if document.batch.total > 0 {
+        screen.rows(&["TASK", "SKILL", "TOKENS", "OUTPUT"], rows);
     }
     for failed in &document.batch.failed {
         screen

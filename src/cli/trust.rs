@@ -7,7 +7,8 @@ use clap::Args;
 
 use super::Face;
 use super::screen::{Screen, Tone, count};
-use crate::error::{Error, Result, steers};
+use crate::error::{Result, steers};
+use crate::ops::Notes;
 use crate::ops::review::{self, Review};
 use crate::ops::trust::Standing;
 
@@ -41,27 +42,19 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let surroundings = face.surroundings()?;
+    let (surroundings, mut notes) = (face.surroundings()?, Notes::default());
     if arguments.remove {
-        let revoked = review::revoke(&surroundings, face.settings)?;
-        return answer(face, &revoked, None);
+        let revoked = review::revoke(&surroundings, &mut notes, face.settings)?;
+        return face.answer(&revoked, notes, render);
     }
-    let review = review::review(&surroundings, face.settings)?;
-    if arguments.list || review.untrusted == 0 {
-        return answer(face, &review, None);
+    let mut review = review::review(&surroundings, &mut notes, face.settings)?;
+    if !arguments.list && review.untrusted > 0 {
+        match arguments.yes || asks(face, &review) {
+            true => review = review::accept(&surroundings, review)?,
+            false => notes.failure = review.error(&surroundings),
+        }
     }
-    if arguments.yes || asks(face, &review) {
-        let accepted = review::accept(&surroundings, review)?;
-        return answer(face, &accepted, None);
-    }
-    let error = review.error(&surroundings);
-    answer(face, &review, error)
-}
-
-fn answer(face: &mut Face<'_>, review: &Review, error: Option<Error>) -> Result<ExitCode> {
-    face.outcome(review, error, &review.warnings, |screen| {
-        render(screen, review);
-    })
+    face.answer(&review, notes, render)
 }
 
 /// Shows what is not trusted to a person, and asks. Nobody is asked without a terminal.
@@ -77,7 +70,7 @@ fn asks(face: &mut Face<'_>, review: &Review) -> bool {
         }
     }
     let n = count(review.untrusted, "thing", "things");
-    face.output.prompt(&format!("{question}trust {n}? [y/N] "));
+    face.output.eprint(&format!("{question}trust {n}? [y/N] "));
     let mut line = String::new();
     let read = stdin().lock().read_line(&mut line);
     read.is_ok() && matches!(line.trim().to_ascii_lowercase().as_str(), "y" | "yes")
@@ -105,11 +98,11 @@ fn render(screen: &mut Screen, review: &Review) {
             Standing::Changed | Standing::Untrusted => Tone::Warn,
         };
         screen
-            .say(tone, format!("{:<10} ", one.standing))
-            .say(Tone::Plain, visible(&one.item.what))
+            .say(tone, one.standing)
+            .say(Tone::Plain, format!("  {}", visible(&one.item.what)))
             .line(Tone::Dim, format!("  ({})", visible(&one.item.origin)));
     }
     let total = count(review.total, "thing", "things");
-    let told = format!("{total}, {} not trusted", review.untrusted);
-    screen.line(Tone::Dim, told);
+    let untrusted = format!("{total}, {} not trusted", review.untrusted);
+    screen.line(Tone::Dim, untrusted);
 }

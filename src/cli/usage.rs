@@ -49,7 +49,7 @@ pub(super) fn command_of(arguments: &[OsString]) -> String {
 /// Answers a command line that ends before it names a command: people get the help.
 fn report_missing_command(output: &mut Output, mut line: Line) -> ExitCode {
     if output.format() == Format::Text {
-        output.help(&line.command.render_help().to_string());
+        output.eprint(&line.command.render_help().to_string());
         return ExitCode::from(Code::Usage.exit_code());
     }
     let message = match line.name.replace('.', " ").as_str() {

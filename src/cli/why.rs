@@ -7,7 +7,7 @@ use clap::Args;
 use super::Face;
 use super::run::table::state_tone;
 use super::runs::status_tone;
-use super::screen::{Cell, Screen, Tone};
+use super::screen::{Screen, Tone, dim, plain};
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 use crate::ops::api;
@@ -33,19 +33,15 @@ pub(super) struct Arguments {
     run: Option<String>,
 }
 
-impl Arguments {
-    pub(super) fn is_of_run(&self) -> bool {
-        self.run.is_some()
+pub(super) fn dispatch(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+    match (arguments.task, arguments.run) {
+        (Some(task), _) => face.call(&api::WHY, One { task }, render),
+        (None, Some(run)) => face.inside("why", |context| why_run(context, &run), render_run),
+        (None, None) => {
+            let message = "neither a task nor a run is named";
+            Err(Error::new(Code::Usage, message))
+        }
     }
-}
-
-pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let task = arguments.task.ok_or_else(nothing)?;
-    face.call(&api::WHY, One { task }, render)
-}
-
-fn nothing() -> Error {
-    Error::new(Code::Usage, "neither a task nor a run is named")
 }
 
 fn render(screen: &mut Screen, why: &Why) {
@@ -72,8 +68,8 @@ fn render(screen: &mut Screen, why: &Why) {
     screen
         .field("entry", &receipt.manifest_id)
         .field("prompt", &receipt.prompt_digest)
-        .field("verified", why.verified_at.as_deref().unwrap_or_default())
-        .field("forced", why.forced.as_deref().unwrap_or_default());
+        .option("verified", why.verified_at.as_ref())
+        .option("forced", why.forced.as_ref());
     if let Some(fault) = &why.fault {
         let text = format!("No prompt comes out today: {fault}");
         screen.line(Tone::Warn, text);
@@ -87,26 +83,19 @@ fn render(screen: &mut Screen, why: &Why) {
         Tone::Warn,
         "Another prompt comes out today; what went in has changed:",
     );
-    let digest = |digest: &Option<String>| -> Cell {
-        let short = digest
-            .as_deref()
-            .map_or("-", |digest| &digest[..digest.len().min(19)]);
-        (Tone::Dim, short.to_string())
+    let short = |digest: &Option<String>| match digest {
+        Some(digest) => dim(&digest[..digest.len().min(19)]),
+        None => dim("-"),
     };
-    let rows = why.changed.iter().map(|change| {
-        vec![
-            (Tone::Plain, change.input.clone()),
-            digest(&change.then),
-            digest(&change.now),
+    let rows = why.changed.iter();
+    let rows = rows.map(|change| {
+        [
+            plain(&change.input),
+            short(&change.then),
+            short(&change.now),
         ]
     });
-    screen.table(&["INPUT", "THEN", "NOW"], rows.collect());
-}
-
-pub(in crate::cli) fn of_run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let run = arguments.run.ok_or_else(nothing)?;
-    let why = why_run(&mut face.context()?, &run)?;
-    face.reply(&why, &[], |screen| render_run(screen, &why))
+    screen.rows(&["INPUT", "THEN", "NOW"], rows);
 }
 
 fn render_run(screen: &mut Screen, why: &RunWhy) {

@@ -247,10 +247,11 @@ impl Engine<'_> {
             return self.instruct(step, *given);
         }
         let options = spawn::Options {
+            task,
             date: self.first_date(task),
             ..spawn::Options::default()
         };
-        let spawned = spawn::spawn(&mut self.context, task, &options);
+        let spawned = spawn::spawn(&mut self.context, options);
         let spawned = match spawned {
             Ok(spawned) => spawned,
             Err(error) => {

@@ -2,6 +2,8 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
+use crate::error::{Code, Error, Result};
+
 /// Lines of an input, one after the other, each within bounds.
 pub(crate) struct Lines<R> {
     input: R,
@@ -18,6 +20,31 @@ pub(crate) struct Line<'a> {
     pub(crate) number: usize,
     /// The line without its end; none when it is longer than is allowed.
     pub(crate) bytes: Option<&'a [u8]>,
+}
+
+impl<'a> Line<'a> {
+    pub(crate) fn is_blank(&self) -> bool {
+        self.bytes
+            .is_some_and(|bytes| bytes.trim_ascii().is_empty())
+    }
+
+    /// Returns what the line holds, without a byte order mark; `max` is how long it may be.
+    pub(crate) fn content(&self, max: usize) -> Result<&'a [u8]> {
+        let mark = "\u{feff}".as_bytes();
+        match self.bytes {
+            None => {
+                let message = format!("line {} has more than {max} bytes", self.number);
+                Err(Error::new(Code::InputInvalid, message))
+            }
+            Some(bytes) if self.number == 1 => Ok(bytes.strip_prefix(mark).unwrap_or(bytes)),
+            Some(bytes) => Ok(bytes),
+        }
+    }
+}
+
+/// Returns the error for standard input that cannot be read.
+pub(crate) fn stdin_unreadable(cause: io::Error) -> Error {
+    Error::new(Code::FileUnreadable, "standard input cannot be read").because(cause)
 }
 
 impl<R: BufRead> Lines<R> {

@@ -6,6 +6,7 @@ use super::route::Route;
 use super::work::Warned;
 use crate::error::{Code, Error, Result};
 use crate::manifest::Entry;
+use crate::ops::Notes;
 use crate::ops::answers::allows_private;
 use crate::ops::doctor::{self, Examined, Patient};
 use crate::ops::manifest::{self, Appended};
@@ -35,8 +36,8 @@ fn append(call: &Call) -> Result<Json<Warned<Appended>, 201>> {
     let text = std::str::from_utf8(&call.body)
         .map_err(|cause| Error::new(Code::InputInvalid, "the body is no UTF-8").because(cause))?;
     let context = &mut *call.context("manifest.append")?;
-    let mut result = manifest::append(context, text, None, false)?;
-    let warnings = std::mem::take(&mut result.warnings);
+    let result = manifest::append(context, text, None, false)?;
+    let warnings = std::mem::take(&mut context.notes.warnings);
     Ok(Json(Warned { result, warnings }))
 }
 
@@ -47,7 +48,7 @@ fn examined(call: &Call) -> Result<Json<Examined>> {
         variable: |name| std::env::var_os(name),
         path: std::env::var_os("PATH").unwrap_or_default(),
     };
-    Ok(Json(doctor::examine(patient).0))
+    Ok(Json(doctor::examine(patient, &mut Notes::default())))
 }
 
 fn checked(call: &Call) -> Result<Json<Checked>> {

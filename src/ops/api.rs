@@ -1,13 +1,15 @@
 //! The table of operations: each is declared once, with its request, its reply and its function. The command line
 //! calls a row with its arguments; HTTP answers at its address.
 
+use super::operation::Run::{Anywhere, Inside};
 use super::operation::{Frame, Nothing, Operation, Row};
 use super::orchestrator::{self, ToCount};
 use super::runs::{self, listing, pages, proof};
 use super::tokens::Scope;
 use super::{
     Context, agent_tasks, agents, claims, complete, compliance, conversations, executions, gates,
-    log, manifest, phases, research, sessions, skills, spawn, tasks, transfer, undo, verify, work,
+    log, manifest, phases, plans, research, sessions, skills, spawn, tasks, transfer, undo, verify,
+    work,
 };
 use crate::dispatch::Decision;
 use crate::error::{Error, Result};
@@ -17,6 +19,7 @@ use crate::run::view::RunView;
 use crate::session::{
     EndSession, OneSession, ResumeSession, SessionFilter, SetFocus, StartSession, WhichSession,
 };
+use crate::task::drawing::Picture;
 use crate::task::graph::Problem;
 use crate::transfer::report::Report;
 
@@ -43,18 +46,28 @@ fn note<T>(
 }
 
 /// Notes what keeps tasks below an epic from ever starting as warnings.
-fn warn_of_stuck(context: &mut Context, epic: Option<TaskId>) -> Result<()> {
+pub(crate) fn warn_of_stuck(context: &mut Context, epic: Option<TaskId>) -> Result<()> {
     let none = Some(0);
     let problems = tasks::ready(context, epic, none)?.problems;
     context.warn(&mut tasks::problem_warnings(&problems));
     Ok(())
 }
 
+/// The function of a row: it needs a workspace unless `anywhere` stands before the request.
+macro_rules! run {
+    (anywhere $run:expr) => {
+        Anywhere($run)
+    };
+    ($run:expr) => {
+        Inside($run)
+    };
+}
+
 macro_rules! operations {
     ($($row:ident, $name:literal, $scope:ident, $address:literal, $about:literal,
-       ($request:ty) -> $reply:ty, $run:expr $(, $option:ident($($value:expr),*))*;)+) => {
+       $($place:ident)? ($request:ty) -> $reply:ty, $run:expr $(, $option:ident($($value:expr),*))*;)+) => {
         $(pub(crate) static $row: Operation<$request, $reply> =
-            Operation::new($name, Scope::$scope, $address, $about, $run)$(.$option($($value),*))*;)+
+            Operation::new($name, Scope::$scope, $address, $about, run!($($place)? $run))$(.$option($($value),*))*;)+
 
         pub(crate) static ALL: &[&dyn Row] = &[$(&$row),+];
     };
@@ -123,7 +136,7 @@ operations! {
 
     DEPS, "deps", Read, "GET /api/work/tasks/{id}/deps",
     "Shows what a task depends on and what depends on it",
-    (tasks::One) -> tasks::Dependencies, |context, one| warn_of_problems(tasks::deps(context, one.task)?, context, |it| &it.problems);
+    (tasks::One) -> tasks::Dependencies, tasks::deps;
 
     READY, "orchestrator.ready", Read, "GET /api/work/ready",
     "Lists what can start now, most urgent first",
@@ -146,11 +159,11 @@ operations! {
 
     SESSIONS, "session.list", Read, "GET /api/work/sessions",
     "Lists sessions",
-    (SessionFilter) -> sessions::Sessions, |context, filter| sessions::list(context, filter.status);
+    (SessionFilter) -> sessions::Sessions, sessions::list;
 
     SESSION, "session.status", Read, "GET /api/work/sessions/{id}",
     "Shows a session with its notes, and how the work of it stands",
-    (OneSession) -> sessions::Standing, |context, which| sessions::status(context, which.session);
+    (OneSession) -> sessions::Standing, sessions::status;
 
     START_SESSION, "session.start", Write, "POST /api/work/sessions",
     "Opens a session",
@@ -166,28 +179,27 @@ operations! {
 
     FOCUS, "focus", Read, "GET /api/work/focus",
     "Shows the session that the caller leads, or another, and the task in its focus",
-    (WhichSession) -> sessions::Focus, |context, which: WhichSession| sessions::focus(context, which.session), for_agent();
+    (WhichSession) -> sessions::Focus, sessions::focus, for_agent();
 
     SET_FOCUS, "focus", Write, "PUT /api/work/focus",
     "Sets the task that a session works on now",
-    (SetFocus) -> sessions::Focus, |context, it| sessions::set_focus(context, it.session, it.task);
+    (SetFocus) -> sessions::Focus, sessions::set_focus;
 
     PHASES, "phase.list", Read, "GET /api/work/phases",
     "Lists phases in their order, with the number of tasks by status",
-    (Nothing) -> phases::Phases, |context, _| phases::list(context);
+    (Nothing) -> phases::Phases, phases::list;
 
     SET_PHASE, "phase.set", Write, "POST /api/work/phases/{name}/set",
     "Makes a phase the one that the project is in, whatever phase it was in before",
-    (StartPhase) -> phases::Moved, |context, it| phases::start(context, &it.phase, true);
+    (StartPhase) -> phases::Moved, phases::set;
 
     START_PHASE, "phase.start", Write, "POST /api/work/phases/{name}/start",
     "Begins a phase; the one before must be completed",
-    (StartPhase) -> phases::Moved, |context, it| phases::start(context, &it.phase, false);
+    (StartPhase) -> phases::Moved, phases::start;
 
     COMPLETE_PHASE, "phase.complete", Write, "POST /api/work/phases/{name}/complete",
     "Completes a phase whose tasks are done or cancelled",
-    (CompletePhase) -> phases::Moved,
-    |context, it| phases::complete(context, it.phase.as_deref(), it.force);
+    (CompletePhase) -> phases::Moved, phases::complete;
 
     BEGIN, "orchestrator.start", Read, "GET /api/work/start",
     "Shows all that an orchestrating agent needs to begin, in under 1,000 tokens",
@@ -228,102 +240,55 @@ operations! {
 
     VERIFY_PROMPT, "verify.prompt", Read, "POST /api/work/verify/prompt",
     "Checks that a prompt carries the subagent protocol",
-    (verify::PromptSent) -> verify::Verdict,
-    |context, sent| {
-        let verdict = verify::prompt(&context.surroundings, &sent.text, sent.task, sent.strict)?;
-        note(verdict, context, |it| (std::mem::take(&mut it.warnings), it.error("the prompt")))
-    };
+    anywhere (verify::PromptSent) -> verify::Verdict, verify::prompt;
 
     VERIFY_MESSAGE, "verify.message", Read, "POST /api/work/verify/message",
     "Checks that an agent's last message is one of the allowed sentences",
-    (verify::MessageSent) -> verify::MessageVerdict,
-    |context, sent| {
-        let found = verify::message(&sent.message);
-        note(found, context, |it| (Vec::new(), it.verdict.error("the message")))
-    };
+    anywhere (verify::MessageSent) -> verify::MessageVerdict, verify::check_message;
 
     VERIFY_MANIFEST, "verify.manifest", Read, "POST /api/work/verify/manifest",
     "Checks the manifest, or one entry of it",
-    (verify::WhichEntry) -> verify::ManifestVerdict,
-    |context, which| {
-        let found = match &which.entry {
-            Some(id) => verify::entry(context, id)?,
-            None => verify::manifest(context)?,
-        };
-        note(found, context, |it| (Vec::new(), it.error.take()))
-    };
+    (verify::WhichEntry) -> verify::ManifestVerdict, verify::manifest;
 
     VERIFY_OUTPUT, "verify.output", Write, "POST /api/work/tasks/{id}/verify",
     "Checks what the agent of a task left, and records what was found",
-    (verify::Output) -> verify::OutputVerdict,
-    |context, output| {
-        let found = verify::output(context, output.task, output.epoch)?;
-        note(found, context, |it| (Vec::new(), it.verdict.error(&it.task_id.to_string())))
-    };
+    (verify::Output) -> verify::OutputVerdict, verify::output;
 
     VALIDATE_SKILL, "skills.validate", Read, "POST /api/work/skills/validate",
     "Judges the text of a SKILL.md by the Agent Skills standard",
-    (skills::SkillSent) -> skills::Validated,
-    |context, sent| {
-        let found = skills::validate_text(&sent.name, &sent.text);
-        note(found, context, |it| (Vec::new(), it.error()))
-    };
+    anywhere (skills::SkillSent) -> skills::Validated, skills::validate_text;
 
     SKILLS, "skills.list", Read, "GET /api/skills",
     "Lists the skills in reach",
-    (skills::SkillQuery) -> skills::Listed,
-    |context, query| {
-        let listed = skills::list(&context.surroundings, query.tier)?;
-        note(listed, context, |it| (it.warnings.clone(), None))
-    };
+    anywhere (skills::SkillQuery) -> skills::Listed, skills::list;
 
     SKILL, "skills.show", Read, "GET /api/skills/{name}",
     "Shows a skill with its text",
-    (skills::SkillName) -> skills::Shown,
-    |context, skill| skills::show(&context.surroundings, &skill.name);
+    anywhere (skills::SkillName) -> skills::Shown, skills::show;
 
     DISPATCH, "skills.dispatch", Read, "GET /api/work/tasks/{id}/dispatch",
     "Shows which skill a task gets, and why no other",
-    (spawn::Template) -> Decision,
-    |context, it| {
-        let template = it.template.as_deref();
-        let (decision, mut warnings) = skills::dispatch_task(context, it.task, template, true)?;
-        context.warn(&mut warnings);
-        Ok(decision)
-    };
+    (skills::Dispatch) -> Decision, skills::dispatch_task;
 
     PROMPT, "spawn", Read, "GET /api/work/tasks/{id}/prompt",
     "Shows the prompt that a task would get; records nothing",
-    (spawn::Template) -> spawn::Spawned,
-    |context, it| {
-        let options = spawn::Options { template: it.template, dry_run: true, ..Default::default() };
-        let spawned = spawn::spawn(context, it.task, &options)?;
-        note(spawned, context, |it| (std::mem::take(&mut it.warnings), None))
-    };
+    (spawn::Options) -> spawn::Spawned, spawn::rehearse;
 
     SPAWN, "spawn", Write, "POST /api/work/tasks/{id}/spawn",
     "Prepares the prompt of a task and records its receipt",
-    (spawn::Options) -> spawn::Spawned,
-    |context, options: spawn::Options| {
-        let spawned = spawn::spawn(context, options.task, &options)?;
-        note(spawned, context, |it| (std::mem::take(&mut it.warnings), None))
-    };
+    (spawn::Options) -> spawn::Spawned, spawn::spawn;
 
     WHY, "why", Read, "GET /api/work/tasks/{id}/why",
     "Replays the receipt of a task and says what differs",
-    (tasks::One) -> spawn::Why, |context, one| spawn::why(context, one.task);
+    (tasks::One) -> spawn::Why, spawn::why;
 
     LEFT, "verify.output", Read, "GET /api/work/tasks/{id}/manifest",
     "Shows what the agent of a task left, and what is wrong with it; records nothing",
-    (tasks::One) -> work::Left, |context, one| work::left(context, one.task);
+    (tasks::One) -> work::Left, work::left;
 
     GATES, "verify", Read, "GET /api/work/tasks/{id}/gates",
     "Shows gates, evidence and criteria of a task",
-    (tasks::One) -> gates::TaskGates,
-    |context, one| {
-        let gates = gates::gates(context, one.task)?;
-        note(gates, context, |it| (std::mem::take(&mut it.warnings), None))
-    };
+    (tasks::One) -> gates::TaskGates, gates::show;
 
     SET_GATE, "verify", Write, "POST /api/work/tasks/{id}/gates/{gate}",
     "Sets a gate; a command, which only admins may give, decides by how it ends",
@@ -339,60 +304,51 @@ operations! {
 
     IMPORT, "import", Admin, "POST /api/work/import",
     "Takes over the tasks of a text of cleo's or another tool's, all or none",
-    (transfer::Request) -> Report,
-    |context, request| {
-        let mut imported = transfer::import_text(context, request)?;
-        context.warn(&mut imported.warnings);
-        context.notes.failure = imported.error;
-        Ok(imported.report)
-    };
+    (transfer::Request) -> Report, transfer::import_text;
+
+    PLAN, "plan", Read, "POST /api/plans",
+    "Makes a plan of a goal by rule, with who would get each step",
+    anywhere (plans::GoalSent) -> plans::Planned, plans::make;
+
+    CHECK_PLAN, "plan.check", Read, "POST /api/plans/check",
+    "Says whether a plan can be carried out, and everything that keeps it from that",
+    anywhere (plans::PlanSent) -> plans::Checked, plans::check;
+
+    DRAW_PLAN, "plan.show", Read, "POST /api/plans/draw",
+    "Draws a plan, for pages and for Graphviz",
+    anywhere (plans::PlanSent) -> Picture, plans::draw;
 
     LINKS, "research.links", Read, "GET /api/work/tasks/{id}/links",
     "Lists the entries that a task is linked to, and where each link stands",
-    (tasks::One) -> research::Links, |context, one| research::links(context, one.task);
+    (tasks::One) -> research::Links, research::links;
 
     LINK, "research.link", Write, "POST /api/work/tasks/{id}/links",
     "Links a task and an entry of the manifest; doing it again changes nothing",
-    (research::Pair) -> research::Linked,
-    |context, pair: research::Pair| research::link(context, pair.task, &pair.entry), creates();
+    (research::Pair) -> research::Linked, research::link, creates();
 
     BLOCK_FOR, "research.inject", Read, "GET /api/work/tasks/{id}/block",
     "Writes the protocol block for a task, to be appended to a prompt",
-    (tasks::One) -> spawn::Injected,
-    |context, one| Ok(spawn::Injected { block: spawn::block_for(context, one.task)? });
+    (tasks::One) -> spawn::Injected, spawn::block_for;
 
     BLOCK, "research.inject", Read, "GET /api/work/block",
     "Writes the protocol block with its tokens as they are",
-    (Nothing) -> spawn::Injected, |_, _| Ok(spawn::Injected { block: spawn::block()? });
+    anywhere (Nothing) -> spawn::Injected, spawn::block;
 
     ENTRIES, "manifest.list", Read, "GET /api/manifest",
     "Lists entries of the manifest, newest last",
-    (manifest::Filter) -> manifest::Listed,
-    |context, filter| {
-        let listed = manifest::list(context, &filter)?;
-        note(listed, context, |it| (std::mem::take(&mut it.warnings), None))
-    }, limit(100, 500);
+    (manifest::Filter) -> manifest::Listed, manifest::list, limit(100, 500);
 
     ENTRY, "manifest.show", Read, "GET /api/manifest/{id}",
     "Shows an entry of the manifest",
-    (manifest::EntryId) -> manifest::read::Shown,
-    |context, entry| {
-        let shown = manifest::show(context, &entry.id)?;
-        note(shown, context, |it| (std::mem::take(&mut it.warnings), None))
-    };
+    (manifest::EntryId) -> manifest::read::Shown, manifest::show;
 
     VALIDATE_MANIFEST, "manifest.validate", Read, "GET /api/work/manifest/validate",
     "Checks every line of the manifest",
-    (Nothing) -> manifest::Validated,
-    |context, _| {
-        let found = manifest::validate(context)?;
-        note(found, context, |it| (Vec::new(), it.error.take()))
-    };
+    (Nothing) -> manifest::Validated, manifest::validate_all;
 
     COMPACT, "manifest.compact", Write, "POST /api/work/manifest/compact",
     "Moves torn, foreign and repeated lines out of the manifest, into a file beside it",
-    (manifest::Compact) -> manifest::Compaction,
-    |context, it: manifest::Compact| manifest::compact(context, it.dry_run), unrecorded();
+    (manifest::Compact) -> manifest::Compaction, manifest::compact, unrecorded();
 
     LOG, "log", Read, "GET /api/work/log",
     "Lists what was done to tasks, newest first",

@@ -25,8 +25,9 @@ pub(crate) use refresh::{Extent, Outcome, Ran, Renewal, Renewed, accept, renew};
 pub(crate) use request::{
     Acceptance, GateRequest, RenewalRequest, accept_criterion, renew_proofs, set_gate,
 };
+use standing::gates;
 pub(crate) use standing::{
-    CriterionStanding, CriterionState, GateState, Seen, Summary, TaskGates, gates,
+    CriterionStanding, CriterionState, GateState, Seen, Summary, TaskGates, show,
 };
 pub(super) use standing::{gates_to_show, seen, standing};
 pub(crate) use take::Given;
@@ -91,8 +92,8 @@ fn set_in(
         decided.unwrap_or(setting.passed),
         evidence,
     )?;
-    let mut set = gates(context, task)?;
-    set.warnings.extend(scene.warnings(&set));
+    let set = gates(context, task)?;
+    context.notes.warn(scene.warnings(&set));
     Ok(set)
 }
 

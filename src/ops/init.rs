@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::Surroundings;
+use super::{Notes, Surroundings};
 use crate::agent_files::{self, Client, diff};
 use crate::catalogue::known_protocols;
 use crate::error::{Code, Error, Result, quote};
@@ -16,13 +17,53 @@ use crate::workspace::Workspace;
 /// Largest file of a project that is read, in bytes.
 const FILE_MAX: u64 = 16 << 20;
 
-#[derive(Clone, Debug, Default)]
+// What to write. A doc comment would become the help of the command.
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Options {
-    pub(crate) agents: Vec<Client>,
-    /// Put hooks into their settings, which keep agents from ending too early.
+    /// Also write files for these agents, separated by commas
+    #[arg(long, value_name = "AGENT", value_delimiter = ',')]
+    pub(crate) agents: Vec<Agents>,
+
+    /// Also put hooks into their settings, so that no agent ends before its work is proven
+    #[arg(long, requires = "agents")]
     pub(crate) hooks: bool,
+
+    /// Write over agent files that somebody changed
+    #[arg(long, requires = "agents")]
     pub(crate) force: bool,
+
+    /// Show what would be written
+    #[arg(long, short = 'n')]
     pub(crate) dry_run: bool,
+}
+
+/// A client, or all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Agents {
+    /// Claude Code
+    Claude,
+    /// Codex
+    Codex,
+    /// All of them
+    All,
+}
+
+impl From<Client> for Agents {
+    fn from(client: Client) -> Agents {
+        match client {
+            Client::Claude => Agents::Claude,
+            Client::Codex => Agents::Codex,
+        }
+    }
+}
+
+impl Options {
+    fn clients(&self) -> Vec<Client> {
+        let is_wanted = |client: &Client| {
+            self.agents.contains(&Agents::All) || self.agents.contains(&Agents::from(*client))
+        };
+        Client::ALL.into_iter().filter(is_wanted).collect()
+    }
 }
 
 /// What was made, or would be.
@@ -43,9 +84,6 @@ pub(crate) struct Initialized {
     /// What would change in each file, in a dry run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) preview: Vec<Preview>,
-    /// Why the same without `dry_run` would be refused.
-    #[serde(skip)]
-    pub(crate) refusal: Option<Error>,
 }
 
 /// What would change in a file.
@@ -58,7 +96,12 @@ pub(crate) struct Preview {
     pub(crate) diff: String,
 }
 
-pub(crate) fn init(surroundings: &Surroundings, options: &Options) -> Result<Initialized> {
+/// Makes a workspace and the files of agents. A dry run notes why the same would be refused.
+pub(crate) fn init(
+    surroundings: &Surroundings,
+    notes: &mut Notes,
+    options: Options,
+) -> Result<Initialized> {
     let root = match &surroundings.root {
         Some(root) => surroundings.directory.join(root),
         None => surroundings.directory.clone(),
@@ -68,18 +111,22 @@ pub(crate) fn init(surroundings: &Surroundings, options: &Options) -> Result<Ini
     if workspace.has_database()? {
         SqliteStore::check_file(&workspace.database())?;
     }
-    let planned = plan(&root, options)?;
-    let refusal = refusal(&planned, surroundings, options);
-    let made = match (options.dry_run, refusal) {
-        (true, refusal) => (Workspace::missing(&root), refusal),
+    let clients = options.clients();
+    let planned = plan(&root, &clients, options.hooks)?;
+    let refusal = refusal(&planned, &clients, &options);
+    let created = match (options.dry_run, refusal) {
+        (true, refusal) => {
+            notes.failure = refusal;
+            Workspace::missing(&root)
+        }
         (false, Some(refusal)) => return Err(refusal),
         (false, None) => {
             let (_, created) = Workspace::create(&root)?;
             write_all(&planned)?;
-            (created, None)
+            created
         }
     };
-    Ok(report(&root, options.dry_run, planned, made))
+    Ok(report(&root, options.dry_run, planned, created))
 }
 
 struct Planned {
@@ -96,8 +143,7 @@ impl Planned {
     }
 }
 
-fn plan(root: &Path, options: &Options) -> Result<Vec<Planned>> {
-    let clients = options.agents.as_slice();
+fn plan(root: &Path, clients: &[Client], with_hooks: bool) -> Result<Vec<Planned>> {
     if clients.is_empty() {
         return Ok(Vec::new());
     }
@@ -109,7 +155,7 @@ fn plan(root: &Path, options: &Options) -> Result<Vec<Planned>> {
     };
     let mut planned: Vec<Planned> = Vec::new();
     let mut files = agent_files::files(clients, &base.text)?;
-    if options.hooks {
+    if with_hooks {
         files.extend(agent_files::hook_files(clients));
     }
     for file in files {
@@ -165,19 +211,15 @@ fn read(path: &Path) -> Result<Option<String>> {
     })
 }
 
-fn refusal(planned: &[Planned], surroundings: &Surroundings, options: &Options) -> Option<Error> {
+fn refusal(planned: &[Planned], clients: &[Client], options: &Options) -> Option<Error> {
     let changed = planned.iter().filter(|file| file.holds_changes);
     let changed: Vec<&str> = changed.map(|file| file.path).collect();
     if options.force || changed.is_empty() {
         return None;
     }
-    let names: Vec<&str> = options.agents.iter().map(|client| client.name()).collect();
-    let root = surroundings.root.as_ref();
-    let root = root.map_or(String::new(), |root| {
-        format!("--root {} ", quote(&root.to_string_lossy()))
-    });
+    let names: Vec<&str> = clients.iter().map(|client| client.name()).collect();
     let hooks = if options.hooks { " --hooks" } else { "" };
-    let command = format!("cleo {root}init --agents {}{hooks}", names.join(","));
+    let command = format!("cleo init --agents {}{hooks}", names.join(","));
     let message = format!(
         "somebody else's text stands where cleo writes, in {}; nothing was written",
         changed.join(", ")
@@ -189,7 +231,7 @@ fn report(
     root: &Path,
     dry_run: bool,
     planned: Vec<Planned>,
-    (mut created, refusal): (Vec<String>, Option<Error>),
+    mut created: Vec<String>,
 ) -> Initialized {
     let (mut updated, mut unchanged, mut preview) = (Vec::new(), Vec::new(), Vec::new());
     for file in planned {
@@ -214,7 +256,6 @@ fn report(
         unchanged,
         dry_run,
         preview,
-        refusal,
     }
 }
 

@@ -281,6 +281,12 @@ pub(crate) struct Notes {
     pub(crate) failure: Option<Error>,
 }
 
+impl Notes {
+    pub(crate) fn warn(&mut self, warnings: impl IntoIterator<Item = String>) {
+        self.warnings.extend(warnings);
+    }
+}
+
 impl Context {
     pub(crate) fn open(surroundings: Surroundings) -> Result<Context> {
         let workspace = surroundings.workspace()?;
@@ -394,8 +400,8 @@ impl Context {
 
     /// Trusts the commands that the caller gave, and notes what could not be trusted.
     pub(crate) fn vouch(&mut self, items: &[trust::Item]) {
-        let mut warnings = trust::vouch(&self.surroundings, &self.workspace, items);
-        self.warn(&mut warnings);
+        let warnings = trust::vouch(&self.surroundings, &self.workspace, items);
+        self.notes.warn(warnings);
     }
 
     /// Notes warnings for the caller, which are taken from where they are.

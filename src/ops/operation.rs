@@ -3,8 +3,8 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::Context;
 use super::tokens::Scope;
+use super::{Context, Notes, Surroundings};
 use crate::error::{Code, Error, Result};
 use crate::strict::Input;
 
@@ -22,7 +22,15 @@ impl<T> Described for T {}
 /// An operation with its types.
 pub(crate) struct Operation<Request, Reply> {
     pub(crate) facts: Facts,
-    pub(crate) run: fn(&mut Context, Request) -> Result<Reply>,
+    pub(crate) run: Run<Request, Reply>,
+}
+
+/// The function of an operation.
+pub(crate) enum Run<Request, Reply> {
+    /// In a workspace.
+    Inside(fn(&mut Context, Request) -> Result<Reply>),
+    /// With or without a workspace.
+    Anywhere(fn(&Surroundings, &mut Notes, Request) -> Result<Reply>),
 }
 
 /// What faces need to know of an operation besides its types.
@@ -67,7 +75,7 @@ impl<Request, Reply> Operation<Request, Reply> {
         scope: Scope,
         address: &'static str,
         about: &'static str,
-        run: fn(&mut Context, Request) -> Result<Reply>,
+        run: Run<Request, Reply>,
     ) -> Operation<Request, Reply> {
         let writes = !matches!(scope, Scope::Read);
         Operation {
@@ -130,9 +138,9 @@ impl<Request, Reply> Operation<Request, Reply> {
     }
 }
 
-/// The request of an operation that needs none.
+// The request of an operation that needs none. A doc comment would become the help of commands.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Default, Deserialize)]
+#[derive(clap::Args, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Nothing {}
 
@@ -163,7 +171,10 @@ impl<Request: DeserializeOwned + Described, Reply: Serialize + Described> Row
     fn answer(&self, context: &mut Context, input: Input) -> Result<Vec<u8>> {
         let request = input.read();
         let request = request.map_err(|fault| Error::new(Code::InputInvalid, fault.to_string()))?;
-        let reply = (self.run)(context, request)?;
+        let reply = match self.run {
+            Run::Inside(run) => run(context, request),
+            Run::Anywhere(run) => run(&context.surroundings, &mut context.notes, request),
+        }?;
         serde_json::to_vec(&reply).map_err(|cause| {
             Error::new(Code::Internal, "the reply cannot be written as JSON").because(cause)
         })

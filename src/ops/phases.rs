@@ -4,8 +4,9 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::Context;
+use super::operation::Nothing;
 use crate::error::{Code, Error, Result, nearest, quote};
-use crate::phase::{Counts, Phase, PhaseStatus};
+use crate::phase::{CompletePhase, Counts, Phase, PhaseStatus, StartPhase};
 use crate::store::{Change, Transaction};
 use crate::task::Status;
 use crate::task::rules::is_slug;
@@ -38,12 +39,10 @@ pub(crate) struct Moved {
     pub(crate) phase: Counted,
     /// False when nothing had to be done.
     pub(crate) changed: bool,
-    #[serde(skip)]
-    pub(crate) warnings: Vec<String>,
 }
 
 /// Reads all phases: those that have begun or were imported, and those that tasks name.
-pub(crate) fn list(context: &mut Context) -> Result<Phases> {
+pub(crate) fn list(context: &mut Context, _: Nothing) -> Result<Phases> {
     let phases = context.read(|transaction| read_all(transaction))?;
     let mut slugs = phases.iter().map(|counted| &counted.phase);
     let current = slugs.find(|phase| phase.status == PhaseStatus::Active);
@@ -105,9 +104,17 @@ fn find(transaction: &dyn Transaction, slug: Option<&str>) -> Result<Counted> {
     })
 }
 
-/// Makes a phase the one that the project is in. If `leaves`, the one before is pending again; else there
-/// must be none, and the phase must not be completed.
-pub(crate) fn start(context: &mut Context, slug: &str, leaves: bool) -> Result<Moved> {
+/// Makes a phase the one that the project is in; the one before is pending again.
+pub(crate) fn set(context: &mut Context, which: StartPhase) -> Result<Moved> {
+    enter(context, &which.phase, true)
+}
+
+/// Begins a phase, which must not be completed, while the project is in none.
+pub(crate) fn start(context: &mut Context, which: StartPhase) -> Result<Moved> {
+    enter(context, &which.phase, false)
+}
+
+fn enter(context: &mut Context, slug: &str, leaves: bool) -> Result<Moved> {
     let now = context.now();
     context.write(|transaction| {
         let mut phase = match find(transaction, Some(slug))? {
@@ -137,19 +144,19 @@ pub(crate) fn start(context: &mut Context, slug: &str, leaves: bool) -> Result<M
 }
 
 /// Completes a phase. One with open tasks only by `force`.
-pub(crate) fn complete(context: &mut Context, slug: Option<&str>, force: bool) -> Result<Moved> {
+pub(crate) fn complete(context: &mut Context, which: CompletePhase) -> Result<Moved> {
     let now = context.now();
-    let mut moved = context.write(|transaction| {
-        let found = find(transaction, slug)?;
+    let (moved, warning) = context.write(|transaction| {
+        let found = find(transaction, which.phase.as_deref())?;
         if found.phase.status == PhaseStatus::Completed {
-            return Ok(unchanged(found));
+            return Ok((unchanged(found), None));
         }
         let is_open = |status: &Status| !matches!(status, Status::Done | Status::Cancelled);
         let open = found.counts.iter().filter(|(status, _)| is_open(status));
         let open: u64 = open.map(|(_, count)| count).sum();
         let mut phase = found.phase;
         let warning = format!("{} has open tasks: {open}", phase.slug);
-        if open > 0 && !force {
+        if open > 0 && !which.force {
             let slug = quote(&phase.slug);
             let anyway = format!("cleo phase complete --force -- {slug}");
             return Err(Error::new(Code::StatusRefused, warning)
@@ -157,11 +164,10 @@ pub(crate) fn complete(context: &mut Context, slug: Option<&str>, force: bool) -
                 .or("complete it anyway", anyway));
         }
         phase.move_to(PhaseStatus::Completed, &now);
-        let mut moved = put(transaction, &phase, "phase-completed")?;
-        moved.warnings.extend((open > 0).then_some(warning));
-        Ok(moved)
+        let moved = put(transaction, &phase, "phase-completed")?;
+        Ok((moved, (open > 0).then_some(warning)))
     })?;
-    context.warn(&mut moved.warnings);
+    context.notes.warn(warning);
     Ok(moved)
 }
 
@@ -169,7 +175,6 @@ fn unchanged(phase: Counted) -> Moved {
     Moved {
         phase,
         changed: false,
-        warnings: Vec::new(),
     }
 }
 
@@ -183,6 +188,5 @@ fn put(transaction: &mut dyn Transaction, phase: &Phase, kind: &str) -> Result<M
     Ok(Moved {
         phase: find(transaction, Some(&phase.slug))?,
         changed: true,
-        warnings: Vec::new(),
     })
 }

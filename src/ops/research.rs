@@ -6,11 +6,12 @@ use std::collections::HashSet;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::manifest::{require_entry, warnings_of};
+use super::manifest::{EntryId, require_entry};
 use super::{Context, require};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::manifest::{Entry, Status, log};
+use crate::ops::tasks::One;
 use crate::store::{Link, Transaction};
 use crate::task;
 
@@ -21,9 +22,6 @@ pub(crate) struct Shown {
     pub(crate) entry: Entry,
     /// The tasks that it is linked to.
     pub(crate) tasks: Vec<LinkedTask>,
-    /// Lines with its id that do not count.
-    #[serde(skip)]
-    pub(crate) warnings: Vec<String>,
 }
 
 /// A task that an entry is linked to.
@@ -87,14 +85,10 @@ pub(crate) struct Links {
     pub(crate) total: usize,
 }
 
-pub(crate) fn show(context: &mut Context, id: &str) -> Result<Shown> {
-    let ((_, entry), faulty) = require_entry(context, id)?;
+pub(crate) fn show(context: &mut Context, which: EntryId) -> Result<Shown> {
+    let (_, entry) = require_entry(context, &which.id)?;
     let tasks = context.read(|transaction| tasks_of(transaction, &entry))?;
-    Ok(Shown {
-        entry,
-        tasks,
-        warnings: warnings_of(&faulty),
-    })
+    Ok(Shown { entry, tasks })
 }
 
 fn tasks_of(transaction: &dyn Transaction, entry: &Entry) -> Result<Vec<LinkedTask>> {
@@ -142,12 +136,13 @@ pub(crate) struct Pair {
 }
 
 /// Links a task and an entry, which must both be there. Doing it again changes nothing.
-pub(crate) fn link(context: &mut Context, task: TaskId, id: &str) -> Result<Linked> {
+pub(crate) fn link(context: &mut Context, pair: Pair) -> Result<Linked> {
+    let Pair { task, entry } = pair;
     context.read(|tasks| require(tasks, task))?;
-    require_entry(context, id)?;
+    require_entry(context, &entry)?;
     let link = Link {
         task,
-        entry: id.to_string(),
+        entry,
         at: context.now(),
     };
     let created = context.write(|transaction| {
@@ -161,7 +156,8 @@ pub(crate) fn link(context: &mut Context, task: TaskId, id: &str) -> Result<Link
     })
 }
 
-pub(crate) fn links(context: &mut Context, task: TaskId) -> Result<Links> {
+pub(crate) fn links(context: &mut Context, which: One) -> Result<Links> {
+    let task = which.task;
     let stored = context.read(|transaction| {
         require(transaction, task)?;
         transaction.links(task)

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::agents::known_in;
 use super::runs::journal;
 use super::trust::{Item, ItemKind, Registrant, Standing, Trust};
-use super::{Context, Surroundings};
+use super::{Context, Notes, Surroundings};
 use crate::catalogue::Catalogue;
 use crate::config::Settings;
 use crate::error::{Error, Result};
@@ -30,9 +30,6 @@ pub(crate) struct Review {
     pub(crate) total: usize,
     /// How many of them are not trusted.
     pub(crate) untrusted: usize,
-    /// What the caller should know.
-    #[serde(skip)]
-    pub(crate) warnings: Vec<String>,
 }
 
 /// Something that would run, and whether it may.
@@ -47,50 +44,51 @@ pub(crate) struct Reviewed {
 }
 
 /// Lists what would run in a workspace, and how each stands.
-pub(crate) fn review(surroundings: &Surroundings, settings: &Settings) -> Result<Review> {
+pub(crate) fn review(
+    surroundings: &Surroundings,
+    notes: &mut Notes,
+    settings: &Settings,
+) -> Result<Review> {
     let mut context = Context::open(surroundings.clone())?;
     let workspace = context.workspace.clone();
-    let (mut items, mut warnings) = (commands(&mut context)?, Vec::new());
+    let mut items = commands(&mut context)?;
     items.extend(runs(&workspace)?);
     let known = known_in(&workspace)?;
     let workers = known.agents.iter().filter(|agent| agent.is_worker());
     items.extend(workers.map(Item::worker));
-    warnings.extend(known.warnings);
+    notes.warn(known.warnings);
     items.extend(Item::model(settings));
     items.extend(Item::runners(settings));
     match Catalogue::load_past_base(&surroundings.places(Some(&workspace))) {
         Ok(catalogue) => items.extend(Item::replacing(&catalogue)?),
-        Err(error) => warnings.push(error.message),
+        Err(error) => notes.warn([error.message]),
     }
-    Ok(Review {
-        warnings,
-        ..judged(&Trust::new(surroundings, &workspace), items)
-    })
+    Ok(judged(&Trust::new(surroundings, &workspace), items))
 }
 
 pub(crate) fn accept(surroundings: &Surroundings, review: Review) -> Result<Review> {
     surroundings.assignment.refuse_agent("trusts nothing")?;
     let workspace = surroundings.workspace()?;
     let trust = Trust::new(surroundings, &workspace);
-    let (items, warnings) = (review.items, review.warnings);
-    let items: Vec<Item> = items.into_iter().map(|one| one.item).collect();
+    let items: Vec<Item> = review.items.into_iter().map(|one| one.item).collect();
     // What was trusted over HTTP stays bound as it is until the user trusts it.
     let failed = trust.give_all(&items, Registrant::User, &surroundings.clock);
     match failed.into_iter().next() {
         Some((_, error)) => Err(error),
-        None => Ok(Review {
-            warnings,
-            ..judged(&trust, items)
-        }),
+        None => Ok(judged(&trust, items)),
     }
 }
 
 /// Takes away all trust in a workspace, also in one that cannot be read, and returns how everything stands
 /// then.
-pub(crate) fn revoke(surroundings: &Surroundings, settings: &Settings) -> Result<Review> {
+pub(crate) fn revoke(
+    surroundings: &Surroundings,
+    notes: &mut Notes,
+    settings: &Settings,
+) -> Result<Review> {
     let workspace = surroundings.workspace()?;
     Trust::new(surroundings, &workspace).take_all()?;
-    review(surroundings, settings)
+    review(surroundings, notes, settings)
 }
 
 impl Review {
@@ -118,7 +116,6 @@ fn judged(trust: &Trust, items: Vec<Item>) -> Review {
         total: reviewed.len(),
         untrusted: reviewed.iter().filter(is_open).count(),
         items: reviewed,
-        warnings: Vec::new(),
     }
 }
 

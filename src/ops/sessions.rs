@@ -10,7 +10,10 @@ use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
 use crate::phase::Counts;
-use crate::session::{EndSession, ResumeSession, Session, SessionId, SessionStatus, StartSession};
+use crate::session::{
+    EndSession, OneSession, ResumeSession, Session, SessionFilter, SessionId, SessionStatus,
+    SetFocus, StartSession, WhichSession,
+};
 use crate::store::{Change, Transaction};
 use crate::task::rules::{ITEMS_MAX, check_note, check_word};
 use crate::task::{Note, Task};
@@ -175,8 +178,8 @@ fn refuse_overlap(transaction: &dyn Transaction, scope: TaskId, force: bool) -> 
     Ok(())
 }
 
-pub(crate) fn list(context: &mut Context, status: Option<SessionStatus>) -> Result<Sessions> {
-    let sessions = context.read(|transaction| transaction.sessions(status))?;
+pub(crate) fn list(context: &mut Context, filter: SessionFilter) -> Result<Sessions> {
+    let sessions = context.read(|transaction| transaction.sessions(filter.status))?;
     Ok(Sessions {
         total: sessions.len(),
         sessions,
@@ -184,10 +187,10 @@ pub(crate) fn list(context: &mut Context, status: Option<SessionStatus>) -> Resu
 }
 
 /// Reads a session, or the caller's, with the state of its work.
-pub(crate) fn status(context: &mut Context, id: Option<SessionId>) -> Result<Standing> {
+pub(crate) fn status(context: &mut Context, which: OneSession) -> Result<Standing> {
     let (around, now) = (context.surroundings.clone(), context.now());
     context.read(|transaction| {
-        let session = choose_session(transaction, id, &around)?;
+        let session = choose_session(transaction, which.session, &around)?;
         let focus = session.focus.map(|id| require(transaction, id));
         let next = choose(transaction, session.scope, &now)?.task;
         Ok(Standing {
@@ -277,10 +280,10 @@ pub(crate) fn resume(context: &mut Context, request: ResumeSession) -> Result<Mo
 }
 
 /// Reads the task in focus of a session, or of the caller's.
-pub(crate) fn focus(context: &mut Context, id: Option<SessionId>) -> Result<Focus> {
+pub(crate) fn focus(context: &mut Context, which: WhichSession) -> Result<Focus> {
     let around = context.surroundings.clone();
     context.read(|transaction| {
-        let session = choose_session(transaction, id, &around)?;
+        let session = choose_session(transaction, which.session, &around)?;
         refuse_ended(&session)?;
         let focus = session.focus.map(|id| require(transaction, id));
         let focus = focus.transpose()?;
@@ -289,16 +292,12 @@ pub(crate) fn focus(context: &mut Context, id: Option<SessionId>) -> Result<Focu
 }
 
 /// Sets the focus of a session, or of the caller's, to an open task of its scope, or to none.
-pub(crate) fn set_focus(
-    context: &mut Context,
-    id: Option<SessionId>,
-    focus: Option<TaskId>,
-) -> Result<Focus> {
+pub(crate) fn set_focus(context: &mut Context, wanted: SetFocus) -> Result<Focus> {
     let around = context.surroundings.clone();
     context.write(|transaction| {
-        let mut session = choose_session(transaction, id, &around)?;
+        let mut session = choose_session(transaction, wanted.session, &around)?;
         refuse_ended(&session)?;
-        let focus = focus.map(|id| require(transaction, id)).transpose()?;
+        let focus = wanted.task.map(|id| require(transaction, id)).transpose()?;
         if let Some(task) = &focus {
             check_focus(transaction, &session, task)?;
         }

@@ -18,7 +18,7 @@ pub(crate) use self::output::found;
 pub(crate) use self::output::output;
 pub(super) use self::output::required_sections;
 pub(crate) use self::prompt::prompt;
-use super::{Context, manifest};
+use super::{Context, Notes, Surroundings, manifest};
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
 use crate::manifest::log::{self, Found};
@@ -34,9 +34,6 @@ pub(crate) struct Verdict {
     pub(crate) verdict: &'static str,
     /// Everything that is wrong; the first decides the exit code.
     pub(crate) violations: Vec<Violation>,
-    /// What the caller should know.
-    #[serde(skip)]
-    pub(crate) warnings: Vec<String>,
 }
 
 /// One thing that is wrong.
@@ -85,7 +82,6 @@ impl Verdict {
         Verdict {
             verdict,
             violations,
-            warnings: Vec::new(),
         }
     }
 
@@ -121,15 +117,21 @@ pub(crate) struct MessageVerdict {
     pub(crate) nearest: Option<String>,
 }
 
-/// A prompt to check.
+// A doc comment would become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Deserialize)]
+#[derive(Args, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PromptSent {
+    /// The prompt
+    #[arg(skip)]
     pub(crate) text: String,
-    /// The task that it is for; else the one that it names.
+
+    /// Task that the prompt is for: its id must stand in the block; else the one that the prompt names
+    #[arg(long, value_name = "TASK")]
     pub(crate) task: Option<TaskId>,
-    /// Also demand that the protocol is word for word a known version.
+
+    /// Also demand that the protocol is word for word a known version
+    #[arg(long)]
     #[serde(default)]
     pub(crate) strict: bool,
 }
@@ -144,12 +146,13 @@ pub(crate) struct MessageSent {
     pub(crate) message: String,
 }
 
-/// What to check of the manifest; all lines without an entry.
+// A doc comment would become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Default, Deserialize)]
+#[derive(Args, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct WhichEntry {
-    /// Id of an entry.
+    /// Id of the entry; all lines are checked without one
+    #[arg(value_name = "ID")]
     pub(crate) entry: Option<String>,
 }
 
@@ -183,6 +186,17 @@ pub(crate) fn message(text: &str) -> MessageVerdict {
     }
 }
 
+pub(crate) fn check_message(
+    _: &Surroundings,
+    notes: &mut Notes,
+    sent: MessageSent,
+) -> Result<MessageVerdict> {
+    let found = message(&sent.message);
+    let error = found.verdict.error("the message");
+    notes.failure = error.map(|error| error.did_you_mean(found.nearest.as_deref().unwrap_or("")));
+    Ok(found)
+}
+
 /// What a check of the manifest found.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -195,12 +209,13 @@ pub(crate) struct ManifestVerdict {
     pub(crate) entry: Option<Entry>,
     /// Lines that do not count.
     pub(crate) faults: Vec<Faulty>,
-    /// The verdict as an error, when it failed.
-    #[serde(skip)]
-    pub(crate) error: Option<Error>,
 }
 
-pub(crate) fn manifest(context: &mut Context) -> Result<ManifestVerdict> {
+/// Checks the manifest, or one entry of it.
+pub(crate) fn manifest(context: &mut Context, which: WhichEntry) -> Result<ManifestVerdict> {
+    if let Some(id) = &which.entry {
+        return entry(context, id);
+    }
     let found = manifest::validate(context)?;
     let told = found.faults.iter();
     let told = told.map(|fault| violation(fault.code, "OUT-002", fault.to_string()));
@@ -208,12 +223,11 @@ pub(crate) fn manifest(context: &mut Context) -> Result<ManifestVerdict> {
         verdict: Verdict::of(told.collect()),
         entry: None,
         faults: found.faults,
-        error: found.error,
     })
 }
 
 /// Checks one entry: it is there (else exit 62), it is valid, and its tasks exist (else exit 6).
-pub(crate) fn entry(context: &mut Context, id: &str) -> Result<ManifestVerdict> {
+fn entry(context: &mut Context, id: &str) -> Result<ManifestVerdict> {
     let path = context.workspace.manifest()?;
     let Found { entry, faulty } = log::find(&path, id)?;
     let entry = entry.map(|(_, entry)| entry);
@@ -238,12 +252,11 @@ pub(crate) fn entry(context: &mut Context, id: &str) -> Result<ManifestVerdict> 
         .first()
         .map(|first| crate::file::look(&path, &[first.line]));
     let fix = look.unwrap_or("cleo manifest list".to_string());
-    let error = error.map(|error| error.fix(fix));
+    context.notes.failure = error.map(|error| error.fix(fix));
     Ok(ManifestVerdict {
         verdict,
         entry,
         faults: faulty,
-        error,
     })
 }
 

@@ -5,6 +5,7 @@ mod tests;
 
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::fmt;
 
 use serde::Serialize;
 
@@ -53,6 +54,12 @@ pub(crate) enum FaultKind {
     Agent,
     /// Who would do a step does not offer what it asks for.
     Intent,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.place, self.message)
+    }
 }
 
 impl Fault {

@@ -31,7 +31,9 @@ pub(crate) enum Source {
     BuiltIn,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Skill {
     /// Name, such as `ct-research-agent`.
     pub(crate) name: String,
@@ -50,11 +52,14 @@ pub(crate) struct Skill {
     /// False when it is switched off; then it is never chosen.
     pub(crate) active: bool,
     /// True when its text carries the subagent protocol itself.
+    #[serde(skip)]
     pub(crate) own_protocol: bool,
     pub(crate) source: Source,
     pub(crate) path: String,
+    #[serde(skip)]
     text: Cow<'static, str>,
     /// Where the text below the front matter starts, in bytes.
+    #[serde(skip)]
     body_start: usize,
 }
 

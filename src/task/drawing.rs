@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fmt::Write;
 
+use serde::Serialize;
+
 use crate::error::steers;
 use crate::id::TaskId;
 use crate::markdown::escape_html;
@@ -12,6 +14,20 @@ use crate::task::graph::depths;
 use crate::task::layout::arrange;
 
 pub(crate) const DRAWN_MAX: usize = 2_000;
+
+/// A graph, drawn.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+pub(crate) struct Picture {
+    /// A picture for pages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) svg: Option<String>,
+    /// A graph for Graphviz.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) dot: Option<String>,
+    /// How many tasks or steps there are.
+    pub(crate) total: usize,
+}
 
 /// A task as it is drawn, or a step of a plan.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]

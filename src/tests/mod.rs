@@ -39,6 +39,7 @@ mod properties;
 mod protocol_texts;
 mod races;
 mod real_agents;
+mod reference;
 mod remembering;
 mod runners;
 mod skills_commands;

@@ -163,11 +163,11 @@ proptest! {
         std::fs::write(&file, &text).unwrap();
         let mut to = open(&folder.path().join("to"), 60);
         let imported = transfer::import(&mut to, &file, &Request::default()).unwrap();
-        prop_assert!(imported.error.is_none(), "{:?}", imported.report);
+        prop_assert!(to.notes.failure.is_none(), "{:?}", imported);
         prop_assert_eq!(exported(&mut to), text);
         let stored = tasks::list(&mut to, &Filter::default()).unwrap().tasks;
         prop_assert_eq!(stored, tasks);
         let again = transfer::import(&mut to, &file, &Request::default()).unwrap();
-        prop_assert_eq!(again.report.unchanged, again.report.read);
+        prop_assert_eq!(again.unchanged, again.read);
     }
 }

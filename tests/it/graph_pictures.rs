@@ -43,7 +43,7 @@ fn what_stands_further_up_is_not_shown_again_with_all_below_it() {
     workspace.ok("add d --depends T2,T3");
     let shown = workspace.cleo("deps T4 --tree");
     assert!(
-        shown.contains("  T3 pending  c\n    T2 pending  b (see above)\n"),
+        shown.contains("└ T3 pending  c\n  └ T2 pending  b (see above)\n"),
         "{shown}"
     );
 }

@@ -299,7 +299,7 @@ fn every_line_gets_one_answer_in_order_and_faults_lose_no_other() {
             "finalize",
             "line 9: the message is no text in UTF-8",
             "line 10: the message has 1048577 bytes; at most 1048576 are allowed",
-            "line 11: the line has more than 6295552 bytes",
+            "line 11 has more than 6295552 bytes",
             "peter-logical",
         ]
     );

@@ -210,24 +210,17 @@ fn unresolved_tokens_warn_and_strict_refuses_them() {
 }
 
 #[test]
-fn a_fix_says_again_what_was_asked_for_besides() {
+fn a_fix_names_the_folders_of_skills() {
     let workspace = workspace();
     workspace.write(
         "else where/own/SKILL.md",
         own("# Work\n\n{{TASK_DESCRIPTION}} {{WHAT}}"),
     );
-    let own = ["T1", "--skills-dir", "else where", "--date", "2026-02-03"];
-    let asked = [&own[..], &["--template", "own"]].concat();
+    let asked = ["T1", "--skills-dir", "else where", "--template", "own"];
     let error = refused(&workspace, &asked, "E_PROTOCOL_MISSING");
-    let prompt = paste(&workspace, &error);
-    assert!(prompt.contains("2026-02-03_paint-it.md"), "{prompt}");
+    paste(&workspace, &error);
     let asked = [&asked[..], &["--force-inject", "--strict"]].concat();
     let error = refused(&workspace, &asked, "E_TOKENS_UNRESOLVED");
-    let fix = error["fix"].as_str().unwrap();
-    assert!(
-        fix.ends_with("--skills-dir 'else where' --date 2026-02-03"),
-        "{fix}"
-    );
     let look = &error["alternatives"][0]["command"];
     assert_eq!(look, "cleo --skills-dir 'else where' skills show own");
     let shown = workspace.shell(look.as_str().unwrap());

@@ -2,39 +2,41 @@
 
 mod options;
 
-use std::process::ExitCode;
-
-use clap::{Args, Subcommand};
+use clap::Args;
 
 use self::options::EntryOptions;
-use super::Face;
-use super::arguments::EpochOption;
-use super::screen::{Screen, Tone, count};
+use super::screen::{Screen, Tone, count, plain, strong};
 use crate::error::Result;
 use crate::id;
 use crate::manifest::{Entry, Status};
-use crate::ops::api;
 use crate::ops::manifest::{
     self, Appended, Compact, Compaction, EntryId, Filter, Listed, Validated,
 };
 use crate::ops::operation::Nothing;
+use crate::ops::{Context, api};
 
-#[derive(Subcommand)]
-pub(super) enum Command {
-    Append(Box<AppendArguments>),
+commands! {
+    pub(super) (face, it)
+    /// Append one entry to the manifest: checked, whole and durable
+    Append(Box<AppendArguments>) => {
+        face.inside("manifest.append", |context| append(context, *it), show_appended)
+    };
     /// List the entries of the manifest, newest last
     #[command(after_help = "\
 Examples:
   cleo manifest list --limit 20
   cleo manifest list --task T3
   cleo manifest list --status blocked --json | jq -r '.result.entries[].needs_followup[]'")]
-    List(Filter),
+    List(Filter) => face.call(&api::ENTRIES, it, show_entries);
     /// Show an entry of the manifest
     #[command(after_help = "\
 Examples:
   cleo manifest show auth-2026-01-26
   cleo manifest show auth-2026-01-26 --json | jq -r '.result.entry.key_findings[]'")]
-    Show(EntryId),
+    Show(EntryId) => face.call(&api::ENTRY, it, |screen, shown| {
+        show_entry(screen, &shown.entry);
+        screen.field("line", shown.line);
+    });
     /// Check every line of the manifest (exit 6)
     #[command(after_help = "\
 Examples:
@@ -42,7 +44,7 @@ Examples:
   cleo manifest validate --json | jq -r '.result.faults[] | \"\\(.line) \\(.code) \\(.message)\"'
 
 An empty or missing manifest is valid. A faulty line never hides the entries around it.")]
-    Validate,
+    Validate(Nothing) => face.call(&api::VALIDATE_MANIFEST, it, show_faults);
     /// Move torn, foreign and repeated lines out of the manifest, into a file beside it
     #[command(after_help = "\
 Examples:
@@ -54,23 +56,9 @@ is moved stands in MANIFEST.rejected.jsonl with the reason. Agents that append w
 A program that has the file open already, as with `cat >> MANIFEST.jsonl`, writes on to the old
 one: that is taken over until nothing has come for a quarter of a second, two seconds at most. One
 that writes later than that is not waited for, and what it writes then is lost.")]
-    Compact(Compact),
+    Compact(Compact) => face.call(&api::COMPACT, it, show_compaction);
 }
 
-pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
-    match command {
-        Command::Append(arguments) => face.run("manifest.append", *arguments, append),
-        Command::List(arguments) => face.call(&api::ENTRIES, arguments, show_entries),
-        Command::Show(arguments) => face.call(&api::ENTRY, arguments, |screen, shown| {
-            show_entry(screen, &shown.entry);
-            screen.field("line", shown.line);
-        }),
-        Command::Compact(arguments) => face.call(&api::COMPACT, arguments, show_compaction),
-        Command::Validate => face.call(&api::VALIDATE_MANIFEST, Nothing {}, show_faults),
-    }
-}
-
-/// Append one entry to the manifest: checked, whole and durable
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -96,19 +84,16 @@ pub(super) struct AppendArguments {
     #[arg(long)]
     dry_run: bool,
 
-    #[command(flatten)]
-    claim: EpochOption,
+    /// Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    epoch: Option<u32>,
 }
 
-fn append(face: &mut Face<'_>, arguments: AppendArguments) -> Result<ExitCode> {
-    let mut context = face.context()?;
+fn append(context: &mut Context, arguments: AppendArguments) -> Result<Appended> {
     let (text, warnings) = arguments.entry.read(context.surroundings.clock.date())?;
-    let (epoch, dry_run) = (arguments.claim.epoch, arguments.dry_run);
-    let mut appended = manifest::append(&mut context, &text, epoch, dry_run)?;
-    appended.warnings.extend(warnings);
-    face.reply(&appended, &appended.warnings, |screen| {
-        show_appended(screen, &appended)
-    })
+    let appended = manifest::append(context, &text, arguments.epoch, arguments.dry_run)?;
+    context.notes.warn(warnings);
+    Ok(appended)
 }
 
 fn show_appended(screen: &mut Screen, appended: &Appended) {
@@ -124,20 +109,15 @@ fn show_appended(screen: &mut Screen, appended: &Appended) {
 }
 
 pub(super) fn show_entries(screen: &mut Screen, listed: &Listed) {
-    if listed.entries.is_empty() {
-        screen.line(Tone::Dim, "no entries");
-        return;
-    }
-    let row = |entry: &Entry| {
-        vec![
-            (Tone::Strong, entry.id.clone()),
+    let rows = listed.entries.iter().map(|entry| {
+        [
+            strong(&entry.id),
             (status_tone(entry.status), entry.status.to_string()),
-            (Tone::Plain, id::list(&entry.linked_tasks)),
-            (Tone::Plain, entry.title.clone()),
+            plain(id::list(&entry.linked_tasks)),
+            plain(&entry.title),
         ]
-    };
-    let rows = listed.entries.iter().map(row).collect();
-    screen.table(&["ID", "STATUS", "TASKS", "TITLE"], rows);
+    });
+    screen.list("no entries", &["ID", "STATUS", "TASKS", "TITLE"], rows);
     if listed.total > listed.entries.len() {
         let (shown, total) = (listed.entries.len(), listed.total);
         screen.line(Tone::Dim, format!("the newest {shown} of {total}"));
@@ -145,7 +125,6 @@ pub(super) fn show_entries(screen: &mut Screen, listed: &Listed) {
 }
 
 pub(super) fn show_entry(screen: &mut Screen, entry: &Entry) {
-    let list = |items: &[String]| items.join(", ");
     screen
         .say(Tone::Strong, &entry.id)
         .say(status_tone(entry.status), format!("  {}", entry.status))
@@ -153,30 +132,18 @@ pub(super) fn show_entry(screen: &mut Screen, entry: &Entry) {
     screen
         .field("file", &entry.file)
         .field("date", &entry.date)
-        .field("topics", list(&entry.topics))
+        .field("topics", entry.topics.join(", "))
         .field("tasks", id::list(&entry.linked_tasks));
-    let followups: Vec<String> = entry
-        .needs_followup
-        .iter()
-        .map(ToString::to_string)
-        .collect();
+    let followups = entry.needs_followup.iter().map(ToString::to_string);
     screen
-        .field("follow-up", list(&followups))
-        .field("actionable", if entry.actionable { "yes" } else { "no" });
-    for (name, value) in [
-        ("agent", &entry.agent_type),
-        ("skill", &entry.skill),
-        ("appended by", &entry.created_by),
-        ("appended at", &entry.created_at),
-    ] {
-        screen.field(name, value.as_deref().unwrap_or_default());
-    }
-    let findings: Vec<String> = entry
-        .key_findings
-        .iter()
-        .map(|text| format!("- {text}"))
-        .collect();
-    screen.section("Findings", &findings.join("\n"));
+        .field("follow-up", followups.collect::<Vec<_>>().join(", "))
+        .field("actionable", if entry.actionable { "yes" } else { "no" })
+        .option("agent", entry.agent_type.as_ref())
+        .option("skill", entry.skill.as_ref())
+        .option("appended by", entry.created_by.as_ref())
+        .option("appended at", entry.created_at.as_ref());
+    let findings = entry.key_findings.iter().map(|text| format!("- {text}"));
+    screen.section("Findings", &findings.collect::<Vec<_>>().join("\n"));
 }
 
 pub(super) fn status_tone(status: Status) -> Tone {

@@ -74,7 +74,7 @@ impl Output {
         self.view.filter_verdict();
     }
 
-    pub(super) fn check_fields(&self, command: &str) -> Result<(), Error> {
+    pub(super) fn check_fields(&mut self, command: &str) -> Result<(), Error> {
         self.view.check(command)
     }
 
@@ -220,7 +220,8 @@ impl Output {
         }
     }
 
-    pub(super) fn help(&self, text: &str) {
+    /// Writes text to standard error as it is: help, a question, or lines for the machine that runs this process.
+    pub(super) fn eprint(&self, text: &str) {
         eprint_whole(text);
     }
 
@@ -234,16 +235,6 @@ impl Output {
 
     pub(super) fn note(&self, text: &str) {
         self.notes.line(Tone::Dim, text);
-    }
-
-    /// Writes lines for the machine that runs this process, which reads standard error too: there is
-    /// no other place for them when the answer is a document.
-    pub(super) fn command_lines(&self, lines: &str) {
-        eprint_whole(lines);
-    }
-
-    pub(super) fn prompt(&self, text: &str) {
-        eprint_whole(text);
     }
 }
 

@@ -31,7 +31,7 @@ impl Notes {
     }
 
     pub(super) fn warn(&self, warnings: &[String]) {
-        if self.quiet {
+        if self.quiet || warnings.is_empty() {
             return;
         }
         let mut screen = Screen::new(self.color);

@@ -44,7 +44,7 @@ impl View {
     }
 
     /// Refuses fields that no result of a command has.
-    pub(super) fn check(&self, command: &str) -> Result<()> {
+    pub(super) fn check(&mut self, command: &str) -> Result<()> {
         if self.fields.is_empty() {
             return Ok(());
         }

@@ -5,21 +5,20 @@ pub(super) mod run;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, Subcommand};
+use clap::Args;
 
 use super::Face;
-use super::deps::{Dot, Svg};
-use super::screen::{Screen, Tone, count};
+use super::deps::Draw;
+use super::screen::{Screen, Tone, count, dim, plain, strong};
 use crate::error::{Code, Error, Result};
-use crate::file::read_stdin;
-use crate::ops::Surroundings;
+use crate::file::{read_input, read_stdin};
 use crate::ops::answers::trusted_model;
 use crate::ops::plans::external::External;
 use crate::ops::plans::model::ByModel;
-use crate::ops::plans::{self, Assignment, Planned};
-use crate::plan::{ByRule, Found, GOAL_MAX, Plan, Planner, Source};
+use crate::ops::plans::{self, Assignment, GoalSent, Planned};
+use crate::ops::{Notes, Surroundings};
+use crate::plan::{ByRule, Found, GOAL_MAX, PLAN_MAX, Plan, Planner, Source};
 use crate::runner::agent::Runners;
-use crate::task::drawing;
 
 #[derive(Args)]
 #[command(
@@ -50,31 +49,20 @@ pub(super) struct Arguments {
     make: PlanArguments,
 }
 
-#[derive(Subcommand)]
-enum Command {
-    Check(CheckArguments),
-    Show(ShowArguments),
-    Run(run::Arguments),
+commands! {
+    (face, it)
+    /// Say whether a plan can be carried out, and everything that keeps it from that (exit 4 or 6)
+    Check(CheckArguments) => face.run("plan.check", it, check);
+    /// Show a plan with who would get each step, or draw it
+    Show(ShowArguments) => face.run("plan.show", it, show);
+    /// Carry out a plan: each step by its agent as soon as what it needs is done
+    Run(run::Arguments) => face.run("plan.run", it, run::run);
 }
 
-// Options of two commands. A doc comment here would become their help.
-#[derive(Args)]
-struct Picture {
-    /// Write a graph for Graphviz
-    #[arg(long)]
-    dot: bool,
-
-    /// Write a picture
-    #[arg(long, conflicts_with = "dot")]
-    svg: bool,
-}
-
-pub(super) fn dispatch(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
+pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
     match arguments.command {
+        Some(command) => dispatch(face, command),
         None => face.run("plan", arguments.make, make),
-        Some(Command::Check(arguments)) => face.run("plan.check", arguments, check),
-        Some(Command::Show(arguments)) => face.run("plan.show", arguments, show),
-        Some(Command::Run(arguments)) => face.run("plan.run", arguments, run::run),
     }
 }
 
@@ -109,19 +97,6 @@ impl By {
     }
 }
 
-impl Picture {
-    fn draw(&self, face: &Face<'_>, plan: &Plan) -> Option<ExitCode> {
-        let (shapes, total) = (plan.shapes(), plan.steps.len());
-        if self.svg {
-            let svg = &drawing::svg(&shapes);
-            return Some(face.output.page(face.name, svg, &Svg { svg, total }));
-        }
-        let dot = &drawing::dot(&shapes);
-        self.dot
-            .then(|| face.output.page(face.name, dot, &Dot { dot, total }))
-    }
-}
-
 fn plan_text(screen: &mut Screen, plan: &Plan, assignments: &[Assignment]) {
     screen.line(Tone::Strong, first_line(&plan.goal, 200));
     if plan.loops() > 1 {
@@ -131,27 +106,21 @@ fn plan_text(screen: &mut Screen, plan: &Plan, assignments: &[Assignment]) {
             format!("at most {loops} passes, until the goal is reached"),
         );
     }
-    let rows = plan
-        .steps
-        .iter()
-        .zip(assignments)
-        .map(|(step, assignment)| {
-            let agent = match &assignment.agent {
+    let rows = plan.steps.iter().zip(assignments);
+    let rows = rows.map(|(step, assignment)| {
+        let about = step.title.as_deref().unwrap_or(&step.instruction);
+        [
+            strong(&step.id),
+            plain(step.wanted()),
+            match &assignment.agent {
                 Some(agent) => (Tone::Good, agent.clone()),
                 None => (Tone::Bad, "nobody".to_string()),
-            };
-            vec![
-                (Tone::Strong, step.id.clone()),
-                (Tone::Plain, step.wanted().to_string()),
-                agent,
-                (Tone::Dim, step.depends_on.join(", ")),
-                (
-                    Tone::Plain,
-                    first_line(step.title.as_deref().unwrap_or(&step.instruction), 80),
-                ),
-            ]
-        });
-    screen.table(&["STEP", "FOR", "AGENT", "AFTER", "ABOUT"], rows.collect());
+            },
+            dim(step.depends_on.join(", ")),
+            plain(first_line(about, 80)),
+        ]
+    });
+    screen.rows(&["STEP", "FOR", "AGENT", "AFTER", "ABOUT"], rows);
 }
 
 fn first_line(text: &str, max: usize) -> String {
@@ -159,7 +128,6 @@ fn first_line(text: &str, max: usize) -> String {
     line.chars().take(max).collect()
 }
 
-/// Say whether a plan can be carried out, and everything that keeps it from that (exit 4 or 6)
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -175,9 +143,10 @@ pub(in crate::cli) struct CheckArguments {
 
 fn check(face: &mut Face<'_>, arguments: CheckArguments) -> Result<ExitCode> {
     let what = named(&arguments.file);
-    let checked = plans::check(&face.surroundings()?, &arguments.file)?;
-    let error = checked.error(&what);
-    face.outcome(&checked, error, &checked.warnings, |screen| {
+    let mut notes = Notes::default();
+    let bytes = read_input(&arguments.file, PLAN_MAX)?;
+    let checked = plans::judge(&face.surroundings()?, &mut notes, &what, &bytes)?;
+    face.answer(&checked, notes, |screen, checked| {
         if checked.faults.is_empty() {
             let steps = count(checked.plan.steps.len(), "step", "steps");
             let waves = count(checked.waves.len(), "wave", "waves");
@@ -194,7 +163,6 @@ fn check(face: &mut Face<'_>, arguments: CheckArguments) -> Result<ExitCode> {
     })
 }
 
-/// Show a plan with who would get each step, or draw it
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -205,16 +173,18 @@ pub(in crate::cli) struct ShowArguments {
     file: PathBuf,
 
     #[command(flatten)]
-    picture: Picture,
+    draw: Draw,
 }
 
 fn show(face: &mut Face<'_>, arguments: ShowArguments) -> Result<ExitCode> {
+    let mut notes = Notes::default();
+    let bytes = read_input(&arguments.file, PLAN_MAX)?;
     let what = named(&arguments.file);
-    let checked = plans::check(&face.surroundings()?, &arguments.file)?.readable(&what)?;
-    if let Some(drawn) = arguments.picture.draw(face, &checked.plan) {
-        return Ok(drawn);
+    let checked = plans::read(&face.surroundings()?, &mut notes, &what, &bytes)?;
+    if arguments.draw.is_asked() {
+        return Ok(arguments.draw.answer(face, &checked.plan.shapes(), &[]));
     }
-    face.reply(&checked, &checked.warnings, |screen| {
+    face.answer(&checked, notes, |screen, checked| {
         plan_text(screen, &checked.plan, &checked.assignments);
         for (number, wave) in checked.waves.iter().enumerate() {
             screen
@@ -250,24 +220,27 @@ pub(in crate::cli) struct PlanArguments {
     by: By,
 
     #[command(flatten)]
-    picture: Picture,
+    draw: Draw,
 }
 
 fn make(face: &mut Face<'_>, arguments: PlanArguments) -> Result<ExitCode> {
-    let goal = goal(arguments.goal)?;
-    let surroundings = face.surroundings()?;
+    let sent = GoalSent {
+        goal: goal(arguments.goal)?,
+        max_loops: arguments.max_loops,
+    };
+    let (surroundings, mut notes) = (face.surroundings()?, Notes::default());
     let planner = arguments.by.planner(face, &surroundings)?;
-    let mut planned = plans::make(&surroundings, &goal, arguments.max_loops, &*planner)?;
+    let mut planned = plans::make_by(&surroundings, &mut notes, &sent, &*planner)?;
     if let Some(file) = &arguments.output {
         planned.write(&surroundings, file, arguments.force)?;
     }
-    if let Some(drawn) = arguments.picture.draw(face, &planned.plan) {
-        return Ok(drawn);
+    if arguments.draw.is_asked() {
+        return Ok(arguments.draw.answer(face, &planned.plan.shapes(), &[]));
     }
-    face.reply(&planned, &planned.warnings, |screen| {
+    face.answer(&planned, notes, |screen, planned| {
         plan_text(screen, &planned.plan, &planned.assignments);
         if arguments.explain {
-            reasons(screen, &planned);
+            reasons(screen, planned);
         }
         if let Some(file) = &planned.file {
             screen.say(Tone::Good, "written ").line(Tone::Plain, file);

@@ -3,27 +3,27 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::goal;
 use super::{By, first_line};
 use crate::cli::Face;
 use crate::cli::live::Live;
 use crate::cli::runs::{how, status_tone};
-use crate::cli::screen::{Cell, Screen, Tone, count};
+use crate::cli::screen::{Cell, Screen, Tone, count, dim, plain, strong};
 use crate::coordinator::plan::{Carried, Options, Refine, StepStatus, Stepped, carry_out, resume};
 use crate::error::Result;
-use crate::ops::Surroundings;
+use crate::file::read_input;
 use crate::ops::answers::Answerers;
 use crate::ops::plans;
 use crate::ops::plans::external::External;
-use crate::plan::LOOPS_MAX;
+use crate::ops::{Notes, Surroundings};
 use crate::plan::message::max_loops;
 use crate::plan::{AsWritten, LastStepSays, Planner, Policy};
+use crate::plan::{LOOPS_MAX, PLAN_MAX};
 use crate::run::{Event, Line};
 use crate::runner::agent::Runners;
 
-/// Carry out a plan: each step by its agent as soon as what it needs is done
 #[derive(Args)]
 #[command(after_help = "\
 What a step's agent says goes to the steps that depend on it. In the end all replies are put together.
@@ -59,9 +59,9 @@ pub(in crate::cli) struct Arguments {
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = passes)]
     max_loops: Option<u32>,
 
-    /// What further passes do: all of it, or the last step alone
-    #[arg(long, value_enum, default_value_t = Again::Plan)]
-    refine: Again,
+    /// What further passes do: all of it (plan), or the last step alone (last-step)
+    #[arg(long, value_name = "PART", default_value_t = Refine::Plan)]
+    refine: Refine,
 
     /// Most steps at a time
     #[arg(long, value_name = "N", default_value_t = JOBS, value_parser = clap::value_parser!(u16).range(1..=256))]
@@ -96,7 +96,7 @@ impl Arguments {
             is_file: true,
             resume: None,
             max_loops: None,
-            refine: Again::Plan,
+            refine: Refine::Plan,
             jobs: jobs.unwrap_or(JOBS),
             satisfied_by: None,
             by: By::default(),
@@ -111,15 +111,6 @@ impl Arguments {
             ..Arguments::of(String::new(), None)
         }
     }
-}
-
-/// What is done again.
-#[derive(Clone, Copy, ValueEnum)]
-enum Again {
-    /// The whole plan, made anew
-    Plan,
-    /// The last step alone
-    LastStep,
 }
 
 pub(in crate::cli) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
@@ -139,10 +130,7 @@ pub(in crate::cli) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<E
     let options = Options {
         goal: &goal,
         max_loops: arguments.max_loops,
-        refine: match arguments.refine {
-            Again::Plan => Refine::Plan,
-            Again::LastStep => Refine::LastStep,
-        },
+        refine: arguments.refine,
         jobs: usize::from(arguments.jobs),
         planner: &*planner,
         replans: arguments.by.is_said(),
@@ -180,7 +168,8 @@ fn planned(
         let planner = arguments.by.planner(face, surroundings)?;
         return Ok((goal(Some(words.to_string()))?, planner));
     }
-    let checked = plans::check(surroundings, what)?.readable(&super::named(what))?;
+    let (bytes, name) = (read_input(what, PLAN_MAX)?, super::named(what));
+    let checked = plans::read(surroundings, &mut Notes::default(), &name, &bytes)?;
     Ok((checked.plan.goal.clone(), Box::new(AsWritten(checked.plan))))
 }
 
@@ -210,8 +199,8 @@ fn show_step(screen: &mut Screen, event: &Event) {
 
 fn render(screen: &mut Screen, carried: &Carried) {
     screen.line(Tone::Strong, first_line(&carried.plan.goal, 200));
-    let rows = carried.steps.iter().map(row).collect();
-    screen.table(&["STEP", "AGENT", "", "TRIES", "SAID"], rows);
+    let rows = carried.steps.iter().map(row);
+    screen.rows(&["STEP", "AGENT", "", "TRIES", "SAID"], rows);
     screen.line(Tone::Plain, "");
     screen.verbatim(&carried.answer).line(Tone::Plain, "");
     screen.line(Tone::Plain, "");
@@ -226,18 +215,18 @@ fn render(screen: &mut Screen, carried: &Carried) {
         .line(Tone::Dim, format!("  {satisfied}, {passes}  {id}  {how}"));
 }
 
-fn row(step: &Stepped) -> Vec<Cell> {
+fn row(step: &Stepped) -> [Cell; 5] {
     let tone = match step.status {
         StepStatus::Waiting => Tone::Dim,
         StepStatus::Done => Tone::Good,
         StepStatus::Failed => Tone::Bad,
     };
     let said = step.text.as_ref().or(step.error.as_ref());
-    vec![
-        (Tone::Strong, step.step.clone()),
-        (Tone::Plain, step.agent.clone()),
+    [
+        strong(&step.step),
+        plain(&step.agent),
         (tone, step.status.to_string()),
-        (Tone::Dim, step.tries.to_string()),
-        (Tone::Plain, first_line(said.map_or("", String::as_str), 80)),
+        dim(step.tries),
+        plain(first_line(said.map_or("", String::as_str), 80)),
     ]
 }

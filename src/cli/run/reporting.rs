@@ -61,7 +61,7 @@ impl Reporting {
     pub(super) fn tell_failure(&self, face: &Face<'_>, error: &Error) {
         if self.ci.is_some() {
             let line = github::failure(error.code.name(), &error.shown());
-            face.output.command_lines(&line);
+            face.output.eprint(&line);
         }
     }
 
@@ -76,7 +76,7 @@ impl Reporting {
                 outputs: path("GITHUB_OUTPUT"),
             };
             let (lines, more) = written::tell_github(&shown, &places);
-            face.output.command_lines(&lines);
+            face.output.eprint(&lines);
             faults.extend(more);
         }
         if let Some(path) = &self.junit {

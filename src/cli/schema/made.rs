@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use crate::cli::orchestrator::Written;
 use crate::cli::spawn::Document as Prepared;
-use crate::cli::{deps, explain, list, man, tree};
-use crate::cli::{output, schema, serve, skills as skills_cli, usage};
+use crate::cli::{explain, list, man, tree};
+use crate::cli::{output, schema, serve, usage};
 use crate::coordinator::plan::Carried;
 use crate::dispatch::Decision;
 use crate::ops::claims::Claimed;
@@ -30,6 +30,7 @@ use crate::ops::{
 use crate::ops::{tasks, tokens, transfer, verify, workers};
 use crate::run::Event;
 use crate::run::view::RunView;
+use crate::task::drawing::Picture;
 
 fn replies() -> Vec<Reply> {
     vec![
@@ -69,8 +70,7 @@ fn replies() -> Vec<Reply> {
         one::<crate::cli::demo::Demo>("demo"),
         one::<tasks::Dependencies>("deps")
             .or::<tasks::graph::tree::NeighborTree>()
-            .or::<deps::Dot<'static>>()
-            .or::<deps::Svg<'static>>(),
+            .or::<Picture>(),
         one::<doctor::Examined>("doctor"),
         one::<transfer::export::Exported>("export"),
         one::<explain::Explained>("explain").or::<explain::Table>(),
@@ -104,14 +104,10 @@ fn replies() -> Vec<Reply> {
         one::<phases::Phases>("phase.list"),
         one::<phases::Moved>("phase.set"),
         one::<phases::Moved>("phase.start"),
-        one::<plans::Planned>("plan")
-            .or::<deps::Dot<'static>>()
-            .or::<deps::Svg<'static>>(),
+        one::<plans::Planned>("plan").or::<Picture>(),
         one::<plans::Checked>("plan.check"),
         one::<Carried>("plan.run"),
-        one::<plans::Checked>("plan.show")
-            .or::<deps::Dot<'static>>()
-            .or::<deps::Svg<'static>>(),
+        one::<plans::Checked>("plan.show").or::<Picture>(),
         one::<tasks::Moved>("reopen"),
         one::<crate::ops::spawn::Injected>("research.inject"),
         one::<research::Linked>("research.link"),
@@ -137,10 +133,10 @@ fn replies() -> Vec<Reply> {
         one::<sessions::Standing>("session.status"),
         one::<tasks::Shown>("show"),
         one::<Decision>("skills.dispatch"),
-        one::<skills::export::Exported>("skills.export"),
+        one::<skills::Exported>("skills.export"),
         one::<skills::Listed>("skills.list"),
         one::<skills::Shown>("skills.show"),
-        one::<skills_cli::Verdicts>("skills.validate"),
+        one::<skills::Verdicts>("skills.validate"),
         one::<Spawned>("spawn").or::<Prepared>(),
         one::<tasks::Moved>("start"),
         one::<review::Review>("trust"),
@@ -290,10 +286,7 @@ fn every_command_has_a_schema() {
 }
 
 fn leaves(command: &clap::Command, above: &str, visit: &mut dyn FnMut(&str)) {
-    for below in command
-        .get_subcommands()
-        .filter(|below| !below.is_hide_set())
-    {
+    for below in command.get_subcommands() {
         let name = format!("{above}{}", below.get_name());
         if below.has_subcommands() {
             leaves(below, &format!("{name}."), visit);

@@ -7,13 +7,14 @@ use clap::Args;
 
 use super::standing;
 use crate::cli::Face;
-use crate::cli::arguments::EpochOption;
+use crate::cli::screen::Tone;
 use crate::config::GATES_TIME_LIMIT;
 use crate::error::{Code, Error, Result, quote};
 use crate::gate::{Evidence, Gate, Proof, ROUNDS_MAX, for_shells, in_shell, obeyed, words};
 use crate::id::TaskId;
 use crate::ops::gates::{self, Extent, Given, Outcome, Renewal, Renewed, Setting, TaskGates};
-use crate::ops::trust::vouch;
+use crate::ops::tasks::One;
+use crate::ops::{Context, api};
 
 // Options of `cleo verify TASK`. A doc comment here would become the help of the command.
 #[derive(Args)]
@@ -71,8 +72,9 @@ pub(in crate::cli) struct GateArguments {
     #[arg(long, requires = "gate")]
     force: bool,
 
-    #[command(flatten)]
-    claim: EpochOption,
+    /// Epoch of the claim under which this is done (or CLEO_EPOCH); refused when that is lost
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    epoch: Option<u32>,
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: GateArguments) -> Result<ExitCode> {
@@ -84,55 +86,48 @@ pub(super) fn run(face: &mut Face<'_>, arguments: GateArguments) -> Result<ExitC
         return renew(face, task, &arguments);
     }
     if let Some(number) = arguments.accept {
-        let (given, epoch) = (arguments.given()?, arguments.claim.epoch);
-        let accepted = gates::accept(&mut face.context()?, task, number, &given, epoch)?;
-        return answer(face, &accepted, None);
+        let (given, epoch) = (arguments.given()?, arguments.epoch);
+        let work = |context: &mut _| gates::accept(context, task, number, &given, epoch);
+        return face.inside("verify", work, standing::render);
     }
     match arguments.gate.as_deref() {
         Some(name) => {
             // A right name in its place would pass a gate as soon as it is pasted.
             let shows = |error: Error| error.fix(format!("cleo verify {task}"));
             let gate = name.parse::<Gate>().map_err(shows)?;
-            set(face, task, gate, &arguments)
+            let setting = setting(face, gate, &arguments)?;
+            let work = |context: &mut _| set(context, task, &setting, &arguments.run);
+            face.inside("verify", work, standing::render)
         }
-        None => {
-            let gates = gates::gates(&mut face.context()?, task)?;
-            answer(face, &gates, None)
-        }
+        None => face.call(&api::GATES, One { task }, standing::render),
     }
 }
 
-fn answer(face: &mut Face<'_>, gates: &TaskGates, error: Option<Error>) -> Result<ExitCode> {
-    face.outcome(gates, error, &gates.warnings, |screen| {
-        standing::render(screen, gates);
-    })
-}
-
-fn set(
-    face: &mut Face<'_>,
-    task: TaskId,
-    gate: Gate,
-    arguments: &GateArguments,
-) -> Result<ExitCode> {
-    let setting = Setting {
+fn setting(face: &Face<'_>, gate: Gate, arguments: &GateArguments) -> Result<Setting> {
+    Ok(Setting {
         gate,
         passed: arguments.value,
         given: arguments.given()?,
         bounds: arguments.time_limit(face).into(),
         agent: arguments.agent.clone(),
         force: arguments.force,
-        epoch: arguments.claim.epoch,
-    };
-    let mut context = face.context()?;
-    let result = gates::set(&mut context, task, &setting);
-    let mut result = result.map_err(|error| inside(error, task, gate, &arguments.given.files))?;
-    let items = result.commands(gate);
-    let told = vouch(&context.surroundings, &context.workspace, &items);
-    result.warnings.extend(told);
-    let error = failed(&result, gate, &arguments.run);
-    answer(face, &result, error)
+        epoch: arguments.epoch,
+    })
 }
 
+fn set(
+    context: &mut Context,
+    task: TaskId,
+    setting: &Setting,
+    commands: &[String],
+) -> Result<TaskGates> {
+    let gate = setting.gate;
+    let result = gates::set(context, task, setting);
+    let result = result.map_err(|error| inside(error, task, gate, &setting.given.files))?;
+    context.vouch(&result.commands(gate));
+    context.notes.failure = failed(&result, gate, commands);
+    Ok(result)
+}
 /// A file outside of the workspace is none that cleo digests; a command that does is evidence, too.
 fn inside(error: Error, task: TaskId, gate: Gate, files: &[String]) -> Error {
     let named = |file: &&String| error.message.contains(file.as_str());
@@ -228,16 +223,16 @@ fn renew(face: &mut Face<'_>, task: TaskId, arguments: &GateArguments) -> Result
         },
         only: arguments.only,
         bounds: arguments.time_limit(face).into(),
-        epoch: arguments.claim.epoch,
+        epoch: arguments.epoch,
     };
-    let mut context = face.context()?;
-    let output = &*face.output;
-    let mut begin = |what: &str| output.note(what);
-    let renewed = gates::renew(&mut context, task, &renewal, &mut begin)?;
-    let error = broken(&renewed);
-    face.outcome(&renewed, error, &renewed.standing.warnings, |screen| {
-        standing::ran(screen, &renewed);
-    })
+    let notes = face.output.notes();
+    let work = |context: &mut Context| {
+        let mut begin = |what: &str| notes.line(Tone::Dim, what);
+        let renewed = gates::renew(context, task, &renewal, &mut begin)?;
+        context.notes.failure = broken(&renewed);
+        Ok(renewed)
+    };
+    face.inside("verify", work, standing::ran)
 }
 
 /// The verdict over what was run: the first that failed, or what nobody but a person can renew.

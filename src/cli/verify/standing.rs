@@ -1,6 +1,6 @@
 //! How gates, criteria and their evidence look.
 
-use crate::cli::screen::{Cell, Screen, Tone};
+use crate::cli::screen::{Cell, Screen, Tone, dim, plain, strong};
 use crate::error::quote;
 use crate::gate::{Evidence, Gate, Proof, Record};
 use crate::ops::gates::{
@@ -13,12 +13,12 @@ const COMMIT_SHOWN: usize = 12;
 pub(super) fn render(screen: &mut Screen, result: &TaskGates) {
     screen.field("judged in", result.worktree.as_deref().unwrap_or_default());
     let rows = Gate::ALL.into_iter().map(|gate| row(gate, result));
-    screen.table(&["GATE", "STATE", "BY", "EVIDENCE"], rows.collect());
+    screen.rows(&["GATE", "STATE", "BY", "EVIDENCE"], rows);
     screen.field("round", result.round);
     if !result.criteria.is_empty() {
         screen.line(Tone::Plain, "");
         let rows = result.criteria.iter().map(criterion);
-        screen.table(&["NO", "STATE", "CRITERION", "EVIDENCE"], rows.collect());
+        screen.rows(&["NO", "STATE", "CRITERION", "EVIDENCE"], rows);
     }
     let problem = result.tree.as_ref().and_then(|tree| tree.problem.as_ref());
     screen.field("files", problem.cloned().unwrap_or_default());
@@ -72,30 +72,29 @@ pub(in crate::cli) fn proven(state: CriterionState) -> (Tone, &'static str) {
     }
 }
 
-fn row(gate: Gate, result: &TaskGates) -> Vec<Cell> {
+fn row(gate: Gate, result: &TaskGates) -> [Cell; 4] {
     let record = result.gates.get(&gate);
     let (tone, state) = state(result.state(gate));
-    let by = record.map(|record| record.by.clone()).unwrap_or_default();
-    vec![
-        (Tone::Strong, gate.name().to_string()),
+    [
+        strong(gate.name()),
         (tone, state.to_string()),
-        (Tone::Dim, by),
-        (Tone::Plain, record.map(summaries).unwrap_or_default()),
+        dim(record.map_or("", |record| &record.by)),
+        plain(record.map(summaries).unwrap_or_default()),
     ]
 }
 
-fn criterion(one: &CriterionStanding) -> Vec<Cell> {
+fn criterion(one: &CriterionStanding) -> [Cell; 4] {
     let (tone, state) = proven(one.state);
     let evidence = match (&one.record, &one.command) {
         (Some(record), _) => summaries(record),
         (None, Some(command)) => typed(command),
         (None, None) => String::new(),
     };
-    vec![
-        (Tone::Strong, one.number.to_string()),
+    [
+        strong(one.number),
         (tone, state.to_string()),
-        (Tone::Plain, one.text.clone()),
-        (Tone::Plain, evidence),
+        plain(&one.text),
+        plain(evidence),
     ]
 }
 

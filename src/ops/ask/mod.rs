@@ -5,6 +5,7 @@ mod execute;
 
 use std::cell::RefCell;
 
+use clap::Args;
 use indexmap::IndexMap;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -25,12 +26,18 @@ use crate::worker::response::{Fault, FaultKind, Status, WorkerReply};
 /// Most of a worker's result that a model is given to answer from, in characters.
 const RESULT_MAX: usize = 20_000;
 
-#[derive(Clone, Debug, Default)]
+// What is asked. A doc comment would become the help of the command.
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Query {
+    /// What is asked
     pub(crate) query: String,
-    /// Who asks; none when nobody said.
+
+    /// Who asks, for the workers
+    #[arg(long = "user", value_name = "ID")]
     pub(crate) user_id: Option<String>,
-    /// The conversation that it belongs to; its run unless told.
+
+    /// The conversation that it belongs to, for the workers; its run by default
+    #[arg(long, value_name = "ID")]
     pub(crate) conversation: Option<String>,
 }
 

@@ -9,7 +9,8 @@ use super::Finding;
 use crate::dispatch::Matrix;
 use crate::error::{Code, quote};
 use crate::file::unwritable;
-use crate::ops::{Context, Surroundings, manifest, skills};
+use crate::ops::manifest::{self, Compact};
+use crate::ops::{Context, Surroundings, skills};
 use crate::skill::Skill;
 use crate::workspace::{OUTPUT_DIR, Workspace};
 
@@ -38,7 +39,7 @@ pub(super) fn skills(surroundings: &Surroundings) -> Vec<Finding> {
     let unheard = catalogue.skills.iter();
     let unheard = unheard.filter_map(|skill| unheard_of(skill, &catalogue.matrix));
     findings.extend(unheard.take(NAMED_MAX));
-    match skills::validate(surroundings, &[]) {
+    match skills::judge(surroundings, &[]) {
         Ok(judged) => findings.extend(judged.iter().filter_map(fault).take(NAMED_MAX)),
         Err(error) => findings.push(Finding::of("skills.valid", error)),
     }
@@ -89,7 +90,7 @@ fn fault(judged: &skills::Validated) -> Option<Finding> {
 pub(super) fn manifest(context: &mut Context) -> Finding {
     let check = "manifest";
     match manifest::validate(context) {
-        Ok(found) => match found.error {
+        Ok(found) => match context.notes.failure.take() {
             None => {
                 let (n, noun) = match found.entries {
                     1 => (1, "entry"),
@@ -99,7 +100,9 @@ pub(super) fn manifest(context: &mut Context) -> Finding {
             }
             Some(error) => {
                 // What is no entry is moved away; a fault of an entry is left to its author, who has to see it.
-                let fix = match manifest::compact(context, true).map_or(0, |found| found.total) {
+                let fix = match manifest::compact(context, Compact { dry_run: true })
+                    .map_or(0, |found| found.total)
+                {
                     0 => "cleo manifest validate",
                     _ => "cleo manifest compact",
                 };

@@ -15,7 +15,7 @@ use serde::Serialize;
 use self::clients::program;
 use super::agents::{LeftOut, known_in};
 use super::init::{self, Options};
-use super::{Context, Surroundings};
+use super::{Context, Notes, Surroundings};
 use crate::agent_files::Client;
 use crate::config::{LLM_BASE_URL, Settings};
 use crate::error::{Code, Error, Result, quote};
@@ -105,7 +105,12 @@ pub(crate) struct Patient {
     pub(crate) path: OsString,
 }
 
-pub(crate) fn examine(patient: Patient) -> (Examined, Option<Error>) {
+/// Looks at everything, and notes what is broken as the failure.
+pub(crate) fn examine(patient: Patient, notes: &mut Notes) -> Examined {
+    verdict(look(patient), notes)
+}
+
+fn look(patient: Patient) -> Vec<Finding> {
     let Patient {
         surroundings,
         settings,
@@ -151,18 +156,17 @@ pub(crate) fn examine(patient: Patient) -> (Examined, Option<Error>) {
         Err(error) => findings.push(Finding::of("workspace", error)),
     }
     findings.extend(clients::look(&path, &runners));
-    verdict(findings)
+    findings
 }
 
-pub(crate) fn remove_damaged(patient: Patient) -> Result<(Examined, Option<Error>)> {
+pub(crate) fn remove_damaged(patient: Patient, notes: &mut Notes) -> Result<Examined> {
     let around = &patient.surroundings;
     around.assignment.refuse_agent("removes no damaged rows")?;
     let removed = damage::remove(&around.workspace()?)?;
-    let (examined, _) = examine(patient);
-    Ok(verdict([removed, examined.findings].concat()))
+    Ok(verdict([removed, look(patient)].concat(), notes))
 }
 
-fn verdict(findings: Vec<Finding>) -> (Examined, Option<Error>) {
+fn verdict(findings: Vec<Finding>, notes: &mut Notes) -> Examined {
     let number = |status| {
         findings
             .iter()
@@ -173,7 +177,7 @@ fn verdict(findings: Vec<Finding>) -> (Examined, Option<Error>) {
     let first = findings
         .iter()
         .find(|finding| finding.status == Status::Fail);
-    let error = first.map(|first| {
+    notes.failure = first.map(|first| {
         let others = match failed {
             1 => String::new(),
             n => format!(" (and {} more)", n - 1),
@@ -185,13 +189,12 @@ fn verdict(findings: Vec<Finding>) -> (Examined, Option<Error>) {
             None => error,
         }
     });
-    let examined = Examined {
+    Examined {
         total: findings.len(),
         warned,
         failed,
         findings,
-    };
-    (examined, error)
+    }
 }
 
 fn checked(check: &'static str, found: Result<Finding>) -> Finding {
@@ -303,15 +306,15 @@ fn left_out(workspace: &Workspace) -> Vec<Finding> {
 fn judge_client(surroundings: &Surroundings, client: Client) -> Finding {
     let check = "agents";
     let options = Options {
-        hooks: false,
-        agents: vec![client],
+        agents: vec![client.into()],
         dry_run: true,
-        force: false,
+        ..Options::default()
     };
     let command = format!("cleo init --agents {}", client.name());
-    match init::init(surroundings, &options) {
+    let mut notes = Notes::default();
+    match init::init(surroundings, &mut notes, options) {
         Err(error) => Finding::of(check, error),
-        Ok(done) => match done.refusal {
+        Ok(done) => match notes.failure {
             Some(refusal) => Finding::warn(check, refusal.message, format!("{command} --dry-run")),
             None if done.created.is_empty() && done.updated.is_empty() => Finding::ok(
                 check,

@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::{Executor, Request, failure};
 use crate::agent::MESSAGE_MAX;
 use crate::error::{Code, Error, Result};
-use crate::file::Lines;
+use crate::file::{Lines, stdin_unreadable};
 use crate::run::{Run, RunStatus};
 
 /// Longest line, in bytes: a message with room for escapes.
@@ -120,15 +120,13 @@ impl Summary {
 /// before it; others in turn.
 fn read(input: impl BufRead, conversation: Option<&str>, lanes: &[SyncSender<Line>]) -> Result<()> {
     let mut lines = Lines::new(input, LINE_MAX);
-    let unreadable =
-        |cause| Error::new(Code::FileUnreadable, "standard input cannot be read").because(cause);
     let mut turns = (0..lanes.len()).cycle();
     let mut places: HashMap<String, usize> = HashMap::new();
-    while let Some(line) = lines.next_line().map_err::<Error, _>(unreadable)? {
-        let bytes = line.bytes;
-        if bytes.is_some_and(|bytes| bytes.trim_ascii().is_empty()) {
+    while let Some(line) = lines.next_line().map_err(stdin_unreadable)? {
+        if line.is_blank() {
             continue;
         }
+        let bytes = line.bytes;
         let own = bytes.and_then(Request::conversation);
         let conversation = own.or_else(|| conversation.map(str::to_string));
         let mut next = || turns.next().unwrap_or_default();

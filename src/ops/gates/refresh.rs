@@ -114,17 +114,14 @@ pub(crate) fn renew(
     for one in chosen(&renewed.standing, renewal) {
         renewed.ran.push(run(context, task, &one, renewal, begin)?);
     }
-    let warnings = std::mem::take(&mut renewed.standing.warnings);
     renewed.standing = gates(context, task)?;
-    renewed.standing.warnings = warnings;
     if renewal.only.is_none() {
         // What somebody accepted before files changed: no command can show it again.
         let stale = renewed.standing.criteria.iter();
         let stale = stale.filter(|one| one.command.is_none() && one.state == CriterionState::Stale);
         renewed.criteria_words_only = stale.map(|one| one.number).collect();
     }
-    let stale = stale_already(&renewed);
-    renewed.standing.warnings.extend(stale);
+    context.notes.warn(stale_already(&renewed));
     Ok(renewed)
 }
 
@@ -188,7 +185,6 @@ fn renew_gates(
         begin(&doing(gate, &record.evidence));
         let set = renew_gate(context, task, gate, &record, renewal)?;
         let passed = set.gates.get(&gate).is_some_and(|record| record.passed);
-        renewed.standing.warnings.extend(set.warnings);
         renewed.ran.push(Ran {
             gate: Some(gate),
             criterion: None,
@@ -394,7 +390,7 @@ pub(crate) fn accept(
     let scene = scene(context, task, (&tree, &directory), epoch)?;
     let evidence = take::evidence(context, &scene, given, &Duration::ZERO.into())?;
     keep(context, task, epoch, &one, true, evidence)?;
-    let mut accepted = gates(context, task)?;
-    accepted.warnings.extend(scene.warnings(&accepted));
+    let accepted = gates(context, task)?;
+    context.notes.warn(scene.warnings(&accepted));
     Ok(accepted)
 }

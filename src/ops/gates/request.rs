@@ -102,8 +102,7 @@ pub(crate) fn set_gate(context: &mut Context, request: GateRequest) -> Result<Ta
         force: request.force,
         epoch: request.epoch,
     };
-    let mut result = super::set(context, request.task, &setting)?;
-    context.warn(&mut result.warnings);
+    let result = super::set(context, request.task, &setting)?;
     context.vouch(&result.commands(gate));
     Ok(result)
 }
@@ -121,9 +120,7 @@ pub(crate) fn accept_criterion(context: &mut Context, request: Acceptance) -> Re
         return Err(Error::new(Code::InputInvalid, message));
     }
     let (number, epoch) = (request.criterion, request.epoch);
-    let mut result = super::accept(context, request.task, number, &given, epoch)?;
-    context.warn(&mut result.warnings);
-    Ok(result)
+    super::accept(context, request.task, number, &given, epoch)
 }
 
 pub(crate) fn renew_proofs(context: &mut Context, request: RenewalRequest) -> Result<Renewed> {
@@ -136,9 +133,7 @@ pub(crate) fn renew_proofs(context: &mut Context, request: RenewalRequest) -> Re
         bounds: time_limit(context, request.time_limit)?.into(),
         epoch: request.epoch,
     };
-    let mut result = super::renew(context, request.task, &renewal, &mut |_| {})?;
-    context.warn(&mut result.standing.warnings);
-    Ok(result)
+    super::renew(context, request.task, &renewal, &mut |_| {})
 }
 
 fn time_limit(context: &Context, seconds: Option<u64>) -> Result<Duration> {

@@ -8,6 +8,7 @@ use super::Extent;
 use crate::error::Result;
 use crate::gate::{Criterion, Failure, Freshness, Gate, Gates, Present, Record, freshness};
 use crate::id::TaskId;
+use crate::ops::tasks::One;
 use crate::ops::trust::{Item, Trust};
 use crate::ops::{Context, require};
 use crate::task::Task;
@@ -39,9 +40,6 @@ pub(crate) struct TaskGates {
     pub(crate) criteria: Vec<CriterionStanding>,
     /// Its files as they are; none when no evidence has to be compared with them.
     pub(crate) tree: Option<Seen>,
-    /// What the caller should know.
-    #[serde(skip)]
-    pub(crate) warnings: Vec<String>,
     #[serde(skip)]
     rounds_exceeded: bool,
     #[serde(skip)]
@@ -192,7 +190,12 @@ impl TaskGates {
     }
 }
 
-pub(crate) fn gates(context: &mut Context, task: TaskId) -> Result<TaskGates> {
+/// Reads the gates, evidence and criteria of a task.
+pub(crate) fn show(context: &mut Context, which: One) -> Result<TaskGates> {
+    gates(context, which.task)
+}
+
+pub(super) fn gates(context: &mut Context, task: TaskId) -> Result<TaskGates> {
     let tree = context.judged_in(task)?;
     gates_in(context, &tree, task)
 }
@@ -264,7 +267,6 @@ pub(in crate::ops) fn standing(
         gates: gates.gates,
         failures: gates.failures,
         tree: seen,
-        warnings: Vec::new(),
     }
 }
 

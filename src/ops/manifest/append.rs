@@ -18,9 +18,6 @@ pub(crate) struct Appended {
     pub(crate) entry: Entry,
     /// True when nothing was written.
     pub(crate) dry_run: bool,
-    /// What the caller should know.
-    #[serde(skip)]
-    pub(crate) warnings: Vec<String>,
 }
 
 /// Appends the entry that `text` holds as one JSON object. Every fault is named and nothing is
@@ -57,11 +54,8 @@ pub(crate) fn append(
             })?
         }
     };
-    Ok(Appended {
-        entry,
-        dry_run,
-        warnings,
-    })
+    context.notes.warn(warnings);
+    Ok(Appended { entry, dry_run })
 }
 
 /// Finds the task under whose claim an entry is appended: the one that the environment names, else

@@ -71,9 +71,6 @@ pub(crate) struct Listed {
     pub(crate) entries: Vec<Entry>,
     /// How many fit, without limit.
     pub(crate) total: usize,
-    /// Lines that are no entries.
-    #[serde(skip)]
-    pub(crate) warnings: Vec<String>,
 }
 
 /// One entry.
@@ -83,13 +80,10 @@ pub(crate) struct Shown {
     pub(crate) entry: Entry,
     /// Number of its line in the manifest.
     pub(crate) line: usize,
-    /// Other lines with its id.
-    #[serde(skip)]
-    pub(crate) warnings: Vec<String>,
 }
 
 /// Lists the entries that pass the filter, newest last.
-pub(crate) fn list(context: &mut Context, filter: &Filter) -> Result<Listed> {
+pub(crate) fn list(context: &mut Context, filter: Filter) -> Result<Listed> {
     let linked: HashSet<String> = match filter.task {
         Some(task) => {
             let links = context.read(|transaction| transaction.links(task))?;
@@ -100,10 +94,10 @@ pub(crate) fn list(context: &mut Context, filter: &Filter) -> Result<Listed> {
     let path = context.workspace.manifest()?;
     let limit = filter.limit.map_or(usize::MAX, |limit| limit as usize);
     let newest = log::newest(&path, limit, |draft| Ok(filter.fits(draft, &linked)))?;
+    context.notes.warn(warnings_of(&newest.faulty));
     Ok(Listed {
         entries: newest.entries,
         total: newest.total,
-        warnings: warnings_of(&newest.faulty),
     })
 }
 
@@ -123,25 +117,20 @@ impl Filter {
 }
 
 /// Reads one entry.
-pub(crate) fn show(context: &Context, id: &str) -> Result<Shown> {
-    let ((line, entry), faulty) = require_entry(context, id)?;
-    let warnings = warnings_of(&faulty);
-    Ok(Shown {
-        entry,
-        line,
-        warnings,
-    })
+pub(crate) fn show(context: &mut Context, which: EntryId) -> Result<Shown> {
+    let (line, entry) = require_entry(context, &which.id)?;
+    Ok(Shown { entry, line })
 }
 
-/// Reads an entry that must be there, and the lines of its id that do not count.
-pub(in crate::ops) fn require_entry(
-    context: &Context,
-    id: &str,
-) -> Result<((usize, Entry), Vec<Faulty>)> {
+/// Reads an entry that must be there, and warns of lines of its id that do not count.
+pub(in crate::ops) fn require_entry(context: &mut Context, id: &str) -> Result<(usize, Entry)> {
     let path = context.workspace.manifest()?;
     let Found { entry, faulty } = log::find(&path, id)?;
     match (entry, faulty.first()) {
-        (Some(entry), _) => Ok((entry, faulty)),
+        (Some(entry), _) => {
+            context.notes.warn(warnings_of(&faulty));
+            Ok(entry)
+        }
         (None, Some(first)) => {
             let message = format!("the manifest holds {id} only in a faulty line; {first}");
             Err(Error::new(Code::EntryNotFound, message).fix(file::look(&path, &[first.line])))
@@ -161,7 +150,7 @@ fn no_entry(path: &Path, id: &str) -> Result<Error> {
 }
 
 /// Tells of lines that do not count, the first few by number.
-pub(in crate::ops) fn warnings_of(faulty: &[Faulty]) -> Vec<String> {
+fn warnings_of(faulty: &[Faulty]) -> Vec<String> {
     let mut warnings: Vec<String> = faulty
         .iter()
         .take(FAULTS_SHOWN)
@@ -197,7 +186,8 @@ pub(crate) struct Compaction {
 }
 
 /// Moves torn, foreign, overlong and repeated lines out of the manifest.
-pub(crate) fn compact(context: &Context, dry_run: bool) -> Result<Compaction> {
+pub(crate) fn compact(context: &mut Context, wanted: Compact) -> Result<Compaction> {
+    let dry_run = wanted.dry_run;
     let file = format!("{OUTPUT_DIR}/{REJECTED}");
     let path = context.workspace.manifest()?;
     let rejected = context.workspace.confine(&file)?;

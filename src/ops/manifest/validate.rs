@@ -12,6 +12,7 @@ use crate::id::{self, TaskId};
 use crate::manifest::Faulty;
 use crate::manifest::log::{self, Line};
 use crate::ops::Context;
+use crate::ops::operation::Nothing;
 
 /// Most lines that a command shows.
 const LOOKED_AT_MAX: usize = 10;
@@ -26,9 +27,11 @@ pub(crate) struct Validated {
     pub(crate) faults: Vec<Faulty>,
     /// True when nothing is.
     pub(crate) valid: bool,
-    /// The verdict as an error, when something is wrong.
-    #[serde(skip)]
-    pub(crate) error: Option<Error>,
+}
+
+/// Checks every line of the manifest.
+pub(crate) fn validate_all(context: &mut Context, _: Nothing) -> Result<Validated> {
+    validate(context)
 }
 
 /// Checks every line, also whether the tasks that entries name exist. An empty or missing manifest
@@ -53,10 +56,11 @@ pub(crate) fn validate(context: &mut Context) -> Result<Validated> {
         faults.extend(unknown_tasks(line, id, unknown.collect()));
     }
     faults.sort_by_key(|fault: &Faulty| fault.line);
+    let failure = faults.first().map(|first| invalid(&faults, first, &path));
+    context.notes.failure = failure;
     Ok(Validated {
         entries,
         valid: faults.is_empty(),
-        error: faults.first().map(|first| invalid(&faults, first, &path)),
         faults,
     })
 }

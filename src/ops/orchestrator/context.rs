@@ -9,7 +9,7 @@ use crate::error::{Code, Error, Result};
 use crate::estimate;
 use crate::id::TaskId;
 use crate::ops::Context;
-use crate::ops::spawn::{Options, spawn};
+use crate::ops::spawn::{self, Options};
 
 /// Something to count.
 #[derive(Clone, Debug)]
@@ -149,10 +149,10 @@ fn part(source: Source, limit: usize, open: &mut impl FnMut() -> Result<Context>
         Source::Text(of, text) => estimated(of, estimate::tokens(&text)),
         Source::Prompt(task) => {
             let options = Options {
-                dry_run: true,
+                task,
                 ..Options::default()
             };
-            let prompt = spawn(&mut open()?, task, &options)?.prompt;
+            let prompt = spawn::rehearse(&mut open()?, options)?.prompt;
             estimated(format!("prompt for {task}"), estimate::tokens(&prompt))
         }
         Source::Start(epic) => {

@@ -112,7 +112,7 @@ fn refuse(command: &External, faults: &[Fault]) -> Result<()> {
         1 => String::new(),
         n => format!("; and {} more", n - 1),
     };
-    let why = format!("made no plan: {}: {}{more}", first.place, first.message);
+    let why = format!("made no plan: {first}{more}");
     Err(command.error(&why))
 }
 

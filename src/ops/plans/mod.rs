@@ -5,16 +5,16 @@ pub(crate) mod model;
 
 use std::path::Path;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::Surroundings;
-use super::agents::{Known, known};
+use super::agents::known;
+use super::{Notes, Surroundings};
 use crate::agent::Agent;
 use crate::error::{Code, Error, Result};
-use crate::file::{read_input, write_new, write_whole};
+use crate::file::{write_new, write_whole};
 use crate::plan::check::{self, Fault, FaultKind};
-use crate::plan::{Decomposed, Found, PLAN_MAX, Plan, Source, Step};
-use crate::plan::{Planner, Wish};
+use crate::plan::{ByRule, Decomposed, Found, LOOPS_MAX, Plan, Planner, Source, Step, Wish};
+use crate::task::drawing::{self, Picture};
 
 /// Shows who is there to do a step.
 const AGENTS: &str = "cleo agents list";
@@ -35,9 +35,6 @@ pub(crate) struct Planned {
     /// The file that it was written into.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) file: Option<String>,
-    /// What the caller should know.
-    #[serde(skip)]
-    pub(crate) warnings: Vec<String>,
 }
 
 /// A plan from a file, and whether it can be carried out.
@@ -54,9 +51,6 @@ pub(crate) struct Checked {
     pub(crate) faults: Vec<Fault>,
     /// How many faults.
     pub(crate) total: usize,
-    /// What the caller should know.
-    #[serde(skip)]
-    pub(crate) warnings: Vec<String>,
 }
 
 /// Who would get a step.
@@ -68,28 +62,44 @@ pub(crate) struct Assignment {
     pub(crate) agent: Option<String>,
 }
 
-pub(crate) fn make(
-    surroundings: &Surroundings,
-    goal: &str,
-    max_loops: Option<u32>,
-    planner: &dyn Planner,
-) -> Result<Planned> {
-    let known = known(surroundings)?;
-    make_among(known, goal, max_loops, planner)
+/// What is to be reached.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct GoalSent {
+    /// The goal, in words.
+    pub(crate) goal: String,
+    /// Most passes over the plan, until its last step says that the goal is reached.
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 100)))]
+    pub(crate) max_loops: Option<u32>,
 }
 
-pub(crate) fn make_among(
-    known: Known,
-    goal: &str,
-    max_loops: Option<u32>,
+/// A plan that somebody has written.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PlanSent {
+    /// Its text, JSON or YAML.
+    pub(crate) text: String,
+}
+
+/// What a plan that was sent is called in errors.
+const SENT: &str = "the plan";
+
+/// Makes a plan of a goal by rule.
+pub(crate) fn make(around: &Surroundings, notes: &mut Notes, sent: GoalSent) -> Result<Planned> {
+    make_by(around, notes, &sent, &ByRule)
+}
+
+pub(crate) fn make_by(
+    around: &Surroundings,
+    notes: &mut Notes,
+    sent: &GoalSent,
     planner: &dyn Planner,
 ) -> Result<Planned> {
-    let Known {
-        agents,
-        mut warnings,
-        ..
-    } = known;
-    let goal = checked_goal(goal)?;
+    check_passes(sent.max_loops)?;
+    let agents = seen(around, notes)?;
+    let goal = checked_goal(&sent.goal)?;
     let made = planner.plan(&Wish {
         goal,
         agents: &agents,
@@ -99,22 +109,53 @@ pub(crate) fn make_among(
         mut plan,
         source,
         skills,
-        ..
+        warnings,
     } = made;
-    warnings.extend(made.warnings);
-    plan.max_loops = max_loops.or(plan.max_loops);
+    notes.warn(warnings);
+    plan.max_loops = sent.max_loops.or(plan.max_loops);
     refuse_faulty(&plan)?;
-    let mut planned = Planned {
+    let faults = missing(&plan, &agents).into_iter();
+    notes.warn(faults.map(|fault| fault.to_string()));
+    notes.warn(unoffered(&plan, &skills));
+    Ok(Planned {
         assignments: assignments(&plan, &agents),
         waves: plan.waves(),
         plan,
         source,
         skills,
         file: None,
-        warnings,
-    };
-    planned.warn(&agents);
-    Ok(planned)
+    })
+}
+
+pub(crate) fn check_passes(max_loops: Option<u32>) -> Result<()> {
+    match max_loops.filter(|passes| !(1..=LOOPS_MAX).contains(passes)) {
+        None => Ok(()),
+        Some(passes) => {
+            let message = format!("maxLoops is {passes}; it can be 1 to {LOOPS_MAX}");
+            Err(Error::new(Code::InputInvalid, message))
+        }
+    }
+}
+
+/// Finds the agents that the caller sees.
+fn seen(around: &Surroundings, notes: &mut Notes) -> Result<Vec<Agent>> {
+    let known = known(around)?.seen_by(around.rights.user.as_deref());
+    notes.warn(known.warnings);
+    Ok(known.agents)
+}
+
+/// Names the skills that a goal asks for and no active agent offers.
+fn unoffered(plan: &Plan, skills: &[Found]) -> Vec<String> {
+    let left_out = plan.unavailable.iter();
+    let left_out = left_out.map(|one| (one.skill.as_str(), one.capability.as_str()));
+    let planned = skills
+        .iter()
+        .filter(|found| found.agents.is_empty() && found.planned);
+    let planned = planned.map(|found| (found.skill, found.capability));
+    let all = left_out.chain(planned).map(|(skill, capability)| {
+        format!("nobody does {skill} yet: no active agent has the capability `{capability}`")
+    });
+    all.collect()
 }
 
 pub(crate) fn checked_goal(goal: &str) -> Result<&str> {
@@ -135,10 +176,7 @@ pub(crate) fn checked_goal(goal: &str) -> Result<&str> {
 pub(crate) fn refuse_faulty(plan: &Plan) -> Result<()> {
     match check::faults(plan).into_iter().next() {
         None => Ok(()),
-        Some(fault) => {
-            let message = format!("{}: {}", fault.place, fault.message);
-            Err(Error::new(Code::InputInvalid, message))
-        }
+        Some(fault) => Err(Error::new(Code::InputInvalid, fault.to_string())),
     }
 }
 
@@ -159,25 +197,6 @@ pub(crate) fn assigned(plan: &Plan, agents: &[Agent]) -> Result<Vec<Agent>> {
 }
 
 impl Planned {
-    fn warn(&mut self, agents: &[Agent]) {
-        for fault in missing(&self.plan, agents) {
-            self.warnings
-                .push(format!("{}: {}", fault.place, fault.message));
-        }
-        let left_out = self.plan.unavailable.iter();
-        let left_out = left_out.map(|one| (one.skill.as_str(), one.capability.as_str()));
-        let nobody = self
-            .skills
-            .iter()
-            .filter(|found| found.agents.is_empty() && found.planned);
-        let nobody = nobody.map(|found| (found.skill, found.capability));
-        for (skill, capability) in left_out.chain(nobody) {
-            self.warnings.push(format!(
-                "nobody does {skill} yet: no active agent has the capability `{capability}`"
-            ));
-        }
-    }
-
     /// Writes the plan into a file, as JSON or YAML by the ending of its name; over a file that is
     /// there only with `force`.
     pub(crate) fn write(
@@ -221,69 +240,79 @@ fn written(plan: &Plan, file: &Path) -> Result<String> {
     })
 }
 
-/// Reads a plan (`-` reads standard input) and finds everything that keeps it from being carried
-/// out.
-pub(crate) fn check(surroundings: &Surroundings, file: &Path) -> Result<Checked> {
-    let bytes = read_input(file, PLAN_MAX)?;
-    Ok(judge(&bytes, known(surroundings)?))
+/// Finds everything that keeps a plan that was sent from being carried out.
+pub(crate) fn check(around: &Surroundings, notes: &mut Notes, sent: PlanSent) -> Result<Checked> {
+    judge(around, notes, SENT, sent.text.as_bytes())
 }
 
-pub(crate) fn judge(bytes: &[u8], known: Known) -> Checked {
+/// Finds everything that keeps a plan from being carried out; errors call it `what`.
+pub(crate) fn judge(
+    around: &Surroundings,
+    notes: &mut Notes,
+    what: &str,
+    bytes: &[u8],
+) -> Result<Checked> {
+    let agents = seen(around, notes)?;
     let (plan, mut faults) = crate::plan::read(bytes);
-    let Known {
-        agents, warnings, ..
-    } = known;
     faults.extend(missing(&plan, &agents));
-    Checked {
+    notes.failure = refusal(what, &faults);
+    Ok(Checked {
         assignments: assignments(&plan, &agents),
         waves: plan.waves(),
         total: faults.len(),
         faults,
-        warnings,
         plan,
-    }
+    })
 }
 
-impl Checked {
-    pub(crate) fn error(&self, what: &str) -> Option<Error> {
-        self.faults.first()?;
-        let is_about_agents = |fault: &Fault| fault.kind == FaultKind::Agent;
-        let code = match self.faults.iter().all(is_about_agents) {
-            true => Code::AgentNotFound,
-            false => Code::PlanInvalid,
-        };
-        let told = self.faults.iter().take(TOLD_MAX);
-        let told: Vec<String> = told
-            .map(|fault| format!("{}: {}", fault.place, fault.message))
-            .collect();
-        let more = self.total - told.len();
-        let more = (more > 0).then(|| format!("; and {more} more"));
-        let message = format!("{what}: {}{}", told.join("; "), more.unwrap_or_default());
-        let error = Error::new(code, message);
-        let lacks_agents = self.faults.iter().any(is_about_agents);
-        Some(match lacks_agents {
-            true => error.fix(AGENTS),
-            false => error,
-        })
-    }
+/// Draws a plan that was sent.
+pub(crate) fn draw(around: &Surroundings, notes: &mut Notes, sent: PlanSent) -> Result<Picture> {
+    let plan = read(around, notes, SENT, sent.text.as_bytes())?.plan;
+    let shapes = plan.shapes();
+    Ok(Picture {
+        svg: Some(drawing::svg(&shapes)),
+        dot: Some(drawing::dot(&shapes)),
+        total: plan.steps.len(),
+    })
+}
 
-    /// Refuses a plan that is faulty by itself, whoever may be there to carry it out; what nobody
-    /// can do becomes a warning.
-    pub(crate) fn readable(mut self, what: &str) -> Result<Checked> {
-        let about_agents =
-            |fault: &Fault| matches!(fault.kind, FaultKind::Agent | FaultKind::Intent);
-        if !self.faults.iter().all(about_agents) {
-            return Err(self
-                .error(what)
-                .unwrap_or_else(|| Error::new(Code::PlanInvalid, what)));
-        }
-        for fault in std::mem::take(&mut self.faults) {
-            self.warnings
-                .push(format!("{}: {}", fault.place, fault.message));
-        }
-        self.total = 0;
-        Ok(self)
+/// Reads a plan, which must not be faulty by itself; what no agent can do becomes a warning.
+pub(crate) fn read(
+    around: &Surroundings,
+    notes: &mut Notes,
+    what: &str,
+    bytes: &[u8],
+) -> Result<Checked> {
+    let mut checked = judge(around, notes, what, bytes)?;
+    let is_about_agents =
+        |fault: &Fault| matches!(fault.kind, FaultKind::Agent | FaultKind::Intent);
+    let failure = notes.failure.take();
+    if let Some(error) = failure.filter(|_| !checked.faults.iter().all(is_about_agents)) {
+        return Err(error);
     }
+    let faults = std::mem::take(&mut checked.faults).into_iter();
+    notes.warn(faults.map(|fault| fault.to_string()));
+    checked.total = 0;
+    Ok(checked)
+}
+
+/// Returns the error for a plan with faults.
+fn refusal(what: &str, faults: &[Fault]) -> Option<Error> {
+    faults.first()?;
+    let is_about_agents = |fault: &Fault| fault.kind == FaultKind::Agent;
+    let code = match faults.iter().all(is_about_agents) {
+        true => Code::AgentNotFound,
+        false => Code::PlanInvalid,
+    };
+    let mut named: Vec<String> = faults.iter().take(TOLD_MAX).map(Fault::to_string).collect();
+    if faults.len() > TOLD_MAX {
+        named.push(format!("and {} more", faults.len() - TOLD_MAX));
+    }
+    let error = Error::new(code, format!("{what}: {}", named.join("; ")));
+    Some(match faults.iter().any(is_about_agents) {
+        true => error.fix(AGENTS),
+        false => error,
+    })
 }
 
 /// Most faults that an error tells.

@@ -8,6 +8,7 @@ use super::{no_run, open, require_run};
 use crate::error::{Code, Error, Result, quote};
 use crate::gate::{Proof as Piece, Record};
 use crate::id::TaskId;
+use crate::ops::tasks::One;
 use crate::ops::work::{Left, left, lock};
 use crate::ops::{Context, gates};
 use crate::run::attempt::{Attempt, Stage};
@@ -97,7 +98,7 @@ pub(crate) fn proof(context: &mut Context, query: ProofQuery) -> Result<Proof> {
         Error::new(Code::RunNotFound, message).fix(format!("cleo runs show {}", quote(run)))
     })?;
     let is_last = attempts.last() == Some(attempt);
-    let left = is_last.then(|| left(context, task)).transpose()?;
+    let left = is_last.then(|| left(context, One { task })).transpose()?;
     let mut found = left.as_ref().map(of_left).unwrap_or_default();
     if is_last {
         found.extend(of_gates(context, task)?);

@@ -3,15 +3,35 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use serde::Serialize;
 
 use super::{catalogue, places};
 use crate::catalogue::{Catalogue, Places};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{read_within, unwritable, write_whole};
-use crate::ops::Surroundings;
+use crate::ops::{Notes, Surroundings};
 use crate::skill::{Skill, is_file_name};
 use crate::template::exported;
+
+// Which skills to write, and where. A doc comment would become the help of the command.
+#[derive(Args)]
+pub(crate) struct Export {
+    /// Skills to write; the built-in ones when left out
+    skills: Vec<String>,
+
+    /// Folder to write to
+    #[arg(long, value_name = "DIR")]
+    to: PathBuf,
+
+    /// Write over files that hold something else
+    #[arg(long)]
+    force: bool,
+
+    /// Show what would be written
+    #[arg(long, short = 'n')]
+    dry_run: bool,
+}
 
 /// What an export wrote, or would write.
 #[derive(Debug, Serialize)]
@@ -45,18 +65,26 @@ enum There {
 /// never what is written there.
 pub(crate) fn export(
     surroundings: &Surroundings,
-    folder: &Path,
-    names: &[String],
-    force: bool,
-    dry_run: bool,
+    _: &mut Notes,
+    wanted: Export,
 ) -> Result<Exported> {
-    let target = surroundings.directory.join(folder);
-    let skills = chosen(surroundings, &target, names)?;
+    let Export { dry_run, force, .. } = wanted;
+    let target = surroundings.directory.join(&wanted.to);
+    let skills = chosen(surroundings, &target, &wanted.skills)?;
     let planned = skills.iter().map(|skill| Planned::of(&target, skill));
     let planned: Vec<Planned> = planned.collect::<Result<_>>()?;
     let changed = files(&planned, |there| there == There::Other);
     if !force && !changed.is_empty() {
-        return Err(holds_changes(surroundings, folder, names, &changed));
+        let names = wanted.skills.iter().map(|name| format!(" {}", quote(name)));
+        let (names, to) = (names.collect::<String>(), wanted.to.to_string_lossy());
+        let message = format!(
+            "somebody else's text stands where skills are to be written, in {}; nothing was written",
+            changed.join(", ")
+        );
+        let over = format!("cleo skills export{names} --to {} --force", quote(&to));
+        return Err(Error::new(Code::FileChanged, message)
+            .fix(format!("cat {}", quote(&changed[0])))
+            .or("write over it", over));
     }
     for one in planned.iter().filter(|_| !dry_run) {
         one.write()?;
@@ -135,28 +163,4 @@ impl Planned {
         }
         write_whole(&self.file, &self.text)
     }
-}
-
-/// The error for files that somebody changed, with the command that writes over them.
-fn holds_changes(
-    surroundings: &Surroundings,
-    folder: &Path,
-    names: &[String],
-    changed: &[String],
-) -> Error {
-    let root = surroundings.root.iter();
-    let root = root.map(|root| format!(" --root {}", quote(&root.to_string_lossy())));
-    let names = names.iter().map(|name| format!(" {}", quote(name)));
-    let (root, names): (String, String) = (root.collect(), names.collect());
-    let to = quote(&folder.to_string_lossy());
-    let message = format!(
-        "somebody else's text stands where skills are to be written, in {}; nothing was written",
-        changed.join(", ")
-    );
-    Error::new(Code::FileChanged, message)
-        .fix(format!("cat {}", quote(&changed[0])))
-        .or(
-            "write over it",
-            format!("cleo{root} skills export{names} --to {to} --force"),
-        )
 }

@@ -1,36 +1,29 @@
 //! Skills: list, show, validate, dispatch, export.
 
-pub(crate) mod export;
+mod export;
 mod validate;
 
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::{Context, Surroundings, require};
+use super::{Context, Notes, Surroundings, require};
 use crate::catalogue::{Catalogue, Places, Shadowed};
 use crate::dispatch::{Decision, Subject, dispatch, explain};
 use crate::error::Result;
 use crate::id::TaskId;
-use crate::skill::{Skill, Source};
-pub(crate) use export::export;
-pub(crate) use validate::{SkillSent, Validated, validate, validate_text};
+use crate::skill::Skill;
+pub(crate) use export::{Export, Exported, export};
+pub(crate) use validate::{
+    SkillPaths, SkillSent, Validated, Verdicts, judge, validate, validate_text,
+};
 
 /// A skill as it is listed.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SkillInfo {
-    pub(crate) name: String,
-    pub(crate) tier: Option<u8>,
-    pub(crate) tags: Vec<String>,
-    pub(crate) types: Vec<String>,
-    pub(crate) keywords: Vec<String>,
-    pub(crate) chains: Vec<String>,
-    pub(crate) result_kind: String,
-    pub(crate) active: bool,
-    pub(crate) source: Source,
-    pub(crate) path: String,
-    pub(crate) description: String,
+    #[serde(flatten)]
+    pub(crate) skill: Skill,
     pub(crate) digest: String,
     /// Files of the same name that do not count.
     pub(crate) shadows: Vec<String>,
@@ -46,9 +39,6 @@ pub(crate) struct Listed {
     pub(crate) total: usize,
     /// Skills that another of the same name stands before.
     pub(crate) shadowed: Vec<Shadowed>,
-    /// Files that could not be used.
-    #[serde(skip)]
-    pub(crate) warnings: Vec<String>,
 }
 
 // Which skills. A doc comment would become the help of the command.
@@ -66,7 +56,8 @@ pub(crate) struct SkillQuery {
 #[derive(Args, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SkillName {
-    /// Name, in any letter case, with or without ct-
+    /// The skill, in any letter case, with or without ct-
+    #[arg(value_name = "SKILL")]
     pub(crate) name: String,
 }
 
@@ -93,29 +84,30 @@ fn places(surroundings: &Surroundings) -> Result<Places> {
     Ok(surroundings.places(workspace.ok().as_ref()))
 }
 
-pub(crate) fn list(surroundings: &Surroundings, tier: Option<u8>) -> Result<Listed> {
+pub(crate) fn list(
+    surroundings: &Surroundings,
+    notes: &mut Notes,
+    query: SkillQuery,
+) -> Result<Listed> {
     let catalogue = catalogue(surroundings)?;
-    let wanted = |skill: &&Skill| tier.is_none() || skill.tier == tier;
+    let wanted = |skill: &&Skill| query.tier.is_none() || skill.tier == query.tier;
     let skills: Vec<_> = catalogue
         .skills
         .iter()
         .filter(wanted)
         .map(|skill| info(skill, &catalogue))
         .collect();
-    let Catalogue {
-        shadowed, warnings, ..
-    } = catalogue;
+    notes.warn(catalogue.warnings);
     Ok(Listed {
         total: skills.len(),
         skills,
-        shadowed,
-        warnings,
+        shadowed: catalogue.shadowed,
     })
 }
 
-pub(crate) fn show(surroundings: &Surroundings, name: &str) -> Result<Shown> {
+pub(crate) fn show(surroundings: &Surroundings, _: &mut Notes, skill: SkillName) -> Result<Shown> {
     let catalogue = catalogue(surroundings)?;
-    let skill = catalogue.skill(name)?;
+    let skill = catalogue.skill(&skill.name)?;
     Ok(Shown {
         skill: info(skill, &catalogue),
         body: skill.body().to_string(),
@@ -128,36 +120,39 @@ fn info(skill: &Skill, catalogue: &Catalogue) -> SkillInfo {
         .iter()
         .filter(|other| other.name == skill.name);
     SkillInfo {
-        name: skill.name.clone(),
-        tier: skill.tier,
-        tags: skill.tags.clone(),
-        types: skill.types.clone(),
-        keywords: skill.keywords.clone(),
-        chains: skill.chains.clone(),
-        result_kind: skill.result_kind.clone(),
-        active: skill.active,
-        source: skill.source,
-        path: skill.path.clone(),
-        description: skill.description.clone(),
+        skill: skill.clone(),
         digest: skill.digest(),
         shadows: shadows.map(|other| other.path.clone()).collect(),
     }
 }
 
-/// Chooses the skill for a task of the workspace. What was wrong with the files of the catalogue
-/// comes with it.
-pub(crate) fn dispatch_task(
-    context: &mut Context,
-    task: TaskId,
-    template: Option<&str>,
-    with_rejected: bool,
-) -> Result<(Decision, Vec<String>)> {
+/// Which task, and perhaps which skill for it.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Dispatch {
+    #[serde(rename = "id")]
+    pub(crate) task: TaskId,
+    /// This skill instead of the one that dispatch finds.
+    pub(crate) template: Option<String>,
+    /// Whether to say also why each of the other skills was not chosen; true by default.
+    pub(crate) explain: Option<bool>,
+}
+
+/// Chooses the skill for a task of the workspace.
+pub(crate) fn dispatch_task(context: &mut Context, wanted: Dispatch) -> Result<Decision> {
     let places = context.surroundings.places(Some(&context.workspace));
     let catalogue = Catalogue::load(&places)?;
-    let task = context.read(|transaction| require(transaction, task))?;
+    let task = context.read(|transaction| require(transaction, wanted.task))?;
     let subject = Subject::from(&task);
-    let decision = dispatch_subject(&catalogue, &subject, template, with_rejected)?;
-    Ok((decision, catalogue.warnings))
+    let decision = dispatch_subject(
+        &catalogue,
+        &subject,
+        wanted.template.as_deref(),
+        wanted.explain != Some(false),
+    )?;
+    context.notes.warn(catalogue.warnings);
+    Ok(decision)
 }
 
 pub(crate) fn dispatch_subject(

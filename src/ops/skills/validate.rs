@@ -3,12 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use super::catalogue;
 use crate::error::{Code, Error, Result};
 use crate::file::{read_within, unreadable};
-use crate::ops::Surroundings;
+use crate::ops::{Notes, Surroundings};
 use crate::skill::front_matter::Fault;
 use crate::skill::validate::validate_bytes;
 use crate::skill::{Skill, Source};
@@ -42,14 +43,28 @@ pub(crate) struct SkillSent {
     pub(crate) text: String,
 }
 
-impl Validated {
-    /// Returns the first fault as an error.
-    pub(crate) fn error(&self) -> Option<Error> {
-        let fault = self.faults.first()?;
-        let message = format!("{}:{}: {}", fault.line, fault.column, fault.message);
-        Some(Error::new(Code::SkillInvalid, message))
-    }
+// A doc comment would become the help of the command.
+#[derive(Args)]
+pub(crate) struct SkillPaths {
+    /// Folder of a skill, its SKILL.md, or a folder of skills; all skills in reach when left out
+    pub(crate) paths: Vec<PathBuf>,
 
+    /// Accepted for clarity: the judgement is always strict
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+/// What the validator says of several skills.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub(crate) struct Verdicts {
+    pub(crate) verdict: &'static str,
+    pub(crate) skills: Vec<Validated>,
+    pub(crate) total: usize,
+    pub(crate) invalid: usize,
+}
+
+impl Validated {
     fn new(path: String, faults: Vec<Fault>) -> Validated {
         Validated {
             path,
@@ -60,9 +75,52 @@ impl Validated {
     }
 }
 
+/// Judges skills, and notes what of them is invalid, and what cleo does not load although it is valid.
+pub(crate) fn validate(
+    surroundings: &Surroundings,
+    notes: &mut Notes,
+    wanted: SkillPaths,
+) -> Result<Verdicts> {
+    let skills = judge(surroundings, &wanted.paths)?;
+    let broken: Vec<&Validated> = skills.iter().filter(|skill| !skill.valid).collect();
+    notes.failure = refused(&broken, surroundings);
+    let unloaded = skills.iter().filter_map(|skill| {
+        let (path, why) = (&skill.path, skill.unloaded.as_ref()?);
+        Some(format!(
+            "{path} keeps the standard, but cleo does not load it: {why}"
+        ))
+    });
+    notes.warn(unloaded);
+    Ok(Verdicts {
+        verdict: if broken.is_empty() { "pass" } else { "fail" },
+        total: skills.len(),
+        invalid: broken.len(),
+        skills,
+    })
+}
+
+fn refused(broken: &[&Validated], surroundings: &Surroundings) -> Option<Error> {
+    let first = broken.first()?;
+    let fault = first.faults.first()?;
+    let place = format!("{}:{}:{}", first.path, fault.line, fault.column);
+    let more = match broken.len() {
+        1 => String::new(),
+        n => format!(" (and {} more skills)", n - 1),
+    };
+    let message = format!("{place}: {}{more}", fault.message);
+    let workspace = surroundings.workspace().ok();
+    let path = surroundings.typed(workspace.as_ref(), &first.path);
+    let look = match fault.code {
+        "SKILL_FILE_MISSING" => format!("ls -la {path}"),
+        "FILE_TOO_LARGE" => format!("ls -l {path}"),
+        _ => format!("sed -n '{}p' {path}", fault.line),
+    };
+    Some(Error::new(Code::SkillInvalid, message).fix(look))
+}
+
 /// Judges skills by the Agent Skills standard: each path is a folder with a SKILL.md, the file
 /// itself, or a folder of such folders. Without paths, all skills in reach.
-pub(crate) fn validate(surroundings: &Surroundings, paths: &[PathBuf]) -> Result<Vec<Validated>> {
+pub(crate) fn judge(surroundings: &Surroundings, paths: &[PathBuf]) -> Result<Vec<Validated>> {
     if paths.is_empty() {
         let catalogue = catalogue(surroundings)?;
         let left_out = catalogue.left_out.iter();
@@ -81,9 +139,17 @@ pub(crate) fn validate(surroundings: &Surroundings, paths: &[PathBuf]) -> Result
     Ok(validated)
 }
 
-pub(crate) fn validate_text(folder: &str, text: &str) -> Validated {
-    let faults = validate_bytes(folder, text.as_bytes());
-    Validated::new(format!("{folder}/SKILL.md"), faults)
+pub(crate) fn validate_text(
+    _: &Surroundings,
+    notes: &mut Notes,
+    sent: SkillSent,
+) -> Result<Validated> {
+    let faults = validate_bytes(&sent.name, sent.text.as_bytes());
+    notes.failure = faults.first().map(|fault| {
+        let message = format!("{}:{}: {}", fault.line, fault.column, fault.message);
+        Error::new(Code::SkillInvalid, message)
+    });
+    Ok(Validated::new(format!("{}/SKILL.md", sent.name), faults))
 }
 
 fn validate_loaded(skill: &Skill) -> Validated {

@@ -6,7 +6,7 @@ use super::{Options, Receipt, Spawned};
 use crate::catalogue::{Catalogue, known_protocols};
 use crate::dispatch::{Decision, Subject, dispatch};
 use crate::error::{Code, Error, Result};
-use crate::id::{self, TaskId};
+use crate::id;
 use crate::manifest::log::Latest;
 use crate::ops::Surroundings;
 use crate::ops::trust::{Item, ItemKind, Trust};
@@ -16,6 +16,7 @@ use crate::skill::Skill;
 use crate::spawn::{Input, Prepared, at_fault, prepare};
 use crate::store::Transaction;
 use crate::task::{Status, Task};
+use crate::template::Bindings;
 use crate::workspace::Workspace;
 
 pub(super) struct Assembly<'a> {
@@ -30,9 +31,14 @@ pub(super) struct Assembly<'a> {
 }
 
 impl Assembly<'_> {
-    pub(super) fn spawned(&self, task: &Task, place: &Place, options: &Options) -> Result<Spawned> {
+    /// Chooses the skill of a task and reads what its prompt is filled with.
+    pub(super) fn choose<'t>(
+        &'t self,
+        task: &'t Task,
+        place: &Place,
+        template: Option<&str>,
+    ) -> Result<(Decision, Bindings, Situation<'t>)> {
         let Catalogue { skills, matrix, .. } = self.catalogue;
-        let template = options.template.as_deref();
         if let Some(name) = template {
             self.catalogue.skill(name)?;
         }
@@ -44,8 +50,15 @@ impl Assembly<'_> {
             task,
             skill,
             session_open: gather::has_session(&bindings),
-            required_gates: requires_gates(self.transaction, task.id)?,
+            required_gates: !self.transaction.gates(task.id)?.required.is_empty(),
         };
+        Ok((decision, bindings, situation))
+    }
+
+    pub(super) fn spawned(&self, task: &Task, place: &Place, options: &Options) -> Result<Spawned> {
+        let (decision, bindings, situation) =
+            self.choose(task, place, options.template.as_deref())?;
+        let skill = situation.skill;
         let input = Input {
             situation,
             base: &self.catalogue.base,
@@ -56,7 +69,15 @@ impl Assembly<'_> {
             force_inject: options.force_inject,
             strict: options.strict,
         };
-        let prepared = prepare(&input).map_err(|error| self.looked_at(error, &input))?;
+        let prepared = prepare(&input).map_err(|mut error| {
+            if options.dry_run {
+                error
+                    .fix
+                    .iter_mut()
+                    .for_each(|fix| fix.push_str(" --dry-run"));
+            }
+            self.looked_at(error, &input)
+        })?;
         let parts = Parts {
             task,
             skill,
@@ -70,9 +91,21 @@ impl Assembly<'_> {
         let mut warnings = self.warnings(task, &prepared, &decision)?;
         warnings.extend(self.replaced(skill, &prepared)?);
         warnings.extend(edited(skill, &prepared)?);
-        Ok(finish(
-            decision, prepared, place, receipt, warnings, task.id,
-        ))
+        let protocols = prepared.protocols.iter();
+        Ok(Spawned {
+            task_id: task.id,
+            skill: decision.skill,
+            strategy: decision.strategy,
+            protocols: protocols.map(|used| used.name.clone()).collect(),
+            output_file: place.output_file(),
+            manifest_id: place.manifest_id.clone(),
+            prompt: prepared.prompt,
+            prompt_digest: prepared.prompt_digest,
+            token_estimate: prepared.token_estimate,
+            token_resolution: prepared.token_resolution,
+            receipt,
+            warnings,
+        })
     }
 
     /// Names what of the project stands in the prompt in place of a built-in skill or protocol and is not
@@ -148,36 +181,4 @@ fn edited(skill: &Skill, prepared: &Prepared) -> Result<Option<String>> {
     let found = block::check_strictly(&prepared.prompt, &known_protocols()?);
     let change = found.iter().find(|found| found.rule == "TEXT");
     Ok(change.map(block::edited))
-}
-
-pub(super) fn requires_gates(transaction: &dyn Transaction, task: TaskId) -> Result<bool> {
-    Ok(!transaction.gates(task)?.required.is_empty())
-}
-
-fn finish(
-    decision: Decision,
-    prepared: Prepared,
-    place: &Place,
-    receipt: Receipt,
-    warnings: Vec<String>,
-    task_id: TaskId,
-) -> Spawned {
-    Spawned {
-        task_id,
-        skill: decision.skill,
-        strategy: decision.strategy,
-        protocols: prepared
-            .protocols
-            .iter()
-            .map(|used| used.name.clone())
-            .collect(),
-        output_file: place.output_file(),
-        manifest_id: place.manifest_id.clone(),
-        prompt: prepared.prompt,
-        prompt_digest: prepared.prompt_digest,
-        token_estimate: prepared.token_estimate,
-        token_resolution: prepared.token_resolution,
-        receipt,
-        warnings,
-    }
 }

@@ -45,9 +45,8 @@ pub(crate) struct Batch {
     pub(crate) total: usize,
     /// The tasks without one, each with the reason.
     pub(crate) failed: Vec<Failed>,
-    /// What the caller should know.
     #[serde(skip)]
-    pub(crate) warnings: Vec<String>,
+    warnings: Vec<String>,
 }
 
 /// A task that no prompt could be prepared for.
@@ -130,24 +129,30 @@ fn left_out(conflicts: &[Conflict]) -> Vec<String> {
     told.chain(more).collect()
 }
 
-/// Prepares the prompts for these tasks and hands out each as soon as it is durable; `take` says
-/// whether anybody still wants more. Fails as a whole only when nothing could be kept at all.
-pub(crate) fn spawn_batch(
+/// Prepares the prompts for a selection of tasks and hands out each as soon as it is durable; `take`
+/// returns whether more are wanted. Fails as a whole only when nothing could be kept at all.
+pub(crate) fn spawn_many(
     context: &mut Context,
-    ids: &[TaskId],
+    selection: Selection,
     options: &Options,
     take: &mut dyn FnMut(Spawned) -> bool,
 ) -> Result<Batch> {
+    let (ids, left_out) = select(context, selection)?;
+    let ids = ids.as_slice();
+    context.notes.warn(left_out);
     let words: Vec<String> = ids.iter().map(TaskId::to_string).collect();
     let catalogue = super::catalogue(context, options, &words.join(" "))?;
     if let Some(name) = &options.template {
         catalogue.skill(name)?;
     }
     let mut preparation = Preparation::new(context, &catalogue, options)?;
-    spawn_by(context, &mut preparation, ids, take)
+    let mut batch = spawn_by(context, &mut preparation, ids, take)?;
+    context.notes.warn(std::mem::take(&mut batch.warnings));
+    context.notes.failure = batch.error(options);
+    Ok(batch)
 }
 
-/// Prepares prompts as [`spawn_batch`] does, with what is read already. `date` is that of an earlier attempt,
+/// Prepares prompts as [`spawn_many`] does, with what is read already. `date` is that of an earlier attempt,
 /// whose output file they keep.
 pub(crate) fn spawn_from(
     context: &mut Context,
@@ -244,9 +249,8 @@ fn split(
 }
 
 impl Batch {
-    /// Returns the verdict as an error when some failed, with a command that leads on; `options` is what
-    /// was asked for, and `kept` what was asked for besides.
-    pub(crate) fn error(&self, options: &Options, kept: &str) -> Option<Error> {
+    /// Returns the verdict as an error when some failed, with a command that leads on.
+    fn error(&self, options: &Options) -> Option<Error> {
         if self.failed.is_empty() {
             return None;
         }
@@ -261,16 +265,16 @@ impl Batch {
             self.failed.len(),
             told.join("; ")
         );
-        let fix = self.way_on(&format!("{}{kept}", options.written()));
+        let fix = self.way_on(&options.written());
         Some(Error::new(Code::StepsFailed, message).fix(fix))
     }
 
     /// Returns what to type after failures: the same again would fail again, unless nothing was wrong
     /// with the tasks.
-    fn way_on(&self, asked: &str) -> String {
+    fn way_on(&self, options: &str) -> String {
         let failed = self.failed.iter().take(IDS_PASTED);
         let ids: String = failed.map(|one| format!(" {}", one.task_id)).collect();
-        let again = format!("cleo orchestrator spawn{ids}{asked}");
+        let again = format!("cleo orchestrator spawn{ids}{options}");
         let lacks_block = |one: &Failed| one.error.code == Code::ProtocolMissing;
         if self.failed.iter().all(lacks_block) {
             return format!("{again} --force-inject");

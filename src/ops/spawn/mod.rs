@@ -9,21 +9,21 @@ mod why;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::{Context, Surroundings, require};
+use super::operation::Nothing;
+use super::tasks::One;
+use super::{Context, Notes, Surroundings, require};
 use crate::catalogue::{Catalogue, known_protocols};
-use crate::dispatch::{Strategy, Subject, dispatch};
+use crate::dispatch::Strategy;
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 use crate::manifest::log::Latest;
-use crate::protocol::message::kind_of;
-use crate::protocol::{ProtocolFile, Situation, block};
+use crate::protocol::{ProtocolFile, block};
 use crate::spawn::{TokenEstimate, TokenResolution};
 use crate::store::{SpawnRecord, Transaction};
 use crate::task::Task;
-use crate::template::Bindings;
 use crate::workspace::Workspace;
-use assembly::{Assembly, requires_gates};
-pub(crate) use batch::{Batch, Selection, select, spawn_batch, spawn_from};
+use assembly::Assembly;
+pub(crate) use batch::{Batch, Selection, select, spawn_from, spawn_many};
 use gather::Names;
 pub(in crate::ops) use gather::topics;
 pub(crate) use receipt::Receipt;
@@ -61,17 +61,6 @@ pub(crate) struct Options {
     pub(crate) dry_run: bool,
 }
 
-/// A task, and perhaps a skill for it.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Template {
-    #[serde(rename = "id")]
-    pub(crate) task: TaskId,
-    /// This skill instead of the one that dispatch finds.
-    pub(crate) template: Option<String>,
-}
-
 /// The rules for agents, as a prompt holds them.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
@@ -80,17 +69,13 @@ pub(crate) struct Injected {
 }
 
 impl Options {
+    /// Writes what a command that does the same must not leave out.
     fn written(&self) -> String {
-        let template = self.template.iter();
+        let template = self.template.as_ref();
         let template = template.map(|name| format!(" --template={}", quote(name)));
-        let flags = [
-            (self.strict, " --strict"),
-            (self.force_inject, " --force-inject"),
-        ];
-        let flags = flags.iter().filter(|(is_set, _)| *is_set);
-        template
-            .chain(flags.map(|(_, flag)| flag.to_string()))
-            .collect()
+        let strict = if self.strict { " --strict" } else { "" };
+        let dry_run = if self.dry_run { " --dry-run" } else { "" };
+        template.unwrap_or_default() + strict + dry_run
     }
 }
 
@@ -118,27 +103,36 @@ pub(crate) struct Spawned {
     pub(crate) token_resolution: TokenResolution,
     /// Everything that went in.
     pub(crate) receipt: Receipt,
-    /// What the caller should know.
     #[serde(skip)]
-    pub(crate) warnings: Vec<String>,
+    warnings: Vec<String>,
 }
 
-pub(crate) fn spawn(context: &mut Context, task: TaskId, options: &Options) -> Result<Spawned> {
-    let catalogue = catalogue(context, options, &task.to_string())?;
-    let mut preparation = Preparation::new(context, &catalogue, options)?;
+/// Shows the prompt that a task would get, and records nothing.
+pub(crate) fn rehearse(context: &mut Context, options: Options) -> Result<Spawned> {
+    let dry_run = true;
+    spawn(context, Options { dry_run, ..options })
+}
+
+/// Prepares the prompt of a task and records its receipt.
+pub(crate) fn spawn(context: &mut Context, options: Options) -> Result<Spawned> {
+    let task = options.task;
+    let catalogue = catalogue(context, &options, &task.to_string())?;
+    let mut preparation = Preparation::new(context, &catalogue, &options)?;
     let mut work = |transaction: &dyn Transaction| {
         require(transaction, task)?;
         preparation.survey(transaction, &[task])?;
         preparation.one(transaction, task)
     };
-    if options.dry_run {
-        return context.read(|transaction| Ok(work(transaction)?.0));
-    }
-    context.write(|transaction| {
-        let (spawned, record) = work(transaction)?;
-        keep(transaction, record)?;
-        Ok(spawned)
-    })
+    let mut spawned = match options.dry_run {
+        true => context.read(|transaction| Ok(work(transaction)?.0)),
+        false => context.write(|transaction| {
+            let (spawned, record) = work(transaction)?;
+            keep(transaction, record)?;
+            Ok(spawned)
+        }),
+    }?;
+    context.notes.warn(std::mem::take(&mut spawned.warnings));
+    Ok(spawned)
 }
 
 /// Reads the catalogue for prompts of `tasks`, as they stand on a command line. A base protocol that
@@ -305,7 +299,8 @@ fn record(spawned: &Spawned, at: &str) -> Result<SpawnRecord> {
     })
 }
 
-pub(crate) fn block() -> Result<String> {
+/// Writes the protocol block with its tokens as they are.
+pub(crate) fn block(_: &Surroundings, _: &mut Notes, _: Nothing) -> Result<Injected> {
     let known = known_protocols()?;
     let mut always: Vec<_> = known
         .iter()
@@ -313,32 +308,33 @@ pub(crate) fn block() -> Result<String> {
         .collect();
     // As in a spawn: the base, then the others in their order.
     always[1..].sort_by(|a, b| (a.order, &a.name).cmp(&(b.order, &b.name)));
-    Ok(block::compose(&always))
+    Ok(Injected {
+        block: block::compose(&always),
+    })
 }
 
-pub(crate) fn block_for(context: &mut Context, task: TaskId) -> Result<String> {
+/// Writes the protocol block for a task.
+pub(crate) fn block_for(context: &mut Context, which: One) -> Result<Injected> {
     let catalogue = Catalogue::load(&context.surroundings.places(Some(&context.workspace)))?;
     let known = known_protocols()?;
-    let workspace = context.workspace.clone();
-    let date = context.surroundings.clock.date();
+    let (surroundings, workspace) = (context.surroundings.clone(), context.workspace.clone());
+    let date = surroundings.clock.date();
     context.read(|transaction| {
-        let task = require(transaction, task)?;
+        let task = require(transaction, which.task)?;
         let mut names = Names::read(&workspace, &date)?;
         let place = gather::place(transaction, &workspace, &task, &mut names)?;
         let findings = gather::findings(transaction, &workspace, &[task.id])?;
-        let Catalogue { skills, matrix, .. } = &catalogue;
-        let decision = dispatch(&Subject::from(&task), skills, matrix, None)?;
-        let skill = catalogue.skill(&decision.skill)?;
-        let mut bindings: Bindings = gather::bindings(transaction, &findings, &task, &place)?;
-        bindings.set("RESULT_KIND", kind_of(skill));
-        let situation = Situation {
-            task: &task,
-            skill,
-            session_open: gather::has_session(&bindings),
-            required_gates: requires_gates(transaction, task.id)?,
+        let assembly = Assembly {
+            surroundings: &surroundings,
+            workspace: &workspace,
+            transaction,
+            findings: &findings,
+            catalogue: &catalogue,
+            known: &known,
         };
+        let (_, bindings, situation) = assembly.choose(&task, &place, None)?;
         let stack = crate::spawn::stack(&known[0], &known[1..], &situation);
-        let block = block::compose(&stack);
-        Ok(crate::template::inject(&block, &bindings).text)
+        let block = crate::template::inject(&block::compose(&stack), &bindings).text;
+        Ok(Injected { block })
     })
 }

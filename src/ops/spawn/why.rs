@@ -12,6 +12,7 @@ use crate::catalogue::{Catalogue, known_protocols};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::manifest::log::Latest;
+use crate::ops::tasks::One;
 use crate::ops::{Context, Surroundings, require};
 use crate::store::{SpawnRecord, Transaction};
 use crate::task::Task;
@@ -55,10 +56,10 @@ pub(crate) struct Change {
     pub(crate) now: Option<String>,
 }
 
-pub(crate) fn why(context: &mut Context, task: TaskId) -> Result<Why> {
+pub(crate) fn why(context: &mut Context, which: One) -> Result<Why> {
     let ground = Ground::of(context)?;
     context.read(|transaction| {
-        let task = require(transaction, task)?;
+        let task = require(transaction, which.task)?;
         let record = transaction.latest_spawn(task.id)?;
         let record = record.ok_or_else(|| {
             let message = format!("{} has not been spawned", task.id);

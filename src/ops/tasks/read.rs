@@ -6,7 +6,7 @@ use regex::RegexBuilder;
 use serde::Serialize;
 
 use super::graph::problems_around;
-use super::request::List;
+use super::request::{List, One};
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
@@ -300,8 +300,10 @@ fn push(stack: &mut Vec<(usize, Task)>, tasks: Option<Vec<Task>>, depth: usize) 
     );
 }
 
-pub(crate) fn deps(context: &mut Context, id: TaskId) -> Result<Dependencies> {
-    context.read(|tasks| {
+/// Reads what a task depends on and what depends on it, and warns of what keeps it from ever starting.
+pub(crate) fn deps(context: &mut Context, which: One) -> Result<Dependencies> {
+    let id = which.task;
+    let found = context.read(|tasks| {
         let task = require(tasks, id)?;
         let depends = neighbors(tasks, &task.depends)?;
         let dependents = neighbors(tasks, &tasks.dependents(id)?)?;
@@ -314,7 +316,9 @@ pub(crate) fn deps(context: &mut Context, id: TaskId) -> Result<Dependencies> {
             unblocks: tasks.unblocked_by(id)?,
             problems: problems_around(tasks, id)?,
         })
-    })
+    })?;
+    context.notes.warn(problem_warnings(&found.problems));
+    Ok(found)
 }
 
 pub(super) fn neighbors(tasks: &dyn Transaction, ids: &[TaskId]) -> Result<Vec<Neighbor>> {

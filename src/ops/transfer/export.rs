@@ -42,16 +42,14 @@ pub(crate) struct Exported {
     pub(crate) left_out: usize,
 }
 
-impl Exported {
-    /// The error for an export that lacks tasks.
-    pub(crate) fn missing(&self) -> Option<Error> {
-        let message = match self.left_out {
-            0 => return None,
-            1 => "a task is missing: it is damaged in the database".to_string(),
-            n => format!("{n} tasks are missing: they are damaged in the database"),
-        };
-        Some(Error::new(Code::RowDamaged, message).fix("cleo doctor"))
-    }
+/// Returns the error for an export that lacks tasks.
+fn missing(left_out: usize) -> Option<Error> {
+    let message = match left_out {
+        0 => return None,
+        1 => "a task is missing: it is damaged in the database".to_string(),
+        n => format!("{n} tasks are missing: they are damaged in the database"),
+    };
+    Some(Error::new(Code::RowDamaged, message).fix("cleo doctor"))
 }
 
 /// Writes all tasks into a file, or returns them as a text.
@@ -82,6 +80,7 @@ pub(crate) fn export(
     if let Some(file) = &file {
         crate::file::write_whole(file, &text)?;
     }
+    context.notes.failure = missing(left_out);
     Ok(Exported {
         text: file.is_none().then_some(text),
         file: output.map(|output| output.to_string_lossy().into_owned()),

@@ -58,20 +58,9 @@ pub(crate) struct Request {
     pub(crate) drop_faults: bool,
 }
 
-/// What an import did, and why it did not when it was refused.
-#[derive(Debug)]
-pub(crate) struct Imported {
-    /// What was read and what became of it.
-    pub(crate) report: Report,
-    /// The refusal.
-    pub(crate) error: Option<Error>,
-    /// What the caller should know.
-    pub(crate) warnings: Vec<String>,
-}
-
 /// Imports the tasks of a file or folder. With a fault in it nothing is written, unless the faults
 /// are to be dropped; the report names each of them either way.
-pub(crate) fn import(context: &mut Context, path: &Path, request: &Request) -> Result<Imported> {
+pub(crate) fn import(context: &mut Context, path: &Path, request: &Request) -> Result<Report> {
     let place = match path.as_os_str() == "-" {
         true => path.to_path_buf(),
         false => context.surroundings.directory.join(path),
@@ -81,7 +70,7 @@ pub(crate) fn import(context: &mut Context, path: &Path, request: &Request) -> R
 }
 
 /// Imports the tasks of a text that was sent, as [`import`] does; no file is read for it.
-pub(crate) fn import_text(context: &mut Context, mut request: Request) -> Result<Imported> {
+pub(crate) fn import_text(context: &mut Context, mut request: Request) -> Result<Report> {
     let path = Path::new("-");
     let bytes = std::mem::take(&mut request.text).into_bytes();
     let reading = source::read_text(path, bytes, &request, &context.now())?;
@@ -93,7 +82,7 @@ fn take_over(
     mut reading: Reading,
     path: &Path,
     request: &Request,
-) -> Result<Imported> {
+) -> Result<Report> {
     let caller = Caller::unbound(context);
     let phases = std::mem::take(&mut reading.phases);
     let mut plan = Plan::new(reading, request.open_only);
@@ -110,11 +99,10 @@ fn take_over(
         let commands = write(&mut plan, transaction, &caller)?;
         Ok(((None, commands), !request.dry_run))
     })?;
-    Ok(Imported {
-        report: plan.report,
-        error,
-        warnings: warn_of(&context.surroundings, &context.workspace, &commands),
-    })
+    let warnings = warn_of(&context.surroundings, &context.workspace, &commands);
+    context.notes.warn(warnings);
+    context.notes.failure = error;
+    Ok(plan.report)
 }
 
 /// Writes what was decided; tasks that stay as they are are not written. Returns the commands of the

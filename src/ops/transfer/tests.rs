@@ -174,12 +174,12 @@ fn take(context: &mut Context, file: &str) -> bool {
         ..Request::default()
     };
     let first = import_text(context, request.clone()).unwrap();
-    assert!(first.error.is_none(), "{:?}", first.report);
+    assert!(context.notes.failure.is_none(), "{first:?}");
     let after = text(context);
     let cursor = context.read(|tasks| tasks.last_cursor()).unwrap();
     let again = import_text(context, request.clone()).unwrap();
-    let counts = (again.report.added, again.report.updated);
-    assert_eq!(counts, (0, 0), "{:?}", again.report);
+    let counts = (again.added, again.updated);
+    assert_eq!(counts, (0, 0), "{again:?}");
     assert_eq!(text(context), after, "twice is once");
     assert_eq!(context.read(|tasks| tasks.last_cursor()).unwrap(), cursor);
     before != after

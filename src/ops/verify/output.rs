@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::file::check_file;
 use super::merged::Unmerged;
 use super::unknown_tasks;
-use super::{Verdict, Violation, violation};
+use super::{Output, Verdict, Violation, violation};
 use crate::catalogue::Catalogue;
 use crate::error::{Code, Result};
 use crate::id::TaskId;
@@ -46,11 +46,9 @@ pub(crate) struct OutputVerdict {
     pub(crate) entry: Option<Entry>,
 }
 
-pub(crate) fn output(
-    context: &mut Context,
-    task: TaskId,
-    epoch: Option<u32>,
-) -> Result<OutputVerdict> {
+/// Checks what the agent of a task left behind, and records what was found.
+pub(crate) fn output(context: &mut Context, which: Output) -> Result<OutputVerdict> {
+    let Output { task, epoch } = which;
     let caller = Caller::of(context, task, epoch);
     let (verdict, record) = judge(context, task, |transaction, task| {
         check_epoch(transaction, task, &caller)
@@ -58,6 +56,13 @@ pub(crate) fn output(
     if let Some(record) = record {
         remember(context, record, &verdict, &caller)?;
     }
+    let error = verdict.verdict.error(&format!("the output of {task}"));
+    context.notes.failure = error.map(|error| {
+        error.fix(format!("cleo spawn {task} --format text")).or(
+            "see what the manifest holds for it",
+            format!("cleo manifest list --task {task}"),
+        )
+    });
     Ok(verdict)
 }
 

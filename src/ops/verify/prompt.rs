@@ -1,11 +1,11 @@
 //! Checking that a prompt carries the protocol, and that nobody else put it there.
 
-use super::{Verdict, violation};
+use super::{PromptSent, Verdict, violation};
 use crate::catalogue::{Catalogue, known_protocols};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::manifest::log;
-use crate::ops::{Context, Surroundings, require};
+use crate::ops::{Context, Notes, Surroundings, require};
 use crate::protocol::ProtocolFile;
 use crate::protocol::block::{self, named_task};
 use crate::store::{Archived, Transaction};
@@ -16,10 +16,11 @@ use crate::store::{Archived, Transaction};
 /// workspace does not have is refused before anything is said of the prompt.
 pub(crate) fn prompt(
     surroundings: &Surroundings,
-    text: &str,
-    task: Option<TaskId>,
-    strict: bool,
+    notes: &mut Notes,
+    sent: PromptSent,
 ) -> Result<Verdict> {
+    let PromptSent { text, task, strict } = sent;
+    let text = text.as_str();
     if let Some(task) = task {
         // Outside of a workspace nobody knows which tasks there are.
         if let Ok(mut context) = Context::open(surroundings.clone()) {
@@ -40,11 +41,10 @@ pub(crate) fn prompt(
     } else {
         block::check(text)
     };
-    let mut warnings = Vec::new();
     if let Some(change) = strictly.first().filter(|_| found.is_empty()) {
         match origin(surroundings, text)? {
             Origin::Project => {}
-            Origin::Unknown => warnings.push(block::edited(change)),
+            Origin::Unknown => notes.warn([block::edited(change)]),
             Origin::Forged => found.push(block::Violation {
                 rule: "MARKER".to_string(),
                 message: "the block is no known one, and a task or an entry holds text that looks like it"
@@ -52,18 +52,27 @@ pub(crate) fn prompt(
             }),
         }
     }
-    if found.is_empty()
-        && let Some(task) = task.or_else(|| named_task(text))
-    {
-        found.extend(other_task(text, task, &known));
-    }
+    let task = task.or_else(|| named_task(text));
+    let other = task.filter(|_| found.is_empty());
+    let other = other.and_then(|task| other_task(text, task, &known));
+    let named = task.map(|id| format!(" {id}")).unwrap_or_default();
+    let way_on = match other {
+        Some(_) => (
+            "print its own prompt",
+            format!("cleo spawn{named} --format text"),
+        ),
+        None => (
+            "print the block to append it",
+            format!("cleo research inject{named} --format text"),
+        ),
+    };
+    found.extend(other);
     let missing =
         |found: block::Violation| violation(Code::ProtocolMissing, &found.rule, found.message);
     let verdict = Verdict::of(found.into_iter().map(missing).collect());
-    Ok(Verdict {
-        warnings,
-        ..verdict
-    })
+    let error = verdict.error("the prompt");
+    notes.failure = error.map(|error| error.or(way_on.0, way_on.1));
+    Ok(verdict)
 }
 
 fn other_task(text: &str, task: TaskId, known: &[ProtocolFile]) -> Option<block::Violation> {

@@ -4,10 +4,11 @@ use serde::Serialize;
 
 use crate::error::Result;
 use crate::file;
-use crate::id::TaskId;
 use crate::manifest::Entry;
+use crate::ops::Context;
+use crate::ops::manifest::{self, EntryId};
+use crate::ops::tasks::One;
 use crate::ops::verify::{OutputVerdict, found};
-use crate::ops::{Context, manifest};
 
 /// Most bytes of an output file that are shown.
 const TEXT_MAX: u64 = 1 << 20;
@@ -29,10 +30,10 @@ pub(crate) struct Left {
 }
 
 /// Looks at what the agent of a task left, and records nothing.
-pub(crate) fn left(context: &mut Context, task: TaskId) -> Result<Left> {
-    let found = found(context, task)?;
-    let id = found.manifest_id.as_deref();
-    let shown = id.and_then(|id| manifest::show(context, id).ok());
+pub(crate) fn left(context: &mut Context, which: One) -> Result<Left> {
+    let found = found(context, which.task)?;
+    let id = found.manifest_id.clone();
+    let shown = id.and_then(|id| manifest::show(context, EntryId { id }).ok());
     let (entry, line) = shown.map(|shown| (shown.entry, shown.line)).unzip();
     let (text, text_bytes) = text(context, found.output_file.as_deref()).unzip();
     Ok(Left {

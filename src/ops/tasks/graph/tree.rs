@@ -8,7 +8,7 @@ use super::{check_scope, problems_around};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::tasks::Neighbor;
-use crate::ops::tasks::read::neighbors;
+use crate::ops::tasks::read::{neighbors, problem_warnings};
 use crate::ops::{Context, no_task};
 use crate::store::Transaction;
 use crate::task::drawing::{DRAWN_MAX, Shape};
@@ -63,7 +63,7 @@ pub(crate) fn neighbor_tree(
     direction: Direction,
     depth: Option<u32>,
 ) -> Result<NeighborTree> {
-    context.read(|tasks| {
+    let grown = context.read(|tasks| {
         if tasks.status(id)?.is_none() {
             return Err(no_task(id));
         }
@@ -75,7 +75,9 @@ pub(crate) fn neighbor_tree(
             truncated,
             problems: problems_around(tasks, id)?,
         })
-    })
+    })?;
+    context.notes.warn(problem_warnings(&grown.problems));
+    Ok(grown)
 }
 
 fn grow(

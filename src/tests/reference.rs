@@ -1,58 +1,35 @@
-//! `cleo util …`: what the project makes from its own code. Hidden from help; people read the
-//! files in docs/.
+//! The pages of the reference, `docs/cli.md` and `docs/exit-codes.md`, are those of the code.
 
 use std::fmt::Write;
-use std::process::ExitCode;
+use std::fs;
+use std::path::Path;
 
-use clap::{Args, Subcommand, ValueEnum};
+use crate::cli::{GLOBAL_OPTIONS, whole};
+use crate::error::Code;
 
-use super::Face;
-use super::arguments::GLOBAL_OPTIONS;
-use crate::error::{Code, Result};
-
-#[derive(Subcommand)]
-pub(super) enum Command {
-    /// Print a page of the reference as Markdown
-    Reference(ReferenceArguments),
-}
-
-#[derive(Args)]
-pub(super) struct ReferenceArguments {
-    /// The page
-    page: Page,
-}
-
-/// A page of the reference.
-#[derive(Clone, Copy, ValueEnum)]
-enum Page {
-    /// Every command with its help
-    Commands,
-    /// Every error code
-    ExitCodes,
-}
-
-pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
-    match command {
-        Command::Reference(arguments) => face.run("util.reference", arguments, reference),
+#[test]
+fn the_reference_in_docs_is_that_of_the_code() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    for (name, made) in [("cli.md", commands()), ("exit-codes.md", exit_codes())] {
+        let file = docs.join(name);
+        if std::env::var_os("CLEO_GENERATE").is_some() {
+            fs::write(&file, &made).unwrap();
+        }
+        assert!(
+            fs::read_to_string(&file).unwrap() == made,
+            "docs/{name} is not what the code says: run scripts/generate"
+        );
     }
-}
-
-fn reference(face: &mut Face<'_>, arguments: ReferenceArguments) -> Result<ExitCode> {
-    let page = match arguments.page {
-        Page::Commands => commands(),
-        Page::ExitCodes => exit_codes(),
-    };
-    Ok(face.output.print(&page))
 }
 
 const MADE: &str = "<!-- Made by scripts/generate from the code. Do not edit. -->";
 
 fn commands() -> String {
-    let mut root = super::tree::whole().term_width(100);
+    let mut root = whole().term_width(100);
     root.build();
     let mut page = format!("{MADE}\n\n# Commands\n");
     section(&mut page, &root, "cleo");
-    for command in visible(&root) {
+    for command in root.get_subcommands() {
         sections_below(&mut page, command, "cleo");
     }
     page
@@ -68,14 +45,9 @@ fn sections_below(page: &mut String, command: &clap::Command, above: &str) {
         argument.hide(hidden)
     });
     section(page, &own, &name);
-    for below in visible(command) {
+    for below in command.get_subcommands() {
         sections_below(page, below, &name);
     }
-}
-
-fn visible(command: &clap::Command) -> impl Iterator<Item = &clap::Command> {
-    let below = command.get_subcommands();
-    below.filter(|below| !below.is_hide_set())
 }
 
 fn section(page: &mut String, command: &clap::Command, name: &str) {
