@@ -1912,6 +1912,74 @@ export interface components {
             created: boolean;
             task: components["schemas"]["Task"];
         };
+        /** @description One agent of the registry: a row of the specification's table, and what cleo knows besides. */
+        Agent: {
+            /** @description The one thing that it offers to plans, such as `web-crawler`. */
+            capability: string | null;
+            /** @description Colour in pictures, `#RRGGBB`. */
+            color: string;
+            /** @description Program and arguments of a worker that is started. */
+            command: string[];
+            /** @description When it was registered, RFC 3339 in UTC; none for a built-in one. */
+            created_at: string | null;
+            /** @description What it is good at. */
+            description: string;
+            /** @description Address of a worker that is reached by HTTP. */
+            endpoint: string | null;
+            /** @description Address that says whether a worker is there. */
+            healthcheck: string | null;
+            /** @description Name of its icon. */
+            icon: string;
+            /** @description Its name for machines: unique, never changed. */
+            id: string;
+            /** @description What a worker can be asked for, such as `summary.create`. */
+            intents: string[];
+            /** @description Whether it is one of the four that are always there. */
+            is_builtin: boolean;
+            /** @description Whether it was registered while cleo ran, and is removed again. */
+            is_runtime: boolean;
+            /** @description Where it comes from and how it is reached. */
+            kind: components["schemas"]["Kind"];
+            /** @description When it last answered. */
+            last_used_at: string | null;
+            /**
+             * Format: uint32
+             * @description Most tokens of an answer.
+             */
+            max_tokens: number;
+            /** @description The model that answers, unless the configuration names one. */
+            model: string;
+            /** @description Its name for people, at most 100 characters. */
+            name: string;
+            /** @description What it works towards. */
+            objective: string;
+            /** @description What a model is told before the message. */
+            prompt: string;
+            /** @description What it does among the others. */
+            role: components["schemas"]["Role"];
+            /** @description What it can do, for plans. */
+            skills: string[];
+            /** @description Whether messages reach it. */
+            status: components["schemas"]["AgentStatus"];
+            /** @description Words by which messages reach it. */
+            tags: string[];
+            /**
+             * Format: double
+             * @description How freely the model answers, from 0 to 2.
+             */
+            temperature: number;
+            /**
+             * Format: uint32
+             * @description How long a worker may take, in milliseconds.
+             */
+            timeout_ms: number;
+            /** @description Tools that it may use. */
+            tools: string[];
+            /** @description When it was last changed. */
+            updated_at: string | null;
+            /** @description Whose it is; none is everybody's. */
+            user_id: string | null;
+        };
         /** @description Whether messages reach an agent. */
         AgentStatus: "active" | "paused" | "archived";
         /** @description A task in the words of the specification. */
@@ -2076,7 +2144,7 @@ export interface components {
         };
         /** @description A conversation that is to begin. */
         Beginning: {
-            /** @description With whom: an agent, `cleo-supervisor` for the one that fits each message, or `chat`. */
+            /** @description The agent, `cleo-supervisor`, or `chat`. */
             agent_id?: string | null;
             /** @description What it is about, at most 200 characters. */
             title?: string | null;
@@ -2099,32 +2167,8 @@ export interface components {
              */
             unblocksInAll: number;
         };
-        /** @description An agent without what a model is told. */
-        Brief: {
-            capability: string | null;
-            color: string;
-            description: string;
-            /** @description When it is removed, of an agent of the moment. */
-            expiresAt?: string | null;
-            icon: string;
-            id: string;
-            isBuiltin: boolean;
-            isRuntime: boolean;
-            kind: components["schemas"]["Kind"];
-            lastUsedAt: string | null;
-            /** Format: uint32 */
-            maxTokens: number;
-            model: string;
-            name: string;
-            role: components["schemas"]["Role"];
-            status: components["schemas"]["AgentStatus"];
-            tags: string[];
-            /** Format: double */
-            temperature: number;
-            tools: string[];
-        };
         /** @description What somebody has to know who goes on with the work. */
-        Brief2: {
+        Brief: {
             /** @description Tasks that somebody works on, the last changed first. */
             active: components["schemas"]["Few"];
             /** @description When it was written, RFC 3339 in UTC. */
@@ -2173,6 +2217,30 @@ export interface components {
             };
             /** @description Pending tasks that cannot start, with the reason. */
             waiting: components["schemas"]["Few8"];
+        };
+        /** @description An agent without what a model is told. */
+        Brief2: {
+            capability: string | null;
+            color: string;
+            description: string;
+            /** @description When it is removed, of an agent of the moment. */
+            expiresAt?: string | null;
+            icon: string;
+            id: string;
+            isBuiltin: boolean;
+            isRuntime: boolean;
+            kind: components["schemas"]["Kind"];
+            lastUsedAt: string | null;
+            /** Format: uint32 */
+            maxTokens: number;
+            model: string;
+            name: string;
+            role: components["schemas"]["Role"];
+            status: components["schemas"]["AgentStatus"];
+            tags: string[];
+            /** Format: double */
+            temperature: number;
+            tools: string[];
         };
         /** @description What is counted, against what an orchestrator may read. */
         Budget: {
@@ -2272,19 +2340,21 @@ export interface components {
             /** @description Its digest then; none when it was not there. */
             then: string | null;
         };
-        /** @description That an agent was changed meanwhile, and how it is now. */
-        Changed: {
-            agent: components["schemas"]["Row"];
-            code: string;
-            error: string;
-            success: boolean;
-        };
-        /** @description What is to be changed. */
-        ChangedInput: {
+        /** @description What is to change of a conversation. */
+        ChangeInput: {
+            /** @description Its agent, which stays. */
+            agent_id?: string | null;
             /** @description `archived` ends it. */
             status?: components["schemas"]["ConversationStatus"] | null;
             /** @description What it is about, at most 200 characters. */
             title?: string | null;
+        };
+        /** @description That an agent was changed meanwhile, and how it is now. */
+        Changed: {
+            agent: components["schemas"]["Shown"];
+            code: string;
+            error: string;
+            success: boolean;
         };
         /** @description What a line comes from. */
         Channel: "event" | "out" | "err" | "tool";
@@ -2350,6 +2420,22 @@ export interface components {
              */
             up: number;
         };
+        /** @description A plan from a file, and whether it can be carried out. */
+        Checked2: {
+            /** @description Who would get each step. */
+            assignments: components["schemas"]["Assignment"][];
+            /** @description What keeps it from being carried out. */
+            faults: components["schemas"]["Fault3"][];
+            /** @description The plan, as far as it could be read. */
+            plan: components["schemas"]["Plan"];
+            /**
+             * Format: uint
+             * @description How many faults.
+             */
+            total: number;
+            /** @description Ids of steps that can go side by side. */
+            waves: string[][];
+        };
         Choosable: {
             id: string;
             title: string;
@@ -2405,11 +2491,25 @@ export interface components {
         };
         /** @description Agents of the moment that were removed. */
         Cleaned: {
+            /** @description Ids of those that are gone. */
             cleanedUp: string[];
             count: components["schemas"]["Count"];
             message: string;
+            /** @description Ids of all that remain, in list order. */
             remaining: string[];
-            success: boolean;
+        };
+        Cleanup: {
+            /**
+             * Format: uint64
+             * @description The moment from which age is counted, in milliseconds since 1970; else now
+             * @default null
+             */
+            now: number | null;
+            /**
+             * @description Only those whose id says that they are older than 30 minutes
+             * @default false
+             */
+            olderThan: boolean;
         };
         Compact: {
             /** @description The agent that acts */
@@ -2497,9 +2597,29 @@ export interface components {
             /** @description The task that comes later. */
             task: string;
         };
+        /** @description A conversation, as a row of the specification's table. */
+        Conversation: {
+            /** @description With whom; the supervisor has each message routed. */
+            agent_id: string;
+            /** @description When it was begun, RFC 3339 in UTC. */
+            created_at: string;
+            /** @description `conv_<ms>_<random>`. */
+            id: string;
+            kind: components["schemas"]["ConversationKind"];
+            /** @description When something was last said; at first when it was begun. */
+            last_message_at: string;
+            status: components["schemas"]["ConversationStatus"];
+            /** @description What it is about, at most 200 characters. */
+            title: string | null;
+            /** @description When it was last changed, also by a message. */
+            updated_at: string;
+            user_id: string;
+        };
+        /** @description With whom a conversation is. */
+        ConversationKind: "agent" | "chat";
         /** @description Whether a conversation goes on. */
         ConversationStatus: "active" | "archived";
-        /** @description How many agents there were. */
+        /** @description How many agents there were and are. */
         Count: {
             /** Format: uint */
             after: number;
@@ -2562,26 +2682,12 @@ export interface components {
         } & {
             [key: string]: number;
         };
-        /** @description Numbers of tasks. */
+        /** @description Counted tasks. */
         Counted3: {
             stats: components["schemas"]["Stats"];
-            success: boolean;
-        };
-        /** @description Numbers, in the form of the specification. */
-        Counts: {
-            /** Format: uint64 */
-            activeExecutions: number;
-            /** Format: uint64 */
-            completedExecutions: number;
-            /** Format: uint64 */
-            failedExecutions: number;
-            /** Format: uint */
-            totalAgents: number;
-            /** Format: uint64 */
-            totalExecutions: number;
         };
         /** @description How many tasks of a run came how far. An epic is counted only when it failed. */
-        Counts2: {
+        Counts: {
             /**
              * Format: uint
              * @description Ended by somebody before they were over.
@@ -2615,6 +2721,19 @@ export interface components {
             verifying: number;
             /** Format: uint */
             waiting: number;
+        };
+        /** @description Numbers, in the form of the specification. */
+        Counts2: {
+            /** Format: uint64 */
+            activeExecutions: number;
+            /** Format: uint64 */
+            completedExecutions: number;
+            /** Format: uint64 */
+            failedExecutions: number;
+            /** Format: uint */
+            totalAgents: number;
+            /** Format: uint64 */
+            totalExecutions: number;
         };
         /** @description How much there is of everything. */
         Counts3: {
@@ -2812,23 +2931,41 @@ export interface components {
             /**
              * Format: uint64
              * @description Its number among all events.
+             * @default 0
              */
             cursor: number;
+            /** @default  */
             executionId: string;
-            /** @description Who handed it on. */
+            /**
+             * @description Who handed it on.
+             * @default
+             */
             from: string;
-            /** @description How the message begins. */
+            /**
+             * @description How the message begins.
+             * @default
+             */
             query: string;
-            /** @description Why. */
+            /**
+             * @description Why.
+             * @default
+             */
             reason: string;
             /**
              * Format: uint32
              * @description The points of the agent.
+             * @default 0
              */
             score: number;
-            /** @description When, RFC 3339 in UTC. */
+            /**
+             * @description When, RFC 3339 in UTC.
+             * @default
+             */
             timestamp: string;
-            /** @description To whom; `finalize` where no agent fits. */
+            /**
+             * @description To whom; `finalize` where no agent fits.
+             * @default
+             */
             to: string;
         };
         /** @description What is told to whoever follows where messages go. */
@@ -2845,9 +2982,12 @@ export interface components {
         };
         /** @description Where messages went. */
         Delegations: {
+            /** @description Newest first. */
             delegations: components["schemas"]["Delegated"][];
-            success: boolean;
-            /** Format: uint64 */
+            /**
+             * Format: uint64
+             * @description How many there are in all.
+             */
             total: number;
         };
         /** @description What a delete took away, or would take away. */
@@ -2979,26 +3119,14 @@ export interface components {
         };
         /** @description The picture of the ways that messages go. */
         Drawn: {
-            agents: components["schemas"]["Brief"][];
+            agents: components["schemas"]["Brief2"][];
             graph: components["schemas"]["Graph"];
-            metrics: components["schemas"]["Counts"];
-            success: boolean;
+            metrics: components["schemas"]["Counts2"];
         };
         /** @description When tasks are due. */
         Due: "overdue" | "today" | "week" | "none";
-        /** @description A way that messages go. */
-        Edge: {
-            /** Format: uint64 */
-            count: number;
-            id: string;
-            label: string;
-            /** Format: double */
-            share: number;
-            source: string;
-            target: string;
-        };
         /** @description A line, or several between the same two places. */
-        Edge2: {
+        Edge: {
             /** Format: uint */
             count: number;
             /** @description Where it comes from: a task, a stack, or the name of something that is not in the picture. */
@@ -3010,6 +3138,17 @@ export interface components {
             toKind: components["schemas"]["End"];
             /** @description The whole that is waited for, when `from` is a part of it. */
             via: string | null;
+        };
+        /** @description A way that messages go. */
+        Edge2: {
+            /** Format: uint64 */
+            count: number;
+            id: string;
+            label: string;
+            /** Format: double */
+            share: number;
+            source: string;
+            target: string;
         };
         /** @description What became of references that hold tasks up. */
         Edges: {
@@ -3348,7 +3487,7 @@ export interface components {
             error: string | null;
             id: string;
             input: string;
-            messages?: components["schemas"]["Said2"][] | null;
+            messages?: components["schemas"]["Said"][] | null;
             metrics: components["schemas"]["Metrics"];
             model: string | null;
             output: string | null;
@@ -3364,7 +3503,6 @@ export interface components {
         Executions: {
             /** @description Newest first, without steps and messages. */
             executions: components["schemas"]["Execution"][];
-            success: boolean;
             /**
              * Format: uint64
              * @description How many there are without the limit.
@@ -3420,18 +3558,18 @@ export interface components {
             /** @description What is wrong. */
             message: string;
         };
-        /** @description What went wrong in a run. */
-        Fault3: {
-            message: string;
-            /** @description With which task. */
-            task: string | null;
-        };
         /** @description Something that keeps a plan from being carried out. */
-        Fault4: {
+        Fault3: {
             kind: components["schemas"]["FaultKind"];
             message: string;
             /** @description Where it is: a line and column, or a way into the plan such as `steps[2].dependsOn[0]`. */
             place: string;
+        };
+        /** @description What went wrong in a run. */
+        Fault4: {
+            message: string;
+            /** @description With which task. */
+            task: string | null;
         };
         /** @description Why a request failed. */
         Fault5: {
@@ -3562,7 +3700,7 @@ export interface components {
              */
             total: number;
         };
-        /** @description What may be said of an agent. Names are read as the table spells them, and in camelCase. */
+        /** @description Fields of an agent. */
         Fields: {
             /** @description The one thing that it offers to plans */
             capability?: string | null;
@@ -3599,15 +3737,21 @@ export interface components {
             objective?: string | null;
             /** @description What a model is told before the message */
             prompt?: string | null;
-            /** @description supervisor, specialist or custom */
-            role?: components["schemas"]["Role"] | null;
+            /**
+             * @description supervisor, specialist or custom
+             * @default null
+             */
+            role: components["schemas"]["Role"] | null;
             /**
              * @description What it can do, for plans (repeat, or separate with commas)
              * @default null
              */
             skills: string[] | null;
-            /** @description active, paused or archived */
-            status?: components["schemas"]["AgentStatus"] | null;
+            /**
+             * @description active, paused or archived
+             * @default null
+             */
+            status: components["schemas"]["AgentStatus"] | null;
             /**
              * @description Word or words by which messages reach it (repeat, or separate with commas)
              * @default null
@@ -3628,46 +3772,13 @@ export interface components {
              * @default null
              */
             tools: string[] | null;
-            /** @description `http` or `cli` makes it a worker, and so does an endpoint or a command. */
-            type?: components["schemas"]["Kind"] | null;
+            /**
+             * @description `http` or `cli` makes it a worker, and so does an endpoint or a command.
+             * @default null
+             */
+            type: components["schemas"]["Kind"] | null;
             /** @description When it was last changed as far as the caller knows; another moment is refused. */
             updated_at?: string | null;
-        };
-        /** @description Fields of a task. */
-        Fields2: {
-            /** @default null */
-            assigned_to: string | null;
-            /** @default null */
-            description: string | null;
-            /**
-             * @description A date or time, RFC 3339.
-             * @default null
-             */
-            due_date: string | null;
-            /**
-             * Format: double
-             * @default null
-             */
-            estimated_hours: number | null;
-            /** @default null */
-            feature: string | null;
-            /**
-             * @description low, medium, high or urgent.
-             * @default null
-             */
-            priority: string | null;
-            /**
-             * @description todo, doing, review, done, paused or cancelled; a new one is todo.
-             * @default null
-             */
-            status: string | null;
-            /** @default null */
-            tags: string[] | null;
-            /**
-             * @description What is to be done, in one line of at most 200 characters.
-             * @default null
-             */
-            title: string | null;
         };
         /** @description What one look found. */
         Finding: {
@@ -3715,19 +3826,7 @@ export interface components {
         };
         /** @description A kind of file that tasks come from. */
         Format: "cleo" | "todo" | "beads" | "taskmaster" | "backlog" | "taskwarrior";
-        /** @description What was found. */
         Found: {
-            /** @description The things, those that fit best first within their kind. */
-            items: components["schemas"]["Item"][];
-            /** @description What was looked for. */
-            q: string;
-            /**
-             * Format: uint
-             * @description How many there are here.
-             */
-            total: number;
-        };
-        Found2: {
             /** @description Ids of the active agents that offer it, the first of which gets the step. */
             agents: string[];
             /** @description What an agent must offer. */
@@ -3737,6 +3836,18 @@ export interface components {
             skill: string;
             /** @description The words of the goal that ask for it. */
             words: string[];
+        };
+        /** @description What was found. */
+        Found2: {
+            /** @description The things, those that fit best first within their kind. */
+            items: components["schemas"]["Item"][];
+            /** @description What was looked for. */
+            q: string;
+            /**
+             * Format: uint
+             * @description How many there are here.
+             */
+            total: number;
         };
         /** @description A message that would reach the draft, and did not. */
         Gained: {
@@ -3862,7 +3973,7 @@ export interface components {
         };
         /** @description Nodes and edges. */
         Graph: {
-            edges: components["schemas"]["Edge"][];
+            edges: components["schemas"]["Edge2"][];
             nodes: components["schemas"]["Node"][];
         };
         /** @description A graph as it is drawn. */
@@ -3872,7 +3983,7 @@ export interface components {
             /** @description The longest way through what is open. */
             criticalPath: components["schemas"]["CriticalPath"];
             /** @description Lines between them. */
-            edges: components["schemas"]["Edge2"][];
+            edges: components["schemas"]["Edge"][];
             /** @description What it is below; none for everything. */
             epic: components["schemas"]["Group"] | null;
             /** @description Where work goes on. */
@@ -3984,16 +4095,100 @@ export interface components {
         };
         /** @description How the health of a worker is looked at. */
         How: "healthcheck" | "handshake";
-        /** @description A conversation in a list. */
+        /** @description An agent in a list. */
         InList: {
-            agent_id: string;
-            created_at: string;
+            /** @description The one thing that it offers to plans, such as `web-crawler`. */
+            capability: string | null;
+            /** @description Colour in pictures, `#RRGGBB`. */
+            color: string;
+            /** @description Program and arguments of a worker that is started. */
+            command: string[];
+            /** @description When it was registered, RFC 3339 in UTC; none for a built-in one. */
+            created_at: string | null;
+            /** @description What it is good at. */
+            description: string;
+            /** @description Address of a worker that is reached by HTTP. */
+            endpoint: string | null;
+            /**
+             * Format: uint64
+             * @description How many executions it had.
+             */
+            executions: number;
+            /** @description When it is removed, of an agent of the moment. */
+            expires_at?: string | null;
+            /** @description The file that it stands in, relative to the workspace; none for one of the store. */
+            file?: string | null;
+            /** @description Address that says whether a worker is there. */
+            healthcheck: string | null;
+            /** @description Name of its icon. */
+            icon: string;
+            /** @description Its name for machines: unique, never changed. */
             id: string;
-            /** @description `chat`: with the agents for designs and components; else `agent`. */
-            kind: string;
+            /** @description What a worker can be asked for, such as `summary.create`. */
+            intents: string[];
+            /** @description Whether it is one of the four that are always there. */
+            is_builtin: boolean;
+            /** @description Whether it was registered while cleo ran, and is removed again. */
+            is_runtime: boolean;
+            /** @description Where it comes from and how it is reached. */
+            kind: components["schemas"]["Kind"];
+            /** @description When it last answered. */
+            last_used_at: string | null;
+            /**
+             * Format: uint32
+             * @description Most tokens of an answer.
+             */
+            max_tokens: number;
+            /** @description The model that answers, unless the configuration names one. */
+            model: string;
+            /** @description Its name for people, at most 100 characters. */
+            name: string;
+            /** @description What it works towards. */
+            objective: string;
+            /** @description What a model is told before the message. */
+            prompt: string;
+            /** @description What it does among the others. */
+            role: components["schemas"]["Role"];
+            /** @description What it can do, for plans. */
+            skills: string[];
+            /** @description Whether it may be called, of a worker. */
+            standing?: components["schemas"]["Standing"] | null;
+            /** @description Whether messages reach it. */
+            status: components["schemas"]["AgentStatus"];
+            /** @description Words by which messages reach it. */
+            tags: string[];
+            /**
+             * Format: double
+             * @description How freely the model answers, from 0 to 2.
+             */
+            temperature: number;
+            /**
+             * Format: uint32
+             * @description How long a worker may take, in milliseconds.
+             */
+            timeout_ms: number;
+            /** @description Tools that it may use. */
+            tools: string[];
+            /** @description When it was last changed. */
+            updated_at: string | null;
+            /** @description Whose it is; none is everybody's. */
+            user_id: string | null;
+        };
+        /** @description A conversation in a list. */
+        InList2: {
+            /** @description With whom; the supervisor has each message routed. */
+            agent_id: string;
+            /** @description When it was begun, RFC 3339 in UTC. */
+            created_at: string;
+            /** @description `conv_<ms>_<random>`. */
+            id: string;
+            kind: components["schemas"]["ConversationKind"];
+            /** @description When something was last said; at first when it was begun. */
             last_message_at: string;
             status: components["schemas"]["ConversationStatus"];
+            /** @description What it is about, at most 200 characters. */
             title: string | null;
+            /** @description When it was last changed, also by a message. */
             updated_at: string;
             user_id: string;
             /** @description Whether it waits for a yes, a choice, or what a request lacks. */
@@ -4041,17 +4236,12 @@ export interface components {
         };
         /** @description An agent that was made or changed. */
         Kept: {
-            agent: components["schemas"]["Row"];
+            agent: components["schemas"]["Shown"];
             success: boolean;
             warnings: string[];
         };
-        /** @description A conversation after a change. */
-        Kept2: {
-            conversation: components["schemas"]["Row2"];
-            success: boolean;
-        };
         /** @description A task of which something stays as it is here, against what the file says. */
-        Kept3: {
+        Kept2: {
             /** @description The fields that stay. */
             fields: string[];
             /** @description Its id here. */
@@ -4059,11 +4249,13 @@ export interface components {
             /** @description Why. */
             reason: string;
         };
-        /** @description A task after a change. */
+        /** @description A conversation as it is, or as a change made it. */
+        Kept3: {
+            conversation: components["schemas"]["Conversation"];
+        };
+        /** @description A task as it is, or as a change made it. */
         Kept4: {
-            success: boolean;
             task: components["schemas"]["AgentTask"];
-            warnings: string[];
         };
         /** @description Where an agent comes from and how it is reached. */
         Kind: "builtin" | "runtime" | "persistent" | "http" | "cli";
@@ -4196,7 +4388,7 @@ export interface components {
             /** @description Id of the entry. */
             entry: string;
             /** @description Where the link stands. */
-            sources: components["schemas"]["Source2"][];
+            sources: components["schemas"]["Source3"][];
             /** @description How far its work came. */
             status: components["schemas"]["Status"] | null;
             /** @description Its title; none when the manifest has no such entry any more. */
@@ -4218,23 +4410,8 @@ export interface components {
          * @enum {string}
          */
         ListField: "description" | "parent" | "depends" | "labels" | "phase" | "size" | "files" | "acceptance" | "deliverables" | "assignedAgent" | "due" | "estimate" | "feature" | "key" | "requiredGates";
-        /** @description Agents with everything that is known of them. */
-        Listed: {
-            agents: components["schemas"]["Whole"][];
-            success: boolean;
-            /** Format: uint */
-            total: number;
-            warnings: string[];
-        };
-        /** @description Conversations. */
-        Listed2: {
-            conversations: components["schemas"]["InList"][];
-            success: boolean;
-            /** Format: uint64 */
-            total: number;
-        };
         /** @description Tasks and how many there are in all. */
-        Listed3: {
+        Listed: {
             tasks: components["schemas"]["Task"][];
             /**
              * Format: uint64
@@ -4243,7 +4420,7 @@ export interface components {
             total: number;
         };
         /** @description All skills in reach. */
-        Listed4: {
+        Listed2: {
             /** @description Skills that another of the same name stands before. */
             shadowed: components["schemas"]["Shadowed"][];
             /** @description The skills that count, in catalogue order. */
@@ -4255,7 +4432,7 @@ export interface components {
             total: number;
         };
         /** @description Entries and how many there are in all. */
-        Listed5: {
+        Listed3: {
             /** @description The entries, newest last. */
             entries: components["schemas"]["Entry2"][];
             /**
@@ -4264,20 +4441,39 @@ export interface components {
              */
             total: number;
         };
-        /** @description All settings. */
+        /** @description Agents that were looked up. */
+        Listed4: {
+            /** @description The agents in list order, which decides ties between them. */
+            agents: components["schemas"]["InList"][];
+            /** Format: uint */
+            total: number;
+        };
+        /** @description Conversations. */
+        Listed5: {
+            /** @description The conversations, the one in which something was said last first. */
+            conversations: components["schemas"]["InList2"][];
+            /**
+             * Format: uint64
+             * @description How many there are without the limit.
+             */
+            total: number;
+        };
+        /** @description Tasks. */
         Listed6: {
+            tasks: components["schemas"]["AgentTask"][];
+            /**
+             * Format: uint64
+             * @description How many there are without the limit.
+             */
+            total: number;
+        };
+        /** @description All settings. */
+        Listed7: {
             settings: components["schemas"]["Shown5"][];
             /**
              * Format: uint
              * @description How many.
              */
-            total: number;
-        };
-        /** @description Tasks. */
-        Listed7: {
-            success: boolean;
-            tasks: components["schemas"]["AgentTask"][];
-            /** Format: uint64 */
             total: number;
         };
         /** @description How many agents worked from a moment on. */
@@ -4361,11 +4557,26 @@ export interface components {
             /** @description Everything that is wrong; the first decides the exit code. */
             violations: components["schemas"]["Violation"][];
         };
-        /** @description Counted executions. */
+        /** @description What was counted. */
         Measured: {
-            agents: components["schemas"]["Measured2"][];
-            dashboard: components["schemas"]["Dashboard"];
-            success: boolean;
+            /**
+             * Format: uint
+             * @description Tokens that an orchestrator should stay under.
+             */
+            limit: number;
+            /** @description How the tokens were counted. */
+            method: string;
+            /** @description Each part. */
+            parts: components["schemas"]["Part"][];
+            /**
+             * Format: uint
+             * @description Hundredths of the limit, rounded down.
+             */
+            percent: number;
+            /** @description What that means. */
+            state: components["schemas"]["State"];
+            /** Format: uint */
+            tokens: number;
         };
         /** @description The numbers of an agent. */
         Measured2: {
@@ -4398,41 +4609,19 @@ export interface components {
             /** @description Its executions of the last 24 hours. */
             window: components["schemas"]["Spread"];
         };
-        /** @description What was counted. */
-        Measured3: {
-            /**
-             * Format: uint
-             * @description Tokens that an orchestrator should stay under.
-             */
-            limit: number;
-            /** @description How the tokens were counted. */
-            method: string;
-            /** @description Each part. */
-            parts: components["schemas"]["Part"][];
-            /**
-             * Format: uint
-             * @description Hundredths of the limit, rounded down.
-             */
-            percent: number;
-            /** @description What that means. */
-            state: components["schemas"]["State"];
-            /** Format: uint */
-            tokens: number;
-        };
-        /** @description Something that was said, in a conversation, in a run, or in both. */
+        /** @description Something that was said, in a conversation, in a run, or in both; as a row of the specification's table. */
         Message: {
             content: string;
-            /** @description The conversation that shows it. */
-            conversation: string | null;
             /** @description When it was said, RFC 3339 in UTC. */
-            createdAt: string;
+            created_at: string;
+            /** @description The run in which it was said. */
+            execution_id: string | null;
             /** @description `msg_<run>_<n>`. */
             id: string;
             /** @description Its sender, and what failed. */
             metadata: {
                 [key: string]: unknown;
             };
-            run: string | null;
             type: components["schemas"]["Speaker"];
         };
         /** @description What is said. */
@@ -4493,6 +4682,13 @@ export interface components {
             toolCallsCount: number;
             /** Format: uint64 */
             totalTokens: number | null;
+        };
+        /** @description The numbers of executions. */
+        Metrics2: {
+            /** @description Each active agent; the one that was used last comes first. */
+            agents: components["schemas"]["Measured2"][];
+            /** @description All together. */
+            dashboard: components["schemas"]["Dashboard"];
         };
         /** @description A dependency that leads to no task. */
         Missing: {
@@ -4682,7 +4878,11 @@ export interface components {
         };
         /** @description An empty object. */
         Nothing: Record<string, never>;
+        /** @description An agent as it is, or as a change made it. */
         One: {
+            agent: components["schemas"]["Shown"];
+        };
+        OneInput: {
             /** @description The agent that acts */
             agent?: string | null;
         };
@@ -5096,6 +5296,18 @@ export interface components {
             /** @description Here already, and as they were. */
             unchanged: string[];
         };
+        /** @description A graph, drawn. */
+        Picture: {
+            /** @description A graph for Graphviz. */
+            dot?: string | null;
+            /** @description A picture for pages. */
+            svg?: string | null;
+            /**
+             * Format: uint
+             * @description How many tasks or steps there are.
+             */
+            total: number;
+        };
         /** @description A workspace. */
         Place: {
             name: string;
@@ -5115,18 +5327,6 @@ export interface components {
             steps: components["schemas"]["Step2"][];
             /** @description Skills that the goal asks for and nobody offers. */
             unavailable?: components["schemas"]["Unavailable"][];
-        };
-        /** @description A plan in two languages for pictures. */
-        PlanDrawn: {
-            /** @description A graph for Graphviz. */
-            dot: string;
-            /** @description A picture. */
-            svg: string;
-            /**
-             * Format: uint
-             * @description How many steps there are.
-             */
-            total: number;
         };
         /** @description A plan that somebody has written. */
         PlanSent: {
@@ -5163,6 +5363,20 @@ export interface components {
              */
             text: string | null;
         };
+        /** @description A plan that was made of a goal, and why it came out so. */
+        Planned: {
+            /** @description Who would get each step. */
+            assignments: components["schemas"]["Assignment"][];
+            /** @description The file that it was written into. */
+            file?: string | null;
+            plan: components["schemas"]["Plan"];
+            /** @description The skills that were thought of, with the words that ask for them and who offers them. */
+            skills: components["schemas"]["Found"][];
+            /** @description Where its skills come from. */
+            source: components["schemas"]["Source2"];
+            /** @description Ids of steps that can go side by side. */
+            waves: string[][];
+        };
         /** @description Neighbors in a list. */
         Position: {
             /** @description The one after. */
@@ -5181,15 +5395,15 @@ export interface components {
             /** @description The tasks that it is about; the first cannot start. */
             tasks: string[];
         };
-        /** @description A prompt to check. */
         PromptSent: {
             /**
-             * @description Also demand that the protocol is word for word a known version.
+             * @description Also demand that the protocol is word for word a known version
              * @default false
              */
             strict: boolean;
-            /** @description The task that it is for; else the one that it names. */
+            /** @description Task that the prompt is for: its id must stand in the block; else the one that the prompt names */
             task?: string | null;
+            /** @description The prompt */
             text: string;
         };
         /** @description A prompt as an agent got it. */
@@ -5214,7 +5428,7 @@ export interface components {
             /** @description What comes next. */
             next: string | null;
             /** @description What the agent said. */
-            said: components["schemas"]["Said3"];
+            said: components["schemas"]["Said2"];
             task: string;
             /** @description What it came to, in a sentence. */
             verdict: string;
@@ -5381,7 +5595,8 @@ export interface components {
         };
         /** @description An agent that was removed. */
         Removed: {
-            agent: components["schemas"]["Row"];
+            /** @description The agent as it was. */
+            agent: components["schemas"]["Agent"];
             /**
              * Format: uint64
              * @description How many of its executions stay in the history.
@@ -5389,7 +5604,8 @@ export interface components {
             executions: number;
             /** @description True when a built-in agent is as it was built again. */
             restored: boolean;
-            success: boolean;
+            /** @description The tasks that were assigned to it, and are to nobody now. */
+            unassigned: string[];
         };
         /** @description A task that has another id now. */
         Renamed: {
@@ -5634,59 +5850,8 @@ export interface components {
             /** Format: uint32 */
             score: number;
         };
-        /** @description An agent as a row. */
-        Row: {
-            capability: string | null;
-            color: string;
-            command: string[];
-            created_at: string | null;
-            description: string;
-            endpoint: string | null;
-            /** @description The file that it stands in. */
-            file?: string | null;
-            healthcheck: string | null;
-            icon: string;
-            id: string;
-            intents: string[];
-            is_builtin: boolean;
-            is_runtime: boolean;
-            kind: components["schemas"]["Kind"];
-            last_used_at: string | null;
-            /** Format: uint32 */
-            max_tokens: number;
-            model: string;
-            name: string;
-            objective: string;
-            prompt: string;
-            role: components["schemas"]["Role"];
-            skills: string[];
-            /** @description Whether it may be called, of a worker. */
-            standing?: components["schemas"]["Standing"] | null;
-            status: components["schemas"]["AgentStatus"];
-            tags: string[];
-            /** Format: double */
-            temperature: number;
-            /** Format: uint32 */
-            timeout_ms: number;
-            tools: string[];
-            updated_at: string | null;
-            user_id: string | null;
-        };
-        /** @description A conversation, as a row of the table. */
-        Row2: {
-            agent_id: string;
-            created_at: string;
-            id: string;
-            /** @description `chat`: with the agents for designs and components; else `agent`. */
-            kind: string;
-            last_message_at: string;
-            status: components["schemas"]["ConversationStatus"];
-            title: string | null;
-            updated_at: string;
-            user_id: string;
-        };
         /** @description A task on one line. */
-        Row3: {
+        Row: {
             /**
              * Format: uint32
              * @description How many tries it took there.
@@ -5760,7 +5925,7 @@ export interface components {
         RowsShown: {
             /** @description How many stand where, whatever is asked for. */
             counts: components["schemas"]["Counted2"];
-            rows: components["schemas"]["Row3"][];
+            rows: components["schemas"]["Row"][];
             /**
              * Format: uint
              * @description How many fit in all.
@@ -5818,7 +5983,7 @@ export interface components {
              */
             executionTimeMs: number | null;
             /** @description What went wrong first; of an execution that was cancelled, by whom. */
-            fault: components["schemas"]["Fault3"] | null;
+            fault: components["schemas"]["Fault4"] | null;
             /** @description `exec_<ms>_<random>`. */
             id: string;
             /** @description The message. */
@@ -5853,7 +6018,7 @@ export interface components {
             /** @description Where it stands. */
             status: components["schemas"]["RunStatus"];
             /** @description How many tasks came how far, of a run over tasks. */
-            steps: components["schemas"]["Counts2"] | null;
+            steps: components["schemas"]["Counts"] | null;
             supervisor: string;
             /** @description What it is about, in words. */
             title: string;
@@ -5893,20 +6058,8 @@ export interface components {
             /** Format: uint32 */
             score: number;
         };
-        /** @description Something that was said. */
-        Said: {
-            content: string;
-            created_at: string;
-            /** @description The execution in which it was said. */
-            execution_id: string | null;
-            id: string;
-            metadata: {
-                [key: string]: unknown;
-            };
-            type: components["schemas"]["Speaker"];
-        };
         /** @description A message, in the form of the specification. */
-        Said2: {
+        Said: {
             content: string;
             id: string;
             metadata: {
@@ -5918,7 +6071,7 @@ export interface components {
             type: components["schemas"]["Kind2"];
         };
         /** @description What an agent said. */
-        Said3: {
+        Said2: {
             /** @description What its entry in the manifest says of the work. */
             claims: string[];
             /**
@@ -5952,7 +6105,7 @@ export interface components {
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample3: {
             /** @description The first hundred. */
-            shown: components["schemas"]["Kept3"][];
+            shown: components["schemas"]["Kept2"][];
             /**
              * Format: uint
              * @description How many.
@@ -6139,36 +6292,106 @@ export interface components {
             shadowedBy: string;
             source: components["schemas"]["Source"];
         };
-        /** @description An agent. */
+        /** @description An agent with what else is known of it. */
         Shown: {
-            agent: components["schemas"]["Row"];
-            success: boolean;
-        };
-        /** @description A conversation with what was said last. */
-        Shown2: {
-            conversation: components["schemas"]["Row2"];
-            messages: components["schemas"]["Said"][];
-            /** @description What the chat waits for. */
-            pending: components["schemas"]["Pending"] | null;
-            success: boolean;
-            /** Format: uint64 */
-            total: number;
+            /** @description The one thing that it offers to plans, such as `web-crawler`. */
+            capability: string | null;
+            /** @description Colour in pictures, `#RRGGBB`. */
+            color: string;
+            /** @description Program and arguments of a worker that is started. */
+            command: string[];
+            /** @description When it was registered, RFC 3339 in UTC; none for a built-in one. */
+            created_at: string | null;
+            /** @description What it is good at. */
+            description: string;
+            /** @description Address of a worker that is reached by HTTP. */
+            endpoint: string | null;
+            /** @description The file that it stands in, relative to the workspace; none for one of the store. */
+            file?: string | null;
+            /** @description Address that says whether a worker is there. */
+            healthcheck: string | null;
+            /** @description Name of its icon. */
+            icon: string;
+            /** @description Its name for machines: unique, never changed. */
+            id: string;
+            /** @description What a worker can be asked for, such as `summary.create`. */
+            intents: string[];
+            /** @description Whether it is one of the four that are always there. */
+            is_builtin: boolean;
+            /** @description Whether it was registered while cleo ran, and is removed again. */
+            is_runtime: boolean;
+            /** @description Where it comes from and how it is reached. */
+            kind: components["schemas"]["Kind"];
+            /** @description When it last answered. */
+            last_used_at: string | null;
+            /**
+             * Format: uint32
+             * @description Most tokens of an answer.
+             */
+            max_tokens: number;
+            /** @description The model that answers, unless the configuration names one. */
+            model: string;
+            /** @description Its name for people, at most 100 characters. */
+            name: string;
+            /** @description What it works towards. */
+            objective: string;
+            /** @description What a model is told before the message. */
+            prompt: string;
+            /** @description What it does among the others. */
+            role: components["schemas"]["Role"];
+            /** @description What it can do, for plans. */
+            skills: string[];
+            /** @description Whether it may be called, of a worker. */
+            standing?: components["schemas"]["Standing"] | null;
+            /** @description Whether messages reach it. */
+            status: components["schemas"]["AgentStatus"];
+            /** @description Words by which messages reach it. */
+            tags: string[];
+            /**
+             * Format: double
+             * @description How freely the model answers, from 0 to 2.
+             */
+            temperature: number;
+            /**
+             * Format: uint32
+             * @description How long a worker may take, in milliseconds.
+             */
+            timeout_ms: number;
+            /** @description Tools that it may use. */
+            tools: string[];
+            /** @description When it was last changed. */
+            updated_at: string | null;
+            /** @description Whose it is; none is everybody's. */
+            user_id: string | null;
         };
         /** @description A skill with its text. */
-        Shown3: {
+        Shown2: {
             /** @description The text below the front matter. */
             body: string;
             /** @description What dispatch knows of it. */
             skill: components["schemas"]["SkillInfo"];
         };
         /** @description One entry. */
-        Shown4: {
+        Shown3: {
             entry: components["schemas"]["Entry2"];
             /**
              * Format: uint
              * @description Number of its line in the manifest.
              */
             line: number;
+        };
+        /** @description A conversation with what was said last. */
+        Shown4: {
+            conversation: components["schemas"]["Conversation"];
+            /** @description The last messages, in the order in which they were said. */
+            messages: components["schemas"]["Message"][];
+            /** @description What the chat waits for. */
+            pending: components["schemas"]["Pending"] | null;
+            /**
+             * Format: uint64
+             * @description How many messages the conversation has.
+             */
+            total: number;
         };
         /** @description One setting with everything that is known of it. */
         Shown5: {
@@ -6205,19 +6428,28 @@ export interface components {
         };
         /** @description A skill as it is listed. */
         SkillInfo: {
+            /** @description False when it is switched off; then it is never chosen. */
             active: boolean;
+            /** @description Skills that may continue its work. */
             chains: string[];
+            /** @description What it does and when to use it. */
             description: string;
             digest: string;
             keywords: string[];
+            /** @description Name, such as `ct-research-agent`. */
             name: string;
             path: string;
+            /** @description First word of the return message: Research, Implementation, … */
             resultKind: string;
             /** @description Files of the same name that do not count. */
             shadows: string[];
             source: components["schemas"]["Source"];
+            /** @description Tags in order; labels of tasks are compared with them. */
             tags: string[];
-            /** Format: uint8 */
+            /**
+             * Format: uint8
+             * @description 0 orchestrator, 1 planning, 2 execution, 3 chaining.
+             */
             tier: number | null;
             types: string[];
         };
@@ -6230,10 +6462,10 @@ export interface components {
         };
         /** @description Where a skill was found. */
         Source: "project" | "named" | "user" | "built-in";
-        /** @description Where a link stands. */
-        Source2: "entry" | "store";
         /** @description Where the skills of a plan come from. */
-        Source3: "model" | "words" | "default" | "fallback" | "command" | "file";
+        Source2: "model" | "words" | "default" | "fallback" | "command" | "file";
+        /** @description Where a link stands. */
+        Source3: "entry" | "store";
         /** @description A prompt that was prepared. */
         SpawnTold: {
             /** @description When it was prepared. */
@@ -6545,6 +6777,10 @@ export interface components {
         };
         /** @description What decided, strongest first. */
         Strategy: "override" | "label" | "type" | "keyword" | "default";
+        Success: {
+            /** @constant */
+            success: true;
+        };
         /** @description How runs stand. */
         Summary: {
             /**
@@ -6583,27 +6819,12 @@ export interface components {
              */
             today: number;
         };
-        /** @description Which agents of the moment go. */
-        Sweeping: {
-            /**
-             * Format: uint64
-             * @description The moment from which age is counted, in milliseconds since 1970; now unless told.
-             * @default null
-             */
-            now: number | null;
-            /**
-             * @description Only those whose id says that they are older than 30 minutes.
-             * @default false
-             */
-            olderThan: boolean;
-        };
         /** @description All agents. */
         Synced: {
-            agents: components["schemas"]["Brief"][];
+            agents: components["schemas"]["Brief2"][];
             /** Format: uint */
             count: number;
             message: string;
-            success: boolean;
         };
         /** @description What the tasks are written as. */
         Target: "jsonl" | "markdown";
@@ -7137,40 +7358,6 @@ export interface components {
             /** @description What the caller should know. */
             warnings: string[];
         };
-        /** @description Something with what the caller should know. */
-        Warned2: {
-            /** @description Who would get each step. */
-            assignments: components["schemas"]["Assignment"][];
-            /** @description The file that it was written into. */
-            file?: string | null;
-            plan: components["schemas"]["Plan"];
-            /** @description The skills that were thought of, with the words that ask for them and who offers them. */
-            skills: components["schemas"]["Found2"][];
-            /** @description Where its skills come from. */
-            source: components["schemas"]["Source3"];
-            /** @description What the caller should know. */
-            warnings: string[];
-            /** @description Ids of steps that can go side by side. */
-            waves: string[][];
-        };
-        /** @description Something with what the caller should know. */
-        Warned3: {
-            /** @description Who would get each step. */
-            assignments: components["schemas"]["Assignment"][];
-            /** @description What keeps it from being carried out. */
-            faults: components["schemas"]["Fault4"][];
-            /** @description The plan, as far as it could be read. */
-            plan: components["schemas"]["Plan"];
-            /**
-             * Format: uint
-             * @description How many faults.
-             */
-            total: number;
-            /** @description What the caller should know. */
-            warnings: string[];
-            /** @description Ids of steps that can go side by side. */
-            waves: string[][];
-        };
         /** @description Numbers of waves and of the tasks in them. */
         WaveWidths: {
             /**
@@ -7204,90 +7391,12 @@ export interface components {
             /** @description The waves in order, at most as many as asked for. */
             waves: components["schemas"]["Neighbor"][][];
         };
-        /** @description What to check of the manifest; all lines without an entry. */
         WhichEntry: {
             /**
-             * @description Id of an entry.
+             * @description Id of the entry; all lines are checked without one
              * @default null
              */
             entry: string | null;
-        };
-        /** @description An agent with everything that is known of it. */
-        Whole: {
-            /** @description The one thing that it offers to plans, such as `web-crawler`. */
-            capability: string | null;
-            /** @description Colour in pictures, `#RRGGBB`. */
-            color: string;
-            /** @description Program and arguments of a worker that is started. */
-            command: string[];
-            /** @description When it was registered, RFC 3339 in UTC; none for a built-in one. */
-            createdAt: string | null;
-            /** @description What it is good at. */
-            description: string;
-            /** @description Address of a worker that is reached by HTTP. */
-            endpoint: string | null;
-            /**
-             * Format: uint64
-             * @description How many executions it had.
-             */
-            executions: number;
-            expiresAt?: string | null;
-            /** @description The file that it stands in. */
-            file?: string | null;
-            /** @description Address that says whether a worker is there. */
-            healthcheck: string | null;
-            /** @description Name of its icon. */
-            icon: string;
-            /** @description Its name for machines: unique, never changed. */
-            id: string;
-            /** @description What a worker can be asked for, such as `summary.create`. */
-            intents: string[];
-            isBuiltin: boolean;
-            /** @description Whether it was registered while cleo ran, and is removed again. */
-            isRuntime: boolean;
-            /** @description Where it comes from and how it is reached. */
-            kind: components["schemas"]["Kind"];
-            /** @description When it last answered. */
-            lastUsedAt: string | null;
-            /**
-             * Format: uint32
-             * @description Most tokens of an answer.
-             */
-            maxTokens: number;
-            /** @description The model that answers, unless the configuration names one. */
-            model: string;
-            /** @description Its name for people, at most 100 characters. */
-            name: string;
-            /** @description What it works towards. */
-            objective: string;
-            /** @description What a model is told before the message. */
-            prompt: string;
-            /** @description What it does among the others. */
-            role: components["schemas"]["Role"];
-            /** @description What it can do, for plans. */
-            skills: string[];
-            /** @description Whether it may be called, of a worker. */
-            standing?: components["schemas"]["Standing"] | null;
-            /** @description Whether messages reach it. */
-            status: components["schemas"]["AgentStatus"];
-            /** @description Words by which messages reach it. */
-            tags: string[];
-            /**
-             * Format: double
-             * @description How freely the model answers, from 0 to 2.
-             */
-            temperature: number;
-            /**
-             * Format: uint32
-             * @description How long a worker may take, in milliseconds.
-             */
-            timeoutMs: number;
-            /** @description Tools that it may use. */
-            tools: string[];
-            /** @description When it was last changed. */
-            updatedAt: string | null;
-            /** @description Whose it is; none is everybody's. */
-            userId: string | null;
         };
         /** @description A receipt and what comes out of the same input today. */
         Why: {
@@ -7446,6 +7555,10 @@ export interface components {
             /** @description What the caller should know */
             warnings: string[];
         };
+        /** @description A word of the specification, or another that means the same. */
+        Word: string;
+        /** @description A word of the specification, or another that means the same. */
+        Word2: string;
         /** @description An answer that keeps the rules, or the fault in its place. */
         WorkerReply: {
             /** @description The worker. */
@@ -7512,7 +7625,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Cleaned"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Cleaned"];
                 };
             };
         };
@@ -7561,7 +7674,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Delegations"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Delegations"];
                 };
             };
         };
@@ -7581,7 +7694,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Executions"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Executions"];
                 };
             };
         };
@@ -7662,7 +7775,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Drawn"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Drawn"];
                 };
             };
         };
@@ -7682,7 +7795,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Listed4"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -7702,7 +7815,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Measured"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Metrics2"];
                 };
             };
         };
@@ -7762,7 +7875,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Synced"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Synced"];
                 };
             };
         };
@@ -7782,7 +7895,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Shown"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["One"];
                 };
             };
         };
@@ -7822,7 +7935,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Removed"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Removed"];
                 };
             };
         };
@@ -7862,7 +7975,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed6"];
+                    "application/json": components["schemas"]["Listed7"];
                 };
             };
         };
@@ -7882,7 +7995,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed2"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Listed5"];
                 };
             };
         };
@@ -7902,7 +8015,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Kept2"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Kept3"];
                 };
             };
         };
@@ -7922,7 +8035,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Shown2"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Shown4"];
                 };
             };
         };
@@ -7942,7 +8055,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Kept2"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Kept3"];
                 };
             };
         };
@@ -8002,7 +8115,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed5"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Listed3"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8042,7 +8155,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Shown4"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Shown3"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8062,7 +8175,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Warned2"];
+                    "application/json": components["schemas"]["Planned"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8082,7 +8195,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Warned3"];
+                    "application/json": components["schemas"]["Checked2"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8102,7 +8215,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PlanDrawn"];
+                    "application/json": components["schemas"]["Picture"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8391,7 +8504,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Found"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Found2"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8471,7 +8584,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed4"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Listed2"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8491,7 +8604,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Shown3"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Shown2"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8531,7 +8644,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed7"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Listed6"];
                 };
             };
         };
@@ -8551,7 +8664,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Kept4"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Kept4"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8571,7 +8684,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Counted3"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Counted3"];
                 };
             };
         };
@@ -8591,7 +8704,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Kept4"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Kept4"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8611,7 +8724,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Kept4"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Kept4"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8691,7 +8804,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Brief2"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Brief"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8731,7 +8844,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Measured3"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Measured"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -9221,7 +9334,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed3"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Listed"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
