@@ -16,6 +16,7 @@ use crate::error::{Code, Error, Result, steers};
 use crate::id::TaskId;
 use crate::llm::Provider;
 use crate::ops::config::{Files, skills_dirs};
+use crate::ops::runs::is_run;
 use crate::ops::{Assignment, Defaults, Rights, Surroundings};
 use crate::runner::agent::GateVariables;
 use crate::workspace::Workspace;
@@ -199,6 +200,8 @@ fn folder(name: &str) -> Option<PathBuf> {
 fn assignment() -> Result<Assignment> {
     // What can be no name of a run is that of none.
     let run = setting("CLEO_RUN_ID")?.and_then(|run| one_line("CLEO_RUN_ID", run).ok());
+    // Its agents act under its name.
+    let run = run.or(setting("CLEO_AGENT")?.filter(|actor| is_run(actor)));
     let task: Option<TaskId> = parsed("CLEO_TASK_ID", "a task id such as T12")?;
     Ok(Assignment {
         run,

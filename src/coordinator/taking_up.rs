@@ -12,7 +12,8 @@ use crate::error::{Code, Result};
 use crate::file::read_start;
 use crate::id::TaskId;
 use crate::ops::Context;
-use crate::ops::complete::is_unearned;
+use crate::ops::complete::{Lacking, is_unearned};
+use crate::ops::tasks::Moved;
 use crate::run::log::LOG_MAX;
 use crate::run::told::{Told, kind};
 use crate::run::track::{TaskRun, TaskState, Track};
@@ -60,7 +61,7 @@ impl Engine<'_> {
         };
         let epoch = claim.as_ref().map(|claim| claim.epoch);
         if status == Some(Status::Done) {
-            if task.is_epic || is_completed_within(&mut self.context, id, &self.run.id)? {
+            if is_completed_within(&mut self.context, id, &self.run.id)? {
                 self.tell_merged_before(step);
                 self.tell(kind::TASK_COMPLETED, self.event_for(step));
                 return Ok(true);
@@ -69,7 +70,11 @@ impl Engine<'_> {
             if task.is_held && epoch == task.epoch && self.context.read(is_unproven)? {
                 // Somebody completed it while its agent worked.
                 self.slots[step].epoch = epoch;
-                let lacking = self.lacks(step)?;
+                self.fix_criteria(id, task.acceptance.clone());
+                let Err(lacking) = self.judge_again(step)? else {
+                    self.tell(kind::TASK_COMPLETED, self.event_for(step));
+                    return Ok(true);
+                };
                 let fact = self.found_lacking(step, lacking)?;
                 self.facts.push(fact);
                 return Ok(false);
@@ -97,29 +102,34 @@ impl Engine<'_> {
 
     /// Completes a step in progress if its work verifies and its last message was valid.
     fn is_completed(&mut self, step: usize) -> Result<bool> {
-        if self.misspoken(step).is_some() {
-            return Ok(false);
-        }
+        Ok(self.misspoken(step).is_none() && self.judge_again(step)?.is_ok())
+    }
+
+    /// Judges the work of a step as it was left, in its worktree if there is one.
+    fn judge_again(&mut self, step: usize) -> Result<std::result::Result<Moved, Lacking>> {
         let id = self.tasks[step].to_string();
         let trees = self.trees.as_ref();
         self.slots[step].tree = trees.and_then(|trees| trees.left(&id));
-        if self.trees.is_some() && self.slots[step].tree.is_none() {
+        let done = match self.trees.is_some() && self.slots[step].tree.is_none() {
             // A worktree is removed before its task is done only when its work is discarded.
-            return Ok(false);
-        }
-        let (_, done) = self.completed_from_before(step)?;
+            true => Err(self.lacks(step)?),
+            false => self.completed_from_before(step)?.1,
+        };
         // What is left of it is swept with the others.
         self.slots[step].tree = None;
-        Ok(done.is_ok())
+        Ok(done)
     }
 }
 
-/// Returns whether a run completed a task. An agent of it cannot.
+/// Returns whether a run completed a task itself: its agents have its name, but call other commands.
 pub(super) fn is_completed_within(context: &mut Context, id: TaskId, run: &str) -> Result<bool> {
-    let changes = context.read(|tasks| tasks.changes(0, Some(id), u32::MAX))?;
+    let (changes, gates) =
+        context.read(|tasks| Ok((tasks.changes(0, Some(id), u32::MAX)?, tasks.gates(id)?)))?;
     let is_completion = |one: &&Recorded| one.change.detail["status"]["to"] == "done";
     let last = changes.iter().rfind(is_completion);
-    Ok(last.is_some_and(|last| last.by == run))
+    let is_own =
+        |last: &Recorded| last.by == run && matches!(last.command.as_str(), "run" | "runs.resume");
+    Ok(last.is_some_and(is_own) && gates.forced.is_none())
 }
 
 pub(super) fn cut_off(folder: &Path, track: &mut Track, at: &str) -> Vec<(&'static str, Told)> {

@@ -105,7 +105,11 @@ impl Server {
     ) -> Result<Arc<Server>> {
         // What the server's starter was given to do is nothing of its callers.
         let surroundings = Surroundings {
-            assignment: Assignment::foreign(),
+            assignment: Assignment {
+                // A server of an agent has its rights.
+                run: surroundings.assignment.run.clone(),
+                ..Assignment::foreign()
+            },
             judges_workspace: true,
             ..surroundings
         };

@@ -70,8 +70,8 @@ pub(crate) fn complete(context: &mut Context, request: Complete) -> Result<Moved
         epoch,
     } = request;
     let mut check = Check::of(context, id, epoch, force, &mut None)?;
-    if let Some(run) = judging_run(context, &check.caller, id)? {
-        return leave_to_run(context, &check, id, &run);
+    if let Some(left) = leave_to_run(context, &check, id)? {
+        return Ok(left);
     }
     if let Some(record) = &check.spawn {
         check.unmerged = Unmerged::of(&check.workspace, record)?;
@@ -96,45 +96,60 @@ pub(crate) fn complete(context: &mut Context, request: Complete) -> Result<Moved
     Ok(moved)
 }
 
-/// Returns the run that judges a task, where an agent of it, or somebody under its claim, wants to complete the task.
-fn judging_run(context: &mut Context, caller: &Caller, id: TaskId) -> Result<Option<String>> {
+/// Checks a task that a run completes itself, once it has run the commands again and merged the work: where an agent
+/// of a run, or somebody under the claim of one, wants to complete it. Returns none for all others.
+fn leave_to_run(context: &mut Context, check: &Check, id: TaskId) -> Result<Option<Moved>> {
     let claim = context.read(|transaction| transaction.claim(id))?;
-    let claim = claim.filter(|claim| caller.epoch == Some(claim.epoch));
-    let runs = caller.run.clone().into_iter();
-    let runs = runs.chain(claim.and_then(|claim| claim.holder));
-    for run in runs.filter(|run| run.starts_with("run_")) {
-        if runs::has_to_judge(&context.surroundings, &run, id)? {
-            return Ok(Some(run));
-        }
+    let claim = claim.filter(|claim| check.caller.epoch == Some(claim.epoch));
+    let mut named = Vec::from_iter(check.caller.run.clone());
+    named.extend(claim.and_then(|claim| claim.holder));
+    named.retain(|name| runs::is_run(name));
+    if named.is_empty() {
+        return Ok(None);
     }
-    Ok(None)
-}
-
-/// Checks a task that a run completes itself, once it has run the commands again and merged the work.
-fn leave_to_run(context: &mut Context, check: &Check, id: TaskId, run: &str) -> Result<Moved> {
+    let Some((run, is_under_way)) = runs::judge_of(&context.surroundings, &named, id)? else {
+        return Ok(None);
+    };
+    let refused = |why: &str, fix| {
+        Err(Error::new(
+            Code::StatusRefused,
+            format!("{run} completes {id} itself: {why}"),
+        )
+        .fix(fix))
+    };
     if check.force {
-        let message =
-            format!("an agent of {run} does not complete {id} by force: the run judges it");
-        return Err(Error::new(Code::StatusRefused, message).fix(format!("cleo complete {id}")));
+        return refused(
+            "no agent does so by force",
+            format!("cleo verify output {id}"),
+        );
     }
-    let mut warnings = vec![format!("{run} completes {id} once its agent has ended")];
-    let task = context.read(|transaction| {
+    if !is_under_way {
+        return refused("it is not under way", format!("cleo runs resume {run}"));
+    }
+    let mut moved = context.read(|transaction| {
         let task = require(transaction, id)?;
         refuse_cancelled(&task)?;
         check_holder(transaction, &task, &check.caller, false, "complete")?;
-        let found = check.found(transaction, &task)?;
-        warnings.extend(found.warnings);
-        found.faults.into_iter().next().map_or(Ok(task), Err)
+        let mut warnings = Vec::new();
+        if task.status != TaskStatus::Done {
+            let found = check.found(transaction, &task)?;
+            if let Some(fault) = found.faults.into_iter().next() {
+                return Err(fault);
+            }
+            warnings.push(format!("{run} completes {id} once its agent has ended"));
+            warnings.extend(found.warnings);
+        }
+        Ok(Moved {
+            task,
+            changed: false,
+            claim: None,
+            worktree: check.workspace.worktree(),
+            unblocked: Vec::new(),
+            warnings,
+        })
     })?;
-    context.warn(&mut warnings);
-    Ok(Moved {
-        task,
-        changed: false,
-        claim: None,
-        worktree: check.workspace.worktree(),
-        unblocked: Vec::new(),
-        warnings,
-    })
+    context.warn(&mut moved.warnings);
+    Ok(Some(moved))
 }
 
 /// A task that has not earned to be done: everything that speaks against it, and what the entry of its

@@ -176,6 +176,7 @@ meets)
     ;;
 # Has its task taken away and goes on writing, as one that hung for too long.
 late)
+    trap '' TERM
     cleo release "$CLEO_TASK_ID" --force >/dev/null 2>&1
     env -u CLEO_EPOCH -u CLEO_AGENT CLEO_AGENT=other cleo claim "$CLEO_TASK_ID" >/dev/null 2>&1
     work

@@ -345,7 +345,7 @@ fn what_an_agent_completes_by_force_is_not_done() {
     assert!(reason.contains("E_NOT_VERIFIED"), "{reason}");
     let refused = workspace.read(".played/forced");
     assert!(
-        refused.contains("does not complete T2 by force"),
+        refused.contains("completes T2 itself: no agent does so by force"),
         "{refused}"
     );
     assert_eq!(task(&result, "T3")["state"], "skipped");

@@ -11,6 +11,7 @@ use crate::file::nearest;
 use crate::gate::{Evidence, Origin, Proof, check_url};
 use crate::id::{self, TaskId};
 use crate::ops::Context;
+use crate::ops::runs::is_run;
 use crate::runner::child;
 use crate::runner::process::{self, Bounds};
 use crate::task::rules::check_note;
@@ -251,6 +252,10 @@ pub(super) fn run(
     let mut environment = child::work_environment(around.gate_variables.names()?.iter());
     environment.extend(child::variables(&OWN_VARIABLES));
     environment.extend(child::variables(around.assignment.told()));
+    if is_run(&around.actor) {
+        // It runs what an agent wrote, which has the rights of an agent.
+        environment.push(("CLEO_RUN_ID".into(), around.actor.as_str().into()));
+    }
     let finished = process::run(command, &folder, bounds, environment).map_err(blamed)?;
     Ok(Proof::Command {
         command: command.to_vec(),

@@ -33,6 +33,9 @@ const EVENTS_MAX: u32 = 10_000;
 /// Number of events in which a run names its tasks.
 const BEGINNING: u32 = 4;
 
+/// Most runs under way that are asked whether they do a task.
+const UNDER_WAY_MAX: u32 = 100;
+
 /// Runs.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
@@ -97,27 +100,53 @@ pub(crate) fn require_own(
     Trust::new(surroundings, workspace).require(&[Item::stored_run(run, &events)])
 }
 
-/// Returns whether a task is one of a run that is not over, or may be: the plan of the run cannot be read.
-pub(in crate::ops) fn has_to_judge(
+/// Returns whether a name is the id of a run.
+pub(crate) fn is_run(name: &str) -> bool {
+    name.starts_with("run_")
+}
+
+/// Returns the run, and whether it is under way, that does a task and is not over: one of these, or any that is under
+/// way. One whose plan cannot be read may do it.
+pub(in crate::ops) fn judge_of(
     surroundings: &Surroundings,
-    id: &str,
+    named: &[String],
     task: TaskId,
-) -> Result<bool> {
-    let Some(mut agency) = SqliteAgency::open(&surroundings.workspace()?.agency())? else {
-        return Ok(false);
-    };
-    let transaction = agency.read()?;
-    let run = transaction.run(id)?;
-    let is_open = |run: &Run| {
-        let is_over = matches!(run.status, RunStatus::Completed | RunStatus::Cancelled);
-        matches!(run.kind, RunKind::Epic | RunKind::Tasks) && !is_over
-    };
-    if !run.is_some_and(|run| is_open(&run)) {
-        return Ok(false);
+) -> Result<Option<(String, bool)>> {
+    let workspace = surroundings.workspace()?;
+    let mut agency = SqliteAgency::open(&workspace.agency())?;
+    let mut runs = Vec::new();
+    let transaction = agency.as_mut().map(Agency::read).transpose()?;
+    for id in named {
+        let run = transaction.as_ref().map(|it| it.run(id)).transpose()?;
+        match run.flatten() {
+            Some(run) => runs.push(run),
+            None if journal::place(&workspace, id)?.is_dir() => {
+                return Ok(Some((id.clone(), true)));
+            }
+            None => {}
+        }
     }
-    let events = transaction.events(Some(id), 0, BEGINNING)?;
-    let track = Track::read(&events);
-    Ok(track.tasks().is_empty() || track.task(task).is_some())
+    let Some(transaction) = transaction else {
+        return Ok(None);
+    };
+    let under_way = RunFilter {
+        status: Some(RunStatus::Running),
+        limit: UNDER_WAY_MAX,
+        ..RunFilter::default()
+    };
+    runs.extend(transaction.runs(&under_way)?.runs);
+    for run in runs {
+        let is_over = matches!(run.status, RunStatus::Completed | RunStatus::Cancelled);
+        if is_over || !matches!(run.kind, RunKind::Epic | RunKind::Tasks) {
+            continue;
+        }
+        let track = Track::read(&transaction.events(Some(&run.id), 0, BEGINNING)?);
+        if track.tasks().is_empty() || track.task(task).is_some() {
+            let is_under_way = matches!(run.status, RunStatus::Running | RunStatus::Pending);
+            return Ok(Some((run.id, is_under_way)));
+        }
+    }
+    Ok(None)
 }
 
 pub(crate) fn kind(surroundings: &Surroundings, id: &str) -> Result<RunKind> {
