@@ -85,13 +85,13 @@ fn say(face: &mut Face<'_>, message: &str, conversation: &str) -> Result<ExitCod
     };
     chat::check(&said)?;
     let surroundings = face.surroundings()?;
-    let (advice, warnings) = match trusted_model(face.settings, &surroundings)? {
+    let advice = match trusted_model(face.settings, &surroundings)? {
         Some(model) => chat::advise(&surroundings, conversation, message, &model)?,
-        None => (None, Vec::new()),
+        None => None,
     };
     said.advice = advice.as_ref();
     let turn = chat::turn(&surroundings, &said)?;
-    face.reply(&turn, &warnings, |screen| render(screen, &turn))
+    face.reply(&turn, &[], |screen| render(screen, &turn))
 }
 
 /// Answers line by line until there are no more. A faulty line does not end the talk; the first

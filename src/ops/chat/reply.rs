@@ -99,7 +99,7 @@ impl Talk<'_> {
         }
     }
 
-    fn show_forms(&mut self, why: &str) -> Done<()> {
+    pub(super) fn show_forms(&mut self, why: &str) -> Done<()> {
         let sentence = Sentence::read(self.said.message);
         let client = sentence.client_or(self.chat.client.as_deref());
         let is_other = client != self.chat.client.as_deref();
@@ -282,7 +282,7 @@ pub(super) fn describe_design(client: &str, design: &Value, answers: &Value) -> 
     format!("The design of client {client}:{lines}{answers}")
 }
 
-/// Writes the sentences that the chat understands, with ids and titles of a client, or examples.
+/// Writes the sentences that the chat understands, with ids and titles that a client has, or examples.
 pub(super) fn fill_forms(
     transaction: &dyn AgencyTransaction,
     client: Option<&str>,
@@ -290,16 +290,18 @@ pub(super) fn fill_forms(
     let client = client.unwrap_or_default();
     let all = transaction.components(client)?;
     let groups = transaction.security_groups(client)?;
-    let client = transaction.client(client)?.map(|known| known.client_id);
-    let client = client.as_deref().unwrap_or("6");
-    let first = all.first().map_or("101", |one| &one.component_id);
-    let last = all.last().map_or("103", |one| &one.component_id);
+    let known = transaction.client(client)?.map(|known| known.client_id);
+    // A form is left out for what a known client does not have.
+    let example = |text| if known.is_none() { text } else { "\0" };
+    let first = all.first().map_or(example("101"), |one| &one.component_id);
+    let last = all.last().map_or(example("103"), |one| &one.component_id);
     let titled = all.iter().find_map(name_component);
-    let titled = titled.unwrap_or("title of my card called \"Home\"".to_string());
+    let titled = titled.unwrap_or(example("title of my card called \"Home\"").to_string());
     let mut titles = groups.iter().map(|group| &*group.security_group_title);
     let group = titles.find(|title| !title.contains('"'));
-    let group = group.unwrap_or("premium");
-    Ok(format!(
+    let group = group.unwrap_or(example("premium"));
+    let client = known.as_deref().unwrap_or("6");
+    let forms = format!(
         "\
 - show my design for client {client}
 - change button radius to full for client {client}
@@ -309,7 +311,9 @@ pub(super) fn fill_forms(
 - add \"{group}\" security group to component {first} for client {client}
 - add a card with title \"News\" for client {client}
 - delete component {last} for client {client}"
-    ))
+    );
+    let forms = forms.lines().filter(|line| !line.contains('\0'));
+    Ok(forms.collect::<Vec<_>>().join("\n"))
 }
 
 /// Names the title or the caption of a component, if it can be said in quotes.

@@ -8,6 +8,7 @@ use super::reply::{
     describe_criteria, describe_design, id_of,
 };
 use super::tools::{Done, fault, run};
+use crate::chat::record::SecurityGroup;
 use crate::chat::value::{brief, check_changes, check_fields, get, label, nest, plain};
 use crate::chat::vocabulary::{Field, elements};
 use crate::chat::{Call, Called, Choosable, Difference, Pending, PendingKind, Question, Tool};
@@ -65,17 +66,36 @@ impl Talk<'_> {
                 call.set("updates", nest(call.object("updates")));
                 self.offer(call)
             }
-            Tool::AddComponent => self.say(format!(
-                "Please specify the type of component you want to create, with texts in quotes: cards, \
-                 buttons, texts, images, headers, footers, banner or link. For example: add a card with \
-                 title \"News\" for client {client}"
-            )),
+            Tool::AddComponent => {
+                let kind = "type of component you want to create: cards, buttons, texts, images, headers, \
+                            footers, banner or link";
+                let field = call.missing().filter(|_| has_type);
+                let what = field.map_or(kind.to_string(), |field| label(&field));
+                self.say(format!(
+                    "Please specify the {what}, with texts in quotes. For example: add a card with title \
+                     \"News\" for client {client}"
+                ))
+            }
             Tool::AddSecurityGroup | Tool::RemoveSecurityGroup if !has_group => {
                 self.say("Which security group do you mean? Such as: \"premium\" security group")
+            }
+            Tool::AddSecurityGroup | Tool::RemoveSecurityGroup if !self.means_group(&call)? => {
+                self.show_forms("I did not understand that. ")
             }
             _ if call.has("componentId") => self.propose(call, false),
             _ => self.search(call),
         }
+    }
+
+    /// Whether a group is called so where only its name says that a group is meant.
+    fn means_group(&self, call: &Call) -> Result<bool> {
+        let (said, title) = (
+            self.said.message.to_lowercase(),
+            call.text("security_group_title"),
+        );
+        let groups = self.transaction.security_groups(call.text("clientId"))?;
+        let is_it = |it: &SecurityGroup| it.security_group_title.eq_ignore_ascii_case(title);
+        Ok(said.contains("group") || said.contains(['"', '“']) || groups.iter().any(is_it))
     }
 
     /// Finds out which part of the design becomes what, or asks.
