@@ -5,14 +5,18 @@ use super::record::canonical;
 use super::vocabulary::component_type;
 use super::{Call, Chat, Choosable, Pending, PendingKind, Sentence};
 
-pattern!(
-    YES,
-    short("yes|y|yeah|yep|ok|okay|sure|confirm|confirmed|proceed|go ahead|do it|sounds good")
-);
-pattern!(
-    NO,
-    short("no|n|nope|cancel|stop|abort|never ?mind|(?:forget|keep|leave) it|don['’]t|do not")
-);
+patterns! {
+    YES = short("yes|y|yeah|yep|ok|okay|sure|confirm|confirmed|proceed|go ahead|do it|sounds good");
+    NO = short("no|n|nope|cancel|stop|abort|never ?mind|(?:forget|keep|leave) it|don['’]t|do not");
+    /// A client, where it is asked for: "it's 6", "id #6."
+    CLIENT =
+        r"(?i)^\s*(?:(?:it['’]s|it is|my|the|for)\s+)*(?:client\s*)?(?:(?:id|number|no\.?)\s*)?(?:is\s*)?[:#]?\s*(?P<id>[0-9]{1,15})(?:,?\s+please)?[\s.!)]*$";
+    /// "the second one", "component 102", "the card called About", "#2 please".
+    CHOICE = format!(
+        r#"(?i)^\s*(?:the\s+)?(?:(?P<noun>one|component|id|{0})\s+)?(?:(?:called|named|titled|with(?:\s+the)?\s+(?:title|caption))\s+|number\s+|option\s+)?[#"'“]*(?P<what>.+?)["'”]*(?:\s+(?:one|component|{0}))?(?:,?\s+please)?[\s.!)]*$"#,
+        type_names()
+    );
+}
 
 /// Returns a pattern for messages whose words are all part of one of these.
 fn short(words: &str) -> String {
@@ -67,12 +71,6 @@ pub(crate) fn hear(chat: &Chat, message: &str, now: &str) -> Heard {
     }
 }
 
-// A client, where it is asked for: "it's 6", "id #6."
-pattern!(
-    CLIENT,
-    r"(?i)^\s*(?:(?:it['’]s|it is|my|the|for)\s+)*(?:client\s*)?(?:(?:id|number|no\.?)\s*)?(?:is\s*)?[:#]?\s*(?P<id>[0-9]{1,15})(?:,?\s+please)?[\s.!)]*$"
-);
-
 fn answer(pending: &Pending, short: Option<bool>, message: &str) -> Option<Heard> {
     let chosen = |id: &str| Heard::Chosen(pending.call().choose_component(id));
     Some(match (pending.kind, short) {
@@ -89,15 +87,6 @@ fn answer(pending: &Pending, short: Option<bool>, message: &str) -> Option<Heard
         },
     })
 }
-
-// "the second one", "component 102", "the card called About", "#2 please".
-pattern!(
-    CHOICE,
-    format!(
-        r#"(?i)^\s*(?:the\s+)?(?:(?P<noun>one|component|id|{0})\s+)?(?:(?:called|named|titled|with(?:\s+the)?\s+(?:title|caption))\s+|number\s+|option\s+)?[#"'“]*(?P<what>.+?)["'”]*(?:\s+(?:one|component|{0}))?(?:,?\s+please)?[\s.!)]*$"#,
-        type_names()
-    )
-);
 
 /// Reads a choice by place, id or unique title: the component, or none where the number is none of the list.
 fn choose(message: &str, options: &[Choosable]) -> Option<Option<String>> {

@@ -113,24 +113,18 @@ static READERS: LazyLock<Vec<(Tool, Regex)>> = LazyLock::new(|| {
     forms.collect()
 });
 
-// A field of a design and its value: "the card style to solid".
-pattern!(
-    CHANGED,
-    format!(
+patterns! {
+    /// A field of a design and its value: "the card style to solid".
+    CHANGED = format!(
         r"^(?:(?:the|its|my)\s+)?(?P<name>[^\x01-\x03]+?)[\s\x02\x03]*(?P<link>{TO})(?P<value>.+)$"
-    )
-);
-
-// A field of a component and its value: "with title Hello", "the caption to B".
-pattern!(
-    DESCRIBED,
-    format!(
+    );
+    /// A field of a component and its value: "with title Hello", "the caption to B".
+    DESCRIBED = format!(
         r"^(?P<lead>(?:(?:with|the|its|an?)\s+)+)?(?P<name>titled|called|named|{})(?:(?P<link>{TO})|\s+(?:is\s+|of\s+)?)(?P<value>(?P<sure>\x01|\S*(?:[/#@]|[.:]\w))?.+)$",
         names(COMPONENT)
-    )
-);
-
-pattern!(BETWEEN, r",?\s+and\s+|,\s+");
+    );
+    BETWEEN = r",?\s+and\s+|,\s+";
+}
 
 pub(super) fn type_names() -> String {
     format!("(?:{})", TYPES.join("|"))

@@ -225,14 +225,12 @@ fn check_words(call: &Call, sentence: &Sentence, client: Option<&str>) -> Result
 }
 
 /// Returns a pattern for a field with its value, which a component has "with" it, or gets "to" it or is to "have".
-/// A text is in quotes, so that it is certain where it ends.
+/// A text is in quotes, so that it is certain where it ends; what is not is one word.
 fn write_pattern(field: &Field, is_criterion: bool) -> String {
     let words = names(std::slice::from_ref(field));
     let bare = match field.kind {
         Kind::Text | Kind::Name | Kind::Word | Kind::Address => "",
-        _ => {
-            r"|(?P<bare>[^\x01-\x03\s,](?:[^\x01-\x03,]*?[^\x01-\x03\s,.!])??)(?P<rest>[\s.!]*(?:$|[\x02\x03,])|\s+and\b)"
-        }
+        _ => r"|(?P<bare>[^\x01-\x03\s,]*[^\x01-\x03\s,.!])",
     };
     let value = format!(r"(?:(?P<quoted>\x01+){bare})");
     let (the, of) = (
@@ -247,7 +245,7 @@ fn write_pattern(field: &Field, is_criterion: bool) -> String {
     }
 }
 
-/// Blanks the first place of a pattern that fits, up to its `rest`; false where there is none.
+/// Blanks the first place of a pattern that fits; false where there is none.
 fn cut(left: &mut String, pattern: &str, fits: impl Fn(&Captures<'_>) -> bool) -> bool {
     let regex = Regex::new(pattern).ok();
     let mut found = regex.iter().flat_map(|it| it.captures_iter(left));
@@ -255,8 +253,7 @@ fn cut(left: &mut String, pattern: &str, fits: impl Fn(&Captures<'_>) -> bool) -
         return false;
     };
     let place = found.get_match().range();
-    let end = found.name("rest").map_or(place.end, |rest| rest.start());
-    let (place, blanks) = (place.start..end, " ".repeat(end - place.start));
+    let blanks = " ".repeat(place.len());
     left.replace_range(place, &blanks);
     true
 }

@@ -27,64 +27,40 @@ const LOOSE: &str = "and|then|or|but|also|plus|unless|except|if|instead|because|
     nothing|something|anything|everything|whatever|none|empty|blank|default|original|previous|random|same|move|replace|copy|keep|hide|\
     groups?|(?:un)?(?:blur(?:red)?|secured?|scheduled?)|colou?rs?|bold|italics?|uppercase|lowercase|caps|capitals?|case";
 
-// The same behind its first word ("Hello in bold", "Hello tomorrow", "Hello ASAP"), or in small letters ("Hello
-// making it bold", "better").
-pattern!(
-    LATER,
-    r"(?i:\s(?:(?:in|on|at|to|of|for|from|by|as|into|onto|off|within|against|via|per|towards?|alongside|opposite|atop|versus|like|across|along|around|through|during|since|despite)\s|(?:now|today|tomorrow|tonight|later|soon|again|too|just|first|last|top|bottom|left|right|inside|beneath|underneath|everywhere|always|maybe|perhaps|asap|ok|okay|yes|undo|stop|cancel|forget|both|similar|\d{1,3}[a-z]*|\d{5,}|[03-9]\d{3})\b))|(?:^|\s)[a-z]*(?:[a-mo-z]t|[a-su-z])er\b|(?:^|\s)[a-z]+(?:ing|ly|ed)\b|\s[A-Z]{2}"
-);
-
-// A double quote up to the next one; a single one only around words.
-pattern!(QUOTES, r#""[^"]*"|“[^”]*”|\B'(?:[^']|'\b)*?'\B"#);
-
-// "client 6", "for my clientId: 6", "(client #6)", …
-pattern!(
-    NAMED,
-    r"(?:(?P<apart>^|[,;:(]\s*|\bfor\s+)|\b(?:of|on|in|from|at|by)\s+|\b)(?:(?:i am|i['’]m|it is|it['’]s|this is)\s+)?(?:(?:my|the|our|this)\s+)?client(?:['’]s)?[\s_-]?(?:id)?(?:\s*[:=]\s*|\s+(?:is|number|no\.?)\s+|\s*)#?(?P<number>[0-9]{1,15})\b(?:['’]s\b)?\)?"
-);
-
-// A word in which what looks like a client is only a part, such as an address.
-pattern!(
-    ADDRESSES,
-    r"[^\s\x01]*(?:[/@&]|[?.]\w|#[a-z]|[-\w=+%~$]client|\d[-+%=~$])[^\s\x01]*"
-);
-
-// Politeness, and the client, at the beginning.
-pattern!(
-    BEFORE,
-    r"^(?:[\x02\x03]+[\s,:;.!-]*|(?:hi|hello|hey)\b(?: there\b)?[\s,.!\x02\x03]+|(?:please|kindly|now|ok|okay)\b[,\s]+|(?:can|could|would|will) you\s+|i(?: want| need| would like|['’]d like) (?:you )?to\s+|let['’]s\s+)+"
-);
-
-pattern!(
-    RESERVED,
-    format!(
+patterns! {
+    /// The same behind its first word ("Hello in bold", "Hello tomorrow", "Hello ASAP"), or in small letters ("Hello
+    /// making it bold", "better").
+    LATER =
+        r"(?i:\s(?:(?:in|on|at|to|of|for|from|by|as|into|onto|off|within|against|via|per|towards?|alongside|opposite|atop|versus|like|across|along|around|through|during|since|despite)\s|(?:now|today|tomorrow|tonight|later|soon|again|too|just|first|last|top|bottom|left|right|inside|beneath|underneath|everywhere|always|maybe|perhaps|asap|ok|okay|yes|undo|stop|cancel|forget|both|similar|\d{1,3}[a-z]*|\d{5,}|[03-9]\d{3})\b))|(?:^|\s)[a-z]*(?:[a-mo-z]t|[a-su-z])er\b|(?:^|\s)[a-z]+(?:ing|ly|ed)\b|\s[A-Z]{2}";
+    /// A double quote up to the next one; a single one only around words.
+    QUOTES = r#""[^"]*"|“[^”]*”|\B'(?:[^']|'\b)*?'\B"#;
+    /// "client 6", "for my clientId: 6", "(client #6)", …
+    NAMED =
+        r"(?:(?P<apart>^|[,;:(]\s*|\bfor\s+)|\b(?:of|on|in|from|at|by)\s+|\b)(?:(?:i am|i['’]m|it is|it['’]s|this is)\s+)?(?:(?:my|the|our|this)\s+)?client(?:['’]s)?[\s_-]?(?:id)?(?:\s*[:=]\s*|\s+(?:is|number|no\.?)\s+|\s*)#?(?P<number>[0-9]{1,15})\b(?:['’]s\b)?\)?";
+    /// A word in which what looks like a client is only a part, such as an address.
+    ADDRESSES = r"[^\s\x01]*(?:[/@&]|[?.]\w|#[a-z]|[-\w=+%~$]client|\d[-+%=~$])[^\s\x01]*";
+    /// Politeness, and the client, at the beginning.
+    BEFORE =
+        r"^(?:[\x02\x03]+[\s,:;.!-]*|(?:hi|hello|hey)\b(?: there\b)?[\s,.!\x02\x03]+|(?:please|kindly|now|ok|okay)\b[,\s]+|(?:can|could|would|will) you\s+|i(?: want| need| would like|['’]d like) (?:you )?to\s+|let['’]s\s+)+";
+    RESERVED = format!(
         r"^(?:its?|them|that|this)\b|\b(?:{LOOSE}|{}|{}|{})\b",
         Tool::VERBS.join("|"),
         names(COMPONENT),
         type_names()
-    )
-);
-
-// The only forms of an unquoted text: "Our story", "Our Long Story" and "Who we are", but not "Hello notify bob".
-pattern!(
-    WORDS,
-    format!(
+    );
+    /// The only forms of an unquoted text: "Our story", "Our Long Story" and "Who we are", but not "Hello notify bob".
+    WORDS = format!(
         r"^{WORD}(?: {WORD}| (?:a|an|the|my|our|your|we|you|it|is|are) {WORD}|(?: [\w--[_a-zà-ÿ]][\w'’&-]*){{2}})?$"
-    )
-);
+    );
+    /// What a word has in front that is a value by itself: "template to grid".
+    LINKED = r"(?:\s(?:to|into|as|with|by|is)\s+|[=:]\s*)$";
+    /// What follows a text that may be a part of it: "Fans of client 7", "Come in, please".
+    OPEN = r"^[\s,]*(?:\x03|please|thank)";
+    /// An address, which has a mark in it, and none of a sentence at its end.
+    ADDRESS = r#"^[^\s"'()<>\x01]*[/.:#?@][^\s"'()<>\x01]*[^\s"'()<>\x01.,;:!?]$|^[/#]$"#;
+}
+
 const WORD: &str = r"(?:\d+(?::\d+)+|[\w--_]+(?:['’&-][\w--_]+)*)";
-
-// What a word has in front that is a value by itself: "template to grid".
-pattern!(LINKED, r"(?:\s(?:to|into|as|with|by|is)\s+|[=:]\s*)$");
-
-// What follows a text that may be a part of it: "Fans of client 7", "Come in, please".
-pattern!(OPEN, r"^[\s,]*(?:\x03|please|thank)");
-
-// An address, which has a mark in it, and none of a sentence at its end.
-pattern!(
-    ADDRESS,
-    r#"^[^\s"'()<>\x01]*[/.:#?@][^\s"'()<>\x01]*[^\s"'()<>\x01.,;:!?]$|^[/#]$"#
-);
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sentence {

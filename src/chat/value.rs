@@ -187,22 +187,13 @@ pub(crate) fn flatten(value: &Value) -> Vec<(String, &Value)> {
     flat
 }
 
-/// Writes `props.title` as `title` in `props`, as a new component is described.
-pub(crate) fn nest(fields: Map<String, Value>) -> Value {
-    let mut nested = json!({});
-    for (path, value) in fields {
-        set(&mut nested, &path, value);
-    }
-    nested
-}
-
 pub(crate) fn get<'v>(record: &'v Value, path: &str) -> Option<&'v Value> {
     path.split('.')
         .try_fold(record, |value, key| value.get(key))
 }
 
 /// Sets the value at a path, with the objects on the way to it.
-fn set(record: &mut Value, path: &str, value: Value) {
+pub(crate) fn set(record: &mut Value, path: &str, value: Value) {
     let mut place = record;
     for key in path.split('.') {
         if !place.is_object() {

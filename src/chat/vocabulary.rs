@@ -132,11 +132,11 @@ pub(super) const TYPES: &[&str] = &[
     "link|links",
 ];
 
-// Words that speak of a design.
-pattern!(
-    ABOUT_DESIGN,
-    r"(?i)\b(?:design(?:s|ing)?|layout|appearance|visual|styl(?:es?|ing)|(?:button|card|colou?r|font|icon)s?|banner|background|palette|theme|radius|shadow|gradient|solid|stroked|(?:soft|hard)-shadow|classic|compact|imaged|social|header|page)\b"
-);
+patterns! {
+    /// Words that speak of a design.
+    ABOUT_DESIGN =
+        r"(?i)\b(?:design(?:s|ing)?|layout|appearance|visual|styl(?:es?|ing)|(?:button|card|colou?r|font|icon)s?|banner|background|palette|theme|radius|shadow|gradient|solid|stroked|(?:soft|hard)-shadow|classic|compact|imaged|social|header|page)\b";
+}
 
 pub(crate) fn contains_word(list: &str, word: &str) -> bool {
     list.split('|').any(|one| one == word)
@@ -155,13 +155,10 @@ pub(crate) fn component_type(word: &str) -> Option<&'static str> {
 /// Returns the field and the value that a word such as `blurred` or `unblur` means.
 pub(super) fn state(word: &str) -> Option<(&'static str, bool)> {
     let bare = word.strip_prefix("un").unwrap_or(word);
-    let keys = [
-        ("secure", "is_secured"),
-        ("blur", "is_blur"),
-        ("schedule", "schedule_enabled"),
-    ];
-    let (_, key) = keys.iter().find(|(verb, _)| bare.starts_with(verb))?;
-    Some((key, bare == word))
+    let verb = |field: &Field| field.label().split(' ').next();
+    let mut flags = COMPONENT.iter().filter(|field| matches!(field.kind, Flag));
+    let field = flags.find(|field| verb(field).is_some_and(|verb| bare.starts_with(verb)))?;
+    Some((field.key, bare == word))
 }
 
 /// Whether two names are one: in any letter case, without blanks and marks, `colour` as `color`, and plurals.

@@ -30,7 +30,7 @@ A text stands in quotes if it is more than a few words or could say something ab
   show my design for client 6
   change button radius to full for client 6
   list components for client 6
-  change the title of my card called \"Home\" to \"Something new\" for client 6
+  change the title of my component called \"Home\" to \"Something new\" for client 6
   update component 101 description to \"Something new\" for client 6
   add \"premium\" security group to component 101 for client 6
   add a card with title \"News\" for client 6

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use super::Talk;
 use super::tools::{Done, Stop};
 use crate::chat::answer::Heard;
-use crate::chat::record::Component;
 use crate::chat::value::{brief, flatten, label, plain};
 use crate::chat::vocabulary::{DESIGN, Field, contains_word, find_field, is_about_design, offered};
 use crate::chat::{Call, ChatAgent, Pending, Sentence, Settled, Tool, text};
@@ -192,15 +191,6 @@ pub(super) fn id_of(component: &Value) -> String {
     id.map(plain).unwrap_or_default()
 }
 
-pub(super) fn describe_criteria(call: &Call) -> String {
-    let criteria = call.object("criteria");
-    let words = criteria.iter().map(|(key, value)| match value {
-        Value::Bool(_) => label(key),
-        _ => plain(value),
-    });
-    brief(&words.collect::<Vec<_>>().join(" "))
-}
-
 /// Says what a call is about: `change component 101 of client 6: title to "Home"`.
 pub(super) fn describe_call(call: &Call) -> String {
     let what = match call.tool {
@@ -295,18 +285,18 @@ pub(super) fn fill_forms(
     let example = |text| if known.is_none() { text } else { "\0" };
     let first = all.first().map_or(example("101"), |one| &one.component_id);
     let last = all.last().map_or(example("103"), |one| &one.component_id);
-    let titled = all.iter().find_map(name_component);
-    let titled = titled.unwrap_or(example("title of my card called \"Home\"").to_string());
+    let fits = |it: &&str| (1..=40).contains(&it.len()) && !it.contains(['"', '“', '”']);
+    let mut titles = all.iter().map(|one| text(&one.props, "title"));
+    let title = titles.find(fits).unwrap_or(example("Home"));
     let mut titles = groups.iter().map(|group| &*group.security_group_title);
-    let group = titles.find(|title| !title.contains('"'));
-    let group = group.unwrap_or(example("premium"));
+    let group = titles.find(fits).unwrap_or(example("premium"));
     let client = known.as_deref().unwrap_or("6");
     let forms = format!(
         "\
 - show my design for client {client}
 - change button radius to full for client {client}
 - list components for client {client}
-- change the {titled} to \"Something new\" for client {client}
+- change the title of my component called \"{title}\" to \"Something new\" for client {client}
 - update component {first} description to \"Something new\" for client {client}
 - add \"{group}\" security group to component {first} for client {client}
 - add a card with title \"News\" for client {client}
@@ -314,15 +304,4 @@ pub(super) fn fill_forms(
     );
     let forms = forms.lines().filter(|line| !line.contains('\0'));
     Ok(forms.collect::<Vec<_>>().join("\n"))
-}
-
-/// Names the title or the caption of a component, if it can be said in quotes.
-fn name_component(component: &Component) -> Option<String> {
-    let fits = |it: &&str| (1..=40).contains(&it.len()) && !it.contains(['"', '“', '”']);
-    let kind = component.component_type.trim_end_matches('s');
-    let mut fields = ["title", "caption"].into_iter();
-    fields.find_map(|field| {
-        let title = Some(text(&component.props, field)).filter(fits)?;
-        Some(format!("{field} of my {kind} called \"{title}\""))
-    })
 }
