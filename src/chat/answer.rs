@@ -1,17 +1,22 @@
 //! What a message is in its conversation: an answer to what waits, a request, or neither.
 
 use super::grammar::{type_names, understand};
-use super::record::{canonical, is_id};
+use super::record::canonical;
+use super::vocabulary::component_type;
 use super::{Call, Chat, Choosable, Pending, PendingKind, Sentence};
 
-pattern!(
-    YES,
-    short("yes|y|yeah|yep|ok|okay|sure|confirm|confirmed|proceed|go ahead|do it|sounds good")
-);
-pattern!(
-    NO,
-    short("no|n|nope|cancel|stop|abort|never ?mind|(?:forget|keep|leave) it|don['’]t|do not")
-);
+patterns! {
+    YES = short("yes|y|yeah|yep|ok|okay|sure|confirm|confirmed|proceed|go ahead|do it|sounds good");
+    NO = short("no|n|nope|cancel|stop|abort|never ?mind|(?:forget|keep|leave) it|don['’]t|do not");
+    /// A client, where it is asked for: "it's 6", "id #6."
+    CLIENT =
+        r"(?i)^\s*(?:(?:it['’]s|it is|my|the|for)\s+)*(?:client\s*)?(?:(?:id|number|no\.?)\s*)?(?:is\s*)?[:#]?\s*(?P<id>[0-9]{1,15})(?:,?\s+please)?[\s.!)]*$";
+    /// "the second one", "component 102", "the card called About", "#2 please".
+    CHOICE = format!(
+        r#"(?i)^\s*(?:the\s+)?(?:(?P<noun>one|component|id|{0})\s+)?(?:(?:called|named|titled|with(?:\s+the)?\s+(?:title|caption))\s+|number\s+|option\s+)?[#"'“]*(?P<what>.+?)["'”]*(?:\s+(?:one|component|{0}))?(?:,?\s+please)?[\s.!)]*$"#,
+        type_names()
+    );
+}
 
 /// Returns a pattern for messages whose words are all part of one of these.
 fn short(words: &str) -> String {
@@ -46,10 +51,12 @@ pub(crate) fn hear(chat: &Chat, message: &str, now: &str) -> Heard {
         return heard;
     }
     let question = (chat.question.as_ref()).filter(|it| now < it.expires.as_str());
-    let text = message.trim();
-    let heard = match question {
-        Some(_) if is_id(text) => Some(Heard::Client(canonical(text))),
-        _ => understand(&Sentence::read(message)),
+    let answer = question
+        .and(CLIENT.as_ref())
+        .and_then(|it| it.captures(message));
+    let heard = match answer {
+        Some(answer) => Some(Heard::Client(canonical(&answer["id"]))),
+        None => understand(&Sentence::read(message)),
     };
     match (heard, question) {
         (Some(Heard::Client(client)), Some(question)) => {
@@ -81,33 +88,32 @@ fn answer(pending: &Pending, short: Option<bool>, message: &str) -> Option<Heard
     })
 }
 
-// "the second one", "component 102", "the one called About", "#2 please".
-pattern!(
-    CHOICE,
-    format!(
-        r#"(?i)^\s*(?:the\s+)?(?:one\s+)?(?:(?:called|named|titled|with(?:\s+the)?\s+(?:title|caption))\s+|(?P<id>component\s*|id\s+)|number\s+|option\s+)?[#"'“]*(?P<what>.+?)["'”]*(?:\s+(?:one|component|{}))?(?:,?\s+please)?[\s.!]*$"#,
-        type_names()
-    )
-);
-
 /// Reads a choice by place, id or unique title: the component, or none where the number is none of the list.
 fn choose(message: &str, options: &[Choosable]) -> Option<Option<String>> {
     let choice = CHOICE.as_ref()?.captures(message)?;
     let what = choice["what"].to_lowercase();
-    let ordinals = "first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth";
-    let ordinal = ordinals.split('|').position(|it| it == what);
+    let noun = choice.name("noun").map(|noun| noun.as_str().to_lowercase());
+    let kind = noun.as_deref().and_then(component_type);
+    let is_kind = |one: &&Choosable| kind.is_none_or(|kind| one.kind == kind);
+    let ordinals =
+        "first|1st|second|2nd|third|3rd|fourth|4th|fifth|5th|sixth|6th|seventh|7th|eighth|8th";
+    let ordinal = ordinals
+        .split('|')
+        .position(|it| it == what)
+        .map(|at| at / 2);
     let is_number = what.parse::<f64>().is_ok() && !what.contains(char::is_alphabetic);
     if is_number || ordinal.is_some() {
         let place = ordinal.or_else(|| usize::checked_sub(what.parse().ok()?, 1));
-        let place = place.filter(|_| choice.name("id").is_none());
+        let place = place.filter(|_| noun.is_none_or(|noun| noun == "one"));
         let by_place = place.and_then(|place| options.get(place));
         let by_id = || options.iter().find(|one| one.id == canonical(&what));
-        return Some(by_place.or_else(by_id).map(|one| one.id.clone()));
+        let one = by_place.or_else(by_id).filter(is_kind);
+        return Some(one.map(|one| one.id.clone()));
     }
     let whole = message.trim().trim_matches(['"', '\'', '“', '”', '.']);
     let titles = [whole.to_lowercase(), what];
     let is_it = |it: &&Choosable| !it.title.is_empty() && titles.contains(&it.title.to_lowercase());
-    let mut fitting = options.iter().filter(is_it);
+    let mut fitting = options.iter().filter(is_kind).filter(is_it);
     let one = fitting.next()?;
     fitting.next().is_none().then(|| Some(one.id.clone()))
 }

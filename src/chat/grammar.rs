@@ -12,8 +12,7 @@ use super::record::canonical;
 use super::sentence::{BARE, CLIENT, Sentence};
 use super::value::{COLORS, Kind};
 use super::vocabulary::{
-    COMPONENT, Field, STATES, TYPES, component_type, contains_word, elements, find_field, offered,
-    state,
+    COMPONENT, Field, TYPES, component_type, contains_word, elements, find_field, offered, state,
 };
 use super::{Call, Tool};
 
@@ -24,33 +23,35 @@ getClientDesign how would (?:it|{my} design) look|what does {my} (?:design|page)
 getQAForClient (?:{show} )?(?:{my} )?(?:onboarding )?(?:questions|answers|questions and answers)|what did (?:i|{my}) (?:answer|choose)(?: in the onboarding)?
 getClientDesign (?:{show}|{what}|which) {element}(?: do i (?:have|use)| does{c} (?:have|use))?
 updateDesign (?:{set} )?(?P<pairs>{any}{c}{to}{any})
-updateDesign (?:{set} )?{element} {option}
-updateDesign (?:{set}|use) (?:an? |the )?{option} {element}
+updateDesign {make} {element} {option}
+updateDesign (?:{want}|use|switch to) (?:an? |the )?{option} {element}
+updateDesign {set} {element} from (?:{options}) to {option}
 updateDesign {set} {element}
 searchComponent (?:{show}|what|which|how many|do i have|are there)(?: are)?(?: all| any| every)?(?: of)?(?: {my})?(?: {state})? (?:components|{kind})(?: do i have| are there| does{c} have)?
 getComponent (?:{show}|{what}(?: in| about)?) {its}(?:details of )?(?:{field} of )?{numbered}(?: {field})?
 searchComponent (?:{show}|{what}) {its}(?:{field} of )?{described}
-addSecurityGroup {verb} (?:the |a )?(?:(?:security )?group|{group}(?: (?:security )?group)?) (?:to|on) {target}
-addSecurityGroup {verb} (?:the |a )?(?:security )?group {group} (?:to|on) {target}
-addSecurityGroup {verb} {target}(?: to| in| into| under| with)? (?:the )?{group}(?: (?:security )?group)?
-removeSecurityGroup {verb} (?:the )?(?:(?:security )?group|{group}(?: (?:security )?group)?) (?:from|off) {target}
-removeSecurityGroup {verb} {target} (?:from|out of) (?:the )?{group}(?: (?:security )?group)?
+addSecurityGroup {verb} {group} (?:to|on) {target}
+addSecurityGroup {verb} {target}(?: to| in| into| under| with)? {group}
+removeSecurityGroup {verb} {group} (?:from|off) {target}
+removeSecurityGroup {verb} {target} (?:from|out of) {group}
 deleteComponent {verb} {target}
-addComponent (?:{verb}(?: me)?(?: an?| another| one)?|{want} (?:an?|another|one))(?: new)? (?:component|{kind})(?: component)?(?: #?(?P<id>[0-9]{1,15}))?{c}(?:,? (?P<pairs>(?:with|titled|called|named) {any}))?
-updateComponent (?:{set} )?{its}(?P<name>{field}) (?:of|on|for|in) {target}{to}(?P<value>{any})(?:,? and (?P<pairs>{its}{field}{to}{any}))?
+addComponent (?:add|create|insert|(?:{verb}|{want})(?: me)? (?:an?|another|one))(?: me)?(?: an?| another| one)?(?: new)? (?:component|{kind})(?: component)?(?: (?:#|(?:(?:with )?(?:the )?id|component) #?)(?P<id>[0-9]{1,15}))?{c}(?:,? (?P<pairs>(?:with|titled|called|named) {any}))?
+updateComponent (?:{set} )?{its}(?P<name>{field}) (?:of|on|for|in) {target}{to}(?P<value>{any})(?:(?:,| and|, and) (?P<pairs>{its}{field}{to}{any}))?
 updateComponent (?:{set} )?{target}[:,]? {its}(?P<pairs>{field}{to}{any})
 updateComponent (?:(?:for|on|in) )?{target}[:,]? {set} {its}(?P<pairs>{field}{to}{any})
 updateComponent (?:give|let) {target}(?: have)? {its}(?P<pairs>{field} {any})
 updateComponent {target} should have {its}(?P<pairs>{field} {any})
+updateComponent {set} {its}(?P<name>{field}){to}(?P<value>{sure}) (?:of|on|for|in) {target}
+updateComponent make {its}(?P<name>{field}) of {target} (?P<value>{sure})
 updateComponent make {its}(?P<name>{field}) of {numbered} (?P<value>{any})
 updateComponent replace {its}(?P<name>{field}) of {target} (?:with|by) (?P<value>{any})
 updateComponent move {numbered} to (?P<name>position) (?P<value>[0-9]{1,9})
 updateComponent {set} {its}(?P<name>{field}) (?:of|on|for|in) {target}
 updateComponent {set} {target} (?P<name>{field})
 updateComponent {target} should be {state}
-updateComponent (?:mark|{set}) {target}(?: as| to| to be)? {state}
-updateComponent {state} {target}
-updateComponent {set} {target}(?:{to}{any})?";
+updateComponent (?:mark|set|{make}|{want}) {target}(?: as| to| to be)? {state}
+updateComponent (?P<state>(?:un)?(?:blur|secure|schedule)) {target}
+updateComponent (?:change|update|edit|modify|adjust|rename) {target}(?:{to}{any})?";
 
 /// The parts of forms, those that hold others first.
 const PARTS: &str = r"
@@ -59,9 +60,11 @@ numbered (?:(?:{my}\s+)?(?:component|(?P<typed>{types}))(?:[\s_-]?id)?(?:\s+numb
 described (?:an?\s+|{my}\s+(?:(?P<label>{any})\s+)??)?(?:component|{kind})(?:\s+component)?(?:(?:\s+with(?:\s+the|\s+an?)?\s+(?P<by>{field})|\s+(?:called|named|titled))\s+(?P<what>{any}))?(?:'s)?{c}
 element (?:{my}\s+)?(?:current\s+)?(?P<element>{any})
 option (?P<value>{options})
-group (?P<group>{any})
+group (?:(?:the|an?)\s+)?(?:(?:security\s+)?group(?:\s+(?P<title>{any}))?|(?P<group>{any})(?:\s+(?:security\s+)?group)?)
 kind (?P<kind>{types})
-state (?P<state>(?:un)?(?:{states}))
+state (?P<state>(?:un)?(?:blurred|secured?|scheduled))
+make (?:make|turn)
+sure (?:\x01+|{options})
 its (?:(?:the|its|an?)\s+)?
 my (?:my|the|our|this|[\x02\x03]+)
 what (?:(?:what|where)\s+is|what's)
@@ -71,11 +74,10 @@ want (?:(?:i|we)\s+(?:want|need|would\s+like)|(?:i|we)'d\s+like)
 any (?:\x01+|[^\x02\x03]+?)
 c (?:\s*[\x02\x03]+)?";
 
-const TO: &str = r"(?:\s+(?:to be|should be|to|into|as)\s+|\s*[=:]\s*)";
+pub(super) const TO: &str = r"(?:\s+(?:to be|should be|to|into|as)(?:\s*:\s*|\s+)|\s*[=:]\s*)";
 const POLITE: &str = r"[\s,]+(?:please|thanks|thank you)\b";
 
 static READERS: LazyLock<Vec<(Tool, Regex)>> = LazyLock::new(|| {
-    let states: Vec<&str> = STATES.iter().map(|(words, _)| *words).collect();
     let options = offered().filter_map(|field| match field.kind {
         Kind::Options(options) => Some(options.join("|").replace('-', r"[\s-]")),
         _ => None,
@@ -83,7 +85,6 @@ static READERS: LazyLock<Vec<(Tool, Regex)>> = LazyLock::new(|| {
     let options = options.chain([format!("#[0-9a-f]+|{COLORS}")]);
     let words = [
         ("types", type_names()),
-        ("states", states.join("|")),
         ("options", options.collect::<Vec<_>>().join("|")),
         ("field", names(COMPONENT)),
         ("to", TO.to_string()),
@@ -95,11 +96,11 @@ static READERS: LazyLock<Vec<(Tool, Regex)>> = LazyLock::new(|| {
         let (name, form) = line.split_once(' ')?;
         let tool = serde_json::from_value::<Tool>(name.into()).ok()?;
         let has_value = form.trim_end_matches([')', '?']).ends_with("{any}");
+        let marks = if tool.can_write() { ".!" } else { ".!?" };
         // A mark at the end belongs to the value, if there is one.
-        let end = match (has_value, tool.can_write()) {
-            (true, _) => format!(r"(?:(?:{POLITE}|\s*[\x02\x03]+)+[\s.!]*)?"),
-            (false, true) => format!(r"(?:{POLITE}|[\s.!\x02\x03])*"),
-            (false, false) => format!(r"(?:{POLITE}|[\s.!?\x02\x03])*"),
+        let end = match has_value {
+            true => format!(r"(?:(?:{POLITE}|\s*[\x02\x03]+)+[\s.!]*)?"),
+            false => format!(r"(?:{POLITE}|[\s{marks}\x02\x03])*"),
         };
         let mut form = form.replace(' ', r"\s+");
         for (name, part) in &parts {
@@ -112,22 +113,18 @@ static READERS: LazyLock<Vec<(Tool, Regex)>> = LazyLock::new(|| {
     forms.collect()
 });
 
-// A field and its value: "the caption to B".
-pattern!(
-    CHANGED,
-    format!(r"^(?:(?:the|its|my)\s+)?(?P<name>[^\x01-\x03]+?)[\s\x02\x03]*{TO}(?P<value>.+)$")
-);
-
-// A field of a component and its value: "with title Hello", "the caption to B".
-pattern!(
-    DESCRIBED,
-    format!(
-        r"^(?:with\s+)?(?:(?:the|its|an?)\s+)?(?P<name>titled|called|named|{})(?:{TO}|\s+(?:is\s+|of\s+)?)(?P<value>.+)$",
+patterns! {
+    /// A field of a design and its value: "the card style to solid".
+    CHANGED = format!(
+        r"^(?:(?:the|its|my)\s+)?(?P<name>[^\x01-\x03]+?)[\s\x02\x03]*(?P<link>{TO})(?P<value>.+)$"
+    );
+    /// A field of a component and its value: "with title Hello", "the caption to B".
+    DESCRIBED = format!(
+        r"^(?P<lead>(?:(?:with|the|its|an?)\s+)+)?(?P<name>titled|called|named|{})(?:(?P<link>{TO})|\s+(?:is\s+|of\s+)?)(?P<value>(?P<sure>\x01|\S*(?:[/#@]|[.:]\w))?.+)$",
         names(COMPONENT)
-    )
-);
-
-pattern!(BETWEEN, r",?\s+and\s+|,\s+");
+    );
+    BETWEEN = r",?\s+and\s+|,\s+";
+}
 
 pub(super) fn type_names() -> String {
     format!("(?:{})", TYPES.join("|"))
@@ -183,10 +180,10 @@ fn read(tool: Tool, sentence: &Sentence, captures: &Captures<'_>) -> Option<Call
         Tool::UpdateDesign | Tool::AddComponent => {}
         _ => set_target(&mut call, sentence, captures)?,
     }
-    if let Some(group) = place("group") {
+    if let Some(group) = place("group").or(place("title")) {
         // Without that word only a component with its number is sure to be meant.
         (call.has("componentId") || sentence.plain.contains("group")).then_some(())?;
-        call.set("security_group_title", sentence.value(group, Kind::Text)?);
+        call.set("security_group_title", sentence.value(group, None)?);
     }
     let mut updates = match place("pairs") {
         Some(pairs) => read_pairs(tool, sentence, pairs)?,
@@ -200,6 +197,8 @@ fn read(tool: Tool, sentence: &Sentence, captures: &Captures<'_>) -> Option<Call
         updates.push((key.to_string(), value.into()));
     }
     if tool == Tool::AddComponent {
+        // "Add cards" does not say how many.
+        (!get("kind").is_some_and(|kind| kind.ends_with('s'))).then_some(())?;
         let kind = get("kind").and_then(component_type);
         updates.extend(kind.map(|kind| ("component_type".to_string(), kind.into())));
         let id = get("id").map(|id| ("componentId".to_string(), canonical(id).into()));
@@ -236,7 +235,7 @@ fn set_target(call: &mut Call, sentence: &Sentence, captures: &Captures<'_>) -> 
     let texts = [("called", "label"), (by, "what")];
     let texts = texts.map(|(key, name)| Some((key, captures.name(name)?)));
     for (key, what) in texts.into_iter().flatten() {
-        let value = sentence.value(what.range(), Kind::Text)?;
+        let value = sentence.value(what.range(), None)?;
         criteria.insert(key.to_string(), value.into());
     }
     call.set("criteria", criteria);
@@ -249,17 +248,22 @@ fn read_pairs(
     sentence: &Sentence,
     place: Range<usize>,
 ) -> Option<Vec<(String, Value)>> {
-    let pair: &Option<Regex> = match tool {
-        Tool::UpdateDesign => &CHANGED,
-        _ => &DESCRIBED,
-    };
     let mut updates = Vec::new();
     let mut start = place.start;
     let cuts = BETWEEN.as_ref()?.find_iter(&sentence.plain[place.clone()]);
     let cuts = cuts.map(|cut| (place.start + cut.start(), place.start + cut.end()));
     for (end, next) in cuts.chain([(place.end, place.end)]) {
+        let pair = match tool {
+            Tool::UpdateDesign => &CHANGED,
+            _ => &DESCRIBED,
+        };
         let captures = pair.as_ref()?.captures(&sentence.plain[start..end])?;
         let value = start + captures.name("value")?.start()..end;
+        // "… and text Bob" may be another request, unlike "… and the text Bob".
+        let is_sure = ["lead", "link", "sure"]
+            .iter()
+            .any(|part| captures.name(part).is_some());
+        (is_sure || start == place.start).then_some(())?;
         updates.push(read_pair(tool, sentence, &captures["name"], Some(value))?);
         start = next;
     }
@@ -284,16 +288,13 @@ fn read_pair(
         _ => (name, None),
     };
     let read = |field: &&Field| {
-        let text = sentence.value(place.clone()?, field.kind)?;
+        let text = sentence.value(place.clone()?, Some(field.kind))?;
         field.kind.read(&match field.kind {
             Kind::Text | Kind::Address => text.into(),
-            _ => text
-                .trim_start_matches("a ")
-                .trim_end_matches(['.', '!', ' '])
-                .into(),
+            _ => text.trim_start_matches("a ").trim_end_matches('!').into(),
         })
     };
-    let raw = || sentence.value(place.clone()?, only?).map(Value::from);
+    let raw = || sentence.value(place.clone()?, only).map(Value::from);
     let value = fields.iter().find_map(read).or_else(raw);
     (!fields.is_empty()).then(|| (key.to_string(), value.unwrap_or_default()))
 }

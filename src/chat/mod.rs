@@ -2,12 +2,13 @@
 //! whole sentences, `model` reads what a language model makes of the rest, and `value` refuses what no
 //! field can be. Each of them makes a [`Call`], which `ops::chat` carries out. Rules: chat notes, 2.2 to 2.6.
 
-/// Declares a pattern that is compiled when it is first used.
-macro_rules! pattern {
-    ($name:ident, $pattern:expr) => {
+/// Declares patterns, each of which is compiled when it is first used.
+macro_rules! patterns {
+    ($($(#[$about:meta])* $name:ident = $pattern:expr;)+) => {$(
+        $(#[$about])*
         static $name: std::sync::LazyLock<Option<regex::Regex>> =
             std::sync::LazyLock::new(|| regex::Regex::new(&$pattern).ok());
-    };
+    )+};
 }
 
 pub(crate) mod answer;

@@ -2,13 +2,11 @@
 //! believed as far as the message says the same. The grammar accounts for every word by its forms; a call of
 //! a model that writes has to account for every word here.
 
-use std::ops::Range;
-
-use regex::Regex;
+use regex::{Captures, Regex};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::grammar::{names, type_names};
+use super::grammar::{TO, names};
 use super::sentence::{BARE, CLIENT, Sentence};
 use super::value::{Kind, brief, check_fields, plain};
 use super::vocabulary::{
@@ -19,7 +17,7 @@ use crate::error::steers;
 use crate::plan::message::unfenced;
 
 /// Words of a request that say nothing of what is to be done.
-const FILLERS: &str = "a|an|the|its|new|component|of|on|to|from|in|with|have|be|as|please";
+const FILLERS: &str = "a|an|the|its|my|component|of|on|in|please";
 
 /// The call of a model, or its question, or why its call is refused, as the reply begins.
 pub(crate) type Advice = Result<Call, String>;
@@ -53,9 +51,9 @@ struct Pair {
     value: String,
 }
 
-/// Whether only a sentence of the grammar asks for a tool: what it takes away or opens is said, not guessed.
+/// Whether only a sentence of the grammar asks for a tool: what it adds, takes away or opens is not guessed.
 fn needs_sentence(tool: Tool) -> bool {
-    tool == Tool::DeleteComponent || tool.name().ends_with("SecurityGroup")
+    tool.can_write() && !matches!(tool, Tool::UpdateDesign | Tool::UpdateComponent)
 }
 
 pub(crate) fn schema() -> Value {
@@ -97,10 +95,9 @@ pub(crate) fn prompt(client: Option<&str>) -> String {
          instead of guessing, and if it asks for several things, for nothing, or for what no tool does. \
          Ids, titles and values are exactly as in the message.{client}\n\
          updateDesign: updates of {elements}.\n\
-         updateComponent, addComponent: updates of fields ({fields}); addComponent needs component_type \
-         ({types}).\n\
-         A component is its componentId if the message has its number, else criteria: component_type, a \
-         field, or `called` for its title or caption.\n\
+         updateComponent: updates of fields ({fields}).\n\
+         A component is its componentId if the message has its number, else criteria: component_type \
+         ({types}), a field, or `called` for its title or caption.\n\
          searchComponent lists what fits criteria; getClientDesign shows the design."
     )
 }
@@ -177,16 +174,15 @@ fn visible(text: &str) -> String {
 
 /// Checks a call of a model against its message and returns what that does not say. A client and a component
 /// have to be in the message, or the client in the conversation. A call that writes has to begin with a verb
-/// for it, have every value right behind its field, and leave no word over.
+/// for it, have every value where a sentence has one of its kind, and leave no word over.
 fn check_words(call: &Call, sentence: &Sentence, client: Option<&str>) -> Result<(), String> {
     let named = sentence.client_or(client);
     if sentence.clients.len() > 1 || call.has("clientId") && Some(call.text("clientId")) != named {
         return Err(format!("client {}", call.text("clientId")));
     }
     let mut left = sentence.plain.clone();
-    let (id, types) = (regex::escape(call.text("componentId")), type_names());
-    let numbered =
-        format!(r"(?:\b(?:component(?:[\s_-]?id)?|{types})\s*[:#=]?|#)\s*0*{id}\b(?:['’]s)?");
+    let id = regex::escape(call.text("componentId"));
+    let numbered = format!(r"(?:\bcomponent(?:[\s_-]?id)?\s*[:#=]?|#)\s*0*{id}\b(?:['’]s)?");
     if !id.is_empty() && !cut(&mut left, &numbered, |_| true) {
         return Err(format!("component {id}"));
     }
@@ -197,17 +193,27 @@ fn check_words(call: &Call, sentence: &Sentence, client: Option<&str>) -> Result
     if needs_sentence(call.tool) || !cut(&mut left, &verbs, |_| true) {
         return Err(call.tool.name().to_string());
     }
-    let criteria = call.object("criteria").into_iter();
-    for (key, value) in criteria.chain(call.object(call.tool.updates())) {
-        let text = plain(&value);
+    let (criteria, updates) = (call.object("criteria"), call.object(call.tool.updates()));
+    let criteria = criteria.iter().map(|pair| (true, pair));
+    for (is_criterion, (key, value)) in criteria.chain(updates.iter().map(|pair| (false, pair))) {
+        let field = find_field(call.tool.fields(), key);
+        let kind = field.map_or(Kind::Text, |field| field.kind);
         let mut kinds = TYPES.iter().filter(|_| key == "component_type");
-        let pattern = match kinds.find(|words| contains_word(words, &text)) {
-            Some(words) => format!(r"\b(?:{words})\b"),
-            None => write_pattern(call, &key, &text),
+        let pattern = match (
+            kinds.find(|words| contains_word(words, &plain(value))),
+            field,
+        ) {
+            (Some(words), _) => format!(r"\b(?:{words})\b"),
+            (None, Some(field)) => write_pattern(field, is_criterion),
+            (None, None) => r"\b(?:called|named|titled)\s+(?P<quoted>\x01+)".to_string(),
         };
-        let is_it = |place| sentence.quoted(place) == Some(&text);
+        let is_it = |found: &Captures<'_>| {
+            let quoted = found.name("quoted").map(|it| sentence.quoted(it.range()));
+            let text = quoted.or(found.name("bare").map(|bare| Some(bare.as_str())));
+            text.is_none_or(|text| kind.read(&json!(text)).as_ref() == Some(value))
+        };
         if !cut(&mut left, &pattern, is_it) {
-            return Err(text);
+            return Err(plain(value));
         }
     }
     let between = [' ', '\t', '\n', ',', '.', '!', CLIENT, BARE];
@@ -218,29 +224,35 @@ fn check_words(call: &Call, sentence: &Sentence, client: Option<&str>) -> Result
     }
 }
 
-/// Returns a pattern for a field with its value. A text is in quotes, so that it is certain where it ends.
-fn write_pattern(call: &Call, key: &str, value: &str) -> String {
-    let field = find_field(call.tool.fields(), key);
-    let words = field.map_or_else(|| regex::escape(key), |it| names(std::slice::from_ref(it)));
-    let is_name = key == "called" || key == "props.title" && call.tool == Tool::AddComponent;
-    let other = if is_name { "called|named|titled|" } else { "" };
-    let escaped = regex::escape(&value.to_ascii_lowercase()).replace(r"\-", r"[\s-]");
-    let bare = match field.map_or(Kind::Text, |field| field.kind) {
-        Kind::Text | Kind::Name | Kind::Address => String::new(),
-        _ => format!(r"|{escaped}(?:\s*[.!]?\s*(?:$|[\x02\x03])|,?\s+and\b|,\s)"),
+/// Returns a pattern for a field with its value, which a component has "with" it, or gets "to" it or is to "have".
+/// A text is in quotes, so that it is certain where it ends; what is not is one word.
+fn write_pattern(field: &Field, is_criterion: bool) -> String {
+    let words = names(std::slice::from_ref(field));
+    let bare = match field.kind {
+        Kind::Text | Kind::Name | Kind::Word | Kind::Address => "",
+        _ => r"|(?P<bare>[^\x01-\x03\s,]*[^\x01-\x03\s,.!])",
     };
-    let link = r"(?:\s+of(?:\s+(?:my|the|our))?\s{4,})?(?:\s*[:=]\s*|\s+(?:(?:to be|to|as|into|be|is)\s+)?)";
-    format!(r"\b(?:{other}{words}){link}(?:(?P<value>\x01+)(?:,?\s+and\b)?{bare})")
+    let value = format!(r"(?:(?P<quoted>\x01+){bare})");
+    let (the, of) = (
+        r"(?:(?:the|its|an?)\s+)?",
+        r"(?:\s+of(?:\s+(?:my|the|our))?\s{4,})?",
+    );
+    match is_criterion {
+        true => format!(r"\bwith\s+{the}{words}\s+{value}"),
+        false => format!(
+            r"(?:,?\s*\band\s+|,\s*)?{the}(?:\bhave\s+{the}{words}\s+|\b{words}{of}{TO}){value}"
+        ),
+    }
 }
 
-/// Blanks the first place of a pattern whose `value`, if it has one, fits; false where there is none.
-fn cut(left: &mut String, pattern: &str, fits: impl Fn(Range<usize>) -> bool) -> bool {
+/// Blanks the first place of a pattern that fits; false where there is none.
+fn cut(left: &mut String, pattern: &str, fits: impl Fn(&Captures<'_>) -> bool) -> bool {
     let regex = Regex::new(pattern).ok();
     let mut found = regex.iter().flat_map(|it| it.captures_iter(left));
-    let found = found.find(|it| it.name("value").is_none_or(|value| fits(value.range())));
-    let Some(place) = found.map(|it| it.get_match().range()) else {
+    let Some(found) = found.find(|found| fits(found)) else {
         return false;
     };
+    let place = found.get_match().range();
     let blanks = " ".repeat(place.len());
     left.replace_range(place, &blanks);
     true

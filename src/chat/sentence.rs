@@ -25,48 +25,42 @@ const LOOSE: &str = "and|then|or|but|also|plus|unless|except|if|instead|because|
     without|once|otherwise|not|no|nor|only|till|although|though|with|please|thanks?|twice|components?|clients?|\
     wait|sorry|actually|rather|oops|mean|meant|than|below|above|under|over|behind|beside|between|near|next|\
     nothing|something|anything|everything|whatever|none|empty|blank|default|original|previous|random|same|move|replace|copy|keep|hide|\
-    groups?|(?:un)?(?:blur(?:red)?|secured?|scheduled?)|colou?rs?|bold|italics?|uppercase|lowercase";
+    groups?|(?:un)?(?:blur(?:red)?|secured?|scheduled?)|colou?rs?|bold|italics?|uppercase|lowercase|caps|capitals?|case";
 
-// The same in small letters behind its first word: "Hello in bold", "Hello tomorrow", "Hello making it bold".
-pattern!(
-    LATER,
-    r"\s(?:(?:in|on|at|to|of|for|from|by|as|into|onto|off|within|against|via|per|towards?|alongside|opposite|atop|versus|like|across|along|around|through|during|since|despite)\s|(?:now|today|tomorrow|tonight|later|soon|again|too|just|first|last|top|bottom|left|right|inside|beneath|underneath|everywhere|always|maybe|perhaps|asap|ok|okay|yes|undo|stop|cancel|forget|both|similar|[a-z]+er|\d{3}|\d{5,}|[03-9]\d{3})\b)|(?:^|\s)[a-z]+(?:ing|ly|ed)\b"
-);
-
-// A double quote up to the next one; a single one only around words.
-pattern!(QUOTES, r#""[^"]*"|“[^”]*”|\B'(?:[^']|'\b)*?'\B"#);
-
-// "client 6", "for my clientId: 6", "(client #6)", …
-pattern!(
-    NAMED,
-    r"(?:(?P<apart>^|[,;:(]\s*|\bfor\s+)|\b(?:of|on|in|from|at|by)\s+|\b)(?:(?:i am|i['’]m|it is|it['’]s|this is)\s+)?(?:(?:my|the|our|this)\s+)?client(?:['’]s)?[\s_-]?(?:id)?(?:\s*[:=]\s*|\s+(?:is|number|no\.?)\s+|\s*)#?(?P<number>[0-9]{1,15})\b(?:['’]s\b)?\)?"
-);
-
-// Politeness, and the client, at the beginning.
-pattern!(
-    BEFORE,
-    r"^(?:[\x02\x03]+[\s,:;.!-]*|(?:hi|hello|hey)\b(?: there\b)?[\s,.!\x02\x03]+|(?:please|kindly|now|ok|okay)\b[,\s]+|(?:can|could|would|will) you\s+|i(?: want| need| would like|['’]d like) (?:you )?to\s+|let['’]s\s+)+"
-);
-
-pattern!(
-    RESERVED,
-    format!(
+patterns! {
+    /// The same behind its first word ("Hello in bold", "Hello tomorrow", "Hello ASAP"), or in small letters ("Hello
+    /// making it bold", "better").
+    LATER =
+        r"(?i:\s(?:(?:in|on|at|to|of|for|from|by|as|into|onto|off|within|against|via|per|towards?|alongside|opposite|atop|versus|like|across|along|around|through|during|since|despite)\s|(?:now|today|tomorrow|tonight|later|soon|again|too|just|first|last|top|bottom|left|right|inside|beneath|underneath|everywhere|always|maybe|perhaps|asap|ok|okay|yes|undo|stop|cancel|forget|both|similar|\d{1,3}[a-z]*|\d{5,}|[03-9]\d{3})\b))|(?:^|\s)[a-z]*(?:[a-mo-z]t|[a-su-z])er\b|(?:^|\s)[a-z]+(?:ing|ly|ed)\b|\s[A-Z]{2}";
+    /// A double quote up to the next one; a single one only around words.
+    QUOTES = r#""[^"]*"|“[^”]*”|\B'(?:[^']|'\b)*?'\B"#;
+    /// "client 6", "for my clientId: 6", "(client #6)", …
+    NAMED =
+        r"(?:(?P<apart>^|[,;:(]\s*|\bfor\s+)|\b(?:of|on|in|from|at|by)\s+|\b)(?:(?:i am|i['’]m|it is|it['’]s|this is)\s+)?(?:(?:my|the|our|this)\s+)?client(?:['’]s)?[\s_-]?(?:id)?(?:\s*[:=]\s*|\s+(?:is|number|no\.?)\s+|\s*)#?(?P<number>[0-9]{1,15})\b(?:['’]s\b)?\)?";
+    /// A word in which what looks like a client is only a part, such as an address.
+    ADDRESSES = r"[^\s\x01]*(?:[/@&]|[?.]\w|#[a-z]|[-\w=+%~$]client|\d[-+%=~$])[^\s\x01]*";
+    /// Politeness, and the client, at the beginning.
+    BEFORE =
+        r"^(?:[\x02\x03]+[\s,:;.!-]*|(?:hi|hello|hey)\b(?: there\b)?[\s,.!\x02\x03]+|(?:please|kindly|now|ok|okay)\b[,\s]+|(?:can|could|would|will) you\s+|i(?: want| need| would like|['’]d like) (?:you )?to\s+|let['’]s\s+)+";
+    RESERVED = format!(
         r"^(?:its?|them|that|this)\b|\b(?:{LOOSE}|{}|{}|{})\b",
         Tool::VERBS.join("|"),
         names(COMPONENT),
         type_names()
-    )
-);
+    );
+    /// The only forms of an unquoted text: "Our story", "Our Long Story" and "Who we are", but not "Hello notify bob".
+    WORDS = format!(
+        r"^{WORD}(?: {WORD}| (?:a|an|the|my|our|your|we|you|it|is|are) {WORD}|(?: [\w--[_a-zà-ÿ]][\w'’&-]*){{2}})?$"
+    );
+    /// What a word has in front that is a value by itself: "template to grid".
+    LINKED = r"(?:\s(?:to|into|as|with|by|is)\s+|[=:]\s*)$";
+    /// What follows a text that may be a part of it: "Fans of client 7", "Come in, please".
+    OPEN = r"^[\s,]*(?:\x03|please|thank)";
+    /// An address, which has a mark in it, and none of a sentence at its end.
+    ADDRESS = r#"^[^\s"'()<>\x01]*[/.:#?@][^\s"'()<>\x01]*[^\s"'()<>\x01.,;:!?]$|^[/#]$"#;
+}
 
-// The only form of an unquoted text: up to three words, and one mark at the end.
-pattern!(WORDS, format!("^{WORD}(?::? {WORD}){{0,2}}[.!]?$"));
-const WORD: &str = r"[\w--_]+(?:['’&:-][\w--_]+)*";
-
-// What follows a text that may be a part of it: "Fans of client 7", "Come in, please".
-pattern!(OPEN, r"^[\s,]*(?:\x03|please|thank)");
-
-// An address, which ends in no mark of a sentence.
-pattern!(ADDRESS, r#"^[^\s"'()<>\x01]*[^\s"'()<>\x01.,;!?]$"#);
+const WORD: &str = r"(?:\d+(?::\d+)+|[\w--_]+(?:['’&-][\w--_]+)*)";
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sentence {
@@ -87,7 +81,10 @@ impl Sentence {
         for quote in QUOTES.iter().flat_map(|quotes| quotes.find_iter(&text)) {
             hide(&mut plain, quote.range(), QUOTED);
         }
-        let bare = plain.clone();
+        let mut bare = plain.clone();
+        for address in ADDRESSES.iter().flat_map(|it| it.find_iter(&plain)) {
+            hide(&mut bare, address.range(), QUOTED);
+        }
         for named in NAMED.iter().flat_map(|named| named.captures_iter(&bare)) {
             clients.push(canonical(&named["number"]));
             let place = named.get_match().range();
@@ -129,38 +126,42 @@ impl Sentence {
         is_quoted.then_some(inner.as_str())
     }
 
-    /// Reads a value. Without quotes a text is up to three words, with a capital in front or on each if they are
-    /// several, none of which may speak about it, begin another request or be the name of a field.
-    pub(super) fn value(&self, place: Range<usize>, kind: Kind) -> Option<String> {
-        let end = place.start + self.plain.get(place.clone())?.trim_end().len();
-        let place = place.start..end;
-        if let Some(quoted) = self.quoted(place.clone()) {
+    /// Reads the value of a field, or without a kind what something is called, which only finds what is there.
+    /// Without quotes a text begins with a capital, in a message that has small letters before it; a word
+    /// stands behind "to" or its like; and an address has a mark in it.
+    pub(super) fn value(&self, place: Range<usize>, kind: Option<Kind>) -> Option<String> {
+        let plain = self.plain.get(place.clone())?.trim_end();
+        let bare = plain.trim_end_matches(['.', '!', ' ']);
+        let plain = match bare.ends_with(QUOTED) {
+            true => bare,
+            false => plain.strip_suffix('.').unwrap_or(plain),
+        };
+        let end = place.start + plain.len();
+        if let Some(quoted) = self.quoted(place.start..end) {
             return Some(quoted.to_string());
         }
-        let (plain, text) = (&self.plain[place.clone()], &self.text[place]);
-        let fits =
-            |one: &Option<Regex>, text: &str| one.as_ref().is_some_and(|it| it.is_match(text));
-        let is_text = || {
-            let is_more = fits(&LATER, text) || fits(&OPEN, &self.plain[end..]);
-            // "Hello there", but not "the same" or "to be longer".
-            let is_one = !text.contains(' ') && !self.plain[..end - plain.len()].ends_with(" be ");
-            let is_named = is_one || !text.starts_with(char::is_lowercase);
-            // "Our story" and "Our Story", but not "Save beneath Login".
-            let mut small = text
-                .split(' ')
-                .skip(1)
-                .map(|word| word.starts_with(char::is_lowercase));
-            let is_even = small.next().is_none_or(|first| small.all(|it| it == first));
-            is_named && is_even && !is_more && !fits(&RESERVED, plain) && fits(&WORDS, plain)
-        };
+        let (before, text) = (&self.text[..place.start], &self.text[place.start..end]);
+        let (is_one, is_open) = (!text.contains(' '), fits(&OPEN, &self.plain[end..]));
+        let is_loose = is_open || fits(&LATER, text) || fits(&RESERVED, plain);
+        let is_words = !is_loose && fits(&WORDS, text);
+        let is_small = |word: &str| word.starts_with(char::is_lowercase);
+        let is_capital = !is_small(text) && text.starts_with(char::is_alphabetic);
         let is_sure = match kind {
-            Kind::Text | Kind::Name => is_text(),
-            Kind::Address => fits(&ADDRESS, plain) || is_text(),
+            None => is_words && (is_one || !is_small(text)),
+            Some(Kind::Text | Kind::Name) => {
+                is_words && is_capital && before.split_whitespace().any(is_small)
+            }
+            Some(Kind::Word) => is_words && is_one && fits(&LINKED, &self.plain[..place.start]),
+            Some(Kind::Address) => fits(&ADDRESS, text) && !is_open,
             // What is none of the few values that these can be is refused later.
-            _ => !plain.contains(QUOTED),
+            Some(_) => !plain.contains(QUOTED),
         };
         is_sure.then(|| text.to_string())
     }
+}
+
+fn fits(pattern: &Option<Regex>, text: &str) -> bool {
+    pattern.as_ref().is_some_and(|it| it.is_match(text))
 }
 
 fn hide(text: &mut String, place: Range<usize>, mark: char) {

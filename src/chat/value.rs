@@ -25,6 +25,8 @@ pub(crate) enum Kind {
     Text,
     /// A short text, such as the name of a font.
     Name,
+    /// A text that is one word, mostly.
+    Word,
     /// Where a link leads: an address or a path, without blanks.
     Address,
     Flag,
@@ -60,7 +62,7 @@ impl Kind {
             Kind::Number => word.parse::<i64>().ok().map(Value::from),
             Kind::Moment => crate::clock::parse_moment(&text).map(Value::from),
             Kind::Color => keep_if(is_color(&word)),
-            Kind::Text => keep_if(length <= TEXT_MAX),
+            Kind::Text | Kind::Word => keep_if(length <= TEXT_MAX),
             Kind::Name => keep_if((1..=NAME_MAX).contains(&length)),
             Kind::Address => keep_if(length <= ADDRESS_MAX && is_address(&text)),
         }
@@ -72,7 +74,7 @@ impl std::fmt::Display for Kind {
         out.write_str(match self {
             Kind::Options(options) => return out.write_str(&options.join(", ")),
             Kind::Color => "a color such as #336699 or navy",
-            Kind::Text => "a line of text of at most 10,000 characters",
+            Kind::Text | Kind::Word => "a line of text of at most 10,000 characters",
             Kind::Name => "a name of at most 100 characters",
             Kind::Address => "an address without blanks (http, https, mailto or a path)",
             Kind::Flag => "true or false",
@@ -185,22 +187,13 @@ pub(crate) fn flatten(value: &Value) -> Vec<(String, &Value)> {
     flat
 }
 
-/// Writes `props.title` as `title` in `props`, as a new component is described.
-pub(crate) fn nest(fields: Map<String, Value>) -> Value {
-    let mut nested = json!({});
-    for (path, value) in fields {
-        set(&mut nested, &path, value);
-    }
-    nested
-}
-
 pub(crate) fn get<'v>(record: &'v Value, path: &str) -> Option<&'v Value> {
     path.split('.')
         .try_fold(record, |value, key| value.get(key))
 }
 
 /// Sets the value at a path, with the objects on the way to it.
-fn set(record: &mut Value, path: &str, value: Value) {
+pub(crate) fn set(record: &mut Value, path: &str, value: Value) {
     let mut place = record;
     for key in path.split('.') {
         if !place.is_object() {

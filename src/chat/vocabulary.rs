@@ -1,7 +1,7 @@
 //! The words of the chat, as tables: the fields of a design and of a component with what they can be and
 //! what people call them, and the types of components. Notes on the chat specification, section 2.5.
 
-use super::value::Kind::{self, Address, Color, Flag, Moment, Name, Number, Protected, Text};
+use super::value::Kind::{self, Address, Color, Flag, Moment, Name, Number, Protected, Text, Word};
 
 const BACKGROUNDS: Kind =
     Kind::Options(&["none", "solid", "gradient", "image", "video", "dualcolor"]);
@@ -71,7 +71,7 @@ pub(crate) static DESIGN: &[Field] = fields! {
     "card_background_color", "card_block.background", "card background color", Color;
     "card_button_color", "card_block.button", "card button color", Color;
     "desktop_background_gradient", "desktop_background.gradient_type",
-        "desktop background gradient", Name;
+        "desktop background gradient", Word;
     "title_font", "text_props.titles", "title font", Name;
     "subtitle_font", "text_props.subtitles", "subtitle font", Name;
     "page_filter", "page_props.filter", "page filter", Text;
@@ -94,14 +94,14 @@ pub(crate) static COMPONENT: &[Field] = fields! {
     "link_props.url", "url|link|href|website", Address;
     "link_props.link", "link_props.link", Address;
     "link_props.href", "link_props.href", Address;
-    "link_props.spacesize", "spacing", Text;
-    "link_props.spacing", "link_props.spacing", Text;
-    "layout_props.textalignment", "alignment|text alignment", Text;
-    "layout_props.alignment", "layout_props.alignment", Text;
-    "layout_props.filter", "filter", Text;
-    "layout_props.aspectRatio", "aspect ratio", Text;
-    "layout_props.cardType", "card type", Text;
-    "layout_props.orientation", "orientation", Text;
+    "link_props.spacesize", "spacing", Word;
+    "link_props.spacing", "link_props.spacing", Word;
+    "layout_props.textalignment", "alignment|text alignment", Word;
+    "layout_props.alignment", "layout_props.alignment", Word;
+    "layout_props.filter", "filter", Word;
+    "layout_props.aspectRatio", "aspect ratio", Word;
+    "layout_props.cardType", "card type", Word;
+    "layout_props.orientation", "orientation", Word;
     "manual_edits.properties.style", "style", CARD_STYLES;
     "manual_edits.properties.radius", "radius", RADII;
     "manual_edits.properties.cardcolor", "card color", Color;
@@ -110,7 +110,7 @@ pub(crate) static COMPONENT: &[Field] = fields! {
     "manual_edits.properties.backgroundColor", "background|background color", Color;
     "sawall", "sawall", Flag;
     "sawall_content", "sawall content", Text;
-    "layout", "layout|template", Text;
+    "layout", "layout|template", Word;
     "schedule_enabled", "schedule enabled", Flag;
     "schedule_start", "schedule start", Moment;
     "schedule_end", "schedule end", Moment;
@@ -119,13 +119,6 @@ pub(crate) static COMPONENT: &[Field] = fields! {
     "is_secured", "secure|is secured", Flag;
     "display_order", "order|display order|position", Number;
 };
-
-/// Words that set a field to true, and with `un` in front to false.
-pub(super) const STATES: &[(&str, &str)] = &[
-    ("secured|secure", "is_secured"),
-    ("blurred|blur", "is_blur"),
-    ("scheduled|schedule", "schedule_enabled"),
-];
 
 /// Types of components; the first word is what is kept.
 pub(super) const TYPES: &[&str] = &[
@@ -139,11 +132,11 @@ pub(super) const TYPES: &[&str] = &[
     "link|links",
 ];
 
-// Words that speak of a design.
-pattern!(
-    ABOUT_DESIGN,
-    r"(?i)\b(?:design(?:s|ing)?|layout|appearance|visual|styl(?:es?|ing)|(?:button|card|colou?r|font|icon)s?|banner|background|palette|theme|radius|shadow|gradient|solid|stroked|(?:soft|hard)-shadow|classic|compact|imaged|social|header|page)\b"
-);
+patterns! {
+    /// Words that speak of a design.
+    ABOUT_DESIGN =
+        r"(?i)\b(?:design(?:s|ing)?|layout|appearance|visual|styl(?:es?|ing)|(?:button|card|colou?r|font|icon)s?|banner|background|palette|theme|radius|shadow|gradient|solid|stroked|(?:soft|hard)-shadow|classic|compact|imaged|social|header|page)\b";
+}
 
 pub(crate) fn contains_word(list: &str, word: &str) -> bool {
     list.split('|').any(|one| one == word)
@@ -162,9 +155,10 @@ pub(crate) fn component_type(word: &str) -> Option<&'static str> {
 /// Returns the field and the value that a word such as `blurred` or `unblur` means.
 pub(super) fn state(word: &str) -> Option<(&'static str, bool)> {
     let bare = word.strip_prefix("un").unwrap_or(word);
-    let mut all = STATES.iter();
-    let (_, key) = all.find(|(words, _)| contains_word(words, bare))?;
-    Some((key, bare == word))
+    let verb = |field: &Field| field.label().split(' ').next();
+    let mut flags = COMPONENT.iter().filter(|field| matches!(field.kind, Flag));
+    let field = flags.find(|field| verb(field).is_some_and(|verb| bare.starts_with(verb)))?;
+    Some((field.key, bare == word))
 }
 
 /// Whether two names are one: in any letter case, without blanks and marks, `colour` as `color`, and plurals.

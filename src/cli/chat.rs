@@ -30,7 +30,7 @@ A text stands in quotes if it is more than a few words or could say something ab
   show my design for client 6
   change button radius to full for client 6
   list components for client 6
-  change the title of my card called \"Home\" to \"Something new\" for client 6
+  change the title of my component called \"Home\" to \"Something new\" for client 6
   update component 101 description to \"Something new\" for client 6
   add \"premium\" security group to component 101 for client 6
   add a card with title \"News\" for client 6
@@ -85,13 +85,13 @@ fn say(face: &mut Face<'_>, message: &str, conversation: &str) -> Result<ExitCod
     };
     chat::check(&said)?;
     let surroundings = face.surroundings()?;
-    let (advice, warnings) = match trusted_model(face.settings, &surroundings)? {
+    let advice = match trusted_model(face.settings, &surroundings)? {
         Some(model) => chat::advise(&surroundings, conversation, message, &model)?,
-        None => (None, Vec::new()),
+        None => None,
     };
     said.advice = advice.as_ref();
     let turn = chat::turn(&surroundings, &said)?;
-    face.reply(&turn, &warnings, |screen| render(screen, &turn))
+    face.reply(&turn, &[], |screen| render(screen, &turn))
 }
 
 /// Answers line by line until there are no more. A faulty line does not end the talk; the first

@@ -103,7 +103,7 @@ fn say(call: &Call) -> Result<Json<Replied>> {
     chat::check(&said)?;
     let surroundings = call.surroundings("chat");
     let advice = match trusted_model(settings, &surroundings)? {
-        Some(model) => chat::advise(&surroundings, &conversation, &text, &model)?.0,
+        Some(model) => chat::advise(&surroundings, &conversation, &text, &model)?,
         None => None,
     };
     said.advice = advice.as_ref();

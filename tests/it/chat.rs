@@ -127,6 +127,10 @@ fn b13_one_of_several_components_is_chosen_from_a_list() {
         "the second one",
         "the one called About",
         "the About card, please",
+        "the card called About",
+        "card 102",
+        "2nd",
+        "2)",
         "number 2",
     ] {
         let workspace = seeded();
@@ -142,7 +146,7 @@ fn b13_one_of_several_components_is_chosen_from_a_list() {
         assert_eq!(turn["pending"]["candidates"], json!(["101", "102"]));
         let first = json!({"id": "101", "type": "cards", "title": "Home"});
         assert_eq!(turn["pending"]["options"][0], first);
-        for number in ["9", "-1", "1.5", "the fifth one"] {
+        for number in ["9", "-1", "1.5", "the fifth one", "button 102"] {
             let turn = say(&workspace, number);
             has(&turn, &["Invalid selection"]);
             assert_eq!(turn["pending"]["kind"], "select", "{number}");
@@ -262,6 +266,14 @@ fn forms_are_filled_with_what_the_client_has_and_understood() {
             );
         }
     }
+    workspace.write(
+        "bare.json",
+        r#"{"clients": [{"client_id": 8, "client_type": "creator"}]}"#,
+    );
+    workspace.ok("chat seed bare.json");
+    let bare = say_in(&workspace, "bare", "hm for client 8");
+    assert!(!reply(&bare).contains("Home") && !reply(&bare).contains("premium"));
+    has(&bare, &["add a card with title \"News\" for client 8"]);
     let help = workspace.text("chat --help", "").stdout;
     let readme = include_str!("../../README.md");
     let turn = say_in(&workspace, "new", "help");

@@ -168,18 +168,18 @@ pub(crate) fn check(said: &Said<'_>) -> Result<()> {
 }
 
 /// Asks a model about a message that no form of the grammar fits and that answers nothing that waits; no
-/// transaction is open meanwhile. Without an answer that can be used there is no advice, but a warning.
+/// transaction is open meanwhile. An answer that cannot be used is told, in the reply.
 pub(crate) fn advise(
     surroundings: &Surroundings,
     conversation: &str,
     message: &str,
     model: &Model,
-) -> Result<(Option<Advice>, Vec<String>)> {
+) -> Result<Option<Advice>> {
     let workspace = surroundings.workspace()?;
     let chat = super::agents::write(&workspace, |transaction| transaction.chat(conversation))?;
     let now = timestamp(surroundings.clock.now());
     if hear(&chat, message, &now) != Heard::Unknown {
-        return Ok((None, Vec::new()));
+        return Ok(None);
     }
     let sentence = Sentence::read(message);
     let client = sentence.client_or(chat.client.as_deref());
@@ -188,14 +188,13 @@ pub(crate) fn advise(
     request.max_tokens = TOKENS_MAX;
     request.schema = Some(model::schema());
     let reply = Client::open(model).and_then(|client| client.ask(&request, &mut |_| {}));
-    let warn = |why| format!("the model gave no answer that can be used: {why}");
     let advice = reply
         .map_err(|error| error.message)
         .and_then(|reply| model::read(&reply.text, message, chat.client.as_deref()));
-    Ok(match advice {
-        Ok(advice) => (Some(advice), Vec::new()),
-        Err(why) => (None, vec![warn(why)]),
-    })
+    let useless = |why| {
+        format!("I did not understand that: the model gave no answer that can be used ({why}). ")
+    };
+    Ok(Some(advice.unwrap_or_else(|why| Err(useless(why)))))
 }
 
 fn read_moment(field: &str, text: &str) -> Result<Option<String>> {

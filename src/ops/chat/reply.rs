@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use super::Talk;
 use super::tools::{Done, Stop};
 use crate::chat::answer::Heard;
-use crate::chat::record::Component;
 use crate::chat::value::{brief, flatten, label, plain};
 use crate::chat::vocabulary::{DESIGN, Field, contains_word, find_field, is_about_design, offered};
 use crate::chat::{Call, ChatAgent, Pending, Sentence, Settled, Tool, text};
@@ -99,7 +98,7 @@ impl Talk<'_> {
         }
     }
 
-    fn show_forms(&mut self, why: &str) -> Done<()> {
+    pub(super) fn show_forms(&mut self, why: &str) -> Done<()> {
         let sentence = Sentence::read(self.said.message);
         let client = sentence.client_or(self.chat.client.as_deref());
         let is_other = client != self.chat.client.as_deref();
@@ -192,15 +191,6 @@ pub(super) fn id_of(component: &Value) -> String {
     id.map(plain).unwrap_or_default()
 }
 
-pub(super) fn describe_criteria(call: &Call) -> String {
-    let criteria = call.object("criteria");
-    let words = criteria.iter().map(|(key, value)| match value {
-        Value::Bool(_) => label(key),
-        _ => plain(value),
-    });
-    brief(&words.collect::<Vec<_>>().join(" "))
-}
-
 /// Says what a call is about: `change component 101 of client 6: title to "Home"`.
 pub(super) fn describe_call(call: &Call) -> String {
     let what = match call.tool {
@@ -282,7 +272,7 @@ pub(super) fn describe_design(client: &str, design: &Value, answers: &Value) -> 
     format!("The design of client {client}:{lines}{answers}")
 }
 
-/// Writes the sentences that the chat understands, with ids and titles of a client, or examples.
+/// Writes the sentences that the chat understands, with ids and titles that a client has, or examples.
 pub(super) fn fill_forms(
     transaction: &dyn AgencyTransaction,
     client: Option<&str>,
@@ -290,35 +280,28 @@ pub(super) fn fill_forms(
     let client = client.unwrap_or_default();
     let all = transaction.components(client)?;
     let groups = transaction.security_groups(client)?;
-    let client = transaction.client(client)?.map(|known| known.client_id);
-    let client = client.as_deref().unwrap_or("6");
-    let first = all.first().map_or("101", |one| &one.component_id);
-    let last = all.last().map_or("103", |one| &one.component_id);
-    let titled = all.iter().find_map(name_component);
-    let titled = titled.unwrap_or("title of my card called \"Home\"".to_string());
+    let known = transaction.client(client)?.map(|known| known.client_id);
+    // A form is left out for what a known client does not have.
+    let example = |text| if known.is_none() { text } else { "\0" };
+    let first = all.first().map_or(example("101"), |one| &one.component_id);
+    let last = all.last().map_or(example("103"), |one| &one.component_id);
+    let fits = |it: &&str| (1..=40).contains(&it.len()) && !it.contains(['"', '“', '”']);
+    let mut titles = all.iter().map(|one| text(&one.props, "title"));
+    let title = titles.find(fits).unwrap_or(example("Home"));
     let mut titles = groups.iter().map(|group| &*group.security_group_title);
-    let group = titles.find(|title| !title.contains('"'));
-    let group = group.unwrap_or("premium");
-    Ok(format!(
+    let group = titles.find(fits).unwrap_or(example("premium"));
+    let client = known.as_deref().unwrap_or("6");
+    let forms = format!(
         "\
 - show my design for client {client}
 - change button radius to full for client {client}
 - list components for client {client}
-- change the {titled} to \"Something new\" for client {client}
+- change the title of my component called \"{title}\" to \"Something new\" for client {client}
 - update component {first} description to \"Something new\" for client {client}
 - add \"{group}\" security group to component {first} for client {client}
 - add a card with title \"News\" for client {client}
 - delete component {last} for client {client}"
-    ))
-}
-
-/// Names the title or the caption of a component, if it can be said in quotes.
-fn name_component(component: &Component) -> Option<String> {
-    let fits = |it: &&str| (1..=40).contains(&it.len()) && !it.contains(['"', '“', '”']);
-    let kind = component.component_type.trim_end_matches('s');
-    let mut fields = ["title", "caption"].into_iter();
-    fields.find_map(|field| {
-        let title = Some(text(&component.props, field)).filter(fits)?;
-        Some(format!("{field} of my {kind} called \"{title}\""))
-    })
+    );
+    let forms = forms.lines().filter(|line| !line.contains('\0'));
+    Ok(forms.collect::<Vec<_>>().join("\n"))
 }

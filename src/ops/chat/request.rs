@@ -5,10 +5,10 @@ use serde_json::{Map, Value, json};
 use super::Talk;
 use super::reply::{
     ask_field, choose_agent, describe_answers, describe_call, describe_changes, describe_component,
-    describe_criteria, describe_design, id_of,
+    describe_design, id_of,
 };
 use super::tools::{Done, fault, run};
-use crate::chat::value::{brief, check_changes, check_fields, get, label, nest, plain};
+use crate::chat::value::{brief, check_changes, check_fields, get, label, plain, set};
 use crate::chat::vocabulary::{Field, elements};
 use crate::chat::{Call, Called, Choosable, Difference, Pending, PendingKind, Question, Tool};
 use crate::error::Result;
@@ -62,20 +62,41 @@ impl Talk<'_> {
             }
             Tool::UpdateDesign => self.change_design(call),
             Tool::AddComponent if has_type && call.missing().is_none() => {
-                call.set("updates", nest(call.object("updates")));
+                let mut nested = json!({});
+                for (path, value) in call.object("updates") {
+                    set(&mut nested, &path, value);
+                }
+                call.set("updates", nested);
                 self.offer(call)
             }
-            Tool::AddComponent => self.say(format!(
-                "Please specify the type of component you want to create, with texts in quotes: cards, \
-                 buttons, texts, images, headers, footers, banner or link. For example: add a card with \
-                 title \"News\" for client {client}"
-            )),
+            Tool::AddComponent => {
+                let kind = "type of component you want to create: cards, buttons, texts, images, headers, \
+                            footers, banner or link";
+                let field = call.missing().filter(|_| has_type);
+                let what = field.map_or(kind.to_string(), |field| label(&field));
+                self.say(format!(
+                    "Please specify the {what}, with texts in quotes. For example: add a card with title \
+                     \"News\" for client {client}"
+                ))
+            }
             Tool::AddSecurityGroup | Tool::RemoveSecurityGroup if !has_group => {
                 self.say("Which security group do you mean? Such as: \"premium\" security group")
+            }
+            Tool::AddSecurityGroup | Tool::RemoveSecurityGroup if !self.means_group(&call)? => {
+                self.show_forms("I did not understand that. ")
             }
             _ if call.has("componentId") => self.propose(call, false),
             _ => self.search(call),
         }
+    }
+
+    /// Whether a group is called so where only its name says that a group is meant.
+    fn means_group(&self, call: &Call) -> Result<bool> {
+        let title = call.text("security_group_title");
+        let groups = self.transaction.security_groups(call.text("clientId"))?;
+        let mut titles = groups.iter().map(|it| &it.security_group_title);
+        let is_there = titles.any(|it| it.eq_ignore_ascii_case(title));
+        Ok(is_there || self.said.message.to_lowercase().contains("group"))
     }
 
     /// Finds out which part of the design becomes what, or asks.
@@ -119,9 +140,15 @@ impl Talk<'_> {
     }
 
     fn offer_all(&mut self, call: Call) -> Done<()> {
-        let why = match describe_criteria(&call).as_str() {
+        let criteria = call.object("criteria");
+        let words = criteria.iter().map(|(key, value)| match value {
+            Value::Bool(_) => label(key),
+            _ => plain(value),
+        });
+        let what = brief(&words.collect::<Vec<_>>().join(" "));
+        let why = match what.as_str() {
             "" => "I need to know which component you mean.".to_string(),
-            what => format!("No components found matching '{what}'."),
+            _ => format!("No components found matching '{what}'."),
         };
         let mut all = Call::new(Tool::SearchComponent);
         all.set("clientId", call.text("clientId"));

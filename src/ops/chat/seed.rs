@@ -15,38 +15,44 @@ use crate::error::{Code, Error, Result};
 use crate::file::read_input;
 use crate::ops::Surroundings;
 use crate::ops::agents::write;
-use crate::store::agency::AgencyTransaction;
+use crate::store::agency::{AgencyTransaction, Components};
 use crate::strict;
 use crate::task::rules::check_text;
 
 /// Largest file that is read, in bytes.
 const FILE_MAX: u64 = 64 << 20;
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Seed {
-    clients: Vec<Client>,
-    media: Vec<Media>,
-    designs: Vec<Design>,
-    components: Vec<Component>,
-    security_groups: Vec<SecurityGroup>,
-    component_security_groups: Vec<Guard>,
-    questions: Vec<Question>,
-    answers: Vec<Answer>,
+/// Declares the tables of a seed in the order in which they are put, each with its rows and what puts one.
+macro_rules! tables {
+    ($($table:ident: $row:ty, $put:expr;)+) => {
+        #[derive(Debug, Default, Deserialize)]
+        #[serde(deny_unknown_fields, default)]
+        struct Seed { $($table: Vec<$row>,)+ }
+
+        #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+        #[derive(Clone, Copy, Debug, Default, Serialize)]
+        #[serde(rename_all = "camelCase")]
+        pub(crate) struct Seeded { $(pub(crate) $table: usize,)+ }
+
+        /// Puts all rows, and then looks for what fits to no other.
+        fn put(to: &mut dyn AgencyTransaction, seed: &Seed) -> Result<Seeded> {
+            $(seed.$table.iter().try_for_each(|row| $put(&mut *to, row))?;)+
+            let fault = to.find_fault()?;
+            require(fault.is_none(), fault.unwrap_or_default())?;
+            Ok(Seeded { $($table: seed.$table.len(),)+ })
+        }
+    };
 }
 
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Seeded {
-    pub(crate) clients: usize,
-    pub(crate) media: usize,
-    pub(crate) designs: usize,
-    pub(crate) components: usize,
-    pub(crate) security_groups: usize,
-    pub(crate) component_security_groups: usize,
-    pub(crate) questions: usize,
-    pub(crate) answers: usize,
+tables! {
+    clients: Client, Components::put_client;
+    media: Media, Components::put_media;
+    designs: Design, Components::put_design;
+    components: Component, put_component;
+    security_groups: SecurityGroup, Components::put_security_group;
+    component_security_groups: Guard, put_guard;
+    questions: Question, Components::put_question;
+    answers: Answer, Components::put_answer;
 }
 
 /// Loads a file. What is there under the same ids is replaced.
@@ -103,30 +109,6 @@ fn check_texts(place: &str, value: &Value) -> Result<()> {
         }),
         _ => Ok(()),
     }
-}
-
-/// Puts all rows, and then looks for what fits to no other.
-fn put(to: &mut dyn AgencyTransaction, seed: &Seed) -> Result<Seeded> {
-    let seeded = Seeded {
-        clients: put_all(&seed.clients, |it| to.put_client(it))?,
-        media: put_all(&seed.media, |it| to.put_media(it))?,
-        designs: put_all(&seed.designs, |it| to.put_design(it))?,
-        components: put_all(&seed.components, |it| put_component(to, it))?,
-        security_groups: put_all(&seed.security_groups, |it| to.put_security_group(it))?,
-        component_security_groups: put_all(&seed.component_security_groups, |it| {
-            put_guard(to, it)
-        })?,
-        questions: put_all(&seed.questions, |it| to.put_question(it))?,
-        answers: put_all(&seed.answers, |it| to.put_answer(it))?,
-    };
-    let fault = to.find_fault()?;
-    require(fault.is_none(), fault.unwrap_or_default())?;
-    Ok(seeded)
-}
-
-fn put_all<T>(rows: &[T], put: impl FnMut(&T) -> Result<()>) -> Result<usize> {
-    rows.iter().try_for_each(put)?;
-    Ok(rows.len())
 }
 
 fn put_component(to: &mut dyn AgencyTransaction, component: &Component) -> Result<()> {

@@ -113,7 +113,13 @@ fn what_became_of_what_waited_is_told() {
 #[test]
 fn a_missing_client_is_asked_for_and_the_request_goes_on() {
     let workspace = seeded();
-    for (conversation, answer) in [("a", "client 6"), ("b", "6"), ("c", "my clientId is 6")] {
+    for (conversation, answer) in [
+        ("a", "client 6"),
+        ("b", "6."),
+        ("c", "my clientId is 6"),
+        ("d", "it's #6"),
+        ("e", "client 6, please"),
+    ] {
         let turn = say_in(&workspace, conversation, "change button radius to full");
         has(&turn, &["client ID"]);
         assert_eq!(tools(&turn), [] as [&str; 0]);

@@ -53,6 +53,41 @@ fn a_right_call_is_offered_and_written_after_a_yes() {
     assert_eq!(format["schema"]["additionalProperties"], false);
 }
 
+#[test]
+fn values_of_a_model_are_compared_as_their_fields_read_them() {
+    for (message, field, value, key) in [
+        (
+            "set in component 101 the schedule start to 2026-12-01",
+            "schedule start",
+            "2026-12-01",
+            "schedule_start",
+        ),
+        (
+            "set in component 101 the blur to on",
+            "blur",
+            "on",
+            "is_blur",
+        ),
+        (
+            r#"make component 101 have the title "A""#,
+            "title",
+            "A",
+            "props.title",
+        ),
+    ] {
+        let updates = json!([{"field": field, "value": value}]);
+        let args = json!({"componentId": "101", "updates": updates});
+        let answer = json!({"tool": "updateComponent", "args": args, "ask": null});
+        let (_server, workspace) = with_model(&answer.to_string());
+        say(&workspace, "client 6");
+        let turn = say(&workspace, message);
+        assert!(
+            turn["pending"]["args"]["updates"].get(key).is_some(),
+            "{turn:#}"
+        );
+    }
+}
+
 /// A message, the call that a model makes of it, and why that is refused.
 const REFUSED: &str = r#"change in component 101 the title to "Fresh start" > updateComponent {"componentId":"102","updates":{"title":"Fresh start"}} > not sure about "component 102"
 change in component 101 the title to "Fresh start" > updateComponent {"componentId":"101","updates":{"title":"Stale start"}} > not sure about "Stale start"
@@ -83,7 +118,15 @@ change title to Welcome 101 > updateComponent {"componentId":"101","updates":{"t
 the Home card should say Welcome instead > updateComponent {"criteria":{"called":"Home"},"updates":{"title":"Welcome"}} > not sure about
 make the buttons rounder > updateDesign {"updates":{"button_radius":"full"}} > not sure about "full"
 set title of component 101 to Hello for client 6 or client 7 > updateComponent {"clientId":"6","componentId":"101","updates":{"title":"Hello"}} > not sure about "client 6"
-update component 101 title to "Welcome" for client 6 and notify Bob > updateComponent {"componentId":"101","updates":{"title":"Welcome"}} > not sure about "and""#;
+update component 101 title to "Welcome" for client 6 and notify Bob > updateComponent {"componentId":"101","updates":{"title":"Welcome"}} > not sure about "and"
+change the card with title "Home", description "Who we are" > updateComponent {"criteria":{"description":"Who we are","type":"cards"},"updates":{"title":"Home"}} > not sure about "Who we are"
+make the button with caption "Login" have title "Enter" > updateComponent {"criteria":{"type":"buttons"},"updates":{"caption":"Login","title":"Enter"}} > not sure about "Login"
+make the card with title "Home" have caption "Start" > addComponent {"updates":{"type":"cards","title":"Home","caption":"Start"}} > not sure about "addComponent"
+make a new card, title "Home", caption "Start" > updateComponent {"criteria":{"type":"cards"},"updates":{"title":"Home","caption":"Start"}} > not sure about "Start"
+change component 101 from title "Hello" to text "Bye" > updateComponent {"componentId":"101","updates":{"title":"Hello","text":"Bye"}} > not sure about
+change from button radius full > updateDesign {"updates":{"button_radius":"full"}} > not sure about "full"
+change in card 103 the title to "X" > updateComponent {"componentId":"103","updates":{"title":"X"}} > not sure about "component 103"
+set in component 101 the title to "A" and > updateComponent {"componentId":"101","updates":{"title":"A"}} > not sure about "and""#;
 
 #[test]
 fn what_the_message_does_not_say_is_refused() {
@@ -137,16 +180,9 @@ fn without_an_answer_that_can_be_used_the_forms_are_shown() {
         (&asking(&slow), ""),
     ] {
         let before = data(workspace);
-        let reply = workspace.json(&["chat", "--message", MESSAGE]);
-        let warning = reply["warnings"][0].as_str().unwrap();
-        assert!(
-            warning.contains("gave no answer that can be used") && warning.contains(why),
-            "{warning}"
-        );
-        has(
-            &reply["result"],
-            &["I did not understand that", "Say it like this"],
-        );
+        let turn = say(workspace, MESSAGE);
+        let useless = "I did not understand that: the model gave no answer that can be used";
+        has(&turn, &[useless, why, "Say it like this"]);
         assert_eq!(data(workspace), before);
     }
     assert!(begun.elapsed().as_secs() < 30);

@@ -44,14 +44,17 @@ change layout to grid > classic, compact, banner, imaged
 change link text color to #12 > a color such as #336699 or navy
 change link text color to banana > a color such as #336699 or navy
 update component 101 background to gradient > a color such as #336699 or navy
-update component 101 url to Contact page > an address without blanks
+update component 101 url to Contact page > in quotes
+update component 101 url to “Contact page” > an address without blanks
 update component 101 url to “javascript:alert(1)” > http, https, mailto or a path
 update component 101 title to “\u{202e}evil” > a line of text
 update component 101 title to “\u{200b}” > a line of text
 update component 101 title to Welcome, notify Bob > in quotes
 update component 101 title to Welcome caption to Bye > in quotes
 update component 101 title to Hello no wait Welcome > What should the title of component 101 be, in quotes?
-add a card with title News below Home > with texts in quotes
+add a card with title News below Home > Please specify the title, with texts in quotes
+put component 103 first > I did not understand that
+remove the border from component 101 > I did not understand that
 update component 101 component_type to banner > protected
 update component 101 component_type to banner and title to New > protected
 update component 101 clientId to 7 > protected
