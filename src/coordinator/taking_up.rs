@@ -12,14 +12,14 @@ use crate::error::{Code, Result};
 use crate::file::read_start;
 use crate::id::TaskId;
 use crate::ops::Context;
-use crate::ops::complete::{Lacking, is_unearned};
+use crate::ops::complete::Lacking;
 use crate::ops::tasks::Moved;
 use crate::run::log::LOG_MAX;
 use crate::run::told::{Told, kind};
 use crate::run::track::{TaskRun, TaskState, Track};
 use crate::run::{Event, Outcome, Spent};
 use crate::runner::agent;
-use crate::store::{Recorded, Transaction};
+use crate::store::Recorded;
 use crate::task::Status;
 
 impl Engine<'_> {
@@ -66,8 +66,7 @@ impl Engine<'_> {
                 self.tell(kind::TASK_COMPLETED, self.event_for(step));
                 return Ok(true);
             }
-            let is_unproven = |tasks: &dyn Transaction| is_unearned(tasks, id);
-            if task.is_held && epoch == task.epoch && self.context.read(is_unproven)? {
+            if task.is_held && epoch == task.epoch {
                 // Somebody completed it while its agent worked.
                 self.slots[step].epoch = epoch;
                 self.fix_criteria(id, task.acceptance.clone());

@@ -99,6 +99,14 @@ completes-others)
     fi
     work && say complete
     ;;
+# The agent of T2 wants to complete T3 through a run of its own.
+completes-nested)
+    if [ "$CLEO_TASK_ID" = T2 ]; then
+        env -u CLEO_EPOCH -u CLEO_TASK_ID cleo run T6 --repair 0 \
+            --command "sh -c 'cleo complete T3 --force >$here/nested 2>&1'" >"$here/outer" 2>&1
+    fi
+    work && say complete
+    ;;
 # Has the first agent put something else in the place of the outputs.
 obstructs)
     if [ "$CLEO_TASK_ID" = T1 ]; then

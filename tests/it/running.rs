@@ -535,6 +535,34 @@ fn agent_completes_no_later_task_and_no_epic_of_its_run() {
 }
 
 #[test]
+fn commands_of_a_run_complete_none_of_its_tasks() {
+    let workspace = planned();
+    workspace.write(
+        "check.sh",
+        "cleo complete T3 --force >.played/forged 2>&1; true",
+    );
+    workspace.ok("update T2 --acceptance 'It holds :: sh check.sh'");
+    workspace.ok("update T3 --acceptance 'It holds :: false'");
+    let (exit, result) = run(&workspace, "T2 T3 --repair 0", "works");
+    assert_eq!(exit, 81, "{result}");
+    let forged = workspace.read(".played/forged");
+    assert!(forged.contains("E_STATUS_REFUSED"), "{forged}");
+    assert!(statuses(&workspace).contains("T3 pending"));
+}
+
+#[test]
+fn agent_of_a_nested_run_completes_no_task_of_the_outer_run() {
+    let workspace = planned();
+    workspace.ok("update T3 --acceptance 'It holds :: false'");
+    workspace.ok("add Aside");
+    let (exit, result) = run(&workspace, "T2 T3 --jobs 1 --repair 0", "completes-nested");
+    assert_eq!(exit, 81, "{result}");
+    let answer = workspace.read(".played/nested");
+    assert!(answer.contains("E_STATUS_REFUSED"), "{answer}");
+    assert!(statuses(&workspace).contains("T3 pending"));
+}
+
+#[test]
 fn what_somebody_else_completes_by_force_stays_so_and_proves_nothing() {
     let workspace = planned();
     let (exit, result) = run(&workspace, "T2", "is-overruled");

@@ -39,6 +39,23 @@ fn a_task_is_done_however_much_of_its_worktree_a_kill_left() {
 }
 
 #[test]
+fn good_work_that_a_person_forced_meanwhile_is_merged_after_a_kill() {
+    let workspace = repository();
+    let shared = workspace.path("..").display().to_string();
+    let script = format!(
+        "echo work >work.txt
+sh {AGENT} works
+env -u CLEO_RUN_ID -u CLEO_TASK_ID -u CLEO_EPOCH CLEO_AGENT=alice cleo complete T1 --force
+: >{shared}/forced
+sleep 600"
+    );
+    let id = killed(&workspace, &words(&workspace, "T1", &script), "../forced");
+    let resumed = workspace.json(&["runs", "resume", &id]);
+    assert_eq!(resumed["success"], true, "{resumed}");
+    assert_eq!(workspace.read("work.txt"), "work\n");
+}
+
+#[test]
 fn cancel_counts_work_that_was_merged_before_a_kill() {
     let workspace = killed_in_the_removal(repository());
     let id = last_run(&workspace);
