@@ -1,6 +1,7 @@
 //! Completing a task, which it must earn: a spawned task by what its agent left, every task by the
 //! gates and criteria that it uses.
 
+mod agent;
 mod undone;
 
 pub(crate) use undone::{Undone, undone};
@@ -15,7 +16,7 @@ use super::trust::Trust;
 use super::verify::{
     OutputVerdict, Unmerged, check_found, check_named, check_output, required_sections,
 };
-use super::{Context, require, runs};
+use super::{Context, require};
 use crate::error::{Code, Error, Result};
 use crate::gate::{Criterion, Forced};
 use crate::id::TaskId;
@@ -24,6 +25,7 @@ use crate::manifest::log;
 use crate::store::{SpawnRecord, Transaction};
 use crate::task::{Status as TaskStatus, Task};
 use crate::workspace::Workspace;
+use agent::leave_to_run;
 use undone::refusal;
 
 // A doc comment would become the help of the command.
@@ -94,62 +96,6 @@ pub(crate) fn complete(context: &mut Context, request: Complete) -> Result<Moved
     })?;
     context.warn(&mut moved.warnings);
     Ok(moved)
-}
-
-/// Checks a task that a run completes itself, once it has run the commands again and merged the work: where an agent
-/// of a run, or somebody under the claim of one, wants to complete it. Returns none for all others.
-fn leave_to_run(context: &mut Context, check: &Check, id: TaskId) -> Result<Option<Moved>> {
-    let claim = context.read(|transaction| transaction.claim(id))?;
-    let claim = claim.filter(|claim| check.caller.epoch == Some(claim.epoch));
-    let mut named = Vec::from_iter(check.caller.run.clone());
-    named.extend(claim.and_then(|claim| claim.holder));
-    named.retain(|name| runs::is_run(name));
-    if named.is_empty() {
-        return Ok(None);
-    }
-    let Some((run, is_under_way)) = runs::judge_of(&context.surroundings, &named, id)? else {
-        return Ok(None);
-    };
-    let refused = |why: &str, fix| {
-        Err(Error::new(
-            Code::StatusRefused,
-            format!("{run} completes {id} itself: {why}"),
-        )
-        .fix(fix))
-    };
-    if check.force {
-        return refused(
-            "no agent does so by force",
-            format!("cleo verify output {id}"),
-        );
-    }
-    if !is_under_way {
-        return refused("it is not under way", format!("cleo runs resume {run}"));
-    }
-    let mut moved = context.read(|transaction| {
-        let task = require(transaction, id)?;
-        refuse_cancelled(&task)?;
-        check_holder(transaction, &task, &check.caller, false, "complete")?;
-        let mut warnings = Vec::new();
-        if task.status != TaskStatus::Done {
-            let found = check.found(transaction, &task)?;
-            if let Some(fault) = found.faults.into_iter().next() {
-                return Err(fault);
-            }
-            warnings.push(format!("{run} completes {id} once its agent has ended"));
-            warnings.extend(found.warnings);
-        }
-        Ok(Moved {
-            task,
-            changed: false,
-            claim: None,
-            worktree: check.workspace.worktree(),
-            unblocked: Vec::new(),
-            warnings,
-        })
-    })?;
-    context.warn(&mut moved.warnings);
-    Ok(Some(moved))
 }
 
 /// A task that has not earned to be done: everything that speaks against it, and what the entry of its

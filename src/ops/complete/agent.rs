@@ -1,0 +1,69 @@
+//! Completions by agents of a run: checked, and left to the run.
+
+use super::Check;
+use crate::error::{Code, Error, Result};
+use crate::id::TaskId;
+use crate::ops::claims::check_holder;
+use crate::ops::tasks::{Moved, refuse_cancelled};
+use crate::ops::{Context, require, runs};
+use crate::task::Status;
+
+/// Checks a task that a run completes itself, once it has run the commands again and merged the work: where an agent
+/// of a run, or somebody under the claim of one, wants to complete it. Returns none for all others.
+pub(super) fn leave_to_run(
+    context: &mut Context,
+    check: &Check,
+    id: TaskId,
+) -> Result<Option<Moved>> {
+    let claim = context.read(|transaction| transaction.claim(id))?;
+    let claim = claim.filter(|claim| check.caller.epoch == Some(claim.epoch));
+    let mut named = Vec::from_iter(check.caller.run.clone());
+    named.extend(claim.and_then(|claim| claim.holder));
+    named.retain(|name| runs::is_run(name));
+    if named.is_empty() {
+        return Ok(None);
+    }
+    let Some((run, is_under_way)) = runs::judge_of(&context.surroundings, &named, id)? else {
+        return Ok(None);
+    };
+    let refused = |why: &str, fix| {
+        Err(Error::new(
+            Code::StatusRefused,
+            format!("{run} completes {id} itself: {why}"),
+        )
+        .fix(fix))
+    };
+    if check.force {
+        return refused(
+            "no agent does so by force",
+            format!("cleo verify output {id}"),
+        );
+    }
+    if !is_under_way {
+        return refused("it is not under way", format!("cleo runs resume {run}"));
+    }
+    let mut moved = context.read(|transaction| {
+        let task = require(transaction, id)?;
+        refuse_cancelled(&task)?;
+        check_holder(transaction, &task, &check.caller, false, "complete")?;
+        let mut warnings = Vec::new();
+        if task.status != Status::Done {
+            let found = check.found(transaction, &task)?;
+            if let Some(fault) = found.faults.into_iter().next() {
+                return Err(fault);
+            }
+            warnings.push(format!("{run} completes {id} once its agent has ended"));
+            warnings.extend(found.warnings);
+        }
+        Ok(Moved {
+            task,
+            changed: false,
+            claim: None,
+            worktree: check.workspace.worktree(),
+            unblocked: Vec::new(),
+            warnings,
+        })
+    })?;
+    context.warn(&mut moved.warnings);
+    Ok(Some(moved))
+}
