@@ -205,6 +205,7 @@ fn assignment() -> Result<Assignment> {
     let task: Option<TaskId> = parsed("CLEO_TASK_ID", "a task id such as T12")?;
     Ok(Assignment {
         run,
+        judge: setting("CLEO_JUDGE")?.filter(|run| is_run(run)),
         task,
         epoch: parsed::<NonZeroU32>("CLEO_EPOCH", "a number from 1")?.map(NonZeroU32::get),
         session: parsed("CLEO_SESSION", "a session id such as S1")?,

@@ -10,7 +10,7 @@ use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::claims;
 use crate::ops::complete::is_unearned;
-use crate::ops::runs::alive;
+use crate::ops::runs::{self, alive};
 use crate::ops::spawn::{self, Stock};
 use crate::run::told::{Told, kind};
 use crate::run::{Run, RunStatus};
@@ -18,6 +18,7 @@ use crate::store::agency::Agency;
 
 impl Engine<'_> {
     pub(super) fn claim(&mut self, steps: &[usize]) -> Result<()> {
+        let steps = self.leave_to_others(steps)?;
         let ids: Vec<TaskId> = steps.iter().map(|step| self.tasks[*step]).collect();
         let claimed = claims::claim_apart(&mut self.context, &ids, self.options.lease())?;
         let mut ready = Vec::new();
@@ -35,6 +36,29 @@ impl Engine<'_> {
             }
         }
         self.prepare(&ready)
+    }
+
+    /// Holds steps that another run judges, which an agent of a run has begun this one beside.
+    fn leave_to_others(&mut self, steps: &[usize]) -> Result<Vec<usize>> {
+        let surroundings = &self.context.surroundings;
+        let assigned = &surroundings.assignment;
+        let named = Vec::from_iter(assigned.run.iter().chain(&assigned.judge).cloned());
+        let mut left = Vec::with_capacity(steps.len());
+        for step in steps {
+            let task = self.tasks[*step];
+            let judge = match named.is_empty() {
+                true => None,
+                false => runs::judge_of(surroundings, &named, task)?,
+            };
+            match judge.filter(|(run, _)| *run != self.run.id) {
+                None => left.push(*step),
+                Some((run, _)) => {
+                    let why = format!("{task} is a task of {run}, which judges it");
+                    self.facts.push(Fact::Held(*step, why, false));
+                }
+            }
+        }
+        Ok(left)
     }
 
     /// Pins the acceptance criteria of a task for the duration of the run, whatever its agent changes.

@@ -66,7 +66,8 @@ impl Engine<'_> {
         if self.slots[step].epoch.is_none() || !self.is_done(task)? {
             return Ok(false);
         }
-        if lacking.forced.is_some() {
+        let gates = self.context.read(|transaction| transaction.gates(task))?;
+        if lacking.forced.is_some() || gates.forced.is_some() {
             return Ok(true);
         }
         let claim = claims::take_back(&mut self.context, task, self.options.lease())?;

@@ -32,6 +32,18 @@ pub(crate) fn resume(
     listener: &mut dyn Listener,
 ) -> Result<Report> {
     check_depth(&ambience)?;
+    let assigned = &surroundings.assignment;
+    if assigned
+        .run
+        .iter()
+        .chain(&assigned.judge)
+        .any(|run| run == id)
+    {
+        let message = format!("an agent of {id} does not resume it");
+        return Err(
+            Error::new(Code::StatusRefused, message).fix(format!("cleo runs show {}", quote(id)))
+        );
+    }
     let workspace = surroundings.workspace()?;
     let mut agency = opened(&workspace, &surroundings, id)?;
     let run = agency.read()?.run(id)?.ok_or_else(|| no_run(id))?;

@@ -157,6 +157,8 @@ impl From<&Settings> for Defaults {
 pub(crate) struct Assignment {
     /// The run that an agent was started by (`CLEO_RUN_ID`).
     pub(crate) run: Option<String>,
+    /// The run that started a command to judge by (`CLEO_JUDGE`).
+    pub(crate) judge: Option<String>,
     /// The task that an agent was started for (`CLEO_TASK_ID`).
     pub(crate) task: Option<TaskId>,
     /// Epoch of the claim under which it works (`CLEO_EPOCH`).
@@ -173,7 +175,8 @@ pub(crate) struct Assignment {
 
 impl Assignment {
     /// The variables that tell it.
-    pub(crate) const VARIABLES: [&'static str; 7] = [
+    pub(crate) const VARIABLES: [&'static str; 8] = [
+        "CLEO_JUDGE",
         "CLEO_RUN_ID",
         "CLEO_TASK_ID",
         "CLEO_EPOCH",

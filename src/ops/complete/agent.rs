@@ -17,9 +17,11 @@ pub(super) fn leave_to_run(
 ) -> Result<Option<Moved>> {
     let claim = context.read(|transaction| transaction.claim(id))?;
     let claim = claim.filter(|claim| check.caller.epoch == Some(claim.epoch));
-    let mut named = Vec::from_iter(check.caller.run.clone());
-    named.extend(claim.and_then(|claim| claim.holder));
-    named.retain(|name| runs::is_run(name));
+    let others = claim.and_then(|claim| claim.holder).into_iter();
+    let others = others.chain([check.caller.name.clone()]);
+    let assigned = &context.surroundings.assignment;
+    let mut named = Vec::from_iter(others.filter(|name| runs::is_run(name)));
+    named.extend(assigned.run.iter().chain(&assigned.judge).cloned());
     if named.is_empty() {
         return Ok(None);
     }

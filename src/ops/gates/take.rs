@@ -253,8 +253,8 @@ pub(super) fn run(
     environment.extend(child::variables(&OWN_VARIABLES));
     environment.extend(child::variables(around.assignment.told()));
     if is_run(&around.actor) {
-        // It runs what an agent wrote, which has the rights of an agent.
-        environment.push(("CLEO_RUN_ID".into(), around.actor.as_str().into()));
+        // It runs what an agent wrote, which completes no task of the run.
+        environment.push(("CLEO_JUDGE".into(), around.actor.as_str().into()));
     }
     let finished = process::run(command, &folder, bounds, environment).map_err(blamed)?;
     Ok(Proof::Command {

@@ -33,8 +33,8 @@ const EVENTS_MAX: u32 = 10_000;
 /// Number of events in which a run names its tasks.
 const BEGINNING: u32 = 4;
 
-/// Most runs under way that are asked whether they do a task.
-const UNDER_WAY_MAX: u32 = 100;
+/// Most runs of a status that are asked whether they do a task.
+const OPEN_MAX: u32 = 100;
 
 /// Runs.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -102,18 +102,23 @@ pub(crate) fn require_own(
 
 /// Returns whether a name is the id of a run.
 pub(crate) fn is_run(name: &str) -> bool {
-    name.starts_with("run_")
+    let made = name
+        .strip_prefix("run_")
+        .and_then(|rest| rest.split_once('_'));
+    made.is_some_and(|(moment, rest)| {
+        moment.len() >= 13 && moment.bytes().all(|it| it.is_ascii_digit()) && !rest.is_empty()
+    })
 }
 
 /// Returns the run, and whether it is under way, that does a task and is not over: one of these, or any that is under
-/// way. One whose plan cannot be read may do it.
-pub(in crate::ops) fn judge_of(
+/// way or was interrupted. One whose plan cannot be read may do it.
+pub(crate) fn judge_of(
     surroundings: &Surroundings,
     named: &[String],
     task: TaskId,
 ) -> Result<Option<(String, bool)>> {
     let workspace = surroundings.workspace()?;
-    let mut agency = SqliteAgency::open(&workspace.agency())?;
+    let mut agency = settled(&workspace, &surroundings.clock)?;
     let mut runs = Vec::new();
     let transaction = agency.as_mut().map(Agency::read).transpose()?;
     for id in named {
@@ -129,12 +134,14 @@ pub(in crate::ops) fn judge_of(
     let Some(transaction) = transaction else {
         return Ok(None);
     };
-    let under_way = RunFilter {
-        status: Some(RunStatus::Running),
-        limit: UNDER_WAY_MAX,
-        ..RunFilter::default()
-    };
-    runs.extend(transaction.runs(&under_way)?.runs);
+    for status in [RunStatus::Running, RunStatus::Interrupted] {
+        let open = RunFilter {
+            status: Some(status),
+            limit: OPEN_MAX,
+            ..RunFilter::default()
+        };
+        runs.extend(transaction.runs(&open)?.runs);
+    }
     for run in runs {
         let is_over = matches!(run.status, RunStatus::Completed | RunStatus::Cancelled);
         if is_over || !matches!(run.kind, RunKind::Epic | RunKind::Tasks) {
