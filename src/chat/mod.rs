@@ -2,7 +2,7 @@
 //! whole sentences, `model` reads what a language model makes of the rest, and `value` refuses what no
 //! field can be. Each of them makes a [`Call`], which `ops::chat` carries out. Rules: chat notes, 2.2 to 2.6.
 
-/// Declares patterns, each of which is compiled when it is first used.
+/// Declares patterns, each compiled on first use.
 macro_rules! patterns {
     ($($(#[$about:meta])* $name:ident = $pattern:expr;)+) => {$(
         $(#[$about])*

@@ -106,7 +106,7 @@ fn find_list<'a>(result: &'a Value, word: &str) -> Option<&'a String> {
     best.map(|(name, _)| name)
 }
 
-/// Returns the schemas of which a value may be one, without references.
+/// Returns the schemas that a value may match, without references.
 fn variants<'a>(schema: &'a Value, root: &'a Value) -> Vec<&'a Value> {
     if let Some(name) = schema["$ref"].as_str() {
         let name = name.trim_start_matches("#/$defs/");

@@ -57,7 +57,7 @@ pub(super) fn accent(text: impl Display) -> Cell {
     (Tone::Accent, text.to_string())
 }
 
-/// Returns the lines that lead to each row of a tree, of which the depths are given in order.
+/// Returns the lines that lead to each row of a tree, from the depths of the rows in order.
 pub(super) fn branches(depths: impl DoubleEndedIterator<Item = usize>) -> Vec<String> {
     // From the last row on it is known on which levels more parts of the same whole follow.
     let mut continues: Vec<bool> = Vec::new();

@@ -76,7 +76,7 @@ pub(super) fn total(run: &mut Run, track: &Track, time: Duration) {
     run.add_time(time);
     let summary = track.counts();
     run.output = Some(format!("{} of {} done", summary.done, summary.total));
-    run.error = (run.status != RunStatus::Completed).then(|| told(summary));
+    run.error = (run.status != RunStatus::Completed).then(|| describe(summary));
 }
 
 pub(super) fn spent(track: &Track) -> Spent {
@@ -87,7 +87,7 @@ pub(super) fn spent(track: &Track) -> Spent {
     all.fold(Spent::default(), Spent::plus)
 }
 
-fn told(summary: Counts) -> String {
+fn describe(summary: Counts) -> String {
     let Counts {
         total,
         done,
@@ -140,7 +140,7 @@ fn error(run: &Run, tasks: &[TaskRun], summary: Counts, ending: &Ending) -> Opti
         return None;
     }
     let resume = resuming(run, ending.spent);
-    let what = told(summary);
+    let what = describe(summary);
     let error = |code, message: String| Some(Error::new(code, message));
     match ending.stop {
         Some(Stop::Interrupted) => {
@@ -230,9 +230,9 @@ mod tests {
             ..Counts::default()
         };
         let one = "0 of 1 task is done, 1 failed, 0 were not begun";
-        assert_eq!(told(summary), one);
+        assert_eq!(describe(summary), one);
         (summary.total, summary.skipped) = (2, 1);
         let two = "0 of 2 tasks are done, 1 failed, 1 was not begun";
-        assert_eq!(told(summary), two);
+        assert_eq!(describe(summary), two);
     }
 }

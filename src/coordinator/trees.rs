@@ -126,7 +126,7 @@ impl Trees {
     }
 
     /// Creates the worktree of an attempt from the branch of the run. Nothing is left of it on failure. A branch
-    /// of that number with work on it, of which no event tells, stays.
+    /// of that number with work that no event mentions stays.
     pub(super) fn begin(&self, task: TaskId, attempt: u32, declared: Declared) -> Result<Tree> {
         let from = self.require_base()?;
         let taken = self.unmerged_branches()?;

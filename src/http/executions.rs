@@ -157,7 +157,7 @@ fn execute(call: Call) -> Promise {
 
 async fn over(call: &Call, id: &str, pass: &Pass) -> Result<Answer> {
     let ended = async {
-        while !kept(call, id)?.run.record.is_over() {
+        while !require_execution(call, id)?.run.record.is_over() {
             tokio::time::sleep(LOOK).await;
         }
         found(call, id)
@@ -181,10 +181,10 @@ fn found(call: &Call, id: &str) -> Result<Json<Executed>> {
 }
 
 fn executed(call: &Call, id: &str) -> Result<Executed> {
-    kept(call, id).map(Executed::new)
+    require_execution(call, id).map(Executed::new)
 }
 
-fn kept(call: &Call, id: &str) -> Result<RunView> {
+fn require_execution(call: &Call, id: &str) -> Result<RunView> {
     let nothing = || Error::new(Code::RunNotFound, "Execution not found");
     let shown = runs::view(&mut *call.context("runs.show")?, id, false)?;
     let shown = shown.filter(|shown| shown.run.record.kind == RunKind::Execution);

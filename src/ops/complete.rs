@@ -303,7 +303,7 @@ impl Check {
         check_holder(transaction, &task, &self.caller, false, "complete")?;
         let mut found = None;
         let is_shown = task.status == TaskStatus::Done && !is_unearned(transaction, id)?;
-        // Under the claim of a run it is judged whoever made it done.
+        // Under the claim of a run the work is verified even if the task is done.
         if !is_shown || self.caller.epoch.is_some() {
             let there = self.found(transaction, &task)?;
             if !there.faults.is_empty() {

@@ -1,7 +1,7 @@
 //! What happens in a run, durable before anybody acts on it: in the store, and as a line of
 //! `.cleo/runs/<id>/events.jsonl` for people and programs that follow a file. The store is the truth:
 //! its commit is what makes events durable. The file is written after it, may lag behind or end in a
-//! torn line when a process is killed, and is mended from the store when the run goes on.
+//! torn line when a process is killed, and is repaired from the store when the run is resumed.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -52,7 +52,7 @@ impl Journal {
         Ok(Journal {
             run: run.to_string(),
             clock,
-            file: mended(&path, &lines)?,
+            file: repair(&path, &lines)?,
             path,
             told: Vec::new(),
             seen: events.last().map_or(0, |event| event.cursor),
@@ -164,7 +164,7 @@ pub(crate) fn catch_up(workspace: &Workspace, run: &str, agency: &mut dyn Agency
     let lines: String = events(&*agency.read()?, run)?.iter().map(line).collect();
     let there = read_start(&path, lines.len() as u64 + 1).unwrap_or_default();
     match lines.as_bytes().starts_with(&there) {
-        true => mended(&path, &lines).map(drop),
+        true => repair(&path, &lines).map(drop),
         false => Ok(()),
     }
 }
@@ -188,7 +188,7 @@ fn line(event: &Event) -> String {
 
 /// Opens the file at its end, and makes it hold these lines: what is right stays, and what is torn or
 /// wrong from there on is replaced.
-fn mended(path: &Path, lines: &str) -> Result<File> {
+fn repair(path: &Path, lines: &str) -> Result<File> {
     let options = || {
         OpenOptions::new()
             .read(true)

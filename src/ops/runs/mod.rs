@@ -125,7 +125,7 @@ pub(crate) fn judge_of(
         let run = transaction.as_ref().map(|it| it.run(id)).transpose()?;
         match run.flatten() {
             Some(run) => runs.push(run),
-            None if journal::place(&workspace, id)?.is_dir() => {
+            None if journal::place(&workspace, id).is_ok_and(|folder| folder.is_dir()) => {
                 return Ok(Some((id.clone(), true)));
             }
             None => {}
