@@ -3,12 +3,14 @@
 use serde_json::{Value, json};
 
 use super::World;
+use super::runs::ran;
 use super::work::planned;
 use crate::http::operations::has_body;
 use crate::http::server::Options;
 use crate::ops::api;
 use crate::ops::operation::{Facts, Frame};
 use crate::ops::tokens::Scope;
+use crate::run::RunStatus;
 
 /// Method and path of an operation about things with this id.
 fn place(facts: &Facts, id: &str) -> (&'static str, String) {
@@ -147,4 +149,129 @@ fn specified_operations_answer_in_their_form() {
             talk = begun.to_string();
         }
     }
+}
+
+const PLAN: &str = r#"{"text": "{\"goal\": \"g\", \"steps\": [{\"id\": \"a\", \"title\": \"A\", \"agent\": \"ami-creative\", \"instruction\": \"b\"}]}"}"#;
+
+/// All other operations, in an order in which each finds what it needs: the operation, what it is about, the query or
+/// the body, the status, and which fields the reply has besides warnings and the number of the operation.
+#[rustfmt::skip]
+const ANSWERED: [(&str, &str, &str, u16, &[&str]); 75] = [
+    ("GET /api/work/tasks", "", "", 200, &["tasks", "total"]),
+    ("POST /api/work/tasks", "", r#"{"title": "Sixth"}"#, 201, &["created", "task"]),
+    ("PATCH /api/work/tasks/{id}", "T6", r#"{"phase": "build"}"#, 200, &["task"]),
+    ("GET /api/work/tasks/{id}", "T6", "", 200, &["attempts", "children", "claim", "critical", "cursor", "dependents", "depends", "dispatch", "gates", "missing", "position", "problems", "refused", "spawns", "state", "task", "unblocks", "verified", "wave"]),
+    ("GET /api/work/rows", "", "", 200, &["counts", "rows", "total", "version"]),
+    ("GET /api/work/graph", "", "", 200, &["counts", "criticalPath", "edges", "epic", "focus", "groups", "lanes", "nodes", "problems", "size", "stacks", "truncated", "version"]),
+    ("GET /api/search", "", "", 200, &["items", "q", "total"]),
+    ("GET /api/work/tasks/{id}/deps", "T3", "", 200, &["dependents", "depends", "missing", "problems", "ready", "task", "unblocks"]),
+    ("GET /api/work/ready", "", "", 200, &["problems", "tasks", "total"]),
+    ("GET /api/work/next", "", "", 200, &["conflicts", "conflictsTotal", "problems", "reason", "task", "total", "unblocks"]),
+    ("GET /api/work/waves", "", "", 200, &["conflicts", "outside", "problems", "stuck", "total", "waves"]),
+    ("GET /api/work/analysis", "", "", 200, &["bottlenecks", "conflicts", "conflictsTotal", "criticalPath", "depth", "epic", "levels", "problems", "totals", "waves"]),
+    ("GET /api/work/start", "", "", 200, &["active", "budget", "expiredClaims", "followups", "next", "percent", "problems", "ready", "recommended", "state"]),
+    ("GET /api/work/status", "", "", 200, &["active", "entries", "epics", "percent", "state", "total"]),
+    ("GET /api/work/brief", "", "", 200, &["active", "at", "done", "followups", "gates", "heldUp", "notes", "percent", "ready", "recommended", "sessions", "state", "waiting"]),
+    ("GET /api/work/validate", "", "", 200, &["compliant", "forced", "rules", "tasks", "total", "unspawned"]),
+    ("POST /api/work/context", "", r#"{"tokens": 1}"#, 200, &["limit", "method", "parts", "percent", "state", "tokens"]),
+    ("POST /api/work/claim", "", "{}", 200, &["changed", "claim", "task"]),
+    ("POST /api/work/tasks/{id}/heartbeat", "T2", "{}", 200, &["changed", "claim", "task"]),
+    ("POST /api/work/tasks/{id}/release", "T2", "{}", 200, &["changed", "claim", "task"]),
+    ("POST /api/work/tasks/{id}/claim", "T2", "{}", 200, &["changed", "claim", "task"]),
+    ("POST /api/work/tasks/{id}/start", "T2", "{}", 200, &["changed", "claim", "task", "unblocked"]),
+    ("POST /api/work/tasks/{id}/complete", "T2", "{}", 200, &["changed", "task", "unblocked"]),
+    ("POST /api/work/archive", "", r#"{"tasks": ["T2"]}"#, 200, &["dryRun", "tasks", "total"]),
+    ("POST /api/work/unarchive", "", r#"{"tasks": ["T2"]}"#, 200, &["dryRun", "tasks", "total"]),
+    ("POST /api/work/tasks/{id}/reopen", "T2", "{}", 200, &["changed", "task", "unblocked"]),
+    ("POST /api/work/tasks/{id}/cancel", "T5", "{}", 200, &["changed", "task", "unblocked"]),
+    ("POST /api/work/undo", "", r#"{"operation": 16}"#, 200, &["changes", "dryRun", "total", "undo"]),
+    ("POST /api/work/sessions", "", "{}", 201, &["changed", "session"]),
+    ("GET /api/work/sessions", "", "", 200, &["sessions", "total"]),
+    ("GET /api/work/sessions/{id}", "S1", "", 200, &["claims", "counts", "focus", "next", "session"]),
+    ("PUT /api/work/focus", "", r#"{"task": "T2"}"#, 200, &["focus", "session"]),
+    ("GET /api/work/focus", "", "", 200, &["focus", "session"]),
+    ("POST /api/work/sessions/{id}/end", "S1", r#"{"note": "half"}"#, 200, &["changed", "session"]),
+    ("POST /api/work/sessions/{id}/resume", "S1", "{}", 200, &["changed", "session"]),
+    ("GET /api/work/phases", "", "", 200, &["current", "phases", "total"]),
+    ("POST /api/work/phases/{name}/set", "build", "{}", 200, &["changed", "phase"]),
+    ("POST /api/work/phases/{name}/start", "build", "{}", 200, &["changed", "phase"]),
+    ("POST /api/work/phases/{name}/complete", "build", r#"{"force": true}"#, 200, &["changed", "phase"]),
+    ("GET /api/skills", "", "", 200, &["shadowed", "skills", "total"]),
+    ("GET /api/skills/{name}", "ct-research-agent", "", 200, &["body", "skill"]),
+    ("POST /api/work/skills/validate", "", r#"{"name": "a", "text": "---\nname: a\ndescription: b\n---\nc\n"}"#, 200, &["faults", "path", "valid"]),
+    ("GET /api/work/tasks/{id}/dispatch", "T2", "", 200, &["candidates", "matched", "reason", "rejected", "runnerUp", "skill", "strategy", "taskId"]),
+    ("GET /api/work/tasks/{id}/prompt", "T2", "", 200, &["manifestId", "outputFile", "prompt", "promptDigest", "protocols", "receipt", "skill", "strategy", "taskId", "tokenEstimate", "tokenResolution"]),
+    ("POST /api/work/tasks/{id}/spawn", "T2", "{}", 200, &["manifestId", "outputFile", "prompt", "promptDigest", "protocols", "receipt", "skill", "strategy", "taskId", "tokenEstimate", "tokenResolution"]),
+    ("GET /api/work/tasks/{id}/why", "T2", "", 200, &["at", "changed", "fault", "forced", "outputDigest", "promptDigestNow", "receipt", "reproduced", "taskId", "verifiedAt"]),
+    ("GET /api/work/tasks/{id}/manifest", "T2", "", 200, &["entry", "entryStatus", "line", "manifestId", "outputDigest", "outputFile", "spawnedAt", "taskId", "text", "textBytes", "verdict", "violations"]),
+    ("POST /api/work/tasks/{id}/verify", "T2", "{}", 422, &["entryStatus", "manifestId", "outputDigest", "outputFile", "spawnedAt", "taskId", "verdict", "violations"]),
+    ("POST /api/work/verify/prompt", "", r#"{"text": "a"}"#, 422, &["verdict", "violations"]),
+    ("POST /api/work/verify/message", "", r#"{"message": "a"}"#, 422, &["nearest", "status", "verdict", "violations"]),
+    ("POST /api/work/verify/manifest", "", "{}", 200, &["faults", "verdict", "violations"]),
+    ("GET /api/work/tasks/{id}/gates", "T2", "", 200, &["criteria", "failures", "gates", "passed", "required", "round", "stale", "taskId", "tree"]),
+    ("POST /api/work/tasks/{id}/gates/{gate}", "T2", r#"{"force": true, "notes": ["seen"]}"#, 200, &["criteria", "failures", "gates", "passed", "required", "round", "stale", "taskId", "tree"]),
+    ("POST /api/work/tasks/{id}/accept", "T2", r#"{"criterion": 1, "notes": ["seen"]}"#, 200, &["criteria", "failures", "gates", "passed", "required", "round", "stale", "taskId", "tree"]),
+    ("POST /api/work/tasks/{id}/renew", "T2", "{}", 200, &["criteria", "criteriaWordsOnly", "failures", "gates", "passed", "ran", "required", "round", "stale", "taskId", "tree", "wordsOnly"]),
+    ("POST /api/work/import", "", r#"{"text": "{\"cleo\":\"tasks\",\"version\":1}\n"}"#, 200, &["added", "byStatus", "changed", "cycles", "dryRun", "edges", "extraFields", "faults", "format", "kept", "leftOut", "newerHere", "parents", "phases", "read", "renamed", "repeatedIds", "replaced", "unchanged", "updated", "withoutCreated"]),
+    ("POST /api/plans", "", r#"{"goal": "write a report"}"#, 200, &["assignments", "plan", "skills", "source", "waves"]),
+    ("POST /api/plans/check", "", PLAN, 200, &["assignments", "faults", "plan", "total", "waves"]),
+    ("POST /api/plans/draw", "", PLAN, 200, &["dot", "svg", "total"]),
+    ("POST /api/work/tasks/{id}/links", "T2", r#"{"entry": "one"}"#, 201, &["created", "entry", "task"]),
+    ("GET /api/work/tasks/{id}/links", "T2", "", 200, &["links", "task", "total"]),
+    ("GET /api/work/tasks/{id}/block", "T2", "", 200, &["block"]),
+    ("GET /api/work/block", "", "", 200, &["block"]),
+    ("GET /api/manifest", "", "", 200, &["entries", "total"]),
+    ("GET /api/manifest/{id}", "one", "", 200, &["entry", "line"]),
+    ("GET /api/work/manifest/validate", "", "", 200, &["entries", "faults", "valid"]),
+    ("POST /api/work/manifest/compact", "", "{}", 200, &["dryRun", "file", "kept", "rejected", "total"]),
+    ("GET /api/work/log", "", "", 200, &["operations", "total"]),
+    ("GET /api/runs", "", "", 200, &["runs", "summary", "total"]),
+    ("GET /api/runs/{id}", "exec_1_a", "", 200, &["cursor", "messages", "now", "options", "reported", "run", "running", "steps", "tasks"]),
+    ("GET /api/runs/{id}/events", "exec_1_a", "", 200, &["events", "next"]),
+    ("GET /api/runs/{id}/log", "exec_1_a", "task=T1&attempt=1", 200, &["following", "from", "lines", "matches", "total"]),
+    ("GET /api/runs/{id}/tasks/{task}/attempts/{attempt}/prompt", "exec_1_a", "", 200, &["bytes", "digest", "text"]),
+    ("GET /api/runs/{id}/proof", "exec_1_a", "task=T1", 200, &["attempt", "found", "next", "said", "task", "verdict"]),
+    ("DELETE /api/work/tasks/{id}", "T6", "", 200, &["deleted", "dryRun", "released"]),
+];
+
+#[test]
+fn every_operation_answers_with_the_fields_of_its_reply() {
+    let world = planned();
+    ran(&world, "exec_1_a", "ann", RunStatus::Failed);
+    let entry = json!({"id": "one", "file": "one.md", "title": "One", "date": "2026-11-22",
+        "status": "complete", "agent_type": "research", "topics": ["a"], "key_findings": ["a", "b", "c"],
+        "actionable": true, "needs_followup": [], "linked_tasks": ["T2"]});
+    world.post("/api/manifest", entry).with(201);
+    let criterion = json!({"addAcceptance": ["it was read"]});
+    world
+        .call("PATCH", "/api/work/tasks/T2", criterion)
+        .with(200);
+    let mut wrong = Vec::new();
+    for (address, id, sent, status, fields) in ANSWERED {
+        let (method, _) = address.split_once(' ').unwrap();
+        let facts = all().find(|facts| facts.address == address).unwrap();
+        let (_, mut path) = place(facts, id);
+        let mut body = sent;
+        if !has_body(&method.parse().unwrap()) && !sent.is_empty() {
+            (path, body) = (format!("{path}?{sent}"), "");
+        }
+        let told = world.raw(method, &path, body.to_string());
+        let mut value = told.json();
+        let reply = value.as_object_mut().unwrap();
+        if reply.contains_key("result") {
+            *reply = reply["result"].as_object().unwrap().clone();
+        }
+        reply.retain(|name, _| name != "warnings" && name != "operation");
+        let names: Vec<&String> = reply.keys().collect();
+        if told.status != status || names != fields {
+            wrong.push(format!("{address} {} {names:?}", told.text()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let missing: Vec<&str> = all()
+        .filter(|facts| facts.frame == Frame::Ours)
+        .map(|facts| facts.address)
+        .filter(|address| ANSWERED.iter().all(|(answered, ..)| answered != address))
+        .collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }
