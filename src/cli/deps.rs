@@ -146,7 +146,7 @@ fn draw(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
     let shapes = tasks::drawing(&mut context, part)?;
     match part {
         Part::Around(task, _) => drop(tasks::deps(&mut context, One { task })?),
-        Part::Below(epic) => api::warn_of_stuck(&mut context, epic)?,
+        Part::Below(epic) => tasks::warn_of_stuck(&mut context, epic)?,
     }
     let warnings = &context.notes.warnings;
     Ok(arguments.draw.answer(face, &shapes, warnings))

@@ -92,7 +92,7 @@ fn roots(context: &mut Context, selection: &Selection) -> Result<Vec<TaskId>> {
             spawn::select(context, wave)?.0
         }
         Selection::AllReady => {
-            let ready = tasks::ready(context, None, None)?;
+            let ready = tasks::find_ready(context, None, None)?;
             ready.tasks.iter().map(|task| task.id).collect()
         }
     })

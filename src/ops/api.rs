@@ -7,51 +7,18 @@ use super::orchestrator::{self, ToCount};
 use super::runs::{self, listing, pages, proof};
 use super::tokens::Scope;
 use super::{
-    Context, agent_tasks, agents, claims, complete, compliance, conversations, executions, gates,
-    log, manifest, phases, plans, research, sessions, skills, spawn, tasks, transfer, undo, verify,
+    agent_tasks, agents, claims, complete, compliance, conversations, executions, gates, log,
+    manifest, phases, plans, research, sessions, skills, spawn, tasks, transfer, undo, verify,
     work,
 };
 use crate::dispatch::Decision;
-use crate::error::{Error, Result};
-use crate::id::TaskId;
 use crate::phase::{CompletePhase, StartPhase};
 use crate::run::view::RunView;
 use crate::session::{
     EndSession, OneSession, ResumeSession, SessionFilter, SetFocus, StartSession, WhichSession,
 };
 use crate::task::drawing::Picture;
-use crate::task::graph::Problem;
 use crate::transfer::report::Report;
-
-/// Notes what keeps tasks from ever starting as warnings, too.
-fn warn_of_problems<T>(
-    reply: T,
-    context: &mut Context,
-    problems: fn(&T) -> &[Problem],
-) -> Result<T> {
-    context.warn(&mut tasks::problem_warnings(problems(&reply)));
-    Ok(reply)
-}
-
-/// Moves what a caller should know, and why a check failed, from a reply to the notes.
-fn note<T>(
-    mut reply: T,
-    context: &mut Context,
-    parts: fn(&mut T) -> (Vec<String>, Option<Error>),
-) -> Result<T> {
-    let (mut warnings, failure) = parts(&mut reply);
-    context.warn(&mut warnings);
-    context.notes.failure = failure;
-    Ok(reply)
-}
-
-/// Notes what keeps tasks below an epic from ever starting as warnings.
-pub(crate) fn warn_of_stuck(context: &mut Context, epic: Option<TaskId>) -> Result<()> {
-    let none = Some(0);
-    let problems = tasks::ready(context, epic, none)?.problems;
-    context.warn(&mut tasks::problem_warnings(&problems));
-    Ok(())
-}
 
 /// The function of a row: it needs a workspace unless `anywhere` stands before the request.
 macro_rules! run {
@@ -140,22 +107,19 @@ operations! {
 
     READY, "orchestrator.ready", Read, "GET /api/work/ready",
     "Lists what can start now, most urgent first",
-    (tasks::Extract) -> tasks::Ready,
-    |context, part: tasks::Extract| warn_of_problems(tasks::ready(context, part.epic, Some(part.limit.unwrap_or(20)))?, context, |it| &it.problems), limit(50, 1_000);
+    (tasks::Extract) -> tasks::Ready, tasks::ready, limit(50, 1_000);
 
     NEXT, "next", Read, "GET /api/work/next",
     "Shows the task to take next, and why",
-    (tasks::Below) -> tasks::Next, |context, part| warn_of_problems(tasks::next(context, part.epic)?, context, |it| &it.problems);
+    (tasks::Below) -> tasks::Next, tasks::next;
 
     WAVES, "orchestrator.waves", Read, "GET /api/work/waves",
     "Shows open tasks in waves, from 0, as a run would take them",
-    (tasks::Extract) -> tasks::Waves,
-    |context, part: tasks::Extract| warn_of_problems(tasks::waves(context, part.epic, part.limit)?, context, |it| &it.problems), limit(100, 1_000);
+    (tasks::Extract) -> tasks::Waves, tasks::waves, limit(100, 1_000);
 
     ANALYZE, "orchestrator.analyze", Read, "GET /api/work/analysis",
     "Shows how a graph is doing: totals, the longest way, where it is narrow",
-    (tasks::Extract) -> tasks::Analysis,
-    |context, part: tasks::Extract| warn_of_problems(tasks::analyze(context, part.epic, part.limit.unwrap_or(10))?, context, |it| &it.problems), limit(10, 1_000);
+    (tasks::Extract) -> tasks::Analysis, tasks::analyze, limit(10, 1_000);
 
     SESSIONS, "session.list", Read, "GET /api/work/sessions",
     "Lists sessions",
@@ -203,40 +167,23 @@ operations! {
 
     BEGIN, "orchestrator.start", Read, "GET /api/work/start",
     "Shows all that an orchestrating agent needs to begin, in under 1,000 tokens",
-    (tasks::Below) -> orchestrator::Start,
-    |context, part| {
-        let limit = context.surroundings.defaults.context_tokens;
-        orchestrator::start(context, part.epic, limit)
-    };
+    (tasks::Below) -> orchestrator::Start, orchestrator::start;
 
     STATUS, "orchestrator.status", Read, "GET /api/work/status",
     "Shows how far everything is, who works on what, and what came last",
-    (tasks::Below) -> orchestrator::Overall,
-    |context, part| {
-        warn_of_stuck(context, part.epic)?;
-        orchestrator::status(context, part.epic)
-    };
+    (tasks::Below) -> orchestrator::Overall, orchestrator::status;
 
     BRIEF, "orchestrator.brief", Read, "GET /api/work/brief",
     "Writes the hand-over for an agent that begins with an empty context",
-    (tasks::Below) -> orchestrator::Brief, |context, part| orchestrator::brief(context, part.epic);
+    (tasks::Below) -> orchestrator::Brief, orchestrator::brief;
 
     VALIDATE, "orchestrator.validate", Read, "GET /api/work/validate",
     "Checks the rules ORC-001 to ORC-005, and every finished task against its protocols",
-    (tasks::Below) -> compliance::Compliance,
-    |context, part| {
-        warn_of_stuck(context, part.epic)?;
-        let found = compliance::validate(context, part.epic)?;
-        note(found, context, |it| (Vec::new(), it.error.take()))
-    };
+    (tasks::Below) -> compliance::Compliance, compliance::validate;
 
     MEASURE, "orchestrator.context", Read, "POST /api/work/context",
     "Says how much an orchestrator has used of its tokens",
-    (ToCount) -> orchestrator::Measured,
-    |context, texts| {
-        let measured = orchestrator::measure_texts(context, texts)?;
-        note(measured, context, |it| (std::mem::take(&mut it.warnings), it.error.take()))
-    };
+    anywhere (ToCount) -> orchestrator::Measured, orchestrator::measure_texts;
 
     VERIFY_PROMPT, "verify.prompt", Read, "POST /api/work/verify/prompt",
     "Checks that a prompt carries the subagent protocol",
@@ -403,8 +350,9 @@ operations! {
     "Lists agents with everything that is known of them",
     (agents::Lookup) -> agents::lookup::Listed,
     |context, lookup| {
-        let listed = agents::list(&context.surroundings, &lookup)?;
-        note(listed, context, |it| (std::mem::take(&mut it.warnings), None))
+        let mut listed = agents::list(&context.surroundings, &lookup)?;
+        context.warn(&mut listed.warnings);
+        Ok(listed)
     }, framed(Frame::SuccessAndWarnings);
 
     DELEGATIONS, "agents.list", Read, "GET /api/agents/delegations",

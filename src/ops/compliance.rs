@@ -8,6 +8,7 @@ pub(crate) use rules::RuleReport;
 
 use serde::Serialize;
 
+use super::tasks::{Below, warn_of_stuck};
 use super::{Context, require};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
@@ -35,9 +36,6 @@ pub(crate) struct Compliance {
     pub(crate) compliant: usize,
     /// Tasks that somebody completed by force.
     pub(crate) forced: Vec<TaskId>,
-    /// The verdict as an error, when a rule is broken.
-    #[serde(skip)]
-    pub(crate) error: Option<Error>,
 }
 
 struct Worked {
@@ -46,7 +44,9 @@ struct Worked {
     is_leaf: bool,
 }
 
-pub(crate) fn validate(context: &mut Context, epic: Option<TaskId>) -> Result<Compliance> {
+pub(crate) fn validate(context: &mut Context, part: Below) -> Result<Compliance> {
+    let epic = part.epic;
+    warn_of_stuck(context, epic)?;
     let required = super::verify::required_sections(context)?;
     let workspace = context.workspace.clone();
     let (rules, tasks) = context.read(|transaction| {
@@ -63,11 +63,11 @@ pub(crate) fn validate(context: &mut Context, epic: Option<TaskId>) -> Result<Co
         tasks.into_iter().partition(TaskReport::is_only_unspawned);
     let broken_by = tasks.iter().filter(|task| !task.violations.is_empty());
     let forced = tasks.iter().filter(|task| task.forced.is_some());
+    context.notes.failure = broken(&rules, &tasks);
     Ok(Compliance {
         total,
         compliant: total - broken_by.count(),
         forced: forced.map(|task| task.task_id).collect(),
-        error: broken(&rules, &tasks),
         unspawned: Unspawned::of(&others),
         rules,
         tasks,

@@ -391,7 +391,7 @@ proptest! {
             let depends: BTreeSet<TaskId> = task.depends.iter().copied().collect();
             prop_assert_eq!(&depends, &known.depends);
         }
-        let ready = tasks::ready(&mut context, None, None).unwrap();
+        let ready = tasks::find_ready(&mut context, None, None).unwrap();
         prop_assert_eq!(ready.total, ready.tasks.len() as u64);
         let ready = ready.tasks;
         let ids: BTreeSet<TaskId> = ready.iter().map(|task| task.id).collect();
@@ -403,7 +403,7 @@ proptest! {
         prop_assert_eq!(&ids, &model.ready());
         prop_assert_eq!(ids.len(), ready.len());
         // What is ready is exactly what a first wave of pending tasks holds.
-        let waves = tasks::waves(&mut context, None, None).unwrap();
+        let waves = tasks::find_waves(&mut context, None, None).unwrap();
         let first: BTreeSet<TaskId> = waves.waves.iter().take(1).flatten()
             .filter(|task| task.status == Status::Pending).map(|task| task.id).collect();
         prop_assert_eq!(first, ids);

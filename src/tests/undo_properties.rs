@@ -237,7 +237,7 @@ proptest! {
         }
         // The graph can still be walked, so there is no circle and nothing that leads nowhere.
         let kept = all(&mut context);
-        let waves = tasks::waves(&mut context, None, None).unwrap();
+        let waves = tasks::find_waves(&mut context, None, None).unwrap();
         let is_there = |id: &TaskId| kept.iter().any(|task| task.id == *id);
         for task in &kept {
             prop_assert!(task.depends.iter().chain(&task.parent).all(is_there));

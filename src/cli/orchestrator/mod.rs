@@ -108,7 +108,12 @@ pub(in crate::cli) struct Written<'a> {
 
 fn brief(face: &mut Face<'_>, arguments: BriefArguments) -> Result<ExitCode> {
     let mut context = face.context()?;
-    let brief = orchestrator::brief(&mut context, arguments.epic)?;
+    let brief = orchestrator::brief(
+        &mut context,
+        Below {
+            epic: arguments.epic,
+        },
+    )?;
     if let Some(path) = &arguments.output {
         orchestrator::write_brief(&context, path, &brief)?;
     }
@@ -184,15 +189,11 @@ fn context(face: &mut Face<'_>, arguments: ContextArguments) -> Result<ExitCode>
     if sources.is_empty() || arguments.epic.is_some() {
         sources.push(Source::Start(arguments.epic));
     }
-    let limit = orchestrator::limit(face.settings);
-    let mut measured = orchestrator::measure(sources, arguments.epic, limit, || face.context())?;
-    let (error, warnings) = (
-        measured.error.take(),
-        std::mem::take(&mut measured.warnings),
-    );
-    face.outcome(&measured, error, &warnings, |screen| {
-        render_context(screen, &measured)
-    })
+    face.anywhere(
+        "orchestrator.context",
+        |around, notes| orchestrator::measure(around, notes, sources, arguments.epic),
+        render_context,
+    )
 }
 
 fn render_context(screen: &mut Screen, measured: &Measured) {

@@ -10,7 +10,7 @@ use crate::gate::{Gate, Gates};
 use crate::id::TaskId;
 use crate::manifest::{Entry, log};
 use crate::ops::Context;
-use crate::ops::tasks::{Ready, is_within};
+use crate::ops::tasks::{Below, Ready, is_within};
 use crate::session::{Session, SessionId, SessionStatus};
 use crate::store::Transaction;
 use crate::task::{Note, Status, Task};
@@ -161,7 +161,8 @@ struct Found {
 }
 
 /// Writes the hand-over of an epic, or of the whole workspace.
-pub(crate) fn brief(context: &mut Context, epic: Option<TaskId>) -> Result<Brief> {
+pub(crate) fn brief(context: &mut Context, part: Below) -> Result<Brief> {
+    let epic = part.epic;
     let collected = Collected::read(context, epic, TASKS_MAX)?;
     let (manifest, at) = (context.workspace.manifest()?, context.now());
     let found = context.read(|transaction| {

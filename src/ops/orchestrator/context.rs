@@ -8,8 +8,9 @@ use super::start;
 use crate::error::{Code, Error, Result};
 use crate::estimate;
 use crate::id::TaskId;
-use crate::ops::Context;
 use crate::ops::spawn::{self, Options};
+use crate::ops::tasks::Below;
+use crate::ops::{Context, Notes, Surroundings};
 
 /// Something to count.
 #[derive(Clone, Debug)]
@@ -33,12 +34,6 @@ pub(crate) struct Measured {
     pub(crate) budget: Budget,
     /// Each part.
     pub(crate) parts: Vec<Part>,
-    /// The verdict as an error, when it is critical.
-    #[serde(skip)]
-    pub(crate) error: Option<Error>,
-    /// What the caller should know.
-    #[serde(skip)]
-    pub(crate) warnings: Vec<String>,
 }
 
 /// A part of what was counted.
@@ -89,23 +84,27 @@ impl ToCount {
 }
 
 /// Counts what a request holds.
-pub(crate) fn measure_texts(context: &Context, request: ToCount) -> Result<Measured> {
-    let (epic, limit) = (request.epic, context.surroundings.defaults.context_tokens);
-    let open = || Context::open(context.surroundings.clone());
-    measure(request.sources()?, epic, limit, open)
+pub(crate) fn measure_texts(
+    surroundings: &Surroundings,
+    notes: &mut Notes,
+    request: ToCount,
+) -> Result<Measured> {
+    let epic = request.epic;
+    measure(surroundings, notes, request.sources()?, epic)
 }
 
-/// Counts the tokens of all sources against a limit. `open` opens the workspace, which only some of
-/// them need.
+/// Counts the tokens of all sources, and fails where they are critically many. Only prompts and answers need a
+/// workspace.
 pub(crate) fn measure(
+    surroundings: &Surroundings,
+    notes: &mut Notes,
     sources: Vec<Source>,
     epic: Option<TaskId>,
-    limit: usize,
-    mut open: impl FnMut() -> Result<Context>,
 ) -> Result<Measured> {
+    let limit = surroundings.defaults.context_tokens;
     let mut parts = Vec::new();
     for source in sources {
-        parts.push(part(source, limit, &mut open)?);
+        parts.push(part(surroundings, source)?);
     }
     let tokens = parts
         .iter()
@@ -118,23 +117,18 @@ pub(crate) fn measure(
         "{tokens} of {limit} tokens ({} percent) are used",
         budget.percent
     );
-    let (mut error, mut warnings) = (None, Vec::new());
     match budget.state {
         State::Ok => {}
-        State::Warning => warnings.push(format!("{said}; hand over before {CRITICAL} percent")),
-        State::Critical => error = Some(critical(said, epic)),
+        State::Warning => notes.warn([format!("{said}; hand over before {CRITICAL} percent")]),
+        State::Critical => notes.failure = Some(critical(said, epic)),
     }
-    Ok(Measured {
-        budget,
-        parts,
-        error,
-        warnings,
-    })
+    Ok(Measured { budget, parts })
 }
 
 const GIVEN: &str = "as given";
 
-fn part(source: Source, limit: usize, open: &mut impl FnMut() -> Result<Context>) -> Result<Part> {
+fn part(surroundings: &Surroundings, source: Source) -> Result<Part> {
+    let open = || Context::open(surroundings.clone());
     let estimated = |of: String, tokens: usize| Part {
         of,
         tokens,
@@ -156,7 +150,7 @@ fn part(source: Source, limit: usize, open: &mut impl FnMut() -> Result<Context>
             estimated(format!("prompt for {task}"), estimate::tokens(&prompt))
         }
         Source::Start(epic) => {
-            let answer = start(&mut open()?, epic, limit)?;
+            let answer = start(&mut open()?, Below { epic })?;
             estimated("orchestrator start".to_string(), answer.budget.tokens)
         }
     })

@@ -72,7 +72,7 @@ impl Collected {
         ready_max: u32,
     ) -> Result<Collected> {
         let facts = Facts::read(context, epic)?;
-        let ready = tasks::ready(context, epic, Some(ready_max))?;
+        let ready = tasks::find_ready(context, epic, Some(ready_max))?;
         let (manifest, now) = (context.workspace.manifest()?, context.now());
         let ids: Vec<TaskId> = ready.tasks.iter().map(|task| task.id).collect();
         context.read(|transaction| {

@@ -8,8 +8,8 @@ use super::overview::{Collected, Overview};
 use crate::claim::Claim;
 use crate::error::Result;
 use crate::estimate;
-use crate::id::TaskId;
 use crate::ops::Context;
+use crate::ops::tasks::Below;
 use crate::task::Status;
 
 /// Most tokens of the answer; the envelope around it takes some more, and all stays below 1,000.
@@ -36,10 +36,11 @@ pub(crate) struct Start {
     pub(crate) budget: Budget,
 }
 
-/// Reads where the work of an epic, or all of it, stands. Its cost is compared with `limit`, the
-/// tokens that an orchestrator may use.
-pub(crate) fn start(context: &mut Context, epic: Option<TaskId>, limit: usize) -> Result<Start> {
-    let found = Collected::read(context, epic, READY_MAX)?;
+/// Reads where the work of an epic, or all of it, stands. Its cost is compared with the tokens that an orchestrator
+/// may use.
+pub(crate) fn start(context: &mut Context, part: Below) -> Result<Start> {
+    let limit = context.surroundings.defaults.context_tokens;
+    let found = Collected::read(context, part.epic, READY_MAX)?;
     let answer = fit(TOKENS, |size| cut(&found, size, limit));
     Ok(weighed(answer))
 }

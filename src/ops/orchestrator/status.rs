@@ -8,6 +8,7 @@ use super::scope::{Facts, Scope};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::manifest::{Status as EntryStatus, log};
+use crate::ops::tasks::{Below, warn_of_stuck};
 use crate::ops::{Context, no_task};
 use crate::store::Transaction;
 use crate::task::Status;
@@ -63,7 +64,9 @@ pub(crate) struct Reported {
 }
 
 /// Reads where the work of an epic, or all of it, stands.
-pub(crate) fn status(context: &mut Context, epic: Option<TaskId>) -> Result<Overall> {
+pub(crate) fn status(context: &mut Context, part: Below) -> Result<Overall> {
+    let epic = part.epic;
+    warn_of_stuck(context, epic)?;
     let facts = Facts::read(context, epic)?;
     let manifest = context.workspace.manifest()?;
     context.read(|transaction| {

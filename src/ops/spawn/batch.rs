@@ -98,13 +98,13 @@ fn wave(
     limit: usize,
 ) -> Result<(Vec<TaskId>, Vec<String>)> {
     let Some(number) = number.filter(|number| *number > 0) else {
-        let ready = tasks::ready(context, Some(epic), None)?;
+        let ready = tasks::find_ready(context, Some(epic), None)?;
         let ready: Vec<TaskId> = ready.tasks.iter().map(|task| task.id).collect();
         let now = context.now();
         let chosen = context.read(|transaction| tasks::apart(transaction, &ready, limit, &now))?;
         return Ok((chosen.tasks, left_out(&chosen.conflicts)));
     };
-    let waves = tasks::waves(context, Some(epic), None)?.waves;
+    let waves = tasks::find_waves(context, Some(epic), None)?.waves;
     let Some(wave) = waves.get(number) else {
         let message = match waves.len() {
             0 => format!("{epic} has no waves"),

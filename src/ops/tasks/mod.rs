@@ -18,8 +18,8 @@ pub(crate) use change::{Updated, update};
 pub(super) use change::{change, height, rehearse};
 pub(crate) use delete::{Delete, Deleted, delete};
 pub(crate) use graph::{
-    Analysis, Apart, Direction, Next, Part, Ready, Waves, analyze, apart, drawing, neighbor_tree,
-    next, ready, told, waves,
+    Analysis, Apart, Direction, Next, Part, Ready, Waves, analyze, apart, drawing, find_ready,
+    find_waves, neighbor_tree, next, ready, told, warn_of_stuck, waves,
 };
 pub(super) use graph::{choose, problems_around};
 pub(crate) use moves::{Cancel, Moved, Start, cancel, reopen, start};
@@ -27,7 +27,7 @@ pub(super) use moves::{finish, move_task, not_ready, open_parts, refuse_cancelle
 pub(crate) use patch::{ListField, Patch};
 pub(crate) use read::{
     Dependencies, HeldClaim, Listed, Neighbor, Shown, TreeRow, deps, find, find_regex, list,
-    list_or_find, problem_warnings, show, tree,
+    list_or_find, show, tree,
 };
 pub(crate) use request::{Below, Extract, List, One};
 

@@ -157,18 +157,15 @@ pub(crate) fn list_or_find(context: &mut Context, mut request: List) -> Result<L
 }
 
 /// Warns of what keeps tasks from ever starting.
-pub(crate) fn problem_warnings(problems: &[Problem]) -> Vec<String> {
-    let told = problems.iter().take(PROBLEMS_SHOWN);
-    let mut warnings: Vec<String> = told
-        .map(|problem| format!("{}; mend it with `{}`", problem.message, problem.fix))
-        .collect();
+pub(super) fn warn_of_problems(context: &mut Context, problems: &[Problem]) {
+    let shown = problems.iter().take(PROBLEMS_SHOWN);
+    let warnings = shown.map(|one| format!("{}; mend it with `{}`", one.message, one.fix));
+    context.notes.warn(warnings);
     let more = problems.len().saturating_sub(PROBLEMS_SHOWN);
     if more > 0 {
-        warnings.push(format!(
-            "{more} more problems: see `cleo orchestrator analyze`"
-        ));
+        let warning = format!("{more} more problems: see `cleo orchestrator analyze`");
+        context.notes.warn([warning]);
     }
-    warnings
 }
 
 pub(crate) fn list(context: &mut Context, filter: &Filter) -> Result<Listed> {
@@ -317,7 +314,7 @@ pub(crate) fn deps(context: &mut Context, which: One) -> Result<Dependencies> {
             problems: problems_around(tasks, id)?,
         })
     })?;
-    context.notes.warn(problem_warnings(&found.problems));
+    warn_of_problems(context, &found.problems);
     Ok(found)
 }
 

@@ -9,10 +9,14 @@ use super::{load, named};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::Context;
-use crate::ops::tasks::Neighbor;
+use crate::ops::tasks::read::warn_of_problems;
+use crate::ops::tasks::{Extract, Neighbor};
 use crate::store::Outlines;
 use crate::task::Status;
 use crate::task::graph::{Conflict, Node, Problem, TaskGraph};
+
+/// How many bottlenecks and conflicts are listed by default.
+const LISTED: u32 = 10;
 
 /// A graph of tasks at a glance.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -98,14 +102,17 @@ pub(crate) struct Bottleneck {
     pub(crate) unblocks_in_all: usize,
 }
 
-/// Looks at everything below `epic`, or at the whole workspace. Of bottlenecks and conflicts, at
-/// most `limit` are told.
-pub(crate) fn analyze(context: &mut Context, epic: Option<TaskId>, limit: u32) -> Result<Analysis> {
-    context.read(|tasks| {
-        let graph = load(tasks, epic)?;
+/// Looks at everything below an epic, or at the whole workspace, and warns of what can never start. The limit counts
+/// bottlenecks and conflicts.
+pub(crate) fn analyze(context: &mut Context, part: Extract) -> Result<Analysis> {
+    let limit = part.limit.unwrap_or(LISTED) as usize;
+    let found = context.read(|tasks| {
+        let graph = load(tasks, part.epic)?;
         let outlines = tasks.outlines(&graph.ids())?;
-        Ok(analysis(epic, &graph, &outlines, limit as usize))
-    })
+        Ok(analysis(part.epic, &graph, &outlines, limit))
+    })?;
+    warn_of_problems(context, &found.problems);
+    Ok(found)
 }
 
 fn analysis(

@@ -8,7 +8,8 @@ use super::{load, named};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::Context;
-use crate::ops::tasks::Neighbor;
+use crate::ops::tasks::read::warn_of_problems;
+use crate::ops::tasks::{Extract, Neighbor};
 use crate::store::{Outlines, Transaction};
 use crate::task::Status;
 use crate::task::graph::{self, Conflict, Problem, TaskGraph};
@@ -124,8 +125,15 @@ pub(crate) struct Outside {
     pub(crate) waits_for: Vec<TaskId>,
 }
 
+/// Reads the waves below an epic, or of the whole workspace, and warns of what can never start.
+pub(crate) fn waves(context: &mut Context, part: Extract) -> Result<Waves> {
+    let found = find_waves(context, part.epic, part.limit)?;
+    warn_of_problems(context, &found.problems);
+    Ok(found)
+}
+
 /// Reads the waves below `epic`, or of the whole workspace, at most `limit`.
-pub(crate) fn waves(
+pub(crate) fn find_waves(
     context: &mut Context,
     epic: Option<TaskId>,
     limit: Option<u32>,

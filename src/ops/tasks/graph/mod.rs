@@ -10,9 +10,9 @@ use std::collections::HashSet;
 
 pub(crate) use analyze::{Analysis, analyze};
 pub(crate) use apart::{Apart, apart, told};
-pub(crate) use apart::{Waves, waves};
+pub(crate) use apart::{Waves, find_waves, waves};
 pub(in crate::ops) use choose::choose;
-pub(crate) use ready::{Next, Ready, next, ready};
+pub(crate) use ready::{Next, Ready, find_ready, next, ready, warn_of_stuck};
 pub(crate) use tree::{Direction, neighbor_tree};
 pub(crate) use tree::{Part, drawing};
 

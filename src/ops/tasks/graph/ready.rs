@@ -7,10 +7,14 @@ use super::{check_scope, problems, told};
 use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::ops::Context;
+use crate::ops::tasks::read::warn_of_problems;
+use crate::ops::tasks::{Below, Extract};
 use crate::store::ReadyTask;
 use crate::task::graph::waves::BOUND;
 use crate::task::graph::{Conflict, Problem};
 
+/// How many ready tasks are listed by default.
+const SHOWN: u32 = 20;
 /// Most tasks that a reason names.
 const NAMED_MAX: usize = 5;
 /// Most tasks that an answer names as passed over.
@@ -48,8 +52,22 @@ pub(crate) struct Next {
     pub(crate) problems: Vec<Problem>,
 }
 
+/// Reads what is ready below an epic, or in the whole workspace, and warns of what can never start.
+pub(crate) fn ready(context: &mut Context, part: Extract) -> Result<Ready> {
+    let found = find_ready(context, part.epic, Some(part.limit.unwrap_or(SHOWN)))?;
+    warn_of_problems(context, &found.problems);
+    Ok(found)
+}
+
+/// Warns of what keeps tasks below an epic from ever starting.
+pub(crate) fn warn_of_stuck(context: &mut Context, epic: Option<TaskId>) -> Result<()> {
+    let problems = find_ready(context, epic, Some(0))?.problems;
+    warn_of_problems(context, &problems);
+    Ok(())
+}
+
 /// Reads what is ready below `epic`, or in the whole workspace, at most `limit`.
-pub(crate) fn ready(
+pub(crate) fn find_ready(
     context: &mut Context,
     epic: Option<TaskId>,
     limit: Option<u32>,
@@ -65,9 +83,10 @@ pub(crate) fn ready(
     })
 }
 
-pub(crate) fn next(context: &mut Context, epic: Option<TaskId>) -> Result<Next> {
-    let now = context.now();
-    context.read(|tasks| {
+/// Chooses the task to take next, and warns of what can never start.
+pub(crate) fn next(context: &mut Context, part: Below) -> Result<Next> {
+    let (now, epic) = (context.now(), part.epic);
+    let next = context.read(|tasks| {
         check_scope(tasks, epic)?;
         let mut choice = choose(tasks, epic, &now)?;
         let unblocks = match &choice.task {
@@ -85,7 +104,9 @@ pub(crate) fn next(context: &mut Context, epic: Option<TaskId>) -> Result<Next> 
             total: choice.total,
             problems: problems(tasks, epic, choice.total)?,
         })
-    })
+    })?;
+    warn_of_problems(context, &next.problems);
+    Ok(next)
 }
 
 /// Says why it is this task, or why it is none although something is ready.

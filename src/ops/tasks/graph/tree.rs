@@ -8,7 +8,7 @@ use super::{check_scope, problems_around};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::tasks::Neighbor;
-use crate::ops::tasks::read::{neighbors, problem_warnings};
+use crate::ops::tasks::read::{neighbors, warn_of_problems};
 use crate::ops::{Context, no_task};
 use crate::store::Transaction;
 use crate::task::drawing::{DRAWN_MAX, Shape};
@@ -76,7 +76,7 @@ pub(crate) fn neighbor_tree(
             problems: problems_around(tasks, id)?,
         })
     })?;
-    context.notes.warn(problem_warnings(&grown.problems));
+    warn_of_problems(context, &grown.problems);
     Ok(grown)
 }
 
