@@ -5,16 +5,18 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, FromArgMatches};
+use clap::Args;
 use serde::Serialize;
 
 use super::run::{self, Progress};
 use super::screen::Tone;
 use super::{Face, environment};
 use crate::config::Settings;
-use crate::coordinator::{self, Ambience, Report};
+use crate::coordinator::request::RunRequest;
+use crate::coordinator::{self, Ambience, Options, Report};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::{unwritable, write_whole};
+use crate::id::TaskId;
 use crate::ops::{Context, Notes, Surroundings, init, tasks};
 
 const TASKS: &str = include_str!("../../examples/demo/tasks.jsonl");
@@ -82,21 +84,14 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
 
     let program = quote(&program.to_string_lossy());
     let command = format!("env CLEO_PROGRAM={program} sh agent.sh --lie-once T6");
-    let words = [
-        "--epic",
-        "T1",
-        "--jobs",
-        "1",
-        "--repair",
-        "1",
-        "--command",
-        &command,
-    ];
-    let syntax = run::Arguments::augment_args(clap::Command::new("run").no_binary_name(true));
-    let matches = syntax.try_get_matches_from(words);
-    let wanted = matches.and_then(|matches| run::Arguments::from_arg_matches(&matches));
-    let wanted = wanted.map_err(|cause| Error::new(Code::Internal, cause.to_string()))?;
-    let options = run::options(&wanted, &Settings::default())?;
+    let request = RunRequest {
+        epic: Some(TaskId(1)),
+        jobs: Some(1),
+        repair: Some(1),
+        command: Some(command),
+        ..RunRequest::default()
+    };
+    let options = Options::new(request, &Settings::default())?;
 
     face.output.notes().line(
         Tone::Warn,

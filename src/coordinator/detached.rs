@@ -15,7 +15,7 @@ use crate::ops::{Assignment, Surroundings};
 use crate::plan::Plan;
 use crate::runner::{self, child};
 
-pub(crate) use super::wish::{PlanWish, Wish};
+pub(crate) use super::request::{PlanRequest, RunRequest};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Longest line that is looked at, in bytes.
@@ -29,8 +29,8 @@ pub(crate) struct Begun {
 }
 
 /// Begins a run in a process of its own and returns once the store has it.
-pub(crate) fn begin(surroundings: &Surroundings, wish: &Wish) -> Result<Begun> {
-    let words = wish.words()?;
+pub(crate) fn begin(surroundings: &Surroundings, request: &RunRequest) -> Result<Begun> {
+    let words = request.words()?;
     let told = first(surroundings, &words, Told::Line, None)?;
     begun(&told, typed(&words))
 }
@@ -40,11 +40,11 @@ pub(crate) fn begin(surroundings: &Surroundings, wish: &Wish) -> Result<Begun> {
 pub(crate) fn carry_out(
     surroundings: &Surroundings,
     plan: &Plan,
-    wish: &PlanWish,
+    request: &PlanRequest,
 ) -> Result<Begun> {
     let text = json!(plan).to_string();
-    let told = first(surroundings, &wish.words(), Told::Line, Some(text))?;
-    begun(&told, wish.typed())
+    let told = first(surroundings, &request.words(), Told::Line, Some(text))?;
+    begun(&told, request.typed())
 }
 
 pub(crate) fn resume(surroundings: &Surroundings, run: &str) -> Result<Begun> {
@@ -53,12 +53,12 @@ pub(crate) fn resume(surroundings: &Surroundings, run: &str) -> Result<Begun> {
     begun(&told, typed(&words))
 }
 
-pub(crate) fn rehearse(surroundings: &Surroundings, wish: &Wish) -> Result<Value> {
-    let wish = Wish {
+pub(crate) fn rehearse(surroundings: &Surroundings, request: &RunRequest) -> Result<Value> {
+    let request = RunRequest {
         dry_run: true,
-        ..wish.clone()
+        ..request.clone()
     };
-    let told = first(surroundings, &wish.words()?, Told::Whole, None)?;
+    let told = first(surroundings, &request.words()?, Told::Whole, None)?;
     match told.get("result") {
         Some(result) if told["success"] == true => Ok(result.clone()),
         _ => Err(refused(&told)),

@@ -6,10 +6,19 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::request::RunRequest;
 use crate::claim::Lease;
+use crate::config::{
+    CLAIMS_LEASE, GATES_TIME_LIMIT, RUN_IDLE_LIMIT, RUN_JOBS, RUN_REPAIR, RUN_RUNNER_JOBS,
+    RUN_TASK_TIME_LIMIT, RUNNERS_COMMAND, RUNNERS_DEFAULT, Settings,
+};
+use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::run::spent::dollars;
-use crate::runner::agent::Limits;
+use crate::runner::agent::{Limits, no_command};
+
+/// The runner that is any command.
+const COMMAND: &str = "command";
 
 /// Most agents within agents: cleo that is called by an agent of a run of an agent begins no other.
 pub(crate) const DEPTH_MAX: u32 = 3;
@@ -69,6 +78,87 @@ pub(crate) struct Options {
     pub(crate) passed: Vec<String>,
 }
 
+impl Options {
+    /// Fills in from the settings what the request leaves open.
+    pub(crate) fn new(request: RunRequest, settings: &Settings) -> Result<Options> {
+        let number = |name: &str, least: u64| settings.number(name).unwrap_or(least);
+        let runner = runner(&request, settings)?;
+        let selection = match (request.epic, request.wave) {
+            (Some(epic), None) => Selection::Epic(epic),
+            (Some(epic), Some(wave)) => Selection::Wave(epic, wave as usize),
+            (None, _) if request.all_ready => Selection::AllReady,
+            (None, _) => Selection::Tasks(request.tasks),
+        };
+        Ok(Options {
+            selection,
+            runner,
+            command: request.command,
+            model: request.model,
+            jobs: request
+                .jobs
+                .map_or(number(RUN_JOBS, 4) as usize, usize::from),
+            runner_jobs: runner_jobs(settings)?,
+            repairs: request.repair.unwrap_or(number(RUN_REPAIR, 1) as u32),
+            max_cost: request.max_cost,
+            granted: None,
+            max_turns: request.max_turns,
+            time_limit: request.time_limit,
+            task_time_limit: request
+                .task_time_limit
+                .or(settings.number(RUN_TASK_TIME_LIMIT)),
+            idle_limit: request.idle_limit.or(settings.number(RUN_IDLE_LIMIT)),
+            gate_time_limit: number(GATES_TIME_LIMIT, 600),
+            lease: number(CLAIMS_LEASE, 3_600),
+            isolate: request.isolate.is_some(),
+            fail_fast: request.fail_fast,
+            tools: request.allow_tool,
+            passed: request.pass_env,
+        })
+    }
+}
+
+fn runner(request: &RunRequest, settings: &Settings) -> Result<Option<String>> {
+    let is_set = settings.text(RUNNERS_COMMAND).is_some();
+    match (&request.command, request.runner.as_deref()) {
+        (Some(_), None | Some(COMMAND)) => Ok(Some(COMMAND.to_string())),
+        (Some(_), Some(other)) => {
+            let message = format!("`--command` is for the runner `{COMMAND}`, not `{other}`");
+            Err(Error::new(Code::Usage, message))
+        }
+        (None, Some(COMMAND)) if !is_set => Err(no_command()),
+        (None, runner) => Ok(runner.map(String::from)),
+    }
+}
+
+fn runner_jobs(settings: &Settings) -> Result<BTreeMap<String, usize>> {
+    let text = settings.text(RUN_RUNNER_JOBS).unwrap_or_default();
+    let parts = text
+        .split(',')
+        .map(str::trim)
+        .filter(|part| !part.is_empty());
+    let read = |part: &str| {
+        let (name, most) = part.split_once('=')?;
+        let most = most.trim().parse().ok().filter(|most| *most > 0)?;
+        Some((name.trim().to_string(), most))
+    };
+    let wrong = |part: &str| {
+        let message = format!("run.runnerJobs is `{text}`; `{part}` is no limit such as claude=2");
+        let variable = settings.variable(RUN_RUNNER_JOBS);
+        let error = Error::new(Code::ConfigInvalid, message);
+        match variable {
+            Some(variable) => error.fix(format!("unset {variable}")),
+            None => error.or(
+                "remove the setting",
+                format!("cleo config unset {RUN_RUNNER_JOBS}"),
+            ),
+        }
+    };
+    let jobs: Result<Vec<_>> = parts
+        .map(|part| read(part).ok_or_else(|| wrong(part)))
+        .collect();
+    jobs.map(crate::build_map)
+}
+
 /// What the rest of a run may take that goes on; none leaves what it was begun with.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rest {
@@ -92,6 +182,25 @@ impl Rest {
 }
 
 impl Options {
+    /// Warns of bounds that the runner `command` cannot keep: what it runs reports neither turns nor money.
+    pub(crate) fn warnings(&self, settings: &Settings) -> Vec<String> {
+        let usual = settings.text(RUNNERS_DEFAULT);
+        let runner = self.runner.as_ref().or(usual.as_ref());
+        let bounds = [
+            self.max_turns.map(|_| "--max-turns"),
+            self.max_cost.map(|_| "--max-cost"),
+        ];
+        let bounds = bounds.into_iter().flatten();
+        let bounds = bounds.filter(|_| runner.is_some_and(|runner| runner == COMMAND));
+        bounds
+            .map(|bound| {
+                format!(
+                    "{bound} bounds nothing: the runner `{COMMAND}` counts neither turns nor money"
+                )
+            })
+            .collect()
+    }
+
     pub(super) fn rules(&self) -> Rules {
         Rules {
             jobs: self.jobs.max(1),

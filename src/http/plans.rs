@@ -8,7 +8,7 @@ use super::extract::{Reply, StrictJson, Verdict};
 use super::route::Route;
 use super::runs::{self, Started};
 use super::work::Warned;
-use crate::coordinator::detached::{self, PlanWish};
+use crate::coordinator::detached::{self, PlanRequest};
 use crate::error::{Code, Error, Result};
 use crate::ops::Notes;
 use crate::ops::plans::{self, GoalSent, PlanSent};
@@ -24,14 +24,14 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-fn run(call: &Call, StrictJson(wish): StrictJson<PlanWish>) -> Result<Answer> {
-    plans::check_passes(wish.max_loops)?;
+fn run(call: &Call, StrictJson(request): StrictJson<PlanRequest>) -> Result<Answer> {
+    plans::check_passes(request.max_loops)?;
     let (around, mut notes) = (call.surroundings("plan.run"), Notes::default());
     // The text of the plan: as it was sent, or made of a goal.
-    let text = match (&wish.text, &wish.goal) {
+    let text = match (&request.text, &request.goal) {
         (Some(text), None) => text.clone(),
         (None, Some(goal)) => {
-            let (goal, max_loops) = (goal.clone(), wish.max_loops);
+            let (goal, max_loops) = (goal.clone(), request.max_loops);
             let made = plans::make(&around, &mut notes, GoalSent { goal, max_loops })?;
             json!(made.plan).to_string()
         }
@@ -45,6 +45,6 @@ fn run(call: &Call, StrictJson(wish): StrictJson<PlanWish>) -> Result<Answer> {
         let warnings = notes.warnings;
         return Verdict(Warned { result, warnings }, notes.failure).answer();
     }
-    let begun = detached::carry_out(&around, &result.plan, &wish)?;
+    let begun = detached::carry_out(&around, &result.plan, &request)?;
     runs::started(call, begun)?.answer()
 }

@@ -9,7 +9,7 @@ use super::call::Call;
 use super::extract::{Json, OptionalJson, Reply, StrictJson};
 use super::route::Route;
 use crate::coordinator;
-use crate::coordinator::detached::{self, Begun, Wish};
+use crate::coordinator::detached::{self, Begun, RunRequest};
 use crate::error::Result;
 use crate::ops::runs::{self, no_run, require_run, written};
 use crate::ops::tokens::Scope;
@@ -70,12 +70,12 @@ fn report(call: &Call) -> Result<Answer> {
         .header(CONTENT_DISPOSITION, &name))
 }
 
-fn begin(call: &Call, StrictJson(wish): StrictJson<Wish>) -> Result<Answer> {
+fn begin(call: &Call, StrictJson(request): StrictJson<RunRequest>) -> Result<Answer> {
     let surroundings = call.surroundings("run");
-    if wish.dry_run {
-        return Answer::ok(&detached::rehearse(&surroundings, &wish)?);
+    if request.dry_run {
+        return Answer::ok(&detached::rehearse(&surroundings, &request)?);
     }
-    started(call, detached::begin(&surroundings, &wish)?)?.answer()
+    started(call, detached::begin(&surroundings, &request)?)?.answer()
 }
 
 fn resume(

@@ -3,24 +3,24 @@
 mod progress;
 mod reporting;
 pub(super) mod table;
-mod wanted;
 
+use std::env;
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 pub(super) use self::progress::Progress;
 pub(super) use self::reporting::Reporting;
 use self::table::order;
 pub(super) use self::table::render;
-pub(super) use self::wanted::options;
-use self::wanted::{ambience, unkept};
 use super::Face;
-use crate::config::seconds;
-use crate::coordinator::{self, Ambience, Listener, Report};
+use crate::config::Settings;
+use crate::coordinator::request::RunRequest;
+use crate::coordinator::{self, Ambience, Listener, Options, Report};
 use crate::error::Result;
-use crate::id::TaskId;
+use crate::ops::trust::Item;
 pub(super) use crate::run::report::{money, time, tokens};
+use crate::runner::agent::Runners;
 
 #[derive(Args)]
 #[command(after_help = "\
@@ -54,124 +54,29 @@ pub(super) struct Arguments {
     ])]
     plan: Option<String>,
 
-    /// The tasks; of an epic, everything below it
-    #[arg(value_name = "TASK", required_unless_present_any = ["epic", "all_ready", "plan"])]
-    tasks: Vec<TaskId>,
-
-    /// Carry out everything below this epic
-    #[arg(long, value_name = "TASK", conflicts_with_all = ["tasks", "all_ready"])]
-    epic: Option<TaskId>,
-
-    /// Only this wave of the epic, as `orchestrator waves` shows it; 0 is what is ready now
-    #[arg(long, value_name = "NUMBER", requires = "epic")]
-    wave: Option<usize>,
-
-    /// Carry out everything that is ready now
-    #[arg(long, conflicts_with = "tasks")]
-    all_ready: bool,
-
-    /// Which program works: claude, codex, gemini, opencode, copilot or command, perhaps with its model
-    /// as in claude:MODEL [default: the settings runners.bySkill, runners.byTier, runners.default]
-    #[arg(long, value_name = "NAME")]
-    runner: Option<String>,
-
-    /// Work with this command; {prompt_file}, {output_file} and {cwd} stand for paths. It is split into
-    /// words as a shell would, and no shell runs it
-    #[arg(long, value_name = "COMMAND")]
-    command: Option<String>,
-
-    /// The model that the runner is asked to use
-    #[arg(long, value_name = "NAME")]
-    model: Option<String>,
-
-    /// How many agents work at a time [default: the setting run.jobs, 4]
-    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_000))]
-    jobs: Option<u16>,
-
-    /// How often an agent is told what is missing [default: the setting run.repair, 1]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10))]
-    repair: Option<u32>,
-
-    /// Begin nothing more once the agents say that they cost this much, in US dollars
-    #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = price)]
-    max_cost: Option<f64>,
-
-    /// Most turns of an agent, where its program counts them
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    max_turns: Option<u32>,
-
-    /// How long all may take: 90, 90s, 10m, 2h
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
-    time_limit: Option<u64>,
-
-    /// How long an agent may take [default: the setting run.taskTimeLimit, 1h]
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
-    task_time_limit: Option<u64>,
-
-    /// How long an agent may be silent [default: the setting run.idleLimit, 15m]
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
-    idle_limit: Option<u64>,
-
-    /// Give each task a git worktree and a branch of its own; what verifies is merged, one after the
-    /// other, into the branch that is checked out now, and a branch that does not fit is kept
-    #[arg(long, value_name = "HOW")]
-    isolate: Option<Isolation>,
-
-    /// Begin nothing more after a failure; what is under way goes on
-    #[arg(long)]
-    fail_fast: bool,
-
-    /// Tool that agents may use without asking, instead of those that their runner gives: Bash, Edit, Read,
-    /// WebFetch, WebSearch, Write
-    #[arg(long, value_name = "TOOL")]
-    allow_tool: Vec<String>,
-
-    /// Variable of yours that agents get too, by name
-    #[arg(long, value_name = "NAME")]
-    pass_env: Vec<String>,
-
-    /// Show what would be done, and do nothing
-    #[arg(long, short = 'n')]
-    dry_run: bool,
+    #[command(flatten)]
+    request: RunRequest,
 
     #[command(flatten)]
     reporting: Reporting,
 }
 
-/// How tasks are kept apart.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Isolation {
-    /// By git worktrees
-    Worktree,
-}
-
-/// Reads a time in seconds.
-pub(super) fn duration(text: &str) -> std::result::Result<u64, String> {
-    let time = seconds(text.trim()).filter(|time| (1..=30 * 86_400).contains(time));
-    time.ok_or_else(|| format!("`{text}` is no time such as 90s, 10m or 2h, up to 30d"))
-}
-
-pub(super) fn price(text: &str) -> std::result::Result<f64, String> {
-    let price: Option<f64> = text.trim().parse().ok();
-    let price = price.filter(|price| price.is_finite() && *price > 0.0);
-    price.ok_or_else(|| format!("`{text}` is no amount of US dollars above 0, such as 2.50"))
-}
-
 impl Arguments {
     pub(super) fn of_plan(&self) -> Option<(String, Option<u16>)> {
-        Some((self.plan.clone()?, self.jobs))
+        Some((self.plan.clone()?, self.request.jobs))
     }
 }
 
 pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let options = options(&arguments, face.settings)?;
+    let dry_run = arguments.request.dry_run;
+    let options = Options::new(arguments.request, face.settings)?;
     let surroundings = face.surroundings()?;
-    if arguments.dry_run {
+    if dry_run {
         let ambience = ambience(face.settings)?;
         let rehearsed = coordinator::rehearse(surroundings, &options, &ambience)?;
         return face.reply(&rehearsed, &[], |screen| order(screen, &rehearsed));
     }
-    let warnings = unkept(&options, face.settings);
+    let warnings = options.warnings(face.settings);
     carried_out(
         face,
         &arguments.reporting,
@@ -201,19 +106,14 @@ pub(super) fn carried_out(
     live.end(&report, error, &warnings, |screen| render(screen, &report))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn amounts_that_are_none_are_refused() {
-        assert_eq!(price("2.50"), Ok(2.5));
-        for text in ["", "0", "-1", "inf", "NaN", "5 USD"] {
-            assert!(price(text).is_err(), "{text}");
-        }
-        assert_eq!(duration("10m"), Ok(600));
-        for text in ["", "0", "31d", "-1s", "5w"] {
-            assert!(duration(text).is_err(), "{text}");
-        }
-    }
+fn ambience(settings: &Settings) -> Result<Ambience> {
+    let text = |name: &str| env::var(name).ok();
+    Ok(Ambience {
+        depth: text("CLEO_DEPTH")
+            .and_then(|depth| depth.trim().parse().ok())
+            .unwrap_or(0),
+        trace: text("TRACEPARENT"),
+        runners: Runners::from(settings)?,
+        chosen: Item::runners(settings),
+    })
 }

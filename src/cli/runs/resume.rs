@@ -6,7 +6,8 @@ use clap::Args;
 
 use crate::cli::Face;
 use crate::cli::plan::run as plan;
-use crate::cli::run::{Reporting, carried_out, duration, price};
+use crate::cli::run::{Reporting, carried_out};
+use crate::coordinator::request::{duration, price};
 use crate::coordinator::{self, Rest};
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::runs;

@@ -1,8 +1,10 @@
-//! Runs over tasks as they are wished.
+//! What a run is asked for.
 
+use clap::{Args, ValueEnum};
 use serde::Deserialize;
 
 use super::detached::typed;
+use crate::config::seconds;
 use crate::coordinator::plan::Refine;
 use crate::error::{Code, Error, Result, steers};
 use crate::id::TaskId;
@@ -10,46 +12,118 @@ use crate::id::TaskId;
 /// Longest name of a program or a model, in characters.
 const NAME_MAX: usize = 200;
 
-/// A run as somebody wishes it; what is left out is as the settings say.
+// A run over tasks, as a command and a request ask for it; what is left out is as the settings say. A doc comment would
+// become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[derive(Args, Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(crate) struct Wish {
-    /// These tasks; of an epic everything below it.
+pub(crate) struct RunRequest {
+    /// The tasks; of an epic, everything below it
+    #[arg(value_name = "TASK", required_unless_present_any = ["epic", "all_ready", "plan"])]
     pub(crate) tasks: Vec<TaskId>,
-    /// Everything below this epic.
+
+    /// Carry out everything below this epic
+    #[arg(long, value_name = "TASK", conflicts_with_all = ["tasks", "all_ready"])]
     pub(crate) epic: Option<TaskId>,
-    /// Only this wave of it, from 0.
+
+    /// Only this wave of the epic, as `orchestrator waves` shows it; 0 is what is ready now
+    #[arg(long, value_name = "NUMBER", requires = "epic")]
     pub(crate) wave: Option<u32>,
-    /// Everything that is ready now.
+
+    /// Carry out everything that is ready now
+    #[arg(long, conflicts_with = "tasks")]
     pub(crate) all_ready: bool,
-    /// What drives the agents, perhaps with a model.
+
+    /// Which program works: claude, codex, gemini, opencode, copilot or command, perhaps with its model
+    /// as in claude:MODEL [default: the settings runners.bySkill, runners.byTier, runners.default]
+    #[arg(long, value_name = "NAME")]
     pub(crate) runner: Option<String>,
-    /// The model.
+
+    /// Work with this command; {prompt_file}, {output_file} and {cwd} stand for paths. It is split into
+    /// words as a shell would, and no shell runs it
+    #[arg(long, value_name = "COMMAND")]
+    #[serde(skip)]
+    pub(crate) command: Option<String>,
+
+    /// The model that the runner is asked to use
+    #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// Most agents at a time.
+
+    /// How many agents work at a time [default: the setting run.jobs, 4]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_000))]
     pub(crate) jobs: Option<u16>,
-    /// How often an agent is told what is missing.
+
+    /// How often an agent is told what is missing [default: the setting run.repair, 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10))]
     pub(crate) repair: Option<u32>,
-    /// What all may cost, in US dollars.
+
+    /// Begin nothing more once the agents say that they cost this much, in US dollars
+    #[arg(long, value_name = "USD", allow_negative_numbers = true, value_parser = price)]
     pub(crate) max_cost: Option<f64>,
-    /// Most turns of an agent.
+
+    /// Most turns of an agent, where its program counts them
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_turns: Option<u32>,
-    /// How long all may take, in seconds.
+
+    /// How long all may take: 90, 90s, 10m, 2h
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) time_limit: Option<u64>,
-    /// How long an agent may take, in seconds.
+
+    /// How long an agent may take [default: the setting run.taskTimeLimit, 1h]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) task_time_limit: Option<u64>,
-    /// How long an agent may be silent, in seconds.
+
+    /// How long an agent may be silent [default: the setting run.idleLimit, 15m]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) idle_limit: Option<u64>,
-    /// Give each task a git worktree of its own.
-    pub(crate) isolate: bool,
-    /// Begin nothing more after a failure.
+
+    /// Give each task a git worktree and a branch of its own; what verifies is merged, one after the
+    /// other, into the branch that is checked out now, and a branch that does not fit is kept
+    #[arg(long, value_name = "HOW")]
+    pub(crate) isolate: Option<Isolation>,
+
+    /// Begin nothing more after a failure; what is under way goes on
+    #[arg(long)]
     pub(crate) fail_fast: bool,
-    /// Only say what would be done.
+
+    /// Tool that agents may use without asking, instead of those that their runner gives: Bash, Edit, Read,
+    /// WebFetch, WebSearch, Write
+    #[arg(long, value_name = "TOOL")]
+    #[serde(skip)]
+    pub(crate) allow_tool: Vec<String>,
+
+    /// Variable of yours that agents get too, by name
+    #[arg(long, value_name = "NAME")]
+    #[serde(skip)]
+    pub(crate) pass_env: Vec<String>,
+
+    /// Show what would be done, and do nothing
+    #[arg(long, short = 'n')]
     pub(crate) dry_run: bool,
 }
 
-impl Wish {
+/// How tasks are kept apart.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Isolation {
+    /// By git worktrees
+    Worktree,
+}
+
+/// Reads a time in seconds.
+pub(crate) fn duration(text: &str) -> std::result::Result<u64, String> {
+    let time = seconds(text.trim()).filter(|time| (1..=30 * 86_400).contains(time));
+    time.ok_or_else(|| format!("`{text}` is no time such as 90s, 10m or 2h, up to 30d"))
+}
+
+pub(crate) fn price(text: &str) -> std::result::Result<f64, String> {
+    let price: Option<f64> = text.trim().parse().ok();
+    let price = price.filter(|price| price.is_finite() && *price > 0.0);
+    price.ok_or_else(|| format!("`{text}` is no amount of US dollars above 0, such as 2.50"))
+}
+
+impl RunRequest {
     /// Writes the words of the command that carries it out. What they mean is for that command to
     /// check; here it is made sure that each stays one word.
     pub(crate) fn words(&self) -> Result<Vec<String>> {
@@ -69,7 +143,7 @@ impl Wish {
         option("time-limit", seconds(self.time_limit));
         option("task-time-limit", seconds(self.task_time_limit));
         option("idle-limit", seconds(self.idle_limit));
-        option("isolate", self.isolate.then(|| "worktree".to_string()));
+        option("isolate", self.isolate.map(|_| "worktree".to_string()));
         let flags = [
             (self.all_ready, "--all-ready"),
             (self.fail_fast, "--fail-fast"),
@@ -95,11 +169,11 @@ fn plain(what: &str, name: Option<&str>) -> Result<Option<String>> {
     Err(Error::new(Code::InputInvalid, message))
 }
 
-/// A plan, or a goal, as somebody wishes it carried out; what is left out is as `cleo plan run` has it.
+/// A plan, or a goal, that is to be carried out; what is left out is as `cleo plan run` has it.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(crate) struct PlanWish {
+pub(crate) struct PlanRequest {
     /// The text of the plan, JSON or YAML.
     pub(crate) text: Option<String>,
     /// A goal in place of a plan, in words: a plan is made of it by rule.
@@ -114,7 +188,7 @@ pub(crate) struct PlanWish {
     pub(crate) jobs: Option<u16>,
 }
 
-impl PlanWish {
+impl PlanRequest {
     pub(super) fn words(&self) -> Vec<String> {
         let options = [
             ("max-loops", self.max_loops.map(|passes| passes.to_string())),
@@ -150,13 +224,13 @@ mod tests {
 
     #[test]
     fn no_value_becomes_an_option_of_its_own() {
-        let wish = Wish {
+        let request = RunRequest {
             tasks: vec![TaskId(3)],
             runner: Some("--command=rm -rf /".into()),
             jobs: Some(2),
             time_limit: Some(90),
             fail_fast: true,
-            ..Wish::default()
+            ..RunRequest::default()
         };
         let expected = [
             "run",
@@ -166,7 +240,7 @@ mod tests {
             "--fail-fast",
             "T3",
         ];
-        assert_eq!(wish.words().unwrap(), expected);
+        assert_eq!(request.words().unwrap(), expected);
         assert!(typed(&expected.map(String::from)).contains("'--runner=--command=rm -rf /'"));
     }
 
@@ -180,12 +254,12 @@ mod tests {
             "\u{1b}[31m",
             &"x".repeat(NAME_MAX + 1),
         ] {
-            let wish = Wish {
+            let request = RunRequest {
                 model: Some(name.into()),
-                ..Wish::default()
+                ..RunRequest::default()
             };
             assert_eq!(
-                wish.words().unwrap_err().code,
+                request.words().unwrap_err().code,
                 Code::InputInvalid,
                 "{name:?}"
             );
@@ -194,11 +268,11 @@ mod tests {
 
     #[test]
     fn a_plan_is_read_and_a_goal_is_made_one_first() {
-        let wish = PlanWish {
+        let request = PlanRequest {
             max_loops: Some(3),
             refine: Some(Refine::LastStep),
             jobs: Some(2),
-            ..PlanWish::default()
+            ..PlanRequest::default()
         };
         let expected = [
             "plan",
@@ -208,8 +282,8 @@ mod tests {
             "--jobs=2",
             "-",
         ];
-        assert_eq!(wish.words(), expected);
-        assert_eq!(PlanWish::default().typed(), "cleo plan run -");
+        assert_eq!(request.words(), expected);
+        assert_eq!(PlanRequest::default().typed(), "cleo plan run -");
         for (goal, made) in [
             ("plan and report", "cleo plan --json -- 'plan and report'"),
             ("it's $(x)", r"cleo plan --json -- 'it'\''s $(x)'"),
@@ -218,11 +292,11 @@ mod tests {
             ("plan.yaml", "cleo plan --json -- plan.yaml"),
             ("-", "cleo plan --json -- ' -'"),
         ] {
-            let wish = PlanWish {
+            let request = PlanRequest {
                 goal: Some(goal.to_string()),
-                ..PlanWish::default()
+                ..PlanRequest::default()
             };
-            assert_eq!(wish.typed(), format!("{made} | cleo plan run -"));
+            assert_eq!(request.typed(), format!("{made} | cleo plan run -"));
         }
     }
 }
