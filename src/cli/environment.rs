@@ -16,7 +16,7 @@ use crate::error::{Code, Error, Result, steers};
 use crate::id::TaskId;
 use crate::llm::Provider;
 use crate::ops::config::{Files, skills_dirs};
-use crate::ops::runs::is_run;
+use crate::ops::runs::{has_folder, is_run};
 use crate::ops::{Assignment, Defaults, Rights, Surroundings};
 use crate::runner::agent::GateVariables;
 use crate::workspace::Workspace;
@@ -132,7 +132,7 @@ pub(super) fn surroundings(
     let root = globals.root.clone().or(path("CLEO_ROOT"));
     let home = folder("HOME");
     let data_home = folder("XDG_DATA_HOME").or(home.as_ref().map(|home| home.join(".local/share")));
-    Ok(Surroundings {
+    let mut surroundings = Surroundings {
         command,
         directory: directory(root.as_deref())?,
         root,
@@ -146,7 +146,15 @@ pub(super) fn surroundings(
         data_home,
         rights: Rights::default(),
         defaults: Defaults::from(settings),
-    })
+    };
+    // A criterion may use cleo in a workspace of its own, in which it is nobody's agent.
+    if let Some(judge) = setting("CLEO_JUDGE")?.filter(|run| is_run(run))
+        && let Ok(workspace) = surroundings.workspace()
+        && has_folder(&workspace, &judge)
+    {
+        surroundings.assignment.run.get_or_insert(judge);
+    }
+    Ok(surroundings)
 }
 
 /// Finds the working directory. Without one, a workspace that is named in full can still be used;
@@ -205,7 +213,6 @@ fn assignment() -> Result<Assignment> {
     let task: Option<TaskId> = parsed("CLEO_TASK_ID", "a task id such as T12")?;
     Ok(Assignment {
         run,
-        judge: setting("CLEO_JUDGE")?.filter(|run| is_run(run)),
         task,
         epoch: parsed::<NonZeroU32>("CLEO_EPOCH", "a number from 1")?.map(NonZeroU32::get),
         session: parsed("CLEO_SESSION", "a session id such as S1")?,

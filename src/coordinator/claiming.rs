@@ -41,8 +41,7 @@ impl Engine<'_> {
     /// Holds steps that another run judges, which an agent of a run has begun this one beside.
     fn leave_to_others(&mut self, steps: &[usize]) -> Result<Vec<usize>> {
         let surroundings = &self.context.surroundings;
-        let assigned = &surroundings.assignment;
-        let named = Vec::from_iter(assigned.run.iter().chain(&assigned.judge).cloned());
+        let named = Vec::from_iter(surroundings.assignment.run.clone());
         let mut left = Vec::with_capacity(steps.len());
         for step in steps {
             let task = self.tasks[*step];

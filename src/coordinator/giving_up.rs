@@ -48,9 +48,17 @@ pub(crate) struct Cancelled {
     pub(crate) branches: Vec<String>,
     /// Worktrees that are kept, because no branch could hold all that was done in them.
     pub(crate) worktrees: Vec<KeptTree>,
+    #[serde(skip)]
+    pub(crate) warnings: Vec<String>,
 }
 
-impl Cancelled {}
+/// What became of a run whose process was dead.
+struct Settled {
+    run: Run,
+    orphans: usize,
+    released: Vec<TaskId>,
+    warnings: Vec<String>,
+}
 
 /// Cancels a run. If its process is alive, requests a stop and waits up to 15 s; otherwise cleans up here. An
 /// execution ends at once: its caller still waits for the answer, and only the cost of it is kept.
@@ -66,6 +74,7 @@ pub(crate) fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled>
             released: Vec::new(),
             branches: Vec::new(),
             worktrees: Vec::new(),
+            warnings: Vec::new(),
         });
     }
     let mut context = Context::open(surroundings.clone())?;
@@ -77,23 +86,29 @@ pub(crate) fn cancel(surroundings: &Surroundings, id: &str) -> Result<Cancelled>
     // What a stranger's row names (processes, worktrees) is neither ended nor touched.
     let is_own = is_own(surroundings, &workspace, &run, &events);
     let (run, is_taken) = awaited(&mut agency, &workspace, surroundings, id, &alive)?;
-    let (run, orphans, released) = match is_taken {
-        true => settled(surroundings.clone(), &workspace, &mut agency, run, is_own)?,
-        false => (run, 0, given_back(&mut context, id, &held)?),
+    let settled = match is_taken {
+        true => settle(surroundings.clone(), &workspace, &mut agency, run, is_own)?,
+        false => Settled {
+            run,
+            orphans: 0,
+            released: given_back(&mut context, id, &held)?,
+            warnings: Vec::new(),
+        },
     };
     let events = journal::events(&*agency.read()?, id)?;
     let worktrees = kept(&events);
     let mut branches = match is_own {
-        true => branches(&workspace, &run, &events)?,
+        true => branches(&workspace, &settled.run, &events)?,
         false => Vec::new(),
     };
     branches.retain(|branch| !worktrees.iter().any(|tree| tree.is_on(branch)));
     Ok(Cancelled {
-        run,
-        orphans,
-        released,
+        run: settled.run,
+        orphans: settled.orphans,
+        released: settled.released,
         branches,
         worktrees,
+        warnings: settled.warnings,
     })
 }
 
@@ -196,14 +211,14 @@ fn asked(agency: &mut SqliteAgency, surroundings: &Surroundings, id: &str) -> Re
     transaction.commit()
 }
 
-/// Cleans up after a dead process. Returns the run, the number of processes ended, and the released tasks.
-fn settled(
+/// Cleans up after a dead process.
+fn settle(
     surroundings: Surroundings,
     workspace: &Workspace,
     agency: &mut SqliteAgency,
     mut run: Run,
     is_own: bool,
-) -> Result<(Run, usize, Vec<TaskId>)> {
+) -> Result<Settled> {
     let events = journal::events(&*agency.read()?, &run.id)?;
     let mut track = Track::read(&events);
     let orphans = match is_own {
@@ -224,13 +239,21 @@ fn settled(
         told.push((kind::TASK_COMPLETED, completed));
     }
     told.extend(closed(&track));
+    let mut warnings = Vec::new();
     if let Ok((Options { isolate: true, .. }, _)) = begun(&run, &events)
         && is_own
     {
         let trees = opened_trees(workspace, &run, &events)?;
+        for task in track.tasks() {
+            let status = context.read(|tasks| tasks.status(task.task_id));
+            if status.unwrap_or_default() == Some(Status::Done) {
+                trees.keep_merge_of(task.task_id, &run.started_at)?;
+            }
+        }
         let _turn = trees.turn()?;
         let kept = swept(&mut context, &trees, &track, &events)?.into_iter();
         told.extend(kept.map(|told| (kind::TASK_KEPT, told)));
+        warnings = trees.warnings.take();
     }
     give_up(&mut run, clock.timestamp());
     let spent = report::spent(&track);
@@ -249,7 +272,12 @@ fn settled(
         let mut told = told.iter();
         told.try_for_each(|(kind, told)| journal.tell(transaction, kind, told.detail()))
     })?;
-    Ok((run, orphans, released))
+    Ok(Settled {
+        run,
+        orphans,
+        released,
+        warnings,
+    })
 }
 
 fn give_up(run: &mut Run, now: String) {

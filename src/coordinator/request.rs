@@ -51,10 +51,12 @@ pub(crate) struct RunRequest {
 
     /// How many agents work at a time [default: the setting run.jobs, 4]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_000))]
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 1_000)))]
     pub(crate) jobs: Option<u16>,
 
     /// How often an agent is told what is missing [default: the setting run.repair, 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=10))]
+    #[cfg_attr(feature = "schemas", schemars(range(max = 10)))]
     pub(crate) repair: Option<u32>,
 
     /// Begin nothing more once the agents say that they cost this much, in US dollars
@@ -63,18 +65,22 @@ pub(crate) struct RunRequest {
 
     /// Most turns of an agent, where its program counts them
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1)))]
     pub(crate) max_turns: Option<u32>,
 
-    /// How long all may take: 90, 90s, 10m, 2h
+    /// How long all may take, in seconds or as 90s, 10m, 2h
     #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 2_592_000)))]
     pub(crate) time_limit: Option<u64>,
 
-    /// How long an agent may take [default: the setting run.taskTimeLimit, 1h]
+    /// How long an agent may take, in seconds or as 10m [default: the setting run.taskTimeLimit, 1h]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 2_592_000)))]
     pub(crate) task_time_limit: Option<u64>,
 
-    /// How long an agent may be silent [default: the setting run.idleLimit, 15m]
+    /// How long an agent may be silent, in seconds or as 10m [default: the setting run.idleLimit, 15m]
     #[arg(long, value_name = "DURATION", value_parser = duration)]
+    #[cfg_attr(feature = "schemas", schemars(range(min = 1, max = 2_592_000)))]
     pub(crate) idle_limit: Option<u64>,
 
     /// Give each task a git worktree and a branch of its own; what verifies is merged, one after the

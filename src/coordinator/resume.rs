@@ -32,13 +32,7 @@ pub(crate) fn resume(
     listener: &mut dyn Listener,
 ) -> Result<Report> {
     check_depth(&ambience)?;
-    let assigned = &surroundings.assignment;
-    if assigned
-        .run
-        .iter()
-        .chain(&assigned.judge)
-        .any(|run| run == id)
-    {
+    if surroundings.assignment.run.as_deref() == Some(id) {
         let message = format!("an agent of {id} does not resume it");
         return Err(
             Error::new(Code::StatusRefused, message).fix(format!("cleo runs show {}", quote(id)))

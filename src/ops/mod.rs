@@ -155,10 +155,9 @@ impl From<&Settings> for Defaults {
 /// What the environment says of the caller's work.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Assignment {
-    /// The run that an agent was started by (`CLEO_RUN_ID`).
+    /// The run that an agent was started by (`CLEO_RUN_ID`), or a command to judge by (`CLEO_JUDGE`), where that run is
+    /// one of the workspace.
     pub(crate) run: Option<String>,
-    /// The run that started a command to judge by (`CLEO_JUDGE`).
-    pub(crate) judge: Option<String>,
     /// The task that an agent was started for (`CLEO_TASK_ID`).
     pub(crate) task: Option<TaskId>,
     /// Epoch of the claim under which it works (`CLEO_EPOCH`).

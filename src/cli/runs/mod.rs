@@ -162,7 +162,7 @@ pub(in crate::cli) struct CancelArguments {
 
 fn cancel(face: &mut Face<'_>, arguments: CancelArguments) -> Result<ExitCode> {
     let cancelled = coordinator::cancel(&face.surroundings()?, &arguments.run)?;
-    face.reply(&cancelled, &[], |screen| {
+    face.reply(&cancelled, &cancelled.warnings, |screen| {
         let run = &cancelled.run;
         screen.say(Tone::Strong, &run.id).say(Tone::Plain, " ");
         screen.line(status_tone(run.status), run.status);

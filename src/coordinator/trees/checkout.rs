@@ -17,6 +17,7 @@ use super::git::{DIFF, failed, may_be_held};
 use super::merging::named;
 use crate::error::Result;
 use crate::file::{create_anew, open_regular, open_to_write, unwritable};
+use crate::id::TaskId;
 use crate::runner::orphans;
 
 const NOTE_MAX: u64 = 1 << 20;
@@ -328,18 +329,36 @@ impl Trees {
             Stage::Write if !self.is_at(&step, &step.new)? => self.undo(&step)?,
             Stage::Trial | Stage::Write | Stage::Prove => {}
         }
-        if self.is_unproven_merge(&step, &step.new)? && self.is_at(&step, &step.new)? {
-            let back = Move {
-                old: step.new,
-                new: step.old,
-                stage: Stage::Trial,
-                is_merge: false,
-                ..step
-            };
+        if self.is_unproven_merge(&step, &step.new)? {
+            let merge = step.new.clone();
+            if self.is_at(&step, &step.new)? {
+                let back = Move {
+                    old: step.new,
+                    new: step.old,
+                    stage: Stage::Trial,
+                    is_merge: false,
+                    ..step
+                };
+                self.make_move(back)?;
+            }
             // What somebody changed meanwhile stays, and the merge with it.
-            self.make_move(back)?;
+            if self.is_ancestor(&merge, "HEAD")? {
+                self.warnings.borrow_mut().push(format!(
+                    "the merge {merge} was not proven and stays, because what changed since is in the way; `git revert \
+                     -m 1 {merge}` takes it back"
+                ));
+            }
         }
         self.forget_move()
+    }
+
+    /// Leaves a merge of a task that is done by now, which the next turn would take back as not proven.
+    pub(in crate::coordinator) fn keep_merge_of(&self, task: TaskId, since: &str) -> Result<()> {
+        let merge = self.find_merge(task, since)?;
+        match merge.is_some() && self.noted_move().map(|step| step.new) == merge {
+            true => self.forget_move(),
+            false => Ok(()),
+        }
     }
 
     /// Removes files that an interrupted move has added and not yet indexed, as long as their content is

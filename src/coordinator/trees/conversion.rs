@@ -26,20 +26,48 @@ impl Trees {
         let is_one = |entry: &&str| {
             let key = entry.split_once('\n').map_or(*entry, |(key, _)| key);
             let is_merge_driver = key.starts_with("merge.") && key.ends_with(".driver");
-            key.starts_with("filter.") || is_merge_driver || SETTINGS.contains(&key)
+            let is_other = ["filter.", "include.", "includeif."]
+                .iter()
+                .any(|section| key.starts_with(section));
+            is_other || is_merge_driver || SETTINGS.contains(&key)
         };
-        let mut found: Vec<&str> = listed.split('\0').filter(is_one).collect();
-        let (attributes, excludes) = (self.rules("info/attributes")?, self.rules("info/exclude")?);
-        found.extend([attributes.as_str(), excludes.as_str()]);
+        let mut found: Vec<String> = listed
+            .split('\0')
+            .filter(is_one)
+            .map(String::from)
+            .collect();
+        found.push(self.rules("info/attributes")?);
+        found.push(self.rules("info/exclude")?);
+        found.push(self.rules_of_user("core.attributesFile", "attributes")?);
+        found.push(self.rules_of_user("core.excludesFile", "ignore")?);
         Ok(id::digest(found.join("\0")))
+    }
+
+    /// Reads the file of rules that a setting names, or that git reads without it.
+    fn rules_of_user(&self, setting: &str, name: &str) -> Result<String> {
+        let folder = std::env::var("XDG_CONFIG_HOME").unwrap_or_default();
+        let folder = if folder.is_empty() {
+            "~/.config"
+        } else {
+            &folder
+        };
+        let usual = format!("{folder}/git/{name}");
+        let words = [
+            "config",
+            "--type=path",
+            "--default",
+            &usual,
+            "--get",
+            setting,
+        ];
+        // Without a home folder there is no such file.
+        Ok(read_rules(&self.done(&self.top, words).unwrap_or_default()))
     }
 
     /// Reads a file of rules in the folder of git.
     fn rules(&self, name: &str) -> Result<String> {
         let words = ["rev-parse", "--path-format=absolute", "--git-path", name];
-        let path = self.done(&self.top, words)?;
-        let rules = read_start(Path::new(path.trim_end_matches('\n')), RULES_MAX);
-        Ok(String::from_utf8_lossy(&rules.unwrap_or_default()).into_owned())
+        Ok(read_rules(&self.done(&self.top, words)?))
     }
 
     /// Refuses to commit work after the settings changed since the run began.
@@ -51,10 +79,16 @@ impl Trees {
         if self.conversion()? == *expected {
             return Ok(());
         }
-        let message = "settings that decide what git commits (filters, merge drivers, attributes, exclusions, line \
-            endings, file modes, extensions.worktreeConfig) were changed since the run began, so git may commit other content than was \
+        let message = "settings that decide what git commits (filters, merge drivers, attributes, exclusions, includes, \
+            line endings, file modes, extensions.worktreeConfig) were changed since the run began, so git may commit other content than was \
             verified; if you changed them, begin a new run";
         let look = "git config --show-origin --list";
         Err(Error::new(Code::InputInvalid, message).fix(look))
     }
+}
+
+/// Reads a file of rules, which may not be there, by what git printed of its place.
+fn read_rules(path: &str) -> String {
+    let rules = read_start(Path::new(path.trim_end_matches('\n')), RULES_MAX);
+    String::from_utf8_lossy(&rules.unwrap_or_default()).into_owned()
 }

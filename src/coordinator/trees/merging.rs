@@ -115,8 +115,9 @@ fn describe_conflict(said: &str) -> String {
     let is_id = |text: &str| text.len() >= 40 && text.chars().all(|c| c.is_ascii_hexdigit());
     match said.split_once('\0') {
         Some((id, names)) if is_id(id) => {
-            let names = names.split('\0').filter(|name| !name.is_empty());
-            named(names.map(str::to_string).collect())
+            // What stands behind the last name is advice of git.
+            let names = names.rsplit_once('\0').map_or(names, |(names, _)| names);
+            named(names.split('\0').map(str::to_string).collect())
         }
         _ => said.to_string(),
     }

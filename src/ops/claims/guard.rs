@@ -7,7 +7,7 @@ use crate::clock::{Clock, timestamp};
 use crate::error::{Code, Error, Result};
 use crate::gate::Criterion;
 use crate::id::TaskId;
-use crate::ops::Context;
+use crate::ops::{Context, runs};
 use crate::store::Transaction;
 use crate::task::{Status, Task};
 
@@ -16,6 +16,8 @@ pub(in crate::ops) struct Caller {
     pub(in crate::ops) name: String,
     /// The run that the caller works in.
     pub(in crate::ops) run: Option<String>,
+    /// The task that an agent of a run was started for.
+    own: Option<TaskId>,
     pub(super) at: DateTime<Utc>,
     pub(in crate::ops) now: String,
     pub(in crate::ops) epoch: Option<u32>,
@@ -29,6 +31,7 @@ impl Caller {
         Caller {
             name: surroundings.actor.clone(),
             run: surroundings.assignment.run.clone(),
+            own: surroundings.assignment.task,
             at,
             now: timestamp(at),
             epoch: None,
@@ -128,12 +131,13 @@ pub(in crate::ops) fn check_holder(
     verb: &str,
 ) -> Result<Option<String>> {
     check_epoch(transaction, task, caller)?;
-    let Some(claim) = transaction
-        .claim(task.id)?
-        .filter(|_| caller.epoch.is_none())
-    else {
+    let Some(claim) = transaction.claim(task.id)? else {
         return Ok(None);
     };
+    refuse_other(&claim, caller)?;
+    if caller.epoch.is_some() {
+        return Ok(None);
+    }
     match claim.live_holder(&caller.now) {
         Some(holder) if holder != caller.name => {
             let error = not_yours(&claim, caller, verb);
@@ -144,6 +148,36 @@ pub(in crate::ops) fn check_holder(
         }
         _ => Ok(None),
     }
+}
+
+/// Refuses an agent of a run that acts on a task which another agent of that run works on: the run holds both.
+fn refuse_other(claim: &Claim, caller: &Caller) -> Result<()> {
+    let is_others = caller.own.is_some_and(|own| own != claim.task);
+    let holder = claim.live_holder(&caller.now).filter(|_| is_others);
+    let run = holder.filter(|holder| caller.run.as_deref() == Some(*holder));
+    let Some(run) = run else { return Ok(()) };
+    let id = claim.task;
+    let message = format!("{run} holds {id} for another of its agents");
+    Err(Error::new(Code::Claimed, message).fix(format!("cleo show {id}")))
+}
+
+/// Refuses an agent that claims, in the name of its run, another task of that run: the run would wait for it.
+pub(in crate::ops) fn refuse_task_of_run(context: &Context, id: TaskId) -> Result<()> {
+    let surroundings = &context.surroundings;
+    let assigned = &surroundings.assignment;
+    let run = assigned
+        .run
+        .as_ref()
+        .filter(|run| **run == surroundings.actor);
+    let Some(run) = run.filter(|_| assigned.task != Some(id)) else {
+        return Ok(());
+    };
+    let judge = runs::judge_of(surroundings, std::slice::from_ref(run), id)?;
+    if judge.is_none_or(|(judge, _)| judge != *run) {
+        return Ok(());
+    }
+    let message = format!("{id} is a task of {run}, which claims it itself");
+    Err(Error::new(Code::Claimed, message).fix(format!("cleo show {id}")))
 }
 
 pub(super) fn refuse_held(last: Option<&Claim>, caller: &Caller) -> Result<()> {

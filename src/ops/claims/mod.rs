@@ -3,7 +3,9 @@
 mod guard;
 mod next;
 
-pub(in crate::ops) use guard::{Caller, check_clock, check_epoch, check_holder, no_removal};
+pub(in crate::ops) use guard::{
+    Caller, check_clock, check_epoch, check_holder, no_removal, refuse_task_of_run,
+};
 pub(crate) use next::{claim_next, nothing_ready};
 
 use clap::Args;
@@ -158,6 +160,7 @@ pub(crate) fn claim(
     force: bool,
 ) -> Result<Claimed> {
     let caller = Caller::unbound(context);
+    refuse_task_of_run(context, id)?;
     // Whoever comes too late need not wait for those who write.
     context.read(|transaction| claimable(transaction, id, &caller, force).map(drop))?;
     context.write(|transaction| {

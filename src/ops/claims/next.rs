@@ -1,6 +1,6 @@
 //! Claiming the most urgent task that is ready.
 
-use super::{Caller, Claimed, end, started, take};
+use super::{Caller, Claimed, end, refuse_task_of_run, started, take};
 use crate::claim::Lease;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
@@ -31,10 +31,11 @@ pub(crate) fn claim_next(
         if let Some(scope) = scope {
             require(transaction, scope)?;
         }
-        chosen(transaction, scope, caller).map(drop)
+        chosen(transaction, scope, caller).map(|(id, _)| id)
     });
-    if let Err(error) = found {
-        return Err(with_the_dead(context, error, caller)?);
+    match found {
+        Ok(id) => refuse_task_of_run(context, id)?,
+        Err(error) => return Err(with_the_dead(context, error, caller)?),
     }
     context.write(|transaction| {
         let freed = free_expired(transaction, scope, caller)?;

@@ -19,14 +19,16 @@ pub(super) fn leave_to_run(
     let claim = claim.filter(|claim| check.caller.epoch == Some(claim.epoch));
     let others = claim.and_then(|claim| claim.holder).into_iter();
     let others = others.chain([check.caller.name.clone()]);
-    let assigned = &context.surroundings.assignment;
     let mut named = Vec::from_iter(others.filter(|name| runs::is_run(name)));
-    named.extend(assigned.run.iter().chain(&assigned.judge).cloned());
+    named.extend(check.caller.run.clone());
     if named.is_empty() {
         return Ok(None);
     }
     let Some((run, is_under_way)) = runs::judge_of(&context.surroundings, &named, id)? else {
-        return Ok(None);
+        return match check.caller.run {
+            Some(_) => refuse_unproven(check, id).map(|()| None),
+            None => Ok(None),
+        };
     };
     let refused = |why: &str, fix| {
         Err(Error::new(
@@ -68,4 +70,18 @@ pub(super) fn leave_to_run(
     })?;
     context.warn(&mut moved.warnings);
     Ok(Some(moved))
+}
+
+/// Refuses an agent of a run that completes a task of no run by force, or by what is only in its worktree.
+fn refuse_unproven(check: &Check, id: TaskId) -> Result<()> {
+    let (why, fix) = match check.workspace.worktree() {
+        _ if check.force => ("by force", format!("cleo verify output {id}")),
+        Some(_) => (
+            "by what is in its worktree, which may never be merged",
+            format!("cleo show {id}"),
+        ),
+        None => return Ok(()),
+    };
+    let message = format!("no agent of a run completes {id} {why}");
+    Err(Error::new(Code::StatusRefused, message).fix(fix))
 }

@@ -110,6 +110,10 @@ pub(crate) fn is_run(name: &str) -> bool {
     })
 }
 
+pub(crate) fn has_folder(workspace: &Workspace, run: &str) -> bool {
+    journal::place(workspace, run).is_ok_and(|folder| folder.is_dir())
+}
+
 /// Returns the run, and whether it is under way, that does a task and is not over: one of these, or any that is under
 /// way or was interrupted. One whose plan cannot be read may do it.
 pub(crate) fn judge_of(
@@ -125,9 +129,7 @@ pub(crate) fn judge_of(
         let run = transaction.as_ref().map(|it| it.run(id)).transpose()?;
         match run.flatten() {
             Some(run) => runs.push(run),
-            None if journal::place(&workspace, id).is_ok_and(|folder| folder.is_dir()) => {
-                return Ok(Some((id.clone(), true)));
-            }
+            None if has_folder(&workspace, id) => return Ok(Some((id.clone(), true))),
             None => {}
         }
     }

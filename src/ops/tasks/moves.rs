@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::claim::{Claim, Lease};
 use crate::error::{Code, Error, Result};
 use crate::id::{self, TaskId};
-use crate::ops::claims::{self, Caller, check_holder, take_or_renew};
+use crate::ops::claims::{self, Caller, check_holder, refuse_task_of_run, take_or_renew};
 use crate::ops::{Context, require};
 use crate::store::{Tasks, Transaction, missing};
 use crate::task::rules::check_note;
@@ -104,6 +104,7 @@ pub(crate) fn start(context: &mut Context, request: Start) -> Result<Moved> {
     let id = request.task;
     let lease = request.lease.unwrap_or(context.surroundings.defaults.lease);
     let caller = Caller::of(context, id, request.epoch);
+    refuse_task_of_run(context, id)?;
     let mut moved = context.write(|transaction| {
         let task = require(transaction, id)?;
         if task.is_closed() {
