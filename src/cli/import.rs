@@ -173,11 +173,12 @@ fn details(screen: &mut Screen, report: &Report) {
     });
     list(screen, Tone::Warn, &report.kept, |kept| {
         let fields = format!("{} keeps its {}: ", kept.id, kept.fields.join(", "));
-        (fields, kept.reason.to_string())
+        (fields, kept.reason.unwrap_or_default().to_string())
     });
     list(screen, Tone::Warn, &report.repeated_ids, |repeated| {
-        let place = format!("{} again in line {}: ", repeated.id, repeated.place.line);
-        (place, repeated.outcome.clone())
+        let id = repeated.id.as_deref().unwrap_or_default();
+        let place = format!("{id} again in line {}: ", repeated.place.line);
+        (place, repeated.message.clone())
     });
     let (edges, parents) = (&report.edges, &report.parents);
     for (relation, why, edges) in [

@@ -12,16 +12,15 @@ use super::Context;
 use super::claims::Caller;
 use super::complete::needs_proof;
 use super::log::{Entry, describe, entry, require_operation};
-use super::tasks::{DEPTH_MAX, depth, height, waits_for};
+use super::tasks::check_graph;
 use crate::error::{Code, Error, Result};
-use crate::id::{self, TaskId};
+use crate::id::TaskId;
 use crate::store::log::{ADDED, CHANGED, DELETED, LINKED, RESTORED, UNLINKED};
-use crate::store::{Change, Link, Operation, OperationFilter, Recorded, Removed, Transaction};
-use crate::task::graph::circle;
+use crate::store::{Change, Operation, OperationFilter, Recorded, Removed, Transaction};
 use crate::task::{Status, Task};
 
-/// Kinds of change of the row of a task.
-const ROWS: [&str; 4] = [ADDED, CHANGED, DELETED, RESTORED];
+/// Kinds of change that can be undone.
+const UNDOABLE: [&str; 6] = [ADDED, CHANGED, DELETED, RESTORED, LINKED, UNLINKED];
 /// Kinds of change of a claim. The holder of a task and its epoch never go backwards.
 const CLAIMS: [&str; 4] = ["claimed", "released", "expired", "extended"];
 /// How many changes and warnings a reply holds.
@@ -73,32 +72,24 @@ pub(crate) struct Undone {
     pub(crate) total: usize,
     /// True when nothing was done.
     pub(crate) dry_run: bool,
-    #[serde(skip)]
-    pub(crate) warnings: Vec<String>,
 }
 
 /// Undoes an operation: the one named, else the caller's latest that is neither an undo nor undone.
 pub(crate) fn undo(context: &mut Context, request: Request) -> Result<Undone> {
-    let Request {
-        operation: number,
-        dry_run,
-    } = request;
     let caller = Caller::unbound(context);
-    let work = |transaction: &mut dyn Transaction| {
-        let operation = match number {
+    let (undone, warnings) = context.write_if(|transaction| {
+        let operation = match request.operation {
             Some(number) => require_operation(transaction, number)?,
             None => find_latest(transaction, &caller.name)?,
         };
+        let number = operation.number;
         let changes = read_changes(transaction, &operation)?;
-        let own = transaction.undoing(operation.number)?;
-        let tasks = changes.iter().filter_map(|one| one.task).collect();
+        let own = transaction.undoing(number)?;
         let mut undo = Undo {
             transaction,
             caller: &caller,
-            number: operation.number,
-            own,
-            tasks,
-            dry_run,
+            number,
+            tasks: changes.iter().filter_map(|one| one.task).collect(),
         };
         let mut warnings = Vec::new();
         for change in changes.iter().rev() {
@@ -107,23 +98,23 @@ pub(crate) fn undo(context: &mut Context, request: Request) -> Result<Undone> {
                 None => warnings.push(format!("not undone: {}", describe(change))),
             }
         }
-        undo.check_graph()?;
+        check_graph(undo.transaction, &undo.tasks).map_err(|broken| Error {
+            code: Code::UndoConflict,
+            message: undo.refused(&broken.message).message,
+            ..broken
+        })?;
         warnings.truncate(SHOWN);
         let made = transaction.changes_of(own, u32::MAX)?;
-        Ok(Undone {
+        let undone = Undone {
             operation: entry(transaction, operation)?,
-            undo: (!dry_run).then_some(own),
+            undo: (!request.dry_run).then_some(own),
             total: made.len(),
             changes: made.into_iter().take(SHOWN).map(|one| one.change).collect(),
-            dry_run,
-            warnings,
-        })
-    };
-    let mut undone = match dry_run {
-        true => context.rehearse(work),
-        false => context.write(work),
-    }?;
-    context.warn(&mut undone.warnings);
+            dry_run: request.dry_run,
+        };
+        Ok(((undone, warnings), !request.dry_run))
+    })?;
+    context.notes.warn(warnings);
     Ok(undone)
 }
 
@@ -134,8 +125,8 @@ fn find_latest(transaction: &dyn Transaction, by: &str) -> Result<Operation> {
         limit: Some(1),
         ..OperationFilter::default()
     };
-    let (mut latest, _) = transaction.operations(&filter)?;
-    latest.pop().ok_or_else(|| {
+    let latest = transaction.operations(&filter)?.0.pop();
+    latest.ok_or_else(|| {
         let message =
             format!("{by} has done nothing that can be undone; name what others did by its number");
         Error::new(Code::NothingToUndo, message).fix("cleo log")
@@ -145,232 +136,166 @@ fn find_latest(transaction: &dyn Transaction, by: &str) -> Result<Operation> {
 /// Reads the changes of an operation. Refuses one that is undone, damaged in part, took or ended a claim, or
 /// changed no task.
 fn read_changes(transaction: &dyn Transaction, operation: &Operation) -> Result<Vec<Change>> {
-    let refused = format!("operation {} cannot be undone:", operation.number);
+    let number = operation.number;
+    let refused = format!("operation {number} cannot be undone:");
     if let Some(undo) = operation.undone_by {
         let message = format!("{refused} operation {undo} has already undone it");
         return Err(Error::new(Code::NothingToUndo, message)
             .fix(format!("cleo log --operation {undo}"))
             .or("redo it", format!("cleo undo {undo}")));
     }
-    let changes = transaction.changes_of(operation.number, u32::MAX)?;
+    let changes = transaction.changes_of(number, u32::MAX)?;
     if changes.len() as u64 != operation.changes {
         let message = format!("{refused} a change of it is damaged");
         return Err(Error::new(Code::RowDamaged, message).fix("cleo doctor"));
     }
     let changes: Vec<Change> = changes.into_iter().map(|one| one.change).collect();
-    let mut fixed = changes.iter();
-    let fixed = match changes.iter().any(is_undoable) {
-        true => fixed.find(|one| CLAIMS.contains(&one.kind.as_str())),
-        false => fixed.next(),
-    };
-    let Some(change) = fixed else {
+    let is_about_tasks = changes.iter().any(is_undoable);
+    let is_fixed = |one: &&Change| !is_about_tasks || CLAIMS.contains(&one.kind.as_str());
+    let Some(change) = changes.iter().find(is_fixed) else {
         return Ok(changes);
     };
     let what = describe(change);
     let message = format!(
         "{refused} {what}; only changes of tasks are undone, no claims, sessions or phases"
     );
-    let fix = change.task.map(|task| format!("cleo show {task}"));
-    Err(Error::new(Code::NothingToUndo, message).fix(fix.unwrap_or("cleo log".to_string())))
+    Err(Error::new(Code::NothingToUndo, message).fix(format!("cleo log --operation {number}")))
 }
 
 fn is_undoable(change: &Change) -> bool {
-    ROWS.contains(&change.kind.as_str()) || [LINKED, UNLINKED].contains(&change.kind.as_str())
+    UNDOABLE.contains(&change.kind.as_str())
 }
 
 /// An undo under way.
 struct Undo<'a> {
     transaction: &'a mut dyn Transaction,
     caller: &'a Caller,
-    /// Numbers of the operation that is undone, and of the undo itself.
+    /// Number of the operation that is undone.
     number: u64,
-    own: u64,
-    /// The tasks that the operation changed.
+    /// The tasks that it changed.
     tasks: BTreeSet<TaskId>,
-    dry_run: bool,
 }
 
 impl Undo<'_> {
     fn revert(&mut self, id: TaskId, change: &Change) -> Result<()> {
-        self.refuse_changed(id, change)?;
-        let detail = &change.detail;
-        let text = |name: &str| detail[name].as_str().unwrap_or_default().to_string();
-        let link = || Link {
-            task: id,
-            entry: text("entry"),
-            at: text("at"),
-        };
         match change.kind.as_str() {
-            LINKED => self.transaction.unlink(&link()).map(drop),
-            UNLINKED => self.transaction.link(&link()).map(drop),
+            LINKED => self.transaction.unlink(&read(&change.detail)?).map(drop),
+            UNLINKED => self.transaction.link(&read(&change.detail)?).map(drop),
+            CHANGED => self.restore_fields(id, &change.detail),
             DELETED => {
-                let removed: Removed = read(id, detail.clone())?;
-                self.check_row(id, &removed.task)?;
+                let removed: Removed = read(&change.detail)?;
+                self.check_names(&removed.task)?;
                 self.transaction.restore(&removed)
             }
-            CHANGED => {
-                let task = self.transaction.task(id)?.ok_or_else(|| damaged(id))?;
-                let was = task.clone();
-                let mut row = json!(task);
-                for (name, step) in detail.as_object().into_iter().flatten() {
-                    // Of a list that grew, the log holds the new part only.
-                    let grown = step["added"].as_array().zip(row[name].as_array());
-                    let before = match grown {
-                        Some((added, list)) => list.strip_suffix(&added[..]).map(Value::from),
-                        None => (row[name] == step["to"]).then(|| step["from"].clone()),
-                    };
-                    row[name] = before.ok_or_else(|| damaged(id))?;
-                }
-                let mut task: Task = read(id, row)?;
-                task.touch(&self.caller.now);
-                self.check_row(id, &task)?;
-                self.caller.refuse_fewer_criteria(&was, &task.acceptance)?;
-                self.caller.refuse_done(&was, &task)?;
-                if task.status == Status::Done
-                    && was.status != Status::Done
-                    && needs_proof(self.transaction, &task)?
-                {
-                    return self.refuse_proof(id);
-                }
-                if task.archived_at.is_some() && !task.is_closed() {
-                    return self.refuse(
-                        None,
-                        &format!("opened {id}, and open tasks are not archived"),
-                    );
-                }
-                self.transaction.put(&task)
-            }
-            _ => {
-                let mut users = self.transaction.dependents(id)?;
-                users.extend(self.transaction.children(id)?);
-                users.retain(|user| !self.tasks.contains(user));
-                if let Some(task) = self.transaction.task(id)? {
-                    self.caller.refuse_removal(self.transaction, &task)?;
-                }
-                match users.is_empty() {
-                    true => self.transaction.delete(id),
-                    false => self.refuse_moved(&users, &format!("uses {id}")),
-                }
-            }
+            _ => self.remove(id),
         }
     }
 
-    /// Refuses if a later operation changed the same of a task. An operation and its own undo cancel out.
-    fn refuse_changed(&self, id: TaskId, change: &Change) -> Result<()> {
-        for newer in self.later(id)?.into_iter().rev() {
-            let mut fields = change.detail.as_object().into_iter().flatten();
-            let what = match (change.kind.as_str(), newer.change.kind.as_str()) {
-                (CHANGED, CHANGED) => fields
-                    .find(|(name, _)| newer.change.detail.get(name).is_some())
-                    .map(|(name, _)| format!("changed {name} of {id}")),
-                (old, new) if ROWS.contains(&old) && ROWS.contains(&new) => {
-                    Some(format!("{new} {id}"))
-                }
-                _ => None,
+    /// Gives fields what they held before a change; each must hold what the change left.
+    fn restore_fields(&mut self, id: TaskId, changed: &Value) -> Result<()> {
+        let Some(was) = self.transaction.task(id)? else {
+            return self.refuse(id, None, &format!("{id} was deleted"));
+        };
+        let mut row = json!(was);
+        for (name, step) in changed.as_object().into_iter().flatten() {
+            // Of a list that grew, the log holds the new part only.
+            let grown = step["added"].as_array().zip(row[name].as_array());
+            let before = match grown {
+                Some((added, list)) => list.strip_suffix(&added[..]).map(Value::from),
+                None => (row[name] == step["to"]).then(|| step["from"].clone()),
             };
-            let operation = self.transaction.operation(newer.operation)?;
-            let holds = |one: Operation| one.undone_by.is_none() && one.undoes <= Some(self.number);
-            if let Some(what) = what.filter(|_| operation.is_some_and(holds)) {
-                return self.refuse(Some(newer), &what);
-            }
+            let Some(before) = before else {
+                return self.refuse(id, Some(name), &format!("{name} of {id} was changed"));
+            };
+            row[name] = before;
         }
-        Ok(())
+        let mut task: Task = read(&row)?;
+        task.touch(&self.caller.now);
+        self.check_names(&task)?;
+        self.caller.refuse_fewer_criteria(&was, &task.acceptance)?;
+        self.caller.refuse_done(&was, &task)?;
+        let is_done_again = task.status == Status::Done && was.status != Status::Done;
+        // Files may have changed since it was proven.
+        if is_done_again && needs_proof(self.transaction, &task)? {
+            let error = self.refused(&format!("{id} has to be verified to be done again"));
+            return Err(error.fix(format!("cleo complete {id}")));
+        }
+        if task.archived_at.is_some() && !task.is_closed() {
+            return self.refuse(id, Some("status"), &format!("{id} was opened"));
+        }
+        self.transaction.put(&task)
     }
 
-    /// Refuses to make a task done that has to be proven: files may have changed since it was.
-    fn refuse_proof(&self, id: TaskId) -> Result<()> {
-        let number = self.number;
-        let message = format!(
-            "operation {number} cannot be undone: {id} would be done again, which has to be verified"
-        );
-        Err(Error::new(Code::UndoConflict, message).fix(format!("cleo complete {id}")))
+    /// Removes a task that the operation brought, unless something was done with it since.
+    fn remove(&mut self, id: TaskId) -> Result<()> {
+        let mut users = self.transaction.dependents(id)?;
+        users.extend(self.transaction.children(id)?);
+        if let Some(user) = users.into_iter().find(|user| !self.tasks.contains(user)) {
+            return self.refuse(user, None, &format!("{user} uses {id}; it was changed"));
+        }
+        if self.find_later(id, None)?.is_some() {
+            return self.refuse(id, None, &format!("{id} was changed"));
+        }
+        if let Some(task) = self.transaction.task(id)? {
+            self.caller.refuse_removal(self.transaction, &task)?;
+        }
+        self.transaction.delete(id)
     }
 
     /// Refuses a row whose uid or key another task has by now.
-    fn check_row(&self, id: TaskId, row: &Task) -> Result<()> {
-        if row.id != id {
-            return Err(damaged(id));
-        }
+    fn check_names(&self, row: &Task) -> Result<()> {
         let key = row.key.as_deref().unwrap_or_default();
-        let holders = [
-            self.transaction.task_by_uid(&row.uid)?,
-            self.transaction.task_by_key(key)?,
-        ];
-        match holders.into_iter().flatten().find(|holder| *holder != id) {
-            Some(holder) => {
-                self.refuse_moved(&[holder], &format!("gave {holder} the uid or key of {id}"))
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// Refuses what breaks a rule of the graph: parent and dependencies exist, no circle, and no nesting deeper
-    /// than [`DEPTH_MAX`].
-    fn check_graph(&self) -> Result<()> {
-        let tasks = &*self.transaction;
-        for id in &self.tasks {
-            let Some(task) = tasks.task(*id)? else {
-                continue;
-            };
-            for need in task.depends.iter().chain(&task.parent) {
-                if tasks.status(*need)?.is_none() {
-                    return self.refuse_moved(&[*need], &format!("deleted {need}"));
-                }
-            }
-            if let Some(way) = circle([*id], |id| waits_for(tasks, id))? {
-                let what = format!("would close a circle with it: {}", id::list(&way));
-                return self.refuse_moved(&way, &what);
-            }
-            if depth(*id, |id| tasks.parent(id))? + height(tasks, *id)? - 1 > DEPTH_MAX {
-                let below = tasks.nodes(Some(*id))?.into_iter().map(|node| node.id);
-                let around: Vec<TaskId> = below.chain([*id]).chain(task.parent).collect();
-                return self.refuse_moved(&around, &format!("would nest {id} too deep with it"));
-            }
+        let by_uid = self.transaction.task_by_uid(&row.uid)?;
+        let holders = by_uid.into_iter().chain(self.transaction.task_by_key(key)?);
+        for holder in holders.filter(|holder| *holder != row.id) {
+            let what = format!("{holder} has the uid or key of {}; it was changed", row.id);
+            self.refuse(holder, None, &what)?;
         }
         Ok(())
     }
 
-    fn later(&self, task: TaskId) -> Result<Vec<Recorded>> {
-        let mut changes = self.transaction.changes(0, Some(task), u32::MAX)?;
-        changes.retain(|one| one.operation > self.number && one.operation != self.own);
-        Ok(changes)
-    }
-
-    /// Refuses the undo and names the latest operation that moved one of these tasks in the graph.
-    fn refuse_moved(&self, tasks: &[TaskId], what: &str) -> Result<()> {
-        let mut later = Vec::new();
-        for task in tasks {
-            later.extend(self.later(*task)?);
-        }
-        later.retain(|Recorded { change, .. }| {
-            let has = |field: &&str| change.detail.get(field).is_some();
-            [ADDED, DELETED, RESTORED].contains(&change.kind.as_str())
-                || ["depends", "parent", "key"].iter().any(has)
-        });
-        self.refuse(later.into_iter().max_by_key(|one| one.cursor), what)
-    }
-
-    fn refuse(&self, newest: Option<Recorded>, what: &str) -> Result<()> {
-        let refused = format!("operation {} cannot be undone:", self.number);
-        let Some(newest) = newest else {
-            let message = format!("{refused} something {what}");
-            return Err(Error::new(Code::UndoConflict, message).fix("cleo log"));
+    /// Finds the latest operation that changed a task, or one field of it, since. An operation and its own undo
+    /// cancel out.
+    fn find_later(&self, id: TaskId, field: Option<&str>) -> Result<Option<Operation>> {
+        let counts = |one: &&Recorded| {
+            let has_field = field.is_none_or(|field| one.change.detail.get(field).is_some());
+            one.operation > self.number && is_undoable(&one.change) && has_field
         };
-        let (number, command, by) = (newest.operation, newest.command, newest.by);
-        let dry_run = if self.dry_run { " --dry-run" } else { "" };
-        let show = format!("cleo log --operation {number}");
-        let message = format!("{refused} operation {number} ({command}, by {by}) {what}");
-        Err(Error::new(Code::UndoConflict, message)
-            .fix(format!("cleo undo {number}{dry_run}"))
-            .or("see what it changed", show))
+        let changes = self.transaction.changes(0, Some(id), u32::MAX)?;
+        for newer in changes.iter().rev().filter(counts) {
+            let operation = self.transaction.operation(newer.operation)?;
+            let holds = |one: &Operation| one.undone_by.is_none() && one.undoes < Some(self.number);
+            if let Some(operation) = operation.filter(holds) {
+                return Ok(Some(operation));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Refuses the undo and names the latest operation that changed a task, or one field of it, since.
+    fn refuse(&self, id: TaskId, field: Option<&str>, what: &str) -> Result<()> {
+        let Some(latest) = self.find_later(id, field)? else {
+            return Err(self.refused(what).fix(format!("cleo log --task {id}")));
+        };
+        let (number, command, by) = (latest.number, latest.command, latest.by);
+        let what = format!("{what} by operation {number} ({command}, by {by})");
+        let undo = format!("cleo undo {number}");
+        let look = format!("cleo log --operation {number}");
+        Err(self
+            .refused(&what)
+            .fix(undo)
+            .or("see what it changed", look))
+    }
+
+    fn refused(&self, why: &str) -> Error {
+        let message = format!("operation {} cannot be undone: {why}", self.number);
+        Error::new(Code::UndoConflict, message)
     }
 }
 
-fn read<T: DeserializeOwned>(id: TaskId, value: Value) -> Result<T> {
-    serde_json::from_value(value).map_err(|cause| damaged(id).because(cause))
-}
-
-fn damaged(id: TaskId) -> Error {
-    let message = format!("what the log holds of {id} is damaged, so it cannot be undone");
-    Error::new(Code::StoreCorrupt, message).fix("cleo doctor")
+fn read<T: DeserializeOwned>(detail: &Value) -> Result<T> {
+    T::deserialize(detail).map_err(|cause| {
+        let message = format!("the log is damaged, so it cannot be undone: {cause}");
+        Error::new(Code::StoreCorrupt, message).fix("cleo doctor")
+    })
 }

@@ -170,7 +170,7 @@ pub(super) fn spawn(before: Option<&SpawnRecord>, after: &SpawnRecord) -> Option
 }
 
 pub(super) fn link(kind: &str, link: &Link) -> Change {
-    change(kind, link.task, json!({"entry": link.entry, "at": link.at}))
+    change(kind, link.task, json!(link))
 }
 
 fn change(kind: &str, task: TaskId, detail: Value) -> Change {

@@ -32,16 +32,18 @@ fn refuse_unseen(what: &str, text: &str) -> Result<()> {
 
 /// Checks one line of text: no control characters, at most `max` characters.
 pub(crate) fn check_line(field: &str, text: &str, max: usize) -> Result<()> {
-    let length = text.chars().count();
+    // Whole files come here, and most texts are short.
+    let length = if text.len() > max {
+        text.chars().count()
+    } else {
+        0
+    };
     if length > max {
         let has = if is_plural(field) { "have" } else { "has" };
         let message = format!("the {field} {has} {length} characters; {max} are allowed");
         return Err(Error::new(Code::TextTooLong, message));
     }
-    let Some(control) = text.chars().find(|c| c.is_control()) else {
-        return Ok(());
-    };
-    Err(control_character(field, control))
+    refuse_control(field, text, char::is_control)
 }
 
 /// Returns a line with spaces in the place of control characters; none when it has none of them.
@@ -83,10 +85,7 @@ pub(crate) fn check_text(field: &str, text: &str) -> Result<()> {
         );
         return Err(Error::new(Code::TextTooLong, message));
     }
-    let Some(control) = text.chars().find(|c| is_foreign(*c)) else {
-        return Ok(());
-    };
-    Err(control_character(field, control))
+    refuse_control(field, text, is_foreign)
 }
 
 /// Checks a note: not empty, and a text like a description.
@@ -98,29 +97,39 @@ pub(crate) fn check_note(text: &str) -> Result<()> {
     check_text("note", text)
 }
 
-fn control_character(field: &str, control: char) -> Error {
+fn refuse_control(field: &str, text: &str, is_refused: impl Fn(char) -> bool) -> Result<()> {
+    let mut refused = text.chars().filter(|c| is_refused(*c));
+    let Some(control) = may_hold_control(text).then(|| refused.next()).flatten() else {
+        return Ok(());
+    };
     let hold = if is_plural(field) { "hold" } else { "holds" };
     let message = format!(
         "the {field} {hold} the control character U+{:04X}",
         u32::from(control)
     );
-    Error::new(Code::TextControl, message)
+    Err(Error::new(Code::TextControl, message))
 }
 
 fn is_plural(field: &str) -> bool {
     field.ends_with('s') && !field.ends_with("ss")
 }
 
-/// Trims the lines of a list, drops empty and repeated ones and checks the rest.
-pub(crate) fn check_list(field: &str, lines: Vec<String>) -> Result<Vec<String>> {
+/// Checks the lines of a list.
+pub(crate) fn check_lines(field: &str, lines: &[String]) -> Result<()> {
     if lines.len() > ITEMS_MAX {
         let message = format!("{field} has {} lines; {ITEMS_MAX} are allowed", lines.len());
         return Err(Error::new(Code::TaskInvalid, message));
     }
+    let mut lines = lines.iter();
+    lines.try_for_each(|line| check_line(field, line.trim(), ITEM_MAX))
+}
+
+/// Trims the lines of a list, drops empty and repeated ones and checks the rest.
+pub(crate) fn check_list(field: &str, lines: Vec<String>) -> Result<Vec<String>> {
+    check_lines(field, &lines)?;
     let mut kept: Vec<String> = Vec::with_capacity(lines.len());
     for line in &lines {
         let trimmed = line.trim();
-        check_line(field, trimmed, ITEM_MAX)?;
         if !trimmed.is_empty() && !kept.iter().any(|other| other == trimmed) {
             kept.push(trimmed.to_string());
         }

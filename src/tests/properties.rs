@@ -184,11 +184,11 @@ impl Model {
                     if parent == task || self.below(task).contains(&parent) {
                         return Some(Code::Cycle);
                     }
-                    if self.depth(parent) + self.height(task) > DEPTH_MAX {
-                        return Some(Code::TooDeep);
-                    }
                     if self.waits(task, parent) {
                         return Some(Code::Cycle);
+                    }
+                    if self.depth(parent) + self.height(task) > DEPTH_MAX {
+                        return Some(Code::TooDeep);
                     }
                 }
                 self.tasks.get_mut(&task).unwrap().parent = parent;

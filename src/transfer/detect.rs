@@ -7,47 +7,46 @@ use serde_json::value::RawValue;
 
 use super::Format;
 use super::fields::id;
-use super::lines::{is_conflict, strip_mark};
+use super::lines::{is_conflict, split, strip_mark};
 use crate::id::TaskId;
 
 type Parts<'a> = IndexMap<String, &'a RawValue>;
 
+#[derive(Deserialize)]
+struct Named {
+    #[serde(default)]
+    id: Value,
+}
+
 /// Returns the formats that a file fits, by its first object: that of its first line, or of its list, or all
 /// of it.
 pub(crate) fn detect(bytes: &[u8]) -> Vec<Format> {
-    let bytes = strip_mark(bytes);
-    let lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-    let mut lines = lines.filter(|line| !line.is_empty() && !is_conflict(line));
+    let lines = split(bytes).map(|(_, line)| line.trim_ascii());
     let line = lines
+        .filter(|line| !line.is_empty() && !is_conflict(line))
+        .map(read::<Parts<'_>>)
         .next()
-        .and_then(|line| serde_json::from_slice::<Parts<'_>>(line).ok());
+        .flatten();
+    let bytes = strip_mark(bytes);
     let first = || {
-        let list = serde_json::from_slice::<Vec<&RawValue>>(bytes).ok()?;
-        list.first().and_then(|raw| read(raw))
+        read::<Vec<&RawValue>>(bytes)?
+            .first()
+            .and_then(|raw| read(raw.get().as_bytes()))
     };
-    let whole = || serde_json::from_slice(bytes).ok();
-    let parts = line.or_else(first).or_else(whole);
+    let parts = line.or_else(first).or_else(|| read(bytes));
     parts.map(|parts| find_fitting(&parts)).unwrap_or_default()
 }
 
 fn find_fitting(parts: &Parts<'_>) -> Vec<Format> {
     let has = |name: &str| parts.contains_key(name);
-    let is_list = |name: &str| {
-        parts
-            .get(name)
-            .is_some_and(|raw| raw.get().starts_with('['))
-    };
-    let value = |name: &str| -> Value {
-        parts
-            .get(name)
-            .and_then(|raw| read(raw))
-            .unwrap_or_default()
-    };
+    let raw = |name: &str| parts.get(name).map(|raw| raw.get().as_bytes());
+    let is_list = |name: &str| raw(name).is_some_and(|raw| raw.starts_with(b"["));
+    let value = |name: &str| raw(name).and_then(read::<Value>).unwrap_or_default();
     let signs = if is_list("tasks") || is_list("archivedTasks") {
-        let ids = parts
-            .get("tasks")
-            .map(|raw| read_ids(raw))
+        let tasks = raw("tasks")
+            .and_then(read::<Vec<Named>>)
             .unwrap_or_default();
+        let ids: Vec<String> = tasks.iter().filter_map(|task| id(&task.id)).collect();
         let is_number = |id: &str| !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit());
         // An id that is too long for one here gets another.
         let is_todo_id = |id: &String| id.trim_end().strip_prefix('T').is_some_and(is_number);
@@ -69,7 +68,7 @@ fn find_fitting(parts: &Parts<'_>) -> Vec<Format> {
         let is_issue = has("issue_type") || has("_type") || has("_schema");
         let is_bare_issue = has("title") && has("created_at") && has("id") && !has_task_id;
         let is_tag = |raw: &&RawValue| {
-            let tag: Option<Parts<'_>> = read(raw);
+            let tag = read::<Parts<'_>>(raw.get().as_bytes());
             tag.is_some_and(|tag| tag.get("tasks").is_some_and(|it| it.get().starts_with('[')))
         };
         let has_tags = !parts.is_empty() && parts.values().all(is_tag);
@@ -86,18 +85,6 @@ fn find_fitting(parts: &Parts<'_>) -> Vec<Format> {
     fitting.map(|(format, _)| format).collect()
 }
 
-fn read<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Option<T> {
-    serde_json::from_str(raw.get()).ok()
-}
-
-/// Reads the ids of a list of tasks, as far as that is one.
-fn read_ids(raw: &RawValue) -> Vec<String> {
-    #[derive(Deserialize)]
-    struct Named {
-        #[serde(default)]
-        id: Value,
-    }
-    let all: Vec<&RawValue> = read(raw).unwrap_or_default();
-    let named = all.iter().filter_map(|raw| read::<Named>(raw));
-    named.filter_map(|named| id(&named.id)).collect()
+fn read<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Option<T> {
+    serde_json::from_slice(json).ok()
 }

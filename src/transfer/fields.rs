@@ -20,8 +20,7 @@ impl Fields {
     pub(super) fn new(left: Map<String, Value>) -> Fields {
         Fields {
             left,
-            faults: Vec::new(),
-            loose: Vec::new(),
+            ..Fields::default()
         }
     }
 
@@ -39,11 +38,6 @@ impl Fields {
     pub(super) fn find_parts(&self, parts: &[(&'static str, &str)]) -> Vec<&'static str> {
         let there = parts.iter().filter(|(_, field)| self.get(field).is_some());
         there.map(|(part, _)| *part).collect()
-    }
-
-    /// Replaces fields by those of a later version.
-    pub(super) fn extend(&mut self, later: Fields) {
-        self.left.extend(later.rest());
     }
 
     pub(super) fn word(&self, name: &str) -> Option<&str> {
@@ -67,31 +61,50 @@ impl Fields {
         self.left.insert(name.to_string(), value.into());
     }
 
-    /// Puts items of a list back among those that are kept; none takes nothing.
-    pub(super) fn keep_items(&mut self, name: &str, items: Vec<Value>) {
-        if items.is_empty() {
-            return;
+    /// Takes what `read` can use of a list, or of a value that stands for a list of itself. What it cannot use
+    /// stays where it is.
+    pub(super) fn items<T>(&mut self, name: &str, read: impl Fn(&Value) -> Option<T>) -> Vec<T> {
+        let (mut all, is_list) = match self.take(name) {
+            None => return Vec::new(),
+            Some(Value::Array(all)) => (all, true),
+            Some(value) => (vec![value], false),
+        };
+        let mut found = Vec::with_capacity(all.len());
+        all.retain(|item| {
+            let taken = read(item);
+            let is_odd = taken.is_none();
+            found.extend(taken);
+            is_odd
+        });
+        if !all.is_empty() {
+            let odd = if is_list {
+                all.into()
+            } else {
+                all.swap_remove(0)
+            };
+            self.keep(name, odd);
         }
-        match self.left.get_mut(name) {
-            Some(Value::Array(there)) => there.extend(items),
-            _ => drop(self.left.insert(name.to_string(), items.into())),
-        }
+        found
     }
 
-    /// Takes what `read` can use of a list; the other items stay where they are, and so does what is
-    /// no list.
-    pub(super) fn items<T>(&mut self, name: &str, read: impl Fn(&Value) -> Option<T>) -> Vec<T> {
-        let Some(Value::Array(all)) = self.get(name) else {
-            return Vec::new();
-        };
-        let read: Vec<Option<T>> = all.iter().map(read).collect();
-        let Some(Value::Array(all)) = self.take(name) else {
-            return Vec::new();
-        };
-        let odd = all.into_iter().zip(&read);
-        let odd = odd.filter(|(_, read)| read.is_none()).map(|(item, _)| item);
-        self.keep_items(name, odd.collect());
-        read.into_iter().flatten().collect()
+    /// Takes a list of references as [`Fields::items`] does. What it cannot use is reported: nothing that holds a
+    /// task up is lost.
+    pub(super) fn references<T>(
+        &mut self,
+        name: &str,
+        read: impl Fn(&Value) -> Option<T>,
+    ) -> Vec<T> {
+        let found = self.items(name, read);
+        let odd = self.left.get(name).map(Value::as_array);
+        match odd {
+            None => {}
+            Some(None) => self.faults.push(format!("{name} is no list")),
+            Some(Some(odd)) => {
+                let told = |odd: &Value| format!("{name} holds {odd}, which is no reference");
+                self.loose.extend(odd.iter().map(told));
+            }
+        }
+        found
     }
 
     /// Takes a text. Something else in its place is a fault.
@@ -132,39 +145,14 @@ impl Fields {
         task.updated_at = updated.unwrap_or_else(|| task.created_at.clone());
     }
 
-    /// Takes a list of texts; a number is its text. Anything else in it stays where it is.
-    pub(super) fn texts(&mut self, name: &str) -> Vec<String> {
-        self.items(name, text_of)
-    }
-
-    /// Takes a list of ids. Anything else in it stays where it is and is told: nothing that holds a
-    /// task up is lost.
-    pub(super) fn ids(&mut self, name: &str) -> Vec<String> {
-        if self.get(name).is_some_and(|value| !value.is_array()) {
-            self.left.remove(name);
-            self.faults.push(format!("{name} is no list of ids"));
-        }
-        let ids = self.items(name, id);
-        let odd = self.get(name).and_then(Value::as_array);
-        let told = odd.into_iter().flatten();
-        let told: Vec<String> = told
-            .map(|odd| format!("{name} holds {odd}, which is no id"))
-            .collect();
-        self.loose.extend(told);
-        ids
-    }
-
-    /// Takes a list of texts in which none stands twice.
+    /// Takes a list of texts in which none stands twice; a number is its text.
     pub(super) fn set(&mut self, name: &str) -> Vec<String> {
-        unique(self.texts(name))
+        unique(self.items(name, text_of))
     }
 
     /// Takes the files of a task; what leads out of the workspace stays where it is.
     pub(super) fn files(&mut self, name: &str) -> Vec<String> {
-        let texts = self.set(name).into_iter();
-        let (outside, files): (Vec<_>, Vec<_>) = texts.partition(|text| inside(text).is_none());
-        self.keep_items(name, outside.into_iter().map(Value::from).collect());
-        unique(files.iter().filter_map(|file| inside(file)).collect())
+        unique(self.items(name, |file| inside(&text_of(file)?)))
     }
 
     /// Takes a time. What is none stays where it is, and so do the times that stand for none: the
@@ -180,15 +168,15 @@ impl Fields {
 
     /// Takes a slug; any other text stays where it is.
     pub(super) fn slug(&mut self, name: &str) -> Option<String> {
-        let fits = self.word(name).is_some_and(is_slug);
-        if fits { self.text(name) } else { None }
+        self.word(name)
+            .is_some_and(is_slug)
+            .then(|| self.text(name))?
     }
 
     /// Takes a name of one line and at most 100 characters; any other text stays where it is.
     pub(super) fn name(&mut self, name: &str) -> Option<String> {
         let fits = |text: &str| check_word(name, Some(text)).is_ok();
-        let fits = self.word(name).is_some_and(fits);
-        if fits { self.text(name) } else { None }
+        self.word(name).is_some_and(fits).then(|| self.text(name))?
     }
 
     /// Returns what nobody took, without empty values.

@@ -24,24 +24,9 @@ pub(super) fn strip_mark(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes)
 }
 
-/// Reads JSON objects, one a line. Lines that are none become faults.
-pub(super) fn read_lines(
-    bytes: &[u8],
-    reading: &mut Reading,
-    take: impl FnMut(&mut Reading, usize, Fields),
-) {
-    let lines = strip_mark(bytes).split(|byte| *byte == b'\n');
-    read_objects((1..).zip(lines), reading, take);
-}
-
-/// Reads the objects of a list in a document.
-pub(super) fn read_list(
-    document: &[u8],
-    list: &[&RawValue],
-    reading: &mut Reading,
-    take: impl FnMut(&mut Reading, usize, Fields),
-) {
-    read_objects(with_lines(document, list), reading, take);
+/// Splits a file into its lines, with their numbers.
+pub(super) fn split(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    (1..).zip(strip_mark(bytes).split(|byte| *byte == b'\n'))
 }
 
 /// Reads JSON objects with their line numbers. What is none becomes a fault.
@@ -54,7 +39,7 @@ pub(super) fn read_objects<'a>(
         match parse(object) {
             Ok(None) => {}
             Ok(Some(fields)) => take(reading, line, fields),
-            Err(message) => reading.fault(line, find_id(object).as_deref(), message),
+            Err(message) => reading.fault(line, None, message),
         }
     }
 }
@@ -72,32 +57,20 @@ fn parse(line: &[u8]) -> Result<Option<Fields>, String> {
     if line.is_empty() {
         return Ok(None);
     }
-    let object = serde_json::from_slice(&keep_numbers(line));
-    object
-        .map(|Object(fields)| Some(Fields::new(fields)))
-        .map_err(|cause| describe(&cause))
-}
-
-/// Explains why a text is no JSON object, without the place, which is known better from outside.
-fn describe(cause: &serde_json::Error) -> String {
-    let what = cause.to_string();
-    let what = what.split(" at line ").next().unwrap_or_default();
-    let column = cause.column();
-    match cause.classify() {
-        serde_json::error::Category::Eof => {
-            format!("the JSON object ends in the middle, at column {column}")
-        }
-        serde_json::error::Category::Data => format!("no JSON object: {what}"),
-        _ => format!("no JSON at column {column}: {what}"),
+    match serde_json::from_slice(&keep_numbers(line)) {
+        Ok(Object(fields)) => Ok(Some(Fields::new(fields))),
+        Err(cause) => Err(describe(&cause)),
     }
 }
 
-/// Finds the id in a line that is no JSON, to name the task that it was.
-fn find_id(line: &[u8]) -> Option<String> {
-    let head = String::from_utf8_lossy(&line[..line.len().min(200)]).into_owned();
-    let (_, rest) = head.split_once("\"id\":")?;
-    let (id, _) = rest.trim_start().strip_prefix('"')?.split_once('"')?;
-    (id.len() <= 100).then(|| id.to_string())
+/// Explains why a text is no JSON object. The line is known better from outside.
+fn describe(cause: &serde_json::Error) -> String {
+    let what = cause.to_string();
+    let what = what.split(" at line ").next().unwrap_or_default();
+    match cause.is_eof() {
+        true => format!("the JSON ends in the middle, at column {}", cause.column()),
+        false => format!("no JSON object: {what} at column {}", cause.column()),
+    }
 }
 
 /// Parses a document; one that cannot be read at all is a fault.
@@ -105,16 +78,10 @@ pub(super) fn parse_document<'a, T: serde::Deserialize<'a>>(
     bytes: &'a [u8],
     reading: &mut Reading,
 ) -> Option<T> {
-    let cause = match serde_json::from_slice(bytes) {
-        Ok(document) => return Some(document),
-        Err(cause) => cause,
-    };
-    let message = match cause.classify() {
-        serde_json::error::Category::Eof => "the document ends in the middle".to_string(),
-        _ => describe(&cause),
-    };
-    reading.fault(cause.line(), None, message);
-    None
+    let document = serde_json::from_slice(bytes);
+    document
+        .map_err(|cause| reading.fault(cause.line(), None, describe(&cause)))
+        .ok()
 }
 
 /// Finds the line on which each of some parts of a document begins. The parts are in its order.

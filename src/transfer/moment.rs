@@ -1,11 +1,11 @@
 //! The times of other tools, as RFC 3339 in UTC.
 
-use chrono::{NaiveDate, NaiveDateTime, NaiveTime};
+use chrono::NaiveDateTime;
 
 use crate::clock::{parse_moment, timestamp};
 
 /// Forms without a zone, which are taken for UTC.
-const TIMES: [&str; 8] = [
+const FORMS: [&str; 8] = [
     "%Y%m%dT%H%M%SZ",
     "%Y-%m-%dT%H:%M",
     "%Y-%m-%dT%H:%M:%S",
@@ -15,29 +15,21 @@ const TIMES: [&str; 8] = [
     "%d/%m/%y %H:%M",
     "%d.%m.%y %H:%M",
 ];
-const DATES: [&str; 3] = ["%d-%m-%y", "%d/%m/%y", "%d.%m.%y"];
 
 /// Reads any time that the formats know: RFC 3339 with any offset, a date, a time without seconds
 /// or zone (UTC), Taskwarrior's `20261121T120000Z`, and `21-11-26` with `-`, `/` or `.`.
 pub(super) fn read(text: &str) -> Option<String> {
     let text = text.trim();
-    let read_time = |form: &&str| NaiveDateTime::parse_from_str(text, form).ok();
-    let read_date = |form: &&str| {
-        Some(
-            NaiveDate::parse_from_str(text, form)
-                .ok()?
-                .and_time(NaiveTime::MIN),
-        )
-    };
-    let without_zone = || {
-        let mut times = TIMES.iter().filter_map(read_time);
-        times.next().or_else(|| DATES.iter().find_map(read_date))
+    let read_form = |text: &str| {
+        let mut read = FORMS
+            .iter()
+            .map(|form| NaiveDateTime::parse_from_str(text, form));
+        Some(timestamp(read.find_map(Result::ok)?.and_utc()))
     };
     // Shorter ones lack digits.
-    parse_moment(text).or_else(|| {
-        let found = without_zone().filter(|_| text.len() >= 8)?;
-        Some(timestamp(found.and_utc()))
-    })
+    parse_moment(text)
+        .or_else(|| read_form(text).filter(|_| text.len() >= 8))
+        .or_else(|| read_form(&format!("{text} 00:00")).filter(|_| text.len() == 8))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Fault, Format, Place};
+use super::{Fault, Format};
 use crate::id::TaskId;
 use crate::task::Task;
 
@@ -51,26 +51,17 @@ pub(crate) struct Remark {
     pub(crate) reason: String,
 }
 
-/// A task of which something stays as it is here, against what the file says.
+/// A task of which the file says something else than was here.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Kept {
+pub(crate) struct Difference {
     /// Its id here.
     pub(crate) id: TaskId,
-    /// The fields that stay.
+    /// The fields that differ.
     pub(crate) fields: Vec<String>,
-    /// Why.
-    pub(crate) reason: &'static str,
-}
-
-/// A task of which the file replaced fields.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Replaced {
-    /// Its id here.
-    pub(crate) id: TaskId,
-    /// The fields that have the value of the file now.
-    pub(crate) fields: Vec<String>,
+    /// Why they stay as they are here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<&'static str>,
 }
 
 /// What became of the phases of the project.
@@ -149,18 +140,6 @@ pub(crate) struct Renamed {
     pub(crate) to: TaskId,
 }
 
-/// An id that stands twice in the file.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Repeated {
-    pub(crate) id: String,
-    /// Where the later one stands.
-    #[serde(flatten)]
-    pub(crate) place: Place,
-    /// What was done about it.
-    pub(crate) outcome: String,
-}
-
 /// What an import did, or would do.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -179,9 +158,9 @@ pub(crate) struct Report {
     /// Tasks that were changed here later than in the file, and stay as they are here.
     pub(crate) newer_here: Sample<String>,
     /// Updated tasks, each with the fields that were replaced.
-    pub(crate) replaced: Sample<Replaced>,
+    pub(crate) replaced: Sample<Difference>,
     /// What stays as it is here although the file says otherwise.
-    pub(crate) kept: Sample<Kept>,
+    pub(crate) kept: Sample<Difference>,
     /// Tasks that were left out.
     pub(crate) left_out: Sample<Remark>,
     /// Tasks that were taken over with a change of their texts.
@@ -197,8 +176,8 @@ pub(crate) struct Report {
     pub(crate) cycles: Sample<Circle>,
     /// Tasks that could not keep their id.
     pub(crate) renamed: Sample<Renamed>,
-    /// Ids that stand twice.
-    pub(crate) repeated_ids: Sample<Repeated>,
+    /// Ids that stand twice: where the later one stands, and what was done about it.
+    pub(crate) repeated_ids: Sample<Fault>,
     /// Fields that cleo has no place for and keeps in `extra`, with the number of tasks that have them.
     pub(crate) extra_fields: BTreeMap<String, usize>,
     /// Tasks without a time of creation, which have that of the import now.

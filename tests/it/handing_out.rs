@@ -156,7 +156,7 @@ fn undo_without_a_number_passes_over_nothing() {
         message.starts_with("operation 2 cannot be undone: spawned T1 first-2026-01-26"),
         "{error}"
     );
-    assert_eq!(error["fix"], "cleo show T1");
+    assert_eq!(error["fix"], "cleo log --operation 2");
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn traps_are_refused_and_taken_over_without_their_faults() {
         ),
         ("traps/taskmaster-legacy.json", None, [2, 1, 0, 0]),
         ("traps/backlog", Some("E_IMPORT_INVALID"), [9, 2, 1, 1]),
-        ("traps/taskwarrior.json", Some("E_CYCLE"), [12, 4, 0, 1]),
+        ("traps/taskwarrior.json", Some("E_CYCLE"), [13, 4, 0, 1]),
     ] {
         let workspace = TestWorkspace::new();
         let before = workspace.state();

@@ -3020,6 +3020,15 @@ export interface components {
             before: string | null;
             label: string;
         };
+        /** @description A task of which the file says something else than was here. */
+        Difference2: {
+            /** @description The fields that differ. */
+            fields: string[];
+            /** @description Its id here. */
+            id: string;
+            /** @description Why they stay as they are here. */
+            reason?: string | null;
+        };
         DifferenceInput: {
             after: string;
             before?: string | null;
@@ -3153,19 +3162,19 @@ export interface components {
         /** @description What became of references that hold tasks up. */
         Edges: {
             /** @description Onto something that is not there: kept in `extra.danglingDepends`, so the task is not ready. */
-            dangling: components["schemas"]["Sample5"];
+            dangling: components["schemas"]["Sample4"];
             /**
              * Format: uint
              * @description Taken over.
              */
             kept: number;
             /** @description Onto something deleted or given up that was left out: kept in the same place. */
-            onDeleted: components["schemas"]["Sample5"];
+            onDeleted: components["schemas"]["Sample4"];
             /**
              * @description From a part onto its whole, which cannot be done before its parts: kept as a relation, and
              *     for an open task also among those that are not there.
              */
-            onWhole: components["schemas"]["Sample5"];
+            onWhole: components["schemas"]["Sample4"];
             /**
              * Format: uint
              * @description Said twice.
@@ -4240,21 +4249,12 @@ export interface components {
             success: boolean;
             warnings: string[];
         };
-        /** @description A task of which something stays as it is here, against what the file says. */
-        Kept2: {
-            /** @description The fields that stay. */
-            fields: string[];
-            /** @description Its id here. */
-            id: string;
-            /** @description Why. */
-            reason: string;
-        };
         /** @description A conversation as it is, or as a change made it. */
-        Kept3: {
+        Kept2: {
             conversation: components["schemas"]["Conversation"];
         };
         /** @description A task as it is, or as a change made it. */
-        Kept4: {
+        Kept3: {
             task: components["schemas"]["AgentTask"];
         };
         /** @description Where an agent comes from and how it is reached. */
@@ -5034,7 +5034,7 @@ export interface components {
         /** @description What became of parents. */
         Parents: {
             /** @description Not there: the task is no part of anything now. */
-            dangling: components["schemas"]["Sample5"];
+            dangling: components["schemas"]["Sample4"];
             /** @description A task that named itself. */
             itself: components["schemas"]["Sample"];
             /**
@@ -5043,7 +5043,7 @@ export interface components {
              */
             kept: number;
             /** @description A second parent, kept as a relation. */
-            second: components["schemas"]["Sample5"];
+            second: components["schemas"]["Sample4"];
         };
         /** @description A part of what was counted. */
         Part: {
@@ -5674,26 +5674,6 @@ export interface components {
             /** @description The git worktree whose files it is judged by; none for those of the workspace. */
             worktree?: string | null;
         };
-        /** @description An id that stands twice in the file. */
-        Repeated: {
-            /** @description The file, below the folder that was named; none when there is only one. */
-            file?: string | null;
-            id: string;
-            /**
-             * Format: uint
-             * @description Its line, from 1; 0 when the fault is about the whole file.
-             */
-            line: number;
-            /** @description What was done about it. */
-            outcome: string;
-        };
-        /** @description A task of which the file replaced fields. */
-        Replaced: {
-            /** @description The fields that have the value of the file now. */
-            fields: string[];
-            /** @description Its id here. */
-            id: string;
-        };
         /** @description The reply, in the form of the specification. */
         Replied: {
             response: components["schemas"]["Response"];
@@ -5710,9 +5690,9 @@ export interface components {
                 [key: string]: number;
             };
             /** @description Tasks that were taken over with a change of their texts. */
-            changed: components["schemas"]["Sample4"];
+            changed: components["schemas"]["Sample3"];
             /** @description Tasks that wait for each other. */
-            cycles: components["schemas"]["Sample6"];
+            cycles: components["schemas"]["Sample5"];
             /** @description True when nothing was written. */
             dryRun: boolean;
             /** @description Dependencies. */
@@ -5722,13 +5702,13 @@ export interface components {
                 [key: string]: number;
             };
             /** @description What cannot be taken over as it stands. */
-            faults: components["schemas"]["Sample9"];
+            faults: components["schemas"]["Sample7"];
             /** @description What kind of file it was. */
             format: components["schemas"]["Format"];
             /** @description What stays as it is here although the file says otherwise. */
-            kept: components["schemas"]["Sample3"];
+            kept: components["schemas"]["Sample2"];
             /** @description Tasks that were left out. */
-            leftOut: components["schemas"]["Sample4"];
+            leftOut: components["schemas"]["Sample3"];
             /** @description Tasks that were changed here later than in the file, and stay as they are here. */
             newerHere: components["schemas"]["Sample"];
             parents: components["schemas"]["Parents"];
@@ -5740,9 +5720,9 @@ export interface components {
              */
             read: number;
             /** @description Tasks that could not keep their id. */
-            renamed: components["schemas"]["Sample7"];
-            /** @description Ids that stand twice. */
-            repeatedIds: components["schemas"]["Sample8"];
+            renamed: components["schemas"]["Sample6"];
+            /** @description Ids that stand twice: where the later one stands, and what was done about it. */
+            repeatedIds: components["schemas"]["Sample7"];
             /** @description Updated tasks, each with the fields that were replaced. */
             replaced: components["schemas"]["Sample2"];
             /**
@@ -6095,7 +6075,7 @@ export interface components {
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample2: {
             /** @description The first hundred. */
-            shown: components["schemas"]["Replaced"][];
+            shown: components["schemas"]["Difference2"][];
             /**
              * Format: uint
              * @description How many.
@@ -6105,7 +6085,7 @@ export interface components {
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample3: {
             /** @description The first hundred. */
-            shown: components["schemas"]["Kept2"][];
+            shown: components["schemas"]["Remark"][];
             /**
              * Format: uint
              * @description How many.
@@ -6115,7 +6095,7 @@ export interface components {
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample4: {
             /** @description The first hundred. */
-            shown: components["schemas"]["Remark"][];
+            shown: components["schemas"]["Loose"][];
             /**
              * Format: uint
              * @description How many.
@@ -6125,7 +6105,7 @@ export interface components {
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample5: {
             /** @description The first hundred. */
-            shown: components["schemas"]["Loose"][];
+            shown: components["schemas"]["Circle"][];
             /**
              * Format: uint
              * @description How many.
@@ -6135,16 +6115,6 @@ export interface components {
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample6: {
             /** @description The first hundred. */
-            shown: components["schemas"]["Circle"][];
-            /**
-             * Format: uint
-             * @description How many.
-             */
-            total: number;
-        };
-        /** @description Things of one kind: how many there are, and the first of them. */
-        Sample7: {
-            /** @description The first hundred. */
             shown: components["schemas"]["Renamed"][];
             /**
              * Format: uint
@@ -6153,17 +6123,7 @@ export interface components {
             total: number;
         };
         /** @description Things of one kind: how many there are, and the first of them. */
-        Sample8: {
-            /** @description The first hundred. */
-            shown: components["schemas"]["Repeated"][];
-            /**
-             * Format: uint
-             * @description How many.
-             */
-            total: number;
-        };
-        /** @description Things of one kind: how many there are, and the first of them. */
-        Sample9: {
+        Sample7: {
             /** @description The first hundred. */
             shown: components["schemas"]["Fault2"][];
             /**
@@ -8015,7 +7975,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & components["schemas"]["Kept3"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Kept2"];
                 };
             };
         };
@@ -8055,7 +8015,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & components["schemas"]["Kept3"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Kept2"];
                 };
             };
         };
@@ -8664,7 +8624,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & components["schemas"]["Kept4"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Kept3"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8704,7 +8664,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & components["schemas"]["Kept4"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Kept3"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8724,7 +8684,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & components["schemas"]["Kept4"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Kept3"] & components["schemas"]["WithWarnings"];
                 };
             };
         };

@@ -1,5 +1,7 @@
 //! Changing the fields of a task.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use serde_json::Value;
 
@@ -92,11 +94,11 @@ fn change_if(
         apply_fields(&mut task, &patch)?;
         apply_lists(&mut task, &patch, &now, &by)?;
         caller.refuse_fewer_criteria(&before, &task.acceptance)?;
-        apply_edges(transaction, &mut task, &patch)?;
+        apply_edges(&mut task, &patch)?;
         task.touch(&now);
         transaction.put(&task)?;
         if patch.parent.is_some() || !patch.add_depends.is_empty() {
-            refuse_circles(transaction, &task, &patch)?;
+            check_graph(transaction, &BTreeSet::from([id]))?;
         }
         let clear = patch.clear.contains(&ListField::RequiredGates);
         require_gates(transaction, id, clear, &gates)?;
@@ -238,19 +240,11 @@ fn remove_files(task: &mut Task, gone: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Changes parent and dependencies; an unknown task or one nested too deep is refused.
-fn apply_edges(tasks: &dyn Tasks, task: &mut Task, patch: &Patch) -> Result<()> {
-    if let Some(parent) = patch.parent {
-        if let Some(parent) = parent {
-            check_parent(tasks, task.id, parent)?;
-        }
-        task.parent = parent;
-    }
+/// Changes parent and dependencies.
+fn apply_edges(task: &mut Task, patch: &Patch) -> Result<()> {
+    task.parent = patch.parent.unwrap_or(task.parent);
     remove_depends(task, &patch.remove_depends)?;
     for id in &patch.add_depends {
-        if !exists(tasks, *id)? {
-            return Err(no_dependency(&id.to_string()));
-        }
         if !task.depends.contains(id) {
             task.depends.push(*id);
         }
@@ -290,50 +284,61 @@ fn remove_depends(task: &mut Task, gone: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Looks for a circle that the change of a task has closed. The task is written by then; the
-/// error takes it back.
-fn refuse_circles(tasks: &dyn Tasks, task: &Task, patch: &Patch) -> Result<()> {
-    let Some(way) = circle([task.id], |id| waits_for(tasks, id))? else {
-        return Ok(());
-    };
-    let names: Vec<String> = way.iter().map(TaskId::to_string).collect();
-    let error = cycle(&names).fix(format!("cleo deps {}", task.id));
-    for edge in way.windows(2) {
-        let (from, to) = (edge[0], edge[1]);
-        let is_new = from == task.id && patch.add_depends.contains(&to);
-        if !is_new && tasks.depends(from)?.contains(&to) {
-            let action = format!("end that {from} depends on {to}");
-            return Err(error.or(action, format!("cleo update {from} --remove-depends {to}")));
+/// Checks the rules of the graph around tasks that are written; an error takes them back. What they refer to is
+/// there, nothing waits for itself, and nothing is nested too deep.
+pub(in crate::ops) fn check_graph(tasks: &dyn Tasks, ids: &BTreeSet<TaskId>) -> Result<()> {
+    for id in ids {
+        if let Some(parent) = tasks.parent(*id)?
+            && !exists(tasks, parent)?
+        {
+            return Err(no_parent(&parent.to_string()));
+        }
+        for need in tasks.depends(*id)? {
+            if !exists(tasks, need)? {
+                return Err(no_dependency(&need.to_string()));
+            }
         }
     }
-    Err(error)
-}
-
-fn check_parent(tasks: &dyn Tasks, task: TaskId, parent: TaskId) -> Result<()> {
-    if !exists(tasks, parent)? {
-        return Err(no_parent(&parent.to_string()));
+    if let Some(way) = circle(ids.iter().copied(), |id| waits_for(tasks, id))? {
+        return Err(name_circle(tasks, &way)?);
     }
-    let below = tasks.nodes(Some(task))?;
-    if parent == task || below.iter().any(|node| node.id == parent) {
-        let way = [task, parent, task].map(|id| id.to_string());
-        let way = &way[usize::from(parent == task)..];
-        let error = cycle(way).fix("cleo list --tree");
-        return Err(match parent == task {
-            true => error,
-            false => error.or(
-                format!("take {parent} out of what it is in"),
-                format!("cleo update {parent} --parent none"),
-            ),
-        });
-    }
-    let above = depth(parent, |id| tasks.parent(id))?;
-    if above + height(tasks, task)? > DEPTH_MAX {
-        return Err(too_deep(&task.to_string()));
+    for id in ids {
+        if depth(*id, |id| tasks.parent(id))? + height(tasks, *id)? - 1 > DEPTH_MAX {
+            return Err(too_deep(&id.to_string()));
+        }
     }
     Ok(())
 }
 
-pub(in crate::ops) fn height(tasks: &dyn Tasks, task: TaskId) -> Result<usize> {
+/// Returns the error for a circle, with the edge that could go: neither a dependency of its first task nor the
+/// parent of that, which may be new.
+fn name_circle(tasks: &dyn Tasks, way: &[TaskId]) -> Result<Error> {
+    let names: Vec<String> = way.iter().map(TaskId::to_string).collect();
+    let (mut fix, mut other) = ("cleo list --tree".to_string(), None);
+    for edge in way.windows(2) {
+        let (from, to) = (edge[0], edge[1]);
+        let offer = if tasks.depends(from)?.contains(&to) {
+            fix = format!("cleo deps {}", way[0]);
+            (from != way[0]).then(|| {
+                let command = format!("cleo update {from} --remove-depends {to}");
+                (format!("end that {from} depends on {to}"), command)
+            })
+        } else {
+            (to != way[0]).then(|| {
+                let command = format!("cleo update {to} --parent none");
+                (format!("take {to} out of what it is in"), command)
+            })
+        };
+        other = other.or(offer);
+    }
+    let error = cycle(&names).fix(fix);
+    Ok(match other {
+        Some((action, command)) => error.or(action, command),
+        None => error,
+    })
+}
+
+fn height(tasks: &dyn Tasks, task: TaskId) -> Result<usize> {
     let mut levels = 0;
     let mut level = vec![task];
     while !level.is_empty() && levels <= DEPTH_MAX {

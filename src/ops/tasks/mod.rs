@@ -15,7 +15,7 @@ pub(crate) use add::{Added, add, add_batch, add_one};
 pub(crate) use archive::{Archival, Selection, Unarchive, archive, unarchive};
 pub(crate) use batch::{looked_at, read_batch};
 pub(crate) use change::{Updated, update};
-pub(super) use change::{change, height, rehearse};
+pub(super) use change::{change, check_graph, rehearse};
 pub(crate) use delete::{Delete, Deleted, delete};
 pub(crate) use graph::{
     Analysis, Apart, Direction, Next, Part, Ready, Waves, analyze, apart, drawing, find_ready,

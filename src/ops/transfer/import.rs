@@ -16,7 +16,7 @@ use crate::ops::claims::{self, Caller};
 use crate::ops::trust::{self, warn_of};
 use crate::phase::{Phase, PhaseStatus};
 use crate::store::{Change, Transaction};
-use crate::transfer::report::{Replaced, Report};
+use crate::transfer::report::{Difference, Report};
 use crate::transfer::{Format, Reading};
 
 // What to import, and how. A doc comment would become the help of the command.
@@ -148,9 +148,10 @@ fn write(
         fields.retain(|field| !["notes", "updatedAt"].contains(&field.as_str()));
         plan.report.updated += 1;
         if !fields.is_empty() {
-            plan.report.replaced.add(|| Replaced {
+            plan.report.replaced.add(|| Difference {
                 id: task.id,
                 fields,
+                reason: None,
             });
         }
         caller.refuse_fewer_criteria(&before, &task.acceptance)?;

@@ -19,7 +19,7 @@ use crate::ops::require;
 use crate::store::Transaction;
 use crate::task::{Status, Task};
 use crate::transfer::formats::cleo::merge_notes;
-use crate::transfer::report::{Kept, Renamed, Repeated, Report};
+use crate::transfer::report::{Difference, Renamed, Report};
 use crate::transfer::{Fault, Format, Reading, Record, Reference};
 
 /// Largest number that a task may keep: one near the end of the range would use up all ids.
@@ -143,10 +143,10 @@ impl Plan {
     }
 
     fn repeat(&mut self, record: &Record, outcome: &str) {
-        self.report.repeated_ids.add(|| Repeated {
-            id: record.id.clone(),
+        self.report.repeated_ids.add(|| Fault {
             place: record.place.clone(),
-            outcome: outcome.to_string(),
+            id: Some(record.id.clone()),
+            message: outcome.to_string(),
         });
     }
 
@@ -248,7 +248,11 @@ impl Plan {
 
     pub(super) fn keep(&mut self, at: usize, fields: Vec<String>, reason: &'static str) {
         let id = self.entries[at].record.task.id;
-        self.report.kept.add(|| Kept { id, fields, reason });
+        self.report.kept.add(|| Difference {
+            id,
+            fields,
+            reason: Some(reason),
+        });
     }
 
     pub(super) fn fault(&mut self, at: usize, message: String) {

@@ -81,8 +81,8 @@ pub(super) fn what_happens_around_a_task_is_in_the_log(store: &mut dyn Store) {
         [
             r#"2 spawned {"manifestId":"a-2026-01-26","outputFile":"claudedocs/agent-outputs/2026-01-26_a.md","skill":"x"}"#,
             r#"2 verified {"manifestId":"a-2026-01-26","outputDigest":"sha256:1"}"#,
-            r#"2 linked {"at":"2026-01-26T09:00:00.000Z","entry":"e"}"#,
-            r#"2 unlinked {"at":"2026-01-26T09:00:00.000Z","entry":"e"}"#,
+            r#"2 linked {"at":"2026-01-26T09:00:00.000Z","entry":"e","task":"T1"}"#,
+            r#"2 unlinked {"at":"2026-01-26T09:00:00.000Z","entry":"e","task":"T1"}"#,
             r#"2 gate {"byCommand":false,"forced":true,"gate":"testsPassed","passed":true}"#,
         ]
     );

@@ -1,12 +1,11 @@
 //! Backlog.md: one Markdown file a task, with YAML front matter and known sections.
 
 use serde::Deserialize;
-use serde_json::Value;
 
-use super::{front, join_paragraphs, note_block, read_items, too_much};
+use super::{front, join_paragraphs, note_block, read_items};
 use crate::task::rules::check_word;
 use crate::task::{Note, Status, Task};
-use crate::transfer::fields::{Fields, note, text_of, unique};
+use crate::transfer::fields::{Fields, id as id_of, note, unique};
 use crate::transfer::{Reading, Record, Reference, lines, moment};
 
 /// Headings of sections and what they mean.
@@ -145,11 +144,7 @@ fn read_task(mut fields: Fields, body: &str, area: Area, config: &Config, readin
     let is_part = id.contains('.');
     let above = || id.rsplit_once('.').map(|(above, _)| above.to_string());
     let parent = fields.text("parent_task_id").or_else(above);
-    // A list of ids, or one of them.
-    let depends = match fields.word("dependencies") {
-        Some(_) => unique(fields.text("dependencies").into_iter().collect()),
-        None => fields.ids("dependencies"),
-    };
+    let depends = fields.references("dependencies", id_of);
     fields.drop(&["subtasks"]);
     let (key, alias) = normalize(&id);
     let mut record = Record::new(reading, 1, id);
@@ -162,7 +157,8 @@ fn read_task(mut fields: Fields, body: &str, area: Area, config: &Config, readin
     record.told.extend(is_part.then_some("type"));
     record.told.extend(parent.is_some().then_some("parent"));
     record.parents = parent.iter().map(|id| reference(id)).collect();
-    record.depends = depends.iter().map(|id| reference(id)).collect();
+    let depends = depends.iter().filter(|id| !id.is_empty());
+    record.depends = depends.map(|id| reference(id)).collect();
     fill(&mut record.task, &mut fields);
     for (name, text) in split_sections(body) {
         record.told.extend(match name {
@@ -190,14 +186,12 @@ fn fill(task: &mut Task, fields: &mut Fields) {
     task.labels = unique(labels);
     task.priority = fields.parsed("priority").unwrap_or(task.priority);
     task.files = fields.files("modified_files");
-    let names = match fields.get("assignee") {
-        Some(Value::String(name)) => vec![name.clone()],
-        Some(Value::Array(all)) => all.iter().filter_map(text_of).collect(),
-        _ => Vec::new(),
+    let names = fields.get("assignee").cloned();
+    task.assigned_agent = match fields.set("assignee").as_slice() {
+        [name] if check_word("assignee", Some(name)).is_ok() => Some(name.clone()),
+        _ => None,
     };
-    let fits = |name: &String| check_word("assignee", Some(name)).is_ok();
-    let mut names = names.into_iter().filter(fits);
-    task.assigned_agent = names.next().filter(|_| names.next().is_none());
+    fields.keep("assignee", names);
 }
 
 fn set_status(task: &mut Task, fields: &mut Fields, area: Area, config: &Config) {
@@ -279,44 +273,30 @@ fn take_criteria(name: &str, text: &str, fields: &mut Fields) -> Vec<String> {
     if checked.contains(&true) {
         fields.keep(name, checked);
     }
-    let is_number = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_digit());
-    let all = all.iter().map(|item| {
-        let parts = item.strip_prefix('#').and_then(|rest| rest.split_once(' '));
-        let rest = parts
-            .filter(|(digits, _)| is_number(digits))
-            .map(|(_, rest)| rest.trim());
-        rest.unwrap_or(item).to_string()
-    });
-    let all = unique(all.collect());
-    if too_much(name, &all).is_some() {
-        fields.keep(&format!("{name}_text"), text);
-        return Vec::new();
-    }
-    all
+    let without_number = |item: String| match item.strip_prefix('#').map(|it| it.split_once(' ')) {
+        Some(Some((number, rest))) if number.bytes().all(|it| it.is_ascii_digit()) => {
+            rest.trim().to_string()
+        }
+        _ => item,
+    };
+    unique(all.into_iter().map(without_number).collect())
 }
 
 /// Reads comments: `author:` and `created:`, a line of dashes, the text, a line of dashes.
 fn read_comments(text: &str, at: &str) -> Vec<Note> {
-    let mut parts = vec![String::new()];
-    for line in text.lines() {
-        match parts.last_mut() {
-            Some(part) if line.trim_end() != "---" => *part += &format!("{line}\n"),
-            _ => parts.push(String::new()),
-        }
-    }
+    let lines: Vec<&str> = text.lines().collect();
+    let parts = lines.split(|line| line.trim_end() == "---");
+    let parts: Vec<&[&str]> = parts.collect();
     let notes = parts.chunks_exact(2).filter_map(|parts| {
-        let find = |name: &str| {
-            parts[0]
-                .lines()
-                .rev()
-                .find_map(|line| line.strip_prefix(name))
-        };
-        let author = find("author:").map_or("backlog", str::trim);
-        let created = find("created:").map(|time| moment::read(time).unwrap_or_default());
+        let mut heads = parts[0].iter().rev();
+        let author = heads.clone().find_map(|line| line.strip_prefix("author:"));
+        let created = heads.find_map(|line| line.strip_prefix("created:"));
+        let at = created.map_or(Some(at.to_string()), moment::read);
+        let author = author.map_or("backlog", str::trim);
         note(
-            created.as_deref().unwrap_or(at),
+            &at.unwrap_or_default(),
             author,
-            parts[1].trim_end(),
+            parts[1].join("\n").trim_end(),
         )
     });
     notes.collect()

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{join_paragraphs, keep_relations, note_block, read_items, too_much};
+use super::{join_paragraphs, keep_relations, note_block, read_items};
 use crate::task::rules::{check_estimate, inside};
 use crate::task::{Note, Priority, Status, Task};
 use crate::transfer::fields::{Fields, id as id_of, note, text_of, unique};
@@ -19,7 +19,7 @@ const DERIVED: [&str; 5] = [
 
 /// Reads issues, one a line.
 pub(crate) fn read(bytes: &[u8], reading: &mut Reading) {
-    lines::read_lines(bytes, reading, read_issue);
+    lines::read_objects(lines::split(bytes), reading, read_issue);
 }
 
 fn read_issue(reading: &mut Reading, line: usize, mut fields: Fields) {
@@ -66,36 +66,25 @@ fn read_issue(reading: &mut Reading, line: usize, mut fields: Fields) {
 /// Takes what an issue depends on and is part of; returns references of other kinds.
 fn take_references(record: &mut Record, fields: &mut Fields) -> Vec<Value> {
     let mut relations = Vec::new();
-    if fields
-        .get("dependencies")
-        .is_some_and(|all| !all.is_array())
-    {
-        fields.faults.push("dependencies is no list".to_string());
-    }
     let named = |edge: &Value| Some((id_of(edge.get("depends_on_id")?)?, edge.clone()));
-    for (target, edge) in fields.items("dependencies", named) {
-        let kind = edge["type"].as_str().unwrap_or("blocks");
+    for (target, edge) in fields.references("dependencies", named) {
         let is_external = target.starts_with("external:");
-        match kind {
-            "parent-child" => record.parents.push(Reference::to(&target)),
-            "blocks" | "waits-for" if !is_external => record.depends.push(Reference::to(&target)),
-            _ => {}
+        let mut relation = json!({"type": edge["type"], "id": target});
+        let metadata = edge["metadata"].as_str();
+        if let Some(metadata) = metadata.filter(|it| !["", "{}"].contains(it)) {
+            relation["metadata"] = metadata.into();
         }
-        if kind != "parent-child" && (kind != "blocks" || is_external) {
-            let mut relation = json!({"type": edge["type"], "id": target});
-            if let Some(metadata) = edge["metadata"]
-                .as_str()
-                .filter(|it| !["", "{}"].contains(it))
-            {
-                relation["metadata"] = metadata.into();
+        let reference = Reference::to(&target);
+        match edge["type"].as_str().unwrap_or("blocks") {
+            "parent-child" => record.parents.push(reference),
+            _ if is_external => relations.push(relation),
+            "blocks" => record.depends.push(reference),
+            "waits-for" => {
+                record.depends.push(reference);
+                relations.push(relation);
             }
-            relations.push(relation);
+            _ => relations.push(relation),
         }
-    }
-    let odd = fields.get("dependencies").and_then(Value::as_array);
-    for _ in 0..odd.map_or(0, Vec::len) {
-        let message = "a dependency names no depends_on_id";
-        fields.loose.push(message.to_string());
     }
     // Of two parents the one counts that the dotted id names.
     let above = record.id.rsplit_once('.').map(|(above, _)| above);
@@ -107,10 +96,9 @@ fn take_references(record: &mut Record, fields: &mut Fields) -> Vec<Value> {
 
 fn fill(task: &mut Task, fields: &mut Fields, now: &str) {
     task.title = fields.text("title").unwrap_or_default();
-    let description = fields.text("description").unwrap_or_default();
     let design = fields.word("design").filter(|design| !design.is_empty());
     let design = design.map(|design| format!("## Design\n\n{design}"));
-    task.description = join_paragraphs([Some(description), design]);
+    task.description = join_paragraphs([fields.text("description"), design]);
     fields.take_times(task, "created_at", "updated_at");
     task.started_at = fields.time("started_at");
     task.due = fields.time("due_at");
@@ -118,9 +106,9 @@ fn fill(task: &mut Task, fields: &mut Fields, now: &str) {
     match fields.word("issue_type") {
         Some("epic") => task.kind = "epic".parse().unwrap_or_default(),
         None | Some("task" | "") => {}
+        Some(word) if task.labels.iter().any(|label| label == word) => {}
         Some(word) => task.labels.push(word.to_string()),
     }
-    task.labels = unique(std::mem::take(&mut task.labels));
     task.priority = match fields.get("priority").and_then(Value::as_u64) {
         Some(0) => Priority::Critical,
         Some(1) => Priority::High,
@@ -128,11 +116,12 @@ fn fill(task: &mut Task, fields: &mut Fields, now: &str) {
         Some(_) => Priority::Low,
     };
     task.assigned_agent = fields.name("assignee");
-    let criteria = fields.word("acceptance_criteria").map(split_criteria);
-    // What is too long for a criterion stays whole in `extra`.
-    task.acceptance = criteria
-        .filter(|criteria| too_much("acceptance", criteria).is_none())
-        .unwrap_or_default();
+    task.acceptance = match fields.word("acceptance_criteria") {
+        Some(text) if text.trim_start().starts_with("- ") => {
+            unique(read_items(text).into_iter().map(|(item, _)| item).collect())
+        }
+        text => unique(text.map(str::to_string).into_iter().collect()),
+    };
     let files = fields.get("metadata").and_then(|it| it["files"].as_array());
     let files = files.into_iter().flatten();
     task.files = unique(files.filter_map(|file| inside(&text_of(file)?)).collect());
@@ -142,29 +131,21 @@ fn fill(task: &mut Task, fields: &mut Fields, now: &str) {
     set_status(task, fields, now);
 }
 
-/// Splits a text into criteria where it is a list.
-fn split_criteria(text: &str) -> Vec<String> {
-    match text.trim_start().starts_with("- ") {
-        true => unique(read_items(text).into_iter().map(|(item, _)| item).collect()),
-        false => unique(vec![text.to_string()]),
-    }
-}
-
 fn take_notes(fields: &mut Fields, task: &Task) -> Vec<Note> {
     let author = fields.word("created_by").unwrap_or("beads").to_string();
     let text = fields.text("notes").unwrap_or_default();
-    let mut notes: Vec<Note> = note(&task.updated_at, &author, text).into_iter().collect();
     let comments = fields.get("comments").and_then(Value::as_array);
-    notes.extend(comments.into_iter().flatten().filter_map(|comment| {
+    let comments = comments.into_iter().flatten().filter_map(|comment| {
         let at = comment["created_at"].as_str().and_then(moment::read);
         let by = comment["author"].as_str().unwrap_or("beads");
         note(&at.unwrap_or_default(), by, comment["text"].as_str()?)
-    }));
-    let reason = fields
-        .word("close_reason")
-        .filter(|reason| !reason.is_empty());
-    notes.extend(reason.and_then(|why| note(&task.updated_at, "beads", format!("Closed: {why}"))));
-    notes
+    });
+    let reason = fields.word("close_reason").filter(|why| !why.is_empty());
+    let reason = reason.map(|why| format!("Closed: {why}"));
+    let notes = note(&task.updated_at, &author, text).into_iter();
+    let notes = notes.chain(comments);
+    let reason = reason.and_then(|text| note(&task.updated_at, "beads", text));
+    notes.chain(reason).collect()
 }
 
 /// Sets the status. The tool's own word is kept where ours says less.

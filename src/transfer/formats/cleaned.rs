@@ -13,23 +13,25 @@ pub(crate) const ORIGINAL: &str = "original";
 /// Cleans the texts of a task; returns `true` if one was changed. What stood there is kept in
 /// `extra.original`: of a list only those lines.
 pub(super) fn clean(task: &mut Task) -> bool {
+    let line = |text: &String| cleaned_line(text);
+    let text = |text: &String| cleaned_text(text);
     let mut before = Map::new();
-    let mut note =
-        |name: &str, value: Option<Value>| before.extend(value.map(|it| (name.to_string(), it)));
-    let title = cleaned_line(&task.title).map(|title| std::mem::replace(&mut task.title, title));
-    note("title", title.map(Value::from));
-    let text = cleaned_text(&task.description);
-    let text = text.map(|text| std::mem::replace(&mut task.description, text));
-    note("description", text.map(Value::from));
-    for (name, list) in [
-        ("labels", &mut task.labels),
-        ("files", &mut task.files),
-        ("acceptance", &mut task.acceptance),
-        ("deliverables", &mut task.deliverables),
-    ] {
-        note(name, replace(list, |line| cleaned_line(line)));
-    }
-    note("notes", replace(&mut task.notes, cleaned_note));
+    let mut keep = |name: &str, items: Vec<Value>| {
+        before.extend((!items.is_empty()).then(|| (name.to_string(), items.into())));
+    };
+    keep("labels", replace(&mut task.labels, line));
+    keep("files", replace(&mut task.files, line));
+    keep("acceptance", replace(&mut task.acceptance, line));
+    keep("deliverables", replace(&mut task.deliverables, line));
+    keep("notes", replace(&mut task.notes, cleaned_note));
+    let title = replace(std::slice::from_mut(&mut task.title), line);
+    before.extend(title.into_iter().map(|it| ("title".to_string(), it)));
+    let description = replace(std::slice::from_mut(&mut task.description), text);
+    before.extend(
+        description
+            .into_iter()
+            .map(|it| ("description".to_string(), it)),
+    );
     if before.is_empty() {
         return false;
     }
@@ -41,14 +43,12 @@ pub(super) fn clean(task: &mut Task) -> bool {
 }
 
 /// Replaces the items that have to change; returns those.
-fn replace<T: Serialize>(list: &mut [T], clean: impl Fn(&T) -> Option<T>) -> Option<Value> {
-    let mut before = Vec::new();
-    for item in list {
-        if let Some(cleaned) = clean(item) {
-            before.push(std::mem::replace(item, cleaned));
-        }
-    }
-    (!before.is_empty()).then(|| json!(before))
+fn replace<T: Serialize>(items: &mut [T], clean: impl Fn(&T) -> Option<T>) -> Vec<Value> {
+    let changed = items.iter_mut().filter_map(|item| {
+        let cleaned = clean(item)?;
+        Some(json!(std::mem::replace(item, cleaned)))
+    });
+    changed.collect()
 }
 
 fn cleaned_note(note: &Note) -> Option<Note> {

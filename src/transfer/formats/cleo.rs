@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 use crate::id::{self, TaskId};
 use crate::task::rules::check_estimate;
 use crate::task::{Note, Priority, Status, Task};
-use crate::transfer::fields::{Fields, unique};
+use crate::transfer::fields::{Fields, id as id_of, unique};
 use crate::transfer::{Reading, Record, Reference, lines};
 
 /// The first line of a file.
@@ -40,7 +40,7 @@ pub(crate) fn merge_notes(here: &[Note], there: Vec<Note>) -> Vec<Note> {
 
 /// Reads tasks, one a line.
 pub(crate) fn read(bytes: &[u8], reading: &mut Reading) {
-    lines::read_lines(bytes, reading, read_task);
+    lines::read_objects(lines::split(bytes), reading, read_task);
 }
 
 fn read_task(reading: &mut Reading, line: usize, mut fields: Fields) {
@@ -59,7 +59,7 @@ fn read_task(reading: &mut Reading, line: usize, mut fields: Fields) {
     };
     let mut record = Record::new(reading, line, normalize(&id));
     let parent = fields.text("parent");
-    let depends = unique(fields.ids("depends"));
+    let depends = unique(fields.references("depends", id_of));
     let reference = |id: &String| Reference::to(&normalize(id));
     record.parents = parent.iter().map(reference).collect();
     record.depends = depends.iter().map(reference).collect();

@@ -17,24 +17,22 @@ pub(super) fn read(text: &str) -> Parsed<(Fields, &str)> {
 type Parsed<T> = Result<T, (usize, String)>;
 
 fn split(text: &str) -> Parsed<(&str, &str)> {
-    let mut lines = text.split_inclusive('\n');
-    let refuse = |what: &str| Err((1, what.to_string()));
-    let start = match lines.next() {
-        None => return refuse("the file is empty"),
-        Some(line) if line.trim_end() == "---" => line.len(),
-        Some(_) => return refuse("the file does not begin with front matter (---)"),
-    };
-    let mut place = start;
-    for line in lines {
-        if line.trim_end() == "---" {
-            return Ok((&text[start..place], &text[place + line.len()..]));
-        }
+    let mut place = 0;
+    let mut dashes = text.split_inclusive('\n').filter_map(|line| {
+        let start = place;
         place += line.len();
-        if place - start > SIZE_MAX {
-            break;
+        (line.trim_end() == "---").then_some((start, place))
+    });
+    match (dashes.next(), dashes.next()) {
+        (Some((0, start)), Some((end, after))) if end - start <= SIZE_MAX => {
+            Ok((&text[start..end], &text[after..]))
+        }
+        (Some((0, _)), _) => Err((1, "the front matter has no end (---)".to_string())),
+        _ => {
+            let what = "the file does not begin with front matter (---)";
+            Err((1, what.to_string()))
         }
     }
-    refuse("the front matter has no end (---)")
 }
 
 /// Lists whose items are texts, however they look.

@@ -18,9 +18,10 @@ use super::fields::{Fields, note};
 use super::report::Remark;
 use super::{Reading, Record};
 use crate::document::{NESTING_MAX, depth_of};
+use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::task::Task;
-use crate::task::rules::{ITEM_MAX, ITEMS_MAX, TEXT_MAX, TITLE_MAX};
+use crate::task::rules::{TEXT_MAX, check_lines, check_title};
 
 const CLEANED: &str = "control characters were taken out; what stood there is in extra.original";
 
@@ -48,15 +49,24 @@ impl Reading {
         for message in &fields.loose {
             self.fault(line, Some(&record.id), message);
         }
-        let mut fault = fields.faults.first().cloned();
-        let rest = fields.rest();
+        let is_changed = cleaned::clean(&mut record.task);
+        let fault = fields.faults.first().cloned();
+        let mut rest = fields.rest();
+        // Criteria that are too long or too many are kept whole.
+        for (name, list) in [
+            ("acceptance", &mut record.task.acceptance),
+            ("deliverables", &mut record.task.deliverables),
+        ] {
+            if check_lines(name, list).is_err() {
+                rest.insert(name.to_string(), std::mem::take(list).into());
+            }
+        }
         if !rest.is_empty() {
             let name = self.format.word().to_string();
             record.task.extra.insert(name, Value::Object(rest));
         }
-        let is_changed = cleaned::clean(&mut record.task);
-        fault = fault.or_else(|| find_fault(&record.task));
-        if let Some(message) = fault {
+        let broken = || check(&record.task).err().map(|error| error.message);
+        if let Some(message) = fault.or_else(broken) {
             return self.fault(line, Some(&record.id), message);
         }
         if is_changed {
@@ -114,41 +124,24 @@ fn read_items(text: &str) -> Vec<(String, bool)> {
     items
 }
 
-/// Explains what makes a task unfit: limits only ever refuse, nothing is cut.
-fn find_fault(task: &Task) -> Option<String> {
-    if task.title.trim().is_empty() {
-        return Some("it has no title".to_string());
+/// Checks the other texts of a cleaned task by the rules of `add`: limits only ever refuse, nothing is cut.
+fn check(task: &Task) -> Result<()> {
+    check_title(task.title.trim())?;
+    let notes = task.notes.iter().map(|note| &note.text);
+    if notes
+        .chain([&task.description])
+        .any(|text| text.len() > TEXT_MAX)
+    {
+        let message = format!("its description or a note has more than {TEXT_MAX} bytes");
+        return Err(Error::new(Code::TextTooLong, message));
     }
+    check_lines("labels", &task.labels)?;
+    check_lines("files", &task.files)?;
     let depth = 1 + task.extra.values().map(depth_of).max().unwrap_or(0);
     if depth > NESTING_MAX {
-        return Some(format!(
-            "a field of it is nested {depth} levels deep; {NESTING_MAX} are allowed"
-        ));
+        let message =
+            format!("a field of it is nested {depth} levels deep; {NESTING_MAX} are allowed");
+        return Err(Error::new(Code::TaskInvalid, message));
     }
-    let note = task.notes.iter().map(|note| note.text.len()).max();
-    let lengths = [
-        ("title", task.title.chars().count(), TITLE_MAX),
-        ("description", task.description.len(), TEXT_MAX),
-        ("longest note", note.unwrap_or(0), TEXT_MAX),
-    ];
-    let long = lengths.into_iter().find(|(_, length, max)| length > max);
-    let long = long.map(|(what, length, max)| {
-        format!("its {what} has {length} characters; {max} are allowed")
-    });
-    let lists = [
-        ("labels", &task.labels),
-        ("files", &task.files),
-        ("acceptance", &task.acceptance),
-        ("deliverables", &task.deliverables),
-    ];
-    long.or_else(|| lists.iter().find_map(|(name, list)| too_much(name, list)))
-}
-
-fn too_much(name: &str, list: &[String]) -> Option<String> {
-    if list.iter().any(|line| line.chars().count() > ITEM_MAX) {
-        return Some(format!(
-            "a line of its {name} has more than {ITEM_MAX} characters"
-        ));
-    }
-    (list.len() > ITEMS_MAX).then(|| format!("its {name} has more than {ITEMS_MAX} lines"))
+    Ok(())
 }

@@ -1,49 +1,28 @@
 //! Taskwarrior `task export`: an array of objects, or one object a line.
 
-use std::collections::HashMap;
-
 use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::note_block;
 use crate::task::{Priority, Status, Task};
-use crate::transfer::fields::{Fields, note, text_of, unique};
+use crate::transfer::fields::{Fields, id as id_of, note, text_of, unique};
 use crate::transfer::{Reading, Record, Reference, lines, moment};
 
-/// Reads an export. Of objects with the same uuid, later fields win.
+/// Reads an export. Old ones end each line with a comma.
 pub(crate) fn read(bytes: &[u8], reading: &mut Reading) {
     let bytes = lines::strip_mark(bytes);
-    let mut found: Vec<(usize, Fields)> = Vec::new();
-    let mut places: HashMap<String, usize> = HashMap::new();
-    lines::read_objects(objects(bytes, reading), reading, |reading, line, fields| {
-        let id = fields.word("uuid").unwrap_or_default().to_string();
-        let uuid = id.to_lowercase();
-        if let Some(place) = places.get(&uuid).filter(|_| !uuid.is_empty()) {
-            let reason = "the same task once more; its later fields count";
-            reading.leave_out(&id, reason);
-            return found[*place].1.extend(fields);
-        }
-        places.insert(uuid, found.len());
-        found.push((line, fields));
-    });
-    for (line, fields) in found {
-        read_task(reading, line, fields);
-    }
-}
-
-/// Cuts the input into objects, with the numbers of their lines.
-fn objects<'a>(bytes: &'a [u8], reading: &mut Reading) -> Vec<(usize, &'a [u8])> {
     if bytes.trim_ascii_start().starts_with(b"[") {
         let all: Vec<&RawValue> = lines::parse_document(bytes, reading).unwrap_or_default();
-        return lines::with_lines(bytes, &all);
+        return lines::read_objects(lines::with_lines(bytes, &all), reading, read_task);
     }
     if serde_json::from_slice::<&RawValue>(bytes).is_ok() {
-        return vec![(1, bytes)];
+        return lines::read_objects([(1, bytes)], reading, read_task);
     }
-    let lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-    // Old exports end each line with a comma.
-    let lines = lines.map(|line| line.strip_suffix(b",").unwrap_or(line));
-    (1..).zip(lines).collect()
+    let objects = lines::split(bytes).map(|(line, object)| {
+        let object = object.trim_ascii();
+        (line, object.strip_suffix(b",").unwrap_or(object))
+    });
+    lines::read_objects(objects, reading, read_task);
 }
 
 fn read_task(reading: &mut Reading, line: usize, mut fields: Fields) {
@@ -53,6 +32,7 @@ fn read_task(reading: &mut Reading, line: usize, mut fields: Fields) {
     fields.drop(&["id", "urgency"]);
     let mut record = Record::new(reading, line, uuid);
     record.key = record.id.to_lowercase();
+    record.repeats = true;
     record.told = fields.find_parts(&[("priority", "priority"), ("labels", "tags")]);
     record.depends = take_depends(&mut fields);
     fill(&mut record.task, &mut fields);
@@ -62,20 +42,17 @@ fn read_task(reading: &mut Reading, line: usize, mut fields: Fields) {
 
 /// Takes the dependencies: a list, one text with commas, or a list that is written in a text.
 fn take_depends(fields: &mut Fields) -> Vec<Reference> {
-    let text = fields.word("depends").map(str::to_string);
-    let uuids: Vec<String> = match text {
-        None => fields.ids("depends"),
-        Some(text) => {
-            fields.drop(&["depends"]);
-            let split = || {
-                text.split(',')
-                    .map(|uuid| uuid.trim().to_string())
-                    .collect()
-            };
-            serde_json::from_str(&text).unwrap_or_else(|_| split())
-        }
+    let split = |value: &Value| -> Option<Vec<String>> {
+        let text = id_of(value)?;
+        let words = || {
+            text.split(',')
+                .map(|uuid| uuid.trim().to_string())
+                .collect()
+        };
+        Some(serde_json::from_str(&text).unwrap_or_else(|_| words()))
     };
-    let uuids = uuids.into_iter().filter(|uuid| !uuid.is_empty());
+    let uuids = fields.references("depends", split).into_iter().flatten();
+    let uuids = uuids.filter(|uuid| !uuid.is_empty());
     let reference = |given: String| Reference {
         readings: vec![given.to_lowercase()],
         given,
@@ -87,19 +64,16 @@ fn fill(task: &mut Task, fields: &mut Fields) {
     task.title = fields.text("description").unwrap_or_default();
     fields.take_times(task, "entry", "modified");
     task.due = fields.time("due");
-    task.labels = fields.set("tags");
+    let mut labels = fields.set("tags");
     let project = fields.text("project");
-    task.labels
-        .extend(project.map(|name| format!("project:{name}")));
-    task.labels = unique(std::mem::take(&mut task.labels));
-    let priority = match fields.word("priority") {
-        Some("H") => Some(Priority::High),
-        Some("M") => Some(Priority::Medium),
-        Some("L") => Some(Priority::Low),
-        _ => None,
+    labels.extend(project.map(|name| format!("project:{name}")));
+    task.labels = unique(labels);
+    task.priority = match fields.word("priority") {
+        Some("H") => Priority::High,
+        Some("L") => Priority::Low,
+        _ => Priority::Medium,
     };
-    if let Some(priority) = priority {
-        task.priority = priority;
+    if matches!(fields.word("priority"), Some("H" | "M" | "L")) {
         fields.drop(&["priority"]);
     }
     task.size = fields.parsed("size");

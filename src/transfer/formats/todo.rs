@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use super::keep_relations;
 use crate::phase::{Phase, PhaseStatus};
-use crate::task::rules::{TEXT_MAX, check_word, cleaned_line, cleaned_text, is_slug};
+use crate::task::rules::{TEXT_MAX, check_word, cleaned_text, is_slug};
 use crate::task::{Note, Status, Task};
-use crate::transfer::fields::{Fields, note, text_of, unique};
+use crate::transfer::fields::{Fields, id as id_of, note, text_of, unique};
 use crate::transfer::{Reading, Record, Reference, lines, moment};
 
 const PHASES_MAX: usize = 1_000;
@@ -41,7 +41,8 @@ pub(crate) fn read(bytes: &[u8], reading: &mut Reading) {
     let project = document
         .project
         .filter(|project| project.get().starts_with('{'));
-    lines::read_list(bytes, project.as_slice(), reading, |reading, _, fields| {
+    let project = lines::with_lines(bytes, project.as_slice());
+    lines::read_objects(project, reading, |reading, _, fields| {
         reading.phases.extend(read_phases(&fields));
     });
     // Criteria that repeat a child are dropped only when the child is in the document.
@@ -51,7 +52,8 @@ pub(crate) fn read(bytes: &[u8], reading: &mut Reading) {
     let is_archive = reading.is_archive;
     for (list, is_archived) in [(&document.tasks, false), (&document.archived_tasks, true)] {
         reading.is_archive = is_archive || is_archived;
-        lines::read_list(bytes, list, reading, |reading, line, fields| {
+        let objects = lines::with_lines(bytes, list);
+        lines::read_objects(objects, reading, |reading, line, fields| {
             read_task(reading, line, fields, &ids);
         });
     }
@@ -74,11 +76,10 @@ fn read_phase(slug: &str, each: &Value) -> Option<Phase> {
     let text = |name: &str| each[name].as_str().unwrap_or_default().to_string();
     let time = |name: &str| each[name].as_str().and_then(moment::read);
     let order = each["order"].as_u64().and_then(|it| u32::try_from(it).ok());
-    let (name, description) = (text("name"), text("description"));
-    let name = cleaned_line(&name).unwrap_or(name);
-    let fits = check_word("name", Some(&name)).is_ok();
+    let named = Some(text("name")).filter(|name| check_word("name", Some(name)).is_ok());
+    let description = text("description");
     let phase = Phase {
-        name: if fits { name } else { slug.to_string() },
+        name: named.unwrap_or_else(|| slug.to_string()),
         description: cleaned_text(&description).unwrap_or(description),
         status: text("status").parse().unwrap_or(PhaseStatus::Pending),
         started_at: time("startedAt"),
@@ -105,13 +106,10 @@ fn read_task(reading: &mut Reading, line: usize, mut fields: Fields, ids: &HashS
     if fields.contains("parentId") {
         record.told.push("parent");
     }
-    let parent = fields.text("parentId");
-    record.parents = parent.iter().map(|id| Reference::to(id)).collect();
-    record.depends = fields
-        .ids("depends")
-        .iter()
-        .map(|id| Reference::to(id))
-        .collect();
+    let reference = |id: &String| Reference::to(id);
+    record.parents = fields.text("parentId").iter().map(reference).collect();
+    let depends = fields.references("depends", id_of);
+    record.depends = depends.iter().map(reference).collect();
     let task = &mut record.task;
     task.title = fields.text("title").unwrap_or_default();
     task.description = fields.text("description").unwrap_or_default();
@@ -144,27 +142,29 @@ fn read_task(reading: &mut Reading, line: usize, mut fields: Fields, ids: &HashS
 
 /// Reads a text, or the first of some texts in an object.
 fn text_in(value: &Value, names: &[&str]) -> Option<String> {
-    let mut texts = names.iter().filter_map(|name| value.get(name)?.as_str());
-    text_of(value).or_else(|| texts.next().map(str::to_string))
+    let texts = names.iter().filter_map(|name| value.get(name)?.as_str());
+    text_of(value).or_else(|| texts.map(str::to_string).next())
 }
 
-/// Takes the criteria. An object gives its text; what the tool adds for each child by itself goes.
+/// Takes the criteria. An object, which says more than its text, stays as well; what the tool adds for each child
+/// by itself goes.
 fn take_acceptance(fields: &mut Fields, ids: &HashSet<String>) -> Vec<String> {
-    let whole = fields.get("acceptance").cloned();
-    let mut all = fields.items("acceptance", |criterion| {
+    let all = fields.get("acceptance").cloned().unwrap_or_default();
+    let mut texts = fields.items("acceptance", |criterion| {
         text_in(criterion, &["text", "description", "criterion"])
     });
-    // An object says more than its text.
-    let mut criteria = whole.iter().filter_map(Value::as_array).flatten();
-    if criteria.any(Value::is_object) {
-        fields.keep("acceptance", whole.unwrap_or_default());
+    if all
+        .as_array()
+        .is_some_and(|all| all.iter().any(Value::is_object))
+    {
+        fields.keep("acceptance", all);
     }
-    all.retain(|text| {
+    texts.retain(|text| {
         let rest = text.strip_prefix("Complete child ");
         let child = rest.and_then(|rest| rest.split_once(':'));
         child.is_none_or(|(id, _)| !ids.contains(id))
     });
-    unique(all)
+    unique(texts)
 }
 
 /// Sets the status, with the times that belong to it.
