@@ -6,8 +6,10 @@ use serde_json::{Value, json};
 use super::Talk;
 use super::tools::{Done, Stop};
 use crate::chat::answer::Heard;
-use crate::chat::value::{brief, flatten, label, plain};
-use crate::chat::vocabulary::{DESIGN, Field, contains_word, find_field, is_about_design, offered};
+use crate::chat::value::{Kind, brief, flatten, label, plain};
+use crate::chat::vocabulary::{
+    COMPONENT, DESIGN, Field, contains_word, find_field, is_about_design, offered,
+};
 use crate::chat::{Call, ChatAgent, Pending, Sentence, Settled, Tool, text};
 use crate::error::Result;
 use crate::store::agency::AgencyTransaction;
@@ -225,7 +227,7 @@ pub(super) fn describe_changes(call: &Call) -> String {
                 let words: Vec<String> = label.split(' ').map(capital).collect();
                 format!("the {} to {text}", words.join(" "))
             }
-            Value::Null => label,
+            Value::Null | Value::Array(_) => label,
             _ if is_new => format!("{label} \"{text}\""),
             _ => format!("{label} to \"{text}\""),
         }
@@ -234,7 +236,40 @@ pub(super) fn describe_changes(call: &Call) -> String {
     parts.collect::<Vec<_>>().join(between)
 }
 
-pub(super) fn ask_field(fields: &[&Field]) -> String {
+/// Writes a call on a component as a sentence, with what it lacks, and in quotes the words that may be meant.
+pub(super) fn write_form(call: &Call) -> String {
+    let (client, id) = (call.text("clientId"), call.text("componentId"));
+    let mut updates = call.object("updates");
+    let kind = updates.remove("component_type");
+    if updates.is_empty() {
+        updates.insert("props.title".to_string(), Value::Null);
+    }
+    let kind = kind.as_ref().map_or("card".into(), plain);
+    let kind = kind.trim_end_matches('s');
+    let (lead, to) = match call.tool {
+        Tool::AddComponent if kind == "image" => ("add an image with".to_string(), " "),
+        Tool::AddComponent => (format!("add a {kind} with"), " "),
+        _ => (format!("update component {id}"), " to "),
+    };
+    let fits = |words: &String| words.len() <= 100 && !words.contains(['"', '“', '”']);
+    let parts = updates.iter().map(|(key, value)| {
+        let words = match value {
+            Value::Array(words) => words.first().map(plain),
+            Value::Null => None,
+            value => Some(plain(value)),
+        };
+        let words = words.filter(fits);
+        let value = match find_field(COMPONENT, key).map(|field| field.kind) {
+            Some(Kind::Text) => format!("\"{}\"", words.as_deref().unwrap_or("Something new")),
+            _ => words.unwrap_or("…".to_string()),
+        };
+        format!("{}{to}{value}", label(key))
+    });
+    let parts = parts.collect::<Vec<_>>().join(" and ");
+    format!("{lead} {parts} for client {client}")
+}
+
+pub(super) fn ask_field(fields: &[&Field], value: &Value) -> String {
     let all: Vec<&Field> = offered().collect();
     let (lead, fields) = match fields {
         [] => ("I cannot change that, but these:".to_string(), &all[..]),
@@ -244,7 +279,11 @@ pub(super) fn ask_field(fields: &[&Field]) -> String {
     let line = |it: &&Field| format!("\n- {} ({}): {}", it.label(), it.path, it.kind);
     let lines: String = fields.iter().map(line).collect();
     let first = fields.first().map_or("layout", |field| field.label());
-    format!("{lead}{lines}\nSay for example: change {first} to …")
+    let words = value[0]
+        .as_str()
+        .map(|words| format!("\"{}\"", brief(words)));
+    let words = words.unwrap_or("…".to_string());
+    format!("{lead}{lines}\nSay for example: change {first} to {words}")
 }
 
 pub(super) fn describe_answers(answers: &Value) -> String {

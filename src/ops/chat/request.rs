@@ -5,11 +5,11 @@ use serde_json::{Map, Value, json};
 use super::Talk;
 use super::reply::{
     ask_field, choose_agent, describe_answers, describe_call, describe_changes, describe_component,
-    describe_design, id_of,
+    describe_design, id_of, write_form,
 };
 use super::tools::{Done, fault, run};
-use crate::chat::value::{brief, check_changes, check_fields, get, label, plain, set};
-use crate::chat::vocabulary::{Field, elements};
+use crate::chat::value::{Kind, brief, check_changes, check_fields, get, label, plain, set};
+use crate::chat::vocabulary::{COMPONENT, Field, elements, find_field};
 use crate::chat::{Call, Called, Choosable, Difference, Pending, PendingKind, Question, Tool};
 use crate::error::Result;
 use crate::id::digest;
@@ -43,6 +43,14 @@ impl Talk<'_> {
         if let (false, Some(client)) = (call.has("clientId"), &self.chat.client) {
             call.set("clientId", client.as_str());
         }
+        // An id of the message and what else is said of the component have to fit together.
+        let mut criteria = call.object("criteria");
+        if !criteria.is_empty()
+            && let Some(id) = call.args.remove("componentId")
+        {
+            criteria.insert("componentId".to_string(), id);
+            call.set("criteria", criteria);
+        }
         self.turn.agent = choose_agent(&call);
         check_fields(&call).map_err(|why| self.refuse(&call, &why))?;
         let client = call.text("clientId").to_string();
@@ -74,9 +82,9 @@ impl Talk<'_> {
                             footers, banner or link";
                 let field = call.missing().filter(|_| has_type);
                 let what = field.map_or(kind.to_string(), |field| label(&field));
+                let example = write_form(&call);
                 self.say(format!(
-                    "Please specify the {what}, with texts in quotes. For example: add a card with title \
-                     \"News\" for client {client}"
+                    "Please specify the {what}, with texts in quotes. For example: {example}"
                 ))
             }
             Tool::AddSecurityGroup | Tool::RemoveSecurityGroup if !has_group => {
@@ -105,8 +113,10 @@ impl Talk<'_> {
         for (name, value) in call.object("designUpdates") {
             let fields = elements(&name);
             match fields[..] {
-                [field] if !value.is_null() => updates.insert(field.key.to_string(), value),
-                _ => return self.say(ask_field(&fields)),
+                [field] if !value.is_null() && !value.is_array() => {
+                    updates.insert(field.key.to_string(), value)
+                }
+                _ => return self.say(ask_field(&fields, &value)),
             };
         }
         call.set("designUpdates", updates);
@@ -179,18 +189,27 @@ impl Talk<'_> {
     /// was not shown before, or offers to write.
     pub(super) fn propose(&mut self, call: Call, is_shown: bool) -> Done<()> {
         let missing = call.missing();
-        let field = brief(&label(missing.as_deref().unwrap_or("title")));
-        let (client, id) = (call.text("clientId"), call.text("componentId"));
+        let id = call.text("componentId");
         let question = match (missing, call.tool) {
-            (Some(_), _) => format!("What should the {field} of component {id} be, in quotes?"),
+            (Some(key), _) => match find_field(COMPONENT, &key).map(|field| field.kind) {
+                None | Some(Kind::Text) => {
+                    format!(
+                        "What should the {} of component {id} be, in quotes?",
+                        label(&key)
+                    )
+                }
+                Some(kind) => format!(
+                    "What should the {} of component {id} be ({kind})?",
+                    label(&key)
+                ),
+            },
             (None, Tool::UpdateComponent) if call.object("updates").is_empty() => {
                 "I couldn't identify which field you want to update.".to_string()
             }
             (None, Tool::GetComponent) => "Next: change it.".to_string(),
             (None, _) => String::new(),
         };
-        let example =
-            format!("update component {id} {field} to \"Something new\" for client {client}");
+        let example = write_form(&call);
         if !is_shown && (!question.is_empty() || call.tool == Tool::DeleteComponent) {
             let found = self.use_tool(Tool::GetComponent, &call)?;
             self.say(describe_component(&found["components"][0]) + "\n")?;
