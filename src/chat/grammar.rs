@@ -23,7 +23,7 @@ getClientDesign how would (?:it|{my} design) look|what does {my} (?:design|page)
 getQAForClient (?:{show} )?(?:{my} )?(?:onboarding )?(?:questions|answers|questions and answers)|what did (?:i|{my}) (?:answer|choose)(?: in the onboarding)?
 getClientDesign (?:{show}|{what}|which) {element}(?: do i (?:have|use)| does{c} (?:have|use))?
 updateDesign (?:{set} )?(?P<pairs>{any}{c}{to}{all})
-updateDesign (?:{set} )?{element} (?P<value>{looks})
+updateDesign (?:{set} )?(?:{my} )?(?P<element>{any} ?(?:style|radius|colou?r|icons?)) (?P<value>{options})
 updateDesign (?:{want}|use|switch to) (?:an? |the )?(?P<value>{options}) {element}
 updateDesign {set} {element} from (?:{options}) to (?P<value>{options})
 updateDesign {set} {element}
@@ -44,7 +44,7 @@ updateComponent (?:{set} )?{numbered}(?: with)? {its}(?P<pairs>{field} {all})
 updateComponent (?:give|let) {target}(?: have)? {its}(?P<pairs>{field} {all})
 updateComponent {target} should have {its}(?P<pairs>{field} {all})
 updateComponent {set} {its}(?P<name>{field}){to}(?P<value>{quoted}|{options}) (?:of|on|for|in) {target}
-updateComponent {set} {its}(?P<name>{field}) of {target} (?P<value>{quoted}|{looks})
+updateComponent {set} {its}(?P<name>{field}) of {target} (?P<value>{quoted}|{options})
 updateComponent {set} {its}(?P<name>{field}) of {numbered} (?P<value>{any})
 updateComponent replace {its}(?P<name>{field}) of {target} (?:with|by) (?P<value>{any})
 updateComponent move {numbered} to (?P<name>position) (?P<value>[0-9]{1,9})
@@ -78,21 +78,14 @@ pub(super) const TO: &str = r"(?:\s+(?:to be|should be|to|into)(?:\s*:\s*|\s+)|\
 pub(super) const POLITE: &str = r"(?:please|pls|plz|thanks|thx|thank you)\b";
 
 static READERS: LazyLock<Vec<(Tool, Regex)>> = LazyLock::new(|| {
-    let lists = offered().filter_map(|field| match field.kind {
-        Kind::Options(options) => Some(options),
+    let options = offered().filter_map(|field| match field.kind {
+        Kind::Options(options) => Some(options.join("|").replace('-', r"[\s-]")),
         _ => None,
     });
-    let lists: Vec<&str> = lists.flatten().copied().collect();
-    // A noun without "to" may belong to the field: "the page background image".
-    let is_noun =
-        |word: &&str| component_type(word).is_some() || contains_word("gradient|video", word);
-    let looks = lists.iter().copied().filter(|word| !is_noun(word));
-    let looks = looks.collect::<Vec<_>>().join("|");
-    let write = |words: &str| format!("{}|#[0-9a-f]+|{COLORS}", words.replace('-', r"[\s-]"));
+    let options = options.collect::<Vec<_>>().join("|");
     let words = [
         ("types", type_names()),
-        ("options", format!("(?:{})", write(&lists.join("|")))),
-        ("looks", format!("(?:{})", write(&looks))),
+        ("options", format!("(?:{options}|#[0-9a-f]+|{COLORS})")),
         ("field", names(COMPONENT)),
         ("to", TO.to_string()),
     ];
@@ -263,8 +256,7 @@ fn read_pairs(
         let value = start + captures.name("value")?.start()..end;
         let pair = read_pair(tool, sentence, &captures["name"], Some(value))?;
         // "... and text Bob" may be another request.
-        let kind = find_field(tool.fields(), &pair.0).map_or(Kind::Text, |field| field.kind);
-        let is_sure = captures.name("link").is_some() || kind.read(&pair.1).is_some();
+        let is_sure = captures.name("link").is_some() || !pair.1.is_array();
         (is_sure || start == place.start).then_some(())?;
         updates.push(pair);
         start = next;

@@ -25,6 +25,8 @@ pub(super) const BARE: char = '\u{3}';
 /// Words that speak of a text rather than being one.
 const PRONOUNS: &str = "it|its|this|that|them|these|those|same|nothing|something|anything|everything|none|empty|blank|\
     null|default|original|previous|bold|italics?|uppercase|lowercase|caps|capitals?|please|pls|thanks?";
+/// Words that link others, which with a capital are words of a text: "titled To Do".
+const LINK: &str = "to|be|into|as|by|with|and|or|of|on|for|in|from|should|is|called|named|titled";
 
 patterns! {
     /// A double quote up to the next one; a single one only around words.
@@ -37,20 +39,19 @@ patterns! {
     /// Politeness, and the client, at the beginning.
     BEFORE =
         r"^(?:[\x02\x03]+[\s,:;.!-]*|(?:hi|hello|hey)\b(?: there\b)?[\s,.!\x02\x03]+|(?:please|pls|kindly|now|ok|okay)\b[,\s]+|(?:can|could|would|will) you\s+|i(?: want| need| would like|['’]d like) (?:you )?to\s+|let['’]s\s+)+";
-    /// Words that link others, which with a capital are words of a text: "titled To Do".
-    LINKS = r"\b(?i:to|be|into|as|by|with|and|or|of|on|for|in|from|should|is|called|named|titled)\b";
+    LINKS = format!(r"\b(?i:{LINK})\b");
+    LINK_FIRST = format!(r"^(?:{LINK})\b");
     /// What stands before the first word of a sentence.
     FIRST = r"(?:^|[.!?])\s*$";
     /// Quotes beside each other or within words.
     GLUED = r#"[^\s=:,(\x04]\x04|\x04\x01+[^\s.,:;!?)\x01]"#;
     SEVERAL = r"\b(?:and|or|but|not|except)\b|,";
-    /// The only form of an unquoted text: one word with a capital, in a message that has words without.
+    /// The only form of an unquoted text.
     WORD = r"^[\w--_](?:[\w--_]|['’&-]\w)*$";
     VAGUE = format!("^(?:{PRONOUNS}|{}|{})$", names(COMPONENT), type_names());
     /// What stands before an unquoted text, and what follows it that may be a part of it.
     LINKED = r"(?:\bto|\bto be|[=:])\s*$";
     WITH = format!(r"\bwith\s+(?:(?:the|an?)\s+)?{}\s+$", names(COMPONENT));
-    INTO = r"\b(?:should be|into)\s+$";
     OPEN = format!(r"^[\s.,]*(?:[!\x03]|{POLITE})");
 }
 
@@ -71,8 +72,8 @@ impl Sentence {
         let mut text = message.trim().to_string();
         let (mut plain, mut clients) = (text.to_ascii_lowercase(), Vec::new());
         for word in LINKS.iter().flat_map(|links| links.find_iter(&text)) {
-            let is_capital = word.as_str().starts_with(char::is_uppercase);
-            if is_capital && !fits(&FIRST, &text[..word.start()]) {
+            let is_first = fits(&FIRST, &text[..word.start()]);
+            if !is_small(word.as_str()) && !is_first && text.split(' ').any(is_small) {
                 plain.replace_range(word.range(), word.as_str());
             }
         }
@@ -132,11 +133,8 @@ impl Sentence {
     /// Returns what something is called, which only finds what is there: what is quoted, one word, or up to three.
     pub(super) fn words(&self, place: Range<usize>) -> Option<&str> {
         let text = &self.text[place.clone()];
-        let is_name = match text.split_whitespace().count() {
-            1 => true,
-            2 | 3 => !text.starts_with(char::is_lowercase),
-            _ => false,
-        };
+        let count = text.split_whitespace().count();
+        let is_name = count == 1 || count <= 3 && !is_small(text);
         let plain = &self.plain[place.clone()];
         let is_one = is_name && !fits(&SEVERAL, plain) && !fits(&VAGUE, plain);
         self.quoted(place).or(is_one.then_some(text))
@@ -151,24 +149,24 @@ impl Sentence {
         }
         let (before, text) = (&self.plain[..place.start], &self.text[place.clone()]);
         let is_linked = fits(&LINKED, before);
-        if matches!(kind, Kind::Text | Kind::Name) {
-            let is_told = is_linked || is_new && fits(&WITH, before);
-            let is_capital = text.starts_with(char::is_uppercase);
-            let is_word = is_capital && fits(&WORD, text) && !fits(&VAGUE, &text.to_lowercase());
-            let mut words = self.text[..place.start].split_whitespace();
-            let is_name = is_word && words.any(|word| word.starts_with(char::is_lowercase));
-            let is_whole = !fits(&OPEN, &self.plain[place.end..]);
-            let mut links = LINKS.iter().filter_map(|it| it.find(text));
-            let is_other = links.any(|it| it.start() == 0) && text.starts_with(char::is_lowercase);
-            return match is_told && is_name && is_whole {
-                true => Some(text.into()),
-                false => (is_told || !is_other).then(|| json!([text])),
-            };
+        if !matches!(kind, Kind::Text | Kind::Name) {
+            let value = Value::from(text.strip_prefix("a ").unwrap_or(text));
+            let is_told = is_linked || kind.read(&value).is_some();
+            return is_told.then_some(value);
         }
-        let value = Value::from(text.strip_prefix("a ").unwrap_or(text));
-        let is_one = is_linked || fits(&INTO, before) || kind.read(&value).is_some();
-        is_one.then_some(value)
+        let is_told = is_linked || is_new && fits(&WITH, before);
+        let is_word = fits(&WORD, text) && !fits(&VAGUE, &text.to_lowercase());
+        let is_name = text.starts_with(char::is_uppercase);
+        if is_told && is_word && is_name && !fits(&OPEN, &self.plain[place.end..]) {
+            return Some(text.into());
+        }
+        // "As before" is no text.
+        (is_told || !fits(&LINK_FIRST, text)).then(|| json!([text]))
     }
+}
+
+fn is_small(word: &str) -> bool {
+    word.starts_with(char::is_lowercase)
 }
 
 fn fits(pattern: &Option<Regex>, text: &str) -> bool {

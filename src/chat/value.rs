@@ -1,6 +1,7 @@
 //! Values from strangers: what a field can be, and how changes go into a record. Agents ask before they
 //! offer a change, tools when they make it.
 
+use regex::Regex;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -18,8 +19,10 @@ pub(super) const COLORS: &str = "aqua|black|blue|fuchsia|gray|green|grey|lime|ma
     silver|teal|transparent|white|yellow";
 
 patterns! {
-    ADDRESS = r"(?i)^(?:/(?:[^\s\\]*[^\s\\.,;!?])?|(?:https?://|mailto:|tel:|www\.)[^\s\\]*[^\s\\.,;!?])$";
-    ADDRESSES = r"(?i)[,;|](?:https?:|mailto:|tel:|www\.|/)";
+    ADDRESS =
+        r"(?i)^(?:/|/[^/\s\\][^\s\\]*|(?:https?://|mailto:|tel:|www\.)[^/\s\\][^\s\\]*)$";
+    /// What makes more than one address of it, or a sentence.
+    MORE = r"(?i)[,;|](?:https?:|mailto:|tel:|www\.|/)|[,;!?]$";
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -78,7 +81,7 @@ impl std::fmt::Display for Kind {
             Kind::Options(options) => return out.write_str(&options.join(", ")),
             Kind::Color => "a color such as #336699 or navy",
             Kind::Text => "a line of text of at most 10,000 characters",
-            Kind::Name => "a name of at most 100 characters",
+            Kind::Name => "a name in quotes, of at most 100 characters",
             Kind::Address => {
                 "one address (http, https, mailto, tel, www. or a path with / in front)"
             }
@@ -92,8 +95,8 @@ impl std::fmt::Display for Kind {
 
 /// Whether a text is one address of the web, a mailbox or a telephone, or a path.
 fn is_address(text: &str) -> bool {
-    let is_one = ADDRESS.iter().any(|it| it.is_match(text));
-    is_one && !ADDRESSES.iter().any(|it| it.is_match(text))
+    let fits = |pattern: &Option<Regex>| pattern.iter().any(|it| it.is_match(text));
+    fits(&ADDRESS) && !fits(&MORE)
 }
 
 fn is_color(word: &str) -> bool {

@@ -6,10 +6,8 @@ use serde_json::{Value, json};
 use super::Talk;
 use super::tools::{Done, Stop};
 use crate::chat::answer::Heard;
-use crate::chat::value::{Kind, brief, flatten, label, plain};
-use crate::chat::vocabulary::{
-    COMPONENT, DESIGN, Field, contains_word, find_field, is_about_design, offered,
-};
+use crate::chat::value::{brief, flatten, label, plain};
+use crate::chat::vocabulary::{DESIGN, Field, contains_word, find_field, is_about_design, offered};
 use crate::chat::{Call, ChatAgent, Pending, Sentence, Settled, Tool, text};
 use crate::error::Result;
 use crate::store::agency::AgencyTransaction;
@@ -108,8 +106,7 @@ impl Talk<'_> {
         // What follows may be about that client.
         self.chat.client.take_if(|_| is_other);
         self.say(format!(
-            "{why}I do one thing at a time, for one client. Put a text in quotes if it is more than words, or \
-             has a word such as \"and\" or the name of a field in it. Say it like this:\n{forms}"
+            "{why}I do one thing at a time, for one client. Put texts in quotes. Say it like this:\n{forms}"
         ))
     }
 
@@ -221,13 +218,17 @@ pub(super) fn describe_changes(call: &Call) -> String {
     let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
     let updates = call.object(call.tool.updates()).into();
     let parts = flatten(&updates).into_iter().map(|(path, value)| {
-        let (label, text) = (brief(&label(&path)), brief(&plain(value)));
+        let label = brief(&label(&path));
+        let text = match value {
+            Value::Null => "…".to_string(),
+            Value::Array(_) => plain(&value[0]).replace(['"', '“', '”'], ""),
+            value => brief(&plain(value)),
+        };
         match value {
             _ if is_design => {
                 let words: Vec<String> = label.split(' ').map(capital).collect();
                 format!("the {} to {text}", words.join(" "))
             }
-            Value::Null | Value::Array(_) => label,
             _ if is_new => format!("{label} \"{text}\""),
             _ => format!("{label} to \"{text}\""),
         }
@@ -236,40 +237,24 @@ pub(super) fn describe_changes(call: &Call) -> String {
     parts.collect::<Vec<_>>().join(between)
 }
 
-/// Writes a call on a component as a sentence, with what it lacks, and in quotes the words that may be meant.
-pub(super) fn write_form(call: &Call) -> String {
-    let (client, id) = (call.text("clientId"), call.text("componentId"));
+/// Writes a call on a component as a sentence, with the words that may be meant in quotes.
+pub(super) fn write_form(mut call: Call) -> String {
     let mut updates = call.object("updates");
     let kind = updates.remove("component_type");
     if updates.is_empty() {
         updates.insert("props.title".to_string(), Value::Null);
     }
-    let kind = kind.as_ref().map_or("card".into(), plain);
-    let kind = kind.trim_end_matches('s');
-    let (lead, to) = match call.tool {
-        Tool::AddComponent if kind == "image" => ("add an image with".to_string(), " "),
-        Tool::AddComponent => (format!("add a {kind} with"), " "),
-        _ => (format!("update component {id}"), " to "),
+    call.set("updates", updates);
+    let kind = kind.as_ref().map_or("card".to_string(), plain);
+    let lead = match call.tool {
+        Tool::AddComponent => format!("add new {} with", kind.trim_end_matches('s')),
+        _ => format!("update component {}", call.text("componentId")),
     };
-    let fits = |words: &String| words.len() <= 100 && !words.contains(['"', '“', '”']);
-    let parts = updates.iter().map(|(key, value)| {
-        let words = match value {
-            Value::Array(words) => words.first().map(plain),
-            Value::Null => None,
-            value => Some(plain(value)),
-        };
-        let words = words.filter(fits);
-        let value = match find_field(COMPONENT, key).map(|field| field.kind) {
-            Some(Kind::Text) => format!("\"{}\"", words.as_deref().unwrap_or("Something new")),
-            _ => words.unwrap_or("…".to_string()),
-        };
-        format!("{}{to}{value}", label(key))
-    });
-    let parts = parts.collect::<Vec<_>>().join(" and ");
-    format!("{lead} {parts} for client {client}")
+    let (changes, client) = (describe_changes(&call), call.text("clientId"));
+    format!("{lead} {changes} for client {client}")
 }
 
-pub(super) fn ask_field(fields: &[&Field], value: &Value) -> String {
+pub(super) fn ask_field(fields: &[&Field]) -> String {
     let all: Vec<&Field> = offered().collect();
     let (lead, fields) = match fields {
         [] => ("I cannot change that, but these:".to_string(), &all[..]),
@@ -279,11 +264,7 @@ pub(super) fn ask_field(fields: &[&Field], value: &Value) -> String {
     let line = |it: &&Field| format!("\n- {} ({}): {}", it.label(), it.path, it.kind);
     let lines: String = fields.iter().map(line).collect();
     let first = fields.first().map_or("layout", |field| field.label());
-    let words = value[0]
-        .as_str()
-        .map(|words| format!("\"{}\"", brief(words)));
-    let words = words.unwrap_or("…".to_string());
-    format!("{lead}{lines}\nSay for example: change {first} to {words}")
+    format!("{lead}{lines}\nSay for example: change {first} to …")
 }
 
 pub(super) fn describe_answers(answers: &Value) -> String {

@@ -8,8 +8,8 @@ use super::reply::{
     describe_design, id_of, write_form,
 };
 use super::tools::{Done, fault, run};
-use crate::chat::value::{Kind, brief, check_changes, check_fields, get, label, plain, set};
-use crate::chat::vocabulary::{COMPONENT, Field, elements, find_field};
+use crate::chat::value::{brief, check_changes, check_fields, get, label, plain, set};
+use crate::chat::vocabulary::{Field, elements};
 use crate::chat::{Call, Called, Choosable, Difference, Pending, PendingKind, Question, Tool};
 use crate::error::Result;
 use crate::id::digest;
@@ -82,7 +82,7 @@ impl Talk<'_> {
                             footers, banner or link";
                 let field = call.missing().filter(|_| has_type);
                 let what = field.map_or(kind.to_string(), |field| label(&field));
-                let example = write_form(&call);
+                let example = write_form(call);
                 self.say(format!(
                     "Please specify the {what}, with texts in quotes. For example: {example}"
                 ))
@@ -90,21 +90,9 @@ impl Talk<'_> {
             Tool::AddSecurityGroup | Tool::RemoveSecurityGroup if !has_group => {
                 self.say("Which security group do you mean? Such as: \"premium\" security group")
             }
-            Tool::AddSecurityGroup | Tool::RemoveSecurityGroup if !self.means_group(&call)? => {
-                self.show_forms("I did not understand that. ")
-            }
             _ if call.has("componentId") => self.propose(call, false),
             _ => self.search(call),
         }
-    }
-
-    /// Whether a group is called so where only its name says that a group is meant.
-    fn means_group(&self, call: &Call) -> Result<bool> {
-        let title = call.text("security_group_title");
-        let groups = self.transaction.security_groups(call.text("clientId"))?;
-        let mut titles = groups.iter().map(|it| &it.security_group_title);
-        let is_there = titles.any(|it| it.eq_ignore_ascii_case(title));
-        Ok(is_there || self.said.message.to_lowercase().contains("group"))
     }
 
     /// Finds out which part of the design becomes what, or asks.
@@ -113,10 +101,8 @@ impl Talk<'_> {
         for (name, value) in call.object("designUpdates") {
             let fields = elements(&name);
             match fields[..] {
-                [field] if !value.is_null() && !value.is_array() => {
-                    updates.insert(field.key.to_string(), value)
-                }
-                _ => return self.say(ask_field(&fields, &value)),
+                [field] if value.is_string() => updates.insert(field.key.to_string(), value),
+                _ => return self.say(ask_field(&fields)),
             };
         }
         call.set("designUpdates", updates);
@@ -191,32 +177,23 @@ impl Talk<'_> {
         let missing = call.missing();
         let id = call.text("componentId");
         let question = match (missing, call.tool) {
-            (Some(key), _) => match find_field(COMPONENT, &key).map(|field| field.kind) {
-                None | Some(Kind::Text) => {
-                    format!(
-                        "What should the {} of component {id} be, in quotes?",
-                        label(&key)
-                    )
-                }
-                Some(kind) => format!(
-                    "What should the {} of component {id} be ({kind})?",
-                    label(&key)
-                ),
-            },
+            (Some(key), _) => format!("What should the {} of component {id} be?", label(&key)),
             (None, Tool::UpdateComponent) if call.object("updates").is_empty() => {
                 "I couldn't identify which field you want to update.".to_string()
             }
             (None, Tool::GetComponent) => "Next: change it.".to_string(),
             (None, _) => String::new(),
         };
-        let example = write_form(&call);
+        let example = write_form(call.clone());
         if !is_shown && (!question.is_empty() || call.tool == Tool::DeleteComponent) {
             let found = self.use_tool(Tool::GetComponent, &call)?;
             self.say(describe_component(&found["components"][0]) + "\n")?;
         }
         match question.is_empty() {
             true => self.offer(call),
-            false => self.say(format!("{question} Say for example: {example}")),
+            false => self.say(format!(
+                "{question} Texts are in quotes. Say for example: {example}"
+            )),
         }
     }
 
