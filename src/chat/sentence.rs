@@ -156,7 +156,9 @@ impl Sentence {
         }
         let is_told = is_linked || is_new && fits(&WITH, before);
         let is_word = fits(&WORD, text) && !fits(&VAGUE, &text.to_lowercase());
-        let is_name = text.starts_with(char::is_uppercase);
+        // Where all words have a capital it marks no text.
+        let has_small = self.text[..place.start].split(' ').any(is_small);
+        let is_name = text.starts_with(char::is_uppercase) && has_small;
         if is_told && is_word && is_name && !fits(&OPEN, &self.plain[place.end..]) {
             return Some(text.into());
         }

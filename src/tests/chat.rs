@@ -145,6 +145,7 @@ fn sentences_with_words_left_over_mean_nothing_or_are_asked_about() {
         "set the title of component 101 to Hello, client 7",
         "set the title of component 101 to be Ready or to wait",
         "set the title of component 101 to Be Happy",
+        "Set The Title Of Component 101 To Be Happy",
         "set the title of component 101 to Hello, the content King",
         "add a card with title News and a text Area",
         "add a card with title News Small",
