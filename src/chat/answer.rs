@@ -13,7 +13,7 @@ patterns! {
         r"(?i)^\s*(?:(?:it['’]s|it is|my|the|for)\s+)*(?:client\s*)?(?:(?:id|number|no\.?)\s*)?(?:is\s*)?[:#]?\s*(?P<id>[0-9]{1,15})(?:,?\s+please)?[\s.!)]*$";
     /// "the second one", "component 102", "the card called About", "#2 please".
     CHOICE = format!(
-        r#"(?i)^\s*(?:the\s+)?(?:(?P<noun>one|component|id|{0})\s+)?(?:(?:called|named|titled|with(?:\s+the)?\s+(?:title|caption))\s+|number\s+|option\s+)?[#"'“]*(?P<what>.+?)["'”]*(?:\s+(?:one|component|{0}))?(?:,?\s+please)?[\s.!)]*$"#,
+        r#"(?i)^\s*(?:the\s+)?(?:(?P<noun>one|component|id|{0})\s+)?(?:(?P<title>(?:called|named|titled|with(?:\s+the)?\s+(?:title|caption))\s+["'“]?|["'“])|number\s+|option\s+)?#?(?P<what>.+?)["'”]?(?:\s+(?:one|component|{0}))?(?:,?\s+please)?[\s.!)]*$"#,
         type_names()
     );
 }
@@ -102,7 +102,7 @@ fn choose(message: &str, options: &[Choosable]) -> Option<Option<String>> {
         .position(|it| it == what)
         .map(|at| at / 2);
     let is_number = what.parse::<f64>().is_ok() && !what.contains(char::is_alphabetic);
-    if is_number || ordinal.is_some() {
+    if choice.name("title").is_none() && (is_number || ordinal.is_some()) {
         let place = ordinal.or_else(|| usize::checked_sub(what.parse().ok()?, 1));
         let place = place.filter(|_| noun.is_none_or(|noun| noun == "one"));
         let by_place = place.and_then(|place| options.get(place));

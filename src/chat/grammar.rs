@@ -22,10 +22,10 @@ getClientDesign (?:{show} )?(?:{my} )?(?:current )?(?:designs?|page)(?: configur
 getClientDesign how would (?:it|{my} design) look|what does {my} (?:design|page){c} look like(?: right now| now)?|(?:what is|show me) the visual impact
 getQAForClient (?:{show} )?(?:{my} )?(?:onboarding )?(?:questions|answers|questions and answers)|what did (?:i|{my}) (?:answer|choose)(?: in the onboarding)?
 getClientDesign (?:{show}|{what}|which) {element}(?: do i (?:have|use)| does{c} (?:have|use))?
-updateDesign (?:{set} )?(?P<pairs>{any}{c}{to}{any})
-updateDesign {make} {element} {option}
-updateDesign (?:{want}|use|switch to) (?:an? |the )?{option} {element}
-updateDesign {set} {element} from (?:{options}) to {option}
+updateDesign (?:{set} )?(?P<pairs>{any}{c}{to}{all})
+updateDesign (?:{set} )?(?:{my} )?(?P<element>{any} ?(?:style|radius|colou?r|icons?)) (?P<value>{options})
+updateDesign (?:{want}|use|switch to) (?:an? |the )?(?P<value>{options}) {element}
+updateDesign {set} {element} from (?:{options}) to (?P<value>{options})
 updateDesign {set} {element}
 searchComponent (?:{show}|what|which|how many|do i have|are there)(?: are)?(?: all| any| every)?(?: of)?(?: {my})?(?: {state})? (?:components|{kind})(?: do i have| are there| does{c} have)?
 getComponent (?:{show}|{what}(?: in| about)?) {its}(?:details of )?(?:{field} of )?{numbered}(?: {field})?
@@ -35,21 +35,22 @@ addSecurityGroup {verb} {target}(?: to| in| into| under| with)? {group}
 removeSecurityGroup {verb} {group} (?:from|off) {target}
 removeSecurityGroup {verb} {target} (?:from|out of) {group}
 deleteComponent {verb} {target}
-addComponent (?:add|create|insert|(?:{verb}|{want})(?: me)? (?:an?|another|one))(?: me)?(?: an?| another| one)?(?: new)? (?:component|{kind})(?: component)?(?: (?:#|(?:(?:with )?(?:the )?id|component) #?)(?P<id>[0-9]{1,15}))?{c}(?:,? (?P<pairs>(?:with|titled|called|named) {any}))?
-updateComponent (?:{set} )?{its}(?P<name>{field}) (?:of|on|for|in) {target}{to}(?P<value>{any})(?:(?:,| and|, and) (?P<pairs>{its}{field}{to}{any}))?
-updateComponent (?:{set} )?{target}[:,]? {its}(?P<pairs>{field}{to}{any})
-updateComponent (?:(?:for|on|in) )?{target}[:,]? {set} {its}(?P<pairs>{field}{to}{any})
-updateComponent (?:give|let) {target}(?: have)? {its}(?P<pairs>{field} {any})
-updateComponent {target} should have {its}(?P<pairs>{field} {any})
-updateComponent {set} {its}(?P<name>{field}){to}(?P<value>{sure}) (?:of|on|for|in) {target}
-updateComponent make {its}(?P<name>{field}) of {target} (?P<value>{sure})
-updateComponent make {its}(?P<name>{field}) of {numbered} (?P<value>{any})
-updateComponent replace {its}(?P<name>{field}) of {target} (?:with|by) (?P<value>{any})
-updateComponent move {numbered} to (?P<name>position) (?P<value>[0-9]{1,9})
+addComponent (?:add|create|insert|(?:{verb}|{want})(?: me)? (?:an?|another|one))(?: me)?(?: an?| another| one)?(?: new)? (?:component|{kind})(?: component)?(?: (?:#|(?:(?:with )?(?:the )?id|component) #?)(?P<id>[0-9]{1,15}))?{c}(?:,? (?P<pairs>(?:with|titled|called|named) {all}))?
 updateComponent {set} {its}(?P<name>{field}) (?:of|on|for|in) {target}
 updateComponent {set} {target} (?P<name>{field})
+updateComponent (?:{set} )?{its}(?P<name>{field}) (?:of|on|for|in) {target}{to}(?P<value>{any})(?:(?:,| and|, and) (?P<pairs>{its}{field}{to}{all}))?
+updateComponent (?:(?:{set}|for|on|in) )?{target}[:,]?(?: {set})? {its}(?P<pairs>{field}{to}{all})
+updateComponent (?:{set} )?{numbered}(?: with)? {its}(?P<pairs>{field} {all})
+updateComponent (?:give|let) {target}(?: have)? {its}(?P<pairs>{field} {all})
+updateComponent {target} should have {its}(?P<pairs>{field} {all})
+updateComponent {set} {its}(?P<name>{field}){to}(?P<value>{quoted}|{options}) (?:of|on|for|in) {target}
+updateComponent {set} {its}(?P<name>{field}) of {target} (?P<value>{quoted}|{options})
+updateComponent {set} {its}(?P<name>{field}) of {numbered} (?P<value>{any})
+updateComponent replace {its}(?P<name>{field}) of {target} (?:with|by) (?P<value>{any})
+updateComponent move {numbered} to (?P<name>position) (?P<value>[0-9]{1,9})
 updateComponent {target} should be {state}
-updateComponent (?:mark|set|{make}|{want}) {target}(?: as| to| to be)? {state}
+updateComponent (?:mark|set|make|turn) {target}(?: as| to| to be)? {state}
+updateComponent {want} {target} to be {state}
 updateComponent (?P<state>(?:un)?(?:blur|secure|schedule)) {target}
 updateComponent (?:change|update|edit|modify|adjust|rename) {target}(?:{to}{any})?";
 
@@ -57,35 +58,34 @@ updateComponent (?:change|update|edit|modify|adjust|rename) {target}(?:{to}{any}
 const PARTS: &str = r"
 target (?:{numbered}|{described})
 numbered (?:(?:{my}\s+)?(?:component|(?P<typed>{types}))(?:[\s_-]?id)?(?:\s+number|\s+no\.?|\s+with\s+id|\s+is)?(?:\s*[:=#_]\s*|-|\s+#?)(?P<id>[0-9]{1,15})|#?(?P<bare>[0-9]{3,15}))(?:'s)?{c}
-described (?:an?\s+|{my}\s+(?:(?P<label>{any})\s+)??)?(?:component|{kind})(?:\s+component)?(?:(?:\s+with(?:\s+the|\s+an?)?\s+(?P<by>{field})|\s+(?:called|named|titled))\s+(?P<what>{any}))?(?:'s)?{c}
+described (?:{my}\s+(?:(?P<label>{any})\s+)??)?(?:component|{kind})(?:\s+component)?(?:(?:\s+with(?:\s+the|\s+an?)?\s+(?P<by>{field})|\s+(?:called|named|titled))\s+(?P<what>{any}))?(?:'s)?{c}
 element (?:{my}\s+)?(?:current\s+)?(?P<element>{any})
-option (?P<value>{options})
 group (?:(?:the|an?)\s+)?(?:(?:security\s+)?group(?:\s+(?P<title>{any}))?|(?P<group>{any})(?:\s+(?:security\s+)?group)?)
 kind (?P<kind>{types})
 state (?P<state>(?:un)?(?:blurred|secured?|scheduled))
-make (?:make|turn)
-sure (?:\x01+|{options})
 its (?:(?:the|its|an?)\s+)?
 my (?:my|the|our|this|[\x02\x03]+)
 what (?:(?:what|where)\s+is|what's)
 show (?:(?:{verb})(?:\s+me)?|(?:can|could|may)\s+(?:i|we)\s+(?:see|get|have))
 set (?:{verb}|{want})
 want (?:(?:i|we)\s+(?:want|need|would\s+like)|(?:i|we)'d\s+like)
-any (?:\x01+|[^\x02\x03]+?)
+any (?:{quoted}|[^\x01-\x04]+?)
+all [^\x02\x03]+?
+quoted \x04\x01+
 c (?:\s*[\x02\x03]+)?";
 
-pub(super) const TO: &str = r"(?:\s+(?:to be|should be|to|into|as)(?:\s*:\s*|\s+)|\s*[=:]\s*)";
-const POLITE: &str = r"[\s,]+(?:please|thanks|thank you)\b";
+pub(super) const TO: &str = r"(?:\s+(?:to be|should be|to|into)(?:\s*:\s*|\s+)|\s*[=:]\s*)";
+pub(super) const POLITE: &str = r"(?:please|pls|plz|thanks|thx|thank you)\b";
 
 static READERS: LazyLock<Vec<(Tool, Regex)>> = LazyLock::new(|| {
     let options = offered().filter_map(|field| match field.kind {
         Kind::Options(options) => Some(options.join("|").replace('-', r"[\s-]")),
         _ => None,
     });
-    let options = options.chain([format!("#[0-9a-f]+|{COLORS}")]);
+    let options = options.collect::<Vec<_>>().join("|");
     let words = [
         ("types", type_names()),
-        ("options", options.collect::<Vec<_>>().join("|")),
+        ("options", format!("(?:{options}|#[0-9a-f]+|{COLORS})")),
         ("field", names(COMPONENT)),
         ("to", TO.to_string()),
     ];
@@ -95,13 +95,8 @@ static READERS: LazyLock<Vec<(Tool, Regex)>> = LazyLock::new(|| {
     let forms = FORMS.lines().filter_map(|line| {
         let (name, form) = line.split_once(' ')?;
         let tool = serde_json::from_value::<Tool>(name.into()).ok()?;
-        let has_value = form.trim_end_matches([')', '?']).ends_with("{any}");
         let marks = if tool.can_write() { ".!" } else { ".!?" };
-        // A mark at the end belongs to the value, if there is one.
-        let end = match has_value {
-            true => format!(r"(?:(?:{POLITE}|\s*[\x02\x03]+)+[\s.!]*)?"),
-            false => format!(r"(?:{POLITE}|[\s{marks}\x02\x03])*"),
-        };
+        let end = format!(r"(?:[\s,]+{POLITE}|[\s{marks}\x02\x03])*");
         let mut form = form.replace(' ', r"\s+");
         for (name, part) in &parts {
             form = form.replace(&format!("{{{name}}}"), part);
@@ -116,14 +111,14 @@ static READERS: LazyLock<Vec<(Tool, Regex)>> = LazyLock::new(|| {
 patterns! {
     /// A field of a design and its value: "the card style to solid".
     CHANGED = format!(
-        r"^(?:(?:the|its|my)\s+)?(?P<name>[^\x01-\x03]+?)[\s\x02\x03]*(?P<link>{TO})(?P<value>.+)$"
+        r"^(?:(?:the|its|my)\s+)?(?P<name>[^\x01-\x04]+?)[\s\x02\x03]*(?P<link>{TO})(?P<value>.+)$"
     );
     /// A field of a component and its value: "with title Hello", "the caption to B".
     DESCRIBED = format!(
-        r"^(?P<lead>(?:(?:with|the|its|an?)\s+)+)?(?P<name>titled|called|named|{})(?:(?P<link>{TO})|\s+(?:is\s+|of\s+)?)(?P<value>(?P<sure>\x01|\S*(?:[/#@]|[.:]\w))?.+)$",
+        r"^(?:(?:with|the|its|an?)\s+)*(?P<name>titled|called|named|{})(?:(?P<link>{TO})|\s+(?:is\s+|of\s+)?)(?P<value>.+)$",
         names(COMPONENT)
     );
-    BETWEEN = r",?\s+and\s+|,\s+";
+    BETWEEN = r",?\s+(?:and|with)\s+|,\s+";
 }
 
 pub(super) fn type_names() -> String {
@@ -183,7 +178,7 @@ fn read(tool: Tool, sentence: &Sentence, captures: &Captures<'_>) -> Option<Call
     if let Some(group) = place("group").or(place("title")) {
         // Without that word only a component with its number is sure to be meant.
         (call.has("componentId") || sentence.plain.contains("group")).then_some(())?;
-        call.set("security_group_title", sentence.value(group, None)?);
+        call.set("security_group_title", sentence.words(group)?);
     }
     let mut updates = match place("pairs") {
         Some(pairs) => read_pairs(tool, sentence, pairs)?,
@@ -235,7 +230,7 @@ fn set_target(call: &mut Call, sentence: &Sentence, captures: &Captures<'_>) -> 
     let texts = [("called", "label"), (by, "what")];
     let texts = texts.map(|(key, name)| Some((key, captures.name(name)?)));
     for (key, what) in texts.into_iter().flatten() {
-        let value = sentence.value(what.range(), None)?;
+        let value = sentence.words(what.range())?;
         criteria.insert(key.to_string(), value.into());
     }
     call.set("criteria", criteria);
@@ -259,19 +254,18 @@ fn read_pairs(
         };
         let captures = pair.as_ref()?.captures(&sentence.plain[start..end])?;
         let value = start + captures.name("value")?.start()..end;
-        // "… and text Bob" may be another request, unlike "… and the text Bob".
-        let is_sure = ["lead", "link", "sure"]
-            .iter()
-            .any(|part| captures.name(part).is_some());
+        let pair = read_pair(tool, sentence, &captures["name"], Some(value))?;
+        // "... and text Bob" may be another request.
+        let is_sure = captures.name("link").is_some() || !pair.1.is_array();
         (is_sure || start == place.start).then_some(())?;
-        updates.push(read_pair(tool, sentence, &captures["name"], Some(value))?);
+        updates.push(pair);
         start = next;
     }
     Some(updates)
 }
 
-/// Reads a field and its value, which is null, to be asked for, where it is not told or not sure. A field of a
-/// design keeps its words where they can mean several. What is protected or impossible is refused later.
+/// Reads a field and its value, which is null where it is not told. A field of a design keeps its words where
+/// they can mean several. What is protected or impossible is refused later.
 fn read_pair(
     tool: Tool,
     sentence: &Sentence,
@@ -283,18 +277,15 @@ fn read_pair(
         (_, "titled" | "called" | "named") => vec![find_field(COMPONENT, "props.title")?],
         _ => vec![find_field(COMPONENT, name)?],
     };
-    let (key, only) = match fields[..] {
-        [one] => (one.key, Some(one.kind)),
-        _ => (name, None),
+    let key = match fields[..] {
+        [one] => one.key,
+        _ => name,
     };
-    let read = |field: &&Field| {
-        let text = sentence.value(place.clone()?, Some(field.kind))?;
-        field.kind.read(&match field.kind {
-            Kind::Text | Kind::Address => text.into(),
-            _ => text.trim_start_matches("a ").trim_end_matches('!').into(),
-        })
+    let kind = fields.first()?.kind;
+    let value = match place {
+        Some(place) => sentence.value(place, kind, tool == Tool::AddComponent)?,
+        None => Value::Null,
     };
-    let raw = || sentence.value(place.clone()?, only).map(Value::from);
-    let value = fields.iter().find_map(read).or_else(raw);
-    (!fields.is_empty()).then(|| (key.to_string(), value.unwrap_or_default()))
+    let read = fields.iter().find_map(|field| field.kind.read(&value));
+    Some((key.to_string(), read.unwrap_or(value)))
 }

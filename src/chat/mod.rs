@@ -101,7 +101,7 @@ impl Tool {
 }
 
 /// A call of a tool. Until it is complete, `criteria` may stand for `componentId`, and a value to be asked
-/// for is null.
+/// for is null, or an array of the words that may be meant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Call {
     pub(crate) tool: Tool,
@@ -122,7 +122,7 @@ impl Call {
     /// Returns the first field whose value is to be asked for.
     pub(crate) fn missing(&self) -> Option<String> {
         let mut updates = self.object(self.tool.updates()).into_iter();
-        updates.find_map(|(key, value)| value.is_null().then_some(key))
+        updates.find_map(|(key, value)| (value.is_null() || value.is_array()).then_some(key))
     }
 
     pub(crate) fn text(&self, key: &str) -> &str {

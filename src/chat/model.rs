@@ -203,14 +203,16 @@ fn check_words(call: &Call, sentence: &Sentence, client: Option<&str>) -> Result
             kinds.find(|words| contains_word(words, &plain(value))),
             field,
         ) {
-            (Some(words), _) => format!(r"\b(?:{words})\b"),
+            // "Button" in "button radius" is no component.
+            (Some(words), _) => format!(r"\b(?:{words})\b(?P<field>[\s_-]+{})?", names(COMPONENT)),
             (None, Some(field)) => write_pattern(field, is_criterion),
-            (None, None) => r"\b(?:called|named|titled)\s+(?P<quoted>\x01+)".to_string(),
+            (None, None) => r"\b(?:called|named|titled)\s+(?P<quoted>\x04\x01+)".to_string(),
         };
         let is_it = |found: &Captures<'_>| {
             let quoted = found.name("quoted").map(|it| sentence.quoted(it.range()));
             let text = quoted.or(found.name("bare").map(|bare| Some(bare.as_str())));
-            text.is_none_or(|text| kind.read(&json!(text)).as_ref() == Some(value))
+            let is_part = found.name("field").is_some();
+            !is_part && text.is_none_or(|text| kind.read(&json!(text)).as_ref() == Some(value))
         };
         if !cut(&mut left, &pattern, is_it) {
             return Err(plain(value));
@@ -229,10 +231,10 @@ fn check_words(call: &Call, sentence: &Sentence, client: Option<&str>) -> Result
 fn write_pattern(field: &Field, is_criterion: bool) -> String {
     let words = names(std::slice::from_ref(field));
     let bare = match field.kind {
-        Kind::Text | Kind::Name | Kind::Word | Kind::Address => "",
-        _ => r"|(?P<bare>[^\x01-\x03\s,]*[^\x01-\x03\s,.!])",
+        Kind::Text | Kind::Name | Kind::Address => "",
+        _ => r"|(?P<bare>[^\x01-\x04\s,]*[^\x01-\x04\s,.!])",
     };
-    let value = format!(r"(?:(?P<quoted>\x01+){bare})");
+    let value = format!(r"(?:(?P<quoted>\x04\x01+){bare})");
     let (the, of) = (
         r"(?:(?:the|its|an?)\s+)?",
         r"(?:\s+of(?:\s+(?:my|the|our))?\s{4,})?",

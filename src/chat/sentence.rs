@@ -4,63 +4,56 @@
 use std::ops::Range;
 
 use regex::Regex;
+use serde_json::{Value, json};
 
-use super::Tool;
-use super::grammar::{names, type_names};
+use super::grammar::{POLITE, names, type_names};
 use super::record::canonical;
 use super::value::Kind;
 use super::vocabulary::COMPONENT;
 
 /// Longest message that is understood, in bytes.
 const MESSAGE_MAX: usize = 20_000;
-/// Stands for what is quoted, byte for byte.
-pub(super) const QUOTED: char = '\u{1}';
+/// Stands for what is quoted, byte for byte, behind [`QUOTE`].
+const QUOTED: char = '\u{1}';
+/// Stands for the first byte of what is quoted.
+const QUOTE: char = '\u{4}';
 /// Stands for the words that name the client, byte for byte, where they end what stands before.
 pub(super) const CLIENT: char = '\u{2}';
 /// Stands for the client where what stands before may go on: "title to Fans of client 7".
 pub(super) const BARE: char = '\u{3}';
 
-/// Words that an unquoted text does not hold: they may speak about it, or begin another request.
-const LOOSE: &str = "and|then|or|but|also|plus|unless|except|if|instead|because|when|while|until|before|after|\
-    without|once|otherwise|not|no|nor|only|till|although|though|with|please|thanks?|twice|components?|clients?|\
-    wait|sorry|actually|rather|oops|mean|meant|than|below|above|under|over|behind|beside|between|near|next|\
-    nothing|something|anything|everything|whatever|none|empty|blank|default|original|previous|random|same|move|replace|copy|keep|hide|\
-    groups?|(?:un)?(?:blur(?:red)?|secured?|scheduled?)|colou?rs?|bold|italics?|uppercase|lowercase|caps|capitals?|case";
+/// Words that speak of a text rather than being one.
+const PRONOUNS: &str = "it|its|this|that|them|these|those|same|nothing|something|anything|everything|none|empty|blank|\
+    null|default|original|previous|bold|italics?|uppercase|lowercase|caps|capitals?|please|pls|thanks?";
+/// Words that link others, which with a capital are words of a text: "titled To Do".
+const LINK: &str = "to|be|into|as|by|with|and|or|of|on|for|in|from|should|is|called|named|titled";
 
 patterns! {
-    /// The same behind its first word ("Hello in bold", "Hello tomorrow", "Hello ASAP"), or in small letters ("Hello
-    /// making it bold", "better").
-    LATER =
-        r"(?i:\s(?:(?:in|on|at|to|of|for|from|by|as|into|onto|off|within|against|via|per|towards?|alongside|opposite|atop|versus|like|across|along|around|through|during|since|despite)\s|(?:now|today|tomorrow|tonight|later|soon|again|too|just|first|last|top|bottom|left|right|inside|beneath|underneath|everywhere|always|maybe|perhaps|asap|ok|okay|yes|undo|stop|cancel|forget|both|similar|\d{1,3}[a-z]*|\d{5,}|[03-9]\d{3})\b))|(?:^|\s)[a-z]*(?:[a-mo-z]t|[a-su-z])er\b|(?:^|\s)[a-z]+(?:ing|ly|ed)\b|\s[A-Z]{2}";
     /// A double quote up to the next one; a single one only around words.
     QUOTES = r#""[^"]*"|“[^”]*”|\B'(?:[^']|'\b)*?'\B"#;
     /// "client 6", "for my clientId: 6", "(client #6)", …
     NAMED =
-        r"(?:(?P<apart>^|[,;:(]\s*|\bfor\s+)|\b(?:of|on|in|from|at|by)\s+|\b)(?:(?:i am|i['’]m|it is|it['’]s|this is)\s+)?(?:(?:my|the|our|this)\s+)?client(?:['’]s)?[\s_-]?(?:id)?(?:\s*[:=]\s*|\s+(?:is|number|no\.?)\s+|\s*)#?(?P<number>[0-9]{1,15})\b(?:['’]s\b)?\)?";
+        r"(?:(?P<for>\bfor\s+)|[,;:(]\s*|\b(?:of|on|in|from)\s+|\b)(?:(?:i am|i['’]m|it is|it['’]s|this is)\s+)?(?:(?:my|the|our|this)\s+)?client(?:['’]s)?[\s_-]?(?:id)?(?:\s*[:=]\s*|\s+(?:is|number|no\.?)\s+|\s*)#?(?P<number>[0-9]{1,15})\b(?:['’]s\b)?\)?";
     /// A word in which what looks like a client is only a part, such as an address.
     ADDRESSES = r"[^\s\x01]*(?:[/@&]|[?.]\w|#[a-z]|[-\w=+%~$]client|\d[-+%=~$])[^\s\x01]*";
     /// Politeness, and the client, at the beginning.
     BEFORE =
-        r"^(?:[\x02\x03]+[\s,:;.!-]*|(?:hi|hello|hey)\b(?: there\b)?[\s,.!\x02\x03]+|(?:please|kindly|now|ok|okay)\b[,\s]+|(?:can|could|would|will) you\s+|i(?: want| need| would like|['’]d like) (?:you )?to\s+|let['’]s\s+)+";
-    RESERVED = format!(
-        r"^(?:its?|them|that|this)\b|\b(?:{LOOSE}|{}|{}|{})\b",
-        Tool::VERBS.join("|"),
-        names(COMPONENT),
-        type_names()
-    );
-    /// The only forms of an unquoted text: "Our story", "Our Long Story" and "Who we are", but not "Hello notify bob".
-    WORDS = format!(
-        r"^{WORD}(?: {WORD}| (?:a|an|the|my|our|your|we|you|it|is|are) {WORD}|(?: [\w--[_a-zà-ÿ]][\w'’&-]*){{2}})?$"
-    );
-    /// What a word has in front that is a value by itself: "template to grid".
-    LINKED = r"(?:\s(?:to|into|as|with|by|is)\s+|[=:]\s*)$";
-    /// What follows a text that may be a part of it: "Fans of client 7", "Come in, please".
-    OPEN = r"^[\s,]*(?:\x03|please|thank)";
-    /// An address, which has a mark in it, and none of a sentence at its end.
-    ADDRESS = r#"^[^\s"'()<>\x01]*[/.:#?@][^\s"'()<>\x01]*[^\s"'()<>\x01.,;:!?]$|^[/#]$"#;
+        r"^(?:[\x02\x03]+[\s,:;.!-]*|(?:hi|hello|hey)\b(?: there\b)?[\s,.!\x02\x03]+|(?:please|pls|kindly|now|ok|okay)\b[,\s]+|(?:can|could|would|will) you\s+|i(?: want| need| would like|['’]d like) (?:you )?to\s+|let['’]s\s+)+";
+    LINKS = format!(r"\b(?i:{LINK})\b");
+    LINK_FIRST = format!(r"^(?:{LINK})\b");
+    /// What stands before the first word of a sentence.
+    FIRST = r"(?:^|[.!?])\s*$";
+    /// Quotes beside each other or within words.
+    GLUED = r#"[^\s=:,(\x04]\x04|\x04\x01+[^\s.,:;!?)\x01]"#;
+    SEVERAL = r"\b(?:and|or|but|not|except)\b|,";
+    /// The only form of an unquoted text.
+    WORD = r"^[\w--_](?:[\w--_]|['’&-]\w)*$";
+    VAGUE = format!("^(?:{PRONOUNS}|{}|{})$", names(COMPONENT), type_names());
+    /// What stands before an unquoted text, and what follows it that may be a part of it.
+    LINKED = r"(?:\bto|\bto be|[=:])\s*$";
+    WITH = format!(r"\bwith\s+(?:(?:the|an?)\s+)?{}\s+$", names(COMPONENT));
+    OPEN = format!(r"^[\s.,]*(?:[!\x03]|{POLITE})");
 }
-
-const WORD: &str = r"(?:\d+(?::\d+)+|[\w--_]+(?:['’&-][\w--_]+)*)";
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sentence {
@@ -78,9 +71,17 @@ impl Sentence {
         }
         let mut text = message.trim().to_string();
         let (mut plain, mut clients) = (text.to_ascii_lowercase(), Vec::new());
+        for word in LINKS.iter().flat_map(|links| links.find_iter(&text)) {
+            let is_first = fits(&FIRST, &text[..word.start()]);
+            if !is_small(word.as_str()) && !is_first && text.split(' ').any(is_small) {
+                plain.replace_range(word.range(), word.as_str());
+            }
+        }
         for quote in QUOTES.iter().flat_map(|quotes| quotes.find_iter(&text)) {
             hide(&mut plain, quote.range(), QUOTED);
+            plain.replace_range(quote.start()..=quote.start(), "\u{4}");
         }
+        let is_glued = fits(&GLUED, &plain);
         let mut bare = plain.clone();
         for address in ADDRESSES.iter().flat_map(|it| it.find_iter(&plain)) {
             hide(&mut bare, address.range(), QUOTED);
@@ -88,8 +89,7 @@ impl Sentence {
         for named in NAMED.iter().flat_map(|named| named.captures_iter(&bare)) {
             clients.push(canonical(&named["number"]));
             let place = named.get_match().range();
-            let before = bare[..place.start].trim_end();
-            let is_apart = named.name("apart").is_some() || before.ends_with(['.', '!', '?']);
+            let is_apart = named.name("for").is_some() || fits(&FIRST, &bare[..place.start]);
             hide(&mut plain, place, if is_apart { CLIENT } else { BARE });
         }
         if let Some(end) = BEFORE.as_ref().and_then(|it| Some(it.find(&plain)?.end())) {
@@ -100,6 +100,9 @@ impl Sentence {
             }
             text.drain(..end);
             plain.drain(..end);
+        }
+        if is_glued {
+            plain = QUOTE.to_string();
         }
         Sentence {
             text,
@@ -117,47 +120,55 @@ impl Sentence {
         }
     }
 
-    /// Returns the text at a place if all of it is in quotes.
+    /// Returns the text at a place if all of it is one quote.
     pub(super) fn quoted(&self, place: Range<usize>) -> Option<&str> {
-        let is_quoted = place.len() > 1 && self.plain[place.clone()].chars().all(|c| c == QUOTED);
+        let inner = self.plain[place.clone()].strip_prefix(QUOTE)?;
+        let is_quoted = inner.chars().all(|c| c == QUOTED) && !inner.is_empty();
         let mut inner = self.text[place].chars();
         inner.next()?;
         inner.next_back()?;
         is_quoted.then_some(inner.as_str())
     }
 
-    /// Reads the value of a field, or without a kind what something is called, which only finds what is there.
-    /// Without quotes a text begins with a capital, in a message that has small letters before it; a word
-    /// stands behind "to" or its like; and an address has a mark in it.
-    pub(super) fn value(&self, place: Range<usize>, kind: Option<Kind>) -> Option<String> {
-        let plain = self.plain.get(place.clone())?.trim_end();
-        let bare = plain.trim_end_matches(['.', '!', ' ']);
-        let plain = match bare.ends_with(QUOTED) {
-            true => bare,
-            false => plain.strip_suffix('.').unwrap_or(plain),
-        };
-        let end = place.start + plain.len();
-        if let Some(quoted) = self.quoted(place.start..end) {
-            return Some(quoted.to_string());
-        }
-        let (before, text) = (&self.text[..place.start], &self.text[place.start..end]);
-        let (is_one, is_open) = (!text.contains(' '), fits(&OPEN, &self.plain[end..]));
-        let is_loose = is_open || fits(&LATER, text) || fits(&RESERVED, plain);
-        let is_words = !is_loose && fits(&WORDS, text);
-        let is_small = |word: &str| word.starts_with(char::is_lowercase);
-        let is_capital = !is_small(text) && text.starts_with(char::is_alphabetic);
-        let is_sure = match kind {
-            None => is_words && (is_one || !is_small(text)),
-            Some(Kind::Text | Kind::Name) => {
-                is_words && is_capital && before.split_whitespace().any(is_small)
-            }
-            Some(Kind::Word) => is_words && is_one && fits(&LINKED, &self.plain[..place.start]),
-            Some(Kind::Address) => fits(&ADDRESS, text) && !is_open,
-            // What is none of the few values that these can be is refused later.
-            Some(_) => !plain.contains(QUOTED),
-        };
-        is_sure.then(|| text.to_string())
+    /// Returns what something is called, which only finds what is there: what is quoted, one word, or up to three.
+    pub(super) fn words(&self, place: Range<usize>) -> Option<&str> {
+        let text = &self.text[place.clone()];
+        let count = text.split_whitespace().count();
+        let is_name = count == 1 || count <= 3 && !is_small(text);
+        let plain = &self.plain[place.clone()];
+        let is_one = is_name && !fits(&SEVERAL, plain) && !fits(&VAGUE, plain);
+        self.quoted(place).or(is_one.then_some(text))
     }
+
+    /// Reads the value of a field; none where nothing says that there is one. A text without quotes is one word with a
+    /// capital behind "to" or its like, or what a component is to be made `with`; other words come in an array,
+    /// to be asked for in quotes. What other fields cannot be is refused later if it stands behind "to".
+    pub(super) fn value(&self, place: Range<usize>, kind: Kind, is_new: bool) -> Option<Value> {
+        if let Some(quoted) = self.quoted(place.clone()) {
+            return Some(quoted.into());
+        }
+        let (before, text) = (&self.plain[..place.start], &self.text[place.clone()]);
+        let is_linked = fits(&LINKED, before);
+        if !matches!(kind, Kind::Text | Kind::Name) {
+            let value = Value::from(text.strip_prefix("a ").unwrap_or(text));
+            let is_told = is_linked || kind.read(&value).is_some();
+            return is_told.then_some(value);
+        }
+        let is_told = is_linked || is_new && fits(&WITH, before);
+        let is_word = fits(&WORD, text) && !fits(&VAGUE, &text.to_lowercase());
+        // Where all words have a capital it marks no text.
+        let has_small = self.text[..place.start].split(' ').any(is_small);
+        let is_name = text.starts_with(char::is_uppercase) && has_small;
+        if is_told && is_word && is_name && !fits(&OPEN, &self.plain[place.end..]) {
+            return Some(text.into());
+        }
+        // "As before" is no text.
+        (is_told || !fits(&LINK_FIRST, text)).then(|| json!([text]))
+    }
+}
+
+fn is_small(word: &str) -> bool {
+    word.starts_with(char::is_lowercase)
 }
 
 fn fits(pattern: &Option<Regex>, text: &str) -> bool {

@@ -1,6 +1,7 @@
 //! Values from strangers: what a field can be, and how changes go into a record. Agents ask before they
 //! offer a change, tools when they make it.
 
+use regex::Regex;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -17,6 +18,13 @@ const NAME_MAX: usize = 100;
 pub(super) const COLORS: &str = "aqua|black|blue|fuchsia|gray|green|grey|lime|maroon|navy|olive|orange|purple|red|\
     silver|teal|transparent|white|yellow";
 
+patterns! {
+    ADDRESS =
+        r"(?i)^(?:/|/[^/\s\\][^\s\\]*|(?:https?://|mailto:|tel:|www\.)[^/\s\\][^\s\\]*)$";
+    /// What makes more than one address of it, or a sentence.
+    MORE = r"(?i)[,;|](?:https?:|mailto:|tel:|www\.|/)|[,;!?]$";
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Kind {
     Options(&'static [&'static str]),
@@ -25,9 +33,7 @@ pub(crate) enum Kind {
     Text,
     /// A short text, such as the name of a font.
     Name,
-    /// A text that is one word, mostly.
-    Word,
-    /// Where a link leads: an address or a path, without blanks.
+    /// Where a link leads: one address or path, without blanks.
     Address,
     Flag,
     Number,
@@ -62,7 +68,7 @@ impl Kind {
             Kind::Number => word.parse::<i64>().ok().map(Value::from),
             Kind::Moment => crate::clock::parse_moment(&text).map(Value::from),
             Kind::Color => keep_if(is_color(&word)),
-            Kind::Text | Kind::Word => keep_if(length <= TEXT_MAX),
+            Kind::Text => keep_if(length <= TEXT_MAX),
             Kind::Name => keep_if((1..=NAME_MAX).contains(&length)),
             Kind::Address => keep_if(length <= ADDRESS_MAX && is_address(&text)),
         }
@@ -74,9 +80,11 @@ impl std::fmt::Display for Kind {
         out.write_str(match self {
             Kind::Options(options) => return out.write_str(&options.join(", ")),
             Kind::Color => "a color such as #336699 or navy",
-            Kind::Text | Kind::Word => "a line of text of at most 10,000 characters",
-            Kind::Name => "a name of at most 100 characters",
-            Kind::Address => "an address without blanks (http, https, mailto or a path)",
+            Kind::Text => "a line of text of at most 10,000 characters",
+            Kind::Name => "a name in quotes, of at most 100 characters",
+            Kind::Address => {
+                "one address (http, https, mailto, tel, www. or a path with / in front)"
+            }
             Kind::Flag => "true or false",
             Kind::Number => "a whole number",
             Kind::Moment => "a date such as 2026-01-26",
@@ -85,12 +93,10 @@ impl std::fmt::Display for Kind {
     }
 }
 
-/// Whether a text is an address of the web or of a mailbox, or a path.
+/// Whether a text is one address of the web, a mailbox or a telephone, or a path.
 fn is_address(text: &str) -> bool {
-    let lead = text.split(['/', '?', '#']).next().unwrap_or_default();
-    let is_known = |scheme: &str| contains_word("http|https|mailto", &scheme.to_lowercase());
-    !text.contains(|c: char| c.is_whitespace() || c == '\\')
-        && (lead.split_once(':')).is_none_or(|(scheme, _)| is_known(scheme))
+    let fits = |pattern: &Option<Regex>| pattern.iter().any(|it| it.is_match(text));
+    fits(&ADDRESS) && !fits(&MORE)
 }
 
 fn is_color(word: &str) -> bool {

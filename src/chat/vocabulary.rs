@@ -1,13 +1,19 @@
 //! The words of the chat, as tables: the fields of a design and of a component with what they can be and
 //! what people call them, and the types of components. Notes on the chat specification, section 2.5.
 
-use super::value::Kind::{self, Address, Color, Flag, Moment, Name, Number, Protected, Text, Word};
+use super::value::Kind::{self, Address, Color, Flag, Moment, Name, Number, Protected, Text};
 
 const BACKGROUNDS: Kind =
     Kind::Options(&["none", "solid", "gradient", "image", "video", "dualcolor"]);
 const CARD_STYLES: Kind = Kind::Options(&["solid", "stroked", "soft-shadow", "hard-shadow"]);
 const LAYOUTS: Kind = Kind::Options(&["classic", "compact", "banner", "imaged"]);
+const GRADIENTS: Kind = Kind::Options(&["linear", "radial", "conic"]);
 const RADII: Kind = Kind::Options(&["no-radius", "small", "medium", "full"]);
+const ALIGNMENTS: Kind = Kind::Options(&["left", "center", "right", "justify"]);
+const FILTERS: Kind = Kind::Options(&["none", "grayscale", "sepia", "blur"]);
+const ORIENTATIONS: Kind = Kind::Options(&["horizontal", "vertical", "portrait", "landscape"]);
+const RATIOS: Kind = Kind::Options(&["1:1", "4:3", "3:4", "3:2", "2:3", "16:9", "9:16", "21:9"]);
+const SPACES: Kind = Kind::Options(&["none", "small", "medium", "large"]);
 const STYLES: Kind = Kind::Options(&["solid", "stroked", "soft-shadow"]);
 
 #[derive(Debug)]
@@ -71,7 +77,7 @@ pub(crate) static DESIGN: &[Field] = fields! {
     "card_background_color", "card_block.background", "card background color", Color;
     "card_button_color", "card_block.button", "card button color", Color;
     "desktop_background_gradient", "desktop_background.gradient_type",
-        "desktop background gradient", Word;
+        "desktop background gradient", GRADIENTS;
     "title_font", "text_props.titles", "title font", Name;
     "subtitle_font", "text_props.subtitles", "subtitle font", Name;
     "page_filter", "page_props.filter", "page filter", Text;
@@ -94,14 +100,14 @@ pub(crate) static COMPONENT: &[Field] = fields! {
     "link_props.url", "url|link|href|website", Address;
     "link_props.link", "link_props.link", Address;
     "link_props.href", "link_props.href", Address;
-    "link_props.spacesize", "spacing", Word;
-    "link_props.spacing", "link_props.spacing", Word;
-    "layout_props.textalignment", "alignment|text alignment", Word;
-    "layout_props.alignment", "layout_props.alignment", Word;
-    "layout_props.filter", "filter", Word;
-    "layout_props.aspectRatio", "aspect ratio", Word;
-    "layout_props.cardType", "card type", Word;
-    "layout_props.orientation", "orientation", Word;
+    "link_props.spacesize", "spacing", SPACES;
+    "link_props.spacing", "link_props.spacing", SPACES;
+    "layout_props.textalignment", "alignment|text alignment", ALIGNMENTS;
+    "layout_props.alignment", "layout_props.alignment", ALIGNMENTS;
+    "layout_props.filter", "filter", FILTERS;
+    "layout_props.aspectRatio", "aspect ratio", RATIOS;
+    "layout_props.cardType", "card type", LAYOUTS;
+    "layout_props.orientation", "orientation", ORIENTATIONS;
     "manual_edits.properties.style", "style", CARD_STYLES;
     "manual_edits.properties.radius", "radius", RADII;
     "manual_edits.properties.cardcolor", "card color", Color;
@@ -110,7 +116,7 @@ pub(crate) static COMPONENT: &[Field] = fields! {
     "manual_edits.properties.backgroundColor", "background|background color", Color;
     "sawall", "sawall", Flag;
     "sawall_content", "sawall content", Text;
-    "layout", "layout|template", Word;
+    "layout", "layout|template", LAYOUTS;
     "schedule_enabled", "schedule enabled", Flag;
     "schedule_start", "schedule start", Moment;
     "schedule_end", "schedule end", Moment;

@@ -24,8 +24,8 @@ Nothing is written before a yes. What waits for an answer is kept with the conve
 after a time (setting chat.pendingTtl).
 
 Sentences that it understands, and others like them; `help` shows them with your own ids and titles.
-A text stands in quotes if it is more than a few words or could say something about itself (`no wait`,
-`in bold`, `below`); otherwise it is asked for. A configured model is asked about all other sentences.
+A text stands in quotes, or is one word with a capital behind `to`, `=` or `:`; otherwise it is asked for, in
+a sentence that holds it. A configured model is asked about all other sentences.
 
   show my design for client 6
   change button radius to full for client 6

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::chat::Chat;
 use crate::chat::answer::{Heard, hear};
+use crate::chat::value::check_changes;
 
 const SENTENCES: &str = include_str!("../../tests/it/chat/sentences.jsonl");
 
@@ -139,11 +140,30 @@ fn sentences_with_words_left_over_mean_nothing_or_are_asked_about() {
         "add a button with url https://x.org/client7 and text Bob",
         "delete component 103 for client 6-7",
         "set the title of component 101 to Welcome notify bob",
+        "change the layout as well",
+        "change button radius to full as discussed by client 7",
+        "set the title of component 101 to Hello, client 7",
+        "set the title of component 101 to be Ready or to wait",
+        "set the title of component 101 to Be Happy",
+        "Set The Title Of Component 101 To Be Happy",
+        "set the title of component 101 to Hello, the content King",
+        "add a card with title News and a text Area",
+        "add a card with title News Small",
+        "update component 101 title Missing",
+        "set the title of component 101 to Hello pls",
+        "set the title of component 101 to Hello Thanks",
+        "set the title of component 101 to \"A\" \"B\"",
+        "set the title of component 101 to \"A\"\"B\"",
+        "set the title of component 101 to \"A\"B",
+        "i want a button secured",
+        "set style of component 101 to corporate",
+        "set the url of component 103 to example.org",
+        "set the url of component 103 to https://a.org,https://b.org",
         "hello",
         "",
     ] {
         let is_sure = match hear(&Chat::default(), message, NOW) {
-            Heard::Request(call) => call.missing().is_none(),
+            Heard::Request(call) => call.missing().is_none() && check_changes(&call).is_ok(),
             heard => heard != Heard::Unknown,
         };
         assert!(!is_sure, "{message}");

@@ -106,8 +106,7 @@ impl Talk<'_> {
         // What follows may be about that client.
         self.chat.client.take_if(|_| is_other);
         self.say(format!(
-            "{why}I do one thing at a time, for one client. Put a text in quotes if it is more than words, or \
-             has a word such as \"and\" or the name of a field in it. Say it like this:\n{forms}"
+            "{why}I do one thing at a time, for one client. Put texts in quotes. Say it like this:\n{forms}"
         ))
     }
 
@@ -219,19 +218,40 @@ pub(super) fn describe_changes(call: &Call) -> String {
     let capital = |word: &str| word[..1].to_uppercase() + &word[1..];
     let updates = call.object(call.tool.updates()).into();
     let parts = flatten(&updates).into_iter().map(|(path, value)| {
-        let (label, text) = (brief(&label(&path)), brief(&plain(value)));
+        let label = brief(&label(&path));
+        let text = match value {
+            Value::Null => "…".to_string(),
+            Value::Array(_) => plain(&value[0]).replace(['"', '“', '”'], ""),
+            value => brief(&plain(value)),
+        };
         match value {
             _ if is_design => {
                 let words: Vec<String> = label.split(' ').map(capital).collect();
                 format!("the {} to {text}", words.join(" "))
             }
-            Value::Null => label,
             _ if is_new => format!("{label} \"{text}\""),
             _ => format!("{label} to \"{text}\""),
         }
     });
     let between = if is_design { " and " } else { ", " };
     parts.collect::<Vec<_>>().join(between)
+}
+
+/// Writes a call on a component as a sentence, with the words that may be meant in quotes.
+pub(super) fn write_form(mut call: Call) -> String {
+    let mut updates = call.object("updates");
+    let kind = updates.remove("component_type");
+    if updates.is_empty() {
+        updates.insert("props.title".to_string(), Value::Null);
+    }
+    call.set("updates", updates);
+    let kind = kind.as_ref().map_or("card".to_string(), plain);
+    let lead = match call.tool {
+        Tool::AddComponent => format!("add new {} with", kind.trim_end_matches('s')),
+        _ => format!("update component {}", call.text("componentId")),
+    };
+    let (changes, client) = (describe_changes(&call), call.text("clientId"));
+    format!("{lead} {changes} for client {client}")
 }
 
 pub(super) fn ask_field(fields: &[&Field]) -> String {

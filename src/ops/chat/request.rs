@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use super::Talk;
 use super::reply::{
     ask_field, choose_agent, describe_answers, describe_call, describe_changes, describe_component,
-    describe_design, id_of,
+    describe_design, id_of, write_form,
 };
 use super::tools::{Done, fault, run};
 use crate::chat::value::{brief, check_changes, check_fields, get, label, plain, set};
@@ -43,6 +43,14 @@ impl Talk<'_> {
         if let (false, Some(client)) = (call.has("clientId"), &self.chat.client) {
             call.set("clientId", client.as_str());
         }
+        // An id of the message and what else is said of the component have to fit together.
+        let mut criteria = call.object("criteria");
+        if !criteria.is_empty()
+            && let Some(id) = call.args.remove("componentId")
+        {
+            criteria.insert("componentId".to_string(), id);
+            call.set("criteria", criteria);
+        }
         self.turn.agent = choose_agent(&call);
         check_fields(&call).map_err(|why| self.refuse(&call, &why))?;
         let client = call.text("clientId").to_string();
@@ -74,29 +82,17 @@ impl Talk<'_> {
                             footers, banner or link";
                 let field = call.missing().filter(|_| has_type);
                 let what = field.map_or(kind.to_string(), |field| label(&field));
+                let example = write_form(call);
                 self.say(format!(
-                    "Please specify the {what}, with texts in quotes. For example: add a card with title \
-                     \"News\" for client {client}"
+                    "Please specify the {what}, with texts in quotes. For example: {example}"
                 ))
             }
             Tool::AddSecurityGroup | Tool::RemoveSecurityGroup if !has_group => {
                 self.say("Which security group do you mean? Such as: \"premium\" security group")
             }
-            Tool::AddSecurityGroup | Tool::RemoveSecurityGroup if !self.means_group(&call)? => {
-                self.show_forms("I did not understand that. ")
-            }
             _ if call.has("componentId") => self.propose(call, false),
             _ => self.search(call),
         }
-    }
-
-    /// Whether a group is called so where only its name says that a group is meant.
-    fn means_group(&self, call: &Call) -> Result<bool> {
-        let title = call.text("security_group_title");
-        let groups = self.transaction.security_groups(call.text("clientId"))?;
-        let mut titles = groups.iter().map(|it| &it.security_group_title);
-        let is_there = titles.any(|it| it.eq_ignore_ascii_case(title));
-        Ok(is_there || self.said.message.to_lowercase().contains("group"))
     }
 
     /// Finds out which part of the design becomes what, or asks.
@@ -105,7 +101,7 @@ impl Talk<'_> {
         for (name, value) in call.object("designUpdates") {
             let fields = elements(&name);
             match fields[..] {
-                [field] if !value.is_null() => updates.insert(field.key.to_string(), value),
+                [field] if value.is_string() => updates.insert(field.key.to_string(), value),
                 _ => return self.say(ask_field(&fields)),
             };
         }
@@ -179,25 +175,25 @@ impl Talk<'_> {
     /// was not shown before, or offers to write.
     pub(super) fn propose(&mut self, call: Call, is_shown: bool) -> Done<()> {
         let missing = call.missing();
-        let field = brief(&label(missing.as_deref().unwrap_or("title")));
-        let (client, id) = (call.text("clientId"), call.text("componentId"));
+        let id = call.text("componentId");
         let question = match (missing, call.tool) {
-            (Some(_), _) => format!("What should the {field} of component {id} be, in quotes?"),
+            (Some(key), _) => format!("What should the {} of component {id} be?", label(&key)),
             (None, Tool::UpdateComponent) if call.object("updates").is_empty() => {
                 "I couldn't identify which field you want to update.".to_string()
             }
             (None, Tool::GetComponent) => "Next: change it.".to_string(),
             (None, _) => String::new(),
         };
-        let example =
-            format!("update component {id} {field} to \"Something new\" for client {client}");
+        let example = write_form(call.clone());
         if !is_shown && (!question.is_empty() || call.tool == Tool::DeleteComponent) {
             let found = self.use_tool(Tool::GetComponent, &call)?;
             self.say(describe_component(&found["components"][0]) + "\n")?;
         }
         match question.is_empty() {
             true => self.offer(call),
-            false => self.say(format!("{question} Say for example: {example}")),
+            false => self.say(format!(
+                "{question} Texts are in quotes. Say for example: {example}"
+            )),
         }
     }
 

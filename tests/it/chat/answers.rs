@@ -67,7 +67,7 @@ fn a_late_yes_reaches_no_newer_component() {
     for message in ["delete component 103 for client 6", "yes"] {
         say_in(&workspace, "b", message);
     }
-    for message in ["add a card titled Other for client 6", "yes"] {
+    for message in ["add a card with title Other for client 6", "yes"] {
         say_in(&workspace, "b", message);
     }
     let late = say_in(&workspace, "a", "yes");
@@ -91,6 +91,7 @@ show the zebra card for client 6 > list components for client 7 > dropped
 update title of my card component for client 6 to X > 9 > -
 update title of my card component for client 6 to X > 2 > chosen
 update title of my card component for client 6 to X > about > chosen
+update title of my card component for client 6 to X > the card called 2 > dropped
 update title of my card component for client 6 to X > delete component 102 > dropped";
 
 #[test]

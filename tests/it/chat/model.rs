@@ -126,6 +126,7 @@ make a new card, title "Home", caption "Start" > updateComponent {"criteria":{"t
 change component 101 from title "Hello" to text "Bye" > updateComponent {"componentId":"101","updates":{"title":"Hello","text":"Bye"}} > not sure about
 change from button radius full > updateDesign {"updates":{"button_radius":"full"}} > not sure about "full"
 change in card 103 the title to "X" > updateComponent {"componentId":"103","updates":{"title":"X"}} > not sure about "component 103"
+change in button radius to "full" > updateComponent {"criteria":{"type":"buttons"},"updates":{"radius":"full"}} > not sure about
 set in component 101 the title to "A" and > updateComponent {"componentId":"101","updates":{"title":"A"}} > not sure about "and""#;
 
 #[test]
@@ -153,6 +154,23 @@ fn what_the_message_does_not_say_is_refused() {
         say(&workspace, "yes");
         assert_eq!(data(&workspace), before);
     }
+}
+
+#[test]
+fn an_id_that_the_rest_contradicts_finds_nothing() {
+    let criteria = json!([{"field": "type", "value": "button"}]);
+    let updates = json!([{"field": "title", "value": "Start"}]);
+    let args = json!({"componentId": "101", "criteria": criteria, "updates": updates});
+    let answer = json!({"tool": "updateComponent", "args": args, "ask": null});
+    let (_server, workspace) = with_model(&answer.to_string());
+    say(&workspace, "client 6");
+    let turn = say(
+        &workspace,
+        r#"set in the button component 101 the title to "Start""#,
+    );
+    assert_eq!(turn["reason"], "a model chose");
+    has(&turn, &["No components found matching"]);
+    assert_eq!(turn["pending"]["tool"], "searchComponent");
 }
 
 #[test]

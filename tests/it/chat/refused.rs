@@ -44,17 +44,16 @@ change layout to grid > classic, compact, banner, imaged
 change link text color to #12 > a color such as #336699 or navy
 change link text color to banana > a color such as #336699 or navy
 update component 101 background to gradient > a color such as #336699 or navy
-update component 101 url to Contact page > in quotes
-update component 101 url to “Contact page” > an address without blanks
-update component 101 url to “javascript:alert(1)” > http, https, mailto or a path
+update component 101 url to Contact page > one address
+update component 101 url to “javascript:alert(1)” > http, https, mailto, tel, www.
 update component 101 title to “\u{202e}evil” > a line of text
 update component 101 title to “\u{200b}” > a line of text
-update component 101 title to Welcome, notify Bob > in quotes
-update component 101 title to Welcome caption to Bye > in quotes
-update component 101 title to Hello no wait Welcome > What should the title of component 101 be, in quotes?
+update component 101 title to Welcome, notify Bob > Put texts in quotes
+update component 101 title to Welcome caption to Bye > update component 101 title to
+update component 101 title to Hello no wait Welcome > update component 101 title to \"Hello no wait Welcome\" for client 6
 add a card with title News below Home > Please specify the title, with texts in quotes
-put component 103 first > I did not understand that
-remove the border from component 101 > I did not understand that
+put component 103 first > not found for client 6
+remove the border from component 101 > not found for client 6
 update component 101 component_type to banner > protected
 update component 101 component_type to banner and title to New > protected
 update component 101 clientId to 7 > protected
@@ -115,7 +114,7 @@ fn what_is_not_there_is_not_found() {
 fn everything_that_is_set_of_a_component_is_shown() {
     let workspace = seeded();
     for message in [
-        "update component 101 radius to full and layout to grid for client 6",
+        "update component 101 radius to full and layout to compact for client 6",
         "yes",
     ] {
         say(&workspace, message);
@@ -128,7 +127,7 @@ fn everything_that_is_set_of_a_component_is_shown() {
         &turn,
         &[
             "Component 101 (cards): ",
-            "layout \"grid\"",
+            "layout \"compact\"",
             "radius \"full\"",
             "order 1",
         ],
