@@ -4,9 +4,6 @@
 mod hooks;
 mod ownership;
 
-use handlebars::{Handlebars, no_escape};
-use serde::Serialize;
-
 use crate::error::{Code, Error, Result};
 
 pub(crate) use ownership::{Outcome, diff};
@@ -52,75 +49,44 @@ impl AgentFile {
     /// Returns what becomes of the file when `there` is what it holds now, or why nothing can.
     pub(crate) fn over(&self, there: &str) -> std::result::Result<Outcome, String> {
         let has_line = || there.lines().any(|line| line.trim() == self.text.trim());
-        Ok(match self.part {
-            Part::Hooks(client) => return hooks::put(there, &hooks::of(client)),
-            Part::Whole => ownership::replace(there, &self.text),
-            Part::Line if !ownership::has_marker(there) && has_line() => Outcome {
+        match self.part {
+            Part::Hooks(client) => hooks::put(there, &hooks::of(client)),
+            Part::Whole => Ok(ownership::replace(there, &self.text)),
+            Part::Line if !ownership::has_marker(there) && has_line() => Ok(Outcome {
                 text: there.to_string(),
                 holds_changes: false,
-            },
+            }),
             Part::Block | Part::Line => ownership::put_block(there, &self.text),
-        })
+        }
     }
 }
 
-#[derive(Serialize)]
-struct Values<'a> {
-    name: &'a str,
-    description: &'a [&'a str],
-    tools: &'a [Tools],
-    instructions: &'a str,
-}
-
-#[derive(Serialize)]
-struct Tools {
-    r#for: &'static str,
-    names: &'static [&'static str],
-}
-
-const DESCRIPTION: &[&str] = &[
+const DESCRIPTION: [&str; 3] = [
     "Carries out one cleo task and leaves proof of it.",
     "Use it with the prompt that `cleo spawn TASK` prints, unchanged.",
     "Writes the output file, appends the manifest entry, answers with one fixed sentence.",
 ];
 
 /// Only known tools, because clients silently drop others. MCP tools work where their server is set up.
-const TOOLS: &[Tools] = &[
-    Tools {
-        r#for: "Files and commands",
-        names: &["Read", "Write", "Edit", "Bash"],
-    },
-    Tools {
-        r#for: "Web access",
-        names: &["WebFetch", "WebSearch"],
-    },
-    Tools {
-        r#for: "Browser automation (claude-in-chrome MCP)",
-        names: &[
-            "mcp__claude-in-chrome__tabs_context_mcp",
-            "mcp__claude-in-chrome__tabs_create_mcp",
-            "mcp__claude-in-chrome__navigate",
-            "mcp__claude-in-chrome__computer",
-            "mcp__claude-in-chrome__read_page",
-            "mcp__claude-in-chrome__find",
-            "mcp__claude-in-chrome__form_input",
-            "mcp__claude-in-chrome__javascript_tool",
-            "mcp__claude-in-chrome__get_page_text",
-            "mcp__claude-in-chrome__read_console_messages",
-            "mcp__claude-in-chrome__read_network_requests",
-        ],
-    },
-    Tools {
-        r#for: "Documentation lookup (context7 MCP)",
-        names: &[
-            "mcp__context7__resolve-library-id",
-            "mcp__context7__query-docs",
-        ],
-    },
-    Tools {
-        r#for: "Web research (tavily MCP)",
-        names: &["mcp__tavily__tavily-search", "mcp__tavily__tavily-extract"],
-    },
+const TOOLS: &[(&str, &str)] = &[
+    ("Files and commands", "Read Write Edit Bash"),
+    ("Web access", "WebFetch WebSearch"),
+    (
+        "Browser automation (claude-in-chrome MCP)",
+        "mcp__claude-in-chrome__tabs_context_mcp mcp__claude-in-chrome__tabs_create_mcp \
+         mcp__claude-in-chrome__navigate mcp__claude-in-chrome__computer mcp__claude-in-chrome__read_page \
+         mcp__claude-in-chrome__find mcp__claude-in-chrome__form_input mcp__claude-in-chrome__javascript_tool \
+         mcp__claude-in-chrome__get_page_text mcp__claude-in-chrome__read_console_messages \
+         mcp__claude-in-chrome__read_network_requests",
+    ),
+    (
+        "Documentation lookup (context7 MCP)",
+        "mcp__context7__resolve-library-id mcp__context7__query-docs",
+    ),
+    (
+        "Web research (tavily MCP)",
+        "mcp__tavily__tavily-search mcp__tavily__tavily-extract",
+    ),
 ];
 
 pub(crate) fn hook_files(clients: &[Client]) -> Vec<AgentFile> {
@@ -137,29 +103,35 @@ pub(crate) fn hook_files(clients: &[Client]) -> Vec<AgentFile> {
 /// Returns the files for some clients. `base` is the base protocol, of which an agent file repeats only the
 /// first paragraph: everything else comes with each prompt.
 pub(crate) fn files(clients: &[Client], base: &str) -> Result<Vec<AgentFile>> {
-    let values = Values {
-        name: NAME,
-        description: DESCRIPTION,
-        tools: TOOLS,
-        instructions: first_paragraph(base)?,
-    };
+    let instructions = first_paragraph(base)?;
     let mut files = Vec::new();
     if clients.contains(&Client::Claude) {
-        let text = render(include_str!("templates/claude-agent.md.hbs"), &values)?;
+        let description = DESCRIPTION.map(|line| format!("  {line}\n")).concat();
+        let tools = TOOLS.iter().map(|(what, names)| {
+            let names = names.split(' ').map(|name| format!("  - {name}\n"));
+            format!("  # {what}\n{}", names.collect::<String>())
+        });
+        let tools: String = tools.collect();
+        let text = format!(
+            "---\nname: {NAME}\ndescription: |\n{description}model: sonnet\ntools:\n{tools}---\n\n{instructions}\n"
+        );
         // Front matter has to begin in the first line, so the marker is its second.
         files.push(whole(".claude/agents/cleo-subagent.md", &text, 1));
     }
     if clients.contains(&Client::Codex) {
-        let text = render(include_str!("templates/codex-agent.toml.hbs"), &values)?;
+        let description = DESCRIPTION.join(" ");
+        let text = format!(
+            "name = \"{NAME}\"\ndescription = \"{description}\"\ndeveloper_instructions = \
+             '''\n{instructions}\n'''\n"
+        );
         files.push(whole(".codex/agents/cleo-subagent.toml", &text, 0));
     }
     if !clients.is_empty() {
-        let text = render(include_str!("templates/agents-block.md.hbs"), &values)?;
+        let text = include_str!("agents-block.md").replace("{{name}}", NAME);
         files.push(part("AGENTS.md", Part::Block, text));
     }
     if clients.contains(&Client::Claude) {
-        let text = render(include_str!("templates/claude-block.md.hbs"), &values)?;
-        files.push(part("CLAUDE.md", Part::Line, text));
+        files.push(part("CLAUDE.md", Part::Line, "@AGENTS.md\n".to_string()));
     }
     Ok(files)
 }
@@ -177,21 +149,6 @@ fn first_paragraph(base: &str) -> Result<&str> {
     paragraphs
         .find(|text| !text.is_empty() && !text.starts_with('#'))
         .ok_or_else(|| Error::new(Code::Internal, "the base protocol has no text"))
-}
-
-/// Renders a Handlebars template. Only `init --agents` does, so no other command pays for the engine. Unknown
-/// names are an error, and nothing is escaped, because the output is not HTML.
-fn render(template: &str, values: &impl Serialize) -> Result<String> {
-    let mut engine = Handlebars::new();
-    engine.set_strict_mode(true);
-    engine.register_escape_fn(no_escape);
-    engine.render_template(template, values).map_err(|cause| {
-        Error::new(
-            Code::Internal,
-            format!("a template cannot be filled: {cause}"),
-        )
-        .because(cause)
-    })
 }
 
 #[cfg(test)]
@@ -259,15 +216,5 @@ mod tests {
         );
         let added = claude.over("# Mine\n").unwrap().text;
         assert!(added.contains("\n@AGENTS.md\n"));
-    }
-
-    #[test]
-    fn values_go_in_as_they_are_and_must_all_be_there() {
-        let values = serde_json::json!({ "name": "<a & b>" });
-        assert_eq!(render("{{name}}!", &values).unwrap(), "<a & b>!");
-        assert_eq!(
-            render("{{nmae}}", &values).unwrap_err().code,
-            Code::Internal
-        );
     }
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::index::Index;
+use super::index::{Index, is_candidate};
 use super::{Match, Message, TAG_BOOST};
 
 /// A message in the words of an index.
@@ -64,9 +64,9 @@ impl Index {
 
     /// Returns the points of each agent.
     pub(super) fn points(&self, reading: &Reading<'_>) -> Vec<u32> {
-        let mut points = vec![0; self.cards.len()];
+        let mut points = vec![0; self.agents.len()];
         // A term that stands in several words of an agent counts once.
-        let mut counted = vec![0; self.cards.len()];
+        let mut counted = vec![0; self.agents.len()];
         for (term, word) in &reading.terms {
             for place in &self.words[*word].holders {
                 points[*place] += u32::from(counted[*place] != term + 1);
@@ -98,8 +98,8 @@ impl Index {
 
     /// Returns the best candidates in their order, also those that nothing speaks for.
     pub(super) fn best(&self, points: &[u32], limit: usize) -> Vec<Standing> {
-        let cards = self.cards.iter().zip(points).enumerate();
-        let candidates = cards.filter(|(_, (card, _))| card.is_candidate());
+        let agents = self.agents.iter().zip(points).enumerate();
+        let candidates = agents.filter(|(_, (agent, _))| is_candidate(agent));
         let mut all: Vec<Standing> = candidates
             .map(|(place, (_, score))| Standing {
                 score: *score,

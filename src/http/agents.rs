@@ -1,19 +1,20 @@
 //! Agents: whom messages can reach.
 
-mod change;
-
 use axum::http::header::VARY;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::answer::{Answer, JSON};
 use super::call::Call;
 use super::extract::{Json, Reply};
 use super::fault::Shape;
 use super::route::Route;
-use super::{guard, pages};
+use super::{body, guard, pages};
+use crate::agent::draft::Draft;
 use crate::agent::{Agent, Kind};
-use crate::error::{Result, quote};
-use crate::ops::agents;
+use crate::document::Object;
+use crate::error::{Code, Error, Result, quote};
+use crate::ops::{Notes, agents};
 
 pub(super) fn routes() -> Vec<Route> {
     let routes = vec![
@@ -27,21 +28,9 @@ pub(super) fn routes() -> Vec<Route> {
             .refuses(401)
             .page()
             .open(),
-        Route::post("/api/agents/create", change::create)
-            .about("Registers an agent to stay")
-            .query::<change::Dry>()
-            .takes::<change::Fields>()
-            .answers::<change::Kept>(201)
-            .answers::<change::Kept>(200),
-        Route::post("/api/agents/register", change::register)
+        Route::post("/api/agents/register", register)
             .about("Registers an agent for the moment, or changes it")
-            .takes::<change::Fields>(),
-        Route::put("/api/agents/{id}", change::update)
-            .about("Changes an agent")
-            .query::<change::Dry>()
-            .takes::<change::Fields>()
-            .answers::<change::Kept>(200)
-            .answers::<change::Changed>(409),
+            .takes::<Draft>(),
     ];
     let all = routes.into_iter();
     all.map(|route| route.tag("agents").errors(Shape::Success))
@@ -54,7 +43,7 @@ pub(super) fn unseen(call: &Call) -> Result<impl Fn(&String) -> bool> {
     let all = call.server.agents(None)?;
     let user = call.only().map(String::from);
     Ok(move |id: &String| {
-        let agent = all.agent(id);
+        let agent = all.index.agent(id);
         user.is_some() && agent.is_none_or(|agent| !agent.is_seen_by(user.as_deref()))
     })
 }
@@ -104,4 +93,42 @@ fn registry_or_page(call: &Call) -> Result<Answer> {
         (false, is_in) => pages::page(&call.server.pages, &call.uri, is_in),
     };
     Ok(answer?.header(VARY, "accept"))
+}
+
+/// An agent that was registered for the moment, in the form of the specification.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Registered {
+    success: bool,
+    agent_id: String,
+    /// Whether it was there and is changed.
+    recreated: bool,
+}
+
+fn register(call: &Call) -> Result<Json<Registered>> {
+    let invalid = |error: Error| match error.code {
+        Code::InputInvalid => {
+            // The words of the specification.
+            let why = match body::json(&call.body) {
+                Ok(Value::Null) => "Invalid agent payload",
+                Ok(_) => "Invalid agent payload: it must be an object",
+                Err(_) => "Invalid JSON",
+            };
+            Error::new(Code::InputInvalid, why)
+        }
+        _ => error,
+    };
+    let Object(fields) = call.body().map_err(invalid)?;
+    let draft = Draft {
+        is_runtime: true,
+        ..Draft::from_row(fields)?
+    };
+    let surroundings = call.surroundings("agents.register");
+    let done = agents::register(&surroundings, &mut Notes::default(), draft)?;
+    Ok(Json(Registered {
+        success: true,
+        agent_id: done.one.agent.agent.id,
+        recreated: !done.created,
+    }))
 }
