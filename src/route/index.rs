@@ -54,6 +54,8 @@ impl<'a> Tag<'a> {
 pub(crate) struct Index {
     /// The agents in list order; no two have one id.
     pub(crate) agents: Vec<Arc<Agent>>,
+    /// Whether messages may be routed to each; beside them, because every message looks at all.
+    pub(super) candidates: Vec<bool>,
     /// Numbers of the words of each agent, ascending; none if messages are never routed to it.
     pub(super) words_of: Vec<Vec<usize>>,
     places: HashMap<Box<str>, usize>,
@@ -102,11 +104,13 @@ impl Index {
 
     fn push(&mut self, agent: Arc<Agent>) {
         let place = self.agents.len();
-        let mut words = Vec::new();
-        if is_candidate(&agent) {
-            self.n_candidates += 1;
-            words = self.add_words(place, &agent);
-        }
+        let is_candidate = is_candidate(&agent);
+        self.n_candidates += usize::from(is_candidate);
+        let words = match is_candidate {
+            true => self.add_words(place, &agent),
+            false => Vec::new(),
+        };
+        self.candidates.push(is_candidate);
         self.places.insert(agent.id.as_str().into(), place);
         self.words_of.push(words);
         self.agents.push(agent);

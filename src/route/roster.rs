@@ -47,10 +47,17 @@ pub(crate) fn read(bytes: &[u8], is_yaml: bool) -> Result<Vec<Agent>, Fault> {
     let begins = bytes.trim_ascii_start();
     let is_json = !is_yaml && (begins.is_empty() || matches!(begins[0], b'[' | b'{'));
     let items = if is_json { json(bytes)? } else { yaml(bytes)? };
+    // Without the usual values, of which the router looks at none.
+    let blank = Agent {
+        model: String::new(),
+        color: String::new(),
+        icon: String::new(),
+        ..Agent::new("", Kind::Persistent, "")
+    };
     let mut listed = Vec::with_capacity(items.len());
     let mut numbers = HashMap::with_capacity(items.len());
     for (number, item) in (1_usize..).zip(items) {
-        let one = item.agent().map_err(|what| Fault {
+        let one = item.agent(&blank).map_err(|what| Fault {
             place: None,
             what: format!("agent {number}: {what}"),
         })?;
@@ -126,7 +133,7 @@ struct Item {
 }
 
 impl Item {
-    fn agent(self) -> Result<Agent, String> {
+    fn agent(self, blank: &Agent) -> Result<Agent, String> {
         // As in a registry, an id can be made of the name.
         let name = self.name.as_deref().filter(|name| !name.trim().is_empty());
         let id = self.id.or_else(|| name.map(suggested)).unwrap_or_default();
@@ -150,7 +157,9 @@ impl Item {
             description: self.description.unwrap_or_default(),
             objective: self.objective.unwrap_or_default(),
             tags: self.tags.unwrap_or_default(),
-            ..Agent::new(&id, Kind::Persistent, &self.name.unwrap_or_default())
+            name: self.name.unwrap_or_default(),
+            id,
+            ..blank.clone()
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::index::{Index, is_candidate};
+use super::index::Index;
 use super::{Match, Message, TAG_BOOST};
 
 /// A message in the words of an index.
@@ -98,8 +98,8 @@ impl Index {
 
     /// Returns the best candidates in their order, also those that nothing speaks for.
     pub(super) fn best(&self, points: &[u32], limit: usize) -> Vec<Standing> {
-        let agents = self.agents.iter().zip(points).enumerate();
-        let candidates = agents.filter(|(_, (agent, _))| is_candidate(agent));
+        let agents = self.candidates.iter().zip(points).enumerate();
+        let candidates = agents.filter(|(_, (is_candidate, _))| **is_candidate);
         let mut all: Vec<Standing> = candidates
             .map(|(place, (_, score))| Standing {
                 score: *score,

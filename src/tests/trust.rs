@@ -96,7 +96,7 @@ fn nobody_answers_in_the_place_of_a_worker_that_is_not_trusted() {
 fn trust_is_for_this_folder_and_for_exactly_what_was_looked_at() {
     let workspace = hostile();
     let trusted = answer(&workspace, "agents trust helper");
-    assert_eq!(trusted["result"]["standing"], "trusted");
+    assert_eq!(trusted["result"]["agent"]["standing"], "trusted");
     assert_eq!(trusted["result"]["file"], ".cleo/agents/helper.yaml");
     answer(&workspace, "agents execute 'a summary'");
     assert!(workspace.path("pwned").exists(), "a trusted worker runs");

@@ -96,7 +96,8 @@ Examples:
   cleo agents untrust summarizer")]
     Trust(AgentId) => {
         face.anywhere("agents.trust", |around, _| agents::trust(around, it), |screen, done| {
-            let may = format!("{} may {}", done.agent.id, does(&done.agent));
+            let agent = &done.one.agent.agent;
+            let may = format!("{} may {}", agent.id, does(agent));
             screen.say(Tone::Good, "trusted ").line(Tone::Plain, may);
         })
     };
@@ -104,7 +105,7 @@ Examples:
     #[command(after_help = "Examples:\n  cleo agents untrust summarizer")]
     Untrust(AgentId) => {
         face.anywhere("agents.untrust", |around, _| agents::untrust(around, it), |screen, done| {
-            screen.say(Tone::Warn, "untrusted ").line(Tone::Plain, &done.agent.id);
+            screen.say(Tone::Warn, "untrusted ").line(Tone::Plain, &done.one.agent.agent.id);
         })
     };
     /// Show how often agents were used, how long they took and how often they answered
@@ -182,7 +183,7 @@ fn show_removed(screen: &mut Screen, removed: &Removed) {
         "Removed"
     };
     screen.say(Tone::Good, word).say(Tone::Plain, " ");
-    screen.line(Tone::Strong, &removed.agent.id);
+    screen.line(Tone::Strong, &removed.one.agent.agent.id);
     if !removed.unassigned.is_empty() {
         let tasks = count(removed.unassigned.len(), "task is", "tasks are");
         screen.line(Tone::Plain, format!("{tasks} assigned to nobody now"));

@@ -167,7 +167,7 @@ fn an_agent_is_made_changed_and_taken_away() {
     }
     let removed = world.call("DELETE", path, json!(null)).with(200);
     assert_eq!(
-        (&removed["restored"], &removed["executions"]),
+        (&removed["restored"], &removed["agent"]["executions"]),
         (&json!(false), &json!(0))
     );
     world.call("DELETE", path, json!(null)).with(404);

@@ -111,7 +111,7 @@ const SPECIFIED: [(&str, &str, u16, &[&str]); 20] = [
     ("POST /api/agents/create", r#"{"name": "New", "prompt": "p"}"#, 201, &["agent", "created", "warnings"]),
     ("GET /api/agents/{id}", "", 200, &["agent"]),
     ("PUT /api/agents/{id}", r#"{"objective": "Order"}"#, 200, &["agent", "warnings"]),
-    ("DELETE /api/agents/{id}", "", 200, &["agent", "restored", "executions", "unassigned"]),
+    ("DELETE /api/agents/{id}", "", 200, &["agent", "restored", "unassigned"]),
     ("GET /api/agents/execute", "", 200, &["executions", "total"]),
     ("POST /api/conversations/create", r#"{"agent_id": "chat"}"#, 201, &["conversation"]),
     ("GET /api/conversations", "", 200, &["conversations", "total"]),

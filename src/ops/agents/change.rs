@@ -4,7 +4,7 @@ use chrono::{DateTime, Utc};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::{AgentId, Known, known_to, show_stored, terms, write};
+use super::{AgentId, Known, One, known_to, show_stored, terms, write};
 use crate::agent::{Agent, Kind, runtime_moment};
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
@@ -18,12 +18,11 @@ const STAY_MS: u64 = 30 * 60 * 1_000;
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Removed {
-    /// The agent as it was.
-    pub(crate) agent: Agent,
+    /// The agent as it was; its executions stay in the history.
+    #[serde(flatten)]
+    pub(crate) one: One,
     /// True when a built-in agent is as it was built again.
     pub(crate) restored: bool,
-    /// How many of its executions stay in the history.
-    pub(crate) executions: u64,
     /// The tasks that were assigned to it, and are to nobody now.
     pub(crate) unassigned: Vec<TaskId>,
 }
@@ -130,12 +129,9 @@ pub(crate) fn remove(
     };
     // Trust that cannot be taken away holds for nothing but the agent as it was.
     let _ = Trust::new(surroundings, &workspace).take(&Item::worker(&agent));
-    let restored = agent.is_builtin;
-    let shown = show_stored(surroundings, agent)?.agent;
     Ok(Removed {
-        restored,
-        executions: shown.executions,
-        agent: shown.agent,
+        restored: agent.is_builtin,
+        one: show_stored(surroundings, agent)?,
         unassigned,
     })
 }

@@ -4,25 +4,21 @@
 
 use serde::Serialize;
 
-use super::{AgentId, known_in};
+use super::{AgentId, One, known_in, show_one};
 use crate::agent::{Agent, Kind};
 use crate::error::{Code, Error, Result, quote};
 use crate::ops::Surroundings;
-use crate::ops::trust::{Item, Registrant, Standing, Trust, does};
+use crate::ops::trust::{Item, Registrant, Trust, does};
 use crate::workspace::Workspace;
 
 /// An agent after its trust was given or taken.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Trusting {
-    pub(crate) agent: Agent,
-    /// Whether it may be called now.
-    pub(crate) standing: Standing,
-    /// Whether that is new.
+    #[serde(flatten)]
+    pub(crate) one: One,
+    /// Whether its standing is new.
     pub(crate) changed: bool,
-    /// The file that the agent stands in, relative to the workspace.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) file: Option<String>,
 }
 
 pub(crate) fn trust(surroundings: &Surroundings, AgentId { id }: AgentId) -> Result<Trusting> {
@@ -52,14 +48,13 @@ fn change_trust(
     let workspace = surroundings.workspace()?;
     let (trust, mut known) = (Trust::new(surroundings, &workspace), known_in(&workspace)?);
     let agent = known.require(id)?.clone();
-    let before = trust.standing(&Item::worker(&agent));
+    let item = Item::worker(&agent);
+    let before = trust.standing(&item);
     change(&trust, &agent)?;
-    let standing = trust.standing(&Item::worker(&agent));
+    known.agents = vec![agent];
     Ok(Trusting {
-        changed: standing != before,
-        standing,
-        file: known.files.remove(id),
-        agent,
+        changed: trust.standing(&item) != before,
+        one: show_one(surroundings, known)?,
     })
 }
 
