@@ -97,7 +97,10 @@ fn trust_is_for_this_folder_and_for_exactly_what_was_looked_at() {
     let workspace = hostile();
     let trusted = answer(&workspace, "agents trust helper");
     assert_eq!(trusted["result"]["agent"]["standing"], "trusted");
-    assert_eq!(trusted["result"]["file"], ".cleo/agents/helper.yaml");
+    assert_eq!(
+        trusted["result"]["agent"]["file"],
+        ".cleo/agents/helper.yaml"
+    );
     answer(&workspace, "agents execute 'a summary'");
     assert!(workspace.path("pwned").exists(), "a trusted worker runs");
     std::fs::remove_file(workspace.path("pwned")).unwrap();
