@@ -5,7 +5,7 @@
 use std::hint::black_box;
 
 use crate::agent::{Agent, Kind, builtin};
-use crate::route::{Index, Match, Message, Profile, Request};
+use crate::route::{Index, Match, Message, Request};
 
 /// Different words of all agents.
 const VOCABULARY: u64 = 30_000;
@@ -96,7 +96,7 @@ pub fn print(cpu: fn() -> f64) {
     let messages: Vec<String> = (0..200)
         .map(|_| format!("Tell me {} {}", EVERYBODY, dice.words(8)))
         .collect();
-    let built_in = Index::new(builtin::agents().iter().map(Profile::from));
+    let built_in = Index::new(builtin::agents());
     let blog = ["Help me design a creative layout for my blog.".to_string()];
     route(
         cpu,
@@ -107,7 +107,7 @@ pub fn print(cpu: fn() -> f64) {
         Match::Token,
     );
     let thousand = agents(1_000, &mut dice);
-    let index = Index::new(thousand.iter().map(Profile::from));
+    let index = Index::new(thousand);
     route(
         cpu,
         "a message over 1,000 agents",
@@ -116,17 +116,20 @@ pub fn print(cpu: fn() -> f64) {
         &messages,
         Match::Token,
     );
-    let many = agents(10_000, &mut dice);
+    let many: Vec<Arc<Agent>> = agents(10_000, &mut dice)
+        .into_iter()
+        .map(Arc::new)
+        .collect();
     row(
         cpu,
         "building the index of 10,000 agents",
         "100,000",
         3,
         |_| {
-            black_box(Index::new(many.iter().map(Profile::from)));
+            black_box(Index::new(many.iter().cloned()));
         },
     );
-    let index = Index::new(many.iter().map(Profile::from));
+    let index = Index::new(many.iter().cloned());
     let name = "a message over 10,000 agents";
     route(cpu, name, "1,000", &index, &messages, Match::Token);
     let frequent: String = (1..60).map(|_| dice.word() + " ").collect();
@@ -157,7 +160,7 @@ fn worst(cpu: fn() -> f64, dice: &mut Dice) {
         ..Agent::new(&format!("agent-{number}"), Kind::Persistent, "")
     };
     let agents: Vec<Agent> = (0..10_000).map(&mut half).collect();
-    let index = Index::new(agents.iter().map(Profile::from));
+    let index = Index::new(agents);
     let name = "a message of 1,000 words, each in a ninth of 10,000 agents";
     route(cpu, name, "", &index, &[words.join(" ")], Match::Token);
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::agent::{Agent, AgentStatus};
 use crate::plan::message::{schema_of_steps, unfenced};
-use crate::route::{Index, Message, Profile, Request};
+use crate::route::{Index, Message, Request};
 
 pub(crate) const STEPS_MAX: usize = 50;
 /// Who is asked when nobody has planned better, if it is there.
@@ -95,18 +95,13 @@ fn is_named(agent: &Agent, name: &str) -> bool {
 }
 
 fn fitting<'a, 'b>(query: &str, workers: &'b [&'a Agent]) -> Option<&'b &'a Agent> {
-    let texts: Vec<String> = workers
-        .iter()
-        .map(|agent| {
-            let intents = agent.intents.join(" ").replace(['.', '_', '-'], " ");
-            format!("{} {intents}", agent.description)
-        })
-        .collect();
-    let profiles = workers.iter().zip(&texts).map(|(agent, text)| Profile {
-        description: text,
-        ..Profile::from(*agent)
-    });
-    let index = Index::new(profiles);
+    let index = Index::new(workers.iter().map(|agent| {
+        let intents = agent.intents.join(" ").replace(['.', '_', '-'], " ");
+        Agent {
+            description: format!("{} {intents}", agent.description),
+            ..(**agent).clone()
+        }
+    }));
     let message = Message::of(query);
     let decision = index.route(&Request::new(&message));
     let found = decision.is_agent().then(|| decision.agent.to_string())?;

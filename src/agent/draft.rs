@@ -7,13 +7,13 @@ mod tests;
 
 use std::str::FromStr;
 
-use clap::Args;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-use self::check::check;
+pub(super) use self::check::check;
 pub(crate) use self::check::require_prompt;
-use super::{Agent, AgentStatus, Kind, Role};
+pub(crate) use super::Draft;
+use super::{Agent, Kind};
 use crate::error::{Code, Error, Result, nearest, shortened};
 use crate::id;
 use crate::strict::{self, Fault};
@@ -31,119 +31,8 @@ const DIGITS: usize = 8;
 /// Longest account of what is wrong with a value, in characters.
 const FAULT_MAX: usize = 160;
 
-// Fields of an agent; what is left out stays as it is, or is the default. A doc comment would become the help of
-// the commands.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize)]
-#[serde(expecting = "the fields of an agent")]
-pub(crate) struct Draft {
-    #[arg(skip)]
-    pub(crate) id: Option<String>,
-
-    /// `http` or `cli` makes it a worker, and so does an endpoint or a command.
-    #[arg(skip)]
-    #[serde(rename = "type", alias = "kind", deserialize_with = "word", default)]
-    pub(crate) kind: Option<Kind>,
-
-    #[arg(skip)]
-    pub(crate) name: Option<String>,
-
-    /// What it is good at; its words bring messages to it
-    #[arg(long, short, value_name = "TEXT")]
-    pub(crate) description: Option<String>,
-
-    /// What it works towards; its words bring messages to it
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) objective: Option<String>,
-
-    /// What a model is told before the message
-    #[arg(long, value_name = "TEXT")]
-    #[serde(alias = "systemPrompt")]
-    pub(crate) prompt: Option<String>,
-
-    /// Word or words by which messages reach it (repeat, or separate with commas)
-    #[arg(long = "tag", value_name = "TAG", value_delimiter = ',')]
-    #[serde(deserialize_with = "words", default)]
-    pub(crate) tags: Option<Vec<String>>,
-
-    /// supervisor, specialist or custom
-    #[arg(long, value_name = "ROLE")]
-    #[serde(deserialize_with = "word", default)]
-    pub(crate) role: Option<Role>,
-
-    /// active, paused or archived
-    #[arg(long, value_name = "STATUS")]
-    #[serde(deserialize_with = "word", default)]
-    pub(crate) status: Option<AgentStatus>,
-
-    /// Model that answers
-    #[arg(long, value_name = "NAME")]
-    pub(crate) model: Option<String>,
-
-    /// How freely it answers, from 0 to 2
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
-    #[cfg_attr(feature = "schemas", schemars(range(min = 0, max = 2)))]
-    pub(crate) temperature: Option<f64>,
-
-    /// Most tokens of an answer
-    #[arg(long, value_name = "N")]
-    #[serde(alias = "maxTokens")]
-    pub(crate) max_tokens: Option<u32>,
-
-    /// Colour in pictures, such as #6B7280
-    #[arg(id = "agent_color", long = "agent-color", value_name = "COLOUR")]
-    pub(crate) color: Option<String>,
-
-    /// Name of its icon
-    #[arg(long, value_name = "NAME")]
-    pub(crate) icon: Option<String>,
-
-    /// Tool that it may use (repeat, or separate with commas)
-    #[arg(long = "tool", value_name = "TOOL", value_delimiter = ',')]
-    #[serde(deserialize_with = "words", default)]
-    pub(crate) tools: Option<Vec<String>>,
-
-    /// What a worker can be asked for, such as summary.create (repeat)
-    #[arg(long = "intent", value_name = "INTENT", value_delimiter = ',')]
-    #[serde(deserialize_with = "words", default)]
-    pub(crate) intents: Option<Vec<String>>,
-
-    /// The one thing that it offers to plans
-    #[arg(long, value_name = "NAME")]
-    pub(crate) capability: Option<String>,
-
-    /// What it can do, for plans (repeat, or separate with commas)
-    #[arg(long = "skill", value_name = "SKILL", value_delimiter = ',')]
-    #[serde(deserialize_with = "words", default)]
-    pub(crate) skills: Option<Vec<String>>,
-
-    /// Address of a worker that is reached by HTTP
-    #[arg(long, value_name = "URL")]
-    pub(crate) endpoint: Option<String>,
-
-    /// Program and arguments of a worker: a list, or one line split like a shell's, without a shell.
-    #[arg(skip)]
-    #[serde(deserialize_with = "command", default)]
-    pub(crate) command: Option<Vec<String>>,
-
-    /// Address that says whether a worker is there
-    #[arg(long, value_name = "URL")]
-    pub(crate) healthcheck: Option<String>,
-
-    /// How long a worker may take, in milliseconds
-    #[arg(long, value_name = "MS")]
-    #[serde(alias = "timeoutMs")]
-    pub(crate) timeout_ms: Option<u32>,
-
-    /// Everything else, which cleo does not use.
-    #[arg(skip)]
-    #[serde(flatten)]
-    #[cfg_attr(feature = "schemas", schemars(skip))]
-    pub(crate) other: Map<String, Value>,
-}
-
 /// Reads a word of a closed set, in any letter case.
-fn word<'de, D: Deserializer<'de>, T: FromStr<Err = String>>(
+pub(super) fn word<'de, D: Deserializer<'de>, T: FromStr<Err = String>>(
     from: D,
 ) -> std::result::Result<Option<T>, D::Error> {
     let word = Option::<String>::deserialize(from)?;
@@ -170,51 +59,29 @@ pub(crate) fn words<'de, D: Deserializer<'de>>(
     })
 }
 
-/// Reads a command: a list of arguments, or one line that is split as a shell would.
-fn command<'de, D: Deserializer<'de>>(
-    from: D,
-) -> std::result::Result<Option<Vec<String>>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(
-        untagged,
-        expecting = "it must be a list of arguments, or a line of them"
-    )]
-    enum Command {
-        Line(String),
-        List(Vec<String>),
+/// A command: a list of arguments, or one line that is split as a shell would.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(
+    untagged,
+    expecting = "it must be a list of arguments, or a line of them"
+)]
+pub(crate) enum CommandLine {
+    Line(String),
+    List(Vec<String>),
+}
+
+impl From<String> for CommandLine {
+    fn from(line: String) -> CommandLine {
+        CommandLine::Line(line)
     }
-    Ok(match Option::<Command>::deserialize(from)? {
-        None => None,
-        Some(Command::List(list)) => Some(list),
-        Some(Command::Line(line)) => Some(shlex::split(&line).ok_or_else(|| {
-            serde::de::Error::custom(format!("the command `{line}` has a quote without end"))
-        })?),
-    })
-}
-
-macro_rules! fields {
-    ($($field:ident)+) => {
-        /// The fields, as the specification's table spells them.
-        const NAMES: &[&str] = &[$(stringify!($field),)+ "type"];
-
-        impl Draft {
-            /// Fills what is left out by what another draft says.
-            pub(crate) fn or(self, below: Draft) -> Draft {
-                Draft { $($field: self.$field.or(below.$field),)+ other: below.other }
-            }
-        }
-    };
-}
-
-fields! {
-    id kind name description objective prompt tags role status model temperature max_tokens color icon tools intents
-    capability skills endpoint command healthcheck timeout_ms
 }
 
 /// Fields that only cleo sets.
-const OWN: [&str; 11] = [
+pub(crate) const OWN: &[&str] = OWN_AND_ID.split_at(OWN_AND_ID.len() - 1).0;
+/// The same, and that by which the address of a change names the agent.
+pub(crate) const OWN_AND_ID: &[&str] = &[
     "createdAt",
-    "updatedAt",
     "lastUsedAt",
     "executions",
     "expiresAt",
@@ -224,6 +91,7 @@ const OWN: [&str; 11] = [
     "kind",
     "standing",
     "userId",
+    "id",
 ];
 
 /// Fields of agents of other programs, which cleo does not use.
@@ -239,7 +107,7 @@ impl Draft {
     /// Reads a draft from a row of the table that may have been read before: what only cleo sets is passed over, and so
     /// is what is null.
     pub(crate) fn from_row(mut row: Map<String, Value>) -> Result<Draft> {
-        row.retain(|name, value| !strict::is_among(name, &OWN) && !value.is_null());
+        row.retain(|name, value| !strict::is_among(name, OWN) && !value.is_null());
         Draft::from_value(Value::Object(row))
     }
 
@@ -247,10 +115,11 @@ impl Draft {
     pub(crate) fn check_spelling(&self) -> Result<()> {
         let mut others = self.other.keys().map(String::as_str);
         let is_misspelled = |name: &&str| {
-            !strict::is_among(name, &FOREIGN) && nearest(name, NAMES.iter().copied()).is_some()
+            !strict::is_among(name, &FOREIGN)
+                && nearest(name, Draft::NAMES.iter().copied()).is_some()
         };
         match others.find(is_misspelled) {
-            Some(name) => Err(invalid(strict::unread(name, NAMES)).in_field(name)),
+            Some(name) => Err(invalid(strict::unread(name, Draft::NAMES)).in_field(name)),
             None => Ok(()),
         }
     }
@@ -284,52 +153,46 @@ impl Draft {
         endpoint.into_iter().chain(command).collect()
     }
 
-    /// Returns of which kind the agent is to be: what was said, else what the connection tells.
-    pub(crate) fn kind(&self) -> Option<Kind> {
-        self.kind.or_else(|| self.connects().first().copied())
+    /// Returns as which kind of worker the agent is reached: what was said, else what the connection tells.
+    pub(crate) fn worker(&self) -> Option<Kind> {
+        let kind = self.kind.or_else(|| self.connects().first().copied());
+        kind.filter(|kind| matches!(kind, Kind::Http | Kind::Cli))
     }
 
-    pub(crate) fn apply(self, agent: &mut Agent) -> Result<()> {
-        let trimmed = |text: Option<String>| text.map(|text| text.trim().to_string());
-        put(&mut agent.role, self.role);
-        put(&mut agent.status, self.status);
-        put(&mut agent.name, trimmed(self.name));
-        put(&mut agent.description, self.description);
-        put(&mut agent.objective, self.objective);
-        put(&mut agent.prompt, self.prompt);
-        put(&mut agent.model, trimmed(self.model));
-        put(&mut agent.temperature, self.temperature);
-        put(&mut agent.max_tokens, self.max_tokens);
-        put(&mut agent.color, self.color);
-        put(&mut agent.icon, self.icon);
-        put(&mut agent.tags, list("tags", self.tags)?);
-        put(&mut agent.tools, list("tools", self.tools)?);
-        put(&mut agent.intents, list("intents", self.intents)?);
-        put(&mut agent.skills, list("skills", self.skills)?);
-        put(&mut agent.capability, self.capability.map(filled));
-        put(&mut agent.endpoint, self.endpoint.map(filled));
-        put(&mut agent.command, self.command);
-        put(&mut agent.healthcheck, self.healthcheck.map(filled));
-        put(&mut agent.timeout_ms, self.timeout_ms);
-        check(agent)
+    pub(crate) fn has_command(&self) -> bool {
+        self.command.as_ref().is_some_and(|command| match command {
+            CommandLine::Line(line) => !line.trim().is_empty(),
+            CommandLine::List(words) => !words.is_empty(),
+        })
     }
 }
 
-fn put<T>(field: &mut T, value: Option<T>) {
-    if let Some(value) = value {
-        *field = value;
-    }
+/// Takes a value over as it is.
+pub(super) fn keep<T>(_: &str, said: T) -> Result<T> {
+    Ok(said)
+}
+
+pub(super) fn trim(_: &str, text: String) -> Result<String> {
+    Ok(text.trim().to_string())
 }
 
 /// An empty text takes the value away.
-fn filled(text: String) -> Option<String> {
+pub(super) fn fill(_: &str, text: String) -> Result<Option<String>> {
     let text = text.trim();
-    (!text.is_empty()).then(|| text.to_string())
+    Ok((!text.is_empty()).then(|| text.to_string()))
 }
 
-fn list(field: &str, words: Option<Vec<String>>) -> Result<Option<Vec<String>>> {
-    let words = words.map(|words| check_list(field, words)).transpose();
-    words.map_err(|error| {
+pub(super) fn command(field: &str, command: CommandLine) -> Result<Vec<String>> {
+    match command {
+        CommandLine::List(words) => Ok(words),
+        CommandLine::Line(line) => shlex::split(&line).ok_or_else(|| {
+            invalid(format!("the command `{line}` has a quote without end")).in_field(field)
+        }),
+    }
+}
+
+pub(super) fn list(field: &str, words: Vec<String>) -> Result<Vec<String>> {
+    check_list(field, words).map_err(|error| {
         // The check is shared with tasks.
         let code = match error.code {
             Code::TaskInvalid => Code::AgentInvalid,

@@ -1,12 +1,15 @@
 //! Agents. Fields and rules of the multi-agent notes, sections 1.3, 1.7 and 1.9, and the eight fields of a
-//! worker. Pure; [`builtin`] has the four built-in ones, [`draft`] validates input.
+//! worker. Pure; [`builtin`] has the four built-in ones, [`draft`] reads and validates input.
 
 pub(crate) mod builtin;
 pub(crate) mod draft;
 
 use crate::words::closed;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
+use self::draft::{CommandLine, check, command, fill, keep, list, trim, word, words};
+use crate::error::Result;
 use crate::score::normalize;
 
 /// Longest message that an agent is asked, in bytes.
@@ -18,102 +21,196 @@ pub(crate) const RUNTIME_MAX: usize = 1_000;
 /// Who coordinates. It is never routed to.
 pub(crate) const SUPERVISOR: &str = "cleo-supervisor";
 
-/// One agent of the registry: a row of the specification's table, and what cleo knows besides.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Agent {
-    /// Its name for machines: unique, never changed.
-    pub(crate) id: String,
-    /// Whose it is; none is everybody's.
-    pub(crate) user_id: Option<String>,
-    /// Its name for people, at most 100 characters.
-    pub(crate) name: String,
-    /// What it is good at.
-    pub(crate) description: String,
-    /// What it does among the others.
-    pub(crate) role: Role,
-    /// What it works towards.
-    pub(crate) objective: String,
-    /// What a model is told before the message.
-    pub(crate) prompt: String,
-    /// The model that answers, unless the configuration names one.
-    pub(crate) model: String,
-    /// How freely the model answers, from 0 to 2.
-    pub(crate) temperature: f64,
-    /// Most tokens of an answer.
-    pub(crate) max_tokens: u32,
-    /// Colour in pictures, `#RRGGBB`.
-    pub(crate) color: String,
-    /// Name of its icon.
-    pub(crate) icon: String,
-    /// Words by which messages reach it.
-    pub(crate) tags: Vec<String>,
-    /// Tools that it may use.
-    pub(crate) tools: Vec<String>,
-    /// Whether messages reach it.
-    pub(crate) status: AgentStatus,
-    /// Whether it was registered while cleo ran, and is removed again.
-    pub(crate) is_runtime: bool,
-    /// When it was registered, RFC 3339 in UTC; none for a built-in one.
-    pub(crate) created_at: Option<String>,
-    /// When it was last changed.
-    pub(crate) updated_at: Option<String>,
-    /// When it last answered.
-    pub(crate) last_used_at: Option<String>,
-    /// Where it comes from and how it is reached.
-    pub(crate) kind: Kind,
-    /// Whether it is one of the four that are always there.
-    pub(crate) is_builtin: bool,
-    /// What a worker can be asked for, such as `summary.create`.
-    pub(crate) intents: Vec<String>,
-    /// The one thing that it offers to plans, such as `web-crawler`.
-    pub(crate) capability: Option<String>,
-    /// What it can do, for plans.
-    pub(crate) skills: Vec<String>,
-    /// Address of a worker that is reached by HTTP.
-    pub(crate) endpoint: Option<String>,
-    /// Program and arguments of a worker that is started.
-    pub(crate) command: Vec<String>,
-    /// Address that says whether a worker is there.
-    pub(crate) healthcheck: Option<String>,
-    /// How long a worker may take, in milliseconds.
-    pub(crate) timeout_ms: u32,
+/// Declares the fields of agents: those that only cleo sets (`known`), and those that can be given (`given`), each with
+/// attributes for reading it, its value at first, its type in a draft, and the function by which a draft sets it.
+macro_rules! fields {
+    ($(
+        known { $($(#[$about:meta])* $known:ident: $known_type:ty = $known_first:expr;)+ }
+        given {$(
+            $(#[$help:meta])+
+            ($($how:meta),*) $given:ident: $type:ty = $first:expr, $set:ident($said:ty);
+        )+}
+    )+) => {
+        /// One agent of the registry: a row of the specification's table, and what cleo knows besides.
+        #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        pub(crate) struct Agent {$(
+            $($(#[$about])* pub(crate) $known: $known_type,)+
+            $($(#[$help])+ pub(crate) $given: $type,)+
+        )+}
+
+        // What is said of an agent; what is left out stays as it is, or is the default. A doc comment would become the
+        // help of the commands.
+        #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+        #[derive(Clone, Debug, Default, PartialEq, clap::Args, Deserialize)]
+        #[serde(expecting = "the fields of an agent")]
+        pub(crate) struct Draft {
+            #[arg(skip)]
+            pub(crate) id: Option<String>,
+            /// `http` or `cli` makes it a worker, and so does an endpoint or a command.
+            #[arg(skip)]
+            #[serde(rename = "type", alias = "kind", deserialize_with = "word", default)]
+            pub(crate) kind: Option<Kind>,
+            $($($(#[$help])+ $(#[$how])* pub(crate) $given: Option<$said>,)+)+
+            /// When it was last changed as far as the caller knows; a change since then is refused.
+            #[arg(skip)]
+            #[serde(alias = "updatedAt")]
+            pub(crate) updated_at: Option<String>,
+            /// Whether it is for the moment only.
+            #[arg(skip)]
+            #[serde(skip)]
+            pub(crate) is_runtime: bool,
+            /// Say what would be, and keep nothing.
+            #[arg(skip)]
+            #[serde(rename = "dryRun", default)]
+            pub(crate) dry_run: bool,
+            /// Everything else, which cleo does not use.
+            #[arg(skip)]
+            #[serde(flatten)]
+            #[cfg_attr(feature = "schemas", schemars(skip))]
+            pub(crate) other: Map<String, Value>,
+        }
+
+        impl Agent {
+            /// Makes an agent that has nothing yet but this.
+            pub(crate) fn new(id: &str, kind: Kind, name: &str) -> Agent {
+                let mut agent = Agent { $($($known: $known_first,)+ $($given: $first,)+)+ };
+                (agent.id, agent.name, agent.kind) = (id.to_string(), name.to_string(), kind);
+                agent.is_builtin = builtin::is_builtin(id);
+                agent.is_runtime = kind == Kind::Runtime;
+                agent
+            }
+        }
+
+        impl Draft {
+            /// The fields, as the specification's table spells them.
+            pub(crate) const NAMES: &[&str] = &["id", "type", $($(stringify!($given),)+)+];
+
+            /// Fills what is left out by what another draft says.
+            pub(crate) fn or(self, below: Draft) -> Draft {
+                Draft {
+                    id: self.id.or(below.id),
+                    kind: self.kind.or(below.kind),
+                    is_runtime: self.is_runtime,
+                    $($($given: self.$given.or(below.$given),)+)+
+                    ..below
+                }
+            }
+
+            /// Sets what is said, and validates the agent.
+            pub(crate) fn apply(self, agent: &mut Agent) -> Result<()> {
+                $($(if let Some(said) = self.$given {
+                    agent.$given = $set(stringify!($given), said)?;
+                })+)+
+                check(agent)
+            }
+        }
+    };
+}
+
+fields! {
+    known {
+        /// Its name for machines: unique, never changed.
+        id: String = String::new();
+        /// Whose it is; none is everybody's.
+        user_id: Option<String> = None;
+    }
+    given {
+        /// Its name for people, at most 100 characters
+        (arg(skip))
+        name: String = String::new(), trim(String);
+        /// What it is good at; its words bring messages to it
+        (arg(long, short, value_name = "TEXT"))
+        description: String = String::new(), keep(String);
+        /// supervisor, specialist or custom
+        (arg(long, value_name = "ROLE"), serde(deserialize_with = "word", default))
+        role: Role = Role::Custom, keep(Role);
+        /// What it works towards; its words bring messages to it
+        (arg(long, value_name = "TEXT"))
+        objective: String = String::new(), keep(String);
+        /// What a model is told before the message
+        (arg(long, value_name = "TEXT"), serde(alias = "systemPrompt"))
+        prompt: String = String::new(), keep(String);
+        /// Model that answers, unless the configuration names one
+        (arg(long, value_name = "NAME"))
+        model: String = "gpt-4o-mini".to_string(), trim(String);
+        /// How freely it answers, from 0 to 2
+        (
+            arg(long, value_name = "N", allow_negative_numbers = true),
+            cfg_attr(feature = "schemas", schemars(range(min = 0, max = 2)))
+        )
+        temperature: f64 = 0.7, keep(f64);
+        /// Most tokens of an answer
+        (arg(long, value_name = "N"), serde(alias = "maxTokens"))
+        max_tokens: u32 = 4_000, keep(u32);
+        /// Colour in pictures, such as #6B7280
+        (arg(id = "agent_color", long = "agent-color", value_name = "COLOUR"))
+        color: String = "#6B7280".to_string(), keep(String);
+        /// Name of its icon
+        (arg(long, value_name = "NAME"))
+        icon: String = "robot".to_string(), keep(String);
+        /// Word or words by which messages reach it (repeat, or separate with commas)
+        (
+            arg(long = "tag", value_name = "TAG", value_delimiter = ','),
+            serde(deserialize_with = "words", default)
+        )
+        tags: Vec<String> = Vec::new(), list(Vec<String>);
+        /// Tool that it may use (repeat, or separate with commas)
+        (
+            arg(long = "tool", value_name = "TOOL", value_delimiter = ','),
+            serde(deserialize_with = "words", default)
+        )
+        tools: Vec<String> = Vec::new(), list(Vec<String>);
+        /// active, paused or archived
+        (arg(long, value_name = "STATUS"), serde(deserialize_with = "word", default))
+        status: AgentStatus = AgentStatus::Active, keep(AgentStatus);
+    }
+    known {
+        /// Whether it was registered while cleo ran, and is removed again.
+        is_runtime: bool = false;
+        /// When it was registered, RFC 3339 in UTC; none for a built-in one.
+        created_at: Option<String> = None;
+        /// When it was last changed.
+        updated_at: Option<String> = None;
+        /// When it last answered.
+        last_used_at: Option<String> = None;
+        /// Where it comes from and how it is reached.
+        kind: Kind = Kind::Persistent;
+        /// Whether it is one of the four that are always there.
+        is_builtin: bool = false;
+    }
+    given {
+        /// What a worker can be asked for, such as summary.create (repeat)
+        (
+            arg(long = "intent", value_name = "INTENT", value_delimiter = ','),
+            serde(deserialize_with = "words", default)
+        )
+        intents: Vec<String> = Vec::new(), list(Vec<String>);
+        /// The one thing that it offers to plans, such as web-crawler
+        (arg(long, value_name = "NAME"))
+        capability: Option<String> = None, fill(String);
+        /// What it can do, for plans (repeat, or separate with commas)
+        (
+            arg(long = "skill", value_name = "SKILL", value_delimiter = ','),
+            serde(deserialize_with = "words", default)
+        )
+        skills: Vec<String> = Vec::new(), list(Vec<String>);
+        /// Address of a worker that is reached by HTTP
+        (arg(long, value_name = "URL"))
+        endpoint: Option<String> = None, fill(String);
+        /// Program and arguments of a worker, split like a shell's and run without one
+        (arg(long, value_name = "COMMAND"))
+        command: Vec<String> = Vec::new(), command(CommandLine);
+        /// Address that says whether a worker is there
+        (arg(long, value_name = "URL"))
+        healthcheck: Option<String> = None, fill(String);
+        /// How long a worker may take, in milliseconds
+        (arg(long, value_name = "MS"), serde(alias = "timeoutMs"))
+        timeout_ms: u32 = 5_000, keep(u32);
+    }
 }
 
 impl Agent {
-    pub(crate) fn new(id: &str, kind: Kind, name: &str) -> Agent {
-        Agent {
-            id: id.to_string(),
-            kind,
-            is_builtin: builtin::is_builtin(id),
-            user_id: None,
-            name: name.to_string(),
-            description: String::new(),
-            role: Role::Custom,
-            objective: String::new(),
-            prompt: String::new(),
-            model: "gpt-4o-mini".to_string(),
-            temperature: 0.7,
-            max_tokens: 4_000,
-            color: "#6B7280".to_string(),
-            icon: "robot".to_string(),
-            tags: Vec::new(),
-            tools: Vec::new(),
-            intents: Vec::new(),
-            capability: None,
-            skills: Vec::new(),
-            endpoint: None,
-            command: Vec::new(),
-            healthcheck: None,
-            timeout_ms: 5_000,
-            status: AgentStatus::Active,
-            is_runtime: kind == Kind::Runtime,
-            created_at: None,
-            updated_at: None,
-            last_used_at: None,
-        }
-    }
-
     /// Returns whether only its user sees it. Agents of the moment are there for all.
     pub(crate) fn is_private(&self) -> bool {
         self.user_id.is_some() && !self.is_runtime
@@ -127,13 +224,6 @@ impl Agent {
     /// Returns whether a user sees it: it is everybody's, or the user's. Without a user all are seen.
     pub(crate) fn is_seen_by(&self, user: Option<&str>) -> bool {
         !self.is_private() || self.is_own_of(user)
-    }
-
-    pub(crate) fn shown_to(mut self, user: Option<&str>) -> Agent {
-        if !self.is_own_of(user) {
-            self.user_id = None;
-        }
-        self
     }
 
     pub(crate) fn offers(&self, capability: &str) -> bool {
@@ -212,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_of_the_moment_is_seen_by_all_and_owned_by_one_of_whom_nobody_hears() {
+    fn an_agent_of_the_moment_is_seen_by_all_and_owned_by_one() {
         let of_ann = |kind| Agent {
             user_id: Some("ann".into()),
             ..Agent::new("a", kind, "A")
@@ -228,8 +318,6 @@ mod tests {
             let agent = of_ann(kind);
             assert_eq!(agent.is_seen_by(user), seen, "{kind} {user:?}");
             assert_eq!(agent.is_own_of(user), own, "{kind} {user:?}");
-            let told = agent.shown_to(user).user_id.is_some();
-            assert_eq!(told, own, "{kind} {user:?}");
         }
         let of_all = Agent::new("a", Kind::Persistent, "A");
         assert!(!of_all.is_own_of(Some("ann")));

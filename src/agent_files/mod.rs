@@ -52,15 +52,15 @@ impl AgentFile {
     /// Returns what becomes of the file when `there` is what it holds now, or why nothing can.
     pub(crate) fn over(&self, there: &str) -> std::result::Result<Outcome, String> {
         let has_line = || there.lines().any(|line| line.trim() == self.text.trim());
-        Ok(match self.part {
-            Part::Hooks(client) => return hooks::put(there, &hooks::of(client)),
-            Part::Whole => ownership::replace(there, &self.text),
-            Part::Line if !ownership::has_marker(there) && has_line() => Outcome {
+        match self.part {
+            Part::Hooks(client) => hooks::put(there, &hooks::of(client)),
+            Part::Whole => Ok(ownership::replace(there, &self.text)),
+            Part::Line if !ownership::has_marker(there) && has_line() => Ok(Outcome {
                 text: there.to_string(),
                 holds_changes: false,
-            },
+            }),
             Part::Block | Part::Line => ownership::put_block(there, &self.text),
-        })
+        }
     }
 }
 

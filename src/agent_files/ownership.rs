@@ -52,46 +52,38 @@ fn is_untouched(text: &str) -> bool {
 }
 
 /// Puts our block into a file of the project, in place of the old one or at the end. Everything else stays
-/// byte for byte.
-pub(super) fn put_block(there: &str, content: &str) -> Outcome {
+/// byte for byte. The error says that the markers are no pair: what they meant cannot be told.
+pub(super) fn put_block(there: &str, content: &str) -> Result<Outcome, String> {
     let end_of_line = if there.contains("\r\n") { "\r\n" } else { "\n" };
     let block = block(content).replace('\n', end_of_line);
-    match find(there) {
-        Found::Block(range) if is_block_of(&there[range.clone()], content) => kept(there),
-        Found::Block(range) => Outcome {
+    Ok(match find(there)? {
+        Some(range) if is_block_of(&there[range.clone()], content) => kept(there),
+        Some(range) => Outcome {
             holds_changes: !is_untouched_block(&there[range.clone()]),
             text: format!("{}{block}{}", &there[..range.start], &there[range.end..]),
         },
-        Found::Nothing => append(there, &block, end_of_line, false),
-        // Whole blocks go. What a stray marker meant cannot be told: only the marker goes, the rest
-        // is the project's.
-        Found::Broken => append(&without_ours(there), &block, end_of_line, true),
-    }
+        None => {
+            let gap = match there {
+                "" => "",
+                _ if there.ends_with('\n') => end_of_line,
+                _ => &end_of_line.repeat(2),
+            };
+            Outcome {
+                text: format!("{there}{gap}{block}"),
+                holds_changes: false,
+            }
+        }
+    })
 }
 
 pub(super) fn has_marker(text: &str) -> bool {
-    !matches!(find(text), Found::Nothing)
+    text.lines().any(|line| is_begin(line) || is_end(line))
 }
 
 fn kept(there: &str) -> Outcome {
     Outcome {
         text: there.to_string(),
         holds_changes: false,
-    }
-}
-
-fn append(there: &str, block: &str, end_of_line: &str, holds_changes: bool) -> Outcome {
-    let mut text = there.to_string();
-    if !text.is_empty() {
-        if !text.ends_with('\n') {
-            text.push_str(end_of_line);
-        }
-        text.push_str(end_of_line);
-    }
-    text.push_str(block);
-    Outcome {
-        text,
-        holds_changes,
     }
 }
 
@@ -103,14 +95,8 @@ fn block(content: &str) -> String {
     format!("{begin}\n{content}{END}\n")
 }
 
-enum Found {
-    Nothing,
-    Block(Range<usize>),
-    Broken,
-}
-
 /// Finds the block: one marker that begins, then one that ends, each alone on its line.
-fn find(text: &str) -> Found {
+fn find(text: &str) -> Result<Option<Range<usize>>, String> {
     let mut begins = Vec::new();
     let mut ends = Vec::new();
     let mut at = 0;
@@ -123,9 +109,11 @@ fn find(text: &str) -> Found {
         at += line.len();
     }
     match (&begins[..], &ends[..]) {
-        ([], []) => Found::Nothing,
-        ([begin], [end]) if begin < end => Found::Block(*begin..*end),
-        _ => Found::Broken,
+        ([], []) => Ok(None),
+        ([begin], [end]) if begin < end => Ok(Some(*begin..*end)),
+        _ => Err(format!(
+            "the lines `{BEGIN}…` and `{END}` in it are no pair; remove them"
+        )),
     }
 }
 
@@ -135,23 +123,6 @@ fn is_begin(line: &str) -> bool {
 
 fn is_end(line: &str) -> bool {
     line.trim_end() == END
-}
-
-fn without_ours(text: &str) -> String {
-    let (mut kept, mut block) = (String::new(), None);
-    for line in text.split_inclusive('\n') {
-        if is_begin(line) {
-            // The marker before had no end, so what followed it stays.
-            block = Some(kept.len());
-        } else if is_end(line) {
-            if let Some(start) = block.take() {
-                kept.truncate(start);
-            }
-        } else {
-            kept.push_str(line);
-        }
-    }
-    kept
 }
 
 fn is_block_of(there: &str, content: &str) -> bool {
@@ -223,11 +194,11 @@ mod tests {
 
     #[test]
     fn a_block_changes_nothing_around_it() {
-        let first = put_block("# Mine\nno end", "one\n");
+        let first = put_block("# Mine\nno end", "one\n").unwrap();
         assert!(!first.holds_changes);
-        assert_eq!(put_block(&first.text, "one\n").text, first.text);
+        assert_eq!(put_block(&first.text, "one\n").unwrap().text, first.text);
         let around = first.text.replace("# Mine", "# \u{feff}Mine\r") + "\nmore, no end";
-        let second = put_block(&around, "two\n");
+        let second = put_block(&around, "two\n").unwrap();
         assert!(!second.holds_changes, "{}", second.text);
         assert_eq!(second.text.replace("two\r\n", "one\n").len(), {
             let crlf = block("one\n").replace('\n', "\r\n").len() - block("one\n").len() - 1;
@@ -239,38 +210,23 @@ mod tests {
 
     #[test]
     fn an_edited_block_is_noticed() {
-        let ours = put_block("", "one\n").text;
-        assert!(put_block(&ours.replace("one", "mine"), "two\n").holds_changes);
-        assert!(!put_block(&ours, "two\n").holds_changes);
+        let ours = put_block("", "one\n").unwrap().text;
+        let mine = put_block(&ours.replace("one", "mine"), "two\n");
+        assert!(mine.unwrap().holds_changes);
+        assert!(!put_block(&ours, "two\n").unwrap().holds_changes);
     }
 
     #[test]
-    fn two_blocks_become_one_and_keep_what_is_around_them() {
-        let ours = put_block("before\n", "one\n").text;
-        let twice = format!("{ours}between\n{}after\n", block("one\n"));
-        let outcome = put_block(&twice, "two\n");
-        assert!(outcome.holds_changes);
-        let expected = format!("before\n\nbetween\nafter\n\n{}", block("two\n"));
-        assert_eq!(outcome.text, expected);
-        let stray = format!("{BEGIN}x -->\nmine\n{ours}");
-        let text = put_block(&stray, "two\n").text;
-        assert!(
-            text.starts_with("mine\nbefore\n") && !text.contains("one\n"),
-            "{text}"
-        );
-    }
-
-    #[test]
-    fn broken_markers_lose_no_text() {
-        let ours = put_block("before\n", "one\n").text;
+    fn markers_that_are_no_pair_are_refused() {
+        let ours = put_block("before\n", "one\n").unwrap().text;
         for broken in [
             ours.replace(END, ""),
             format!("{END}\n{}", ours.replace(END, "")),
+            format!("{ours}between\n{}after\n", block("one\n")),
+            format!("{BEGIN}x -->\nmine\n{ours}"),
         ] {
-            let outcome = put_block(&broken, "two\n");
-            assert!(outcome.holds_changes, "{broken}");
-            assert!(outcome.text.contains("before\n") && outcome.text.contains("one\n"));
-            assert!(matches!(find(&outcome.text), Found::Block(_)));
+            let error = put_block(&broken, "two\n").unwrap_err();
+            assert!(error.contains("are no pair"), "{broken}: {error}");
         }
     }
 

@@ -11,7 +11,7 @@ use super::screen::{Cell, Screen, Tone, count};
 use crate::agent::{MESSAGE_MAX, SUPERVISOR};
 use crate::config::{ROUTING_MATCH, ROUTING_MIN_MARGIN, Settings};
 use crate::error::{Code, Error, Result};
-use crate::file::{Line, Lines, stdin_unreadable};
+use crate::file::{Lines, stdin_unreadable};
 use crate::ops::route::{Options, Routed, Router};
 use crate::route::{Candidate, Decision, Match, Query};
 
@@ -193,7 +193,10 @@ fn stream(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
     let mut lines = Lines::new(BufReader::with_capacity(CHUNK, stdin()), LINE_MAX);
     let (mut answers, mut n_lines, mut n_faulty) = (face.output.stream(), 0_usize, 0_usize);
     while let Some(line) = lines.next_line().map_err(stdin_unreadable)? {
-        let query = read(&line, arguments.requested_agent.as_deref());
+        let query = Query::line(&line, LINE_MAX).map(|query| Query {
+            agent: query.agent.or_else(|| arguments.requested_agent.clone()),
+            ..query
+        });
         n_lines += 1;
         n_faulty += usize::from(query.is_err());
         let is_read = match query {
@@ -214,13 +217,4 @@ fn stream(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
         answers.fails(Code::StepsFailed);
     }
     Ok(face.output.end(answers))
-}
-
-fn read<'a>(line: &Line<'a>, agent: Option<&str>) -> Result<Query<'a>> {
-    let mut query = Query::line(line.content(LINE_MAX)?).map_err(|error| Error {
-        message: format!("line {}: {}", line.number, error.message),
-        ..error
-    })?;
-    query.agent = query.agent.or_else(|| agent.map(str::to_string));
-    Ok(query)
 }

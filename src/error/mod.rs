@@ -72,6 +72,12 @@ impl Error {
         self
     }
 
+    /// Says in which line of several it is.
+    pub(crate) fn in_line(mut self, number: usize) -> Error {
+        self.message = format!("line {number}: {}", self.message);
+        self
+    }
+
     /// Adds the command that mends it.
     pub(crate) fn fix(mut self, command: impl Into<String>) -> Error {
         self.fix = Some(command.into());

@@ -7,11 +7,10 @@ use super::work::Warned;
 use crate::error::{Code, Error, Result};
 use crate::manifest::Entry;
 use crate::ops::Notes;
-use crate::ops::answers::allows_private;
 use crate::ops::doctor::{self, Examined, Patient};
 use crate::ops::manifest::{self, Appended};
 use crate::ops::tokens::Scope;
-use crate::ops::workers::{self, Checked};
+use crate::ops::workers::{self, Checked, Checking};
 
 pub(super) fn routes() -> Vec<Route> {
     vec![
@@ -53,6 +52,6 @@ fn examined(call: &Call) -> Result<Json<Examined>> {
 
 fn checked(call: &Call) -> Result<Json<Checked>> {
     let surroundings = call.surroundings("agents.check");
-    let allow_private = allows_private(&call.server.settings);
-    Ok(Json(workers::check(&surroundings, &[], allow_private)?))
+    let (notes, all) = (&mut Notes::default(), Checking::default());
+    workers::check(&surroundings, notes, all).map(Json)
 }

@@ -6,7 +6,7 @@ use axum::http::Method;
 use bytes::Bytes;
 use futures_util::stream::{self, StreamExt as _};
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::answer::Answer;
@@ -21,9 +21,9 @@ use super::route::{Promise, Route};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result};
 use crate::ops::executions::reply::Executed;
-use crate::ops::executions::{self, Begun, Request};
+use crate::ops::executions::{self, Begun};
 use crate::ops::runs;
-use crate::route;
+use crate::route::Said;
 use crate::run::view::RunView;
 use crate::run::{Line, RunKind};
 
@@ -65,21 +65,9 @@ struct Wait {
 /// What is to be executed.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
 struct Input {
-    /// The message.
-    #[serde(alias = "message")]
-    input: Option<String>,
-    /// The agent that is asked for; one that cannot be asked is told, and the router chooses.
-    #[serde(alias = "agent_id")]
-    agent_id: Option<String>,
-    /// The conversation that it belongs to.
-    #[serde(alias = "conversation_id")]
-    conversation_id: Option<String>,
-    /// `requested_agent_id` counts where no agent is asked for.
-    metadata: Option<Map<String, Value>>,
-    /// As `metadata`.
-    context: Option<Map<String, Value>>,
+    #[serde(flatten)]
+    said: Said,
     /// Tell it while it is carried out, as server-sent events.
     #[serde(default)]
     stream: bool,
@@ -87,32 +75,15 @@ struct Input {
 
 impl Input {
     fn order(self, call: &Call) -> Result<Order> {
-        let text = self.input.unwrap_or_default();
+        let text = self.said.input.as_deref().unwrap_or_default();
         if text.trim().is_empty() {
             return Err(Error::new(Code::InputInvalid, "Input is required"));
         }
-        let wishes = [wish(self.metadata)?, wish(self.context)?];
-        let agent = self.agent_id.filter(|id| !id.trim().is_empty());
-        let agent = agent.or_else(|| wishes.into_iter().flatten().next());
         Ok(Order {
             user: call.user().to_string(),
             only: call.only().map(String::from),
-            request: Request {
-                query: route::Query::new(text, agent)?,
-                conversation: self.conversation_id,
-            },
+            query: self.said.query()?,
         })
-    }
-}
-
-fn wish(place: Option<Map<String, Value>>) -> Result<Option<String>> {
-    match place.and_then(|mut place| place.remove("requested_agent_id")) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(id)) => Ok(Some(id)),
-        Some(_) => {
-            let message = "requested_agent_id: the id of an agent is needed, as text";
-            Err(Error::new(Code::InputInvalid, message))
-        }
     }
 }
 

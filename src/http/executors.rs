@@ -14,7 +14,8 @@ use super::fault::busy;
 use super::keys::Note;
 use super::server::Say;
 use crate::error::{Code, Error, Result, catch_panic};
-use crate::ops::executions::{Begun, Executor, Request, Told};
+use crate::ops::executions::{Begun, Executor, Told};
+use crate::route::Query;
 use crate::run::Event;
 
 /// Most executions that are under way; more are refused.
@@ -26,7 +27,7 @@ pub(super) struct Order {
     pub(super) user: String,
     /// The user whose agents may be chosen besides those of everybody; none: all.
     pub(super) only: Option<String>,
-    pub(super) request: Request<'static>,
+    pub(super) query: Query,
 }
 
 /// What is told of an execution after it has begun.
@@ -110,12 +111,8 @@ impl Executors {
         let mut executor = Arc::clone(&self.first).lock_owned().await;
         let ground = self.ground.clone();
         let work = move || {
-            let Order {
-                user,
-                only,
-                request,
-            } = order;
-            let begun = executor.begin(&request, &user, only.as_deref())?;
+            let Order { user, only, query } = order;
+            let begun = executor.begin(&query, &user, only.as_deref())?;
             if let Some(note) = note {
                 note.begun(&begun.run().id);
             }

@@ -54,7 +54,9 @@ pub(super) fn answer(call: &Call, row: &dyn Row) -> Result<Answer> {
             let reply = RawValue::from_string(reply);
             fault::verdict(&reply.map_err(|cause| unwritable().because(cause))?, error)
         }
-        None if facts.creates && (notes.operation.is_some() || is_framed) => {
+        None if facts.creates
+            && (notes.operation.is_some() || is_framed && !notes.is_rehearsed) =>
+        {
             Ok(Answer::bytes(JSON, reply).under(StatusCode::CREATED))
         }
         None => {

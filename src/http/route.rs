@@ -115,10 +115,6 @@ impl Route {
         Route::answered_by(Method::POST, path, handler)
     }
 
-    pub(super) fn put<S>(path: &'static str, handler: impl Handler<S>) -> Route {
-        Route::answered_by(Method::PUT, path, handler)
-    }
-
     pub(super) fn delete<S>(path: &'static str, handler: impl Handler<S>) -> Route {
         Route::answered_by(Method::DELETE, path, handler)
     }

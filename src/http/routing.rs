@@ -15,7 +15,7 @@ use crate::agent::{Agent, AgentStatus, Kind, Role};
 use crate::error::{Code, Error, Result};
 use crate::ops::agents::View;
 use crate::ops::runs;
-use crate::route::{Decision, Delegation, Message, Query, Request};
+use crate::route::{Decision, Delegation, Index, Message, Request, Said};
 use crate::run::RunKind;
 use crate::store::agency::RunFilter;
 
@@ -45,13 +45,9 @@ pub(super) fn routes() -> Vec<Route> {
 /// A message that is to be routed.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
 struct Asked {
-    #[serde(alias = "input")]
-    message: Option<String>,
-    /// The agent that is asked for.
-    #[serde(alias = "agent_id", alias = "agent")]
-    agent_id: Option<String>,
+    #[serde(flatten)]
+    said: Said,
     /// How many candidates are explained.
     explain: Option<usize>,
     /// An agent that is scored in the place of the one with its id, or beside all.
@@ -83,7 +79,7 @@ struct NotScored<'a> {
 fn route(call: &Call) -> Result<Answer> {
     let asked: Asked = call.filled(&[])?;
     let explain = asked.explain.or(asked.draft.is_some().then_some(20));
-    let query = Query::new(asked.message.unwrap_or_default(), asked.agent_id)?;
+    let query = asked.said.query()?;
     let view = call.server.agents(call.only())?;
     let drafted = asked.draft.map(|fields| with(&view, fields)).transpose()?;
     let view = drafted.as_ref().unwrap_or(&view);
@@ -96,7 +92,7 @@ fn route(call: &Call) -> Result<Answer> {
         explain: explain.map(|explain| explain.min(EXPLAINED)),
     });
     let took_us = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
-    let not_scored = view.agents.iter().filter_map(|agent| {
+    let not_scored = view.index.agents.iter().filter_map(|agent| {
         let why = match (agent.role, agent.status) {
             (Role::Supervisor, _) => "supervisor",
             (_, AgentStatus::Paused) => "paused",
@@ -123,8 +119,8 @@ fn with(view: &View, fields: Map<String, Value>) -> Result<View> {
     draft.name = draft
         .name
         .or(Some("New agent".to_string()))
-        .filter(|_| view.agent(&id).is_none());
-    let mut agents = view.agents.clone();
+        .filter(|_| view.index.agent(&id).is_none());
+    let mut agents = view.index.agents.clone();
     let place = agents.iter().position(|agent| agent.id == id);
     let mut agent = match place {
         Some(place) => Arc::unwrap_or_clone(agents.remove(place)),
@@ -132,7 +128,10 @@ fn with(view: &View, fields: Map<String, Value>) -> Result<View> {
     };
     draft.apply(&mut agent)?;
     agents.insert(place.unwrap_or(agents.len()), Arc::new(agent));
-    Ok(View::new(agents, Vec::new()))
+    Ok(View {
+        index: Index::new(agents),
+        warnings: Vec::new(),
+    })
 }
 
 /// What is to be tried.
@@ -147,40 +146,27 @@ struct Attempt {
 
 /// What a draft would do to the ways of messages.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Tried {
     /// How many messages were tried.
     messages: usize,
     reaches_now: usize,
     reached_before: usize,
-    gained: Vec<Gained>,
-    lost: Vec<Lost>,
+    /// Those that would reach the draft, and did not.
+    gained: Vec<Outcome>,
+    /// Those that reached the agent, and would not.
+    lost: Vec<Outcome>,
     results: Vec<Outcome>,
 }
 
-/// A message that would reach the draft, and did not.
+/// Where a message went, and would go.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
-struct Gained {
-    text: String,
-    from: String,
-}
-
-/// A message that reached the agent, and would not.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
-struct Lost {
-    text: String,
-    to: String,
-}
-
-/// Where a message would go.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 struct Outcome {
     text: String,
-    agent: String,
+    from: String,
+    to: String,
     score: u32,
 }
 
@@ -199,36 +185,27 @@ fn attempt(call: &Call, StrictJson(attempt): StrictJson<Attempt>) -> Result<Json
     let after = with(&before, attempt.draft)?;
     let mut tried = Tried {
         messages: messages.len(),
-        reaches_now: 0,
-        reached_before: 0,
-        gained: Vec::new(),
-        lost: Vec::new(),
-        results: Vec::new(),
+        ..Tried::default()
     };
     for text in messages {
         let message = Message::of(&text);
-        let was = before
-            .index
-            .route(&Request::new(&message))
-            .agent
-            .to_string();
+        let was = before.index.route(&Request::new(&message));
         let decision = after.index.route(&Request::new(&message));
-        let (agent, score) = (decision.agent.to_string(), decision.score);
-        tried.reached_before += usize::from(was == id);
-        tried.reaches_now += usize::from(agent == id);
-        let text: String = text.chars().take(500).collect();
-        match (was == id, agent == id) {
-            (false, true) => tried.gained.push(Gained {
-                text: text.clone(),
-                from: was,
-            }),
-            (true, false) => tried.lost.push(Lost {
-                text: text.clone(),
-                to: agent.clone(),
-            }),
+        let outcome = Outcome {
+            text: text.chars().take(500).collect(),
+            from: was.agent.to_string(),
+            to: decision.agent.to_string(),
+            score: decision.score,
+        };
+        let (reached, reaches) = (outcome.from == id, outcome.to == id);
+        tried.reached_before += usize::from(reached);
+        tried.reaches_now += usize::from(reaches);
+        match (reached, reaches) {
+            (false, true) => tried.gained.push(outcome.clone()),
+            (true, false) => tried.lost.push(outcome.clone()),
             _ => {}
         }
-        tried.results.push(Outcome { text, agent, score });
+        tried.results.push(outcome);
     }
     Ok(Json(tried))
 }

@@ -2,9 +2,7 @@
 //! priority, an assigned agent, a due date and an estimate. They are the same tasks under the same
 //! rules; a task that was spawned must verify before it is done.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::str::FromStr;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -23,11 +21,6 @@ use crate::task::{Priority, Status, Task};
 /// Longest title, in characters.
 const TITLE_MAX: usize = 200;
 
-/// The words of the specification for a status.
-const STATUSES: [&str; 6] = ["todo", "doing", "review", "done", "paused", "cancelled"];
-/// The words of the specification for a priority.
-const PRIORITIES: [&str; 4] = ["low", "medium", "high", "urgent"];
-
 fn status_word(status: Status) -> &'static str {
     match status {
         Status::Pending => "todo",
@@ -45,40 +38,6 @@ fn priority_word(priority: Priority) -> &'static str {
         Priority::Medium => "medium",
         Priority::High => "high",
         Priority::Critical => "urgent",
-    }
-}
-
-/// A closed set for which the specification has words of its own.
-pub(crate) trait Spoken: FromStr {
-    const NOUN: &str;
-    const WORDS: &[&str];
-}
-
-impl Spoken for Status {
-    const NOUN: &str = "status";
-    const WORDS: &[&str] = &STATUSES;
-}
-
-impl Spoken for Priority {
-    const NOUN: &str = "priority";
-    const WORDS: &[&str] = &PRIORITIES;
-}
-
-/// A word of the specification, or another that means the same.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[cfg_attr(feature = "schemas", schemars(with = "String"))]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Word<T>(T);
-
-impl<'de, T: Spoken> Deserialize<'de> for Word<T> {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Word<T>, D::Error> {
-        let text = String::deserialize(from)?;
-        let is_known = !text.trim().eq_ignore_ascii_case(Status::Blocked.word());
-        let read = text.parse().ok().filter(|_| is_known).map(Word);
-        read.ok_or_else(|| {
-            let (noun, words) = (T::NOUN, T::WORDS.join(", "));
-            serde::de::Error::custom(format!("`{text}` is no {noun}; use one of {words}"))
-        })
     }
 }
 
@@ -209,10 +168,12 @@ pub(crate) struct Fields {
     description: Given<String>,
     /// todo, doing, review, done, paused or cancelled; a new one is todo.
     #[serde(deserialize_with = "given")]
-    status: Given<Word<Status>>,
+    #[cfg_attr(feature = "schemas", schemars(with = "Option<String>"))]
+    status: Given<Status>,
     /// low, medium, high or urgent.
     #[serde(deserialize_with = "given")]
-    priority: Given<Word<Priority>>,
+    #[cfg_attr(feature = "schemas", schemars(with = "Option<String>"))]
+    priority: Given<Priority>,
     #[serde(deserialize_with = "given", alias = "assignedTo")]
     assigned_to: Given<String>,
     /// A date or time, RFC 3339.
@@ -240,26 +201,28 @@ pub(crate) const OWN: &[&str] = &[
 impl Fields {
     /// Refuses what a task cannot have, and an agent that the caller does not see.
     fn check(&self, context: &Context) -> Result<()> {
-        let title = self.title.as_ref().and_then(Option::as_deref);
-        title.map(check_title).transpose()?;
+        let title = self.title.iter().flatten().next();
+        let length = title.map_or(0, |title| title.trim().chars().count());
+        if length > TITLE_MAX {
+            let message = format!("the title has {length} characters; {TITLE_MAX} are allowed");
+            return Err(Error::new(Code::TextTooLong, message));
+        }
         let is_exact = |hours: f64| (hours * 100.0 - (hours * 100.0).round()).abs() < 1e-6;
         let hours = self.estimated_hours.flatten();
         if let Some(hours) = hours.filter(|hours| !is_exact(*hours)) {
             let message = format!("estimated_hours is {hours}; it has at most two decimals");
             return Err(Error::new(Code::InputInvalid, message).in_field("estimated_hours"));
         }
-        require_agent(
-            context,
-            self.assigned_to.as_ref().and_then(Option::as_deref),
-        )
+        let agent = self.assigned_to.iter().flatten().next();
+        require_agent(context, agent.map(String::as_str))
     }
 }
 
 /// Adds a task; it can be assigned to an agent that the caller sees.
 pub(crate) fn create(context: &mut Context, fields: Fields) -> Result<Kept> {
-    let status = fields.status.flatten().map(|Word(status)| status);
-    if let Some(other) = status.filter(|status| *status != Status::Pending) {
-        let other = status_word(other);
+    let status = fields.status.flatten().unwrap_or(Status::Pending);
+    if status != Status::Pending {
+        let other = status_word(status);
         let message = format!("status is {other}; a new task is todo, and is moved then");
         return Err(Error::new(Code::InputInvalid, message));
     }
@@ -267,7 +230,7 @@ pub(crate) fn create(context: &mut Context, fields: Fields) -> Result<Kept> {
     let draft = Draft {
         title: fields.title.flatten().unwrap_or_default(),
         description: fields.description.flatten().unwrap_or_default(),
-        priority: fields.priority.flatten().map(|Word(priority)| priority),
+        priority: fields.priority.flatten(),
         assigned_agent: fields.assigned_to.flatten(),
         due: fields.due_date.flatten(),
         estimate: fields.estimated_hours.flatten(),
@@ -278,11 +241,8 @@ pub(crate) fn create(context: &mut Context, fields: Fields) -> Result<Kept> {
     if draft.title.trim().is_empty() {
         return Err(Error::new(Code::InputInvalid, "title is required"));
     }
-    let added = tasks::add(context, vec![draft])?.into_iter().next();
-    let added = added.ok_or_else(|| Error::new(Code::Internal, "no task was added"))?;
-    Ok(Kept {
-        task: added.task.into(),
-    })
+    let task = tasks::add_one(context, draft)?.task.into();
+    Ok(Kept { task })
 }
 
 /// Changes a task and moves it, or neither; it can be assigned as a new one can.
@@ -311,7 +271,7 @@ pub(crate) fn update(context: &mut Context, fields: Fields) -> Result<Kept> {
     let patch = Patch {
         title: fields.title.flatten(),
         description: fields.description.flatten(),
-        priority: fields.priority.flatten().map(|Word(priority)| priority),
+        priority: fields.priority.flatten(),
         assigned_agent: fields.assigned_to.flatten(),
         due: fields.due_date.flatten(),
         estimate: fields.estimated_hours.flatten(),
@@ -320,7 +280,7 @@ pub(crate) fn update(context: &mut Context, fields: Fields) -> Result<Kept> {
         clear: emptied.map(|(field, _)| field).collect(),
         ..Patch::default()
     };
-    let status = fields.status.flatten().map(|Word(status)| status);
+    let status = fields.status.flatten();
     if status.is_none() && patch.is_empty() {
         let message = format!("nothing to change in {id}: no field was given");
         return Err(Error::new(Code::Usage, message));
@@ -385,9 +345,11 @@ fn moved(context: &mut Context, id: TaskId, status: Status) -> Result<(Task, Vec
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Wanted {
     /// Statuses with commas between them.
-    status: Vec<Word<Status>>,
+    #[cfg_attr(feature = "schemas", schemars(with = "Vec<String>"))]
+    status: Vec<Status>,
     /// Priorities with commas between them.
-    priority: Vec<Word<Priority>>,
+    #[cfg_attr(feature = "schemas", schemars(with = "Vec<String>"))]
+    priority: Vec<Priority>,
     /// Assigned to this agent.
     agent: Option<String>,
     /// Assigned to any agent, or to none.
@@ -431,7 +393,7 @@ impl Wanted {
             Some(Due::Week) => within(7),
             Some(Due::None) | None => (None, None),
         };
-        let mut statuses: Vec<Status> = self.status.iter().map(|Word(status)| *status).collect();
+        let mut statuses = self.status.clone();
         if self.due == Some(Due::Overdue) && statuses.is_empty() {
             statuses = vec![
                 Status::Pending,
@@ -445,7 +407,7 @@ impl Wanted {
         }
         Ok(Filter {
             statuses,
-            priorities: self.priority.iter().map(|Word(one)| *one).collect(),
+            priorities: self.priority.clone(),
             agent: seen_agent(context, self.agent.clone())?,
             feature: self.feature.clone(),
             due_before,
@@ -483,14 +445,14 @@ pub(crate) fn list(context: &mut Context, wanted: Wanted) -> Result<Listed> {
     };
     let mut listed = find(Some(ORDERED_MAX), 0)?;
     let is_whole = listed.tasks.len() as u64 == listed.total;
-    if !is_whole && is_narrower {
-        listed = find(None, 0)?;
-    }
     if is_whole || is_narrower {
+        if !is_whole {
+            listed = find(None, 0)?;
+        }
         listed.tasks.retain(|task| wanted.fits(task, &words));
-        listed.tasks.sort_by_key(|task| {
+        listed.tasks.sort_by_cached_key(|task| {
             let due = task.due.clone();
-            (Reverse(urgency(task.priority)), due.is_none(), due, task.id)
+            (task.priority, due.is_none(), due, task.id)
         });
         listed.total = listed.tasks.len() as u64;
         let after = listed.tasks.into_iter().skip(wanted.offset as usize);
@@ -502,11 +464,6 @@ pub(crate) fn list(context: &mut Context, wanted: Wanted) -> Result<Listed> {
         tasks: listed.tasks.into_iter().map(AgentTask::from).collect(),
         total: listed.total,
     })
-}
-
-fn urgency(priority: Priority) -> Option<usize> {
-    let word = priority_word(priority);
-    PRIORITIES.iter().position(|other| *other == word)
 }
 
 pub(crate) fn show(context: &mut Context, One { task: id }: One) -> Result<Kept> {
@@ -532,44 +489,34 @@ pub(crate) fn stats(context: &mut Context, Whose { agent }: Whose) -> Result<Cou
     };
     let tallies = context.read(|tasks| tasks.tally(&filter, &now))?;
     let mut stats = Stats {
-        by_status: crate::build_map(STATUSES.map(|word| (word, 0))),
-        by_priority: crate::build_map(PRIORITIES.map(|word| (word, 0))),
+        by_status: Status::ALL
+            .iter()
+            .map(|one| (status_word(*one), 0))
+            .collect(),
+        by_priority: Priority::ALL
+            .iter()
+            .map(|one| (priority_word(*one), 0))
+            .collect(),
         ..Stats::default()
     };
     for tally in tallies {
         stats.total += tally.tasks;
         stats.overdue += tally.overdue;
-        *stats
-            .by_status
-            .entry(status_word(tally.status))
-            .or_default() += tally.tasks;
-        let urgency = priority_word(tally.priority);
-        *stats.by_priority.entry(urgency).or_default() += tally.tasks;
+        let (status, priority) = (status_word(tally.status), priority_word(tally.priority));
+        *stats.by_status.entry(status).or_default() += tally.tasks;
+        *stats.by_priority.entry(priority).or_default() += tally.tasks;
     }
     let done = stats.by_status.get("done").copied().unwrap_or(0);
     stats.completion_rate = done as f64 / stats.total.max(1) as f64;
     Ok(Counted { stats })
 }
 
-fn check_title(title: &str) -> Result<()> {
-    let length = title.trim().chars().count();
-    if length <= TITLE_MAX {
-        return Ok(());
-    }
-    let message = format!("the title has {length} characters; {TITLE_MAX} are allowed");
-    Err(Error::new(Code::TextTooLong, message))
-}
-
 /// Returns the agent whose tasks are looked for; one that the caller does not see has none.
 fn seen_agent(context: &Context, agent: Option<String>) -> Result<Option<String>> {
-    let is_seen = match context.surroundings.only() {
-        Some(_) => require_agent(context, agent.as_deref()).map(|()| true),
-        None => Ok(true),
-    };
-    match is_seen {
+    match check_seen(context, agent.as_deref()) {
         // No task is assigned to an empty name.
         Err(error) if error.code == Code::AgentNotFound => Ok(Some(String::new())),
-        is_seen => is_seen.map(|_| agent),
+        checked => checked.map(|()| agent),
     }
 }
 

@@ -11,6 +11,7 @@ use super::{
     manifest, phases, plans, research, sessions, skills, spawn, tasks, transfer, undo, verify,
     work,
 };
+use crate::agent::draft::{self, Draft};
 use crate::dispatch::Decision;
 use crate::phase::{CompletePhase, StartPhase};
 use crate::run::view::RunView;
@@ -343,17 +344,11 @@ operations! {
 
     SYNC_AGENTS, "agents.list", Read, "GET /api/agents/sync",
     "Lists all agents in the order that decides ties",
-    (Nothing) -> agents::graph::Synced,
-    |context, _| agents::graph::sync(&context.surroundings), framed(Frame::Success);
+    anywhere (Nothing) -> agents::graph::Synced, agents::graph::sync, framed(Frame::Success);
 
     AGENTS, "agents.list", Read, "GET /api/agents/list",
     "Lists agents with everything that is known of them",
-    (agents::Lookup) -> agents::lookup::Listed,
-    |context, lookup| {
-        let mut listed = agents::list(&context.surroundings, &lookup)?;
-        context.warn(&mut listed.warnings);
-        Ok(listed)
-    }, framed(Frame::SuccessAndWarnings);
+    anywhere (agents::Lookup) -> agents::lookup::Listed, agents::list, framed(Frame::SuccessAndWarnings);
 
     DELEGATIONS, "agents.list", Read, "GET /api/agents/delegations",
     "Lists where messages went and why, newest first",
@@ -363,30 +358,32 @@ operations! {
 
     AGENT_METRICS, "agents.metrics", Read, "GET /api/agents/metrics",
     "Counts executions: all, and those of each agent",
-    (Nothing) -> agents::metrics::Metrics,
-    |context, _| agents::metrics(&context.surroundings, context.surroundings.only()),
-    framed(Frame::Success);
+    anywhere (agents::Measuring) -> agents::metrics::Metrics, agents::metrics, framed(Frame::Success);
 
     AGENT_GRAPH, "agents.metrics", Read, "GET /api/agents/graph",
     "Draws the way of a message: supervisor, router, agents, finalize",
-    (Nothing) -> agents::graph::Drawn,
-    |context, _| agents::graph::graph(&context.surroundings), framed(Frame::Success);
+    anywhere (Nothing) -> agents::graph::Drawn, agents::graph::graph, framed(Frame::Success);
 
     CLEAN_AGENTS, "agents.cleanup", Admin, "POST /api/agents/cleanup",
     "Removes the agents of the moment",
-    (agents::Cleanup) -> agents::change::Cleaned,
-    |context, wanted| agents::cleanup(&context.surroundings, wanted), framed(Frame::Success);
+    anywhere (agents::Cleanup) -> agents::change::Cleaned, agents::cleanup, framed(Frame::Success);
+
+    CREATE_AGENT, "agents.register", Write, "POST /api/agents/create",
+    "Registers an agent to stay",
+    anywhere (Draft) -> agents::register::Registered, agents::register,
+    framed(Frame::SuccessAndWarnings), creates(), own(draft::OWN);
 
     AGENT, "agents.show", Read, "GET /api/agents/{id}",
     "Shows an agent",
-    (agents::AgentId) -> agents::One,
-    |context, agent: agents::AgentId| agents::show(&context.surroundings, &agent.id),
-    framed(Frame::Success);
+    anywhere (agents::AgentId) -> agents::One, agents::show, framed(Frame::Success);
+
+    CHANGE_AGENT, "agents.update", Write, "PUT /api/agents/{id}",
+    "Changes an agent",
+    anywhere (Draft) -> agents::One, agents::update, framed(Frame::SuccessAndWarnings), own(draft::OWN_AND_ID);
 
     REMOVE_AGENT, "agents.remove", Write, "DELETE /api/agents/{id}",
     "Removes an agent; a built-in one becomes as it was built",
-    (agents::AgentId) -> agents::change::Removed,
-    |context, agent| agents::remove(&context.surroundings, agent), framed(Frame::Success);
+    anywhere (agents::AgentId) -> agents::change::Removed, agents::remove, framed(Frame::Success);
 
     EXECUTIONS, "runs.list", Read, "GET /api/agents/execute",
     "Lists executions, newest first",

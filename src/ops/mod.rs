@@ -281,6 +281,8 @@ pub(crate) struct Notes {
     pub(crate) operation: Option<u64>,
     /// The error of a check that failed.
     pub(crate) failure: Option<Error>,
+    /// Whether nothing was kept, because it was only to be tried.
+    pub(crate) is_rehearsed: bool,
 }
 
 impl Notes {

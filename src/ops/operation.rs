@@ -169,8 +169,14 @@ impl<Request: DeserializeOwned + Described, Reply: Serialize + Described> Row
     }
 
     fn answer(&self, context: &mut Context, input: Input) -> Result<Vec<u8>> {
-        let request = input.read();
-        let request = request.map_err(|fault| Error::new(Code::InputInvalid, fault.to_string()))?;
+        let request = input.read().map_err(|fault| {
+            let field = fault.path.split(['.', '[']).next().unwrap_or_default();
+            let error = Error::new(Code::InputInvalid, fault.to_string());
+            match field {
+                "" => error,
+                field => error.in_field(field.to_string()),
+            }
+        })?;
         let reply = match self.run {
             Run::Inside(run) => run(context, request),
             Run::Anywhere(run) => run(&context.surroundings, &mut context.notes, request),

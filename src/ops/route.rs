@@ -9,7 +9,7 @@ use crate::clock::Clock;
 use crate::error::{Code, Error, Result, quote};
 use crate::file;
 use crate::route::roster::{self, FILE_MAX};
-use crate::route::{Decision, Delegation, Index, Match, Profile, Query, Request};
+use crate::route::{Decision, Delegation, Index, Match, Query, Request};
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Options {
@@ -46,7 +46,7 @@ impl Router {
             Some(file) => (listed(&surroundings.directory, file)?, Vec::new()),
             None => {
                 let known = agents::known(surroundings)?;
-                let index = Index::new(known.agents.iter().map(Profile::from));
+                let index = Index::new(known.agents);
                 (index, known.warnings)
             }
         };
@@ -58,7 +58,7 @@ impl Router {
         })
     }
 
-    pub(crate) fn route<'a>(&'a self, query: &'a Query<'_>) -> Routed<'a> {
+    pub(crate) fn route<'a>(&'a self, query: &'a Query) -> Routed<'a> {
         let decision = self.index.route(&Request {
             message: &query.message,
             agent: query.agent.as_deref(),
@@ -84,7 +84,7 @@ fn listed(directory: &Path, path: &Path) -> Result<Index> {
     };
     let bytes = file::read_input(&place, FILE_MAX)?;
     let agents = roster::read(&bytes, is_yaml).map_err(|fault| faulty(path, &fault))?;
-    Ok(Index::new(agents.iter().map(roster::Listed::profile)))
+    Ok(Index::new(agents))
 }
 
 fn faulty(path: &Path, fault: &roster::Fault) -> Error {

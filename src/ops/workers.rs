@@ -4,11 +4,12 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
+use clap::Args;
 use serde::Serialize;
 
-use super::Surroundings;
 use super::agents::known_in;
 use super::trust::{Item, Registrant, Trust};
+use super::{Notes, Surroundings};
 use crate::agent::{Agent, AgentStatus, Kind};
 use crate::clock::Clock;
 use crate::error::{Code, Error, Result, quote};
@@ -142,38 +143,50 @@ pub(crate) struct Checked {
     pub(crate) up: usize,
     /// How many are not.
     pub(crate) down: usize,
-    /// What the caller should know.
-    #[serde(skip)]
-    pub(crate) warnings: Vec<String>,
+}
+
+// Workers to look at. A doc comment would become the help of the command.
+#[derive(Default, Args)]
+pub(crate) struct Checking {
+    /// Ids of workers; all active ones unless told
+    #[arg(value_name = "ID")]
+    agents: Vec<String>,
 }
 
 /// Looks at workers side by side: those that are named, or all active ones.
 pub(crate) fn check(
     surroundings: &Surroundings,
-    ids: &[String],
-    allow_private: bool,
+    notes: &mut Notes,
+    wanted: Checking,
 ) -> Result<Checked> {
     let workspace = surroundings.workspace()?;
     let known = known_in(&workspace)?;
     let is_meant = |agent: &&Agent| agent.is_worker() && agent.status == AgentStatus::Active;
-    let agents: Vec<&Agent> = match ids {
-        [] => known.agents.iter().filter(is_meant).collect(),
-        ids => ids
+    let agents: Vec<&Agent> = match wanted.agents.is_empty() {
+        true => known.agents.iter().filter(is_meant).collect(),
+        false => wanted
+            .agents
             .iter()
             .map(|id| known.require(id).and_then(worker_only))
             .collect::<Result<_>>()?,
     };
-    let workers = Workers::of(surroundings, &workspace, allow_private);
+    let workers = Workers::of(
+        surroundings,
+        &workspace,
+        surroundings.defaults.allow_private,
+    );
     let checks = crew::each(&agents, AT_ONCE, |agent| workers.check(agent));
     let checks = checks.into_iter().collect::<Result<Vec<_>>>()?;
     let up = checks.iter().filter(|check| check.up).count();
-    Ok(Checked {
+    let checked = Checked {
         total: checks.len(),
         up,
         down: checks.len() - up,
         checks,
-        warnings: known.warnings,
-    })
+    };
+    notes.failure = checked.error();
+    notes.warn(known.warnings);
+    Ok(checked)
 }
 
 fn worker_only(agent: &Agent) -> Result<&Agent> {
@@ -189,7 +202,7 @@ fn worker_only(agent: &Agent) -> Result<&Agent> {
 
 impl Checked {
     /// The error of workers that are not there.
-    pub(crate) fn error(&self) -> Option<Error> {
+    fn error(&self) -> Option<Error> {
         let down: Vec<&Check> = self.checks.iter().filter(|check| !check.up).collect();
         let first = down.first()?;
         let names: Vec<&str> = down.iter().map(|check| check.agent.as_str()).collect();

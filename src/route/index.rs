@@ -1,10 +1,12 @@
 //! The inverted index: from a word to the agents that have it. Agents are numbered by their place in
 //! the list, which breaks ties.
 
+use std::sync::Arc;
+
 use foldhash::fast::RandomState;
 
-use super::{Profile, counts};
-use crate::agent::{AgentStatus, Role};
+use super::counts;
+use crate::agent::{Agent, AgentStatus, Role};
 use crate::score::{normalize, terms};
 
 /// Hashing words is most of the work of making an index.
@@ -21,22 +23,9 @@ pub(super) struct Word {
     pub(super) phrase_lengths: Vec<usize>,
 }
 
-/// An agent of the index.
-#[derive(Debug)]
-pub(super) struct Card {
-    pub(super) id: Box<str>,
-    pub(super) role: Role,
-    pub(super) status: AgentStatus,
-    pub(super) tags: Vec<Box<str>>,
-    /// Numbers of its words, ascending; none if messages are never routed to it.
-    pub(super) words: Vec<usize>,
-}
-
-impl Card {
-    /// Says whether messages may be routed to it.
-    pub(super) fn is_candidate(&self) -> bool {
-        self.status == AgentStatus::Active && self.role != Role::Supervisor
-    }
+/// Says whether messages may be routed to an agent.
+pub(super) fn is_candidate(agent: &Agent) -> bool {
+    agent.status == AgentStatus::Active && agent.role != Role::Supervisor
 }
 
 /// What a tag is to messages.
@@ -63,7 +52,12 @@ impl<'a> Tag<'a> {
 /// All agents, by their words.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
-    pub(super) cards: Vec<Card>,
+    /// The agents in list order; no two have one id.
+    pub(crate) agents: Vec<Arc<Agent>>,
+    /// Whether messages may be routed to each; beside them, because every message looks at all.
+    pub(super) candidates: Vec<bool>,
+    /// Numbers of the words of each agent, ascending; none if messages are never routed to it.
+    pub(super) words_of: Vec<Vec<usize>>,
     places: HashMap<Box<str>, usize>,
     numbers: HashMap<Box<str>, usize>,
     pub(super) words: Vec<Word>,
@@ -73,20 +67,11 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// Makes the index of agents in list order. A later agent of the same id replaces an earlier one.
-    pub(crate) fn new<'a>(agents: impl IntoIterator<Item = Profile<'a>>) -> Index {
+    pub(crate) fn new(agents: impl IntoIterator<Item = impl Into<Arc<Agent>>>) -> Index {
         let mut index = Index::default();
-        let mut listed: Vec<Profile<'_>> = Vec::new();
-        for agent in agents {
-            match index.places.get(agent.id) {
-                Some(place) => listed[*place] = agent,
-                None => {
-                    index.places.insert(agent.id.into(), listed.len());
-                    listed.push(agent);
-                }
-            }
-        }
-        listed.into_iter().for_each(|agent| index.push(agent));
+        agents
+            .into_iter()
+            .for_each(|agent| index.push(agent.into()));
         index
     }
 
@@ -95,8 +80,8 @@ impl Index {
         self.n_candidates
     }
 
-    pub(super) fn card(&self, id: &str) -> Option<&Card> {
-        self.place(id).map(|place| &self.cards[place])
+    pub(crate) fn agent(&self, id: &str) -> Option<&Arc<Agent>> {
+        self.place(id).map(|place| &self.agents[place])
     }
 
     pub(super) fn place(&self, id: &str) -> Option<usize> {
@@ -117,27 +102,26 @@ impl Index {
         found
     }
 
-    fn push(&mut self, agent: Profile<'_>) {
-        let mut card = Card {
-            id: agent.id.into(),
-            role: agent.role,
-            status: agent.status,
-            tags: agent.tags.iter().map(|tag| tag.as_str().into()).collect(),
-            words: Vec::new(),
+    fn push(&mut self, agent: Arc<Agent>) {
+        let place = self.agents.len();
+        let is_candidate = is_candidate(&agent);
+        self.n_candidates += usize::from(is_candidate);
+        let words = match is_candidate {
+            true => self.add_words(place, &agent),
+            false => Vec::new(),
         };
-        if card.is_candidate() {
-            self.n_candidates += 1;
-            card.words = self.add_words(self.cards.len(), agent);
-        }
-        self.cards.push(card);
+        self.candidates.push(is_candidate);
+        self.places.insert(agent.id.as_str().into(), place);
+        self.words_of.push(words);
+        self.agents.push(agent);
     }
 
-    fn add_words(&mut self, place: usize, agent: Profile<'_>) -> Vec<usize> {
+    fn add_words(&mut self, place: usize, agent: &Agent) -> Vec<usize> {
         let mut numbers = Vec::new();
-        for text in [agent.objective, agent.name, agent.description] {
+        for text in [&agent.objective, &agent.name, &agent.description] {
             self.add_text(&normalize(text), &mut numbers);
         }
-        for tag in agent.tags {
+        for tag in &agent.tags {
             let (normalized, start) = (normalize(tag), numbers.len());
             self.add_text(&normalized, &mut numbers);
             match (Tag::parse(&normalized), &numbers[start..]) {

@@ -8,13 +8,13 @@ mod tally;
 mod tests;
 mod verdict;
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde::Deserialize;
 
-use crate::agent::{Agent, AgentStatus, MESSAGE_MAX, Role};
+use crate::agent::MESSAGE_MAX;
 use crate::error::{Code, Error, Result};
+use crate::file::Line;
 use crate::score::{normalize, terms};
 
 pub(crate) use index::Index;
@@ -31,35 +31,6 @@ pub(crate) const TAG_BOOST: u32 = 2;
 
 /// Shortest word that counts, in characters.
 pub(crate) const TERM_MIN: usize = 3;
-
-/// What the router looks at in an agent.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Profile<'a> {
-    pub(crate) id: &'a str,
-    pub(crate) objective: &'a str,
-    /// Its name for people.
-    pub(crate) name: &'a str,
-    pub(crate) description: &'a str,
-    /// Words by which messages reach it.
-    pub(crate) tags: &'a [String],
-    /// What it does among the others; a supervisor is never routed to.
-    pub(crate) role: Role,
-    pub(crate) status: AgentStatus,
-}
-
-impl<'a> From<&'a Agent> for Profile<'a> {
-    fn from(agent: &'a Agent) -> Profile<'a> {
-        Profile {
-            id: &agent.id,
-            objective: &agent.objective,
-            name: &agent.name,
-            description: &agent.description,
-            tags: &agent.tags,
-            role: agent.role,
-            status: agent.status,
-        }
-    }
-}
 
 /// When a word of a message counts for an agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -164,35 +135,62 @@ fn distinct(text: &str, words: &[(usize, usize)]) -> Vec<usize> {
     kept
 }
 
+/// A message that is to be routed, or answered.
 #[derive(Clone, Debug)]
-pub(crate) struct Query<'a> {
+pub(crate) struct Query {
     /// The message as it was given.
-    pub(crate) text: Cow<'a, str>,
+    pub(crate) text: String,
     pub(crate) message: Message,
     pub(crate) agent: Option<String>,
+    pub(crate) conversation: Option<String>,
 }
 
 /// A query as a JSON object; other fields may stand beside these.
-#[derive(Deserialize)]
-struct Fields {
-    message: Option<String>,
-    input: Option<String>,
-    agent: Option<String>,
-    #[serde(rename = "agentId", alias = "agent_id")]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Said {
+    /// The message.
+    #[serde(alias = "message")]
+    pub(crate) input: Option<String>,
+    /// The agent that is asked for; one that cannot be asked is told, and the router chooses.
+    #[serde(alias = "agent_id", alias = "agent")]
     agent_id: Option<String>,
+    /// The conversation that it belongs to.
+    #[serde(alias = "conversation_id", alias = "conversation")]
+    conversation_id: Option<String>,
+    /// Says which agent is asked for where `agentId` does not.
     metadata: Option<Wish>,
+    /// As `metadata`.
     context: Option<Wish>,
 }
 
-#[derive(Deserialize)]
+/// What says beside other things which agent is asked for.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Deserialize)]
 struct Wish {
     requested_agent_id: Option<String>,
 }
 
-impl<'a> Query<'a> {
+impl Said {
     /// Takes a message that says something and is not too long. No agent is asked for by a blank.
-    pub(crate) fn new(text: impl Into<Cow<'a, str>>, agent: Option<String>) -> Result<Query<'a>> {
-        let text = text.into();
+    pub(crate) fn query(self) -> Result<Query> {
+        let text = self
+            .input
+            .ok_or_else(|| invalid("the message is missing"))?;
+        let wishes = [self.metadata, self.context].into_iter().flatten();
+        let wishes = wishes.filter_map(|wish| wish.requested_agent_id);
+        let mut agents = self.agent_id.into_iter().chain(wishes);
+        let agent = agents.find(|id| !id.trim().is_empty());
+        Ok(Query {
+            conversation: self.conversation_id,
+            ..Query::new(text, agent)?
+        })
+    }
+}
+
+impl Query {
+    pub(crate) fn new(text: String, agent: Option<String>) -> Result<Query> {
         if text.len() > MESSAGE_MAX {
             let message = format!(
                 "the message has {} bytes; at most {MESSAGE_MAX} are allowed",
@@ -207,37 +205,29 @@ impl<'a> Query<'a> {
             message: Message::of(&text),
             agent: agent.filter(|id| !id.trim().is_empty()),
             text,
+            conversation: None,
         })
     }
 
-    /// Reads a line: a JSON object with `message` (or `input`) and `agent` (or `agentId`, or
-    /// `requested_agent_id` in `metadata` or `context`), else the message itself.
-    pub(crate) fn line(bytes: &'a [u8]) -> Result<Query<'a>> {
-        let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-        if bytes.trim_ascii_start().starts_with(b"{") {
-            return Query::object(bytes);
-        }
-        let text = std::str::from_utf8(bytes);
-        Query::new(
-            text.map_err(|_| invalid("the message is no text in UTF-8"))?,
-            None,
-        )
+    /// Reads a line of at most so many bytes: a JSON object, else the message itself.
+    pub(crate) fn line(line: &Line<'_>, max: usize) -> Result<Query> {
+        Query::parse(line.content(max)?).map_err(|error| error.in_line(line.number))
     }
 
-    fn object(bytes: &[u8]) -> Result<Query<'a>> {
-        let fields: Fields = serde_json::from_slice(bytes).map_err(|cause| {
-            // The parser sees one line, so its number is not the one that is meant.
-            let what = cause.to_string();
-            let what = what.split(" at line ").next().unwrap_or_default();
-            invalid(format!("column {}: {what}", cause.column()))
-        })?;
-        let text = fields.message.or(fields.input);
-        let text = text.ok_or_else(|| invalid("the message is missing"))?;
-        let wish = |wish: Option<Wish>| wish.and_then(|wish| wish.requested_agent_id);
-        let (metadata, context) = (wish(fields.metadata), wish(fields.context));
-        let named = [fields.agent, fields.agent_id, metadata, context];
-        let mut named = named.into_iter().flatten();
-        Query::new(text, named.find(|id| !id.trim().is_empty()))
+    fn parse(bytes: &[u8]) -> Result<Query> {
+        let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
+        if bytes.trim_ascii_start().starts_with(b"{") {
+            let said: Said = serde_json::from_slice(bytes).map_err(|cause| {
+                // The parser sees one line, so its number is not the one that is meant.
+                let what = cause.to_string();
+                let what = what.split(" at line ").next().unwrap_or_default();
+                invalid(format!("column {}: {what}", cause.column()))
+            })?;
+            return said.query();
+        }
+        let text = std::str::from_utf8(bytes);
+        let text = text.map_err(|_| invalid("the message is no text in UTF-8"))?;
+        Query::new(text.to_string(), None)
     }
 }
 

@@ -8,9 +8,9 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use super::{CLARIFY, FINALIZE, Profile};
+use super::{CLARIFY, FINALIZE};
 use crate::agent::draft::{suggested, words};
-use crate::agent::{AgentStatus, Role};
+use crate::agent::{Agent, AgentStatus, Kind, Role};
 use crate::document;
 use crate::error::steers;
 
@@ -28,31 +28,6 @@ const SIZE_MAX: usize = 128 << 20;
 /// Longest id, in characters.
 const ID_MAX: usize = 200;
 
-#[derive(Debug)]
-pub(crate) struct Listed {
-    id: String,
-    name: String,
-    description: String,
-    objective: String,
-    tags: Vec<String>,
-    role: Role,
-    status: AgentStatus,
-}
-
-impl Listed {
-    pub(crate) fn profile(&self) -> Profile<'_> {
-        Profile {
-            id: &self.id,
-            objective: &self.objective,
-            name: &self.name,
-            description: &self.description,
-            tags: &self.tags,
-            role: self.role,
-            status: self.status,
-        }
-    }
-}
-
 /// What is wrong with a file, and where if it is one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
@@ -67,15 +42,22 @@ pub(crate) struct Fault {
 /// # Errors
 ///
 /// The first fault.
-pub(crate) fn read(bytes: &[u8], is_yaml: bool) -> Result<Vec<Listed>, Fault> {
+pub(crate) fn read(bytes: &[u8], is_yaml: bool) -> Result<Vec<Agent>, Fault> {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let begins = bytes.trim_ascii_start();
     let is_json = !is_yaml && (begins.is_empty() || matches!(begins[0], b'[' | b'{'));
     let items = if is_json { json(bytes)? } else { yaml(bytes)? };
+    // Without the usual values, of which the router looks at none.
+    let blank = Agent {
+        model: String::new(),
+        color: String::new(),
+        icon: String::new(),
+        ..Agent::new("", Kind::Persistent, "")
+    };
     let mut listed = Vec::with_capacity(items.len());
     let mut numbers = HashMap::with_capacity(items.len());
     for (number, item) in (1_usize..).zip(items) {
-        let one = item.listed().map_err(|what| Fault {
+        let one = item.agent(&blank).map_err(|what| Fault {
             place: None,
             what: format!("agent {number}: {what}"),
         })?;
@@ -151,7 +133,7 @@ struct Item {
 }
 
 impl Item {
-    fn listed(self) -> Result<Listed, String> {
+    fn agent(self, blank: &Agent) -> Result<Agent, String> {
         // As in a registry, an id can be made of the name.
         let name = self.name.as_deref().filter(|name| !name.trim().is_empty());
         let id = self.id.or_else(|| name.map(suggested)).unwrap_or_default();
@@ -169,14 +151,15 @@ impl Item {
         let named = |what: String| format!("`{id}`: {what}");
         let role = self.role.map(|role| role.parse()).transpose();
         let status = self.status.map(|status| status.parse()).transpose();
-        Ok(Listed {
+        Ok(Agent {
             role: role.map_err(named)?.unwrap_or(Role::Specialist),
             status: status.map_err(named)?.unwrap_or(AgentStatus::Active),
-            name: self.name.unwrap_or_default(),
             description: self.description.unwrap_or_default(),
             objective: self.objective.unwrap_or_default(),
             tags: self.tags.unwrap_or_default(),
+            name: self.name.unwrap_or_default(),
             id,
+            ..blank.clone()
         })
     }
 }
@@ -249,10 +232,9 @@ mod tests {
     #[test]
     fn what_is_not_said_is_a_specialist_that_can_be_had() {
         let listed = read(br#"[{"id":"a","tags":"x, y z"}]"#, false).unwrap();
-        let profile = listed[0].profile();
-        assert_eq!(profile.role, Role::Specialist);
-        assert_eq!(profile.status, AgentStatus::Active);
-        assert_eq!(profile.tags, ["x", "y z"]);
+        assert_eq!(listed[0].role, Role::Specialist);
+        assert_eq!(listed[0].status, AgentStatus::Active);
+        assert_eq!(listed[0].tags, ["x", "y z"]);
     }
 
     #[test]

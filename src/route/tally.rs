@@ -64,9 +64,9 @@ impl Index {
 
     /// Returns the points of each agent.
     pub(super) fn points(&self, reading: &Reading<'_>) -> Vec<u32> {
-        let mut points = vec![0; self.cards.len()];
+        let mut points = vec![0; self.agents.len()];
         // A term that stands in several words of an agent counts once.
-        let mut counted = vec![0; self.cards.len()];
+        let mut counted = vec![0; self.agents.len()];
         for (term, word) in &reading.terms {
             for place in &self.words[*word].holders {
                 points[*place] += u32::from(counted[*place] != term + 1);
@@ -98,8 +98,8 @@ impl Index {
 
     /// Returns the best candidates in their order, also those that nothing speaks for.
     pub(super) fn best(&self, points: &[u32], limit: usize) -> Vec<Standing> {
-        let cards = self.cards.iter().zip(points).enumerate();
-        let candidates = cards.filter(|(_, (card, _))| card.is_candidate());
+        let agents = self.candidates.iter().zip(points).enumerate();
+        let candidates = agents.filter(|(_, (is_candidate, _))| **is_candidate);
         let mut all: Vec<Standing> = candidates
             .map(|(place, (_, score))| Standing {
                 score: *score,

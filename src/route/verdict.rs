@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use serde::Serialize;
 
-use super::index::{Card, Index, Tag};
+use super::index::{Index, Tag, is_candidate};
 use super::tally::{Reading, Standing};
 use super::{CLARIFY, FINALIZE, Request, TAG_BOOST};
-use crate::agent::{AgentStatus, Role, SUPERVISOR};
+use crate::agent::{Agent, AgentStatus, Role, SUPERVISOR};
 use crate::score::normalize;
 
 const NAMED_MAX: usize = 5;
@@ -22,8 +22,9 @@ impl Index {
         let points = self.points(&reading);
         let mut leaders = self.best(&points, 2);
         leaders.retain(|one| one.score > 0);
-        let mut decision = match request.agent.and_then(|id| self.requested(id)) {
-            Some(card) => self.honor(card, &points, &leaders),
+        let requested = request.agent.and_then(|id| self.agent(id));
+        let mut decision = match requested.filter(|agent| is_candidate(agent)) {
+            Some(agent) => self.honor(agent, &points, &leaders),
             None => self.choose(&points, &leaders, request),
         };
         decision.terms.extend(request.message.terms());
@@ -35,19 +36,14 @@ impl Index {
         decision
     }
 
-    /// Finds the agent that was asked for, if messages may be routed to it.
-    fn requested(&self, id: &str) -> Option<&Card> {
-        self.card(id).filter(|card| card.is_candidate())
-    }
-
-    fn honor<'a>(&'a self, card: &'a Card, points: &[u32], leaders: &[Standing]) -> Decision<'a> {
-        let score = self.place(&card.id).map_or(0, |place| points[place]);
-        let mut others = leaders.iter().filter(|one| self.id(one) != &*card.id);
+    fn honor<'a>(&'a self, agent: &'a Agent, points: &[u32], leaders: &[Standing]) -> Decision<'a> {
+        let score = self.place(&agent.id).map_or(0, |place| points[place]);
+        let mut others = leaders.iter().filter(|one| self.id(one) != agent.id);
         Decision {
-            reason: format!("{} was requested; its score is {score}", card.id),
+            reason: format!("{} was requested; its score is {score}", agent.id),
             runner_up: others.next().map(|one| self.runner_up(one)),
             margin: None,
-            ..self.decision(&card.id, Decided::Requested, score)
+            ..self.decision(&agent.id, Decided::Requested, score)
         }
     }
 
@@ -144,9 +140,9 @@ impl Index {
     /// message on, so asking for one is no special wish.
     fn tell_absent(&self, reason: &mut String, requested: Option<&str>) {
         let Some(id) = requested else { return };
-        let why = match self.card(id) {
-            Some(card) if card.role == Role::Supervisor => return,
-            Some(card) if card.status != AgentStatus::Active => card.status.word(),
+        let why = match self.agent(id) {
+            Some(agent) if agent.role == Role::Supervisor => return,
+            Some(agent) if agent.status != AgentStatus::Active => agent.status.word(),
             _ => "unknown",
         };
         let shown: String = id.chars().take(ID_MAX).collect();
@@ -162,7 +158,7 @@ impl Index {
     }
 
     fn id(&self, one: &Standing) -> &str {
-        &self.cards[one.place].id
+        &self.agents[one.place].id
     }
 
     /// Lists what of a message speaks for a candidate.
@@ -172,18 +168,18 @@ impl Index {
         reading: &Reading<'_>,
         request: &Request<'a>,
     ) -> Candidate<'a> {
-        let card = &self.cards[one.place];
-        let has = |word: &usize| card.words.binary_search(word).is_ok();
+        let (agent, words) = (&self.agents[one.place], &self.words_of[one.place]);
+        let has = |word: &usize| words.binary_search(word).is_ok();
         let terms = reading.terms.iter().filter(|(_, word)| has(word));
         let mut terms: Vec<usize> = terms.map(|(term, _)| *term).collect();
         terms.dedup();
         let terms = terms.iter().map(|term| request.message.term(*term));
         let matched_terms: Vec<&str> = terms.collect();
-        let tags = card.tags.iter().filter(|tag| self.names(reading, tag));
-        let matched_tags: Vec<&str> = tags.map(|tag| &**tag).collect();
+        let tags = agent.tags.iter().filter(|tag| self.names(reading, tag));
+        let matched_tags: Vec<&str> = tags.map(String::as_str).collect();
         let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
         let candidate = Candidate {
-            id: &card.id,
+            id: &agent.id,
             score: one.score,
             base: count(matched_terms.len()),
             tag_boost: TAG_BOOST * count(matched_tags.len()),

@@ -6,10 +6,10 @@ use std::sync::Barrier;
 
 use crate::agent::draft::Draft;
 use crate::agent::{Agent, Kind};
-use crate::ops::Rights;
 use crate::ops::agents;
 use crate::ops::trust::{Registrant, Standing};
 use crate::ops::workers::{Asked, Workers};
+use crate::ops::{Notes, Rights};
 use crate::worker::{self, Context, Reach, Request};
 use serde_json::{Value, json};
 
@@ -96,8 +96,11 @@ fn nobody_answers_in_the_place_of_a_worker_that_is_not_trusted() {
 fn trust_is_for_this_folder_and_for_exactly_what_was_looked_at() {
     let workspace = hostile();
     let trusted = answer(&workspace, "agents trust helper");
-    assert_eq!(trusted["result"]["standing"], "trusted");
-    assert_eq!(trusted["result"]["file"], ".cleo/agents/helper.yaml");
+    assert_eq!(trusted["result"]["agent"]["standing"], "trusted");
+    assert_eq!(
+        trusted["result"]["agent"]["file"],
+        ".cleo/agents/helper.yaml"
+    );
     answer(&workspace, "agents execute 'a summary'");
     assert!(workspace.path("pwned").exists(), "a trusted worker runs");
     std::fs::remove_file(workspace.path("pwned")).unwrap();
@@ -287,16 +290,17 @@ fn workers_that_others_registered_run_no_program_and_stay_outside() {
     surroundings.defaults.allow_private = true;
     let register = |draft: Value| {
         let draft = Draft::from_value(draft).unwrap();
-        let registered = agents::register(&surroundings, draft, false, true);
-        registered.unwrap().one
+        let mut notes = Notes::default();
+        let registered = agents::register(&surroundings, &mut notes, draft);
+        (registered.unwrap().one, notes.warnings)
     };
-    let program = register(json!({"name": "Program", "command": ["touch", "pwned"]}));
+    let (program, warnings) = register(json!({"name": "Program", "command": ["touch", "pwned"]}));
     assert_eq!(program.agent.standing, Some(Standing::Untrusted));
-    assert!(program.warnings[0].contains("not trusted"));
+    assert!(warnings[0].contains("not trusted"));
     let server = Server::start(&[Answer::Worker(
         r#"{"request_id":"ID","status":"success","output":{"result":"R"},"error":null}"#.into(),
     )]);
-    let inside = register(json!({"name": "Inside", "endpoint": server.url}));
+    let (inside, _) = register(json!({"name": "Inside", "endpoint": server.url}));
     assert_eq!(inside.agent.standing, Some(Standing::Trusted));
     let workspace = surroundings.workspace().unwrap();
     let ask = |agent: &Agent, allow: bool| {

@@ -1912,74 +1912,6 @@ export interface components {
             created: boolean;
             task: components["schemas"]["Task"];
         };
-        /** @description One agent of the registry: a row of the specification's table, and what cleo knows besides. */
-        Agent: {
-            /** @description The one thing that it offers to plans, such as `web-crawler`. */
-            capability: string | null;
-            /** @description Colour in pictures, `#RRGGBB`. */
-            color: string;
-            /** @description Program and arguments of a worker that is started. */
-            command: string[];
-            /** @description When it was registered, RFC 3339 in UTC; none for a built-in one. */
-            created_at: string | null;
-            /** @description What it is good at. */
-            description: string;
-            /** @description Address of a worker that is reached by HTTP. */
-            endpoint: string | null;
-            /** @description Address that says whether a worker is there. */
-            healthcheck: string | null;
-            /** @description Name of its icon. */
-            icon: string;
-            /** @description Its name for machines: unique, never changed. */
-            id: string;
-            /** @description What a worker can be asked for, such as `summary.create`. */
-            intents: string[];
-            /** @description Whether it is one of the four that are always there. */
-            is_builtin: boolean;
-            /** @description Whether it was registered while cleo ran, and is removed again. */
-            is_runtime: boolean;
-            /** @description Where it comes from and how it is reached. */
-            kind: components["schemas"]["Kind"];
-            /** @description When it last answered. */
-            last_used_at: string | null;
-            /**
-             * Format: uint32
-             * @description Most tokens of an answer.
-             */
-            max_tokens: number;
-            /** @description The model that answers, unless the configuration names one. */
-            model: string;
-            /** @description Its name for people, at most 100 characters. */
-            name: string;
-            /** @description What it works towards. */
-            objective: string;
-            /** @description What a model is told before the message. */
-            prompt: string;
-            /** @description What it does among the others. */
-            role: components["schemas"]["Role"];
-            /** @description What it can do, for plans. */
-            skills: string[];
-            /** @description Whether messages reach it. */
-            status: components["schemas"]["AgentStatus"];
-            /** @description Words by which messages reach it. */
-            tags: string[];
-            /**
-             * Format: double
-             * @description How freely the model answers, from 0 to 2.
-             */
-            temperature: number;
-            /**
-             * Format: uint32
-             * @description How long a worker may take, in milliseconds.
-             */
-            timeout_ms: number;
-            /** @description Tools that it may use. */
-            tools: string[];
-            /** @description When it was last changed. */
-            updated_at: string | null;
-            /** @description Whose it is; none is everybody's. */
-            user_id: string | null;
-        };
         /** @description Whether messages reach an agent. */
         AgentStatus: "active" | "paused" | "archived";
         /** @description A task in the words of the specification. */
@@ -2080,8 +2012,12 @@ export interface components {
         };
         /** @description A message that is to be routed. */
         AskedInput: {
-            /** @description The agent that is asked for. */
+            /** @description The agent that is asked for; one that cannot be asked is told, and the router chooses. */
             agentId?: string | null;
+            /** @description As `metadata`. */
+            context?: components["schemas"]["Wish"] | null;
+            /** @description The conversation that it belongs to. */
+            conversationId?: string | null;
             /** @description An agent that is scored in the place of the one with its id, or beside all. */
             draft?: {
                 [key: string]: unknown;
@@ -2091,7 +2027,10 @@ export interface components {
              * @description How many candidates are explained.
              */
             explain?: number | null;
-            message?: string | null;
+            /** @description The message. */
+            input?: string | null;
+            /** @description Says which agent is asked for where `agentId` does not. */
+            metadata?: components["schemas"]["Wish"] | null;
         };
         /** @description Who would get a step. */
         Assignment: {
@@ -2349,13 +2288,6 @@ export interface components {
             /** @description What it is about, at most 200 characters. */
             title?: string | null;
         };
-        /** @description That an agent was changed meanwhile, and how it is now. */
-        Changed: {
-            agent: components["schemas"]["Shown"];
-            code: string;
-            error: string;
-            success: boolean;
-        };
         /** @description What a line comes from. */
         Channel: "event" | "out" | "err" | "tool";
         ChatAgent: "design" | "editor" | "clarifier";
@@ -2511,6 +2443,8 @@ export interface components {
              */
             olderThan: boolean;
         };
+        /** @description A command: a list of arguments, or one line that is split as a shell would. */
+        CommandLine: string | string[];
         Compact: {
             /** @description The agent that acts */
             agent?: string | null;
@@ -2931,41 +2865,22 @@ export interface components {
             /**
              * Format: uint64
              * @description Its number among all events.
-             * @default 0
              */
             cursor: number;
-            /** @default  */
             executionId: string;
-            /**
-             * @description Who handed it on.
-             * @default
-             */
+            /** @description Who hands the message on: the supervisor. */
             from: string;
-            /**
-             * @description How the message begins.
-             * @default
-             */
+            /** @description The message. */
             query: string;
-            /**
-             * @description Why.
-             * @default
-             */
             reason: string;
             /**
              * Format: uint32
              * @description The points of the agent.
-             * @default 0
              */
             score: number;
-            /**
-             * @description When, RFC 3339 in UTC.
-             * @default
-             */
+            /** @description When, RFC 3339 in UTC. */
             timestamp: string;
-            /**
-             * @description To whom; `finalize` where no agent fits.
-             * @default
-             */
+            /** @description The agent, `finalize` or `clarify`. */
             to: string;
         };
         /** @description What is told to whoever follows where messages go. */
@@ -3020,15 +2935,6 @@ export interface components {
             before: string | null;
             label: string;
         };
-        /** @description A task of which the file says something else than was here. */
-        Difference2: {
-            /** @description The fields that differ. */
-            fields: string[];
-            /** @description Its id here. */
-            id: string;
-            /** @description Why they stay as they are here. */
-            reason?: string | null;
-        };
         DifferenceInput: {
             after: string;
             before?: string | null;
@@ -3037,94 +2943,86 @@ export interface components {
         /** @description Which way rows are sorted. */
         Dir: "asc" | "desc";
         Draft: {
+            /** @description The one thing that it offers to plans, such as web-crawler */
+            capability?: string | null;
+            /** @description Colour in pictures, such as #6B7280 */
+            color?: string | null;
+            /** @description Program and arguments of a worker, split like a shell's and run without one */
+            command?: components["schemas"]["CommandLine"] | null;
+            /** @description What it is good at; its words bring messages to it */
+            description?: string | null;
             /**
-             * @description Criterion by which the work is accepted, perhaps with a command: 'tests pass :: cargo test';
-             *     may be repeated
-             * @default []
+             * @description Say what would be, and keep nothing.
+             * @default false
              */
-            acceptance: string[];
-            /** @description The agent that acts */
-            agent?: string | null;
+            dryRun: boolean;
+            /** @description Address of a worker that is reached by HTTP */
+            endpoint?: string | null;
+            /** @description Address that says whether a worker is there */
+            healthcheck?: string | null;
+            /** @description Name of its icon */
+            icon?: string | null;
+            id?: string | null;
             /**
-             * @description Agent that it is assigned to
+             * @description What a worker can be asked for, such as summary.create (repeat)
              * @default null
              */
-            assignedAgent: string | null;
+            intents: string[] | null;
             /**
-             * @description What the work leaves behind; may be repeated
-             * @default []
+             * Format: uint32
+             * @description Most tokens of an answer
              */
-            deliverables: string[];
-            /** @description Task that must be done first (T2, or @key); may be repeated or separated by commas */
-            depends?: string[];
+            max_tokens?: number | null;
+            /** @description Model that answers, unless the configuration names one */
+            model?: string | null;
+            /** @description Its name for people, at most 100 characters */
+            name?: string | null;
+            /** @description What it works towards; its words bring messages to it */
+            objective?: string | null;
+            /** @description What a model is told before the message */
+            prompt?: string | null;
             /**
-             * @description Full text of the task
-             * @default
-             */
-            description: string;
-            /**
-             * @description When it is due: a date or an RFC 3339 time
+             * @description supervisor, specialist or custom
              * @default null
              */
-            due: string | null;
+            role: components["schemas"]["Role"] | null;
+            /**
+             * @description What it can do, for plans (repeat, or separate with commas)
+             * @default null
+             */
+            skills: string[] | null;
+            /**
+             * @description active, paused or archived
+             * @default null
+             */
+            status: components["schemas"]["AgentStatus"] | null;
+            /**
+             * @description Word or words by which messages reach it (repeat, or separate with commas)
+             * @default null
+             */
+            tags: string[] | null;
             /**
              * Format: double
-             * @description Estimated hours
+             * @description How freely it answers, from 0 to 2
+             */
+            temperature?: number | null;
+            /**
+             * Format: uint32
+             * @description How long a worker may take, in milliseconds
+             */
+            timeout_ms?: number | null;
+            /**
+             * @description Tool that it may use (repeat, or separate with commas)
              * @default null
              */
-            estimate: number | null;
+            tools: string[] | null;
             /**
-             * @description Feature that it belongs to
+             * @description `http` or `cli` makes it a worker, and so does an endpoint or a command.
              * @default null
              */
-            feature: string | null;
-            /**
-             * @description File or glob that the work touches; may be repeated
-             * @default []
-             */
-            files: string[];
-            /**
-             * @description Add the task only if no task has this key yet
-             * @default null
-             */
-            key: string | null;
-            /**
-             * @description Label; may be repeated or separated by commas
-             * @default []
-             */
-            labels: string[];
-            /**
-             * @description Note; may be repeated
-             * @default []
-             */
-            notes: string[];
-            /** @description Task that this one is a part of (T1, or @key) */
-            parent?: string | null;
-            /**
-             * @description Phase that it belongs to
-             * @default null
-             */
-            phase: string | null;
-            /**
-             * @description critical, high, medium or low
-             * @default null
-             */
-            priority: components["schemas"]["Priority"] | null;
-            /**
-             * @description small, medium or large
-             * @default null
-             */
-            size: components["schemas"]["Size"] | null;
-            /**
-             * @description One line that leads with its verb
-             * @default
-             */
-            title: string;
-            /**
-             * @description Kind of work: epic, task, subtask, research, testing, documentation, …
-             * @default null
-             */
-            type: components["schemas"]["TaskType"] | null;
+            type: components["schemas"]["Kind"] | null;
+            /** @description When it was last changed as far as the caller knows; a change since then is refused. */
+            updated_at?: string | null;
         };
         /** @description The picture of the ways that messages go. */
         Drawn: {
@@ -3162,19 +3060,19 @@ export interface components {
         /** @description What became of references that hold tasks up. */
         Edges: {
             /** @description Onto something that is not there: kept in `extra.danglingDepends`, so the task is not ready. */
-            dangling: components["schemas"]["Sample4"];
+            dangling: components["schemas"]["Sample5"];
             /**
              * Format: uint
              * @description Taken over.
              */
             kept: number;
             /** @description Onto something deleted or given up that was left out: kept in the same place. */
-            onDeleted: components["schemas"]["Sample4"];
+            onDeleted: components["schemas"]["Sample5"];
             /**
              * @description From a part onto its whole, which cannot be done before its parts: kept as a relation, and
              *     for an open task also among those that are not there.
              */
-            onWhole: components["schemas"]["Sample4"];
+            onWhole: components["schemas"]["Sample5"];
             /**
              * Format: uint
              * @description Said twice.
@@ -3709,85 +3607,46 @@ export interface components {
              */
             total: number;
         };
-        /** @description Fields of an agent. */
+        /** @description Fields of a task. Null empties a field of a task that is there, and is nothing of a new one. */
         Fields: {
-            /** @description The one thing that it offers to plans */
-            capability?: string | null;
-            /** @description Colour in pictures, such as #6B7280 */
-            color?: string | null;
+            /** @default null */
+            assigned_to: string | null;
+            /** @default null */
+            description: string | null;
             /**
-             * @description Program and arguments of a worker: a list, or one line split like a shell's, without a shell.
+             * @description A date or time, RFC 3339.
              * @default null
              */
-            command: string[] | null;
-            /** @description What it is good at; its words bring messages to it */
-            description?: string | null;
-            /** @description Address of a worker that is reached by HTTP */
-            endpoint?: string | null;
-            /** @description Address that says whether a worker is there */
-            healthcheck?: string | null;
-            /** @description Name of its icon */
-            icon?: string | null;
-            id?: string | null;
-            /**
-             * @description What a worker can be asked for, such as summary.create (repeat)
-             * @default null
-             */
-            intents: string[] | null;
-            /**
-             * Format: uint32
-             * @description Most tokens of an answer
-             */
-            max_tokens?: number | null;
-            /** @description Model that answers */
-            model?: string | null;
-            name?: string | null;
-            /** @description What it works towards; its words bring messages to it */
-            objective?: string | null;
-            /** @description What a model is told before the message */
-            prompt?: string | null;
-            /**
-             * @description supervisor, specialist or custom
-             * @default null
-             */
-            role: components["schemas"]["Role"] | null;
-            /**
-             * @description What it can do, for plans (repeat, or separate with commas)
-             * @default null
-             */
-            skills: string[] | null;
-            /**
-             * @description active, paused or archived
-             * @default null
-             */
-            status: components["schemas"]["AgentStatus"] | null;
-            /**
-             * @description Word or words by which messages reach it (repeat, or separate with commas)
-             * @default null
-             */
-            tags: string[] | null;
+            due_date: string | null;
             /**
              * Format: double
-             * @description How freely it answers, from 0 to 2
-             */
-            temperature?: number | null;
-            /**
-             * Format: uint32
-             * @description How long a worker may take, in milliseconds
-             */
-            timeout_ms?: number | null;
-            /**
-             * @description Tool that it may use (repeat, or separate with commas)
              * @default null
              */
-            tools: string[] | null;
+            estimated_hours: number | null;
+            /** @default null */
+            feature: string | null;
             /**
-             * @description `http` or `cli` makes it a worker, and so does an endpoint or a command.
+             * @description The task that is changed.
              * @default null
              */
-            type: components["schemas"]["Kind"] | null;
-            /** @description When it was last changed as far as the caller knows; another moment is refused. */
-            updated_at?: string | null;
+            id: string | null;
+            /**
+             * @description low, medium, high or urgent.
+             * @default null
+             */
+            priority: string | null;
+            /**
+             * @description todo, doing, review, done, paused or cancelled; a new one is todo.
+             * @default null
+             */
+            status: string | null;
+            /** @default null */
+            tags: string[] | null;
+            /**
+             * @description What is to be done, in one line of at most 200 characters.
+             * @default null
+             */
+            title: string | null;
         };
         /** @description What one look found. */
         Finding: {
@@ -3857,11 +3716,6 @@ export interface components {
              * @description How many there are here.
              */
             total: number;
-        };
-        /** @description A message that would reach the draft, and did not. */
-        Gained: {
-            from: string;
-            text: string;
         };
         /** @description A gate; the order is the order in which they are passed. */
         Gate: "implemented" | "testsPassed" | "qaPassed" | "cleanupDone" | "securityPassed" | "documented";
@@ -4104,87 +3958,8 @@ export interface components {
         };
         /** @description How the health of a worker is looked at. */
         How: "healthcheck" | "handshake";
-        /** @description An agent in a list. */
-        InList: {
-            /** @description The one thing that it offers to plans, such as `web-crawler`. */
-            capability: string | null;
-            /** @description Colour in pictures, `#RRGGBB`. */
-            color: string;
-            /** @description Program and arguments of a worker that is started. */
-            command: string[];
-            /** @description When it was registered, RFC 3339 in UTC; none for a built-in one. */
-            created_at: string | null;
-            /** @description What it is good at. */
-            description: string;
-            /** @description Address of a worker that is reached by HTTP. */
-            endpoint: string | null;
-            /**
-             * Format: uint64
-             * @description How many executions it had.
-             */
-            executions: number;
-            /** @description When it is removed, of an agent of the moment. */
-            expires_at?: string | null;
-            /** @description The file that it stands in, relative to the workspace; none for one of the store. */
-            file?: string | null;
-            /** @description Address that says whether a worker is there. */
-            healthcheck: string | null;
-            /** @description Name of its icon. */
-            icon: string;
-            /** @description Its name for machines: unique, never changed. */
-            id: string;
-            /** @description What a worker can be asked for, such as `summary.create`. */
-            intents: string[];
-            /** @description Whether it is one of the four that are always there. */
-            is_builtin: boolean;
-            /** @description Whether it was registered while cleo ran, and is removed again. */
-            is_runtime: boolean;
-            /** @description Where it comes from and how it is reached. */
-            kind: components["schemas"]["Kind"];
-            /** @description When it last answered. */
-            last_used_at: string | null;
-            /**
-             * Format: uint32
-             * @description Most tokens of an answer.
-             */
-            max_tokens: number;
-            /** @description The model that answers, unless the configuration names one. */
-            model: string;
-            /** @description Its name for people, at most 100 characters. */
-            name: string;
-            /** @description What it works towards. */
-            objective: string;
-            /** @description What a model is told before the message. */
-            prompt: string;
-            /** @description What it does among the others. */
-            role: components["schemas"]["Role"];
-            /** @description What it can do, for plans. */
-            skills: string[];
-            /** @description Whether it may be called, of a worker. */
-            standing?: components["schemas"]["Standing"] | null;
-            /** @description Whether messages reach it. */
-            status: components["schemas"]["AgentStatus"];
-            /** @description Words by which messages reach it. */
-            tags: string[];
-            /**
-             * Format: double
-             * @description How freely the model answers, from 0 to 2.
-             */
-            temperature: number;
-            /**
-             * Format: uint32
-             * @description How long a worker may take, in milliseconds.
-             */
-            timeout_ms: number;
-            /** @description Tools that it may use. */
-            tools: string[];
-            /** @description When it was last changed. */
-            updated_at: string | null;
-            /** @description Whose it is; none is everybody's. */
-            user_id: string | null;
-        };
         /** @description A conversation in a list. */
-        InList2: {
+        InList: {
             /** @description With whom; the supervisor has each message routed. */
             agent_id: string;
             /** @description When it was begun, RFC 3339 in UTC. */
@@ -4212,17 +3987,13 @@ export interface components {
             /** @description The agent that is asked for; one that cannot be asked is told, and the router chooses. */
             agentId?: string | null;
             /** @description As `metadata`. */
-            context?: {
-                [key: string]: unknown;
-            } | null;
+            context?: components["schemas"]["Wish"] | null;
             /** @description The conversation that it belongs to. */
             conversationId?: string | null;
             /** @description The message. */
             input?: string | null;
-            /** @description `requested_agent_id` counts where no agent is asked for. */
-            metadata?: {
-                [key: string]: unknown;
-            } | null;
+            /** @description Says which agent is asked for where `agentId` does not. */
+            metadata?: components["schemas"]["Wish"] | null;
             /**
              * @description Tell it while it is carried out, as server-sent events.
              * @default false
@@ -4243,11 +4014,14 @@ export interface components {
             /** @description What it is called. */
             title: string;
         };
-        /** @description An agent that was made or changed. */
+        /** @description A task of which something stays as it is here, against what the file says. */
         Kept: {
-            agent: components["schemas"]["Shown"];
-            success: boolean;
-            warnings: string[];
+            /** @description The fields that stay. */
+            fields: string[];
+            /** @description Its id here. */
+            id: string;
+            /** @description Why. */
+            reason: string;
         };
         /** @description A conversation as it is, or as a change made it. */
         Kept2: {
@@ -4444,14 +4218,14 @@ export interface components {
         /** @description Agents that were looked up. */
         Listed4: {
             /** @description The agents in list order, which decides ties between them. */
-            agents: components["schemas"]["InList"][];
+            agents: components["schemas"]["Shown3"][];
             /** Format: uint */
             total: number;
         };
         /** @description Conversations. */
         Listed5: {
             /** @description The conversations, the one in which something was said last first. */
-            conversations: components["schemas"]["InList2"][];
+            conversations: components["schemas"]["InList"][];
             /**
              * Format: uint64
              * @description How many there are without the limit.
@@ -4540,11 +4314,6 @@ export interface components {
             id: string;
             /** @description What it refers to. */
             on: string;
-        };
-        /** @description A message that reached the agent, and would not. */
-        Lost: {
-            text: string;
-            to: string;
         };
         /** @description What a check of the manifest found. */
         ManifestVerdict: {
@@ -4880,7 +4649,7 @@ export interface components {
         Nothing: Record<string, never>;
         /** @description An agent as it is, or as a change made it. */
         One: {
-            agent: components["schemas"]["Shown"];
+            agent: components["schemas"]["Shown3"];
         };
         OneInput: {
             /** @description The agent that acts */
@@ -4933,12 +4702,13 @@ export interface components {
         Outcome: "passed" | "failed";
         /** @description How one try ended. What an agent says of itself decides nothing: `Ok` is what verifies. */
         Outcome2: "ok" | "partial" | "blocked" | "protocol_violation" | "agent_error" | "rate_limited" | "timeout" | "cancelled" | "budget" | "permission";
-        /** @description Where a message would go. */
+        /** @description Where a message went, and would go. */
         Outcome3: {
-            agent: string;
+            from: string;
             /** Format: uint32 */
             score: number;
             text: string;
+            to: string;
         };
         /** @description What came of a request. */
         Output: {
@@ -5034,7 +4804,7 @@ export interface components {
         /** @description What became of parents. */
         Parents: {
             /** @description Not there: the task is no part of anything now. */
-            dangling: components["schemas"]["Sample4"];
+            dangling: components["schemas"]["Sample5"];
             /** @description A task that named itself. */
             itself: components["schemas"]["Sample"];
             /**
@@ -5043,7 +4813,7 @@ export interface components {
              */
             kept: number;
             /** @description A second parent, kept as a relation. */
-            second: components["schemas"]["Sample4"];
+            second: components["schemas"]["Sample5"];
         };
         /** @description A part of what was counted. */
         Part: {
@@ -5557,12 +5327,18 @@ export interface components {
         };
         /** @description What is done again when the goal is not reached. */
         Refine: "plan" | "last-step";
-        /** @description An agent that was registered for the moment. */
+        /** @description An agent that was registered for the moment, in the form of the specification. */
         Registered: {
             agentId: string;
             /** @description Whether it was there and is changed. */
             recreated: boolean;
             success: boolean;
+        };
+        /** @description An agent that was registered. */
+        Registered2: {
+            agent: components["schemas"]["Shown3"];
+            /** @description Whether it is new; an agent of the moment that was there is changed. */
+            created: boolean;
         };
         Rejected: {
             reason: string;
@@ -5595,13 +5371,7 @@ export interface components {
         };
         /** @description An agent that was removed. */
         Removed: {
-            /** @description The agent as it was. */
-            agent: components["schemas"]["Agent"];
-            /**
-             * Format: uint64
-             * @description How many of its executions stay in the history.
-             */
-            executions: number;
+            agent: components["schemas"]["Shown3"];
             /** @description True when a built-in agent is as it was built again. */
             restored: boolean;
             /** @description The tasks that were assigned to it, and are to nobody now. */
@@ -5674,6 +5444,26 @@ export interface components {
             /** @description The git worktree whose files it is judged by; none for those of the workspace. */
             worktree?: string | null;
         };
+        /** @description An id that stands twice in the file. */
+        Repeated: {
+            /** @description The file, below the folder that was named; none when there is only one. */
+            file?: string | null;
+            id: string;
+            /**
+             * Format: uint
+             * @description Its line, from 1; 0 when the fault is about the whole file.
+             */
+            line: number;
+            /** @description What was done about it. */
+            outcome: string;
+        };
+        /** @description A task of which the file replaced fields. */
+        Replaced: {
+            /** @description The fields that have the value of the file now. */
+            fields: string[];
+            /** @description Its id here. */
+            id: string;
+        };
         /** @description The reply, in the form of the specification. */
         Replied: {
             response: components["schemas"]["Response"];
@@ -5690,9 +5480,9 @@ export interface components {
                 [key: string]: number;
             };
             /** @description Tasks that were taken over with a change of their texts. */
-            changed: components["schemas"]["Sample3"];
+            changed: components["schemas"]["Sample4"];
             /** @description Tasks that wait for each other. */
-            cycles: components["schemas"]["Sample5"];
+            cycles: components["schemas"]["Sample6"];
             /** @description True when nothing was written. */
             dryRun: boolean;
             /** @description Dependencies. */
@@ -5702,13 +5492,13 @@ export interface components {
                 [key: string]: number;
             };
             /** @description What cannot be taken over as it stands. */
-            faults: components["schemas"]["Sample7"];
+            faults: components["schemas"]["Sample9"];
             /** @description What kind of file it was. */
             format: components["schemas"]["Format"];
             /** @description What stays as it is here although the file says otherwise. */
-            kept: components["schemas"]["Sample2"];
+            kept: components["schemas"]["Sample3"];
             /** @description Tasks that were left out. */
-            leftOut: components["schemas"]["Sample3"];
+            leftOut: components["schemas"]["Sample4"];
             /** @description Tasks that were changed here later than in the file, and stay as they are here. */
             newerHere: components["schemas"]["Sample"];
             parents: components["schemas"]["Parents"];
@@ -5720,9 +5510,9 @@ export interface components {
              */
             read: number;
             /** @description Tasks that could not keep their id. */
-            renamed: components["schemas"]["Sample6"];
-            /** @description Ids that stand twice: where the later one stands, and what was done about it. */
-            repeatedIds: components["schemas"]["Sample7"];
+            renamed: components["schemas"]["Sample7"];
+            /** @description Ids that stand twice. */
+            repeatedIds: components["schemas"]["Sample8"];
             /** @description Updated tasks, each with the fields that were replaced. */
             replaced: components["schemas"]["Sample2"];
             /**
@@ -6075,7 +5865,7 @@ export interface components {
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample2: {
             /** @description The first hundred. */
-            shown: components["schemas"]["Difference2"][];
+            shown: components["schemas"]["Replaced"][];
             /**
              * Format: uint
              * @description How many.
@@ -6085,7 +5875,7 @@ export interface components {
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample3: {
             /** @description The first hundred. */
-            shown: components["schemas"]["Remark"][];
+            shown: components["schemas"]["Kept"][];
             /**
              * Format: uint
              * @description How many.
@@ -6095,7 +5885,7 @@ export interface components {
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample4: {
             /** @description The first hundred. */
-            shown: components["schemas"]["Loose"][];
+            shown: components["schemas"]["Remark"][];
             /**
              * Format: uint
              * @description How many.
@@ -6105,7 +5895,7 @@ export interface components {
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample5: {
             /** @description The first hundred. */
-            shown: components["schemas"]["Circle"][];
+            shown: components["schemas"]["Loose"][];
             /**
              * Format: uint
              * @description How many.
@@ -6115,7 +5905,7 @@ export interface components {
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample6: {
             /** @description The first hundred. */
-            shown: components["schemas"]["Renamed"][];
+            shown: components["schemas"]["Circle"][];
             /**
              * Format: uint
              * @description How many.
@@ -6124,6 +5914,26 @@ export interface components {
         };
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample7: {
+            /** @description The first hundred. */
+            shown: components["schemas"]["Renamed"][];
+            /**
+             * Format: uint
+             * @description How many.
+             */
+            total: number;
+        };
+        /** @description Things of one kind: how many there are, and the first of them. */
+        Sample8: {
+            /** @description The first hundred. */
+            shown: components["schemas"]["Repeated"][];
+            /**
+             * Format: uint
+             * @description How many.
+             */
+            total: number;
+        };
+        /** @description Things of one kind: how many there are, and the first of them. */
+        Sample9: {
             /** @description The first hundred. */
             shown: components["schemas"]["Fault2"][];
             /**
@@ -6252,29 +6062,52 @@ export interface components {
             shadowedBy: string;
             source: components["schemas"]["Source"];
         };
-        /** @description An agent with what else is known of it. */
+        /** @description A skill with its text. */
         Shown: {
-            /** @description The one thing that it offers to plans, such as `web-crawler`. */
+            /** @description The text below the front matter. */
+            body: string;
+            /** @description What dispatch knows of it. */
+            skill: components["schemas"]["SkillInfo"];
+        };
+        /** @description One entry. */
+        Shown2: {
+            entry: components["schemas"]["Entry2"];
+            /**
+             * Format: uint
+             * @description Number of its line in the manifest.
+             */
+            line: number;
+        };
+        /** @description An agent with what else is known of it. */
+        Shown3: {
+            /** @description The one thing that it offers to plans, such as web-crawler */
             capability: string | null;
-            /** @description Colour in pictures, `#RRGGBB`. */
+            /** @description Colour in pictures, such as #6B7280 */
             color: string;
-            /** @description Program and arguments of a worker that is started. */
+            /** @description Program and arguments of a worker, split like a shell's and run without one */
             command: string[];
             /** @description When it was registered, RFC 3339 in UTC; none for a built-in one. */
             created_at: string | null;
-            /** @description What it is good at. */
+            /** @description What it is good at; its words bring messages to it */
             description: string;
-            /** @description Address of a worker that is reached by HTTP. */
+            /** @description Address of a worker that is reached by HTTP */
             endpoint: string | null;
+            /**
+             * Format: uint64
+             * @description How many executions it had.
+             */
+            executions: number;
+            /** @description When it is removed, of an agent of the moment. */
+            expires_at?: string | null;
             /** @description The file that it stands in, relative to the workspace; none for one of the store. */
             file?: string | null;
-            /** @description Address that says whether a worker is there. */
+            /** @description Address that says whether a worker is there */
             healthcheck: string | null;
-            /** @description Name of its icon. */
+            /** @description Name of its icon */
             icon: string;
             /** @description Its name for machines: unique, never changed. */
             id: string;
-            /** @description What a worker can be asked for, such as `summary.create`. */
+            /** @description What a worker can be asked for, such as summary.create (repeat) */
             intents: string[];
             /** @description Whether it is one of the four that are always there. */
             is_builtin: boolean;
@@ -6286,59 +6119,43 @@ export interface components {
             last_used_at: string | null;
             /**
              * Format: uint32
-             * @description Most tokens of an answer.
+             * @description Most tokens of an answer
              */
             max_tokens: number;
-            /** @description The model that answers, unless the configuration names one. */
+            /** @description Model that answers, unless the configuration names one */
             model: string;
-            /** @description Its name for people, at most 100 characters. */
+            /** @description Its name for people, at most 100 characters */
             name: string;
-            /** @description What it works towards. */
+            /** @description What it works towards; its words bring messages to it */
             objective: string;
-            /** @description What a model is told before the message. */
+            /** @description What a model is told before the message */
             prompt: string;
-            /** @description What it does among the others. */
+            /** @description supervisor, specialist or custom */
             role: components["schemas"]["Role"];
-            /** @description What it can do, for plans. */
+            /** @description What it can do, for plans (repeat, or separate with commas) */
             skills: string[];
             /** @description Whether it may be called, of a worker. */
-            standing?: components["schemas"]["Standing"] | null;
-            /** @description Whether messages reach it. */
+            standing?: components["schemas"]["Standing2"] | null;
+            /** @description active, paused or archived */
             status: components["schemas"]["AgentStatus"];
-            /** @description Words by which messages reach it. */
+            /** @description Word or words by which messages reach it (repeat, or separate with commas) */
             tags: string[];
             /**
              * Format: double
-             * @description How freely the model answers, from 0 to 2.
+             * @description How freely it answers, from 0 to 2
              */
             temperature: number;
             /**
              * Format: uint32
-             * @description How long a worker may take, in milliseconds.
+             * @description How long a worker may take, in milliseconds
              */
             timeout_ms: number;
-            /** @description Tools that it may use. */
+            /** @description Tool that it may use (repeat, or separate with commas) */
             tools: string[];
             /** @description When it was last changed. */
             updated_at: string | null;
             /** @description Whose it is; none is everybody's. */
             user_id: string | null;
-        };
-        /** @description A skill with its text. */
-        Shown2: {
-            /** @description The text below the front matter. */
-            body: string;
-            /** @description What dispatch knows of it. */
-            skill: components["schemas"]["SkillInfo"];
-        };
-        /** @description One entry. */
-        Shown3: {
-            entry: components["schemas"]["Entry2"];
-            /**
-             * Format: uint
-             * @description Number of its line in the manifest.
-             */
-            line: number;
         };
         /** @description A conversation with what was said last. */
         Shown4: {
@@ -6521,10 +6338,8 @@ export interface components {
             y: number;
         };
         Stage: "running" | "verifying" | "waiting" | "done" | "failed";
-        /** @description Whether something may run. */
-        Standing: "trusted" | "changed" | "untrusted";
         /** @description A session with the state of its work. */
-        Standing2: {
+        Standing: {
             /** @description Claims of its leader in its scope. */
             claims: components["schemas"]["Claim"][];
             /** @description Number of tasks in its scope by status. */
@@ -6549,6 +6364,8 @@ export interface components {
             next: string | null;
             session: components["schemas"]["Session"];
         };
+        /** @description Whether something may run. */
+        Standing2: "trusted" | "changed" | "untrusted";
         /** @description Where the caller is. */
         Standing3: {
             status: components["schemas"]["Status6"];
@@ -7127,8 +6944,10 @@ export interface components {
         };
         /** @description What a draft would do to the ways of messages. */
         Tried2: {
-            gained: components["schemas"]["Gained"][];
-            lost: components["schemas"]["Lost"][];
+            /** @description Those that would reach the draft, and did not. */
+            gained: components["schemas"]["Outcome3"][];
+            /** @description Those that reached the agent, and would not. */
+            lost: components["schemas"]["Outcome3"][];
             /**
              * Format: uint
              * @description How many messages were tried.
@@ -7414,8 +7233,12 @@ export interface components {
             /** @description Since when, the beginning of an hour, RFC 3339 in UTC. */
             since: string;
         };
-        /** @description A run as somebody wishes it; what is left out is as the settings say. */
+        /** @description What says beside other things which agent is asked for. */
         Wish: {
+            requested_agent_id?: string | null;
+        };
+        /** @description A run as somebody wishes it; what is left out is as the settings say. */
+        Wish2: {
             /**
              * @description Everything that is ready now.
              * @default false
@@ -7515,10 +7338,6 @@ export interface components {
             /** @description What the caller should know */
             warnings: string[];
         };
-        /** @description A word of the specification, or another that means the same. */
-        Word: string;
-        /** @description A word of the specification, or another that means the same. */
-        Word2: string;
         /** @description An answer that keeps the rules, or the fault in its place. */
         WorkerReply: {
             /** @description The worker. */
@@ -7600,21 +7419,12 @@ export interface operations {
         requestBody?: never;
         responses: {
             /** @description Registers an agent to stay */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Kept"];
-                };
-            };
-            /** @description Registers an agent to stay */
             201: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Kept"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Registered2"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -7875,7 +7685,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Kept"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["One"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8115,7 +7925,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Shown3"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Shown2"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8564,7 +8374,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Shown2"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Shown"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -9174,7 +8984,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Standing2"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Standing"] & components["schemas"]["WithWarnings"];
                 };
             };
         };

@@ -7,7 +7,7 @@ use crate::agent::{Agent, Kind};
 use crate::error::Result;
 use crate::task::rules::{check_line, check_text};
 
-pub(super) fn check(agent: &Agent) -> Result<()> {
+pub(in crate::agent) fn check(agent: &Agent) -> Result<()> {
     check_name(&agent.name).map_err(|error| error.in_field("name"))?;
     for (field, text) in [
         ("description", &agent.description),
@@ -51,34 +51,25 @@ fn check_word(field: &str, word: &str, max: usize) -> Result<()> {
 }
 
 fn check_numbers(agent: &Agent) -> Result<()> {
-    if !(0.0..=2.0).contains(&agent.temperature) {
-        let message = format!(
-            "the temperature is {}; it goes from 0 to 2",
-            agent.temperature
-        );
+    let temperature = agent.temperature;
+    let rounded = (temperature * 100.0).round() / 100.0;
+    let fault = match temperature {
+        _ if !(0.0..=2.0).contains(&temperature) => "it goes from 0 to 2",
+        _ if (temperature - rounded).abs() > 1e-9 => "it has at most two decimals",
+        _ => "",
+    };
+    if !fault.is_empty() {
+        let message = format!("the temperature is {temperature}; {fault}");
         return Err(invalid(message).in_field("temperature"));
     }
-    let rounded = (agent.temperature * 100.0).round() / 100.0;
-    if (agent.temperature - rounded).abs() > 1e-9 {
-        let message = format!(
-            "the temperature is {}; it has at most two decimals",
-            agent.temperature
-        );
-        return Err(invalid(message).in_field("temperature"));
-    }
-    if agent.max_tokens == 0 || agent.max_tokens > 1_000_000 {
-        let message = format!(
-            "maxTokens is {}; it goes from 1 to 1000000",
-            agent.max_tokens
-        );
-        return Err(invalid(message).in_field("max_tokens"));
-    }
-    if !(1..=600_000).contains(&agent.timeout_ms) {
-        let message = format!(
-            "timeoutMs is {}; it goes from 1 to 600000",
-            agent.timeout_ms
-        );
-        return Err(invalid(message).in_field("timeout_ms"));
+    for (field, name, number, max) in [
+        ("max_tokens", "maxTokens", agent.max_tokens, 1_000_000),
+        ("timeout_ms", "timeoutMs", agent.timeout_ms, 600_000),
+    ] {
+        if number == 0 || number > max {
+            let message = format!("{name} is {number}; it goes from 1 to {max}");
+            return Err(invalid(message).in_field(field));
+        }
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use serde_json::json;
 
 fn applied(draft: Value) -> Result<Agent> {
     let draft = Draft::from_value(draft)?;
-    let kind = draft.kind().unwrap_or(Kind::Persistent);
+    let kind = draft.worker().unwrap_or(Kind::Persistent);
     let mut agent = Agent::new("a", kind, "");
     draft.apply(&mut agent)?;
     Ok(agent)

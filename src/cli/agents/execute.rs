@@ -12,12 +12,11 @@ use crate::cli::runs::{how, status_tone};
 use crate::cli::screen::{Screen, Tone};
 use crate::error::{Code, Error, Result};
 use crate::ops::answers::{Answerers, INCOMPLETE};
-use crate::ops::executions::{Executor, Options, Request, Told, execute_many, failure};
+use crate::ops::executions::{Executor, Options, Told, execute_many, failure};
 use crate::route::{FINALIZE, Query};
 use crate::run::view::RunView;
 use crate::run::{DELEGATION, Run, RunStatus};
 
-/// Have a message answered by the agent that fits it, and keep the record
 #[derive(Args)]
 #[command(after_help = "\
 Without a configured model the answer says that there is none; it is never made up.
@@ -56,14 +55,14 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     let Some(message) = arguments.message else {
         return many(face, &arguments);
     };
-    let request = Request {
-        query: Query::new(message, arguments.requested_agent)?,
+    let query = Query {
         conversation: arguments.conversation,
+        ..Query::new(message, arguments.requested_agent)?
     };
     let mut executor = executor(face)?;
     let mut live = Live::new(face);
     let mut to = FINALIZE.to_string();
-    let shown = executor.execute(&request, &mut |told| match told {
+    let shown = executor.execute(&query, &mut |told| match told {
         Told::Event(event) => {
             live.send(event);
             if event.kind == DELEGATION {

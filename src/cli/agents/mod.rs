@@ -2,52 +2,118 @@
 
 pub(in crate::cli) mod execute;
 mod register;
-mod trust;
 
-use std::process::ExitCode;
-
-use clap::{Args, Subcommand};
-
-use super::Face;
-use super::screen::{Screen, Tone};
+use super::screen::{Screen, Tone, count, dim, plain, strong};
 use crate::agent::AgentStatus;
-use crate::error::Result;
-use crate::ops::agents::{self, Lookup, Shown};
-use crate::ops::answers::allows_private;
-use crate::ops::trust::Standing;
-use crate::ops::workers::{self};
+use crate::ops::agents::change::{Cleaned, Removed};
+use crate::ops::agents::lookup::Listed;
+use crate::ops::agents::metrics::Metrics;
+use crate::ops::agents::{self, AgentId, Cleanup, Import, Lookup, Measuring, Shown};
+use crate::ops::api;
+use crate::ops::trust::{Standing, does};
+use crate::ops::workers::{self, Checked, Checking};
 
-#[derive(Subcommand)]
-pub(super) enum Command {
-    List(ListArguments),
-    Show(ShowArguments),
-    Register(Box<register::Arguments>),
-    Update(Box<register::UpdateArguments>),
-    Remove(trust::RemoveArguments),
-    Cleanup(trust::CleanupArguments),
-    Import(register::ImportArguments),
-    Execute(execute::Arguments),
-    Check(CheckArguments),
-    Trust(trust::Arguments),
-    Untrust(trust::UntrustArguments),
-    Metrics(MetricsArguments),
-}
+commands! {
+    pub(super) (face, it)
+    /// List agents in the order that decides ties between them
+    #[command(after_help = "\
+Examples:
+  cleo agents list
+  cleo agents list --status active --role specialist
+  cleo agents list --capability web-crawler
+  cleo agents list --skill search --skill ner --all")]
+    List(Lookup) => face.call(&api::AGENTS, it, show_list);
+    /// Show an agent with everything that is set of it
+    #[command(after_help = "Examples:\n  cleo agents show toby-technical")]
+    Show(AgentId) => face.call(&api::AGENT, it, |screen, one| show_agent(screen, &one.agent));
+    /// Register an agent: messages can reach it at once
+    Register(Box<register::Arguments>) => {
+        face.call(&api::CREATE_AGENT, it.draft()?, |screen, registered| {
+            let verb = if registered.created { "Registered" } else { "Changed" };
+            screen.say(Tone::Good, verb).say(Tone::Plain, " ");
+            show_agent(screen, &registered.one.agent);
+        })
+    };
+    /// Change an agent, pause it or put it away
+    Update(Box<register::UpdateArguments>) => {
+        face.call(&api::CHANGE_AGENT, it.draft()?, |screen, one| {
+            screen.say(Tone::Good, "Changed").say(Tone::Plain, " ");
+            show_agent(screen, &one.agent);
+        })
+    };
+    /// Remove an agent; a built-in one that was changed becomes as it was built
+    #[command(after_help = "Examples:\n  cleo agents remove lore-keeper")]
+    Remove(AgentId) => face.call(&api::REMOVE_AGENT, it, show_removed);
+    /// Remove the agents that were registered for the moment; others are never touched
+    #[command(after_help = "\
+Examples:
+  cleo agents cleanup
+  cleo agents cleanup --expired                       only those whose id is older than 30 minutes
+  cleo agents cleanup --expired --now 1756443000000")]
+    Cleanup(Cleanup) => face.call(&api::CLEAN_AGENTS, it, show_cleaned);
+    /// Register all agents of a file, or none
+    #[command(after_help = "\
+Examples:
+  cleo agents import agents.yaml
+  cleo agents import workers.json --replace
+  jq -c '.agents[]' registry.json | cleo agents import -")]
+    Import(Import) => {
+        face.anywhere("agents.import", |around, notes| agents::import(around, notes, it), |screen, done| {
+            let text = format!("{}, {} of them known before", count(done.total, "agent", "agents"), done.updated);
+            screen.say(Tone::Good, "Imported ").line(Tone::Plain, text);
+            for agent in &done.agents {
+                screen.say(Tone::Dim, format!("  {}", agent.id));
+                let what = agent.is_worker().then(|| format!("  would {}", does(agent)));
+                screen.line(Tone::Plain, what.unwrap_or_default());
+            }
+        })
+    };
+    /// Have a message answered by the agent that fits it, and keep the record
+    Execute(execute::Arguments) => face.run("agents.execute", it, execute::run);
+    /// Look whether workers are there, all at once (exit 80 when one is not)
+    #[command(after_help = "\
+Of a worker with an address for its health, that is read. Another is asked for nothing by the usual
+handshake: intent health.check, and dry_run in input.metadata.extra; any answer that keeps the rules
+counts, also one that says it failed. Workers that are not trusted are not called.
 
-pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
-    match command {
-        Command::List(arguments) => face.run("agents.list", arguments, list),
-        Command::Show(arguments) => face.run("agents.show", arguments, show),
-        Command::Register(arguments) => face.run("agents.register", *arguments, register::run),
-        Command::Update(arguments) => face.run("agents.update", *arguments, register::update),
-        Command::Remove(arguments) => face.run("agents.remove", arguments, trust::remove),
-        Command::Cleanup(arguments) => face.run("agents.cleanup", arguments, trust::cleanup),
-        Command::Import(arguments) => face.run("agents.import", arguments, register::import),
-        Command::Execute(arguments) => face.run("agents.execute", arguments, execute::run),
-        Command::Check(arguments) => face.run("agents.check", arguments, check),
-        Command::Trust(arguments) => face.run("agents.trust", arguments, trust::run),
-        Command::Untrust(arguments) => face.run("agents.untrust", arguments, trust::untrust),
-        Command::Metrics(arguments) => face.run("agents.metrics", arguments, metrics),
-    }
+Examples:
+  cleo agents check
+  cleo agents check summarizer crawler
+  cleo agents check --json --jq '.result.checks[] | select(.up | not) | .agent'")]
+    Check(Checking) => {
+        face.anywhere("agents.check", |around, notes| workers::check(around, notes, it), show_checked)
+    };
+    /// Trust a worker as it is now: from then on messages and plans run its program or call its address
+    #[command(after_help = "\
+A worker may have come with a repository: from a file in .cleo/agents, or with the store of agents. So
+nothing of it is run or called before you say so, on this machine, for this folder, and for exactly
+this command, address and time limit; when they change, you are asked again. What the command itself
+starts is not looked at. Workers that you register by command are trusted at once.
+
+Examples:
+  cleo agents show summarizer        see what would be run or called
+  cleo agents trust summarizer
+  cleo agents untrust summarizer")]
+    Trust(AgentId) => {
+        face.anywhere("agents.trust", |around, _| agents::trust(around, it), |screen, done| {
+            let agent = &done.one.agent.agent;
+            let may = format!("{} may {}", agent.id, does(agent));
+            screen.say(Tone::Good, "trusted ").line(Tone::Plain, may);
+        })
+    };
+    /// Take the trust in a worker back: it is listed, and neither run nor called
+    #[command(after_help = "Examples:\n  cleo agents untrust summarizer")]
+    Untrust(AgentId) => {
+        face.anywhere("agents.untrust", |around, _| agents::untrust(around, it), |screen, done| {
+            screen.say(Tone::Warn, "untrusted ").line(Tone::Plain, &done.one.agent.agent.id);
+        })
+    };
+    /// Show how often agents were used, how long they took and how often they answered
+    #[command(after_help = "\
+Examples:
+  cleo agents metrics
+  cleo agents metrics --user tester@laptop --jq '.result.dashboard'")]
+    Metrics(Measuring) => face.call(&api::AGENT_METRICS, it, show_metrics);
 }
 
 fn status_tone(status: AgentStatus) -> Tone {
@@ -58,7 +124,7 @@ fn status_tone(status: AgentStatus) -> Tone {
     }
 }
 
-fn agent_text(screen: &mut Screen, shown: &Shown) {
+fn show_agent(screen: &mut Screen, shown: &Shown) {
     let agent = &shown.agent;
     screen.say(Tone::Strong, &agent.id).say(Tone::Plain, " ");
     screen
@@ -96,157 +162,95 @@ fn agent_text(screen: &mut Screen, shown: &Shown) {
     }
 }
 
-/// List agents in the order that decides ties between them
-#[derive(Args)]
-#[command(after_help = "\
-Examples:
-  cleo agents list
-  cleo agents list --status active --role specialist
-  cleo agents list --capability web-crawler
-  cleo agents list --skill search --skill ner --all")]
-pub(in crate::cli) struct ListArguments {
-    #[command(flatten)]
-    lookup: Lookup,
+fn show_list(screen: &mut Screen, listed: &Listed) {
+    let rows = listed.agents.iter().map(|Shown { agent, .. }| {
+        [
+            strong(&agent.id),
+            (status_tone(agent.status), agent.status.to_string()),
+            plain(agent.kind),
+            plain(agent.role),
+            plain(agent.tags.join(", ")),
+        ]
+    });
+    let head = ["AGENT", "STATUS", "KIND", "ROLE", "TAGS"];
+    screen.list("no agents", &head, rows);
 }
 
-fn list(face: &mut Face<'_>, arguments: ListArguments) -> Result<ExitCode> {
-    let listed = agents::list(&face.surroundings()?, &arguments.lookup)?;
-    face.reply(&listed, &listed.warnings, |screen| {
-        if listed.agents.is_empty() {
-            screen.line(Tone::Dim, "no agents");
-            return;
-        }
-        let rows = listed
-            .agents
-            .iter()
-            .map(|one| {
-                let agent = &one.shown.agent;
-                vec![
-                    (Tone::Strong, agent.id.clone()),
-                    (status_tone(agent.status), agent.status.to_string()),
-                    (Tone::Plain, agent.kind.to_string()),
-                    (Tone::Plain, agent.role.to_string()),
-                    (Tone::Plain, agent.tags.join(", ")),
-                ]
-            })
-            .collect();
-        screen.table(&["AGENT", "STATUS", "KIND", "ROLE", "TAGS"], rows);
-    })
+fn show_removed(screen: &mut Screen, removed: &Removed) {
+    let word = if removed.restored {
+        "Restored"
+    } else {
+        "Removed"
+    };
+    screen.say(Tone::Good, word).say(Tone::Plain, " ");
+    screen.line(Tone::Strong, &removed.one.agent.agent.id);
+    if !removed.unassigned.is_empty() {
+        let tasks = count(removed.unassigned.len(), "task is", "tasks are");
+        screen.line(Tone::Plain, format!("{tasks} assigned to nobody now"));
+    }
 }
 
-/// Show an agent with everything that is set of it
-#[derive(Args)]
-#[command(after_help = "Examples:\n  cleo agents show toby-technical")]
-pub(in crate::cli) struct ShowArguments {
-    /// Its id
-    agent: String,
+fn show_cleaned(screen: &mut Screen, cleaned: &Cleaned) {
+    let gone = count(cleaned.count.removed, "agent", "agents");
+    let left = count(cleaned.count.after, "agent remains", "agents remain");
+    screen
+        .say(Tone::Good, "Removed ")
+        .line(Tone::Plain, format!("{gone}; {left}"));
+    for id in &cleaned.cleaned_up {
+        screen.line(Tone::Dim, format!("  {id}"));
+    }
 }
 
-fn show(face: &mut Face<'_>, arguments: ShowArguments) -> Result<ExitCode> {
-    let one = agents::show(&face.surroundings()?, &arguments.agent)?;
-    face.reply(&one, &one.warnings, |screen| {
-        agent_text(screen, &one.agent);
-    })
+fn show_checked(screen: &mut Screen, checked: &Checked) {
+    let rows = checked.checks.iter().map(|check| {
+        let standing = match check.up {
+            true => (Tone::Good, "up".to_string()),
+            false => (Tone::Bad, "down".to_string()),
+        };
+        let why = check.fault.iter().chain(&check.message);
+        let why: Vec<&str> = why.map(String::as_str).collect();
+        [
+            strong(&check.agent),
+            plain(check.kind),
+            standing,
+            dim(check.how),
+            dim(format!("{} ms", check.time_ms)),
+            plain(why.join(": ")),
+        ]
+    });
+    screen.list(
+        "no workers",
+        &["AGENT", "KIND", "", "BY", "TIME", "WHY"],
+        rows,
+    );
 }
 
-/// Look whether workers are there, all at once (exit 80 when one is not)
-#[derive(Args)]
-#[command(after_help = "\
-Of a worker with an address for its health, that is read. Another is asked for nothing by the usual
-handshake: intent health.check, and dry_run in input.metadata.extra; any answer that keeps the rules
-counts, also one that says it failed. Workers that are not trusted are not called.
-
-Examples:
-  cleo agents check
-  cleo agents check summarizer crawler
-  cleo agents check --json --jq '.result.checks[] | select(.up | not) | .agent'")]
-pub(in crate::cli) struct CheckArguments {
-    /// Ids of workers; all active ones unless told
-    #[arg(value_name = "ID")]
-    agents: Vec<String>,
-}
-
-fn check(face: &mut Face<'_>, arguments: CheckArguments) -> Result<ExitCode> {
-    let allow_private = allows_private(face.settings);
-    let checked = workers::check(&face.surroundings()?, &arguments.agents, allow_private)?;
-    face.outcome(&checked, checked.error(), &checked.warnings, |screen| {
-        if checked.total == 0 {
-            screen.line(Tone::Dim, "no workers");
-            return;
-        }
-        let rows = checked
-            .checks
-            .iter()
-            .map(|check| {
-                let standing = match check.up {
-                    true => (Tone::Good, "up".to_string()),
-                    false => (Tone::Bad, "down".to_string()),
-                };
-                let why = check.fault.iter().chain(&check.message);
-                let why: Vec<&str> = why.map(String::as_str).collect();
-                vec![
-                    (Tone::Strong, check.agent.clone()),
-                    (Tone::Plain, check.kind.to_string()),
-                    standing,
-                    (Tone::Dim, check.how.to_string()),
-                    (Tone::Dim, format!("{} ms", check.time_ms)),
-                    (Tone::Plain, why.join(": ")),
-                ]
-            })
-            .collect();
-        screen.table(&["AGENT", "KIND", "", "BY", "TIME", "WHY"], rows);
-    })
-}
-
-/// Show how often agents were used, how long they took and how often they answered
-#[derive(Args)]
-#[command(after_help = "\
-Examples:
-  cleo agents metrics
-  cleo agents metrics --user tester@laptop --jq '.result.dashboard'")]
-pub(in crate::cli) struct MetricsArguments {
-    /// Only executions of this user
-    #[arg(long, value_name = "NAME")]
-    user: Option<String>,
-}
-
-fn metrics(face: &mut Face<'_>, arguments: MetricsArguments) -> Result<ExitCode> {
-    let metrics = agents::metrics(&face.surroundings()?, arguments.user.as_deref())?;
-    face.reply(&metrics, &[], |screen| {
-        let dashboard = &metrics.dashboard;
-        screen
-            .field("active agents", dashboard.active_agents)
-            .field("completed", dashboard.completed_executions)
-            .field("average", time(dashboard.average_response_time_ms));
-        for pattern in &dashboard.routing_patterns {
-            let (used, percent) = (&pattern.used, pattern.share * 100.0);
-            let line = format!("{} × {} ({percent:.0} %)", used.count, used.agent_id);
-            screen.field("went to", line);
-        }
-        screen.line(Tone::Plain, "");
-        let head = ["AGENT", "EXECUTIONS", "AVERAGE", "ANSWERED", "LAST USED"];
-        screen.table(
-            &head,
-            metrics
-                .agents
-                .iter()
-                .map(|agent| {
-                    let rate = agent
-                        .success_rate
-                        .map(|rate| format!("{:.0} %", rate * 100.0));
-                    vec![
-                        (Tone::Strong, agent.agent_id.clone()),
-                        (Tone::Plain, agent.execution_count.to_string()),
-                        (Tone::Plain, time(agent.average_execution_time_ms)),
-                        (Tone::Plain, rate.unwrap_or_default()),
-                        (Tone::Dim, agent.last_used_at.clone().unwrap_or_default()),
-                    ]
-                })
-                .collect(),
-        );
-    })
-}
-
-fn time(average: Option<f64>) -> String {
-    average.map_or(String::new(), |average| format!("{average:.1} ms"))
+fn show_metrics(screen: &mut Screen, metrics: &Metrics) {
+    let time =
+        |average: Option<f64>| average.map_or(String::new(), |average| format!("{average:.1} ms"));
+    let dashboard = &metrics.dashboard;
+    screen
+        .field("active agents", dashboard.active_agents)
+        .field("completed", dashboard.completed_executions)
+        .field("average", time(dashboard.average_response_time_ms));
+    for pattern in &dashboard.routing_patterns {
+        let (used, percent) = (&pattern.used, pattern.share * 100.0);
+        let line = format!("{} × {} ({percent:.0} %)", used.count, used.agent_id);
+        screen.field("went to", line);
+    }
+    screen.line(Tone::Plain, "");
+    let rows = metrics.agents.iter().map(|agent| {
+        let rate = agent
+            .success_rate
+            .map(|rate| format!("{:.0} %", rate * 100.0));
+        [
+            strong(&agent.agent_id),
+            plain(agent.execution_count),
+            plain(time(agent.average_execution_time_ms)),
+            plain(rate.unwrap_or_default()),
+            dim(agent.last_used_at.as_deref().unwrap_or_default()),
+        ]
+    });
+    let head = ["AGENT", "EXECUTIONS", "AVERAGE", "ANSWERED", "LAST USED"];
+    screen.rows(&head, rows);
 }

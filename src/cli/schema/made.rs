@@ -48,8 +48,8 @@ fn replies() -> Vec<Reply> {
         one::<agents::register::Registered>("agents.register"),
         one::<agents::change::Removed>("agents.remove"),
         one::<agents::One>("agents.show"),
-        one::<agents::Trusting>("agents.trust"),
-        one::<agents::Trusting>("agents.untrust"),
+        one::<agents::trust::Trusting>("agents.trust"),
+        one::<agents::trust::Trusting>("agents.untrust"),
         one::<agents::One>("agents.update"),
         one::<tasks::Archival>("archive"),
         one::<ask::QueryReply>("ask")

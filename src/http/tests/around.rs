@@ -67,7 +67,8 @@ fn an_agent_that_was_removed_leaves_no_standing_to_the_next_of_its_name() {
     let run = json!({"name": "R", "prompt": "p", "command": ["true"], "intents": ["a.b"]});
     let told = world.post("/api/agents/create", run.clone()).with(201);
     assert_eq!(told["agent"]["standing"], "untrusted");
-    agents::trust(&world.surroundings(), "r").unwrap();
+    let id = agents::AgentId { id: "r".into() };
+    agents::trust(&world.surroundings(), id).unwrap();
     let told = world.get("/api/agents/r").with(200);
     assert_eq!(told["agent"]["standing"], "trusted");
     world.call("DELETE", "/api/agents/r", json!({})).with(200);

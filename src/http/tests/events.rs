@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::World;
 use crate::http::guard::Pass;
+use crate::ops::Notes;
 use crate::ops::executions::Piece;
 use crate::ops::tokens::{self, Scope};
 
@@ -189,7 +190,7 @@ fn what_happens_elsewhere_is_told_while_it_happens() {
     let surroundings = world.surroundings();
     let command = std::thread::spawn(move || {
         let agent = serde_json::from_value(json!({"id": "new", "name": "New", "prompt": "p"}));
-        crate::ops::agents::register(&surroundings, agent.unwrap(), false, true).unwrap();
+        crate::ops::agents::register(&surroundings, &mut Notes::default(), agent.unwrap()).unwrap();
     });
     let told = heard(&world, None, "?since=0.0.0.0", "", 2);
     command.join().unwrap();

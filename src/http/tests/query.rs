@@ -9,7 +9,7 @@ use crate::http::server::Options;
 use crate::ops::agents;
 use crate::ops::tokens::Scope;
 use crate::ops::trust::Registrant;
-use crate::ops::{Rights, Surroundings};
+use crate::ops::{Notes, Rights, Surroundings};
 
 /// D-1.
 #[test]
@@ -113,7 +113,7 @@ fn a_query_asks_no_worker_of_another_user() {
     let worker = Draft {
         id: Some("anns".into()),
         name: Some("Anns".into()),
-        command: Some(vec!["true".into()]),
+        command: Some(String::from("true").into()),
         intents: Some(vec!["a.b".into()]),
         ..Draft::default()
     };
@@ -125,7 +125,7 @@ fn a_query_asks_no_worker_of_another_user() {
         },
         ..world.surroundings()
     };
-    agents::register(&surroundings, worker, false, true).unwrap();
+    agents::register(&surroundings, &mut Notes::default(), worker).unwrap();
     let asked = |token: &str| {
         let query = json!({"query": "Summarize this week"});
         let told = world.by(token, "POST", "/query", query).with(200);

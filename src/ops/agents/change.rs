@@ -1,18 +1,16 @@
-//! Changing and removing agents, and sweeping away those of the moment.
+//! Removing agents, and sweeping away those of the moment.
 
+use chrono::{DateTime, Utc};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::{AgentId, Known, One, apart, known_to, shown, terms, trust, uses, write, write_if};
-use crate::agent::draft::{self, Draft};
-use crate::agent::{Agent, AgentStatus, Kind, Role, runtime_moment};
-use crate::clock::parse_moment;
+use super::{AgentId, Known, One, known_to, show_stored, terms, write};
+use crate::agent::{Agent, Kind, runtime_moment};
 use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 use crate::ops::trust::{Item, Trust};
-use crate::ops::{Surroundings, agent_tasks};
+use crate::ops::{Notes, Surroundings, agent_tasks};
 use crate::store::agency::AgencyTransaction;
-use crate::workspace::Workspace;
 
 const STAY_MS: u64 = 30 * 60 * 1_000;
 
@@ -20,12 +18,11 @@ const STAY_MS: u64 = 30 * 60 * 1_000;
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Removed {
-    /// The agent as it was.
-    pub(crate) agent: Agent,
+    /// The agent as it was; its executions stay in the history.
+    #[serde(flatten)]
+    pub(crate) one: One,
     /// True when a built-in agent is as it was built again.
     pub(crate) restored: bool,
-    /// How many of its executions stay in the history.
-    pub(crate) executions: u64,
     /// The tasks that were assigned to it, and are to nobody now.
     pub(crate) unassigned: Vec<TaskId>,
 }
@@ -82,116 +79,35 @@ impl Sweep {
         let Some(minted) = runtime_moment(&agent.id) else {
             return false;
         };
-        let registered = agent.created_at.as_deref().and_then(millis).unwrap_or(0);
         match self {
             Sweep::All => true,
             Sweep::Explicit(now) => now.saturating_sub(minted) > STAY_MS,
-            Sweep::Automatic(now) => now.saturating_sub(minted.max(registered)) > STAY_MS,
+            Sweep::Automatic(now) => now.saturating_sub(minted.max(registered(agent))) > STAY_MS,
         }
     }
 }
 
 /// Says when an agent of the moment is removed; nothing for one that stays.
-pub(crate) fn expires(agent: &Agent) -> Option<chrono::DateTime<chrono::Utc>> {
+pub(crate) fn expires(agent: &Agent) -> Option<DateTime<Utc>> {
     let minted = runtime_moment(&agent.id).filter(|_| agent.is_runtime)?;
-    let registered = agent.created_at.as_deref().and_then(millis).unwrap_or(0);
-    let end = minted.max(registered).saturating_add(STAY_MS);
-    chrono::DateTime::from_timestamp_millis(i64::try_from(end).ok()?)
+    let end = minted.max(registered(agent)).saturating_add(STAY_MS);
+    DateTime::from_timestamp_millis(i64::try_from(end).ok()?)
 }
 
-fn millis(moment: &str) -> Option<u64> {
-    let moment = parse_moment(moment)?;
-    let moment = chrono::DateTime::parse_from_rfc3339(&moment).ok()?;
-    u64::try_from(moment.timestamp_millis()).ok()
+/// Returns when an agent was registered, in milliseconds since 1970.
+fn registered(agent: &Agent) -> u64 {
+    let moment = agent
+        .created_at
+        .as_deref()
+        .and_then(|at| DateTime::parse_from_rfc3339(at).ok());
+    moment.map_or(0, |moment| moment.timestamp_millis().unsigned_abs())
 }
 
-/// Changes an agent as a draft says; `seen` is when the caller believes that it was last changed. Without `keeps` it is
-/// only shown how it would be.
-pub(crate) fn update(
+pub(crate) fn remove(
     surroundings: &Surroundings,
-    id: &str,
-    draft: Draft,
-    seen: Option<&str>,
-    keeps: bool,
-) -> Result<One> {
-    let workspace = surroundings.workspace()?;
-    let now = surroundings.clock.timestamp();
-    if draft == Draft::default() {
-        let error = Error::new(Code::InputInvalid, "nothing was said that is to change");
-        return Err(error);
-    }
-    terms::check_command(surroundings, &draft)?;
-    let named = draft.connects();
-    let names_address = !named.is_empty() || draft.healthcheck.is_some();
-    let names_prompt = draft.prompt.is_some();
-    let (agent, mut warnings, trusted_by) = write_if(&workspace, keeps, |transaction| {
-        let known = known_to(transaction, &workspace)?;
-        let mut agent = terms::require(surroundings, &known, id)?.clone();
-        terms::check_seen(&agent, seen)?;
-        let trust = Trust::new(surroundings, &workspace);
-        let trusted_by = trust.registrant(&Item::worker(&agent));
-        refuse_of_file(surroundings, &workspace, &known, id, "change")?;
-        if draft.id.as_deref().is_some_and(|id| id != agent.id) {
-            let message = format!("the id of the agent `{}` cannot be changed", agent.id);
-            return Err(draft::invalid(message));
-        }
-        let mut warnings = draft.warnings();
-        draft.apply(&mut agent)?;
-        warnings.extend(draft::unused_connection(&agent));
-        refuse_without_supervisor(&agent)?;
-        if names_prompt {
-            draft::require_prompt(&agent)?;
-        }
-        if names_address {
-            terms::check_address(surroundings, &agent)?;
-        }
-        agent.updated_at = Some(now);
-        transaction.put_agent(&agent)?;
-        Ok((agent, warnings, trusted_by))
-    })?;
-    // What the user has not named himself does not become trusted by a change beside it.
-    let named = named.contains(&agent.kind);
-    let by = named.then_some(surroundings.rights.registrant);
-    if let Some(by) = by.or(trusted_by).filter(|_| keeps) {
-        warnings.extend(trust::keep(surroundings, &workspace, &agent, by));
-    }
-    Ok(One {
-        agent: shown(surroundings, apart(surroundings, agent)?, None),
-        warnings,
-    })
-}
-
-fn refuse_of_file(
-    surroundings: &Surroundings,
-    workspace: &Workspace,
-    known: &Known,
-    id: &str,
-    what: &str,
-) -> Result<()> {
-    let Some(file) = known.file(id) else {
-        return Ok(());
-    };
-    let typed = surroundings.typed(Some(workspace), file);
-    let message = format!("the agent `{id}` stands in {file}, which is yours to {what}");
-    Err(draft::invalid(message).fix(format!("cat {typed}")))
-}
-
-/// The built-in supervisor coordinates everything: it cannot be put away or become another.
-fn refuse_without_supervisor(agent: &Agent) -> Result<()> {
-    if agent.id != crate::agent::SUPERVISOR {
-        return Ok(());
-    }
-    if agent.status != AgentStatus::Active || agent.role != Role::Supervisor {
-        let message = format!(
-            "`{}` coordinates the others: it stays active, and supervisor",
-            agent.id
-        );
-        return Err(draft::invalid(message));
-    }
-    Ok(())
-}
-
-pub(crate) fn remove(surroundings: &Surroundings, AgentId { id }: AgentId) -> Result<Removed> {
+    _: &mut Notes,
+    AgentId { id }: AgentId,
+) -> Result<Removed> {
     let workspace = surroundings.workspace()?;
     let agent = write(&workspace, |transaction| {
         let known = known_to(transaction, &workspace)?;
@@ -201,7 +117,7 @@ pub(crate) fn remove(surroundings: &Surroundings, AgentId { id }: AgentId) -> Re
             return Ok(Agent::new(&id, Kind::Persistent, &id));
         }
         let agent = terms::require(surroundings, &known, &id)?.clone();
-        refuse_of_file(surroundings, &workspace, &known, &id, "remove")?;
+        terms::refuse_of_file(surroundings, &workspace, &known, &id, "remove")?;
         match transaction.remove_agent(&id)? {
             false if agent.is_builtin => Err(refused_builtin(&id)),
             _ => Ok(agent),
@@ -215,10 +131,7 @@ pub(crate) fn remove(surroundings: &Surroundings, AgentId { id }: AgentId) -> Re
     let _ = Trust::new(surroundings, &workspace).take(&Item::worker(&agent));
     Ok(Removed {
         restored: agent.is_builtin,
-        executions: uses(surroundings)?
-            .get(&id)
-            .map_or(0, |used| used.executions),
-        agent: apart(surroundings, agent)?,
+        one: show_stored(surroundings, agent)?,
         unassigned,
     })
 }
@@ -241,7 +154,11 @@ fn is_damaged(transaction: &dyn AgencyTransaction, known: &Known, id: &str) -> b
 }
 
 /// Removes agents of the moment. Others are never touched.
-pub(crate) fn cleanup(surroundings: &Surroundings, wanted: Cleanup) -> Result<Cleaned> {
+pub(crate) fn cleanup(
+    surroundings: &Surroundings,
+    _: &mut Notes,
+    wanted: Cleanup,
+) -> Result<Cleaned> {
     let workspace = surroundings.workspace()?;
     let millis = surroundings.clock.now().timestamp_millis().unsigned_abs();
     let sweep = match (wanted.older_than, wanted.now) {
@@ -295,7 +212,6 @@ pub(in crate::ops) fn swept(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::Kind;
 
     #[test]
     fn a_sweep_takes_what_is_older_than_half_an_hour_and_only_runtime_ids() {

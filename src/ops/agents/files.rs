@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::register::fresh;
 use super::terms;
+use crate::agent::Agent;
 use crate::agent::draft::{self, Draft};
-use crate::agent::{Agent, Kind, builtin};
 use crate::document;
 use crate::error::{Code, Error, Result};
 use crate::file;
@@ -27,7 +28,7 @@ pub(super) struct Files {
     /// Agents with their files, relative to the workspace.
     pub(super) agents: Vec<(Agent, String)>,
     pub(super) warnings: Vec<String>,
-    /// The files that could not be used, with the ids that they name.
+    /// The files that could not be used.
     pub(super) left_out: Vec<LeftOut>,
     /// Where in the list each agent is, by id.
     places: HashMap<String, usize>,
@@ -38,14 +39,6 @@ pub(super) struct Files {
 pub(crate) struct LeftOut {
     pub(crate) file: String,
     pub(crate) why: String,
-    /// The ids that it seems to name.
-    ids: Vec<String>,
-}
-
-impl LeftOut {
-    pub(super) fn names(&self, id: &str) -> bool {
-        self.ids.iter().any(|named| named == id)
-    }
 }
 
 pub(super) fn read(workspace: &Workspace) -> Files {
@@ -53,29 +46,23 @@ pub(super) fn read(workspace: &Workspace) -> Files {
     for path in paths(&workspace.root.join(".cleo/agents")) {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let place = format!(".cleo/agents/{name}");
-        let read = workspace.confine(&place).and_then(|path| agents(&path));
-        match read {
+        let path = workspace.confine(&place);
+        let named = path.as_ref().map(|path| path.display().to_string());
+        let named = named.unwrap_or_else(|_| place.clone());
+        match path.and_then(|path| agents(&path)) {
             Ok(agents) => files.add(agents, &place),
-            Err(error) => files.leave_out(workspace, place, &error),
+            Err(error) => {
+                let what = error.message.replacen(&named, "it", 1);
+                let why = format!("{place} is left out: {what}");
+                files.warnings.push(why.clone());
+                files.left_out.push(LeftOut { file: place, why });
+            }
         }
     }
     files
 }
 
 impl Files {
-    fn leave_out(&mut self, workspace: &Workspace, place: String, error: &Error) {
-        let path = workspace.confine(&place);
-        let path = path.map_or_else(|_| String::new(), |path| path.display().to_string());
-        let what = without(&error.message, &path);
-        let why = format!("{place} is left out: {what}");
-        self.warnings.push(why.clone());
-        self.left_out.push(LeftOut {
-            ids: find_ids(workspace, &place),
-            file: place,
-            why,
-        });
-    }
-
     fn add(&mut self, agents: Vec<(Agent, Vec<String>)>, place: &str) {
         for (agent, warnings) in agents {
             let warnings = warnings.into_iter();
@@ -92,36 +79,6 @@ impl Files {
             self.agents.push((agent, place.to_string()));
         }
     }
-}
-
-/// Returns a message without the file that it begins with, where that is named already.
-fn without(message: &str, path: &str) -> String {
-    let rest = message.strip_prefix(path).filter(|_| !path.is_empty());
-    match rest {
-        Some(rest) if rest.starts_with(' ') => format!("it{rest}"),
-        Some(rest) => rest.trim_start_matches([',', ':', ' ']).to_string(),
-        None => message.to_string(),
-    }
-}
-
-/// Finds the ids that a file names which cannot be read as it should be: its own name, and what stands after
-/// `id` on a line.
-fn find_ids(workspace: &Workspace, place: &str) -> Vec<String> {
-    let path = workspace.confine(place);
-    let bytes = path.and_then(|path| file::read(&path, FILE_MAX));
-    let bytes = bytes.unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes);
-    let stem = Path::new(place).file_stem().unwrap_or_default();
-    let stem = draft::suggested(&stem.to_string_lossy());
-    text.lines().filter_map(id_on).chain([stem]).collect()
-}
-
-fn id_on(line: &str) -> Option<String> {
-    let plain: String = line.chars().filter(|c| !"\"'{}[],".contains(*c)).collect();
-    let (name, rest) = plain.split_once(':')?;
-    let is_id = name.trim_start_matches([' ', '-']).trim_end() == "id";
-    let id = rest.split_whitespace().next().filter(|_| is_id)?;
-    Some(id.to_string())
 }
 
 fn paths(folder: &Path) -> Vec<PathBuf> {
@@ -150,31 +107,14 @@ fn agents(path: &Path) -> Result<Vec<(Agent, Vec<String>)>> {
     if is_one && let Some(only) = drafts.first_mut() {
         only.id.get_or_insert_with(|| draft::suggested(&stem));
     }
-    let read = |draft: Draft| {
+    let made = drafts.into_iter().map(|mut draft| {
         let warnings = draft.warnings();
-        Ok((made(draft)?, warnings))
-    };
-    drafts.into_iter().map(read).collect()
-}
-
-fn made(draft: Draft) -> Result<Agent> {
-    let name = draft.name.clone().unwrap_or_default();
-    let id = draft.id.clone();
-    let id = id.unwrap_or_else(|| terms::suggested(&name));
-    draft::check_id(&id)?;
-    terms::refuse_reserved(&id)?;
-    let is_runtime = crate::agent::runtime_moment(&id).is_some();
-    if builtin::is_builtin(&id) || is_runtime {
-        return Err(draft::invalid(format!("`{id}` is an id of cleo's own")));
-    }
-    let kind = match draft.kind() {
-        Some(kind @ (Kind::Http | Kind::Cli)) => kind,
-        _ => Kind::Persistent,
-    };
-    let mut agent = Agent::new(&id, kind, &id);
-    draft.apply(&mut agent)?;
-    draft::require_prompt(&agent)?;
-    Ok(agent)
+        let name = draft.name.clone().unwrap_or_default();
+        let id = draft.id.clone().unwrap_or_else(|| terms::suggested(&name));
+        draft.name.get_or_insert_with(|| id.clone());
+        Ok((fresh(draft, &id)?, warnings))
+    });
+    made.collect()
 }
 
 /// Reads drafts from a JSON or YAML document: one agent, a list of agents, or a list under `agents`;

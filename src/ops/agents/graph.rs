@@ -5,17 +5,19 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::{expires, metrics, seen};
+use super::{Measuring, metrics, seen, show_all};
 use crate::agent::{Agent, AgentStatus, Kind, Role, SUPERVISOR};
-use crate::clock::timestamp;
 use crate::error::Result;
-use crate::ops::Surroundings;
+use crate::ops::operation::Nothing;
+use crate::ops::{Notes, Surroundings};
 use crate::route::FINALIZE;
 
 /// Width of a column of the picture.
 const COLUMN: u32 = 240;
 /// Height of a row of it.
 const ROW: u32 = 88;
+/// The node that chooses.
+const ROUTER: &str = "router";
 
 /// All agents.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -63,17 +65,18 @@ struct Brief {
     expires_at: Option<String>,
 }
 
-fn briefs(agents: Vec<Agent>) -> Vec<Brief> {
-    let agents = agents.into_iter();
-    let briefs = agents.map(|agent| Brief {
-        expires_at: expires(&agent).map(timestamp),
-        agent,
+/// Shows the agents that the caller sees.
+fn briefs(surroundings: &Surroundings) -> Result<Vec<Brief>> {
+    let shown = show_all(surroundings, seen(surroundings)?)?.into_iter();
+    let briefs = shown.map(|one| Brief {
+        agent: one.agent,
+        expires_at: one.expires_at,
     });
-    briefs.collect()
+    Ok(briefs.collect())
 }
 
-pub(crate) fn sync(surroundings: &Surroundings) -> Result<Synced> {
-    let agents = briefs(seen(surroundings)?.agents);
+pub(crate) fn sync(surroundings: &Surroundings, _: &mut Notes, _: Nothing) -> Result<Synced> {
+    let agents = briefs(surroundings)?;
     Ok(Synced {
         message: format!("Synced {} agents", agents.len()),
         count: agents.len(),
@@ -152,20 +155,19 @@ struct Counts {
     failed_executions: u64,
 }
 
-pub(crate) fn graph(surroundings: &Surroundings) -> Result<Drawn> {
-    let known = seen(surroundings)?;
-    let measured = metrics(surroundings, surroundings.only())?;
-    let dashboard = measured.dashboard;
+pub(crate) fn graph(surroundings: &Surroundings, notes: &mut Notes, _: Nothing) -> Result<Drawn> {
+    let agents = briefs(surroundings)?;
+    let dashboard = metrics(surroundings, notes, Measuring::default())?.dashboard;
     let all = dashboard.total_executions;
-    let counts: HashMap<&str, u64> = dashboard
-        .routing_patterns
-        .iter()
+    let patterns = dashboard.routing_patterns.iter();
+    let counts: HashMap<&str, u64> = patterns
         .map(|pattern| (pattern.used.agent_id.as_str(), pattern.used.count))
         .collect();
-    let drawn = known.agents.iter();
-    let drawn = drawn
+    let count = |id: &str| counts.get(id).copied().unwrap_or(0);
+    let drawn = agents.iter().map(|brief| &brief.agent);
+    let drawn: Vec<&Agent> = drawn
         .filter(|agent| agent.id != SUPERVISOR && agent.status != AgentStatus::Archived)
-        .collect::<Vec<_>>();
+        .collect();
     let middle = u32::try_from(drawn.len().saturating_sub(1)).unwrap_or(0) * ROW / 2;
     let share = |count: u64| count as f64 / all.max(1) as f64;
     let station = |id: &str, kind, label: &str, column, executions| Node {
@@ -180,56 +182,42 @@ pub(crate) fn graph(surroundings: &Surroundings) -> Result<Drawn> {
         x: column * COLUMN,
         y: middle,
     };
-    let nobody = counts.get(FINALIZE).copied().unwrap_or(0);
-    let mut nodes = vec![
-        station(SUPERVISOR, NodeType::Supervisor, "Supervisor", 0, all),
-        station(ROUTER, NodeType::Router, "Router", 1, all),
-    ];
-    let mut edges = vec![edge(SUPERVISOR, ROUTER, "route", all, share(all))];
-    for (row, agent) in (0_u32..).zip(&drawn) {
-        let count = counts.get(agent.id.as_str()).copied().unwrap_or(0);
-        let node = station(&agent.id, NodeType::Agent, &agent.name, 2, count);
-        nodes.push(Node {
-            status: Some(agent.status),
-            color: Some(agent.color.clone()),
-            icon: Some(agent.icon.clone()),
-            y: row * ROW,
-            ..node
-        });
-        edges.push(edge(ROUTER, &agent.id, "delegate", count, share(count)));
-        edges.push(edge(&agent.id, FINALIZE, "finalize", count, share(count)));
-    }
-    nodes.push(station(FINALIZE, NodeType::Finalize, "Finalize", 3, all));
-    edges.push(edge(
-        ROUTER,
-        FINALIZE,
-        "no agent fits",
-        nobody,
-        share(nobody),
-    ));
-    Ok(Drawn {
-        graph: Graph { nodes, edges },
-        metrics: Counts {
-            total_agents: known.agents.len(),
-            total_executions: all,
-            active_executions: dashboard.running_executions,
-            completed_executions: dashboard.completed_executions,
-            failed_executions: dashboard.failed_executions,
-        },
-        agents: briefs(known.agents),
-    })
-}
-
-/// The node that chooses.
-const ROUTER: &str = "router";
-
-fn edge(source: &str, target: &str, label: &'static str, count: u64, share: f64) -> Edge {
-    Edge {
+    let edge = |source: &str, target: &str, label, count| Edge {
         id: format!("{source}>{target}"),
         source: source.to_string(),
         target: target.to_string(),
         label,
         count,
-        share,
+        share: share(count),
+    };
+    let mut nodes = vec![
+        station(SUPERVISOR, NodeType::Supervisor, "Supervisor", 0, all),
+        station(ROUTER, NodeType::Router, "Router", 1, all),
+    ];
+    let mut edges = vec![edge(SUPERVISOR, ROUTER, "route", all)];
+    for (row, agent) in (0_u32..).zip(drawn) {
+        let count = count(&agent.id);
+        nodes.push(Node {
+            status: Some(agent.status),
+            color: Some(agent.color.clone()),
+            icon: Some(agent.icon.clone()),
+            y: row * ROW,
+            ..station(&agent.id, NodeType::Agent, &agent.name, 2, count)
+        });
+        edges.push(edge(ROUTER, &agent.id, "delegate", count));
+        edges.push(edge(&agent.id, FINALIZE, "finalize", count));
     }
+    nodes.push(station(FINALIZE, NodeType::Finalize, "Finalize", 3, all));
+    edges.push(edge(ROUTER, FINALIZE, "no agent fits", count(FINALIZE)));
+    Ok(Drawn {
+        graph: Graph { nodes, edges },
+        metrics: Counts {
+            total_agents: agents.len(),
+            total_executions: all,
+            active_executions: dashboard.running_executions,
+            completed_executions: dashboard.completed_executions,
+            failed_executions: dashboard.failed_executions,
+        },
+        agents,
+    })
 }

@@ -1,16 +1,12 @@
 //! Looking agents up: by what they are, can do and offer, without regard to case.
 
-use std::collections::HashMap;
-
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::{Known, Shown, expires, place, seen, uses};
+use super::{Shown, seen, show_all};
 use crate::agent::{Agent, AgentStatus, Kind, Role};
-use crate::clock::timestamp;
 use crate::error::Result;
-use crate::ops::Surroundings;
-use crate::ops::trust::{Item, Trust};
+use crate::ops::{Notes, Surroundings};
 use crate::score::normalize;
 
 // Which agents to list. Empty parts let everything through. A doc comment would become the help of the command.
@@ -88,55 +84,21 @@ fn has(words: &[String], wanted: &str) -> bool {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Listed {
     /// The agents in list order, which decides ties between them.
-    pub(crate) agents: Vec<InList>,
+    pub(crate) agents: Vec<Shown>,
     pub(crate) total: usize,
-    /// Files that could not be used.
-    #[serde(skip)]
-    pub(crate) warnings: Vec<String>,
 }
 
-/// An agent in a list.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct InList {
-    #[serde(flatten)]
-    pub(crate) shown: Shown,
-    /// When it is removed, of an agent of the moment.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expires_at: Option<String>,
-    /// How many executions it had.
-    executions: u64,
-}
-
-pub(crate) fn list(surroundings: &Surroundings, lookup: &Lookup) -> Result<Listed> {
-    let Known {
-        agents,
-        files,
-        warnings,
-        ..
-    } = seen(surroundings)?;
-    let workspace = place(surroundings)?;
-    let trust = workspace.map(|place| Trust::new(surroundings, &place));
-    let files: HashMap<String, String> = files.into_iter().collect();
-    let uses = uses(surroundings)?;
-    let agents = agents.into_iter().filter(|agent| lookup.fits(agent));
-    let agents: Vec<InList> = agents
-        .map(|agent| InList {
-            expires_at: expires(&agent).map(timestamp),
-            executions: uses.get(&agent.id).map_or(0, |used| used.executions),
-            shown: Shown {
-                file: files.get(&agent.id).cloned(),
-                standing: (trust.as_ref().filter(|_| agent.is_worker()))
-                    .map(|trust| trust.standing(&Item::worker(&agent))),
-                agent,
-            },
-        })
-        .collect();
-    Ok(Listed {
-        total: agents.len(),
-        agents,
-        warnings,
-    })
+pub(crate) fn list(
+    surroundings: &Surroundings,
+    notes: &mut Notes,
+    lookup: Lookup,
+) -> Result<Listed> {
+    let mut known = seen(surroundings)?;
+    known.agents.retain(|agent| lookup.fits(agent));
+    notes.warn(std::mem::take(&mut known.warnings));
+    let agents = show_all(surroundings, known)?;
+    let total = agents.len();
+    Ok(Listed { agents, total })
 }
 
 #[cfg(test)]

@@ -3,15 +3,16 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use clap::Args;
+use serde::{Deserialize, Serialize};
 
 use super::known_in;
 use super::window::{self, Spread, Window};
 use crate::agent::{Agent, AgentStatus, Role};
 use crate::clock::timestamp;
 use crate::error::Result;
-use crate::ops::Surroundings;
 use crate::ops::runs::settled;
+use crate::ops::{Notes, Surroundings};
 use crate::route::{CLARIFY, FINALIZE};
 use crate::run::{RunKind, RunStatus};
 use crate::store::agency::{Agency, Tally};
@@ -150,9 +151,25 @@ impl Sum {
     }
 }
 
+// Whose executions to count. A doc comment would become the help of the command.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Args, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Measuring {
+    /// Only executions of this user
+    #[arg(long, value_name = "NAME")]
+    #[serde(skip)]
+    user: Option<String>,
+}
+
 /// Counts executions of a user, or of all, and those of each agent that the caller sees.
-pub(crate) fn metrics(surroundings: &Surroundings, user: Option<&str>) -> Result<Metrics> {
+pub(crate) fn metrics(
+    surroundings: &Surroundings,
+    _: &mut Notes,
+    wanted: Measuring,
+) -> Result<Metrics> {
     let workspace = surroundings.workspace()?;
+    let user = surroundings.only().or(wanted.user.as_deref());
     let since = window::begin(surroundings.clock.now());
     let (tallies, seen) = match settled(&workspace, &surroundings.clock)? {
         Some(mut agency) => {

@@ -9,28 +9,30 @@ pub(crate) mod metrics;
 pub(crate) mod register;
 mod roster;
 mod terms;
-mod trust;
+pub(crate) mod trust;
 mod window;
 
 use std::collections::{HashMap, HashSet};
 
+use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use super::Surroundings;
 use super::trust::{Item, Standing, Trust};
+use super::{Notes, Surroundings};
 use crate::agent::{Agent, builtin};
+use crate::clock::timestamp;
 use crate::error::{Code, Error, Result, nearest};
 use crate::run::RunKind;
 use crate::store::agency::{Agency, AgencyTransaction};
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
-pub(crate) use change::{Cleanup, cleanup, expires, remove, update};
+pub(crate) use change::{Cleanup, cleanup, expires, remove};
 pub(crate) use files::LeftOut;
 pub(crate) use lookup::{Lookup, list};
-pub(crate) use metrics::metrics;
-pub(crate) use register::{import, register};
+pub(crate) use metrics::{Measuring, metrics};
+pub(crate) use register::{Import, import, register, update};
 pub(crate) use roster::{Roster, View};
-pub(crate) use trust::{Trusting, trust, untrust};
+pub(crate) use trust::{trust, untrust};
 
 /// An agent with what else is known of it.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -44,6 +46,11 @@ pub(crate) struct Shown {
     /// Whether it may be called, of a worker.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) standing: Option<Standing>,
+    /// When it is removed, of an agent of the moment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_at: Option<String>,
+    /// How many executions it had.
+    executions: u64,
 }
 
 /// An agent as it is, or as a change made it.
@@ -51,16 +58,15 @@ pub(crate) struct Shown {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct One {
     pub(crate) agent: Shown,
-    /// What the caller should know.
-    #[serde(skip)]
-    pub(crate) warnings: Vec<String>,
 }
 
-/// The agent that is meant.
+// The agent that is meant. A doc comment would become the help of the commands.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Args, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AgentId {
+    /// Its id
+    #[arg(value_name = "AGENT")]
     pub(crate) id: String,
 }
 
@@ -70,32 +76,25 @@ pub(crate) struct Known {
     /// in the order of their registration, those of the moment last.
     pub(crate) agents: Vec<Agent>,
     /// The files of those that have one, relative to the workspace, by id.
-    pub(crate) files: Vec<(String, String)>,
+    pub(crate) files: HashMap<String, String>,
     pub(crate) warnings: Vec<String>,
-    /// The same, with what they seem to hold.
     pub(crate) left_out: Vec<LeftOut>,
 }
 
 impl Known {
     /// Leaves out the agents of others, whose those of the moment are, and when anybody had one last;
     /// without a user all stay.
-    pub(crate) fn seen_by(self, user: Option<&str>) -> Known {
-        let agents = self.agents.into_iter();
-        let seen = agents.filter(|agent| agent.is_seen_by(user));
-        let seen = seen.map(|agent| agent.shown_to(user));
-        let unused = seen.map(|agent| Agent {
-            last_used_at: agent.last_used_at.filter(|_| user.is_none()),
-            ..agent
-        });
-        Known {
-            agents: unused.collect(),
+    pub(crate) fn seen_by(mut self, user: Option<&str>) -> Known {
+        if user.is_some() {
+            self.agents.retain(|agent| agent.is_seen_by(user));
+            for agent in &mut self.agents {
+                agent.user_id.take_if(|owner| Some(owner.as_str()) != user);
+                agent.last_used_at = None;
+            }
             // What stands in faulty files is told to those only who have the files.
-            left_out: match user {
-                Some(_) => Vec::new(),
-                None => self.left_out,
-            },
-            ..self
+            self.left_out.clear();
         }
+        self
     }
 
     pub(crate) fn require(&self, id: &str) -> Result<&Agent> {
@@ -103,22 +102,26 @@ impl Known {
         found.ok_or_else(|| self.no_agent(id))
     }
 
-    pub(crate) fn file(&self, id: &str) -> Option<&str> {
-        let found = self.files.iter().find(|(owner, _)| owner == id);
-        found.map(|(_, file)| file.as_str())
-    }
-
     pub(crate) fn no_agent(&self, id: &str) -> Error {
-        let message = format!("there is no agent `{id}`");
-        if let Some(file) = self.left_out.iter().find(|file| file.names(id)) {
-            let message = format!("{message}: {}", file.why);
-            return Error::new(Code::AgentNotFound, message).fix("cleo doctor");
+        let error = no_agent(id, self.agents.iter().map(|agent| agent.id.as_str()));
+        match self.left_out.is_empty() {
+            true => error,
+            false => {
+                let files = self.left_out.iter().map(|one| one.file.as_str());
+                let files = files.collect::<Vec<_>>().join(", ");
+                let message = format!("{}; files that are left out: {files}", error.message);
+                Error::new(Code::AgentNotFound, message).fix("cleo doctor")
+            }
         }
-        let error = Error::new(Code::AgentNotFound, message);
-        match nearest(id, self.agents.iter().map(|agent| agent.id.as_str())) {
-            Some(near) => error.did_you_mean(near).fix("cleo agents list"),
-            None => error.fix("cleo agents list"),
-        }
+    }
+}
+
+/// The error for an id that none of the agents has.
+fn no_agent<'a>(id: &str, known: impl Iterator<Item = &'a str>) -> Error {
+    let error = Error::new(Code::AgentNotFound, format!("there is no agent `{id}`"));
+    match nearest(id, known) {
+        Some(near) => error.did_you_mean(near).fix("cleo agents list"),
+        None => error.fix("cleo agents list"),
     }
 }
 
@@ -132,17 +135,9 @@ pub(crate) fn known(surroundings: &Surroundings) -> Result<Known> {
     }
 }
 
-/// Finds the agents that the caller sees, with when the caller had each last; who sees everybody's, all agents, with
-/// when anybody had.
+/// Finds the agents that the caller sees.
 pub(crate) fn seen(surroundings: &Surroundings) -> Result<Known> {
-    let mut known = known(surroundings)?.seen_by(surroundings.only());
-    if surroundings.only().is_some() {
-        let mut uses = uses(surroundings)?;
-        for agent in &mut known.agents {
-            agent.last_used_at = uses.remove(&agent.id).map(|used| used.last);
-        }
-    }
-    Ok(known)
+    Ok(known(surroundings)?.seen_by(surroundings.only()))
 }
 
 /// What an agent was used for.
@@ -178,7 +173,7 @@ fn uses(surroundings: &Surroundings) -> Result<HashMap<String, Used>> {
 pub(crate) fn known_in(workspace: &Workspace) -> Result<Known> {
     match SqliteAgency::open(&workspace.agency())? {
         Some(mut agency) => known_to(&*agency.read()?, workspace),
-        None => Ok(joined(Vec::new(), files::read(workspace))),
+        None => Ok(join(Vec::new(), files::read(workspace))),
     }
 }
 
@@ -186,28 +181,29 @@ pub(in crate::ops) fn known_to(
     transaction: &dyn AgencyTransaction,
     workspace: &Workspace,
 ) -> Result<Known> {
-    let mut known = joined(transaction.agents()?, files::read(workspace));
-    let uses: HashMap<_, _> = transaction.agent_uses()?.into_iter().collect();
+    let mut known = join(transaction.agents()?, files::read(workspace));
+    let mut uses: HashMap<_, _> = transaction.agent_uses()?.into_iter().collect();
     for agent in &mut known.agents {
-        agent.last_used_at = uses.get(&agent.id).cloned().or(agent.last_used_at.take());
+        agent.last_used_at = uses.remove(&agent.id).or(agent.last_used_at.take());
     }
     Ok(known)
 }
 
-fn joined(stored: Vec<Agent>, files: files::Files) -> Known {
+/// Puts agents of the store and of files in order.
+fn join(stored: Vec<Agent>, files: files::Files) -> Known {
     let (runtime, stored): (Vec<_>, Vec<_>) =
         stored.into_iter().partition(|agent| agent.is_runtime);
-    let (changed, stored): (Vec<_>, Vec<_>) =
+    let (mut changed, stored): (Vec<_>, Vec<_>) =
         stored.into_iter().partition(|agent| agent.is_builtin);
     let mut known = Known {
         agents: builtin::agents(),
-        files: Vec::new(),
+        files: HashMap::new(),
         warnings: files.warnings,
         left_out: files.left_out,
     };
     for builtin in &mut known.agents {
-        if let Some(agent) = changed.iter().find(|agent| agent.id == builtin.id) {
-            *builtin = agent.clone();
+        if let Some(place) = changed.iter().position(|agent| agent.id == builtin.id) {
+            *builtin = changed.swap_remove(place);
         }
     }
     let registered: HashSet<&str> = stored.iter().map(|agent| agent.id.as_str()).collect();
@@ -221,7 +217,7 @@ fn joined(stored: Vec<Agent>, files: files::Files) -> Known {
             ));
             continue;
         }
-        known.files.push((agent.id.clone(), file));
+        known.files.insert(agent.id.clone(), file);
         known.agents.push(agent);
     }
     known.agents.extend(stored);
@@ -229,7 +225,7 @@ fn joined(stored: Vec<Agent>, files: files::Files) -> Known {
     known
 }
 
-pub(crate) fn place(surroundings: &Surroundings) -> Result<Option<Workspace>> {
+fn place(surroundings: &Surroundings) -> Result<Option<Workspace>> {
     match surroundings.workspace() {
         Ok(workspace) => Ok(Some(workspace)),
         Err(error) if surroundings.root.is_some() => Err(error),
@@ -237,36 +233,55 @@ pub(crate) fn place(surroundings: &Surroundings) -> Result<Option<Workspace>> {
     }
 }
 
-pub(crate) fn show(surroundings: &Surroundings, id: &str) -> Result<One> {
-    let known = seen(surroundings)?;
-    let agent = known.require(id)?.clone();
-    let file = known.file(id).map(str::to_string);
-    Ok(One {
-        agent: shown(surroundings, agent, file),
-        warnings: known.warnings,
-    })
+pub(crate) fn show(
+    surroundings: &Surroundings,
+    notes: &mut Notes,
+    AgentId { id }: AgentId,
+) -> Result<One> {
+    let mut known = seen(surroundings)?;
+    let agent = known.require(&id)?.clone();
+    notes.warn(std::mem::take(&mut known.warnings));
+    known.agents = vec![agent];
+    show_one(surroundings, known)
 }
 
-fn shown(surroundings: &Surroundings, agent: Agent, file: Option<String>) -> Shown {
-    let place = surroundings.workspace().ok().filter(|_| agent.is_worker());
-    let standing = |place| Trust::new(surroundings, &place).standing(&Item::worker(&agent));
-    Shown {
-        standing: place.map(standing),
-        agent,
-        file,
-    }
+/// Shows an agent of the store.
+fn show_stored(surroundings: &Surroundings, agent: Agent) -> Result<One> {
+    let known = Known {
+        agents: vec![agent],
+        ..Known::default()
+    };
+    show_one(surroundings, known)
 }
 
-/// Leaves out when others had an agent: all may have one of the moment that is the caller's.
-fn apart(surroundings: &Surroundings, agent: Agent) -> Result<Agent> {
-    if surroundings.only().is_none() {
-        return Ok(agent);
-    }
-    let used = uses(surroundings)?.remove(&agent.id);
-    Ok(Agent {
-        last_used_at: used.map(|used| used.last),
-        ..agent
-    })
+fn show_one(surroundings: &Surroundings, known: Known) -> Result<One> {
+    let shown = show_all(surroundings, known)?.into_iter().next();
+    let agent = shown.ok_or_else(|| Error::new(Code::Internal, "no agent was shown"))?;
+    Ok(One { agent })
+}
+
+/// Adds what else is known of agents, and when the caller had each last; who sees everybody's, when anybody had.
+fn show_all(surroundings: &Surroundings, mut known: Known) -> Result<Vec<Shown>> {
+    let trust = place(surroundings)?.map(|place| Trust::new(surroundings, &place));
+    let uses = uses(surroundings)?;
+    let shown = known.agents.into_iter().map(|agent| {
+        let used = uses.get(&agent.id);
+        let trust = trust.as_ref().filter(|_| agent.is_worker());
+        Shown {
+            file: known.files.remove(&agent.id),
+            standing: trust.map(|trust| trust.standing(&Item::worker(&agent))),
+            expires_at: expires(&agent).map(timestamp),
+            executions: used.map_or(0, |used| used.executions),
+            agent: match surroundings.only() {
+                Some(_) => Agent {
+                    last_used_at: used.map(|used| used.last.clone()),
+                    ..agent
+                },
+                None => agent,
+            },
+        }
+    });
+    Ok(shown.collect())
 }
 
 /// Runs `work` in a transaction on the agents of the workspace and commits it; an error leaves nothing behind.

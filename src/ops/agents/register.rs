@@ -1,24 +1,25 @@
-//! Registering agents: to stay, for the moment, or many from a file.
+//! Registering and changing agents: one to stay, one for the moment, or many from a file.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use serde::Serialize;
 
 use super::terms::{self, refuse_reserved, suggested};
-use super::{Known, One, apart, files, known_to, shown, trust, write, write_if};
+use super::{Known, One, files, known_to, show_stored, trust, write, write_if};
 use crate::agent::draft::{self, Draft};
-use crate::agent::{Agent, Kind, RUNTIME_MAX, builtin, runtime_moment};
+use crate::agent::{
+    Agent, AgentStatus, Kind, RUNTIME_MAX, Role, SUPERVISOR, builtin, runtime_moment,
+};
 use crate::error::{Code, Error, Result, quote};
 use crate::file::read_input;
-use crate::ops::Surroundings;
-use crate::ops::trust::{Item, warn_of};
+use crate::ops::trust::{Item, Trust, warn_of};
+use crate::ops::{Notes, Surroundings};
 use crate::store::agency::AgencyTransaction;
 
 /// Largest file of agents that is read, in bytes.
 const IMPORT_MAX: u64 = 64 << 20;
-/// Longest piece of a name that is kept before such a number: its id has at most 64 characters.
-const NAME_KEPT: usize = 60;
 
 /// An agent that was registered.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -39,65 +40,126 @@ pub(crate) struct Imported {
     pub(crate) total: usize,
     /// How many of them were there and are changed.
     pub(crate) updated: usize,
-    /// What the caller should know.
-    #[serde(skip)]
-    pub(crate) warnings: Vec<String>,
 }
 
-/// Registers an agent: to stay, or for the moment when `runtime` says so or its id is one of such. A worker that the
-/// user of this machine registers is trusted; over HTTP, programs are not, and addresses only as far as they are
-/// public. Without `keeps` it is only shown what would be registered.
+/// Registers an agent: to stay, or for the moment when the draft says so or its id is one of such.
 pub(crate) fn register(
     surroundings: &Surroundings,
+    notes: &mut Notes,
     draft: Draft,
-    runtime: bool,
-    keeps: bool,
 ) -> Result<Registered> {
+    let is_runtime = draft.is_runtime || draft.id.as_deref().and_then(runtime_moment).is_some();
+    let (agent, created) =
+        save(
+            surroundings,
+            notes,
+            draft,
+            |transaction, known, draft| match is_runtime {
+                true => for_the_moment(surroundings, transaction, known, draft),
+                false => Ok((to_stay(known, draft, surroundings.only())?, true)),
+            },
+        )?;
+    let one = show_stored(surroundings, agent)?;
+    Ok(Registered { one, created })
+}
+
+/// Changes the agent with the id of a draft as it says.
+pub(crate) fn update(
+    surroundings: &Surroundings,
+    notes: &mut Notes,
+    mut draft: Draft,
+) -> Result<One> {
+    let workspace = surroundings.workspace()?;
+    let (id, seen) = (draft.id.take().unwrap_or_default(), draft.updated_at.take());
+    let nothing = Draft {
+        dry_run: draft.dry_run,
+        ..Draft::default()
+    };
+    if draft == nothing {
+        let message = "nothing was said that is to change";
+        return Err(Error::new(Code::InputInvalid, message));
+    }
+    let (agent, _) = save(surroundings, notes, draft, |_, known, _| {
+        let agent = terms::require(surroundings, known, &id)?;
+        let changed = agent.updated_at.as_deref().unwrap_or_default();
+        // An empty one stands for never.
+        if seen.is_some_and(|seen| seen != changed) {
+            let message = format!("`{id}` was changed meanwhile, at {changed}");
+            let look = format!("cleo agents show {}", quote(&id));
+            return Err(Error::new(Code::StatusRefused, message).fix(look));
+        }
+        terms::refuse_of_file(surroundings, &workspace, known, &id, "change")?;
+        Ok((agent.clone(), false))
+    })?;
+    show_stored(surroundings, agent)
+}
+
+/// Saves the agent that `find` finds or makes, changed as a draft says; returns it, and whether it is new. A worker that
+/// the user of this machine names is trusted; over HTTP, programs are not, and addresses only as far as they are public.
+/// A dry run only tries it.
+fn save(
+    surroundings: &Surroundings,
+    notes: &mut Notes,
+    mut draft: Draft,
+    find: impl FnOnce(&dyn AgencyTransaction, &Known, &mut Draft) -> Result<(Agent, bool)>,
+) -> Result<(Agent, bool)> {
+    draft.check_spelling()?;
     terms::check_command(surroundings, &draft)?;
     let workspace = surroundings.workspace()?;
-    let clock = surroundings.clock;
-    let runtime = runtime || draft.id.as_deref().and_then(runtime_moment).is_some();
-    let named = draft.connects();
-    let mut warnings = draft.warnings();
-    let (agent, created) = write_if(&workspace, keeps, |transaction| {
+    let now = surroundings.clock.timestamp();
+    let (named, keeps) = (draft.connects(), !draft.dry_run);
+    let names_address = !named.is_empty() || draft.healthcheck.is_some();
+    let names_prompt = draft.prompt.is_some();
+    notes.warn(draft.warnings());
+    let (agent, created, trusted_by) = write_if(&workspace, keeps, |transaction| {
         let known = known_to(transaction, &workspace)?;
-        let (agent, created) = if runtime {
-            of_the_moment(surroundings, transaction, &known, draft)?
-        } else {
-            let agent = to_stay(&known, draft, surroundings.only())?;
-            let user_id = surroundings.rights.user.clone();
-            (Agent { user_id, ..agent }, true)
-        };
-        let agent = stamped(agent, &clock.timestamp());
-        terms::check_address(surroundings, &agent)?;
+        let (mut agent, created) = find(transaction, &known, &mut draft)?;
+        let trusted_by = Trust::new(surroundings, &workspace).registrant(&Item::worker(&agent));
+        draft.apply(&mut agent)?;
+        if agent.id == SUPERVISOR
+            && (agent.status != AgentStatus::Active || agent.role != Role::Supervisor)
+        {
+            let message =
+                format!("`{SUPERVISOR}` coordinates the others: it stays active, and supervisor");
+            return Err(draft::invalid(message));
+        }
+        if !agent.is_runtime && (created || names_prompt) {
+            draft::require_prompt(&agent)?;
+        }
+        if names_address {
+            terms::check_address(surroundings, &agent)?;
+        }
+        if created {
+            agent.user_id.clone_from(&surroundings.rights.user);
+        }
+        stamp(&mut agent, created, &now);
         transaction.put_agent(&agent)?;
-        Ok((agent, created))
+        Ok((agent, created, trusted_by))
     })?;
-    warnings.extend(draft::unused_connection(&agent));
-    // An agent of the moment that was there may have a connection that nobody names now.
-    if keeps && named.contains(&agent.kind) {
-        let by = surroundings.rights.registrant;
-        warnings.extend(trust::keep(surroundings, &workspace, &agent, by));
+    notes.warn(draft::unused_connection(&agent));
+    notes.is_rehearsed = !keeps;
+    // What the user has not named himself does not become trusted by a change beside it.
+    let named = named.contains(&agent.kind);
+    let by = named.then_some(surroundings.rights.registrant);
+    if let Some(by) = by.or(trusted_by).filter(|_| keeps) {
+        notes.warn(trust::keep(surroundings, &workspace, &agent, by));
     }
-    let agent = shown(surroundings, apart(surroundings, agent)?, None);
-    Ok(Registered {
-        one: One { agent, warnings },
-        created,
-    })
+    Ok((agent, created))
 }
 
-fn stamped(mut agent: Agent, now: &str) -> Agent {
-    agent.created_at.get_or_insert_with(|| now.to_string());
+fn stamp(agent: &mut Agent, created: bool, now: &str) {
+    if created {
+        agent.created_at = Some(now.to_string());
+    }
     agent.updated_at = Some(now.to_string());
-    agent
 }
 
-/// Makes an agent that stays. Its id must be free; one that names none gets it from its name, and is
-/// not hindered then by agents that the user does not see.
-fn to_stay(known: &Known, draft: Draft, user: Option<&str>) -> Result<Agent> {
+/// Makes an agent that stays, before its draft is applied. Its id must be free; one that names none gets it from its
+/// name, and is not hindered then by agents that the user does not see.
+fn to_stay(known: &Known, draft: &Draft, user: Option<&str>) -> Result<Agent> {
     let there = |id: &str| known.agents.iter().find(|there| there.id == id);
     let hides = |id: &str| there(id).is_some_and(|there| !there.is_seen_by(user));
-    let mut id = named_id(&draft);
+    let mut id = named_id(draft);
     if draft.id.is_none() && hides(&id) {
         let mut others = (2_u32..).map(|number| draft::numbered(&id, number));
         id = others.find(|id| !hides(id)).unwrap_or_default();
@@ -105,12 +167,10 @@ fn to_stay(known: &Known, draft: Draft, user: Option<&str>) -> Result<Agent> {
     // What is wrong with the name is said first.
     let name = draft.name.as_deref().unwrap_or_default();
     let is_long = name.chars().count() > draft::NAME_MAX;
-    let Some(there) = there(&id).filter(|_| !is_long) else {
-        return fresh(draft, &id);
-    };
-    let is_seen = there.is_seen_by(user);
-    let name = draft.name.unwrap_or_default();
-    Err(taken_error(known, &id, draft.id.as_deref(), &name, is_seen))
+    match there(&id).filter(|_| !is_long) {
+        None => make(draft, &id),
+        Some(there) => Err(taken_error(known, &id, there.is_seen_by(user))),
+    }
 }
 
 fn named_id(draft: &Draft) -> String {
@@ -118,70 +178,56 @@ fn named_id(draft: &Draft) -> String {
     draft.id.clone().unwrap_or_else(|| suggested(name))
 }
 
-fn fresh(draft: Draft, id: &str) -> Result<Agent> {
+/// Makes an agent with an id that such as stay may have, before its draft is applied.
+fn make(draft: &Draft, id: &str) -> Result<Agent> {
     draft::check_id(id).map_err(|error| error.in_field("id"))?;
     if runtime_moment(id).is_some() {
         let message = format!("`{id}` is the id of an agent of the moment, which is not to stay");
         return Err(draft::invalid(message));
     }
+    if builtin::is_builtin(id) {
+        return Err(draft::invalid(format!("`{id}` is a built-in agent")));
+    }
     refuse_reserved(id)?;
-    let kind = worker(&draft).unwrap_or(Kind::Persistent);
-    let mut agent = Agent::new(id, kind, "");
+    Ok(Agent::new(
+        id,
+        draft.worker().unwrap_or(Kind::Persistent),
+        "",
+    ))
+}
+
+/// Makes an agent of a draft in a file.
+pub(super) fn fresh(draft: Draft, id: &str) -> Result<Agent> {
+    let mut agent = make(&draft, id)?;
     draft.apply(&mut agent)?;
     draft::require_prompt(&agent)?;
     Ok(agent)
 }
 
-/// Returns as which kind of worker a draft is reached; none when it is no worker.
-fn worker(draft: &Draft) -> Option<Kind> {
-    let kind = draft.kind();
-    kind.filter(|kind| matches!(kind, Kind::Http | Kind::Cli))
-}
-
-/// The error for an id that an agent has. The way out changes what the id was made of. Of an agent that the caller does
-/// not see nothing is told.
-fn taken_error(known: &Known, id: &str, said: Option<&str>, name: &str, is_seen: bool) -> Error {
-    let is_free = |id: &str| known.agents.iter().all(|agent| agent.id != id);
-    // The id is cut, so that a longer name may change nothing about it.
-    let begin: String = name.chars().take(NAME_KEPT).collect();
-    let renamed = |number| format!("{} {number}", begin.trim_end());
-    let mut numbers = 2_u32..;
-    let (other, field) = match said {
-        Some(said) => {
-            let mut ids = numbers.map(|number| draft::numbered(said, number));
-            (ids.find(|id| is_free(id)), "id")
-        }
-        None => {
-            let free = numbers.find(|number| is_free(&suggested(&renamed(*number))));
-            (free.map(renamed), "name")
-        }
-    };
-    let message = match is_seen {
-        true => format!("there is an agent `{id}` already"),
-        false => format!("the id `{id}` is not free"),
-    };
-    let other = other.unwrap_or_default();
-    let error = Error::new(Code::Exists, format!("{message}; `{other}` is free"));
-    let error = error.in_field(field);
+/// The error for an id that an agent has. Of an agent that the caller does not see nothing is told.
+fn taken_error(known: &Known, id: &str, is_seen: bool) -> Error {
+    let is_free = |id: &String| known.agents.iter().all(|agent| agent.id != *id);
+    let mut others = (2_u32..).map(|number| draft::numbered(id, number));
+    let free = others.find(is_free).unwrap_or_default();
+    let error = |what| Error::new(Code::Exists, format!("{what}; `{free}` is free")).in_field("id");
     match is_seen {
-        true => error.or("look at it", format!("cleo agents show {}", quote(id))),
-        false => error,
+        true => error(format!("there is an agent `{id}` already"))
+            .or("look at it", format!("cleo agents show {}", quote(id))),
+        false => error(format!("the id `{id}` is not free")),
     }
 }
 
-/// Makes or changes an agent of the moment: `custom_<digits>`. One of another user is not changed.
-fn of_the_moment(
+/// Makes or finds an agent of the moment: `custom_<digits>`. One of another user is not changed.
+fn for_the_moment(
     surroundings: &Surroundings,
     transaction: &dyn AgencyTransaction,
     known: &Known,
-    draft: Draft,
+    draft: &Draft,
 ) -> Result<(Agent, bool)> {
     let id = match draft.id.as_deref() {
         Some(id) if builtin::is_builtin(id) => {
-            let message = format!("`{id}` is a built-in agent");
-            return Err(
-                Error::new(Code::Exists, message).fix(format!("cleo agents show {}", quote(id)))
-            );
+            let error = Error::new(Code::Exists, format!("`{id}` is a built-in agent"));
+            return Err(error.fix(format!("cleo agents show {}", quote(id))));
         }
         Some(id) if runtime_moment(id).is_some() && draft::is_plain_id(id) => id.to_string(),
         Some(id) => {
@@ -197,40 +243,50 @@ fn of_the_moment(
             ids.find(|id| !taken(id)).unwrap_or_default()
         }
     };
-    let there = transaction.agent(&id)?;
-    if there.is_none() && transaction.runtime_agents()? >= RUNTIME_MAX {
+    if let Some(mut there) = transaction.agent(&id)? {
+        terms::check_own(surroundings, &there)?;
+        there.kind = draft.worker().unwrap_or(there.kind);
+        return Ok((there, false));
+    }
+    if transaction.runtime_agents()? >= RUNTIME_MAX {
         let message = format!("there are {RUNTIME_MAX} runtime agents, as many as there may be");
         let error = draft::invalid(message).fix("cleo agents list");
         return Err(error.or("remove those that nobody uses", "cleo agents cleanup"));
     }
-    if let Some(there) = &there {
-        terms::check_own(surroundings, there)?;
-    }
-    let created = there.is_none();
-    let mut agent = there.unwrap_or_else(|| Agent {
-        user_id: surroundings.rights.user.clone(),
-        ..Agent::new(&id, Kind::Runtime, "")
-    });
-    agent.kind = worker(&draft).unwrap_or(agent.kind);
-    draft.apply(&mut agent)?;
-    Ok((agent, created))
+    let mut agent = Agent::new(&id, Kind::Runtime, "");
+    agent.kind = draft.worker().unwrap_or(agent.kind);
+    Ok((agent, true))
+}
+
+// Agents to register, or none of them. A doc comment would become the help of the command.
+#[derive(Args)]
+pub(crate) struct Import {
+    /// JSON or YAML: one agent, a list, or a list under `agents`; `-` reads standard input
+    file: PathBuf,
+
+    /// Change agents that are there already
+    #[arg(long)]
+    replace: bool,
 }
 
 /// Registers all agents of a file, or none. Those that are there are changed with `replace`.
-pub(crate) fn import(surroundings: &Surroundings, path: &Path, replace: bool) -> Result<Imported> {
+pub(crate) fn import(
+    surroundings: &Surroundings,
+    notes: &mut Notes,
+    Import { file, replace }: Import,
+) -> Result<Imported> {
     let workspace = surroundings.workspace()?;
-    let bytes = read_input(path, IMPORT_MAX)?;
-    let drafts = files::drafts(&bytes, &path.to_string_lossy());
-    let (drafts, _) = drafts?;
+    let bytes = read_input(&file, IMPORT_MAX)?;
+    let (drafts, _) = files::drafts(&bytes, &file.to_string_lossy())?;
     let now = surroundings.clock.timestamp();
-    let mut imported = write(&workspace, |transaction| {
+    let imported = write(&workspace, |transaction| {
         let known = known_to(transaction, &workspace)?;
         let agents = known.agents.iter();
         let there: HashMap<&str, &Agent> = agents.map(|it| (it.id.as_str(), it)).collect();
         let mut numbers: HashMap<String, usize> = HashMap::new();
         let mut imported = Imported::default();
         for (number, draft) in (1_usize..).zip(drafts) {
-            imported.warnings.extend(draft.warnings());
+            notes.warn(draft.warnings());
             let id = named_id(&draft);
             let there = there.get(id.as_str());
             let agent = match (numbers.insert(id.clone(), number), there) {
@@ -240,51 +296,48 @@ pub(crate) fn import(surroundings: &Surroundings, path: &Path, replace: bool) ->
                 }
                 (None, None) => fresh(draft, &id),
                 (None, Some(there)) => {
-                    let is_fixed = there.is_builtin || known.file(&id).is_some();
-                    replaced(there, draft, path, is_fixed, replace)
+                    let is_fixed = there.is_builtin || known.files.contains_key(&id);
+                    replace_agent(there, draft, &file, is_fixed, replace)
                 }
             };
-            let agent = agent.map_err(|error| Error {
-                message: format!("{}, agent {number}: {}", path.display(), error.message),
+            let mut agent = agent.map_err(|error| Error {
+                message: format!("{}, agent {number}: {}", file.display(), error.message),
                 ..error
             })?;
-            let agent = stamped(agent, &now);
+            stamp(&mut agent, there.is_none(), &now);
             transaction.put_agent(&agent)?;
             imported.updated += usize::from(there.is_some());
             imported.agents.push(agent);
         }
         imported.total = imported.agents.len();
-        imported.warnings.dedup();
         Ok(imported)
     })?;
+    notes.warnings.dedup();
     let workers = imported.agents.iter().filter(|agent| agent.is_worker());
     let items: Vec<Item> = workers.map(Item::worker).collect();
-    let warnings = warn_of(surroundings, &workspace, &items);
-    imported.warnings.extend(warnings);
+    notes.warn(warn_of(surroundings, &workspace, &items));
     Ok(imported)
 }
 
-/// Replaces what a draft says of an agent that is there.
-fn replaced(
+/// Changes an agent that is there to what a file says of it.
+fn replace_agent(
     there: &Agent,
     draft: Draft,
-    path: &Path,
+    file: &Path,
     is_fixed: bool,
     replace: bool,
 ) -> Result<Agent> {
     let id = &there.id;
-    let show = format!("cleo agents show {}", quote(id));
+    let message = format!("there is an agent `{id}` already");
+    let exists =
+        |message| Error::new(Code::Exists, message).fix(format!("cleo agents show {}", quote(id)));
     if is_fixed {
-        let message = format!("there is an agent `{id}` already, which no import changes");
-        return Err(Error::new(Code::Exists, message).fix(show));
+        return Err(exists(format!("{message}, which no import changes")));
     }
     if !replace {
-        let error = Error::new(Code::Exists, format!("there is an agent `{id}` already"));
-        let file = quote(&path.to_string_lossy());
+        let file = quote(&file.to_string_lossy());
         let replace = format!("cleo agents import {file} --replace");
-        return Err(error
-            .fix(show)
-            .or("replace it by what the file says", replace));
+        return Err(exists(message).or("replace it by what the file says", replace));
     }
     let mut agent = there.clone();
     draft.apply(&mut agent)?;
@@ -296,37 +349,22 @@ fn replaced(
 mod tests {
     use super::*;
 
-    fn draft(name: &str) -> Draft {
-        Draft {
-            name: Some(name.to_string()),
-            prompt: Some("p".to_string()),
-            ..Draft::default()
-        }
-    }
-
     #[test]
-    fn another_name_for_an_id_that_is_taken_is_free_however_long_it_is() {
-        for name in [
-            "Lore keeper".to_string(),
-            "q".repeat(64) + "b",
-            "q".repeat(100),
-        ] {
-            let mut known = Known::default();
-            known
-                .agents
-                .push(to_stay(&known, draft(&name), None).unwrap());
-            let error = to_stay(&known, draft(&name), None).unwrap_err();
-            assert_eq!(error.code, Code::Exists);
-            let (_, other) = error.message.rsplit_once("; `").unwrap();
-            let other = other.trim_end_matches("` is free");
-            assert!(to_stay(&known, draft(other), None).is_ok(), "{other}");
-        }
-        let mut known = Known::default();
-        let name = "q".repeat(100);
-        known
-            .agents
-            .push(to_stay(&known, draft(&name), None).unwrap());
-        let error = to_stay(&known, draft(&(name + "q")), None).unwrap_err();
+    fn long_names_are_refused_before_their_ids() {
+        let stay = |known: &Known, name: &str| {
+            let draft = Draft {
+                name: Some(name.to_string()),
+                ..Draft::default()
+            };
+            let mut agent = to_stay(known, &draft, None)?;
+            draft.apply(&mut agent).map(|()| agent)
+        };
+        let (mut known, name) = (Known::default(), "q".repeat(100));
+        known.agents.push(stay(&known, &name).unwrap());
+        let error = stay(&known, &name).unwrap_err();
+        let free = format!("`{}-2` is free", "q".repeat(62));
+        assert!(error.message.ends_with(&free), "{}", error.message);
+        let error = stay(&known, &(name + "q")).unwrap_err();
         assert_eq!(error.code, Code::AgentInvalid);
     }
 }

@@ -3,13 +3,14 @@
 use super::Known;
 use crate::agent::Agent;
 use crate::agent::draft::{self, Draft};
-use crate::error::{Code, Error, Result, quote};
+use crate::error::{Code, Error, Result};
 use crate::net::address::is_plainly_private;
 use crate::ops::Surroundings;
 use crate::ops::tokens::Scope;
 use crate::ops::trust::Registrant;
 use crate::route::{CLARIFY, FINALIZE};
 use crate::run::CHAT;
+use crate::workspace::Workspace;
 
 /// Finds an agent that the caller may change.
 pub(super) fn require<'a>(
@@ -33,11 +34,27 @@ pub(super) fn check_own(surroundings: &Surroundings, agent: &Agent) -> Result<()
     Err(Error::new(Code::Forbidden, message))
 }
 
+/// Refuses to change or remove an agent that stands in a file.
+pub(super) fn refuse_of_file(
+    surroundings: &Surroundings,
+    workspace: &Workspace,
+    known: &Known,
+    id: &str,
+    what: &str,
+) -> Result<()> {
+    let Some(file) = known.files.get(id) else {
+        return Ok(());
+    };
+    let typed = surroundings.typed(Some(workspace), file);
+    let message = format!("the agent `{id}` stands in {file}, which is yours to {what}");
+    Err(draft::invalid(message).fix(format!("cat {typed}")))
+}
+
 /// Refuses a program of a caller who may not have any run.
 pub(super) fn check_command(surroundings: &Surroundings, draft: &Draft) -> Result<()> {
-    match &draft.command {
-        Some(words) if !words.is_empty() => surroundings.rights.require(Scope::Admin),
-        _ => Ok(()),
+    match draft.has_command() {
+        true => surroundings.rights.require(Scope::Admin),
+        false => Ok(()),
     }
 }
 
@@ -63,20 +80,6 @@ pub(super) fn check_address(surroundings: &Surroundings, agent: &Agent) -> Resul
             let error = Error::new(Code::AgentInvalid, message).or("allow such addresses", fix);
             Err(error.in_field(field))
         }
-    }
-}
-
-/// Refuses a change of an agent that was last changed at another moment than the caller believes; an empty one stands
-/// for never.
-pub(super) fn check_seen(agent: &Agent, seen: Option<&str>) -> Result<()> {
-    let changed = agent.updated_at.as_deref().unwrap_or_default();
-    match seen {
-        Some(seen) if seen != changed => {
-            let message = format!("`{}` was changed meanwhile, at {changed}", agent.id);
-            let look = format!("cleo agents show {}", quote(&agent.id));
-            Err(Error::new(Code::StatusRefused, message).fix(look))
-        }
-        _ => Ok(()),
     }
 }
 

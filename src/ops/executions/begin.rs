@@ -6,7 +6,7 @@ use std::time::Instant;
 use serde_json::json;
 
 use super::record::Record;
-use super::{Begun, Executor, Ground, Request};
+use super::{Begun, Executor, Ground};
 use crate::agent::SUPERVISOR;
 use crate::error::Result;
 use crate::id;
@@ -14,7 +14,7 @@ use crate::llm::Usage;
 use crate::ops::agents::View;
 use crate::ops::agents::change::{Sweep, swept};
 use crate::ops::conversations::require_open;
-use crate::route::{self, Decided, Decision};
+use crate::route::{self, Decided, Decision, Query};
 use crate::run::{Action, Conversation, DELEGATION, Message, RoutedBy, Run, RunKind, Speaker};
 use crate::store::agency::{Agency, AgencyTransaction};
 
@@ -28,17 +28,12 @@ const QUERY_SHOWN: usize = 500;
 impl Executor {
     /// Begins an execution of a user: removes agents of the moment whose time is over, chooses an agent
     /// among those of everybody and of `only` (none: among all), and keeps the record of it.
-    pub(crate) fn begin(
-        &mut self,
-        request: &Request<'_>,
-        user: &str,
-        only: Option<&str>,
-    ) -> Result<Begun> {
+    pub(crate) fn begin(&mut self, query: &Query, user: &str, only: Option<&str>) -> Result<Begun> {
         self.sweep()?;
         let mut transaction = self.agency.write()?;
         let view = self.ground.roster.view(&*transaction, only)?;
         self.warnings.clone_from(&view.warnings);
-        let begun = self.ground.begin(&mut *transaction, &view, user, request)?;
+        let begun = self.ground.begin(&mut *transaction, &view, user, query)?;
         transaction.commit()?;
         Ok(begun)
     }
@@ -63,18 +58,18 @@ impl Ground {
         transaction: &mut dyn AgencyTransaction,
         view: &View,
         user: &str,
-        request: &Request<'_>,
+        query: &Query,
     ) -> Result<Begun> {
         let since = Instant::now();
-        let conversation = match request.conversation.as_deref() {
+        let conversation = match query.conversation.as_deref() {
             Some(id) => Some(require_open(transaction, id, Some(user))?),
             None => None,
         };
         let talks_to = conversation.as_ref().map(|one| one.agent_id.as_str());
-        let asked_for = request.query.agent.as_deref();
+        let asked_for = query.agent.as_deref();
         let asked_for = asked_for.or(talks_to.filter(|agent| *agent != SUPERVISOR));
         let decision = view.index.route(&route::Request {
-            message: &request.query.message,
+            message: &query.message,
             agent: asked_for,
             by: self.options.by,
             min_margin: self.options.min_margin,
@@ -108,7 +103,7 @@ impl Ground {
                 id::minted("exec", &self.clock, number),
                 RunKind::Execution,
                 SUPERVISOR,
-                self.answerers.without_key(&request.query.text),
+                self.answerers.without_key(&query.text),
             )
         };
         transaction.put_run(&run)?;
@@ -159,11 +154,8 @@ fn first_steps(
     let found = (SUPERVISOR, Action::Routing, 40);
     record.step(transaction, found, &decision.reason, chosen)?;
     let query: String = input.chars().take(QUERY_SHOWN).collect();
-    let delegation = json!({
-        "from": SUPERVISOR, "to": decision.agent, "reason": decision.reason, "query": query,
-        "timestamp": record.run.started_at,
-    });
-    record.event(transaction, DELEGATION, delegation)?;
+    let delegation = decision.delegation(&query, record.run.started_at.clone());
+    record.event(transaction, DELEGATION, json!(delegation))?;
     let Some(agent) = record.run.agent.clone() else {
         return Ok(());
     };

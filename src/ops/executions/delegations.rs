@@ -4,30 +4,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::ops::Surroundings;
-use crate::run::RunKind;
+use crate::run::{Detail, RunKind};
 use crate::store::agency::{Agency, RunFilter};
 use crate::store::sqlite::SqliteAgency;
 
 /// Where a message went.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Delegated {
     /// Its number among all events.
     cursor: u64,
     execution_id: String,
-    /// Who handed it on.
-    from: String,
-    /// To whom; `finalize` where no agent fits.
-    to: String,
-    /// Why.
-    reason: String,
     /// The points of the agent.
     score: u32,
-    /// How the message begins.
-    query: String,
-    /// When, RFC 3339 in UTC.
-    timestamp: String,
+    /// The event.
+    #[serde(flatten)]
+    #[cfg_attr(feature = "schemas", schemars(with = "crate::route::Delegation"))]
+    told: Detail,
 }
 
 /// Which delegations to list.
@@ -60,12 +54,11 @@ pub(crate) fn delegations(surroundings: &Surroundings, wanted: Before) -> Result
     let mut delegations = Vec::with_capacity(events.len());
     for event in events {
         let run = transaction.run(&event.run)?;
-        let told = serde_json::from_value(event.detail.into()).unwrap_or_default();
         delegations.push(Delegated {
             cursor: event.cursor,
             execution_id: event.run,
             score: run.map_or(0, |run| run.routing_score),
-            ..told
+            told: event.detail,
         });
     }
     let executions = RunFilter {

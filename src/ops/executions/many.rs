@@ -7,10 +7,11 @@ use std::thread;
 
 use serde::Serialize;
 
-use super::{Executor, Request, failure};
+use super::{Executor, failure};
 use crate::agent::MESSAGE_MAX;
 use crate::error::{Code, Error, Result};
 use crate::file::{Lines, stdin_unreadable};
+use crate::route::Query;
 use crate::run::{Run, RunStatus};
 
 /// Longest line, in bytes: a message with room for escapes.
@@ -21,10 +22,7 @@ const AHEAD: usize = 16;
 struct Line {
     /// Its number, from 1.
     number: usize,
-    /// What it holds; nothing of one that is too long.
-    bytes: Option<Vec<u8>>,
-    /// The conversation that it belongs to.
-    conversation: Option<String>,
+    query: Result<Query>,
 }
 
 /// How the execution of a line ended.
@@ -73,19 +71,17 @@ pub(crate) fn execute_many(
     let mut summary = Summary::default();
     thread::scope(|scope| {
         let lanes = executors.into_iter().map(|mut executor| {
-            let (lane, lines) = sync_channel::<Line>(AHEAD);
+            let (lane, lines) = sync_channel(AHEAD);
             let done = done.clone();
             scope.spawn(move || {
-                let mut finished = lines
-                    .iter()
-                    .map(|it| finished(&mut executor, &it, defaults.0));
+                let mut finished = lines.into_iter().map(|line| finish(&mut executor, line));
                 finished.all(|finished| done.send(finished).is_ok())
             });
             lane
         });
         let lanes: Vec<SyncSender<Line>> = lanes.collect();
         drop(done);
-        let reader = scope.spawn(move || read(input, defaults.1, &lanes));
+        let reader = scope.spawn(move || read(input, defaults, &lanes));
         for answer in answers {
             summary.count(&answer);
             if !told(answer) {
@@ -118,7 +114,11 @@ impl Summary {
 
 /// Hands lines to those who work on them: all of a conversation to the same one, so that each turn is given the answers
 /// before it; others in turn.
-fn read(input: impl BufRead, conversation: Option<&str>, lanes: &[SyncSender<Line>]) -> Result<()> {
+fn read(
+    input: impl BufRead,
+    (agent, conversation): (Option<&str>, Option<&str>),
+    lanes: &[SyncSender<Line>],
+) -> Result<()> {
     let mut lines = Lines::new(input, LINE_MAX);
     let mut turns = (0..lanes.len()).cycle();
     let mut places: HashMap<String, usize> = HashMap::new();
@@ -126,50 +126,35 @@ fn read(input: impl BufRead, conversation: Option<&str>, lanes: &[SyncSender<Lin
         if line.is_blank() {
             continue;
         }
-        let bytes = line.bytes;
-        let own = bytes.and_then(Request::conversation);
-        let conversation = own.or_else(|| conversation.map(str::to_string));
+        let query = Query::line(&line, LINE_MAX).map(|query| Query {
+            agent: query.agent.or_else(|| agent.map(str::to_string)),
+            conversation: query
+                .conversation
+                .or_else(|| conversation.map(str::to_string)),
+            ..query
+        });
         let mut next = || turns.next().unwrap_or_default();
-        let place = match &conversation {
-            Some(id) => *places.entry(id.clone()).or_insert_with(next),
-            None => next(),
+        let place = match query.as_ref().map(|query| &query.conversation) {
+            Ok(Some(id)) => *places.entry(id.clone()).or_insert_with(next),
+            _ => next(),
         };
-        let line = Line {
-            number: line.number,
-            bytes: bytes.map(<[u8]>::to_vec),
-            conversation,
-        };
+        let number = line.number;
         // The thread that worked on them has ended.
-        if lanes[place].send(line).is_err() {
+        if lanes[place].send(Line { number, query }).is_err() {
             break;
         }
     }
     Ok(())
 }
 
-fn finished(executor: &mut Executor, line: &Line, agent: Option<&str>) -> Result<Finished> {
-    let mut execute = || {
-        let Some(bytes) = &line.bytes else {
-            let message = format!("it has more than {LINE_MAX} bytes");
-            return Err(Error::new(Code::InputInvalid, message));
-        };
-        let request = Request::line(bytes);
-        let mut request = request?;
-        let agent = agent.map(str::to_string);
-        request.query.agent = request.query.agent.or(agent);
-        request.conversation.clone_from(&line.conversation);
-        executor.execute(&request, &mut |_| {})
-    };
-    match execute() {
-        Ok(shown) => Ok(Finished {
-            line: line.number,
-            failure: failure(&shown),
-            run: shown.run.record,
-            warnings: executor.warnings.clone(),
-        }),
-        Err(error) => Err(Error {
-            message: format!("line {}: {}", line.number, error.message),
-            ..error
-        }),
-    }
+fn finish(executor: &mut Executor, line: Line) -> Result<Finished> {
+    let Line { number, query } = line;
+    let shown = executor.execute(&query?, &mut |_| {});
+    let shown = shown.map_err(|error| error.in_line(number))?;
+    Ok(Finished {
+        line: number,
+        failure: failure(&shown),
+        run: shown.run.record,
+        warnings: executor.warnings.clone(),
+    })
 }

@@ -12,7 +12,7 @@ pub(crate) mod reply;
 use std::sync::Arc;
 use std::time::Instant;
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 pub(crate) use self::delegations::{Before, Delegations, delegations};
 pub(crate) use self::many::execute_many;
@@ -165,11 +165,11 @@ impl Executor {
 
     pub(crate) fn execute(
         &mut self,
-        request: &Request<'_>,
+        query: &Query,
         tell: &mut dyn FnMut(Told<'_>),
     ) -> Result<RunView> {
         let user = self.user.clone();
-        let begun = self.begin(request, &user, None)?;
+        let begun = self.begin(query, &user, None)?;
         let events = begun.events().iter();
         events.for_each(|event| tell(Told::Event(event)));
         self.finish(begun, tell).map(|ended| ended.shown())
@@ -201,44 +201,4 @@ pub(crate) fn failure(shown: &RunView) -> Option<Error> {
         false => Error::new(Code::AgentFailed, what).fix(look),
     };
     Some(error.passing(retryable == Some(true)))
-}
-
-/// A message, with the agent that is asked for and the conversation that it belongs to.
-#[derive(Clone, Debug)]
-pub(crate) struct Request<'a> {
-    pub(crate) query: Query<'a>,
-    pub(crate) conversation: Option<String>,
-}
-
-/// What an object says beside what the router reads.
-#[derive(Deserialize)]
-struct Place {
-    #[serde(alias = "conversationId", alias = "conversation_id")]
-    conversation: Option<String>,
-}
-
-impl<'a> Request<'a> {
-    /// Reads a line: the message itself, or a JSON object as [`Query::line`] does, which may name a
-    /// `conversation` too.
-    pub(crate) fn line(bytes: &'a [u8]) -> Result<Request<'a>> {
-        let query = Query::line(bytes)?;
-        let place = place(bytes).transpose().map_err(|_| {
-            let message = "the conversation must be named by its id";
-            Error::new(Code::InputInvalid, message).fix("cleo conversations list")
-        })?;
-        Ok(Request {
-            query,
-            conversation: place.and_then(|place| place.conversation),
-        })
-    }
-
-    /// Reads which conversation a line names, whatever else is right or wrong with it.
-    fn conversation(bytes: &[u8]) -> Option<String> {
-        place(bytes)?.ok()?.conversation
-    }
-}
-
-fn place(bytes: &[u8]) -> Option<serde_json::Result<Place>> {
-    let is_object = bytes.trim_ascii_start().starts_with(b"{");
-    is_object.then(|| serde_json::from_slice(bytes))
 }

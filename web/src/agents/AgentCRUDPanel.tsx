@@ -52,10 +52,10 @@ export function AgentCRUDPanel({ agent, agents, onSaved, onClose }: AgentCRUDPan
 
   const body = () => (agent ? { ...changes(draft, kept), updated_at: seen } : { ...draft });
   const send = (dry: boolean) => {
-    const query = dry ? "?dryRun=true" : "";
-    if (agent) return api.put<{ agent: { id: string } }>(`/api/agents/${encodeURIComponent(agent.id)}${query}`, body());
+    const said = { ...body(), dryRun: dry };
+    if (agent) return api.put<{ agent: { id: string } }>(`/api/agents/${encodeURIComponent(agent.id)}`, said);
     if (brief && !dry) return api.post<{ agentId: string }>("/api/agents/register", { ...draft, id: `custom_${Date.now()}` }).then(({ agentId }) => ({ agent: { id: agentId } }));
-    return api.post<{ agent: { id: string } }>(`/api/agents/create${query}`, body());
+    return api.post<{ agent: { id: string } }>("/api/agents/create", said);
   };
   /** Puts what the server says at the field that it speaks of. */
   const refused = (fault: unknown, on: ReadonlySet<DraftField> | null) => {

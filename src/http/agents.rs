@@ -1,0 +1,134 @@
+//! Agents: whom messages can reach.
+
+use axum::http::header::VARY;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::answer::{Answer, JSON};
+use super::call::Call;
+use super::extract::{Json, Reply};
+use super::fault::Shape;
+use super::route::Route;
+use super::{body, guard, pages};
+use crate::agent::draft::Draft;
+use crate::agent::{Agent, Kind};
+use crate::document::Object;
+use crate::error::{Code, Error, Result, quote};
+use crate::ops::{Notes, agents};
+
+pub(super) fn routes() -> Vec<Route> {
+    let routes = vec![
+        Route::get("/api/agents/registry", registry)
+            .about("Lists the workers: agents behind an address or in a program"),
+        Route::get("/agents", registry_or_page)
+            .about("Lists the workers for programs that accept JSON; else the page of agents")
+            .answers::<Vec<Entry>>(200)
+            .sends(200, "text/html")
+            .sends(303, "text/plain")
+            .refuses(401)
+            .page()
+            .open(),
+        Route::post("/api/agents/register", register)
+            .about("Registers an agent for the moment, or changes it")
+            .takes::<Draft>(),
+    ];
+    let all = routes.into_iter();
+    all.map(|route| route.tag("agents").errors(Shape::Success))
+        .collect()
+}
+
+/// Returns what says of an id that the caller does not hear of it. One that is no agent's may have been
+/// that of an agent which only its user saw, so that it is told to nobody but those who see all.
+pub(super) fn unseen(call: &Call) -> Result<impl Fn(&String) -> bool> {
+    let all = call.server.agents(None)?;
+    let user = call.only().map(String::from);
+    Ok(move |id: &String| {
+        let agent = all.index.agent(id);
+        user.is_some() && agent.is_none_or(|agent| !agent.is_seen_by(user.as_deref()))
+    })
+}
+
+/// A worker, in the form of the specification.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+struct Entry {
+    name: String,
+    description: String,
+    intents: Vec<String>,
+    #[serde(rename = "type")]
+    kind: Kind,
+    endpoint: Option<String>,
+    command: Option<String>,
+    healthcheck: Option<String>,
+    timeout_ms: u32,
+}
+
+fn registry(call: &Call) -> Result<Json<Vec<Entry>>> {
+    let known = agents::seen(&call.surroundings("agents.list"))?;
+    let workers = known.agents.into_iter().filter(Agent::is_worker);
+    let entries = workers.map(|agent| {
+        let words = agent.command.iter().map(|word| quote(word));
+        let command = words.collect::<Vec<_>>().join(" ");
+        Entry {
+            command: Some(command).filter(|command| !command.is_empty()),
+            name: agent.name,
+            description: agent.description,
+            intents: agent.intents,
+            kind: agent.kind,
+            endpoint: agent.endpoint,
+            healthcheck: agent.healthcheck,
+            timeout_ms: agent.timeout_ms,
+        }
+    });
+    Ok(Json(entries.collect()))
+}
+
+/// Answers the registry to programs, which ask for JSON and not for pages, and the page to browsers: they have
+/// the same address.
+fn registry_or_page(call: &Call) -> Result<Answer> {
+    let is_program = call.accepts(JSON) && !call.accepts("text/html");
+    let answer = match (is_program, call.is_signed_in()) {
+        (true, true) => registry(call).and_then(Json::answer),
+        (true, false) => Err(guard::unauthorized("a token is needed here")),
+        (false, is_in) => pages::page(&call.server.pages, &call.uri, is_in),
+    };
+    Ok(answer?.header(VARY, "accept"))
+}
+
+/// An agent that was registered for the moment, in the form of the specification.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Registered {
+    success: bool,
+    agent_id: String,
+    /// Whether it was there and is changed.
+    recreated: bool,
+}
+
+fn register(call: &Call) -> Result<Json<Registered>> {
+    let invalid = |error: Error| match error.code {
+        Code::InputInvalid => {
+            // The words of the specification.
+            let why = match body::json(&call.body) {
+                Ok(Value::Null) => "Invalid agent payload",
+                Ok(_) => "Invalid agent payload: it must be an object",
+                Err(_) => "Invalid JSON",
+            };
+            Error::new(Code::InputInvalid, why)
+        }
+        _ => error,
+    };
+    let Object(fields) = call.body().map_err(invalid)?;
+    let draft = Draft {
+        is_runtime: true,
+        ..Draft::from_row(fields)?
+    };
+    let surroundings = call.surroundings("agents.register");
+    let done = agents::register(&surroundings, &mut Notes::default(), draft)?;
+    Ok(Json(Registered {
+        success: true,
+        agent_id: done.one.agent.agent.id,
+        recreated: !done.created,
+    }))
+}
