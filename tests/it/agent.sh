@@ -107,6 +107,20 @@ completes-nested)
     fi
     work && say complete
     ;;
+# The agent of T2 reaches for tasks that are not its own, while T6 is worked on.
+meddles)
+    if [ "$CLEO_TASK_ID" = T2 ]; then
+        until [ -e "$here/T6" ]; do sleep 0.02; done
+        for words in 'claim T3' 'start T3' 'release T6' 'cancel T6' 'complete T7 --force'; do
+            cleo $words >/dev/null 2>&1
+            echo "$? $words" >>"$here/meddling"
+        done
+        mv "$here/meddling" "$here/meddled"
+    elif [ "$CLEO_TASK_ID" = T6 ]; then
+        until [ -e "$here/meddled" ]; do sleep 0.02; done
+    fi
+    work && say complete
+    ;;
 # Has the first agent put something else in the place of the outputs.
 obstructs)
     if [ "$CLEO_TASK_ID" = T1 ]; then

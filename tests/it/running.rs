@@ -551,6 +551,41 @@ fn commands_of_a_run_complete_none_of_its_tasks() {
 }
 
 #[test]
+fn commands_of_a_run_take_away_nothing_that_proves_its_tasks() {
+    let workspace = planned();
+    let tried = [
+        (6, "verify T3 --gate testsPassed --run true --force"),
+        (6, "update T3 --clear acceptance"),
+        (6, "delete T3"),
+        (82, "trust --yes"),
+    ];
+    let commands = tried.map(|(_, words)| format!("cleo {words} >/dev/null 2>&1; echo $?\n"));
+    let script = format!("{{\n{}}} >.played/exits\ntrue\n", commands.concat());
+    workspace.write("check.sh", script);
+    workspace.ok("update T2 --acceptance 'It holds :: sh check.sh'");
+    workspace.ok("update T3 --acceptance 'It holds :: false'");
+    let failed = workspace.text("verify T3 --gate testsPassed --run false --force", "");
+    assert_eq!(failed.exit, 6, "{failed}");
+    let (exit, result) = run(&workspace, "T2 T3 --repair 0", "works");
+    assert_eq!(exit, 81, "{result}");
+    let expected = tried.map(|(exit, _)| format!("{exit}\n")).concat();
+    assert_eq!(workspace.read(".played/exits"), expected);
+    assert!(statuses(&workspace).contains("T3 pending"));
+}
+
+#[test]
+fn agent_of_a_run_takes_no_task_from_the_run_or_another_agent() {
+    let workspace = planned();
+    workspace.ok("add Beside");
+    workspace.ok("add Aside");
+    let (exit, result) = run(&workspace, "T2 T3 T6 --jobs 2", "meddles");
+    assert_eq!(exit, 0, "{result}");
+    let refused = "35 claim T3\n35 start T3\n35 release T6\n35 cancel T6\n6 complete T7 --force\n";
+    assert_eq!(workspace.read(".played/meddled"), refused);
+    assert!(statuses(&workspace).contains("T7 pending"));
+}
+
+#[test]
 fn agent_of_a_nested_run_completes_no_task_of_the_outer_run() {
     let workspace = planned();
     workspace.ok("update T3 --acceptance 'It holds :: false'");
