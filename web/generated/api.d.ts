@@ -2935,6 +2935,15 @@ export interface components {
             before: string | null;
             label: string;
         };
+        /** @description A task of which the file says something else than was here. */
+        Difference2: {
+            /** @description The fields that differ. */
+            fields: string[];
+            /** @description Its id here. */
+            id: string;
+            /** @description Why they stay as they are here. */
+            reason?: string | null;
+        };
         DifferenceInput: {
             after: string;
             before?: string | null;
@@ -3060,19 +3069,19 @@ export interface components {
         /** @description What became of references that hold tasks up. */
         Edges: {
             /** @description Onto something that is not there: kept in `extra.danglingDepends`, so the task is not ready. */
-            dangling: components["schemas"]["Sample5"];
+            dangling: components["schemas"]["Sample4"];
             /**
              * Format: uint
              * @description Taken over.
              */
             kept: number;
             /** @description Onto something deleted or given up that was left out: kept in the same place. */
-            onDeleted: components["schemas"]["Sample5"];
+            onDeleted: components["schemas"]["Sample4"];
             /**
              * @description From a part onto its whole, which cannot be done before its parts: kept as a relation, and
              *     for an open task also among those that are not there.
              */
-            onWhole: components["schemas"]["Sample5"];
+            onWhole: components["schemas"]["Sample4"];
             /**
              * Format: uint
              * @description Said twice.
@@ -4000,6 +4009,8 @@ export interface components {
              */
             stream: boolean;
         };
+        /** @description How tasks are kept apart. */
+        Isolation: "worktree";
         /** @description A thing that was found. */
         Item: {
             /** @description What tells it from others. */
@@ -4014,21 +4025,12 @@ export interface components {
             /** @description What it is called. */
             title: string;
         };
-        /** @description A task of which something stays as it is here, against what the file says. */
-        Kept: {
-            /** @description The fields that stay. */
-            fields: string[];
-            /** @description Its id here. */
-            id: string;
-            /** @description Why. */
-            reason: string;
-        };
         /** @description A conversation as it is, or as a change made it. */
-        Kept2: {
+        Kept: {
             conversation: components["schemas"]["Conversation"];
         };
         /** @description A task as it is, or as a change made it. */
-        Kept3: {
+        Kept2: {
             task: components["schemas"]["AgentTask"];
         };
         /** @description Where an agent comes from and how it is reached. */
@@ -4804,7 +4806,7 @@ export interface components {
         /** @description What became of parents. */
         Parents: {
             /** @description Not there: the task is no part of anything now. */
-            dangling: components["schemas"]["Sample5"];
+            dangling: components["schemas"]["Sample4"];
             /** @description A task that named itself. */
             itself: components["schemas"]["Sample"];
             /**
@@ -4813,7 +4815,7 @@ export interface components {
              */
             kept: number;
             /** @description A second parent, kept as a relation. */
-            second: components["schemas"]["Sample5"];
+            second: components["schemas"]["Sample4"];
         };
         /** @description A part of what was counted. */
         Part: {
@@ -5098,13 +5100,8 @@ export interface components {
             /** @description Skills that the goal asks for and nobody offers. */
             unavailable?: components["schemas"]["Unavailable"][];
         };
-        /** @description A plan that somebody has written. */
-        PlanSent: {
-            /** @description Its text, JSON or YAML. */
-            text: string;
-        };
-        /** @description A plan, or a goal, as somebody wishes it carried out; what is left out is as `cleo plan run` has it. */
-        PlanWish: {
+        /** @description A plan, or a goal, that is to be carried out; what is left out is as `cleo plan run` has it. */
+        PlanRequest: {
             /**
              * @description A goal in place of a plan, in words: a plan is made of it by rule.
              * @default null
@@ -5132,6 +5129,11 @@ export interface components {
              * @default null
              */
             text: string | null;
+        };
+        /** @description A plan that somebody has written. */
+        PlanSent: {
+            /** @description Its text, JSON or YAML. */
+            text: string;
         };
         /** @description A plan that was made of a goal, and why it came out so. */
         Planned: {
@@ -5444,26 +5446,6 @@ export interface components {
             /** @description The git worktree whose files it is judged by; none for those of the workspace. */
             worktree?: string | null;
         };
-        /** @description An id that stands twice in the file. */
-        Repeated: {
-            /** @description The file, below the folder that was named; none when there is only one. */
-            file?: string | null;
-            id: string;
-            /**
-             * Format: uint
-             * @description Its line, from 1; 0 when the fault is about the whole file.
-             */
-            line: number;
-            /** @description What was done about it. */
-            outcome: string;
-        };
-        /** @description A task of which the file replaced fields. */
-        Replaced: {
-            /** @description The fields that have the value of the file now. */
-            fields: string[];
-            /** @description Its id here. */
-            id: string;
-        };
         /** @description The reply, in the form of the specification. */
         Replied: {
             response: components["schemas"]["Response"];
@@ -5480,9 +5462,9 @@ export interface components {
                 [key: string]: number;
             };
             /** @description Tasks that were taken over with a change of their texts. */
-            changed: components["schemas"]["Sample4"];
+            changed: components["schemas"]["Sample3"];
             /** @description Tasks that wait for each other. */
-            cycles: components["schemas"]["Sample6"];
+            cycles: components["schemas"]["Sample5"];
             /** @description True when nothing was written. */
             dryRun: boolean;
             /** @description Dependencies. */
@@ -5492,13 +5474,13 @@ export interface components {
                 [key: string]: number;
             };
             /** @description What cannot be taken over as it stands. */
-            faults: components["schemas"]["Sample9"];
+            faults: components["schemas"]["Sample7"];
             /** @description What kind of file it was. */
             format: components["schemas"]["Format"];
             /** @description What stays as it is here although the file says otherwise. */
-            kept: components["schemas"]["Sample3"];
+            kept: components["schemas"]["Sample2"];
             /** @description Tasks that were left out. */
-            leftOut: components["schemas"]["Sample4"];
+            leftOut: components["schemas"]["Sample3"];
             /** @description Tasks that were changed here later than in the file, and stay as they are here. */
             newerHere: components["schemas"]["Sample"];
             parents: components["schemas"]["Parents"];
@@ -5510,9 +5492,9 @@ export interface components {
              */
             read: number;
             /** @description Tasks that could not keep their id. */
-            renamed: components["schemas"]["Sample7"];
-            /** @description Ids that stand twice. */
-            repeatedIds: components["schemas"]["Sample8"];
+            renamed: components["schemas"]["Sample6"];
+            /** @description Ids that stand twice: where the later one stands, and what was done about it. */
+            repeatedIds: components["schemas"]["Sample7"];
             /** @description Updated tasks, each with the fields that were replaced. */
             replaced: components["schemas"]["Sample2"];
             /**
@@ -5726,6 +5708,97 @@ export interface components {
         };
         /** @description What a run carries out. */
         RunKind: ("plan" | "epic") | "execution" | "query" | "tasks";
+        RunRequest: {
+            /**
+             * @description Carry out everything that is ready now
+             * @default false
+             */
+            allReady: boolean;
+            /**
+             * @description Show what would be done, and do nothing
+             * @default false
+             */
+            dryRun: boolean;
+            /**
+             * @description Carry out everything below this epic
+             * @default null
+             */
+            epic: string | null;
+            /**
+             * @description Begin nothing more after a failure; what is under way goes on
+             * @default false
+             */
+            failFast: boolean;
+            /**
+             * Format: uint64
+             * @description How long an agent may be silent, in seconds or as 10m [default: the setting run.idleLimit, 15m]
+             * @default null
+             */
+            idleLimit: number | null;
+            /**
+             * @description Give each task a git worktree and a branch of its own; what verifies is merged, one after the
+             *     other, into the branch that is checked out now, and a branch that does not fit is kept
+             */
+            isolate?: components["schemas"]["Isolation"] | null;
+            /**
+             * Format: uint16
+             * @description How many agents work at a time [default: the setting run.jobs, 4]
+             * @default null
+             */
+            jobs: number | null;
+            /**
+             * Format: double
+             * @description Begin nothing more once the agents say that they cost this much, in US dollars
+             * @default null
+             */
+            maxCost: number | null;
+            /**
+             * Format: uint32
+             * @description Most turns of an agent, where its program counts them
+             * @default null
+             */
+            maxTurns: number | null;
+            /**
+             * @description The model that the runner is asked to use
+             * @default null
+             */
+            model: string | null;
+            /**
+             * Format: uint32
+             * @description How often an agent is told what is missing [default: the setting run.repair, 1]
+             * @default null
+             */
+            repair: number | null;
+            /**
+             * @description Which program works: claude, codex, gemini, opencode, copilot or command, perhaps with its model
+             *     as in claude:MODEL [default: the settings runners.bySkill, runners.byTier, runners.default]
+             * @default null
+             */
+            runner: string | null;
+            /**
+             * Format: uint64
+             * @description How long an agent may take, in seconds or as 10m [default: the setting run.taskTimeLimit, 1h]
+             * @default null
+             */
+            taskTimeLimit: number | null;
+            /**
+             * @description The tasks; of an epic, everything below it
+             * @default []
+             */
+            tasks: string[];
+            /**
+             * Format: uint64
+             * @description How long all may take, in seconds or as 90s, 10m, 2h
+             * @default null
+             */
+            timeLimit: number | null;
+            /**
+             * Format: uint32
+             * @description Only this wave of the epic, as `orchestrator waves` shows it; 0 is what is ready now
+             * @default null
+             */
+            wave: number | null;
+        };
         /** @description A run on one line. */
         RunRow: {
             /** @description The agent that works on it; none when no agent fits. */
@@ -5865,7 +5938,7 @@ export interface components {
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample2: {
             /** @description The first hundred. */
-            shown: components["schemas"]["Replaced"][];
+            shown: components["schemas"]["Difference2"][];
             /**
              * Format: uint
              * @description How many.
@@ -5875,7 +5948,7 @@ export interface components {
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample3: {
             /** @description The first hundred. */
-            shown: components["schemas"]["Kept"][];
+            shown: components["schemas"]["Remark"][];
             /**
              * Format: uint
              * @description How many.
@@ -5885,7 +5958,7 @@ export interface components {
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample4: {
             /** @description The first hundred. */
-            shown: components["schemas"]["Remark"][];
+            shown: components["schemas"]["Loose"][];
             /**
              * Format: uint
              * @description How many.
@@ -5895,7 +5968,7 @@ export interface components {
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample5: {
             /** @description The first hundred. */
-            shown: components["schemas"]["Loose"][];
+            shown: components["schemas"]["Circle"][];
             /**
              * Format: uint
              * @description How many.
@@ -5905,16 +5978,6 @@ export interface components {
         /** @description Things of one kind: how many there are, and the first of them. */
         Sample6: {
             /** @description The first hundred. */
-            shown: components["schemas"]["Circle"][];
-            /**
-             * Format: uint
-             * @description How many.
-             */
-            total: number;
-        };
-        /** @description Things of one kind: how many there are, and the first of them. */
-        Sample7: {
-            /** @description The first hundred. */
             shown: components["schemas"]["Renamed"][];
             /**
              * Format: uint
@@ -5923,17 +5986,7 @@ export interface components {
             total: number;
         };
         /** @description Things of one kind: how many there are, and the first of them. */
-        Sample8: {
-            /** @description The first hundred. */
-            shown: components["schemas"]["Repeated"][];
-            /**
-             * Format: uint
-             * @description How many.
-             */
-            total: number;
-        };
-        /** @description Things of one kind: how many there are, and the first of them. */
-        Sample9: {
+        Sample7: {
             /** @description The first hundred. */
             shown: components["schemas"]["Fault2"][];
             /**
@@ -7237,97 +7290,6 @@ export interface components {
         Wish: {
             requested_agent_id?: string | null;
         };
-        /** @description A run as somebody wishes it; what is left out is as the settings say. */
-        Wish2: {
-            /**
-             * @description Everything that is ready now.
-             * @default false
-             */
-            allReady: boolean;
-            /**
-             * @description Only say what would be done.
-             * @default false
-             */
-            dryRun: boolean;
-            /**
-             * @description Everything below this epic.
-             * @default null
-             */
-            epic: string | null;
-            /**
-             * @description Begin nothing more after a failure.
-             * @default false
-             */
-            failFast: boolean;
-            /**
-             * Format: uint64
-             * @description How long an agent may be silent, in seconds.
-             * @default null
-             */
-            idleLimit: number | null;
-            /**
-             * @description Give each task a git worktree of its own.
-             * @default false
-             */
-            isolate: boolean;
-            /**
-             * Format: uint16
-             * @description Most agents at a time.
-             * @default null
-             */
-            jobs: number | null;
-            /**
-             * Format: double
-             * @description What all may cost, in US dollars.
-             * @default null
-             */
-            maxCost: number | null;
-            /**
-             * Format: uint32
-             * @description Most turns of an agent.
-             * @default null
-             */
-            maxTurns: number | null;
-            /**
-             * @description The model.
-             * @default null
-             */
-            model: string | null;
-            /**
-             * Format: uint32
-             * @description How often an agent is told what is missing.
-             * @default null
-             */
-            repair: number | null;
-            /**
-             * @description What drives the agents, perhaps with a model.
-             * @default null
-             */
-            runner: string | null;
-            /**
-             * Format: uint64
-             * @description How long an agent may take, in seconds.
-             * @default null
-             */
-            taskTimeLimit: number | null;
-            /**
-             * @description These tasks; of an epic everything below it.
-             * @default []
-             */
-            tasks: string[];
-            /**
-             * Format: uint64
-             * @description How long all may take, in seconds.
-             * @default null
-             */
-            timeLimit: number | null;
-            /**
-             * Format: uint32
-             * @description Only this wave of it, from 0.
-             * @default null
-             */
-            wave: number | null;
-        };
         WithOperation: {
             /** @description Number of the operation in the log; null when nothing was recorded */
             operation: number | null;
@@ -7785,7 +7747,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & components["schemas"]["Kept2"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Kept"];
                 };
             };
         };
@@ -7825,7 +7787,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & components["schemas"]["Kept2"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Kept"];
                 };
             };
         };
@@ -8434,7 +8396,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & components["schemas"]["Kept3"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Kept2"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8474,7 +8436,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & components["schemas"]["Kept3"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Kept2"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8494,7 +8456,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & components["schemas"]["Kept3"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Kept2"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
