@@ -3,6 +3,7 @@
 //! language, few words are in many texts and many words in few. Five words are in every one.
 
 use std::hint::black_box;
+use std::sync::Arc;
 
 use crate::agent::{Agent, Kind, builtin};
 use crate::route::{Index, Match, Message, Request};
