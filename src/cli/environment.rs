@@ -16,7 +16,7 @@ use crate::error::{Code, Error, Result, steers};
 use crate::id::TaskId;
 use crate::llm::Provider;
 use crate::ops::config::{Files, skills_dirs};
-use crate::ops::runs::{has_folder, is_run};
+use crate::ops::runs::{is_known, is_run};
 use crate::ops::{Assignment, Defaults, Rights, Surroundings};
 use crate::runner::agent::GateVariables;
 use crate::workspace::Workspace;
@@ -150,7 +150,7 @@ pub(super) fn surroundings(
     // A criterion may use cleo in a workspace of its own, in which it is nobody's agent.
     if let Some(judge) = setting("CLEO_JUDGE")?.filter(|run| is_run(run))
         && let Ok(workspace) = surroundings.workspace()
-        && has_folder(&workspace, &judge)
+        && is_known(&workspace, &judge)?
     {
         surroundings.assignment.run.get_or_insert(judge);
     }

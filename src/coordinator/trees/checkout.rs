@@ -331,6 +331,8 @@ impl Trees {
         }
         if self.is_unproven_merge(&step, &step.new)? {
             let merge = step.new.clone();
+            // A branch as git names it, such as `refs/heads/main`.
+            let branch = step.branch.clone().unwrap_or("HEAD".to_string());
             if self.is_at(&step, &step.new)? {
                 let back = Move {
                     old: step.new,
@@ -342,7 +344,7 @@ impl Trees {
                 self.make_move(back)?;
             }
             // What somebody changed meanwhile stays, and the merge with it.
-            if self.is_ancestor(&merge, "HEAD")? {
+            if self.is_ancestor(&merge, &branch)? {
                 self.warnings.borrow_mut().push(format!(
                     "the merge {merge} was not proven and stays, because what changed since is in the way; `git revert \
                      -m 1 {merge}` takes it back"

@@ -16,8 +16,8 @@ pub(in crate::ops) struct Caller {
     pub(in crate::ops) name: String,
     /// The run that the caller works in.
     pub(in crate::ops) run: Option<String>,
-    /// The task that an agent of a run was started for.
-    own: Option<TaskId>,
+    /// Whether the task is one of that run, and not the one that the caller was started for.
+    is_of_others: bool,
     pub(super) at: DateTime<Utc>,
     pub(in crate::ops) now: String,
     pub(in crate::ops) epoch: Option<u32>,
@@ -31,7 +31,7 @@ impl Caller {
         Caller {
             name: surroundings.actor.clone(),
             run: surroundings.assignment.run.clone(),
-            own: surroundings.assignment.task,
+            is_of_others: false,
             at,
             now: timestamp(at),
             epoch: None,
@@ -46,6 +46,8 @@ impl Caller {
         let of_task = assigned.task.is_none_or(|assigned| assigned == task);
         Caller {
             epoch: epoch.or(assigned.epoch.filter(|_| of_task)),
+            // Where the runs cannot be read, it may be one.
+            is_of_others: is_of_others(context, task).unwrap_or(true),
             ..Caller::unbound(context)
         }
     }
@@ -150,10 +152,27 @@ pub(in crate::ops) fn check_holder(
     }
 }
 
+/// Says whether an agent of a run, or a command that the run judges by, acts on a task of that run for which it was not
+/// started.
+fn is_of_others(context: &Context, task: TaskId) -> Result<bool> {
+    let surroundings = &context.surroundings;
+    let assigned = &surroundings.assignment;
+    let Some(run) = assigned
+        .run
+        .as_ref()
+        .filter(|_| assigned.task != Some(task))
+    else {
+        return Ok(false);
+    };
+    let judge = runs::judge_of(surroundings, std::slice::from_ref(run), task)?;
+    Ok(judge.is_some_and(|(judge, _)| judge == *run))
+}
+
 /// Refuses an agent of a run that acts on a task which another agent of that run works on: the run holds both.
 fn refuse_other(claim: &Claim, caller: &Caller) -> Result<()> {
-    let is_others = caller.own.is_some_and(|own| own != claim.task);
-    let holder = claim.live_holder(&caller.now).filter(|_| is_others);
+    let holder = claim
+        .live_holder(&caller.now)
+        .filter(|_| caller.is_of_others);
     let run = holder.filter(|holder| caller.run.as_deref() == Some(*holder));
     let Some(run) = run else { return Ok(()) };
     let id = claim.task;
@@ -161,22 +180,12 @@ fn refuse_other(claim: &Claim, caller: &Caller) -> Result<()> {
     Err(Error::new(Code::Claimed, message).fix(format!("cleo show {id}")))
 }
 
-/// Refuses an agent that claims, in the name of its run, another task of that run: the run would wait for it.
+/// Refuses an agent that claims another task of its run: the run would wait for it.
 pub(in crate::ops) fn refuse_task_of_run(context: &Context, id: TaskId) -> Result<()> {
-    let surroundings = &context.surroundings;
-    let assigned = &surroundings.assignment;
-    let run = assigned
-        .run
-        .as_ref()
-        .filter(|run| **run == surroundings.actor);
-    let Some(run) = run.filter(|_| assigned.task != Some(id)) else {
-        return Ok(());
-    };
-    let judge = runs::judge_of(surroundings, std::slice::from_ref(run), id)?;
-    if judge.is_none_or(|(judge, _)| judge != *run) {
+    if !is_of_others(context, id)? {
         return Ok(());
     }
-    let message = format!("{id} is a task of {run}, which claims it itself");
+    let message = format!("{id} is a task of the run of this agent, which claims it itself");
     Err(Error::new(Code::Claimed, message).fix(format!("cleo show {id}")))
 }
 

@@ -4,7 +4,7 @@ use super::Check;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::claims::check_holder;
-use crate::ops::tasks::{Moved, refuse_cancelled};
+use crate::ops::tasks::{Moved, is_within, refuse_cancelled};
 use crate::ops::{Context, require, runs};
 use crate::task::Status;
 
@@ -25,10 +25,12 @@ pub(super) fn leave_to_run(
         return Ok(None);
     }
     let Some((run, is_under_way)) = runs::judge_of(&context.surroundings, &named, id)? else {
-        return match check.caller.run {
-            Some(_) => refuse_unproven(check, id).map(|()| None),
-            None => Ok(None),
-        };
+        if let Some(run) = &check.caller.run
+            && runs::is_known(&context.workspace, run)?
+        {
+            refuse_unproven(context, check, id)?;
+        }
+        return Ok(None);
     };
     let refused = |why: &str, fix| {
         Err(Error::new(
@@ -72,15 +74,21 @@ pub(super) fn leave_to_run(
     Ok(Some(moved))
 }
 
-/// Refuses an agent of a run that completes a task of no run by force, or by what is only in its worktree.
-fn refuse_unproven(check: &Check, id: TaskId) -> Result<()> {
+/// Refuses an agent of a run that completes a task of no run by force, or, unless it is a part of its own, by what is
+/// only in its worktree.
+fn refuse_unproven(context: &mut Context, check: &Check, id: TaskId) -> Result<()> {
+    let own = context.surroundings.assignment.task;
+    let is_part = match own {
+        Some(own) => context.read(|transaction| is_within(transaction, id, own))?,
+        None => false,
+    };
     let (why, fix) = match check.workspace.worktree() {
         _ if check.force => ("by force", format!("cleo verify output {id}")),
-        Some(_) => (
+        Some(_) if !is_part => (
             "by what is in its worktree, which may never be merged",
             format!("cleo show {id}"),
         ),
-        None => return Ok(()),
+        _ => return Ok(()),
     };
     let message = format!("no agent of a run completes {id} {why}");
     Err(Error::new(Code::StatusRefused, message).fix(fix))

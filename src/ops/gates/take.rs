@@ -20,10 +20,18 @@ use crate::workspace::Workspace;
 
 /// How many patterns of files a warning names.
 const PATTERNS_SHOWN: usize = 5;
+/// How many commands there are above this cleo that cleo runs to verify.
+const DEPTH: &str = "CLEO_VERIFY_DEPTH";
 /// Most commands within commands that cleo runs.
 const DEPTH_MAX: u32 = 8;
 /// Variables of cleo that a command gets, as agents do.
-const OWN_VARIABLES: [&str; 4] = ["CLEO_AGENT", "CLEO_NOW", "CLEO_ROOT", "TRACEPARENT"];
+const OWN_VARIABLES: [&str; 5] = [
+    "CLEO_AGENT",
+    "CLEO_DEPTH",
+    "CLEO_NOW",
+    "CLEO_ROOT",
+    "TRACEPARENT",
+];
 
 // What is given for a gate or criterion. A doc comment would become the help of the command.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
@@ -247,7 +255,7 @@ pub(super) fn run(
     let around = &context.surroundings;
     let mut environment = child::work_environment(around.gate_variables.names()?.iter());
     environment.extend(child::variables(&OWN_VARIABLES));
-    environment.push(("CLEO_DEPTH".into(), deeper()?.to_string().into()));
+    environment.push((DEPTH.into(), deeper()?.to_string().into()));
     environment.extend(child::variables(around.assignment.told()));
     if is_run(&around.actor) {
         // It runs what an agent wrote, which completes no task of the run.
@@ -266,8 +274,8 @@ pub(super) fn run(
 
 /// Returns the depth of a command below this one. A command that verifies its own task would begin itself without end.
 fn deeper() -> Result<u32> {
-    let depth = std::env::var("CLEO_DEPTH").unwrap_or_default();
-    let depth = depth.trim().parse().unwrap_or(0);
+    let depth = std::env::var(DEPTH).unwrap_or("0".to_string());
+    let depth = depth.parse().unwrap_or(DEPTH_MAX);
     match depth < DEPTH_MAX {
         true => Ok(depth + 1),
         false => Err(Error::new(

@@ -110,8 +110,19 @@ pub(crate) fn is_run(name: &str) -> bool {
     })
 }
 
-pub(crate) fn has_folder(workspace: &Workspace, run: &str) -> bool {
+fn has_folder(workspace: &Workspace, run: &str) -> bool {
     journal::place(workspace, run).is_ok_and(|folder| folder.is_dir())
+}
+
+/// Says whether a workspace has a run: its folder, or its record.
+pub(crate) fn is_known(workspace: &Workspace, run: &str) -> Result<bool> {
+    if has_folder(workspace, run) {
+        return Ok(true);
+    }
+    match SqliteAgency::open(&workspace.agency())? {
+        Some(mut agency) => Ok(agency.read()?.run(run)?.is_some()),
+        None => Ok(false),
+    }
 }
 
 /// Returns the run, and whether it is under way, that does a task and is not over: one of these, or any that is under
