@@ -13,9 +13,9 @@ use super::vocabulary::COMPONENT;
 
 /// Longest message that is understood, in bytes.
 const MESSAGE_MAX: usize = 20_000;
-/// Stands for what is quoted, byte for byte, behind [`QUOTE`].
+/// Replaces each byte of a quoted text but the first.
 const QUOTED: char = '\u{1}';
-/// Stands for the first byte of what is quoted.
+/// Replaces the first byte of a quoted text.
 const QUOTE: char = '\u{4}';
 /// Stands for the words that name the client, byte for byte, where they end what stands before.
 pub(super) const CLIENT: char = '\u{2}';
@@ -41,7 +41,7 @@ patterns! {
         r"^(?:[\x02\x03]+[\s,:;.!-]*|(?:hi|hello|hey)\b(?: there\b)?[\s,.!\x02\x03]+|(?:please|pls|kindly|now|ok|okay)\b[,\s]+|(?:can|could|would|will) you\s+|i(?: want| need| would like|['’]d like) (?:you )?to\s+|let['’]s\s+)+";
     LINKS = format!(r"\b(?i:{LINK})\b");
     LINK_FIRST = format!(r"^(?:{LINK})\b");
-    /// What stands before the first word of a sentence.
+    /// The text before the first word of a sentence.
     FIRST = r"(?:^|[.!?])\s*$";
     /// Quotes beside each other or within words.
     GLUED = r#"[^\s=:,(\x04]\x04|\x04\x01+[^\s.,:;!?)\x01]"#;
@@ -49,7 +49,7 @@ patterns! {
     /// The only form of an unquoted text.
     WORD = r"^[\w--_](?:[\w--_]|['’&-]\w)*$";
     VAGUE = format!("^(?:{PRONOUNS}|{}|{})$", names(COMPONENT), type_names());
-    /// What stands before an unquoted text, and what follows it that may be a part of it.
+    /// The link before an unquoted text; `OPEN` is what may belong to the text behind it.
     LINKED = r"(?:\bto|\bto be|[=:])\s*$";
     WITH = format!(r"\bwith\s+(?:(?:the|an?)\s+)?{}\s+$", names(COMPONENT));
     OPEN = format!(r"^[\s.,]*(?:[!\x03]|{POLITE})");

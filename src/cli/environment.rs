@@ -147,7 +147,7 @@ pub(super) fn surroundings(
         rights: Rights::default(),
         defaults: Defaults::from(settings),
     };
-    // A criterion may use cleo in a workspace of its own, in which it is nobody's agent.
+    // A criterion may use cleo in a workspace of its own, in which it is no agent.
     if let Some(judge) = setting("CLEO_JUDGE")?.filter(|run| is_run(run))
         && let Ok(workspace) = surroundings.workspace()
         && is_known(&workspace, &judge)?

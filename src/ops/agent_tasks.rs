@@ -533,6 +533,6 @@ pub(crate) fn check_seen(context: &Context, agent: Option<&str>) -> Result<()> {
 /// agent.
 fn require_agent(context: &Context, agent: Option<&str>) -> Result<()> {
     let Some(id) = agent else { return Ok(()) };
-    let known = agents::known_in(&context.workspace)?.seen_by(context.surroundings.only());
+    let known = agents::known_in(&context.workspace)?.keep_visible(context.surroundings.only());
     known.require(id).map(|_| ())
 }

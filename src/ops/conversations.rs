@@ -57,7 +57,7 @@ pub(crate) fn begin(surroundings: &Surroundings, beginning: Beginning) -> Result
     let kind = match agent_id.as_str() {
         CHAT => ConversationKind::Chat,
         id => {
-            let known = agents::known_in(&workspace)?.seen_by(surroundings.only());
+            let known = agents::known_in(&workspace)?.keep_visible(surroundings.only());
             known.require(id)?;
             ConversationKind::Agent
         }

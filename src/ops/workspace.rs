@@ -60,7 +60,10 @@ pub(crate) fn counts(
     };
     let conversations = transaction.conversations(&filter)?.total;
     drop(transaction);
-    let agents = known_in(&context.workspace)?.seen_by(user).agents.len() as u64;
+    let agents = known_in(&context.workspace)?
+        .keep_visible(user)
+        .agents
+        .len() as u64;
     Ok(Counts {
         open_tasks,
         ready_tasks,

@@ -23,7 +23,7 @@ pub(super) struct Word {
     pub(super) phrase_lengths: Vec<usize>,
 }
 
-/// Says whether messages may be routed to an agent.
+/// Returns true for an agent that messages may be routed to.
 pub(super) fn is_candidate(agent: &Agent) -> bool {
     agent.status == AgentStatus::Active && agent.role != Role::Supervisor
 }

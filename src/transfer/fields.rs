@@ -61,7 +61,7 @@ impl Fields {
         self.left.insert(name.to_string(), value.into());
     }
 
-    /// Takes what `read` can use of a list, or of a value that stands for a list of itself. What it cannot use
+    /// Takes what `read` can use of a list; a single value is a list of one. What it cannot use
     /// stays where it is.
     pub(super) fn items<T>(&mut self, name: &str, read: impl Fn(&Value) -> Option<T>) -> Vec<T> {
         let (mut all, is_list) = match self.take(name) {

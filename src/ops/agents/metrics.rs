@@ -179,7 +179,9 @@ pub(crate) fn metrics(
         }
         None => Default::default(),
     };
-    let agents = known_in(&workspace)?.seen_by(surroundings.only()).agents;
+    let agents = known_in(&workspace)?
+        .keep_visible(surroundings.only())
+        .agents;
     let (window, mut of_agents) = window::measured(since, &seen);
     let mut metrics = measured(&agents, &tallies);
     metrics.dashboard.window = window;

@@ -84,7 +84,7 @@ pub(crate) struct Known {
 impl Known {
     /// Leaves out the agents of others, whose those of the moment are, and when anybody had one last;
     /// without a user all stay.
-    pub(crate) fn seen_by(mut self, user: Option<&str>) -> Known {
+    pub(crate) fn keep_visible(mut self, user: Option<&str>) -> Known {
         if user.is_some() {
             self.agents.retain(|agent| agent.is_seen_by(user));
             for agent in &mut self.agents {
@@ -137,7 +137,7 @@ pub(crate) fn known(surroundings: &Surroundings) -> Result<Known> {
 
 /// Finds the agents that the caller sees.
 pub(crate) fn seen(surroundings: &Surroundings) -> Result<Known> {
-    Ok(known(surroundings)?.seen_by(surroundings.only()))
+    Ok(known(surroundings)?.keep_visible(surroundings.only()))
 }
 
 /// What an agent was used for.

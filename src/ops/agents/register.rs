@@ -82,7 +82,7 @@ pub(crate) fn update(
     let (agent, _) = save(surroundings, notes, draft, |_, known, _| {
         let agent = terms::require(surroundings, known, &id)?;
         let changed = agent.updated_at.as_deref().unwrap_or_default();
-        // An empty one stands for never.
+        // An empty moment means that it was never changed.
         if seen.is_some_and(|seen| seen != changed) {
             let message = format!("`{id}` was changed meanwhile, at {changed}");
             let look = format!("cleo agents show {}", quote(&id));

@@ -20,7 +20,7 @@ pub(super) fn require<'a>(
 ) -> Result<&'a Agent> {
     let agent = known.require(id)?;
     if !agent.is_seen_by(surroundings.only()) {
-        return Err(known.clone().seen_by(surroundings.only()).no_agent(id));
+        return Err(known.clone().keep_visible(surroundings.only()).no_agent(id));
     }
     check_own(surroundings, agent)?;
     Ok(agent)
@@ -34,7 +34,7 @@ pub(super) fn check_own(surroundings: &Surroundings, agent: &Agent) -> Result<()
     Err(Error::new(Code::Forbidden, message))
 }
 
-/// Refuses to change or remove an agent that stands in a file.
+/// Refuses to change or remove an agent that a file defines.
 pub(super) fn refuse_of_file(
     surroundings: &Surroundings,
     workspace: &Workspace,

@@ -107,7 +107,7 @@ pub(crate) fn ask(
 ) -> Result<Asked> {
     let text = check(&query.query)?;
     let workspace = surroundings.workspace()?;
-    let known = known_in(&workspace)?.seen_by(options.only.as_deref());
+    let known = known_in(&workspace)?.keep_visible(options.only.as_deref());
     let answering = options.answerers.open(surroundings, &workspace);
     let text = answering.without_key(text);
     let text = text.as_str();

@@ -152,8 +152,8 @@ pub(in crate::ops) fn check_holder(
     }
 }
 
-/// Says whether an agent of a run, or a command that the run judges by, acts on a task of that run for which it was not
-/// started.
+/// Returns true where an agent of a run, or a command that the run judges by, acts on another task of that run than its
+/// own.
 fn is_of_others(context: &Context, task: TaskId) -> Result<bool> {
     let surroundings = &context.surroundings;
     let assigned = &surroundings.assignment;

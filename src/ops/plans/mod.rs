@@ -139,7 +139,7 @@ pub(crate) fn check_passes(max_loops: Option<u32>) -> Result<()> {
 
 /// Finds the agents that the caller sees.
 fn seen(around: &Surroundings, notes: &mut Notes) -> Result<Vec<Agent>> {
-    let known = known(around)?.seen_by(around.rights.user.as_deref());
+    let known = known(around)?.keep_visible(around.rights.user.as_deref());
     notes.warn(known.warnings);
     Ok(known.agents)
 }

@@ -114,7 +114,7 @@ fn has_folder(workspace: &Workspace, run: &str) -> bool {
     journal::place(workspace, run).is_ok_and(|folder| folder.is_dir())
 }
 
-/// Says whether a workspace has a run: its folder, or its record.
+/// Returns true for a run of the workspace. An agent may move its folder away, so its record counts too.
 pub(crate) fn is_known(workspace: &Workspace, run: &str) -> Result<bool> {
     if has_folder(workspace, run) {
         return Ok(true);

@@ -178,8 +178,8 @@ fn find_runs(context: &mut Context, words: &str, limit: u32) -> Result<Vec<Item>
 
 fn find_agents(context: &Context, words: &str) -> Result<Vec<Item>> {
     let words = normalize(words);
-    let known =
-        agents::known_in(&context.workspace)?.seen_by(context.surroundings.rights.user.as_deref());
+    let known = agents::known_in(&context.workspace)?
+        .keep_visible(context.surroundings.rights.user.as_deref());
     let known = known.agents.into_iter();
     let fits = |agent: &crate::agent::Agent| {
         words.is_empty() || agent.id.contains(&words) || normalize(&agent.name).contains(&words)
