@@ -267,6 +267,7 @@ fn a_gap_is_told() {
     for _ in 0..45 {
         world.execute(json!({"input": "history of war"}));
     }
+    let world = world.restart();
     let told = heard(&world, None, "", "1.0.0.0", 400);
     assert_eq!((told[0].1.as_str(), told[1].1.as_str()), ("hello", "reset"));
     let foreign = heard(&world, None, "", "99999999.0.0.0", 2);

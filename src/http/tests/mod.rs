@@ -115,7 +115,22 @@ impl World {
             assignment,
             ..surroundings(folder.path().to_path_buf())
         };
-        let address: SocketAddr = address.parse().unwrap();
+        World::serve(folder, surroundings, address.parse().unwrap(), options)
+    }
+
+    /// Opens another server of the same workspace, which knows at once all that was written.
+    fn restart(self) -> World {
+        let surroundings = self.surroundings();
+        let address = self.server.address;
+        World::serve(self.folder, surroundings, address, Options::default())
+    }
+
+    fn serve(
+        folder: TempDir,
+        surroundings: Surroundings,
+        address: SocketAddr,
+        options: Options,
+    ) -> World {
         let settings = Settings::default();
         let server = Server::open(surroundings, settings, options, address, |_| {}).unwrap();
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();
