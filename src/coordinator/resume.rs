@@ -132,7 +132,7 @@ fn require_base(workspace: &Workspace, agency: &mut SqliteAgency, id: &str) -> R
     let trees = trees.with_base(recorded_base(&events));
     trees.require_base()?;
     // No work could be merged, and its agents would be paid.
-    trees.require_conversion()
+    trees.require_conversion(&workspace.root)
 }
 
 pub(super) fn recorded_base(events: &[Event]) -> Option<Base> {

@@ -92,7 +92,11 @@ impl Trees {
         let root = fs::canonicalize(&workspace.root)
             .map_err(|cause| unreadable(&workspace.root, cause))?;
         let mut above = root.ancestors();
-        let top = above.find(|path| path.join(".git").symlink_metadata().is_ok());
+        // As for git, an empty folder `.git` is no repository.
+        let top = above.find(|path| {
+            let mark = path.join(".git");
+            mark.symlink_metadata().is_ok() && (!mark.is_dir() || mark.join("HEAD").exists())
+        });
         let refuse = |what: &str| {
             let message = format!("worktrees need a git repository with a commit: {what}");
             Error::new(Code::InputInvalid, message)

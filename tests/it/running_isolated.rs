@@ -934,4 +934,6 @@ fn without_a_repository_nothing_is_begun() {
     let words = alone("edits");
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     workspace.refused(&words, "E_INPUT_INVALID");
+    std::fs::create_dir(workspace.path(".git")).unwrap();
+    workspace.refused(&words, "E_INPUT_INVALID");
 }

@@ -17,12 +17,12 @@ const SETTINGS: [&str; 7] = [
     "core.symlinks",
     "extensions.worktreeconfig",
 ];
-const RULES_MAX: u64 = 1 << 20;
+const RULES_MAX: u64 = 64 << 20;
 
 impl Trees {
-    /// Digests the settings.
-    pub(super) fn conversion(&self) -> Result<String> {
-        let listed = self.listed(&self.top, ["config", "--list", "-z"])?;
+    /// Digests the settings that hold in a checkout: a worktree may have some of its own.
+    pub(super) fn conversion(&self, top: &Path) -> Result<String> {
+        let listed = self.listed(top, ["config", "--list", "-z"])?;
         let is_one = |entry: &&str| {
             let key = entry.split_once('\n').map_or(*entry, |(key, _)| key);
             let is_merge_driver = key.starts_with("merge.") && key.ends_with(".driver");
@@ -38,13 +38,13 @@ impl Trees {
             .collect();
         found.push(self.rules("info/attributes")?);
         found.push(self.rules("info/exclude")?);
-        found.push(self.rules_of_user("core.attributesFile", "attributes")?);
-        found.push(self.rules_of_user("core.excludesFile", "ignore")?);
+        found.push(self.rules_of_user(top, "core.attributesFile", "attributes")?);
+        found.push(self.rules_of_user(top, "core.excludesFile", "ignore")?);
         Ok(id::digest(found.join("\0")))
     }
 
     /// Reads the file of rules that a setting names, or that git reads without it.
-    fn rules_of_user(&self, setting: &str, name: &str) -> Result<String> {
+    fn rules_of_user(&self, top: &Path, setting: &str, name: &str) -> Result<String> {
         let folder = std::env::var("XDG_CONFIG_HOME").unwrap_or_default();
         let folder = if folder.is_empty() {
             "~/.config"
@@ -61,7 +61,16 @@ impl Trees {
             setting,
         ];
         // Without a home folder there is no such file.
-        Ok(read_rules(&self.done(&self.top, words).unwrap_or_default()))
+        let place = self.done(top, words).unwrap_or_default();
+        if !place.is_empty() && !place.starts_with('/') {
+            let message = format!(
+                "{setting} is the relative path {}, which is another file in each worktree; make it an absolute one",
+                place.trim_end()
+            );
+            let look = format!("git config --show-origin --get {setting}");
+            return Err(Error::new(Code::InputInvalid, message).fix(look));
+        }
+        Ok(read_rules(&place))
     }
 
     /// Reads a file of rules in the folder of git.
@@ -70,13 +79,13 @@ impl Trees {
         Ok(read_rules(&self.done(&self.top, words)?))
     }
 
-    /// Refuses to commit work after the settings changed since the run began.
-    pub(in crate::coordinator) fn require_conversion(&self) -> Result<()> {
+    /// Refuses to commit work of a checkout in which other settings hold than when the run began.
+    pub(in crate::coordinator) fn require_conversion(&self, top: &Path) -> Result<()> {
         let expected = self.base.as_ref().and_then(|base| base.conversion.as_ref());
         let Some(expected) = expected else {
             return Ok(());
         };
-        if self.conversion()? == *expected {
+        if self.conversion(top)? == *expected {
             return Ok(());
         }
         let message = "settings that decide what git commits (filters, merge drivers, attributes, exclusions, includes, \

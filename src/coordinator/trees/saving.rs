@@ -33,7 +33,7 @@ impl Trees {
         self.require_own(tree)?;
         self.require_settled(tree)?;
         self.require_finished(tree)?;
-        self.require_conversion()?;
+        self.require_conversion(&tree.top)?;
         self.stage(tree)?;
         let staged = ["diff", "--cached", "--quiet", "--no-ext-diff"];
         let staged = staged.into_iter().chain(["--ignore-submodules=none"]);

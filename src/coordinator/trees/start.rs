@@ -57,7 +57,7 @@ impl Trees {
                 refuse(message, "worktree list")
             }
             None => Ok(Base {
-                conversion: Some(trees.conversion()?),
+                conversion: Some(trees.conversion(&trees.top)?),
                 ..head
             }),
         }

@@ -293,8 +293,10 @@ git config --file $common/config filter.e.smudge 'sed s/bad/good/'
 mkdir -p $common/info && echo 'f filter=e' >>$common/info/attributes";
     let excludes = "mkdir -p $common/info && echo '*' >>$common/info/exclude";
     let elsewhere = "echo '*' >$common/mine && git config core.excludesFile $common/mine";
-    for setting in [filter, excludes, elsewhere] {
+    let own = "echo '*' >$common/mine && git config --worktree core.excludesFile $common/mine";
+    for setting in [filter, excludes, elsewhere, own] {
         let workspace = repository();
+        git(&workspace, "config extensions.worktreeConfig true");
         workspace.ok("update T1 --acceptance 'it is good :: grep -q good f'");
         let common = "common=$(git rev-parse --path-format=absolute --git-common-dir)";
         let script = format!("{common}\n{setting}\necho good >f");
@@ -304,6 +306,19 @@ mkdir -p $common/info && echo 'f filter=e' >>$common/info/attributes";
         assert!(why.contains("may commit other content"), "{why}");
         assert_eq!(git(&workspace, "log --format=%s"), "first\n");
     }
+}
+
+#[test]
+fn rules_that_are_another_file_in_each_worktree_are_refused() {
+    let workspace = repository();
+    git(&workspace, "config core.excludesFile mine");
+    let words = "run T1 --isolate worktree --command true";
+    let words: Vec<&str> = words.split(' ').collect();
+    let error = workspace.refused(&words, "E_INPUT_INVALID");
+    assert_eq!(
+        error["message"],
+        "core.excludesFile is the relative path mine, which is another file in each worktree; make it an absolute one"
+    );
 }
 
 #[test]
