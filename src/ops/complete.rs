@@ -10,7 +10,7 @@ use clap::Args;
 use serde::Deserialize;
 
 use super::claims::{self, Caller, check_clock, check_holder};
-use super::gates::{self, Seen, directory, lacks, standing};
+use super::gates::{self, Seen, lacks, standing};
 use super::tasks::{Moved, finish, open_parts, refuse_cancelled};
 use super::trust::Trust;
 use super::verify::{
@@ -237,7 +237,6 @@ struct Check {
     left: Option<(SpawnRecord, OutputVerdict)>,
     /// What of its work is not merged. A run completes what it has merged itself.
     unmerged: Option<Unmerged>,
-    here: String,
     caller: Caller,
     force: bool,
     trust: Trust,
@@ -284,7 +283,6 @@ impl Check {
             left: None,
             unmerged: None,
             seen: gates::seen(&workspace, &task, &gates)?,
-            here: directory(context, &workspace),
             workspace,
             caller,
             force,
@@ -329,7 +327,7 @@ impl Check {
         let judged = claimed.as_ref().unwrap_or(task);
         let standing = standing(&self.workspace, judged, gates.clone(), self.seen.clone());
         let warnings = Vec::from_iter(standing.unknown());
-        let lacks = lacks(&gates, &standing, &task.acceptance, &self.here).into_iter();
+        let lacks = lacks(&gates, &standing, &task.acceptance).into_iter();
         let lacks = lacks.map(|(_, error)| gates::through_trust(error, &standing, &self.trust));
         let forced = gates.forced.filter(|_| task.status == TaskStatus::Done);
         let Some(record) = transaction.latest_spawn(task.id)? else {

@@ -1,7 +1,9 @@
 //! Settings: reading the layers, and changing the files.
 
+use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde::Serialize;
 
@@ -10,6 +12,9 @@ use crate::config::{KEYS, Key, Origin, SKILLS_DIRS, Settings, Value};
 use crate::error::{Code, Error, Result, quote};
 use crate::file;
 use crate::workspace::Workspace;
+
+/// How long others may take to change the same file.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Where the files are, as far as there are places for them.
 #[derive(Clone, Debug, Default)]
@@ -213,16 +218,14 @@ pub(crate) fn set(files: &Files, name: &str, text: &str, user: bool) -> Result<C
         let origin = Origin::Option("VALUE");
         files.placed(value.clone(), true, key, &origin)?;
     }
-    let there = self::text(&path)?.unwrap_or_default();
-    let changed = settings_file::set(&shown, &there, key, &value)?;
-    if changed != there {
-        file::write_whole(&path, &changed)?;
-    }
+    let changed = edit(&path, |there| {
+        settings_file::set(&shown, there, key, &value)
+    })?;
     Ok(Changed {
         key: key.name.to_string(),
         value: Some(value),
         path: shown,
-        changed: changed != there,
+        changed,
     })
 }
 
@@ -230,19 +233,42 @@ pub(crate) fn set(files: &Files, name: &str, text: &str, user: bool) -> Result<C
 pub(crate) fn unset(files: &Files, name: &str, user: bool) -> Result<Changed> {
     let path = files.target(user)?;
     let shown = path.to_string_lossy().into_owned();
-    let there = text(&path)?.unwrap_or_default();
-    let edited = settings_file::unset(&shown, &there, name)?;
-    if edited == there {
+    let changed = edit(&path, |there| settings_file::unset(&shown, there, name))?;
+    if !changed {
         Key::named(name)?;
-    } else {
-        file::write_whole(&path, &edited)?;
     }
     Ok(Changed {
         key: name.to_string(),
         value: None,
         path: shown,
-        changed: edited != there,
+        changed,
     })
+}
+
+/// Changes a file of settings, or says that it is that way already. Its folder is locked meanwhile, so that of two
+/// changes at the same time none is lost.
+fn edit(path: &Path, change: impl FnOnce(&str) -> Result<String>) -> Result<bool> {
+    let folder = path.parent().unwrap_or(path);
+    let turn = std::fs::create_dir_all(folder)
+        .and_then(|()| File::open(folder))
+        .and_then(|folder| file::lock_in_turn(folder, PATIENCE));
+    let _turn = turn
+        .map_err(|cause| file::unwritable(path, cause))?
+        .ok_or_else(|| {
+            let message = format!(
+                "somebody else is changing {} and does not end",
+                path.display()
+            );
+            Error::new(Code::LockTimeout, message)
+                .fix("cleo config list")
+                .passing(true)
+        })?;
+    let there = text(path)?.unwrap_or_default();
+    let changed = change(&there)?;
+    if changed != there {
+        file::write_whole(path, &changed)?;
+    }
+    Ok(changed != there)
 }
 
 pub(crate) fn skills_dirs(settings: &Settings) -> Vec<PathBuf> {

@@ -9,14 +9,12 @@ mod take;
 use std::path::Path;
 
 use super::claims::{Caller, check_epoch};
-use super::trust::{Item, Trust};
 use super::{Context, require};
 use crate::error::{Code, Error, Result};
-use crate::gate::{Criterion, Evidence, Gate, Gates, Record, check_agent};
+use crate::gate::{Evidence, Gate, Gates, Record, check_agent};
 use crate::id::TaskId;
 use crate::runner::process::Bounds;
 use crate::store::Transaction;
-use crate::task::Task;
 use crate::workspace::Workspace;
 use take::Scene;
 
@@ -31,7 +29,6 @@ pub(crate) use standing::{
 };
 pub(super) use standing::{gates_to_show, seen, standing};
 pub(crate) use take::Given;
-pub(super) use take::directory;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
@@ -52,7 +49,7 @@ pub(crate) struct Setting {
 /// says when it came after the last round ([`crate::gate::Gates::rounds_exceeded`]).
 pub(crate) fn set(context: &mut Context, task: TaskId, setting: &Setting) -> Result<TaskGates> {
     let tree = context.judged_in(task)?;
-    let directory = directory(context, &tree);
+    let directory = take::directory(context, &tree);
     set_in(context, task, setting, (&tree, &directory))
 }
 
@@ -66,7 +63,6 @@ fn set_in(
     let (gate, wanted) = (setting.gate, setting.passed);
     let wanted = wanted || !setting.given.commands.is_empty();
     let caller = Caller::of(context, task, setting.epoch);
-    let trust = Trust::new(&context.surroundings, &context.workspace);
     let patterns = context.read(|transaction| {
         let task = require(transaction, task)?;
         check_epoch(transaction, &task, &caller)?;
@@ -74,8 +70,7 @@ fn set_in(
         if wanted {
             refuse_other_proof(task.id, &gates, setting, directory, &caller)?;
         }
-        let checked = gates.check(&task.id.to_string(), gate, wanted, setting.force);
-        checked.map_err(|error| with_proof(error, &task, &gates, &trust))?;
+        gates.check(&task.id.to_string(), gate, wanted, setting.force)?;
         Ok(task.files)
     })?;
     let scene = Scene::of(context, tree, &patterns, directory, caller.epoch)?;
@@ -95,23 +90,6 @@ fn set_in(
     let set = gates(context, task)?;
     context.notes.warn(scene.warnings(&set));
     Ok(set)
-}
-
-/// Gives the refusal of a gate before its turn the command that passes the first open one, where the
-/// criteria of the task say which that is and the user trusts them.
-fn with_proof(error: Error, task: &Task, gates: &Gates, trust: &Trust) -> Error {
-    let items = Item::criteria(task.id, &task.acceptance);
-    if !items.iter().all(|item| trust.is_trusted(item)) {
-        return error;
-    }
-    let criteria = task.acceptance.iter().map(|line| Criterion::read(line));
-    let commands: Vec<Vec<String>> = criteria.filter_map(|one| one.command).collect();
-    let commands = commands.iter().map(Vec::as_slice);
-    let open = gates.open().into_iter().next();
-    match open.and_then(|gate| lacks::shown_by(task.id, gate, commands)) {
-        Some(proof) => error.fix(proof),
-        None => error,
-    }
 }
 
 /// Refuses an agent of a run that passes a gate without the commands that proved it, or runs them in another

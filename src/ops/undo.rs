@@ -279,12 +279,12 @@ impl Undo<'_> {
         };
         let (number, command, by) = (latest.number, latest.command, latest.by);
         let what = format!("{what} by operation {number} ({command}, by {by})");
-        let undo = format!("cleo undo {number}");
-        let look = format!("cleo log --operation {number}");
-        Err(self
-            .refused(&what)
-            .fix(undo)
-            .or("see what it changed", look))
+        let (look, undo) = (
+            format!("cleo log --operation {number}"),
+            format!("cleo undo {number}"),
+        );
+        let first = "undo that first, if nobody needs it";
+        Err(self.refused(&what).fix(look).or(first, undo))
     }
 
     fn refused(&self, why: &str) -> Error {

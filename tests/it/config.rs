@@ -310,3 +310,31 @@ fn settings_that_are_a_link_to_what_cannot_be_read_are_refused() {
         );
     }
 }
+
+#[test]
+fn of_changes_at_the_same_time_none_is_lost() {
+    let workspace = TestWorkspace::new();
+    let changes = [
+        "list.limit 40",
+        "color never",
+        "claims.lease 2h",
+        "runners.default codex",
+    ];
+    let changes = changes.map(|change| {
+        let words: Vec<&str> = "config set".split(' ').chain(change.split(' ')).collect();
+        workspace.command(&words).spawn().unwrap()
+    });
+    for mut change in changes {
+        assert!(change.wait().unwrap().success());
+    }
+    let file = std::fs::read_to_string(workspace.path(".cleo/config.yaml")).unwrap();
+    let mut lines: Vec<&str> = file.lines().collect();
+    lines.sort_unstable();
+    let all = [
+        "claims.lease: 2h",
+        "color: never",
+        "list.limit: 40",
+        "runners.default: codex",
+    ];
+    assert_eq!(lines, all);
+}

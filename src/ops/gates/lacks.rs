@@ -2,22 +2,21 @@
 
 use super::standing::{CriterionStanding, CriterionState, TaskGates};
 use super::take::{command, typed};
-use crate::error::{Code, Error, quote};
-use crate::gate::{Criterion, Evidence, Gate, Gates, Proof, Record, for_shells, obeyed, or_look};
+use crate::error::{Code, Error};
+use crate::gate::{Criterion, Evidence, Gate, Gates, for_shells, obeyed, or_look};
 use crate::id::TaskId;
 use crate::ops::trust::{Item, Trust};
 
 /// Names everything that completing the task waits for: gates that are open, evidence that is
 /// stale, and criteria whose command has not shown that they hold. `now` are the criteria that the task has
-/// now, where a run keeps others; `here` is the working directory relative to the root.
+/// now, where a run keeps others.
 pub(in crate::ops) fn lacks(
     gates: &Gates,
     standing: &TaskGates,
     now: &[String],
-    here: &str,
 ) -> Vec<(&'static str, Error)> {
     let mut lacks = Vec::new();
-    lacks.extend(open(gates, standing, here).map(|error| ("GATES", error)));
+    lacks.extend(open(gates, standing).map(|error| ("GATES", error)));
     lacks.extend(stale(gates, standing).map(|error| ("EVIDENCE", error)));
     lacks.extend(unproven(standing, now).map(|error| ("CRITERIA", error)));
     lacks
@@ -56,17 +55,15 @@ pub(in crate::ops) fn through_trust(
     }
 }
 
-fn open(gates: &Gates, standing: &TaskGates, here: &str) -> Option<Error> {
+fn open(gates: &Gates, standing: &TaskGates) -> Option<Error> {
     let (id, open) = (standing.task_id, gates.open());
-    let first = open.first().filter(|_| gates.are_used())?;
+    if open.is_empty() || !gates.are_used() {
+        return None;
+    }
     let names: Vec<&str> = open.iter().map(|gate| gate.name()).collect();
     let message = format!("{id} needs gates that are open: {}", names.join(", "));
     let passed: Vec<&Gate> = standing.gates.keys().collect();
-    let error = Error::new(Code::GateOpen, message);
-    let mut error = match proving(*first, standing, here) {
-        Some(command) => error.fix(command),
-        None => or_look(&id.to_string(), error),
-    };
+    let mut error = or_look(&id.to_string(), Error::new(Code::GateOpen, message));
     if gates.required.is_empty() && !passed.is_empty() {
         let own: Vec<String> = passed
             .iter()
@@ -76,32 +73,6 @@ fn open(gates: &Gates, standing: &TaskGates, here: &str) -> Option<Error> {
         error = error.or("if it needs only those that were set, say so", command);
     }
     Some(error.or("complete it all the same, which is recorded", forced(id)))
-}
-
-/// Writes the command that passes a gate on evidence: the one that it failed with, else that of a
-/// criterion which shows the same; none where neither is known.
-fn proving(gate: Gate, standing: &TaskGates, here: &str) -> Option<String> {
-    let id = standing.task_id;
-    let failed = standing.gates.get(&gate);
-    let failed = failed.filter(|record| record.evidence.iter().any(|it| it.outcome().is_some()));
-    if let Some(again) = failed.and_then(|record| again(id, gate, record, here)) {
-        return Some(again);
-    }
-    let criteria = standing.criteria.iter();
-    shown_by(id, gate, criteria.filter_map(|one| one.command.as_deref()))
-}
-
-pub(super) fn shown_by<'a>(
-    id: TaskId,
-    gate: Gate,
-    commands: impl Iterator<Item = &'a [String]>,
-) -> Option<String> {
-    let runs: Vec<String> = commands
-        .filter(|_| matches!(gate, Gate::Implemented | Gate::TestsPassed))
-        .map(|it| format!(" --run {}", quote(&typed(it))))
-        .collect();
-    let shown = || format!("cleo verify {id} --gate {gate}{}", runs.concat());
-    (!runs.is_empty()).then(shown)
 }
 
 fn forced(id: TaskId) -> String {
@@ -169,40 +140,6 @@ fn old_criteria(standing: &TaskGates) -> Vec<Old> {
 
 fn line(one: &CriterionStanding) -> String {
     one.command.as_deref().map(typed).unwrap_or_default()
-}
-
-/// Writes the command that sets a gate again; none when it would have to be typed in another
-/// folder.
-fn again(id: TaskId, gate: Gate, record: &Record, here: &str) -> Option<String> {
-    let mut again = format!("cleo verify {id} --gate {gate}");
-    again += &given_again(record, here)?;
-    if let Some(agent) = &record.agent {
-        again += &format!(" --agent {agent}");
-    }
-    Some(again)
-}
-
-/// Writes the options that give the same evidence again; none when they would have to be typed in
-/// another folder.
-fn given_again(record: &Record, here: &str) -> Option<String> {
-    let is_here = |each: &Evidence| each.origin.as_ref().is_none_or(|it| it.directory == here);
-    if !record.evidence.iter().all(is_here) {
-        return None;
-    }
-    let mut given = String::new();
-    for each in &record.evidence {
-        let (option, value) = match &each.proof {
-            Proof::Command { command, .. } => ("--run", typed(command)),
-            Proof::File { path, .. } if here == "." => ("--file", path.clone()),
-            Proof::File { .. } => return None,
-            Proof::Commit { revision, .. } => ("--commit", revision.clone()),
-            Proof::Url { url } => ("--url", url.clone()),
-            Proof::Note { text } => ("--note", text.clone()),
-            Proof::Claim => continue,
-        };
-        given += &format!(" {option} {}", quote(&value));
-    }
-    Some(given)
 }
 
 /// Criteria with a command that failed, or was never run.

@@ -63,7 +63,8 @@ pub(crate) fn why(context: &mut Context, which: One) -> Result<Why> {
         let record = transaction.latest_spawn(task.id)?;
         let record = record.ok_or_else(|| {
             let message = format!("{} has not been spawned", task.id);
-            Error::new(Code::ReceiptNotFound, message).fix(format!("cleo spawn {}", task.id))
+            let way = if task.is_closed() { "show" } else { "spawn" };
+            Error::new(Code::ReceiptNotFound, message).fix(format!("cleo {way} {}", task.id))
         })?;
         let findings = gather::findings(transaction, &ground.workspace, &[task.id])?;
         ground.replayed(transaction, &findings, &task, record)

@@ -58,9 +58,9 @@ pub(crate) fn output(context: &mut Context, which: Output) -> Result<OutputVerdi
     }
     let error = verdict.verdict.error(&format!("the output of {task}"));
     context.notes.failure = error.map(|error| {
-        error.fix(format!("cleo spawn {task} --format text")).or(
-            "see what the manifest holds for it",
-            format!("cleo manifest list --task {task}"),
+        error.fix(format!("cleo manifest list --task {task}")).or(
+            "give the prompt to an agent again",
+            format!("cleo spawn {task} --format text"),
         )
     });
     Ok(verdict)
