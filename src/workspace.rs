@@ -32,12 +32,13 @@ impl From<PathBuf> for Workspace {
 }
 
 impl Workspace {
-    /// Finds the workspace that `directory` is in, upward.
+    /// Finds the workspace that `directory` is in, upward. A folder `.cleo` without a database may be one that git
+    /// checked out, in a worktree of a run, so one that has a database stands before it.
     pub(crate) fn find(directory: &Path) -> Result<Workspace> {
-        let root = directory
-            .ancestors()
-            .find(|folder| folder.join(".cleo").is_dir());
-        match root {
+        let mut above = directory.ancestors();
+        let root = above.find(|folder| folder.join(".cleo/cleo.db").exists());
+        let mut above = directory.ancestors();
+        match root.or_else(|| above.find(|folder| folder.join(".cleo").is_dir())) {
             Some(root) => Ok(root.to_path_buf().into()),
             None => {
                 let message = format!("there is no .cleo in {} or above", directory.display());

@@ -79,6 +79,9 @@ pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode
         Command::Set { key, value, user } => face.anywhere(
             "config.set",
             |surroundings, notes| {
+                surroundings
+                    .assignment
+                    .refuse_agent("changes no settings")?;
                 let files = environment::settings_files(globals);
                 let changed = config::set(&files, &key, &value, user)?;
                 match user {
@@ -89,12 +92,16 @@ pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode
             },
             show_changed,
         ),
-        Command::Unset { key, user } => {
-            face.run("config.unset", (key, user), |face, (key, user)| {
-                let changed = config::unset(&environment::settings_files(globals), &key, user)?;
-                face.reply(&changed, &[], |screen| show_changed(screen, &changed))
-            })
-        }
+        Command::Unset { key, user } => face.anywhere(
+            "config.unset",
+            |surroundings, _| {
+                surroundings
+                    .assignment
+                    .refuse_agent("changes no settings")?;
+                config::unset(&environment::settings_files(globals), &key, user)
+            },
+            show_changed,
+        ),
     }
 }
 

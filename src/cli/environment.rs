@@ -206,10 +206,10 @@ fn folder(name: &str) -> Option<PathBuf> {
 }
 
 fn assignment() -> Result<Assignment> {
-    // What can be no name of a run is that of none.
-    let run = setting("CLEO_RUN_ID")?.and_then(|run| one_line("CLEO_RUN_ID", run).ok());
-    // Its agents act under its name.
-    let run = run.or(setting("CLEO_AGENT")?.filter(|actor| is_run(actor)));
+    // Agents of a run act under its name. What can be no name of a run is that of none.
+    let actor = setting("CLEO_AGENT")?.filter(|actor| is_run(actor));
+    let named = setting("CLEO_RUN_ID")?.and_then(|run| one_line("CLEO_RUN_ID", run).ok());
+    let run = actor.or(named);
     let task: Option<TaskId> = parsed("CLEO_TASK_ID", "a task id such as T12")?;
     Ok(Assignment {
         run,

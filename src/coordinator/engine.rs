@@ -383,7 +383,7 @@ impl<'a> Engine<'a> {
             };
             self.tell(kind::TASK_SKIPPED, told);
         }
-        let looked = self.look_again();
+        let looked = self.look_again().and_then(|()| self.give_back_left());
         self.keep()?;
         for files in &self.files {
             files.require_unchanged()?;
@@ -400,7 +400,7 @@ impl<'a> Engine<'a> {
         };
         self.tell(RUN_FINISHED, told);
         self.keep_run()?;
-        looked?;
+        let mut warnings = looked?;
         let surroundings = &self.context.surroundings;
         let left_by = self.left_by();
         let left = alive::left(surroundings, &self.context.workspace, left_by.as_deref())?;
@@ -412,7 +412,8 @@ impl<'a> Engine<'a> {
             holder,
         };
         let mut report = Report::new(self.run, &self.track, &ending);
-        report.warnings = self.trees.map_or_else(Vec::new, |it| it.warnings.take());
+        warnings.extend(self.trees.into_iter().flat_map(|it| it.warnings.take()));
+        report.warnings = warnings;
         Ok(report)
     }
 }

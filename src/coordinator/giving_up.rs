@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::leaving::swept;
 use super::options::Options;
+use super::parts;
 use super::report;
 use super::resume::{begun, groups, opened, recorded_base};
 use super::taking_up::{KeptTree, cut_off, is_completed_within, kept};
@@ -232,7 +233,12 @@ fn settle(
         actor: run.id.clone(),
         ..surroundings
     })?;
-    let released = released(&mut context, &run.id)?;
+    let options = begun(&run, &events).map(|(options, _)| options);
+    let isolated = options.ok().filter(|options| options.isolate && is_own);
+    if let Some(options) = &isolated {
+        parts::open_unmerged(&mut context, &track, &run.id, options.lease())?;
+    }
+    let released = release_all(&mut context, &run.id, |_| true)?;
     for task in completed(&mut context, &track, &run.id)? {
         let completed = Told::of(task);
         track.apply(kind::TASK_COMPLETED, &clock.timestamp(), &completed);
@@ -240,9 +246,7 @@ fn settle(
     }
     told.extend(closed(&track));
     let mut warnings = Vec::new();
-    if let Ok((Options { isolate: true, .. }, _)) = begun(&run, &events)
-        && is_own
-    {
+    if isolated.is_some() {
         let trees = opened_trees(workspace, &run, &events)?;
         for task in track.tasks() {
             let status = context.read(|tasks| tasks.status(task.task_id));
@@ -358,8 +362,14 @@ fn completed(context: &mut Context, track: &Track, run: &str) -> Result<Vec<Task
     Ok(completed)
 }
 
-fn released(context: &mut Context, holder: &str) -> Result<Vec<TaskId>> {
-    let held = context.read(|transaction| transaction.claims_of(holder))?;
+/// Releases what a run holds, as far as it is to be released.
+pub(super) fn release_all(
+    context: &mut Context,
+    run: &str,
+    is_meant: impl Fn(TaskId) -> bool,
+) -> Result<Vec<TaskId>> {
+    let mut held = context.read(|transaction| transaction.claims_of(run))?;
+    held.retain(|claim| is_meant(claim.task));
     let mut released = Vec::new();
     for Claim { task, epoch, .. } in held {
         match claims::release(context, task, Some(epoch), false) {

@@ -160,7 +160,12 @@ impl Engine<'_> {
         if let Err(error) = reported {
             return self.not_home(commit.as_deref(), &error);
         }
-        let mut done = match self.done_at_home(id, epoch) {
+        let parts = self.prove_parts(id);
+        let done = parts.and_then(|lacking| match lacking {
+            Some(lacking) => Ok((id, Err(lacking))),
+            None => self.done_at_home(id, epoch),
+        });
+        let mut done = match done {
             Ok(done) => done,
             Err(error) => {
                 // Unproven work is not left merged. Where this fails, the next turn takes it back.
@@ -176,7 +181,10 @@ impl Engine<'_> {
         if let Err(lacking) = &mut done.1 {
             // It verified alone and does not beside what was merged before.
             let left = self.take_back_unproven(id)?;
-            lacking.faults.extend(left.as_deref().map(not_taken_back));
+            // It is told first, because the branch holds work that nothing has proven.
+            lacking
+                .faults
+                .splice(0..0, left.as_deref().map(not_taken_back));
         }
         Ok(Brought::Home(commit, Box::new(done)))
     }
@@ -247,27 +255,30 @@ impl Engine<'_> {
     /// Completes a step in the workspace, where all its commands must pass: git may have held less than its
     /// worktree did.
     fn done_at_home(&mut self, id: TaskId, epoch: Option<u32>) -> Result<Completion> {
+        let lacking = self.prove_at_home(id, epoch)?;
+        if !lacking.faults.is_empty() {
+            return Ok((id, Err(lacking)));
+        }
+        let checks = check_all(&mut self.context, &[(id, epoch)], &mut self.required);
+        // A kill in between leaves proven work merged, and no completed work unmerged.
+        self.keep_merge()?;
+        Ok(complete_checked(&mut self.context, checks)?.remove(0))
+    }
+
+    /// Looks at what a task lacks in the workspace, after its commands have run there.
+    pub(super) fn prove_at_home(&mut self, id: TaskId, epoch: Option<u32>) -> Result<Lacking> {
         let check = |engine: &mut Self| -> Lacking {
             let found = lacking(&mut engine.context, id, epoch, &mut engine.required);
             found.unwrap_or_else(Lacking::from)
         };
-        let mut lacking = check(self);
-        if lacking.lacks_only_proof() {
-            if let Some(lacking) = self.prove_again(id, epoch, None)? {
-                return Ok((id, Err(lacking)));
-            }
-            lacking = check(self);
+        let lacking = check(self);
+        if !lacking.lacks_only_proof() {
+            return Ok(lacking);
         }
-        let checks = check_all(&mut self.context, &[(id, epoch)], &mut self.required);
-        if lacking.faults.is_empty() {
-            // A kill in between leaves proven work merged, and no completed work unmerged.
-            self.keep_merge()?;
+        match self.prove_again(id, epoch, None)? {
+            Some(lacking) => Ok(lacking),
+            None => Ok(check(self)),
         }
-        let done = complete_checked(&mut self.context, checks)?.remove(0);
-        if done.1.is_ok() {
-            self.keep_merge()?;
-        }
-        Ok(done)
     }
 
     /// Has the next turn leave the merge that was made last.
@@ -355,7 +366,9 @@ fn not_merged(name: &str) -> Error {
 }
 
 fn not_taken_back(commit: &str) -> Error {
-    let message =
-        format!("it was merged in {commit}, and what changed since is in the way of reverting it");
+    let message = format!(
+        "the merge {commit} stays and is not proven, because somebody changed or committed something since; \
+         `git revert -m 1 {commit}` takes it back"
+    );
     Error::new(Code::FileUnwritable, message).fix(format!("git show --stat {commit}"))
 }

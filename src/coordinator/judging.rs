@@ -4,7 +4,7 @@
 use super::deeds::is_loss;
 use super::engine::Engine;
 use super::machine::Fact;
-use super::prompt;
+use super::{parts, prompt};
 use crate::error::{Code, Error, Result};
 use crate::manifest::entry::Status as EntryStatus;
 use crate::ops::claims;
@@ -134,8 +134,7 @@ impl Engine<'_> {
                     (Outcome::Cancelled, why)
                 }
                 Undone::Broken(fault) => {
-                    let claim = claims::take_back(&mut self.context, id, self.options.lease())?;
-                    claims::release(&mut self.context, id, Some(claim.epoch), false)?;
+                    parts::open(&mut self.context, id, self.options.lease())?;
                     (Outcome::ProtocolViolation, prompt::told(&fault))
                 }
             };

@@ -16,6 +16,7 @@ mod judging;
 mod leaving;
 mod machine;
 mod options;
+mod parts;
 pub(crate) mod plan;
 mod prompt;
 mod report;

@@ -19,7 +19,7 @@ use crate::run::told::{Told, kind};
 use crate::run::track::{TaskRun, TaskState, Track};
 use crate::run::{Event, Outcome, Spent};
 use crate::runner::agent;
-use crate::store::Recorded;
+use crate::store::{Recorded, Transaction};
 use crate::task::Status;
 
 impl Engine<'_> {
@@ -120,15 +120,25 @@ impl Engine<'_> {
     }
 }
 
-/// Returns whether a run completed a task itself: its agents have its name, but call other commands.
+/// Returns whether a run completed a task itself.
 pub(super) fn is_completed_within(context: &mut Context, id: TaskId, run: &str) -> Result<bool> {
-    let (changes, gates) =
-        context.read(|tasks| Ok((tasks.changes(0, Some(id), u32::MAX)?, tasks.gates(id)?)))?;
+    let (last, gates) =
+        context.read(|tasks| Ok((completion(tasks, id, run)?, tasks.gates(id)?)))?;
+    Ok(last == Some(true) && gates.forced.is_none())
+}
+
+/// Returns whether the last completion of a task was one by the run itself, or by an agent, which has its name but
+/// calls other commands; none where it was somebody else's.
+pub(super) fn completion(
+    transaction: &dyn Transaction,
+    id: TaskId,
+    run: &str,
+) -> Result<Option<bool>> {
+    let changes = transaction.changes(0, Some(id), u32::MAX)?;
     let is_completion = |one: &&Recorded| one.change.detail["status"]["to"] == "done";
     let last = changes.iter().rfind(is_completion);
-    let is_own =
-        |last: &Recorded| last.by == run && matches!(last.command.as_str(), "run" | "runs.resume");
-    Ok(last.is_some_and(is_own) && gates.forced.is_none())
+    let last = last.filter(|last| last.by == run);
+    Ok(last.map(|last| matches!(last.command.as_str(), "run" | "runs.resume")))
 }
 
 pub(super) fn cut_off(folder: &Path, track: &mut Track, at: &str) -> Vec<(&'static str, Told)> {

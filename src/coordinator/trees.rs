@@ -133,6 +133,8 @@ impl Trees {
     /// of that number with work that no event mentions stays.
     pub(super) fn begin(&self, task: TaskId, attempt: u32, declared: Declared) -> Result<Tree> {
         let from = self.require_base()?;
+        // Nothing that an agent would be paid for could be merged.
+        self.require_conversion(&self.top)?;
         let taken = self.unmerged_branches()?;
         let tree = |number| self.tree(&format!("{task}-{number}"));
         let mut trees = (attempt..).map(tree);

@@ -86,6 +86,9 @@ pub(crate) fn revoke(
     notes: &mut Notes,
     settings: &Settings,
 ) -> Result<Review> {
+    surroundings
+        .assignment
+        .refuse_agent("takes no trust away")?;
     let workspace = surroundings.workspace()?;
     Trust::new(surroundings, &workspace).take_all()?;
     review(surroundings, notes, settings)

@@ -317,7 +317,7 @@ fn of_changes_at_the_same_time_none_is_lost() {
     let changes = [
         "list.limit 40",
         "color never",
-        "claims.lease 2h",
+        "claims.lease 7200",
         "runners.default codex",
     ];
     let changes = changes.map(|change| {
@@ -331,7 +331,7 @@ fn of_changes_at_the_same_time_none_is_lost() {
     let mut lines: Vec<&str> = file.lines().collect();
     lines.sort_unstable();
     let all = [
-        "claims.lease: 2h",
+        "claims.lease: 7200",
         "color: never",
         "list.limit: 40",
         "runners.default: codex",

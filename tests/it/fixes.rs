@@ -110,7 +110,7 @@ const ROWS: &[Row] = &[
     row("E_PATH_OUTSIDE_WORKSPACE", "echo x > ../outside", "cleo verify T2 --gate implemented --file ../outside"),
     row("E_TREE_UNKNOWN", "git init -q . && git init -q ../other", "cd ../other && cleo --root ../work verify T2").fix("cd [WORKSPACE]"),
     row("E_TREE_UNKNOWN", "git init -q .", "CLEO_TASK_ID=T2 CLEO_WORKTREE=/usr cleo verify T2 --run-all").fix("git worktree list"),
-    row("E_WORKSPACE_NOT_FOUND", "rm -r .cleo", "cleo list").fix("cleo init").changes(&[".cleo", "session", "run", "task", "operation", "receipt"]),
+    row("E_WORKSPACE_NOT_FOUND", "rm -r .cleo", "cleo list").fix("cleo init").changes(&[".cleo", "session", "run", "task", "operation"]),
     row("E_TASK_NOT_FOUND", "", "cleo show T99").fix("cleo list"),
     row("E_AGENT_NOT_FOUND", "", "cleo agents show nobody").fix("cleo agents list"),
     row("E_RUN_NOT_FOUND", "", "cleo runs show run_1").fix("cleo runs list"),

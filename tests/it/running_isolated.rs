@@ -4,6 +4,7 @@ mod branches;
 mod conflicts;
 mod locks;
 mod outputs;
+mod parts;
 mod proof;
 mod resume;
 mod start;

@@ -150,6 +150,13 @@ impl Trees {
         if let Some(name) = affected.iter().find(|name| name.contains('\u{fffd}')) {
             return Ok(Some(format!("the name of {name} is not UTF-8")));
         }
+        if step.is_merge
+            && let Some(path) = self.find_submodule(step)?
+        {
+            return Ok(Some(format!(
+                "{path} is a submodule at another commit there, whose files a merge does not check out"
+            )));
+        }
         let theirs = &self.list_changed(&["--cached", &step.old])? | &self.list_changed(&[])?;
         let theirs = &affected & &theirs;
         if !theirs.is_empty() {
@@ -166,6 +173,24 @@ impl Trees {
         }
         let try_out = ["read-tree", "--dry-run", "-m", "-u", &step.old, &step.new];
         Ok(self.try_change(&self.top, try_out)?.err())
+    }
+
+    /// Finds a submodule that the move sets to another commit (mode 160000, gitglossary "gitlink").
+    fn find_submodule(&self, step: &Move) -> Result<Option<String>> {
+        let words = [
+            "diff-tree",
+            "-r",
+            "-z",
+            "--no-renames",
+            &step.old,
+            &step.new,
+        ];
+        let listed = self.listed(&self.top, words)?;
+        let mut words = listed.split('\0');
+        let mut changed = std::iter::from_fn(|| Some((words.next()?, words.next()?)));
+        let is_one = |modes: &str| modes.starts_with(":160000 160000 ");
+        let found = changed.find(|(modes, _)| is_one(modes));
+        Ok(found.map(|(_, path)| path.to_string()))
     }
 
     /// Finds a file that lies where the move adds one and that it does not remove. Git would overwrite

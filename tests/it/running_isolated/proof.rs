@@ -10,7 +10,7 @@ use super::{AGENT, COMMIT, alone, carried_out, git, is_clean, killed, repository
 use crate::world::TestWorkspace;
 
 /// Runs tasks in worktrees with an agent that does something and then works as it should.
-fn run(workspace: &TestWorkspace, tasks: &str, script: &str) -> (i32, Value) {
+pub(super) fn run(workspace: &TestWorkspace, tasks: &str, script: &str) -> (i32, Value) {
     carried_out(workspace, &words(workspace, tasks, script))
 }
 

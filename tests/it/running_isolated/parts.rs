@@ -1,0 +1,101 @@
+//! Tasks that the agent of another one took on in its worktree.
+
+use super::proof::run;
+use super::{git, repository};
+use crate::world::TestWorkspace;
+
+fn status(workspace: &TestWorkspace, task: &str) -> String {
+    let shown = workspace.json(&["show", task]);
+    shown["result"]["task"]["status"]
+        .as_str()
+        .unwrap()
+        .to_string()
+}
+
+/// Has an agent of T1 add a part with a criterion that the user trusts, make its file and complete it, and then do
+/// something.
+fn split(workspace: &TestWorkspace, then: &str) -> String {
+    workspace.ok("update T2 --acceptance 'part :: test -f part.txt'");
+    format!(
+        ": >part.txt
+{{ cleo add Part --parent T1 --acceptance 'part :: test -f part.txt' && cleo claim T3 \
+&& cleo verify T3 --run-all && cleo complete T3; }} >$CLEO_ROOT/../told 2>&1
+{then}"
+    )
+}
+
+#[test]
+fn parts_are_done_once_they_hold_in_the_workspace() {
+    for (then, exit, expected) in [
+        (":", 0, ["done", "done"]),
+        ("rm part.txt", 80, ["pending", "pending"]),
+        ("exit 3", 80, ["pending", "pending"]),
+    ] {
+        let workspace = repository();
+        let script = split(&workspace, then);
+        let (ended, result) = run(&workspace, "T1", &script);
+        let told = workspace.read("../told");
+        assert!(told.contains("\"unblocked\""), "{told}");
+        assert_eq!(ended, exit, "{then}: {result}");
+        assert_eq!(
+            ["T1", "T3"].map(|id| status(&workspace, id)),
+            expected,
+            "{then}"
+        );
+        assert_eq!(workspace.path("part.txt").exists(), exit == 0, "{then}");
+    }
+}
+
+#[test]
+fn what_agents_claimed_and_left_is_given_back_at_the_end() {
+    let workspace = repository();
+    let words = "run T1 --command";
+    workspace.write(
+        "../work.sh",
+        format!("cleo claim T2\nexec sh {} works\n", super::AGENT),
+    );
+    let script = format!("sh {}", workspace.path("../work.sh").display());
+    let mut words: Vec<&str> = words.split(' ').collect();
+    words.push(&script);
+    let reply = workspace.json(&words);
+    assert_eq!(reply["success"], true, "{reply}");
+    let warnings = reply["warnings"].to_string();
+    assert!(warnings.contains("T2 is given back"), "{warnings}");
+    assert_eq!(status(&workspace, "T2"), "pending");
+}
+
+#[test]
+fn cleo_finds_the_workspace_where_git_checked_a_part_of_it_out() {
+    let workspace = repository();
+    git(&workspace, "add .cleo/.gitignore");
+    git(
+        &workspace,
+        "-c user.name=a -c user.email=a@b commit --quiet --message cleo",
+    );
+    workspace.ok("update T1 --acceptance 'it is listed :: cleo show T1'");
+    let (exit, result) = run(&workspace, "T1", "echo one >one.txt");
+    assert_eq!(exit, 0, "{result}");
+}
+
+#[test]
+fn submodules_are_not_moved_behind_the_back_of_their_checkout() {
+    let workspace = repository();
+    let link = |commit: &str| format!("update-index --add --cacheinfo 160000,{commit},lib");
+    let head = git(&workspace, "rev-parse HEAD").trim().to_string();
+    git(&workspace, &link(&head));
+    git(
+        &workspace,
+        "-c user.name=a -c user.email=a@b commit --quiet --message link",
+    );
+    let other = git(&workspace, "rev-parse HEAD").trim().to_string();
+    let commit = "git -c user.name=a -c user.email=a@b commit --quiet --message moved";
+    let script = format!("git {} && {commit} && rmdir lib", link(&other));
+    let (exit, result) = run(&workspace, "T1", &script);
+    assert_eq!(exit, 80, "{result}");
+    let why = result["tasks"][0].to_string();
+    assert!(
+        why.contains("lib is a submodule at another commit"),
+        "{why}"
+    );
+    assert_eq!(git(&workspace, "log -1 --format=%s"), "link\n");
+}
