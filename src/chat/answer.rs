@@ -2,7 +2,7 @@
 
 use super::grammar::{type_names, understand};
 use super::record::canonical;
-use super::sentence::is_count;
+use super::sentence::COUNT;
 use super::vocabulary::component_type;
 use super::{Call, Chat, Choosable, Pending, PendingKind, Sentence};
 
@@ -85,13 +85,13 @@ fn answer(pending: &Pending, short: Option<bool>, message: &str) -> Option<Heard
     })
 }
 
-/// Reads a choice by place, id or unique title: the component, or none where the number is none of the list.
+/// Reads a choice by place, id or title: the component, or none where a number or its like is not clearly one of
+/// the list. "The other one" is not, even if one is titled so.
 fn choose(message: &str, options: &[Choosable]) -> Option<Option<String>> {
     let choice = CHOICE.captures(message)?;
     let what = choice["what"].to_lowercase();
     let noun = choice.name("noun").map(|noun| noun.as_str().to_lowercase());
     let kind = noun.as_deref().and_then(component_type);
-    let is_kind = |one: &&Choosable| kind.is_none_or(|kind| one.kind == kind);
     let ordinals =
         "first|1st|second|2nd|third|3rd|fourth|4th|fifth|5th|sixth|6th|seventh|7th|eighth|8th";
     let ordinal = ordinals
@@ -99,26 +99,24 @@ fn choose(message: &str, options: &[Choosable]) -> Option<Option<String>> {
         .position(|it| it == what)
         .map(|at| at / 2);
     let is_number = what.parse::<f64>().is_ok() && !what.contains(char::is_alphabetic);
-    // "The other one" is asked for again, even if one is titled so.
-    let is_count = is_count(&what) && !options.is_empty();
-    if choice.name("title").is_none() && (is_number || ordinal.is_some() || is_count) {
-        let place = ordinal.or_else(|| usize::checked_sub(what.parse().ok()?, 1));
-        let place = place.filter(|_| noun.is_none_or(|noun| noun == "one"));
-        let by_place = place.and_then(|place| options.get(place));
-        let by_id = || options.iter().find(|one| one.id == canonical(&what));
-        let one = by_place.or_else(by_id).filter(is_kind);
-        let is_other = |it: &Choosable| {
-            let is_it =
-                it.title.to_lowercase() == what || place.is_some() && it.id == canonical(&what);
-            is_it && one.is_some_and(|one| one.id != it.id)
-        };
-        let one = one.filter(|_| !options.iter().any(is_other));
-        return Some(one.map(|one| one.id.clone()));
-    }
+    let is_count = is_number || COUNT.is_match(&what) && !options.is_empty();
+    let counts = is_count && choice.name("title").is_none();
+    let place = ordinal.or_else(|| usize::checked_sub(what.parse().ok()?, 1));
+    let place = place.filter(|_| counts && noun.is_none_or(|noun| noun == "one"));
     let whole = message.trim().trim_matches(['"', '\'', '“', '”', '.']);
     let titles = [whole.to_lowercase(), what];
-    let is_it = |it: &&Choosable| !it.title.is_empty() && titles.contains(&it.title.to_lowercase());
-    let mut fitting = options.iter().filter(is_kind).filter(is_it);
-    let one = fitting.next()?;
-    fitting.next().is_none().then(|| Some(one.id.clone()))
+    let is_titled = |title: &str| !title.is_empty() && titles.contains(&title.to_lowercase());
+    let mut fitting = options.iter().enumerate().filter(|(at, one)| {
+        let is_it = match (place, counts) {
+            (None, false) => is_titled(&one.title),
+            (None, true) => one.id == canonical(&titles[1]),
+            (Some(place), _) => {
+                place == *at || is_titled(&one.title) || one.id == canonical(&titles[1])
+            }
+        };
+        is_it && kind.is_none_or(|kind| one.kind == kind)
+    });
+    let one = fitting.next().filter(|_| fitting.next().is_none());
+    let id = one.map(|(_, one)| one.id.clone());
+    (counts || id.is_some()).then_some(id)
 }

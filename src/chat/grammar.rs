@@ -26,7 +26,7 @@ updateDesign (?:{set} )?(?P<pairs>{ours}{any}{c}{to}{all})
 updateDesign (?:{set} )?(?:{my} )?(?P<element>{any} ?(?:style|radius|colou?r|icons?)) (?P<value>{options})
 updateDesign (?:{want}|use|switch to) (?:an? |the )?(?P<value>{options}) {element}
 updateDesign (?:{set} )?{ours}(?P<other>{any}) and {element}{to}(?P<value>{any})
-updateDesign {set} {element} from (?P<was>{any}) to (?P<value>{any})
+updateDesign {set} {element} from (?:{options}|{quoted}|[\w-]+) to (?P<value>{any})
 updateDesign {set} {element}
 searchComponent (?:{show}|what|which|how many|do i have|are there)(?: are)?(?: all| any| every)?(?: of)?(?: {my})?(?: {state})? (?:components|{kind})(?: do i have| are there| does{c} have)?
 getComponent (?:{show}|{what}(?: in| about)?) {its}(?:details of )?(?:{field} of )?{numbered}(?: {field})?
@@ -194,10 +194,12 @@ fn read(tool: Tool, sentence: &Sentence, captures: &Captures<'_>) -> Option<Call
     if let (Some(other), Some(name)) = (get("other"), get("element")) {
         // "Button and card radius" are two of one kind.
         let both = format!("{other} {}", name.split_once(' ')?.1);
-        let other = [&both, other]
-            .into_iter()
-            .find(|it| elements(it).len() == 1)?;
-        updates.push(read_pair(tool, sentence, other, place("value"))?);
+        let name = if elements(&both).len() == 1 {
+            &both
+        } else {
+            other
+        };
+        updates.push(read_pair(tool, sentence, name, place("value"))?);
     }
     if let Some(name) = get("name").or(get("element")) {
         updates.push(read_pair(tool, sentence, name, place("value"))?);
@@ -215,29 +217,11 @@ fn read(tool: Tool, sentence: &Sentence, captures: &Captures<'_>) -> Option<Call
         call.args.extend(id);
     }
     if let (Some(was), Some((key, _))) = (place("was"), updates.first()) {
-        let was = sentence.words(was, true)?;
-        match tool {
-            Tool::UpdateDesign => elements(key).first()?.kind.read(&was.into()).map(|_| ())?,
-            _ => {
-                let mut criteria = call.object("criteria");
-                criteria.insert(key.clone(), was.into());
-                call.set("criteria", criteria);
-            }
-        }
+        let mut criteria = call.object("criteria");
+        criteria.insert(key.clone(), sentence.words(was, true)?.into());
+        call.set("criteria", criteria);
     }
-    let may_be_design = tool == Tool::UpdateComponent && is_of_design(&call, sentence, &updates);
-    (!may_be_design).then_some(())?;
-    let number = updates.len();
-    let updates = Map::from_iter(updates);
-    let is_once = updates.len() == number;
-    if tool.takes(tool.updates()) {
-        call.set(tool.updates(), updates);
-    }
-    is_once.then_some(call)
-}
-
-/// Whether what changes may be a field of the design: "the radius of the button" may be that of all buttons.
-fn is_of_design(call: &Call, sentence: &Sentence, updates: &[(String, Value)]) -> bool {
+    // "The radius of the button" may be that of all buttons, which is the design's.
     let criteria = call.object("criteria");
     let kind = criteria.get("component_type").map(plain);
     let kind = kind.filter(|_| criteria.len() == 1 && !sentence.plain.contains("component"));
@@ -245,7 +229,16 @@ fn is_of_design(call: &Call, sentence: &Sentence, updates: &[(String, Value)]) -
         .iter()
         .filter_map(|(key, _)| find_field(COMPONENT, key));
     let mut names = fields.flat_map(Field::names);
-    kind.is_some_and(|kind| names.any(|name| !elements(&format!("{kind} {name}")).is_empty()))
+    if kind.is_some_and(|kind| names.any(|name| !elements(&format!("{kind} {name}")).is_empty())) {
+        return None;
+    }
+    let number = updates.len();
+    let updates = Map::from_iter(updates);
+    let is_once = updates.len() == number;
+    if tool.takes(tool.updates()) {
+        call.set(tool.updates(), updates);
+    }
+    is_once.then_some(call)
 }
 
 /// Sets the component that is named by its number, or what describes those that are meant.

@@ -6,7 +6,7 @@
 macro_rules! patterns {
     ($($(#[$about:meta])* $name:ident = $pattern:expr;)+) => {
         $($(#[$about])*
-        static $name: std::sync::LazyLock<regex::Regex> = std::sync::LazyLock::new(|| {
+        pub(super) static $name: std::sync::LazyLock<regex::Regex> = std::sync::LazyLock::new(|| {
             regex::Regex::new(&$pattern).expect("every pattern is compiled by a test")
         });)+
 

@@ -151,7 +151,7 @@ impl Sentence {
         let count = text.split_whitespace().count();
         let is_name = count == 1 || count <= 3 && !is_small(text);
         let plain = &self.plain[place.clone()];
-        let is_sure = !VAGUE.is_match(plain) && (is_said || !is_count(plain));
+        let is_sure = !VAGUE.is_match(plain) && (is_said || !COUNT.is_match(plain));
         let is_whole = !is_cut(text, &self.plain[place.end..]);
         let is_one = is_name && is_sure && is_whole && !SEVERAL.is_match(plain);
         self.quoted(place).or(is_one.then_some(text))
@@ -189,11 +189,6 @@ impl Sentence {
         // "As before" is no text.
         (is_told || !LINK_FIRST.is_match(text)).then(|| json!([marked]))
     }
-}
-
-/// Whether a word, in small letters, tells things apart and may be no name.
-pub(super) fn is_count(word: &str) -> bool {
-    COUNT.is_match(word)
 }
 
 /// Whether what follows a text may be a part of it: marks, the dot of an abbreviation, or `'s` with nothing that is its.
