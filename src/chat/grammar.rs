@@ -51,9 +51,8 @@ updateComponent {set} {its}(?P<name>{field}) of {target} (?P<value>{quoted}|{opt
 updateComponent {set} {its}(?P<name>{field}) of {numbered} (?P<value>{any})
 updateComponent replace {its}(?P<name>{field}) of {target} (?:with|by) (?P<value>{any})
 updateComponent move {numbered} to (?P<name>position) (?P<value>[0-9]{1,9})
-updateComponent {target} should be {state}
 updateComponent (?:mark|set|make|turn) {target}(?: as| to| to be)? {state}
-updateComponent {want} {target} to be {state}
+updateComponent (?:{want} )?{target} (?:to|should) be {state}
 updateComponent (?P<state>(?:un)?(?:blur|secure|schedule)) {target}
 updateComponent (?:change|update|edit|modify|adjust|rename) {target}(?:{to}{any})?";
 
@@ -158,10 +157,9 @@ pub(super) fn understand(sentence: &Sentence) -> Option<Heard> {
     }
     let plain = &sentence.plain;
     let read = |(tool, form): &(Tool, Regex)| read(*tool, sentence, &form.captures(plain)?);
-    let mut calls: Vec<Call> = READERS.iter().filter_map(read).collect();
+    let calls = READERS.iter().filter_map(read);
     // What is said whole comes before what has to be asked for.
-    calls.sort_by_key(|call| call.missing().is_some());
-    let mut call = calls.into_iter().next()?;
+    let mut call = calls.min_by_key(|call| call.missing().is_some())?;
     if let Some(client) = client {
         call.set("clientId", client);
     }
@@ -216,20 +214,7 @@ fn read(tool: Tool, sentence: &Sentence, captures: &Captures<'_>) -> Option<Call
         let id = get("id").map(|id| ("componentId".to_string(), canonical(id).into()));
         call.args.extend(id);
     }
-    if let (Some(was), Some((key, _))) = (place("was"), updates.first()) {
-        let mut criteria = call.object("criteria");
-        criteria.insert(key.clone(), sentence.words(was, true)?.into());
-        call.set("criteria", criteria);
-    }
-    // "The radius of the button" may be that of all buttons, which is the design's.
-    let criteria = call.object("criteria");
-    let kind = criteria.get("component_type").map(plain);
-    let kind = kind.filter(|_| criteria.len() == 1 && !sentence.plain.contains("component"));
-    let fields = updates
-        .iter()
-        .filter_map(|(key, _)| find_field(COMPONENT, key));
-    let mut names = fields.flat_map(Field::names);
-    if kind.is_some_and(|kind| names.any(|name| !elements(&format!("{kind} {name}")).is_empty())) {
+    if is_of_design(&call, sentence, &updates) {
         return None;
     }
     let number = updates.len();
@@ -241,13 +226,23 @@ fn read(tool: Tool, sentence: &Sentence, captures: &Captures<'_>) -> Option<Call
     is_once.then_some(call)
 }
 
+/// Whether "the radius of the button" is changed, which may be that of all buttons and so the design's.
+fn is_of_design(call: &Call, sentence: &Sentence, updates: &[(String, Value)]) -> bool {
+    let criteria = call.object("criteria");
+    let kind = criteria.get("component_type").map(plain);
+    let kind = kind.filter(|_| criteria.len() == 1 && !sentence.plain.contains("component"));
+    let fields = (updates.iter()).filter_map(|(key, _)| find_field(COMPONENT, key));
+    let mut names = fields.flat_map(Field::names);
+    kind.is_some_and(|kind| names.any(|name| !elements(&format!("{kind} {name}")).is_empty()))
+}
+
 /// Sets the component that is named by its number, or what describes those that are meant.
 fn set_target(call: &mut Call, sentence: &Sentence, captures: &Captures<'_>) -> Option<()> {
     let get = |name| captures.name(name).map(|found| found.as_str());
     let kind = get("kind").or(get("typed")).and_then(component_type);
     let mut criteria = Map::new();
     if let Some(id) = get("id").or(get("bare")).map(canonical) {
-        if kind.is_none() {
+        if kind.is_none() && get("was").is_none() {
             call.set("componentId", id);
             return Some(());
         }
@@ -260,8 +255,14 @@ fn set_target(call: &mut Call, sentence: &Sentence, captures: &Captures<'_>) -> 
     }
     let by = get("by").and_then(|by| find_field(COMPONENT, by));
     let by = by.map_or("called", |field| field.key);
-    for (key, name, is_said) in [("called", "label", false), (by, "what", true)] {
-        if let Some(what) = captures.name(name) {
+    let name = get("name").and_then(|name| find_field(COMPONENT, name));
+    let name = name.map_or("", |field| field.key);
+    for (key, part, is_said) in [
+        ("called", "label", false),
+        (by, "what", true),
+        (name, "was", true),
+    ] {
+        if let Some(what) = captures.name(part) {
             let value = sentence.words(what.range(), is_said)?;
             let other = criteria.insert(key.to_string(), value.into());
             other.is_none().then_some(())?;

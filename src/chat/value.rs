@@ -69,7 +69,9 @@ impl Kind {
             Kind::Color => keep_if(is_color(&word)),
             Kind::Text => keep_if(length <= TEXT_MAX),
             Kind::Name => keep_if((1..=NAME_MAX).contains(&length) && text == text.trim()),
-            Kind::Address => keep_if(length <= ADDRESS_MAX && is_address(&text)),
+            Kind::Address => {
+                keep_if(length <= ADDRESS_MAX && ADDRESS.is_match(&text) && !MORE.is_match(&text))
+            }
         }
     }
 }
@@ -90,11 +92,6 @@ impl std::fmt::Display for Kind {
             Kind::Protected => "nothing else",
         })
     }
-}
-
-/// Whether a text is one address of the web, a mailbox or a telephone, or a path.
-fn is_address(text: &str) -> bool {
-    ADDRESS.is_match(text) && !MORE.is_match(text)
 }
 
 fn is_color(word: &str) -> bool {
@@ -122,7 +119,10 @@ pub(crate) fn check_values(tool: Tool, values: Map<String, Value>) -> Result<Cha
         match find_field(tool.fields(), &key).filter(|field| !field.is_protected()) {
             Some(field) => match field.kind.read(value) {
                 Some(value) => changes.push((field, value)),
-                None => faults.push(fault(field, value)),
+                None => {
+                    let (label, kind, value) = (field.label(), field.kind, brief(&plain(value)));
+                    faults.push(format!("{label} cannot be `{value}`; allowed: {kind}"));
+                }
             },
             None => {
                 faults.push(rejection(tool, &key));
@@ -169,11 +169,6 @@ pub(crate) fn check_fields(call: &Call) -> Result<(), String> {
     let mut keys = updates.chain(criteria.keys().filter(|key| !is_own(key)));
     let wrong = keys.find(|key| find_field(COMPONENT, key).is_none_or(Field::is_protected));
     wrong.map_or(Ok(()), |key| Err(rejection(call.tool, key)))
-}
-
-fn fault(field: &Field, value: &Value) -> String {
-    let (label, kind, value) = (field.label(), field.kind, brief(&plain(value)));
-    format!("{label} cannot be `{value}`; allowed: {kind}")
 }
 
 /// Returns the values in an object and in those in it, each with its path.

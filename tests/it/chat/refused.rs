@@ -75,7 +75,7 @@ fn words_that_count_are_no_titles_and_no_groups() {
         "components": all.clone().map(card).collect::<Vec<_>>(),
         "security_groups": all.map(group).collect::<Vec<_>>(),
     });
-    workspace.write("unusual.json", &seed.to_string());
+    workspace.write("unusual.json", seed.to_string());
     workspace.ok("chat seed unusual.json");
     say(&workspace, "client 8");
     for message in AMBIGUOUS.lines() {
