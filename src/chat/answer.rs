@@ -2,6 +2,7 @@
 
 use super::grammar::{type_names, understand};
 use super::record::canonical;
+use super::sentence::COUNT;
 use super::vocabulary::component_type;
 use super::{Call, Chat, Choosable, Pending, PendingKind, Sentence};
 
@@ -43,18 +44,14 @@ pub(crate) enum Heard {
 
 /// Reads a message at a moment (RFC 3339 in UTC); times of one form are in the order of their bytes.
 pub(crate) fn hear(chat: &Chat, message: &str, now: &str) -> Heard {
-    let is_yes = YES.iter().any(|yes| yes.is_match(message));
-    let is_no = NO.iter().any(|no| no.is_match(message));
-    let short = (is_yes || is_no).then_some(is_yes);
+    let is_yes = YES.is_match(message);
+    let short = (is_yes || NO.is_match(message)).then_some(is_yes);
     let pending = chat.pending.as_ref().filter(|it| now < it.expires.as_str());
     if let Some(heard) = pending.and_then(|pending| answer(pending, short, message)) {
         return heard;
     }
     let question = (chat.question.as_ref()).filter(|it| now < it.expires.as_str());
-    let answer = question
-        .and(CLIENT.as_ref())
-        .and_then(|it| it.captures(message));
-    let heard = match answer {
+    let heard = match question.and_then(|_| CLIENT.captures(message)) {
         Some(answer) => Some(Heard::Client(canonical(&answer["id"]))),
         None => understand(&Sentence::read(message)),
     };
@@ -88,13 +85,13 @@ fn answer(pending: &Pending, short: Option<bool>, message: &str) -> Option<Heard
     })
 }
 
-/// Reads a choice by place, id or unique title: the component, or none where the number is none of the list.
+/// Reads a choice by place, id or title: the component, or none where a number or its like is not clearly one of
+/// the list. "The other one" is not, even if one is titled so.
 fn choose(message: &str, options: &[Choosable]) -> Option<Option<String>> {
-    let choice = CHOICE.as_ref()?.captures(message)?;
+    let choice = CHOICE.captures(message)?;
     let what = choice["what"].to_lowercase();
     let noun = choice.name("noun").map(|noun| noun.as_str().to_lowercase());
     let kind = noun.as_deref().and_then(component_type);
-    let is_kind = |one: &&Choosable| kind.is_none_or(|kind| one.kind == kind);
     let ordinals =
         "first|1st|second|2nd|third|3rd|fourth|4th|fifth|5th|sixth|6th|seventh|7th|eighth|8th";
     let ordinal = ordinals
@@ -102,18 +99,24 @@ fn choose(message: &str, options: &[Choosable]) -> Option<Option<String>> {
         .position(|it| it == what)
         .map(|at| at / 2);
     let is_number = what.parse::<f64>().is_ok() && !what.contains(char::is_alphabetic);
-    if choice.name("title").is_none() && (is_number || ordinal.is_some()) {
-        let place = ordinal.or_else(|| usize::checked_sub(what.parse().ok()?, 1));
-        let place = place.filter(|_| noun.is_none_or(|noun| noun == "one"));
-        let by_place = place.and_then(|place| options.get(place));
-        let by_id = || options.iter().find(|one| one.id == canonical(&what));
-        let one = by_place.or_else(by_id).filter(is_kind);
-        return Some(one.map(|one| one.id.clone()));
-    }
+    let is_count = is_number || COUNT.is_match(&what) && !options.is_empty();
+    let counts = is_count && choice.name("title").is_none();
+    let place = ordinal.or_else(|| usize::checked_sub(what.parse().ok()?, 1));
+    let place = place.filter(|_| counts && noun.is_none_or(|noun| noun == "one"));
     let whole = message.trim().trim_matches(['"', '\'', '“', '”', '.']);
     let titles = [whole.to_lowercase(), what];
-    let is_it = |it: &&Choosable| !it.title.is_empty() && titles.contains(&it.title.to_lowercase());
-    let mut fitting = options.iter().filter(is_kind).filter(is_it);
-    let one = fitting.next()?;
-    fitting.next().is_none().then(|| Some(one.id.clone()))
+    let is_titled = |title: &str| !title.is_empty() && titles.contains(&title.to_lowercase());
+    let mut fitting = options.iter().enumerate().filter(|(at, one)| {
+        let is_it = match (place, counts) {
+            (None, false) => is_titled(&one.title),
+            (None, true) => one.id == canonical(&titles[1]),
+            (Some(place), _) => {
+                place == *at || is_titled(&one.title) || one.id == canonical(&titles[1])
+            }
+        };
+        is_it && kind.is_none_or(|kind| one.kind == kind)
+    });
+    let one = fitting.next().filter(|_| fitting.next().is_none());
+    let id = one.map(|(_, one)| one.id.clone());
+    (counts || id.is_some()).then_some(id)
 }

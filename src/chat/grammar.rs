@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::answer::Heard;
 use super::record::canonical;
 use super::sentence::{BARE, CLIENT, Sentence};
-use super::value::{COLORS, Kind};
+use super::value::{COLORS, Kind, plain};
 use super::vocabulary::{
     COMPONENT, Field, TYPES, component_type, contains_word, elements, find_field, offered, state,
 };
@@ -22,10 +22,11 @@ getClientDesign (?:{show} )?(?:{my} )?(?:current )?(?:designs?|page)(?: configur
 getClientDesign how would (?:it|{my} design) look|what does {my} (?:design|page){c} look like(?: right now| now)?|(?:what is|show me) the visual impact
 getQAForClient (?:{show} )?(?:{my} )?(?:onboarding )?(?:questions|answers|questions and answers)|what did (?:i|{my}) (?:answer|choose)(?: in the onboarding)?
 getClientDesign (?:{show}|{what}|which) {element}(?: do i (?:have|use)| does{c} (?:have|use))?
-updateDesign (?:{set} )?(?P<pairs>{any}{c}{to}{all})
+updateDesign (?:{set} )?(?P<pairs>{ours}{any}{c}{to}{all})
 updateDesign (?:{set} )?(?:{my} )?(?P<element>{any} ?(?:style|radius|colou?r|icons?)) (?P<value>{options})
 updateDesign (?:{want}|use|switch to) (?:an? |the )?(?P<value>{options}) {element}
-updateDesign {set} {element} from (?:{options}) to (?P<value>{options})
+updateDesign (?:{set} )?{ours}(?P<other>{any}) and {element}{to}(?P<value>{any})
+updateDesign {set} {element} from (?:{options}|{quoted}|[\w-]+) to (?P<value>{any})
 updateDesign {set} {element}
 searchComponent (?:{show}|what|which|how many|do i have|are there)(?: are)?(?: all| any| every)?(?: of)?(?: {my})?(?: {state})? (?:components|{kind})(?: do i have| are there| does{c} have)?
 getComponent (?:{show}|{what}(?: in| about)?) {its}(?:details of )?(?:{field} of )?{numbered}(?: {field})?
@@ -38,6 +39,8 @@ deleteComponent {verb} {target}
 addComponent (?:add|create|insert|(?:{verb}|{want})(?: me)? (?:an?|another|one))(?: me)?(?: an?| another| one)?(?: new)? (?:component|{kind})(?: component)?(?: (?:#|(?:(?:with )?(?:the )?id|component) #?)(?P<id>[0-9]{1,15}))?{c}(?:,? (?P<pairs>(?:with|titled|called|named) {all}))?
 updateComponent {set} {its}(?P<name>{field}) (?:of|on|for|in) {target}
 updateComponent {set} {target} (?P<name>{field})
+updateComponent {set} {its}(?P<name>{field})(?: (?:of|on|for|in) {target})? from (?P<was>{any}) to (?P<value>{any})
+updateComponent {set} {target} (?P<name>{field}) from (?P<was>{any}) to (?P<value>{any})
 updateComponent (?:{set} )?{its}(?P<name>{field}) (?:of|on|for|in) {target}{to}(?P<value>{any})(?:(?:,| and|, and) (?P<pairs>{its}{field}{to}{all}))?
 updateComponent (?:(?:{set}|for|on|in) )?{target}[:,]?(?: {set})? {its}(?P<pairs>{field}{to}{all})
 updateComponent (?:{set} )?{numbered}(?: with)? {its}(?P<pairs>{field} {all})
@@ -48,9 +51,8 @@ updateComponent {set} {its}(?P<name>{field}) of {target} (?P<value>{quoted}|{opt
 updateComponent {set} {its}(?P<name>{field}) of {numbered} (?P<value>{any})
 updateComponent replace {its}(?P<name>{field}) of {target} (?:with|by) (?P<value>{any})
 updateComponent move {numbered} to (?P<name>position) (?P<value>[0-9]{1,9})
-updateComponent {target} should be {state}
 updateComponent (?:mark|set|make|turn) {target}(?: as| to| to be)? {state}
-updateComponent {want} {target} to be {state}
+updateComponent (?:{want} )?{target} (?:to|should) be {state}
 updateComponent (?P<state>(?:un)?(?:blur|secure|schedule)) {target}
 updateComponent (?:change|update|edit|modify|adjust|rename) {target}(?:{to}{any})?";
 
@@ -59,7 +61,7 @@ const PARTS: &str = r"
 target (?:{numbered}|{described})
 numbered (?:(?:{my}\s+)?(?:component|(?P<typed>{types}))(?:[\s_-]?id)?(?:\s+number|\s+no\.?|\s+with\s+id|\s+is)?(?:\s*[:=#_]\s*|-|\s+#?)(?P<id>[0-9]{1,15})|#?(?P<bare>[0-9]{3,15}))(?:'s)?{c}
 described (?:{my}\s+(?:(?P<label>{any})\s+)??)?(?:component|{kind})(?:\s+component)?(?:(?:\s+with(?:\s+the|\s+an?)?\s+(?P<by>{field})|\s+(?:called|named|titled))\s+(?P<what>{any}))?(?:'s)?{c}
-element (?:{my}\s+)?(?:current\s+)?(?P<element>{any})
+element {ours}(?P<element>{any})
 group (?:(?:the|an?)\s+)?(?:(?:security\s+)?group(?:\s+(?P<title>{any}))?|(?P<group>{any})(?:\s+(?:security\s+)?group)?)
 kind (?P<kind>{types})
 state (?P<state>(?:un)?(?:blurred|secured?|scheduled))
@@ -74,6 +76,8 @@ all [^\x02\x03]+?
 quoted \x04\x01+
 c (?:\s*[\x02\x03]+)?";
 
+/// What a field of a design is said to be of.
+const OURS: &str = r"(?:(?:my|its|the|our|[\x02\x03]+)\s+)*(?:(?:current|existing|present)\s+)?(?:design(?:['’]s)?\s+)?";
 pub(super) const TO: &str = r"(?:\s+(?:to be|should be|to|into)(?:\s*:\s*|\s+)|\s*[=:]\s*)";
 pub(super) const POLITE: &str = r"(?:please|pls|plz|thanks|thx|thank you)\b";
 
@@ -88,13 +92,14 @@ static READERS: LazyLock<Vec<(Tool, Regex)>> = LazyLock::new(|| {
         ("options", format!("(?:{options}|#[0-9a-f]+|{COLORS})")),
         ("field", names(COMPONENT)),
         ("to", TO.to_string()),
+        ("ours", OURS.to_string()),
     ];
     let parts = PARTS.lines().filter_map(|line| line.split_once(' '));
     let parts = parts.map(|(name, part)| (name, part.to_string()));
     let parts: Vec<(&str, String)> = parts.chain(words).collect();
-    let forms = FORMS.lines().filter_map(|line| {
-        let (name, form) = line.split_once(' ')?;
-        let tool = serde_json::from_value::<Tool>(name.into()).ok()?;
+    let forms = FORMS.lines().filter_map(|line| line.split_once(' '));
+    let forms = forms.map(|(name, form)| {
+        let tool = serde_json::from_value::<Tool>(name.into()).expect("every form has a tool");
         let marks = if tool.can_write() { ".!" } else { ".!?" };
         let end = format!(r"(?:[\s,]+{POLITE}|[\s{marks}\x02\x03])*");
         let mut form = form.replace(' ', r"\s+");
@@ -103,7 +108,8 @@ static READERS: LazyLock<Vec<(Tool, Regex)>> = LazyLock::new(|| {
         }
         let verbs = format!("(?:{})", Tool::VERBS[tool as usize].replace(' ', r"\s+"));
         let form = form.replace("{verb}", &verbs).replace('\'', "['’]");
-        Some((tool, Regex::new(&format!("^(?:{form}){end}$")).ok()?))
+        let form = Regex::new(&format!("^(?:{form}){end}$"));
+        (tool, form.expect("every form is compiled by a test"))
     });
     forms.collect()
 });
@@ -111,7 +117,7 @@ static READERS: LazyLock<Vec<(Tool, Regex)>> = LazyLock::new(|| {
 patterns! {
     /// A field of a design and its value: "the card style to solid".
     CHANGED = format!(
-        r"^(?:(?:the|its|my)\s+)?(?P<name>[^\x01-\x04]+?)[\s\x02\x03]*(?P<link>{TO})(?P<value>.+)$"
+        r"^{OURS}(?P<name>[^\x01-\x04]+?)(?:\s+(?:of|in|on)\s+{OURS}design)?[\s\x02\x03]*(?P<link>{TO})(?P<value>.+)$"
     );
     /// A field of a component and its value: "with title Hello", "the caption to B".
     DESCRIBED = format!(
@@ -151,10 +157,9 @@ pub(super) fn understand(sentence: &Sentence) -> Option<Heard> {
     }
     let plain = &sentence.plain;
     let read = |(tool, form): &(Tool, Regex)| read(*tool, sentence, &form.captures(plain)?);
-    let mut calls: Vec<Call> = READERS.iter().filter_map(read).collect();
+    let calls = READERS.iter().filter_map(read);
     // What is said whole comes before what has to be asked for.
-    calls.sort_by_key(|call| call.missing().is_some());
-    let mut call = calls.into_iter().next()?;
+    let mut call = calls.min_by_key(|call| call.missing().is_some())?;
     if let Some(client) = client {
         call.set("clientId", client);
     }
@@ -178,12 +183,22 @@ fn read(tool: Tool, sentence: &Sentence, captures: &Captures<'_>) -> Option<Call
     if let Some(group) = place("group").or(place("title")) {
         // Without that word only a component with its number is sure to be meant.
         (call.has("componentId") || sentence.plain.contains("group")).then_some(())?;
-        call.set("security_group_title", sentence.words(group)?);
+        call.set("security_group_title", sentence.words(group, false)?);
     }
     let mut updates = match place("pairs") {
         Some(pairs) => read_pairs(tool, sentence, pairs)?,
         None => Vec::new(),
     };
+    if let (Some(other), Some(name)) = (get("other"), get("element")) {
+        // "Button and card radius" are two of one kind.
+        let both = format!("{other} {}", name.split_once(' ')?.1);
+        let name = if elements(&both).len() == 1 {
+            &both
+        } else {
+            other
+        };
+        updates.push(read_pair(tool, sentence, name, place("value"))?);
+    }
     if let Some(name) = get("name").or(get("element")) {
         updates.push(read_pair(tool, sentence, name, place("value"))?);
     }
@@ -199,6 +214,9 @@ fn read(tool: Tool, sentence: &Sentence, captures: &Captures<'_>) -> Option<Call
         let id = get("id").map(|id| ("componentId".to_string(), canonical(id).into()));
         call.args.extend(id);
     }
+    if is_of_design(&call, sentence, &updates) {
+        return None;
+    }
     let number = updates.len();
     let updates = Map::from_iter(updates);
     let is_once = updates.len() == number;
@@ -208,13 +226,23 @@ fn read(tool: Tool, sentence: &Sentence, captures: &Captures<'_>) -> Option<Call
     is_once.then_some(call)
 }
 
+/// Whether "the radius of the button" is changed, which may be that of all buttons and so the design's.
+fn is_of_design(call: &Call, sentence: &Sentence, updates: &[(String, Value)]) -> bool {
+    let criteria = call.object("criteria");
+    let kind = criteria.get("component_type").map(plain);
+    let kind = kind.filter(|_| criteria.len() == 1 && !sentence.plain.contains("component"));
+    let fields = (updates.iter()).filter_map(|(key, _)| find_field(COMPONENT, key));
+    let mut names = fields.flat_map(Field::names);
+    kind.is_some_and(|kind| names.any(|name| !elements(&format!("{kind} {name}")).is_empty()))
+}
+
 /// Sets the component that is named by its number, or what describes those that are meant.
 fn set_target(call: &mut Call, sentence: &Sentence, captures: &Captures<'_>) -> Option<()> {
     let get = |name| captures.name(name).map(|found| found.as_str());
     let kind = get("kind").or(get("typed")).and_then(component_type);
     let mut criteria = Map::new();
     if let Some(id) = get("id").or(get("bare")).map(canonical) {
-        if kind.is_none() {
+        if kind.is_none() && get("was").is_none() {
             call.set("componentId", id);
             return Some(());
         }
@@ -227,11 +255,18 @@ fn set_target(call: &mut Call, sentence: &Sentence, captures: &Captures<'_>) -> 
     }
     let by = get("by").and_then(|by| find_field(COMPONENT, by));
     let by = by.map_or("called", |field| field.key);
-    let texts = [("called", "label"), (by, "what")];
-    let texts = texts.map(|(key, name)| Some((key, captures.name(name)?)));
-    for (key, what) in texts.into_iter().flatten() {
-        let value = sentence.words(what.range())?;
-        criteria.insert(key.to_string(), value.into());
+    let name = get("name").and_then(|name| find_field(COMPONENT, name));
+    let name = name.map_or("", |field| field.key);
+    for (key, part, is_said) in [
+        ("called", "label", false),
+        (by, "what", true),
+        (name, "was", true),
+    ] {
+        if let Some(what) = captures.name(part) {
+            let value = sentence.words(what.range(), is_said)?;
+            let other = criteria.insert(key.to_string(), value.into());
+            other.is_none().then_some(())?;
+        }
     }
     call.set("criteria", criteria);
     Some(())
@@ -245,14 +280,14 @@ fn read_pairs(
 ) -> Option<Vec<(String, Value)>> {
     let mut updates = Vec::new();
     let mut start = place.start;
-    let cuts = BETWEEN.as_ref()?.find_iter(&sentence.plain[place.clone()]);
+    let cuts = BETWEEN.find_iter(&sentence.plain[place.clone()]);
     let cuts = cuts.map(|cut| (place.start + cut.start(), place.start + cut.end()));
     for (end, next) in cuts.chain([(place.end, place.end)]) {
         let pair = match tool {
             Tool::UpdateDesign => &CHANGED,
             _ => &DESCRIBED,
         };
-        let captures = pair.as_ref()?.captures(&sentence.plain[start..end])?;
+        let captures = pair.captures(&sentence.plain[start..end])?;
         let value = start + captures.name("value")?.start()..end;
         let pair = read_pair(tool, sentence, &captures["name"], Some(value))?;
         // "... and text Bob" may be another request.
@@ -288,4 +323,17 @@ fn read_pair(
     };
     let read = fields.iter().find_map(|field| field.kind.read(&value));
     Some((key.to_string(), read.unwrap_or(value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::READERS;
+    use crate::chat::check_pattern;
+
+    #[test]
+    fn forms_compile_in_the_program() {
+        READERS
+            .iter()
+            .for_each(|(_, form)| check_pattern(form.as_str()));
+    }
 }

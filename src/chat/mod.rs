@@ -4,11 +4,27 @@
 
 /// Declares patterns, each compiled on first use.
 macro_rules! patterns {
-    ($($(#[$about:meta])* $name:ident = $pattern:expr;)+) => {$(
-        $(#[$about])*
-        static $name: std::sync::LazyLock<Option<regex::Regex>> =
-            std::sync::LazyLock::new(|| regex::Regex::new(&$pattern).ok());
-    )+};
+    ($($(#[$about:meta])* $name:ident = $pattern:expr;)+) => {
+        $($(#[$about])*
+        pub(super) static $name: std::sync::LazyLock<regex::Regex> = std::sync::LazyLock::new(|| {
+            regex::Regex::new(&$pattern).expect("every pattern is compiled by a test")
+        });)+
+
+        #[cfg(test)]
+        #[test]
+        fn patterns_compile_in_the_program() {
+            $(crate::chat::check_pattern($name.as_str());)+
+        }
+    };
+}
+
+/// Compiles a pattern and refuses properties of Unicode, which the program is built without, while the
+/// dependencies of tests bring them in.
+#[cfg(test)]
+pub(crate) fn check_pattern(pattern: &str) {
+    assert!(regex::Regex::new(pattern).is_ok(), "{pattern}");
+    let mut letters = pattern.split('\\').skip(1);
+    assert!(!letters.any(|it| it.starts_with(['p', 'P'])), "{pattern}");
 }
 
 pub(crate) mod answer;

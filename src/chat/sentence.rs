@@ -3,7 +3,6 @@
 
 use std::ops::Range;
 
-use regex::Regex;
 use serde_json::{Value, json};
 
 use super::grammar::{POLITE, names, type_names};
@@ -29,8 +28,8 @@ const PRONOUNS: &str = "it|its|this|that|them|these|those|same|nothing|something
 const LINK: &str = "to|be|into|as|by|with|and|or|of|on|for|in|from|should|is|called|named|titled";
 
 patterns! {
-    /// A double quote up to the next one; a single one only around words.
-    QUOTES = r#""[^"]*"|“[^”]*”|\B'(?:[^']|'\b)*?'\B"#;
+    /// A double quote up to the next one; a single one only around words, in which it is an apostrophe.
+    QUOTES = r#""[^"]*"|“[^”]*”|\B'(?:[^']|\b'\b)*?'\B|‘[^‘]*?’\B"#;
     /// "client 6", "for my clientId: 6", "(client #6)", …
     NAMED =
         r"(?:(?P<for>\bfor\s+)|[,;:(]\s*|\b(?:of|on|in|from)\s+|\b)(?:(?:i am|i['’]m|it is|it['’]s|this is)\s+)?(?:(?:my|the|our|this)\s+)?client(?:['’]s)?[\s_-]?(?:id)?(?:\s*[:=]\s*|\s+(?:is|number|no\.?)\s+|\s*)#?(?P<number>[0-9]{1,15})\b(?:['’]s\b)?\)?";
@@ -38,21 +37,31 @@ patterns! {
     ADDRESSES = r"[^\s\x01]*(?:[/@&]|[?.]\w|#[a-z]|[-\w=+%~$]client|\d[-+%=~$])[^\s\x01]*";
     /// Politeness, and the client, at the beginning.
     BEFORE =
-        r"^(?:[\x02\x03]+[\s,:;.!-]*|(?:hi|hello|hey)\b(?: there\b)?[\s,.!\x02\x03]+|(?:please|pls|kindly|now|ok|okay)\b[,\s]+|(?:can|could|would|will) you\s+|i(?: want| need| would like|['’]d like) (?:you )?to\s+|let['’]s\s+)+";
+        r"^(?:[\x02\x03]+[\s,:;.!-]*|(?:hi|hello|hey)\b(?: there\b)?[\s,.!\x02\x03]+|(?:please|pls|kindly|now|ok|okay|just|also|simply)\b[,\s]+|(?:can|could|would|will) you\s+|i(?: just| also)?(?: want| need| would like|['’]d like) (?:you )?to\s+|let['’]s\s+)+";
     LINKS = format!(r"\b(?i:{LINK})\b");
     LINK_FIRST = format!(r"^(?:{LINK})\b");
     /// The text before the first word of a sentence.
     FIRST = r"(?:^|[.!?])\s*$";
-    /// Quotes beside each other or within words.
-    GLUED = r#"[^\s=:,(\x04]\x04|\x04\x01+[^\s.,:;!?)\x01]"#;
+    /// Quotes beside each other or within words, and those that are no apostrophe and end or begin nothing.
+    MISQUOTED = r#"[^\s=:,(\x04]\x04|\x04\x01+[^\s.,:;!?)\x01]|["“”„‘]|(?:^|[^\w\x01])['’]"#;
     SEVERAL = r"\b(?:and|or|but|not|except)\b|,";
     /// The only form of an unquoted text.
     WORD = r"^[\w--_](?:[\w--_]|['’&-]\w)*$";
     VAGUE = format!("^(?:{PRONOUNS}|{}|{})$", names(COMPONENT), type_names());
+    /// What tells things apart rather than names them: "the last card", "no group".
+    COUNT = format!(
+        r"^(?:the|an?|my|our|your|his|her|their|no|not|any(?:one)?|some|each|every(?:one|body)?|nobody|all|both|n?either|only|another|others?|such|few|many|most|more|last|latest|next|previous|prior|current|existing|new(?:er|est)?|old(?:er|est)?|recent|top|bottom|middle|left|right|upper|lower|wrong|remaining|rest|[0-9]+(?:st|nd|rd|th)?|one|two|three|four|five|six|seven|eight|nine|ten|first|second|(?:thi|fou|fif|six|seven|eigh|nin|ten)(?:rd|r?th)|(?:un)?(?:blurred|secured?|scheduled)|security|access|groups?|{LINK})$"
+    );
     /// The link before an unquoted text; `OPEN` is what may belong to the text behind it.
     LINKED = r"(?:\bto|\bto be|[=:])\s*$";
-    WITH = format!(r"\bwith\s+(?:(?:the|an?)\s+)?{}\s+$", names(COMPONENT));
-    OPEN = format!(r"^[\s.,]*(?:[!\x03]|{POLITE})");
+    /// Behind "and" only a noun is the next field: "and text Bob" may be another request.
+    WITH = format!(
+        r"\b(?:with\s+(?:(?:the|an?)\s+)?{}|and\s+(?:the\s+)?(?:title|heading|caption|subtitle|subheading|description))\s+$",
+        names(COMPONENT)
+    );
+    OPEN = format!(r"^[\s.,]*(?:\x03|{POLITE})");
+    MARKED = r"^(?:[\s,.]*!|[\s,]*\.\.|['’]s)";
+    POSSESSED = format!(r"^['’]s\s+{}", names(COMPONENT));
 }
 
 #[derive(Clone, Debug, Default)]
@@ -71,28 +80,28 @@ impl Sentence {
         }
         let mut text = message.trim().to_string();
         let (mut plain, mut clients) = (text.to_ascii_lowercase(), Vec::new());
-        for word in LINKS.iter().flat_map(|links| links.find_iter(&text)) {
-            let is_first = fits(&FIRST, &text[..word.start()]);
+        for word in LINKS.find_iter(&text) {
+            let is_first = FIRST.is_match(&text[..word.start()]);
             if !is_small(word.as_str()) && !is_first && text.split(' ').any(is_small) {
                 plain.replace_range(word.range(), word.as_str());
             }
         }
-        for quote in QUOTES.iter().flat_map(|quotes| quotes.find_iter(&text)) {
+        for quote in QUOTES.find_iter(&text) {
             hide(&mut plain, quote.range(), QUOTED);
             plain.replace_range(quote.start()..=quote.start(), "\u{4}");
         }
-        let is_glued = fits(&GLUED, &plain);
+        let is_misquoted = MISQUOTED.is_match(&plain);
         let mut bare = plain.clone();
-        for address in ADDRESSES.iter().flat_map(|it| it.find_iter(&plain)) {
+        for address in ADDRESSES.find_iter(&plain) {
             hide(&mut bare, address.range(), QUOTED);
         }
-        for named in NAMED.iter().flat_map(|named| named.captures_iter(&bare)) {
+        for named in NAMED.captures_iter(&bare) {
             clients.push(canonical(&named["number"]));
             let place = named.get_match().range();
-            let is_apart = named.name("for").is_some() || fits(&FIRST, &bare[..place.start]);
+            let is_apart = named.name("for").is_some() || FIRST.is_match(&bare[..place.start]);
             hide(&mut plain, place, if is_apart { CLIENT } else { BARE });
         }
-        if let Some(end) = BEFORE.as_ref().and_then(|it| Some(it.find(&plain)?.end())) {
+        if let Some(end) = BEFORE.find(&plain).map(|it| it.end()) {
             // "Could you …?" is no question.
             if plain[..end].contains("you ") && plain.ends_with('?') {
                 text.pop();
@@ -101,7 +110,7 @@ impl Sentence {
             text.drain(..end);
             plain.drain(..end);
         }
-        if is_glued {
+        if is_misquoted {
             plain = QUOTE.to_string();
         }
         Sentence {
@@ -109,6 +118,11 @@ impl Sentence {
             plain,
             clients,
         }
+    }
+
+    /// Whether a quote of the message has no end, or stands in or at a word: no form fits it.
+    pub(crate) fn is_misquoted(&self) -> bool {
+        self.plain.as_bytes() == [QUOTE as u8]
     }
 
     /// Returns the client if exactly one is named, or else the one that is known if none is.
@@ -131,48 +145,60 @@ impl Sentence {
     }
 
     /// Returns what something is called, which only finds what is there: what is quoted, one word, or up to three.
-    pub(super) fn words(&self, place: Range<usize>) -> Option<&str> {
+    /// A word that counts is a name only where it `is_said` that it is one: "the card called Last".
+    pub(super) fn words(&self, place: Range<usize>, is_said: bool) -> Option<&str> {
         let text = &self.text[place.clone()];
         let count = text.split_whitespace().count();
         let is_name = count == 1 || count <= 3 && !is_small(text);
         let plain = &self.plain[place.clone()];
-        let is_one = is_name && !fits(&SEVERAL, plain) && !fits(&VAGUE, plain);
+        let is_sure = !VAGUE.is_match(plain) && (is_said || !COUNT.is_match(plain));
+        let is_whole = !is_cut(text, &self.plain[place.end..]);
+        let is_one = is_name && is_sure && is_whole && !SEVERAL.is_match(plain);
         self.quoted(place).or(is_one.then_some(text))
     }
 
     /// Reads the value of a field; none where nothing says that there is one. A text without quotes is one word with a
     /// capital behind "to" or its like, or what a component is to be made `with`; other words come in an array,
-    /// to be asked for in quotes. What other fields cannot be is refused later if it stands behind "to".
+    /// to be asked for in quotes, and so does what may be an abbreviation. What other fields cannot be is refused later
+    /// if it stands behind "to"; an address that ends in marks is one of those.
     pub(super) fn value(&self, place: Range<usize>, kind: Kind, is_new: bool) -> Option<Value> {
         if let Some(quoted) = self.quoted(place.clone()) {
             return Some(quoted.into());
         }
-        let (before, text) = (&self.plain[..place.start], &self.text[place.clone()]);
-        let is_linked = fits(&LINKED, before);
+        let (before, after) = (&self.plain[..place.start], &self.plain[place.end..]);
+        let marks = after.len() - after.trim_start_matches(['.', '!']).len();
+        let marked = &self.text[place.start..place.end + marks];
+        let is_linked = LINKED.is_match(before);
+        let text = match kind {
+            Kind::Address if marks > 0 && &after[..marks] != "." => marked,
+            _ => &self.text[place.clone()],
+        };
         if !matches!(kind, Kind::Text | Kind::Name) {
             let value = Value::from(text.strip_prefix("a ").unwrap_or(text));
             let is_told = is_linked || kind.read(&value).is_some();
             return is_told.then_some(value);
         }
-        let is_told = is_linked || is_new && fits(&WITH, before);
-        let is_word = fits(&WORD, text) && !fits(&VAGUE, &text.to_lowercase());
+        let is_told = is_linked || is_new && WITH.is_match(before);
+        let is_word = WORD.is_match(text) && !VAGUE.is_match(&text.to_lowercase());
         // Where all words have a capital it marks no text.
         let has_small = self.text[..place.start].split(' ').any(is_small);
         let is_name = text.starts_with(char::is_uppercase) && has_small;
-        if is_told && is_word && is_name && !fits(&OPEN, &self.plain[place.end..]) {
+        if is_told && is_word && is_name && !is_cut(text, after) && !OPEN.is_match(after) {
             return Some(text.into());
         }
         // "As before" is no text.
-        (is_told || !fits(&LINK_FIRST, text)).then(|| json!([text]))
+        (is_told || !LINK_FIRST.is_match(text)).then(|| json!([marked]))
     }
+}
+
+/// Whether what follows a text may be a part of it: marks, the dot of an abbreviation, or `'s` with nothing that is its.
+fn is_cut(text: &str, after: &str) -> bool {
+    let is_short = text.chars().count() < 7;
+    after.starts_with('.') && is_short || MARKED.is_match(after) && !POSSESSED.is_match(after)
 }
 
 fn is_small(word: &str) -> bool {
     word.starts_with(char::is_lowercase)
-}
-
-fn fits(pattern: &Option<Regex>, text: &str) -> bool {
-    pattern.as_ref().is_some_and(|it| it.is_match(text))
 }
 
 fn hide(text: &mut String, place: Range<usize>, mark: char) {

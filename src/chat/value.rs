@@ -1,7 +1,6 @@
 //! Values from strangers: what a field can be, and how changes go into a record. Agents ask before they
 //! offer a change, tools when they make it.
 
-use regex::Regex;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -22,7 +21,7 @@ patterns! {
     ADDRESS =
         r"(?i)^(?:/|/[^/\s\\][^\s\\]*|(?:https?://|mailto:|tel:|www\.)[^/\s\\][^\s\\]*)$";
     /// What makes more than one address of it, or a sentence.
-    MORE = r"(?i)[,;|](?:https?:|mailto:|tel:|www\.|/)|[,;!?]$";
+    MORE = r"(?i)[,;|](?:https?:|mailto:|tel:|www\.|/)|[,;!?]$|\.\.$";
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +44,7 @@ impl Kind {
     /// Reads a value and writes it in its one form; none when the field cannot be that.
     pub(crate) fn read(self, value: &Value) -> Option<Value> {
         let text = match value {
-            Value::String(text) => text.trim().to_string(),
+            Value::String(text) => text.to_string(),
             Value::Bool(_) | Value::Number(_) => value.to_string(),
             _ => return None,
         };
@@ -69,8 +68,10 @@ impl Kind {
             Kind::Moment => crate::clock::parse_moment(&text).map(Value::from),
             Kind::Color => keep_if(is_color(&word)),
             Kind::Text => keep_if(length <= TEXT_MAX),
-            Kind::Name => keep_if((1..=NAME_MAX).contains(&length)),
-            Kind::Address => keep_if(length <= ADDRESS_MAX && is_address(&text)),
+            Kind::Name => keep_if((1..=NAME_MAX).contains(&length) && text == text.trim()),
+            Kind::Address => {
+                keep_if(length <= ADDRESS_MAX && ADDRESS.is_match(&text) && !MORE.is_match(&text))
+            }
         }
     }
 }
@@ -91,12 +92,6 @@ impl std::fmt::Display for Kind {
             Kind::Protected => "nothing else",
         })
     }
-}
-
-/// Whether a text is one address of the web, a mailbox or a telephone, or a path.
-fn is_address(text: &str) -> bool {
-    let fits = |pattern: &Option<Regex>| pattern.iter().any(|it| it.is_match(text));
-    fits(&ADDRESS) && !fits(&MORE)
 }
 
 fn is_color(word: &str) -> bool {
@@ -124,7 +119,10 @@ pub(crate) fn check_values(tool: Tool, values: Map<String, Value>) -> Result<Cha
         match find_field(tool.fields(), &key).filter(|field| !field.is_protected()) {
             Some(field) => match field.kind.read(value) {
                 Some(value) => changes.push((field, value)),
-                None => faults.push(fault(field, value)),
+                None => {
+                    let (label, kind, value) = (field.label(), field.kind, brief(&plain(value)));
+                    faults.push(format!("{label} cannot be `{value}`; allowed: {kind}"));
+                }
             },
             None => {
                 faults.push(rejection(tool, &key));
@@ -171,11 +169,6 @@ pub(crate) fn check_fields(call: &Call) -> Result<(), String> {
     let mut keys = updates.chain(criteria.keys().filter(|key| !is_own(key)));
     let wrong = keys.find(|key| find_field(COMPONENT, key).is_none_or(Field::is_protected));
     wrong.map_or(Ok(()), |key| Err(rejection(call.tool, key)))
-}
-
-fn fault(field: &Field, value: &Value) -> String {
-    let (label, kind, value) = (field.label(), field.kind, brief(&plain(value)));
-    format!("{label} cannot be `{value}`; allowed: {kind}")
 }
 
 /// Returns the values in an object and in those in it, each with its path.

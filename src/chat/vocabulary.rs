@@ -204,5 +204,5 @@ pub(crate) fn elements(name: &str) -> Vec<&'static Field> {
 /// Whether a message speaks of a design rather than of components.
 pub(crate) fn is_about_design(message: &str) -> bool {
     let message = message.to_lowercase().replace('_', " ");
-    !message.contains("component") && ABOUT_DESIGN.iter().any(|it| it.is_match(&message))
+    !message.contains("component") && ABOUT_DESIGN.is_match(&message)
 }

@@ -182,6 +182,9 @@ pub(crate) fn advise(
         return Ok(None);
     }
     let sentence = Sentence::read(message);
+    if sentence.is_misquoted() {
+        return Ok(None);
+    }
     let client = sentence.client_or(chat.client.as_deref());
     let mut request = Request::once("gpt-4o-mini", &model::prompt(client), message);
     request.temperature = Some(0.0);

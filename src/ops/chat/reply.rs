@@ -92,6 +92,10 @@ impl Talk<'_> {
             (Heard::Unknown, _) => match self.said.advice {
                 Some(Ok(call)) => self.carry_out(call.clone()),
                 Some(Err(text)) => self.show_forms(text),
+                None if Sentence::read(self.said.message).is_misquoted() => self.show_forms(
+                    "I did not understand that: a quote has no end, or stands within or at a word. A text with \
+                     apostrophes is clear in double quotes. ",
+                ),
                 None => self.show_forms("I did not understand that. "),
             },
             _ => self.say("Nothing is waiting for that answer, and nothing was changed."),

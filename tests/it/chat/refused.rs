@@ -37,6 +37,91 @@ fn what_is_never_to_be_misread_is_refused_or_asked() {
     assert_eq!(data(&workspace), before);
 }
 
+/// Titles of cards and names of groups that are words of a request as well.
+const UNUSUAL: &str = "Last|Other|New|No|Both|Second|All|The|My|Current|Secured|Inc|Inc.|Welcome|Welcome...|Ann|Ann's|2";
+
+const AMBIGUOUS: &str = "\
+delete the last card
+delete the other cards
+delete my new card
+delete no card
+delete the both cards
+delete the second card
+delete the 2 card
+delete the secured card
+delete the card called Inc.
+delete the card called Welcome...
+delete the card called Ann's
+delete the Last card called Second
+change the title of the current card to Welcome
+change our current card's title to Welcome
+blur the last card
+add my security group to component 1
+add no security group to component 1
+add the new group to component 1
+put component 1 in the other group
+remove both from component 1
+change the title from Last to \"Second\" and delete the Other card
+change the title of the card called New from Last to Welcome";
+
+#[test]
+fn words_that_count_are_no_titles_and_no_groups() {
+    let workspace = seeded();
+    let all = UNUSUAL.split('|').zip(1..);
+    let card = |(title, id): (&str, u32)| json!({"component_id": id, "client_id": "8", "component_type": "cards", "props": {"title": title}});
+    let group = |(title, id): (&str, u32)| json!({"security_group_id": id, "client_id": "8", "security_group_title": title});
+    let seed = json!({
+        "clients": [{"client_id": "8", "client_type": "creator"}],
+        "components": all.clone().map(card).collect::<Vec<_>>(),
+        "security_groups": all.map(group).collect::<Vec<_>>(),
+    });
+    workspace.write("unusual.json", seed.to_string());
+    workspace.ok("chat seed unusual.json");
+    say(&workspace, "client 8");
+    for message in AMBIGUOUS.lines() {
+        let turn = say(&workspace, message);
+        let tool = turn["pending"]["tool"]
+            .as_str()
+            .unwrap_or("searchComponent");
+        assert_eq!(tool, "searchComponent", "{message}: {turn:#}");
+    }
+    let turn = say(&workspace, "delete the card called Last");
+    assert_eq!(turn["pending"]["args"]["componentId"], "1");
+    say(&workspace, "change the title of my card to \"First\"");
+    for answer in [
+        "the last one",
+        "the second one",
+        "the other card",
+        "no card",
+        "both",
+        "2",
+    ] {
+        let turn = say(&workspace, answer);
+        has(&turn, &["Invalid selection"]);
+        assert_eq!(turn["pending"]["kind"], "select", "{answer}");
+    }
+    let turn = say(&workspace, "the card called Last");
+    assert_eq!(turn["pending"]["args"]["componentId"], "1");
+}
+
+#[test]
+fn quotes_without_an_end_are_explained() {
+    let workspace = seeded();
+    say(&workspace, "client 6");
+    for message in [
+        "set the title of component 101 to 'Ann's and the description to 'Bob's'",
+        "set the title of component 101 to \"Welcome",
+        "set the title of component 101 to ‘Welcome",
+    ] {
+        let turn = say(&workspace, message);
+        has(
+            &turn,
+            &["a quote has no end", "in double quotes", "Say it like this"],
+        );
+        assert_eq!(turn["pending"], Value::Null, "{message}");
+    }
+}
+
 /// A change, and what the refusal says.
 const WRONG_VALUES: &str = "\
 set button style to hard-shadow > solid, stroked, soft-shadow
@@ -52,7 +137,7 @@ update component 101 title to Welcome, notify Bob > Put texts in quotes
 update component 101 title to Welcome caption to Bye > update component 101 title to
 update component 101 title to Hello no wait Welcome > update component 101 title to \"Hello no wait Welcome\" for client 6
 add a card with title News below Home > Please specify the title, with texts in quotes
-put component 103 first > not found for client 6
+put component 103 first > I did not understand that
 remove the border from component 101 > not found for client 6
 update component 101 component_type to banner > protected
 update component 101 component_type to banner and title to New > protected
