@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::id::TaskId;
+use crate::manifest::Entry;
 use crate::protocol::block;
 
 /// The kind of agent that `cleo init --agents` sets up.
@@ -152,34 +153,19 @@ fn steps(due: &Due<'_>) -> Vec<String> {
     steps
 }
 
-/// An entry with gaps, in the order in which prompts have it.
-#[derive(Serialize)]
-struct Entry<'a> {
-    id: &'a str,
-    file: &'a str,
-    title: &'a str,
-    date: &'a str,
-    status: &'a str,
-    topics: &'a [String],
-    key_findings: [&'a str; 3],
-    actionable: bool,
-    needs_followup: [&'a str; 0],
-    linked_tasks: [TaskId; 1],
-}
-
+/// Writes the command that appends an entry with gaps.
 fn append(due: &Due<'_>) -> String {
     let file = due.output_file.rsplit('/').next().unwrap_or_default();
     let entry = Entry {
-        id: due.manifest_id,
-        file,
-        title: "<title>",
-        date: due.date,
-        status: "complete",
-        topics: due.topics,
-        key_findings: ["<fact>"; 3],
+        id: due.manifest_id.to_string(),
+        file: file.to_string(),
+        title: "<title>".to_string(),
+        date: due.date.to_string(),
+        topics: due.topics.to_vec(),
+        key_findings: vec!["<fact>".to_string(); 3],
         actionable: true,
-        needs_followup: [],
-        linked_tasks: [due.task],
+        linked_tasks: vec![due.task],
+        ..Entry::default()
     };
     let entry = serde_json::to_string(&entry).unwrap_or_default();
     format!("cleo manifest append <<'CLEO_ENTRY'\n{entry}\nCLEO_ENTRY")

@@ -28,13 +28,21 @@ pub(crate) struct Input<'a> {
     pub(crate) strict: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
 pub(crate) struct Prepared {
     pub(crate) prompt: String,
+    /// Digest of the prompt.
     pub(crate) prompt_digest: String,
+    /// The protocols in the block, base first.
+    #[serde(skip)]
     pub(crate) protocols: Vec<UsedProtocol>,
+    /// Estimated cost.
     pub(crate) token_estimate: TokenEstimate,
+    /// Whether all tokens were resolved.
     pub(crate) token_resolution: TokenResolution,
+    #[serde(skip)]
     pub(crate) injected_by_force: bool,
 }
 

@@ -1,26 +1,29 @@
 //! `cleo conversations …`
 
-use std::process::ExitCode;
-
-use clap::{Args, Subcommand};
-
-use super::Face;
-use super::screen::{Screen, Tone};
-use crate::error::Result;
-use crate::ops::conversations::{self, InList, Part, Wanted};
+use super::screen::{Screen, Tone, dim, plain, strong};
+use crate::ops::api;
+use crate::ops::conversations::{InList, Listed, Part, Wanted};
 use crate::run::{Conversation, ConversationStatus, Message};
 
-#[derive(Subcommand)]
-pub(super) enum Command {
-    List(ListArguments),
-    Show(ShowArguments),
-}
-
-pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
-    match command {
-        Command::List(arguments) => face.run("conversations.list", arguments, list),
-        Command::Show(arguments) => face.run("conversations.show", arguments, show),
-    }
+commands! {
+    pub(super) (face, it)
+    /// List conversations, the one in which something was said last first
+    #[command(after_help = "\
+Examples:
+  cleo conversations list
+  cleo conversations list --agent toby-technical --status archived")]
+    List(Wanted) => face.call(&api::CONVERSATIONS, it, show_list);
+    /// Show a conversation with what was said last
+    #[command(after_help = "Examples:\n  cleo conversations show conv_1769418000000_1 --limit 10")]
+    Show(Part) => face.call(&api::CONVERSATION, it, |screen, shown| {
+        let conversation = &shown.conversation;
+        headline(screen, conversation);
+        screen
+            .field("user", &conversation.user_id)
+            .field("created", &conversation.created_at)
+            .field("last message", &conversation.last_message_at);
+        said(screen, &shown.messages);
+    });
 }
 
 fn status_tone(status: ConversationStatus) -> Tone {
@@ -54,72 +57,25 @@ fn said(screen: &mut Screen, messages: &[Message]) {
     }
 }
 
-/// List conversations, the one in which something was said last first
-#[derive(Args)]
-#[command(after_help = "\
-Examples:
-  cleo conversations list
-  cleo conversations list --agent toby-technical --status archived")]
-pub(in crate::cli) struct ListArguments {
-    #[command(flatten)]
-    wanted: Wanted,
-}
-
-fn list(face: &mut Face<'_>, arguments: ListArguments) -> Result<ExitCode> {
-    let listed = conversations::list(&face.surroundings()?, arguments.wanted)?;
-    face.reply(&listed, &[], |screen| {
-        if listed.total == 0 {
-            screen.line(Tone::Dim, "no conversations");
-            return;
-        }
-        let head = ["CONVERSATION", "STATUS", "AGENT", "LAST MESSAGE", "TITLE"];
-        screen.table(
-            &head,
-            listed
-                .conversations
-                .iter()
-                .map(
-                    |InList {
-                         conversation: one, ..
-                     }| {
-                        vec![
-                            (Tone::Strong, one.id.clone()),
-                            (status_tone(one.status), one.status.to_string()),
-                            (Tone::Plain, one.agent_id.clone()),
-                            (Tone::Dim, one.last_message_at.clone()),
-                            (Tone::Plain, one.title.clone().unwrap_or_default()),
-                        ]
-                    },
-                )
-                .collect(),
-        );
-        let shown = listed.conversations.len() as u64;
-        if shown < listed.total {
-            screen.line(
-                Tone::Dim,
-                format!("{shown} of {} conversations", listed.total),
-            );
-        }
-    })
-}
-
-/// Show a conversation with what was said last
-#[derive(Args)]
-#[command(after_help = "Examples:\n  cleo conversations show conv_1769418000000_1 --limit 10")]
-pub(in crate::cli) struct ShowArguments {
-    #[command(flatten)]
-    part: Part,
-}
-
-fn show(face: &mut Face<'_>, arguments: ShowArguments) -> Result<ExitCode> {
-    let shown = conversations::show(&face.surroundings()?, &arguments.part)?;
-    face.reply(&shown, &[], |screen| {
-        let conversation = &shown.conversation;
-        headline(screen, conversation);
-        screen
-            .field("user", &conversation.user_id)
-            .field("created", &conversation.created_at)
-            .field("last message", &conversation.last_message_at);
-        said(screen, &shown.messages);
-    })
+fn show_list(screen: &mut Screen, listed: &Listed) {
+    let rows = listed.conversations.iter().map(
+        |InList {
+             conversation: one, ..
+         }| {
+            [
+                strong(&one.id),
+                (status_tone(one.status), one.status.to_string()),
+                plain(&one.agent_id),
+                dim(&one.last_message_at),
+                plain(one.title.as_deref().unwrap_or_default()),
+            ]
+        },
+    );
+    let head = ["CONVERSATION", "STATUS", "AGENT", "LAST MESSAGE", "TITLE"];
+    screen.list("no conversations", &head, rows);
+    let shown = listed.conversations.len() as u64;
+    if shown < listed.total {
+        let all = format!("{shown} of {} conversations", listed.total);
+        screen.line(Tone::Dim, all);
+    }
 }

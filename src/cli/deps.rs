@@ -11,7 +11,8 @@ use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
 use crate::ops::api;
 use crate::ops::tasks::graph::tree::NeighborTree;
-use crate::ops::tasks::{self, Dependencies, Direction, Neighbor, One, Part};
+use crate::ops::tasks::{self, Dependencies, Direction, One, Part};
+use crate::task::TaskView;
 use crate::task::drawing::{self, Picture, Shape};
 
 #[derive(Args)]
@@ -114,14 +115,14 @@ fn render(screen: &mut Screen, result: &Dependencies) {
         true => screen.line(Tone::Good, "ready"),
         false => screen.line(Tone::Dim, "not ready"),
     };
-    if result.depends.is_empty() && !result.missing.is_empty() {
+    if result.links.depends.is_empty() && !result.links.missing.is_empty() {
         screen.line(Tone::Dim, "depends on:");
     }
-    neighbors(screen, "depends on", &result.depends);
-    for missing in &result.missing {
+    neighbors(screen, "depends on", &result.links.depends);
+    for missing in &result.links.missing {
         screen.line(Tone::Warn, format!("  {}", missing.told()));
     }
-    neighbors(screen, "unblocks", &result.dependents);
+    neighbors(screen, "unblocks", &result.links.dependents);
 }
 
 fn render_tree(screen: &mut Screen, result: &NeighborTree) {
@@ -152,7 +153,7 @@ fn draw(face: &mut Face<'_>, arguments: &Arguments) -> Result<ExitCode> {
     Ok(arguments.draw.answer(face, &shapes, warnings))
 }
 
-pub(super) fn neighbors(screen: &mut Screen, heading: &str, tasks: &[Neighbor]) {
+pub(super) fn neighbors(screen: &mut Screen, heading: &str, tasks: &[TaskView]) {
     if tasks.is_empty() {
         return;
     }

@@ -11,8 +11,8 @@ use super::show::{priority_tone, status_tone};
 use crate::config::LIST_LIMIT;
 use crate::error::Result;
 use crate::ops::api;
-use crate::ops::tasks::{self, List, Listed, TreeRow};
-use crate::store::Archived;
+use crate::ops::tasks::{self, TreeRow};
+use crate::store::{Archived, Filter, Page};
 use crate::task::Task;
 
 #[derive(Args)]
@@ -24,7 +24,7 @@ Examples:
   cleo list --json | jq -r '.result.tasks[] | [.id, .title] | @tsv'")]
 pub(super) struct Arguments {
     #[command(flatten)]
-    list: List,
+    list: Filter,
 
     /// In the order of the tree, with each task's depth
     #[arg(long, conflicts_with_all = ["limit", "offset"])]
@@ -69,7 +69,7 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     list.archived = arguments.archive.shown();
     if arguments.tree {
         let root = list.parent.take();
-        let tasks = tasks::tree(&mut face.context()?, root, &list.into())?;
+        let tasks = tasks::tree(&mut face.context()?, root, &list)?;
         let result = Tree {
             total: tasks.len(),
             tasks,
@@ -91,14 +91,14 @@ pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode>
     face.call(&api::LIST, list, table)
 }
 
-fn table(screen: &mut Screen, listed: &Listed) {
+fn table(screen: &mut Screen, listed: &Page) {
     if listed.total == 0 {
         screen.line(Tone::Dim, "no tasks");
         return;
     }
     if !listed.tasks.is_empty() {
         let head = ["ID", "STATUS", "PRIORITY", "TYPE", "TITLE"];
-        screen.table(&head, listed.tasks.iter().map(row).collect());
+        screen.rows(&head, listed.tasks.iter().map(row));
     }
     let shown = listed.tasks.len() as u64;
     if shown < listed.total {

@@ -99,7 +99,8 @@ commands! {
         show::task_line(screen, &updated.task);
     });
     /// Show a task with what stands around it
-    Show(show::Arguments) => face.run("show", it, show::run);
+    #[command(after_help = "Examples:\n  cleo show T1\n  cleo show T1 --json | jq -r .result.task.title")]
+    Show(tasks::One) => face.inside("show", |context| tasks::show(context, it.task), show::render);
     /// List tasks
     List(list::Arguments) => face.run("list", it, list::run);
     /// Find tasks by words in title and description, or by the id that they were imported with

@@ -227,11 +227,6 @@ impl Screen {
         self
     }
 
-    /// Adds a table as [`Screen::rows`] does.
-    pub(super) fn table(&mut self, head: &[&str], rows: Vec<Vec<Cell>>) -> &mut Screen {
-        self.rows(head, rows)
-    }
-
     /// Adds a table, or in place of an empty one a line.
     pub(super) fn list<Row: AsRef<[Cell]>>(
         &mut self,
@@ -330,8 +325,8 @@ mod tests {
             "A message of some words",
         ];
         let row = [id].into_iter().chain(row);
-        let row = row.map(|text| (Tone::Plain, text.to_string())).collect();
-        screen.table(
+        let row: Vec<Cell> = row.map(plain).collect();
+        screen.rows(
             &["RUN", "STATUS", "AGENT", "SCORE", "HOW", "MESSAGE"],
             vec![row],
         );

@@ -1,35 +1,15 @@
 //! `cleo show`, and how tasks and claims look in every command.
 
-use std::process::ExitCode;
-
-use clap::Args;
-
-use super::Face;
 use super::screen::{Screen, Tone};
 use super::verify::standing;
 use crate::claim::Claim;
-use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::ops::gates::Summary;
-use crate::ops::tasks::{self, Shown};
+use crate::ops::tasks::Shown;
 use crate::store::missing;
 use crate::task::{Priority, Status, Task};
 
-#[derive(Args)]
-#[command(
-    after_help = "Examples:\n  cleo show T1\n  cleo show T1 --json | jq -r .result.task.title"
-)]
-pub(super) struct Arguments {
-    /// The task
-    task: TaskId,
-}
-
-pub(super) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<ExitCode> {
-    let shown = tasks::show(&mut face.context()?, arguments.task)?;
-    face.reply(&shown, &[], |screen| render(screen, &shown))
-}
-
-fn render(screen: &mut Screen, shown: &Shown) {
+pub(super) fn render(screen: &mut Screen, shown: &Shown) {
     let task = &shown.task;
     task_line(screen, task);
     let text = |value: &Option<String>| value.clone().unwrap_or_default();

@@ -134,8 +134,8 @@ fn show_decision(screen: &mut Screen, decision: &Decision) {
     screen
         .say(Tone::Strong, &decision.task_id)
         .say(Tone::Plain, " → ")
-        .say(Tone::Accent, &decision.skill)
-        .line(Tone::Dim, format!("  {}", decision.reason));
+        .say(Tone::Accent, &decision.chosen.skill)
+        .line(Tone::Dim, format!("  {}", decision.chosen.reason));
     let others = decision.candidates.iter().skip(1);
     let others = others.map(|other| [plain(&other.skill), dim(&other.reason)]);
     let rejected = decision.rejected.iter();

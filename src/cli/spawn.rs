@@ -88,8 +88,8 @@ fn summary(spawned: &Spawned) -> String {
         "{} → {} ({}), about {} tokens, output {}, entry {}",
         spawned.task_id,
         spawned.skill,
-        spawned.receipt.reason,
-        spawned.token_estimate.total,
+        spawned.receipt.chosen.reason,
+        spawned.prepared.token_estimate.total,
         spawned.output_file,
         spawned.manifest_id
     )
@@ -98,11 +98,11 @@ fn summary(spawned: &Spawned) -> String {
 /// The prompt goes out byte for byte, except to a terminal, which it must not steer.
 fn prompt(screen: &mut Screen, spawned: &Spawned) {
     if std::io::stdout().is_terminal() {
-        screen.verbatim(&spawned.prompt);
+        screen.verbatim(&spawned.prepared.prompt);
     } else {
-        screen.raw(&spawned.prompt);
+        screen.raw(&spawned.prepared.prompt);
     }
-    if !spawned.prompt.ends_with('\n') {
+    if !spawned.prepared.prompt.ends_with('\n') {
         screen.line(Tone::Plain, "");
     }
 }
@@ -153,7 +153,7 @@ fn show_batch(screen: &mut Screen, document: &Document) {
         [
             accent(spawned.task_id),
             plain(&spawned.skill),
-            dim(spawned.token_estimate.total),
+            dim(spawned.prepared.token_estimate.total),
             plain(&spawned.output_file),
         ]
     });

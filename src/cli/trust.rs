@@ -12,7 +12,6 @@ use crate::ops::Notes;
 use crate::ops::review::{self, Review};
 use crate::ops::trust::Standing;
 
-/// Show what would run or be called here, and trust it
 #[derive(Args)]
 #[command(after_help = "\
 Commands of criteria and gates, stored runs, workers, addresses of models, runners that the project chose,

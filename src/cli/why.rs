@@ -49,13 +49,13 @@ fn render(screen: &mut Screen, why: &Why) {
     screen
         .say(Tone::Strong, why.task_id)
         .say(Tone::Plain, " → ")
-        .line(Tone::Accent, &receipt.skill);
+        .line(Tone::Accent, &receipt.chosen.skill);
     screen
         .field("spawned", &why.at)
-        .field("decided by", &receipt.strategy);
+        .field("decided by", receipt.chosen.strategy);
     screen
-        .field("matched", receipt.matched.join(", "))
-        .field("because", &receipt.reason);
+        .field("matched", receipt.chosen.matched.join(", "))
+        .field("because", &receipt.chosen.reason);
     if let Some((skill, reason)) = &receipt.runner_up {
         screen.field("runner-up", format!("{skill}: {reason}"));
     }
@@ -128,7 +128,10 @@ fn task_lines(screen: &mut Screen, TaskWhy { task, spawn, .. }: &TaskWhy) {
     if let Some(spawn) = spawn {
         let receipt = &spawn.receipt;
         screen
-            .field("skill", format!("{}: {}", receipt.skill, receipt.reason))
+            .field(
+                "skill",
+                format!("{}: {}", receipt.chosen.skill, receipt.chosen.reason),
+            )
             .field("prompt", prompt(spawn));
     }
 }

@@ -109,7 +109,7 @@ impl Engine<'_> {
             return Ok(None);
         };
         let prompt = slot.instead.take();
-        let prompt = prompt.unwrap_or_else(|| spawned.prompt.clone());
+        let prompt = prompt.unwrap_or_else(|| spawned.prepared.prompt.clone());
         let resume = slot.resume.take();
         let track = self.track.task(self.tasks[step]);
         let before = track.filter(|_| resume.is_some());

@@ -29,7 +29,7 @@ pub(super) fn missing(spawned: &Spawned, faults: &[String]) -> String {
 }
 
 pub(super) fn again(spawned: &Spawned, faults: &[String]) -> String {
-    let prompt = spawned.prompt.trim_end();
+    let prompt = spawned.prepared.prompt.trim_end();
     let missing = missing(spawned, faults);
     format!("{prompt}\n\n## An earlier try\n\n{missing}")
 }

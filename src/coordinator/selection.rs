@@ -93,7 +93,7 @@ fn roots(context: &mut Context, selection: &Selection) -> Result<Vec<TaskId>> {
         }
         Selection::AllReady => {
             let ready = tasks::find_ready(context, None, None)?;
-            ready.tasks.iter().map(|task| task.id).collect()
+            ready.tasks.iter().map(|one| one.task.id).collect()
         }
     })
 }

@@ -47,16 +47,16 @@ impl<'a> Staff<'a> {
     ) -> Result<(usize, Option<String>)> {
         let skills = &catalogue.skills;
         let decision = dispatch(&Subject::from(task), skills, &catalogue.matrix, None)?;
-        let tier = catalogue.skill(&decision.skill)?.tier;
+        let tier = catalogue.skill(&decision.chosen.skill)?.tier;
         let flag = self.flag.as_ref();
-        let chosen = choice::choose(&self.runners.rules, flag, &decision.skill, tier);
+        let chosen = choice::choose(&self.runners.rules, flag, &decision.chosen.skill, tier);
         let (named, _) = chosen.ok_or_else(|| {
             let message = "nothing says which program is to work on the tasks; set `runners.default`, or give \
                            `--runner`";
             Error::new(Code::Usage, message).fix("cleo doctor")
         })?;
         if let Some(place) = self.named.iter().position(|one| *one == named) {
-            return Ok((place, Some(decision.skill)));
+            return Ok((place, Some(decision.chosen.skill)));
         }
         let runner = self.runners.named(&named.runner, self.command)?;
         check_program(&*runner)?;
@@ -65,7 +65,7 @@ impl<'a> Staff<'a> {
             model: self.model.clone().or(named.model.clone()),
         });
         self.named.push(named);
-        Ok((self.workers.len() - 1, Some(decision.skill)))
+        Ok((self.workers.len() - 1, Some(decision.chosen.skill)))
     }
 
     /// Returns how many agents of each worker may work at a time, by its place. `most` says so of

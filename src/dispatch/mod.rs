@@ -10,6 +10,7 @@ use crate::error::{Code, Error, Result};
 use crate::score::{Rank, Words, normalize};
 use crate::skill::{self, Skill};
 use crate::task::Task;
+use crate::words::closed;
 pub(crate) use matrix::Matrix;
 
 /// What dispatch looks at. Missing and null fields are fine.
@@ -51,25 +52,23 @@ impl From<&Task> for Subject {
     }
 }
 
-/// What decided, strongest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Strategy {
+closed! {
+    /// What decided, strongest first.
+    Strategy, "strategy":
     /// The caller named the skill.
-    Override,
+    Override = "override",
     /// Labels of the task equal tags of the skill.
-    Label,
+    Label = "label",
     /// The task's type leads to the skill.
-    Type,
+    Type = "type",
     /// A word of the title or description leads to the skill.
-    Keyword,
+    Keyword = "keyword",
     /// Nothing else did.
-    Default,
+    Default = "default",
 }
 
 /// A skill that something speaks for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Candidate {
     pub(crate) skill: String,
@@ -91,6 +90,7 @@ pub(crate) struct Rejected {
     pub(crate) reason: String,
 }
 
+/// Which skill a task gets, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -98,12 +98,8 @@ pub(crate) struct Decision {
     /// The task, as the caller named it.
     pub(crate) task_id: String,
     /// The chosen skill.
-    pub(crate) skill: String,
-    pub(crate) strategy: Strategy,
-    /// The labels, type or word that matched.
-    pub(crate) matched: Vec<String>,
-    /// One sentence: why.
-    pub(crate) reason: String,
+    #[serde(flatten)]
+    pub(crate) chosen: Candidate,
     /// Every skill that something speaks for, best first.
     pub(crate) candidates: Vec<Candidate>,
     /// Who came second.
@@ -327,10 +323,7 @@ fn decide(subject: &Subject, found: Vec<Candidate>) -> Decision {
     }
     Decision {
         task_id: subject.id.clone(),
-        skill: winner.skill,
-        strategy: winner.strategy,
-        matched: winner.matched,
-        reason: winner.reason,
+        chosen: winner,
         runner_up: candidates.get(1).cloned(),
         candidates,
         rejected: Vec::new(),
@@ -338,14 +331,9 @@ fn decide(subject: &Subject, found: Vec<Candidate>) -> Decision {
 }
 
 fn lost(other: &Candidate, winner: &Candidate) -> String {
-    let word = |strategy: Strategy| format!("{strategy:?}").to_lowercase();
     let name = &winner.skill;
     let why = if other.strategy != winner.strategy {
-        format!(
-            "{} decides before {}",
-            word(winner.strategy),
-            word(other.strategy)
-        )
+        format!("{} decides before {}", winner.strategy, other.strategy)
     } else if other.strategy == Strategy::Keyword && other.matched == winner.matched {
         format!("the row of {name} stands before it")
     } else if other.strategy == Strategy::Keyword {

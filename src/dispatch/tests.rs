@@ -44,7 +44,7 @@ impl Made {
     }
 
     fn winner(&self, task: Value) -> String {
-        self.ask(task).skill
+        self.ask(task).chosen.skill
     }
 }
 
@@ -76,7 +76,7 @@ fn shipped(task: Value) -> Decision {
 
 fn check(task: Value, skill: &str, strategy: Strategy) {
     let decision = shipped(task.clone());
-    let found = (decision.skill.as_str(), decision.strategy);
+    let found = (decision.chosen.skill.as_str(), decision.chosen.strategy);
     assert_eq!(found, (skill, strategy), "{task}");
 }
 
@@ -202,7 +202,7 @@ fn the_caller_names_a_skill_in_any_letter_case_with_or_without_ct() {
         ("ct-two", "Ct-Two"),
     ] {
         let decision = dispatch(&task, &made.skills, &made.matrix, Some(name)).unwrap();
-        let found = (decision.skill.as_str(), decision.strategy);
+        let found = (decision.chosen.skill.as_str(), decision.chosen.strategy);
         assert_eq!(found, (skill, Strategy::Override), "{name}");
     }
     for (name, similar) in [

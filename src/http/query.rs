@@ -27,7 +27,7 @@ pub(super) fn routes() -> Vec<Route> {
         Route::post("/query", query)
             .about("Has a query answered by workers")
             .tag("ask")
-            .takes::<Wanted>()
+            .takes::<Query>()
             .answers::<QueryReply>(200)
             .errors(Shape::Detail)
             .asks(|_| true),
@@ -41,39 +41,8 @@ pub(super) fn routes() -> Vec<Route> {
     ]
 }
 
-/// A query.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Deserialize)]
-struct Wanted {
-    /// What is asked.
-    query: String,
-    /// Who asks, for the workers.
-    user_id: Option<String>,
-    /// The conversation that it belongs to, for the workers.
-    conversation_id: Option<String>,
-    /// How it is shown; everything is answered, whatever they say.
-    #[serde(rename = "options")]
-    _options: Option<Shown>,
-}
-
-/// How a query is shown.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Deserialize)]
-struct Shown {
-    #[serde(default, rename = "debug")]
-    _debug: bool,
-}
-
 fn query(call: &Call) -> Result<Answer> {
-    let wanted: Wanted = call.filled(&[])?;
-    let asked = asked(
-        call,
-        &Query {
-            query: wanted.query,
-            user_id: wanted.user_id,
-            conversation: wanted.conversation_id,
-        },
-    )?;
+    let asked = asked(call, &call.filled(&[])?)?;
     Ok(Answer::ok(&asked.reply)?.header(RUN, &asked.run.id))
 }
 

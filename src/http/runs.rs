@@ -2,7 +2,7 @@
 //! outlive this one.
 
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_SECURITY_POLICY};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::answer::Answer;
 use super::call::Call;
@@ -11,6 +11,7 @@ use super::route::Route;
 use crate::coordinator;
 use crate::coordinator::detached::{self, Begun, RunRequest};
 use crate::error::Result;
+use crate::ops::operation::Nothing;
 use crate::ops::runs::{self, no_run, require_run, written};
 use crate::ops::tokens::Scope;
 use crate::run::view::RunRow;
@@ -39,26 +40,14 @@ pub(super) fn routes() -> Vec<Route> {
     all.map(|route| route.tag("runs")).collect()
 }
 
-/// An empty object.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct Nothing {}
-
-/// A run that was begun, or goes on.
+/// A run that was begun, goes on or is to end.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Serialize)]
 pub(super) struct Started {
     run: RunRow,
-    /// What somebody would type for the same.
-    command: String,
-}
-
-/// A run that is to end.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Serialize)]
-struct Asked {
-    run: RunRow,
+    /// What somebody would type to begin it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
 }
 
 fn report(call: &Call) -> Result<Answer> {
@@ -96,7 +85,7 @@ fn check_owner(call: &Call) -> Result<()> {
 pub(super) fn started(call: &Call, begun: Begun) -> Result<Json<Started, 202>> {
     Ok(Json(Started {
         run: row(call, &begun.run)?,
-        command: begun.command,
+        command: Some(begun.command),
     }))
 }
 
@@ -108,9 +97,9 @@ fn row(call: &Call, id: &str) -> Result<RunRow> {
 fn cancel(
     call: &Call,
     OptionalJson(Nothing {}): OptionalJson<Nothing>,
-) -> Result<Json<Asked, 202>> {
+) -> Result<Json<Started, 202>> {
     check_owner(call)?;
     coordinator::cancel(&call.surroundings("runs.cancel"), call.part("id"))?;
     let run = row(call, call.part("id"))?;
-    Ok(Json(Asked { run }))
+    Ok(Json(Started { run, command: None }))
 }

@@ -15,7 +15,7 @@ use crate::id::TaskId;
 pub(crate) use super::rules::LINE_MAX;
 
 /// What an agent reports about one piece of work. Spelled as in the manifest, also in replies.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Entry {
     /// Name of the entry, one word, once in a manifest.
@@ -85,10 +85,11 @@ impl Entry {
 const BLOCKED: &str = "BLOCKED:";
 
 /// How far the work of an entry came.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Status {
+    #[default]
     Complete,
     Partial,
     Blocked,

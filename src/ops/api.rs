@@ -18,6 +18,7 @@ use crate::run::view::RunView;
 use crate::session::{
     EndSession, OneSession, ResumeSession, SessionFilter, SetFocus, StartSession, WhichSession,
 };
+use crate::store::{Filter, Page};
 use crate::task::drawing::Picture;
 use crate::transfer::report::Report;
 
@@ -44,7 +45,7 @@ macro_rules! operations {
 operations! {
     LIST, "list", Read, "GET /api/work/tasks",
     "Lists tasks by id",
-    (tasks::List) -> tasks::Listed, tasks::list_or_find, limit(50, 500);
+    (Filter) -> Page, tasks::list_or_find, limit(50, 500);
 
     ADD, "add", Write, "POST /api/work/tasks",
     "Adds a task; one whose key is known adds nothing",
@@ -248,7 +249,8 @@ operations! {
 
     RENEW, "verify", Admin, "POST /api/work/tasks/{id}/renew",
     "Runs the commands of all criteria that are not proven, and again what is stale",
-    (gates::RenewalRequest) -> gates::Renewed, gates::renew_proofs;
+    (gates::RenewalRequest) -> gates::Renewed,
+    |context, request| gates::renew_proofs(context, request, &mut |_| {});
 
     IMPORT, "import", Admin, "POST /api/work/import",
     "Takes over the tasks of a text of cleo's or another tool's, all or none",

@@ -19,7 +19,8 @@ use crate::workspace::Workspace;
 use take::Scene;
 
 pub(super) use lacks::{lacks, through_trust};
-pub(crate) use refresh::{Extent, Outcome, Ran, Renewal, Renewed, accept, renew};
+use refresh::accept;
+pub(crate) use refresh::{Extent, Outcome, Ran, Renewal, Renewed, renew};
 pub(crate) use request::{
     Acceptance, GateRequest, RenewalRequest, accept_criterion, renew_proofs, set_gate,
 };
@@ -30,24 +31,24 @@ pub(crate) use standing::{
 pub(super) use standing::{gates_to_show, seen, standing};
 pub(crate) use take::Given;
 
-#[derive(Clone, Debug)]
-pub(crate) struct Setting {
-    pub(crate) gate: Gate,
-    pub(crate) passed: bool,
-    pub(crate) given: Given,
-    pub(crate) bounds: Bounds,
+/// What a gate is set to, and how long its commands may take.
+struct Setting {
+    gate: Gate,
+    passed: bool,
+    given: Given,
+    bounds: Bounds,
     /// Role of who sets it.
-    pub(crate) agent: Option<String>,
+    agent: Option<String>,
     /// Set it although an earlier gate is open.
-    pub(crate) force: bool,
+    force: bool,
     /// Epoch of the claim under which it is set.
-    pub(crate) epoch: Option<u32>,
+    epoch: Option<u32>,
 }
 
 /// Sets a gate to what its commands' result is, or to what the caller says. The rules are asked
 /// before a command runs and again when its result is kept. A failure is always kept; the answer
 /// says when it came after the last round ([`crate::gate::Gates::rounds_exceeded`]).
-pub(crate) fn set(context: &mut Context, task: TaskId, setting: &Setting) -> Result<TaskGates> {
+fn set(context: &mut Context, task: TaskId, setting: &Setting) -> Result<TaskGates> {
     let tree = context.judged_in(task)?;
     let directory = take::directory(context, &tree);
     set_in(context, task, setting, (&tree, &directory))

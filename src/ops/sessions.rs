@@ -196,7 +196,7 @@ pub(crate) fn status(context: &mut Context, which: OneSession) -> Result<Standin
         Ok(Standing {
             counts: transaction.counts(session.scope)?,
             claims: claims_of_leader(transaction, &session)?,
-            next: next.map(|task| task.id),
+            next: next.map(|one| one.task.id),
             focus: focus.transpose()?,
             session,
         })

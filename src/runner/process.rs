@@ -44,8 +44,6 @@ impl From<Duration> for Bounds {
     }
 }
 
-impl Bounds {}
-
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finished {
     /// Its exit code; none when a signal ended it.

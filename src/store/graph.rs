@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::task::graph::Node;
-use crate::task::{Priority, Status, Task, TaskType};
+use crate::task::{Filter, Priority, Status, Task, TaskView};
 
 pub(crate) trait Graph {
     fn node(&self, id: TaskId) -> Result<Option<Node>>;
@@ -42,13 +42,8 @@ pub(crate) trait Graph {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct ReadyTask {
-    /// The task.
-    pub(crate) id: TaskId,
-    pub(crate) title: String,
-    /// Where it stands.
-    pub(crate) status: Status,
-    /// How urgent it is.
-    pub(crate) priority: Priority,
+    #[serde(flatten)]
+    pub(crate) task: TaskView,
     /// How many tasks the longest chain has that waits for it, at most 1,000
     /// ([`BOUND`](crate::task::graph::waves::BOUND)).
     pub(crate) below: u32,
@@ -90,47 +85,12 @@ impl FromIterator<(TaskId, Outline)> for Outlines {
     }
 }
 
-/// Which tasks to list. Empty parts let everything through.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Filter {
-    pub(crate) statuses: Vec<Status>,
-    /// All of these labels, compared after normalization.
-    pub(crate) labels: Vec<String>,
-    pub(crate) kinds: Vec<TaskType>,
-    pub(crate) parent: Option<TaskId>,
-    pub(crate) priorities: Vec<Priority>,
-    pub(crate) phase: Option<String>,
-    pub(crate) agent: Option<String>,
-    pub(crate) assigned: bool,
-    pub(crate) feature: Option<String>,
-    /// Due before this moment, RFC 3339 in UTC.
-    pub(crate) due_before: Option<String>,
-    /// Due at this moment or later, RFC 3339 in UTC.
-    pub(crate) due_after: Option<String>,
-    /// Claimed by somebody, also when the lease is over.
-    pub(crate) claimed: bool,
-    pub(crate) holder: Option<String>,
-    pub(crate) archived: Archived,
-    /// Done or cancelled before this moment, RFC 3339 in UTC.
-    pub(crate) closed_before: Option<String>,
-    pub(crate) limit: Option<u32>,
-    pub(crate) offset: u32,
-}
-
-/// Whether tasks that are archived are listed.
+/// Tasks and how many there are in all.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "camelCase")]
-pub(crate) enum Archived {
-    #[default]
-    Hidden,
-    Only,
-    Shown,
-}
-
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Page {
     pub(crate) tasks: Vec<Task>,
+    /// How many fit, without limit and offset.
     pub(crate) total: u64,
 }
 

@@ -23,10 +23,10 @@ use crate::id::TaskId;
 use crate::phase::Phase;
 use crate::session::{Session, SessionId, SessionStatus};
 use crate::task::graph::{Missing, Node};
+pub(crate) use crate::task::{Archived, Filter};
 use crate::task::{Status, Task};
 pub(crate) use graph::{
-    Archived, Counts, Filter, Graph, Outline, Outlines, Overview, Page, ReadyPage, ReadyTask,
-    TaskTally,
+    Counts, Graph, Outline, Outlines, Overview, Page, ReadyPage, ReadyTask, TaskTally,
 };
 pub(crate) use log::{Change, Log, Operation, OperationFilter, Recorded, Removed};
 

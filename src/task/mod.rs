@@ -4,6 +4,7 @@
 
 pub(crate) mod draft;
 pub(crate) mod drawing;
+mod filter;
 pub(crate) mod graph;
 pub(crate) mod layout;
 pub(crate) mod overlap;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::clock::next_millisecond;
 use crate::id::{self, TaskId};
 
+pub(crate) use filter::{Archived, Filter};
 pub(crate) use words::{InRun, State, state};
 pub(crate) use words::{Priority, Size, Status, TaskType};
 
@@ -74,6 +76,16 @@ pub(crate) struct Task {
     pub(crate) extra: serde_json::Map<String, serde_json::Value>,
 }
 
+/// What is shown of a task wherever others are shown with it; its title may be cut.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub(crate) struct TaskView {
+    pub(crate) id: TaskId,
+    pub(crate) title: String,
+    pub(crate) status: Status,
+    pub(crate) priority: Priority,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 pub(crate) struct Note {
@@ -82,6 +94,17 @@ pub(crate) struct Note {
     /// Who wrote it (`CLEO_AGENT`, else user and host).
     pub(crate) by: String,
     pub(crate) text: String,
+}
+
+impl From<Task> for TaskView {
+    fn from(task: Task) -> TaskView {
+        TaskView {
+            id: task.id,
+            title: task.title,
+            status: task.status,
+            priority: task.priority,
+        }
+    }
 }
 
 impl Task {

@@ -394,11 +394,11 @@ proptest! {
         let ready = tasks::find_ready(&mut context, None, None).unwrap();
         prop_assert_eq!(ready.total, ready.tasks.len() as u64);
         let ready = ready.tasks;
-        let ids: BTreeSet<TaskId> = ready.iter().map(|task| task.id).collect();
-        for task in &ready {
-            prop_assert_eq!(task.below, model.chain(task.id), "below {:?}", task.id);
+        let ids: BTreeSet<TaskId> = ready.iter().map(|one| one.task.id).collect();
+        for one in &ready {
+            prop_assert_eq!(one.below, model.chain(one.task.id), "below {:?}", one.task.id);
         }
-        let order = |task: &ReadyTask| (task.priority, Reverse(task.below), task.id);
+        let order = |one: &ReadyTask| (one.task.priority, Reverse(one.below), one.task.id);
         prop_assert!(ready.is_sorted_by_key(order));
         prop_assert_eq!(&ids, &model.ready());
         prop_assert_eq!(ids.len(), ready.len());

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Request;
+use crate::words::closed;
 
 /// Longest type of a fault, in characters.
 const TYPE_MAX: usize = 100;
@@ -26,24 +27,13 @@ pub(crate) struct WorkerReply {
     pub(crate) error: Option<Fault>,
 }
 
-/// How a request to a worker went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub(crate) enum Status {
+closed! {
+    /// How a request to a worker went.
+    Status, "status of a reply":
     /// There is an output.
-    Success,
+    Success = "success",
     /// There is an error.
-    Error,
-}
-
-impl Status {
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Status::Success => "success",
-            Status::Error => "error",
-        }
-    }
+    Error = "error",
 }
 
 /// What came of a request.
@@ -80,37 +70,22 @@ pub(crate) struct Fault {
     pub(crate) message: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FaultKind {
-    HttpError,
-    NetworkError,
-    Timeout,
-    InvalidResponse,
+closed! {
+    /// Kinds of faults that cleo names itself.
+    FaultKind, "kind of fault":
+    HttpError = "http_error",
+    NetworkError = "network_error",
+    Timeout = "timeout",
+    InvalidResponse = "invalid_response",
     /// It is not set up so that it can be asked.
-    ConfigError,
-    CliError,
+    ConfigError = "config_error",
+    CliError = "cli_error",
     /// It says itself that it failed, without a type.
-    AgentError,
+    AgentError = "agent_error",
     /// It was not asked: what it was to work on is not there.
-    DependencyError,
+    DependencyError = "dependency_error",
     /// Nobody was asked: there is no worker.
-    NoAgents,
-}
-
-impl FaultKind {
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            FaultKind::HttpError => "http_error",
-            FaultKind::NetworkError => "network_error",
-            FaultKind::Timeout => "timeout",
-            FaultKind::InvalidResponse => "invalid_response",
-            FaultKind::ConfigError => "config_error",
-            FaultKind::CliError => "cli_error",
-            FaultKind::AgentError => "agent_error",
-            FaultKind::DependencyError => "dependency_error",
-            FaultKind::NoAgents => "no_agents",
-        }
-    }
+    NoAgents = "no_agents",
 }
 
 impl Fault {

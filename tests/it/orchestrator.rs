@@ -418,8 +418,12 @@ fn a_brief_names_the_open_sessions_of_its_scope_with_focus_and_last_notes() {
         workspace.json(&["orchestrator", "brief", "--epic", epic])["result"]["brief"].clone()
     };
     let session = &brief("T1")["sessions"]["shown"][0];
-    assert_eq!(session["focus"]["id"], "T2");
-    assert_eq!(session["notes"], json!(["fourth", "third", "second"]));
+    assert_eq!(
+        (&session["focus"], &session["task"]["id"]),
+        (&json!("T2"), &json!("T2"))
+    );
+    let notes = [0, 1, 2].map(|at| &session["notes"][at]["text"]);
+    assert_eq!(notes, ["fourth", "third", "second"]);
     assert_eq!(brief("T2")["sessions"]["total"], 1, "T2 lies in its scope");
     assert_eq!(brief("T6")["sessions"]["total"], 0, "T6 lies elsewhere");
     let page = workspace.ok("orchestrator brief --epic T1").stdout;

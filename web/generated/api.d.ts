@@ -1864,26 +1864,33 @@ export interface components {
             /** @description The agent that acts */
             agent?: string | null;
             /**
-             * @description Revisions that git must know.
+             * @description Commit that git must have; its full id is kept; may be repeated
              * @default []
              */
             commits: string[];
             /**
              * Format: uint
              * @description Number of the criterion, from 1.
+             * @default 0
              */
             criterion: number;
-            /** Format: uint32 */
-            epoch?: number | null;
             /**
-             * @description Files to digest.
+             * Format: uint32
+             * @default null
+             */
+            epoch: number | null;
+            /**
+             * @description File of the workspace whose digest is kept as evidence; may be repeated
              * @default []
              */
             files: string[];
-            /** @default [] */
+            /**
+             * @description Remark that is kept; may be repeated
+             * @default []
+             */
             notes: string[];
             /**
-             * @description Addresses of web pages.
+             * @description Address of a web page that is kept and never looked at; may be repeated
              * @default []
              */
             urls: string[];
@@ -1899,11 +1906,9 @@ export interface components {
             entry?: components["schemas"]["Status"] | null;
             /** @description Who holds it, where somebody has claimed it. */
             holder?: string | null;
-            /** @description The task. */
             id: string;
-            /** @description How urgent it is. */
             priority: components["schemas"]["Priority"];
-            /** @description Its title, cut. */
+            status: components["schemas"]["Status3"];
             title: string;
         };
         /** @description What `add` did with one draft. */
@@ -2006,12 +2011,8 @@ export interface components {
          * @enum {string}
          */
         Archived: "hidden" | "only" | "shown";
-        /** @description A run that is to end. */
-        Asked: {
-            run: components["schemas"]["RunRow"];
-        };
         /** @description A message that is to be routed. */
-        AskedInput: {
+        Asked: {
             /** @description The agent that is asked for; one that cannot be asked is told, and the router chooses. */
             agentId?: string | null;
             /** @description As `metadata`. */
@@ -2090,9 +2091,8 @@ export interface components {
         };
         /** @description A task that others wait for. */
         Bottleneck: {
-            /** @description The task. */
             id: string;
-            /** @description Where it stands. */
+            priority: components["schemas"]["Priority"];
             status: components["schemas"]["Status3"];
             title: string;
             /**
@@ -2115,17 +2115,17 @@ export interface components {
             /** @description What is done and what was found, the last first. */
             done: components["schemas"]["Few6"];
             /** @description The epic that was asked about. */
-            epic?: components["schemas"]["Line"] | null;
+            epic?: components["schemas"]["TaskView"] | null;
             /** @description Entries of the manifest that something has to follow, the newest first. */
             followups: components["schemas"]["Few3"];
             /** @description Gates of these tasks that are set or have failed. */
-            gates: components["schemas"]["Few11"];
+            gates: components["schemas"]["Few10"];
             /** @description What it is all for. */
             goal?: components["schemas"]["Goal"] | null;
             /** @description Tasks that somebody has set aside: blocked, under review, paused. */
-            heldUp: components["schemas"]["Few9"];
+            heldUp: components["schemas"]["Few2"];
             /** @description Notes on these tasks, the last first: what was decided and learned. */
-            notes: components["schemas"]["Few10"];
+            notes: components["schemas"]["Few9"];
             /**
              * Format: uint
              * @description Hundredths of the tasks that are done, without cancelled ones.
@@ -2816,19 +2816,20 @@ export interface components {
             tool_calls: components["schemas"]["Called"][];
         };
         Decided: ("matched" | "finalize") | "requested" | "clarify";
+        /** @description Which skill a task gets, and why. */
         Decision: {
             /** @description Every skill that something speaks for, best first. */
             candidates: components["schemas"]["Candidate"][];
             /** @description The labels, type or word that matched. */
             matched: string[];
-            /** @description One sentence: why. */
+            /** @description One sentence: why it won, or why it did not. */
             reason: string;
             /** @description The other skills, each with the reason; only filled when asked for. */
             rejected?: components["schemas"]["Rejected"][];
             /** @description Who came second. */
             runnerUp: components["schemas"]["Candidate"] | null;
-            /** @description The chosen skill. */
             skill: string;
+            /** @description What speaks for it. */
             strategy: components["schemas"]["Strategy"];
             /** @description The task, as the caller named it. */
             taskId: string;
@@ -2917,9 +2918,9 @@ export interface components {
         /** @description What a task depends on and what depends on it. */
         Dependencies: {
             /** @description What depends on it. */
-            dependents: components["schemas"]["Neighbor"][];
+            dependents: components["schemas"]["TaskView"][];
             /** @description What it depends on. */
-            depends: components["schemas"]["Neighbor"][];
+            depends: components["schemas"]["TaskView"][];
             /** @description What it depends on and leads to no task. */
             missing: components["schemas"]["Missing"][];
             /** @description Why the task, or one that it waits for, can never start. */
@@ -3219,11 +3220,9 @@ export interface components {
              * @description How many of its tasks are done, to any depth.
              */
             done: number;
-            /** @description The task. */
             id: string;
-            /** @description How urgent it is. */
             priority: components["schemas"]["Priority"];
-            /** @description Its title, cut. */
+            status: components["schemas"]["Status3"];
             title: string;
             /**
              * Format: uint64
@@ -3286,7 +3285,7 @@ export interface components {
         /** @description Some of what happened. */
         EventPage: {
             /** @description The events, in order. */
-            events: components["schemas"]["Line2"][];
+            events: components["schemas"]["Line"][];
             /**
              * Format: uint64
              * @description Cursor to go on from; none at the end.
@@ -3519,16 +3518,6 @@ export interface components {
         /** @description The first of a list, and how long it is. */
         Few10: {
             /** @description The first of them. */
-            shown: components["schemas"]["Noted"][];
-            /**
-             * Format: uint
-             * @description How many there are.
-             */
-            total: number;
-        };
-        /** @description The first of a list, and how long it is. */
-        Few11: {
-            /** @description The first of them. */
             shown: components["schemas"]["GateState"][];
             /**
              * Format: uint
@@ -3539,7 +3528,7 @@ export interface components {
         /** @description The first of a list, and how long it is. */
         Few2: {
             /** @description The first of them. */
-            shown: components["schemas"]["Line"][];
+            shown: components["schemas"]["TaskView"][];
             /**
              * Format: uint
              * @description How many there are.
@@ -3609,7 +3598,7 @@ export interface components {
         /** @description The first of a list, and how long it is. */
         Few9: {
             /** @description The first of them. */
-            shown: components["schemas"]["HeldUp"][];
+            shown: components["schemas"]["Noted"][];
             /**
              * Format: uint
              * @description How many there are.
@@ -3674,13 +3663,11 @@ export interface components {
             entry?: string | null;
             /** @description The file of its agent. */
             file?: string | null;
-            /** @description The task. */
             id: string;
             /** @description What was found. */
             keyFindings: string[];
-            /** @description How urgent it is. */
             priority: components["schemas"]["Priority"];
-            /** @description Its title, cut. */
+            status: components["schemas"]["Status3"];
             title: string;
         };
         /** @description A session with the task in its focus. */
@@ -3733,7 +3720,7 @@ export interface components {
             /** @description The agent that acts */
             agent?: string | null;
             /**
-             * @description Revisions that git must know.
+             * @description Commit that git must have; its full id is kept; may be repeated
              * @default []
              */
             commits: string[];
@@ -3743,7 +3730,7 @@ export interface components {
              */
             epoch: number | null;
             /**
-             * @description Files to digest.
+             * @description File of the workspace whose digest is kept as evidence; may be repeated
              * @default []
              */
             files: string[];
@@ -3752,7 +3739,10 @@ export interface components {
              * @default false
              */
             force: boolean;
-            /** @default [] */
+            /**
+             * @description Remark that is kept; may be repeated
+             * @default []
+             */
             notes: string[];
             /**
              * @description The value without a command; true by default.
@@ -3771,12 +3761,12 @@ export interface components {
             run: string[];
             /**
              * Format: uint64
-             * @description How long the command may take, in seconds.
+             * @description How long each command may take, in seconds.
              * @default null
              */
             timeLimit: number | null;
             /**
-             * @description Addresses of web pages.
+             * @description Address of a web page that is kept and never looked at; may be repeated
              * @default []
              */
             urls: string[];
@@ -3938,17 +3928,6 @@ export interface components {
             /** @description When it was claimed or, if it is free, given back; RFC 3339 in UTC. */
             since: string;
             task: string;
-        };
-        /** @description A task that is set aside. */
-        HeldUp: {
-            /** @description The task. */
-            id: string;
-            /** @description How urgent it is. */
-            priority: components["schemas"]["Priority"];
-            /** @description Where it stands. */
-            status: components["schemas"]["Status3"];
-            /** @description Its title, cut. */
-            title: string;
         };
         /** @description Executions that began in an hour. */
         Hour: {
@@ -4114,17 +4093,8 @@ export interface components {
             /** @description The git worktree that was looked at; none for the workspace. */
             worktree?: string | null;
         };
-        /** @description A task in few words. */
-        Line: {
-            /** @description The task. */
-            id: string;
-            /** @description How urgent it is. */
-            priority: components["schemas"]["Priority"];
-            /** @description Its title, cut. */
-            title: string;
-        };
         /** @description An event as one line of JSON. What an event is about stands beside its detail and not in it. */
-        Line2: {
+        Line: {
             /** Format: uint64 */
             attempt?: number | null;
             /**
@@ -4152,10 +4122,9 @@ export interface components {
         };
         /** @description A task that has to do with another. */
         Linked2: {
-            /** @description The task. */
             id: string;
+            priority: components["schemas"]["Priority"];
             state: components["schemas"]["State2"];
-            /** @description Where it stands. */
             status: components["schemas"]["Status3"];
             title: string;
         };
@@ -4186,17 +4155,8 @@ export interface components {
          * @enum {string}
          */
         ListField: "description" | "parent" | "depends" | "labels" | "phase" | "size" | "files" | "acceptance" | "deliverables" | "assignedAgent" | "due" | "estimate" | "feature" | "key" | "requiredGates";
-        /** @description Tasks and how many there are in all. */
-        Listed: {
-            tasks: components["schemas"]["Task"][];
-            /**
-             * Format: uint64
-             * @description How many fit, without limit and offset.
-             */
-            total: number;
-        };
         /** @description All skills in reach. */
-        Listed2: {
+        Listed: {
             /** @description Skills that another of the same name stands before. */
             shadowed: components["schemas"]["Shadowed"][];
             /** @description The skills that count, in catalogue order. */
@@ -4208,7 +4168,7 @@ export interface components {
             total: number;
         };
         /** @description Entries and how many there are in all. */
-        Listed3: {
+        Listed2: {
             /** @description The entries, newest last. */
             entries: components["schemas"]["Entry2"][];
             /**
@@ -4218,14 +4178,14 @@ export interface components {
             total: number;
         };
         /** @description Agents that were looked up. */
-        Listed4: {
+        Listed3: {
             /** @description The agents in list order, which decides ties between them. */
             agents: components["schemas"]["Shown3"][];
             /** Format: uint */
             total: number;
         };
         /** @description Conversations. */
-        Listed5: {
+        Listed4: {
             /** @description The conversations, the one in which something was said last first. */
             conversations: components["schemas"]["InList"][];
             /**
@@ -4235,7 +4195,7 @@ export interface components {
             total: number;
         };
         /** @description Tasks. */
-        Listed6: {
+        Listed5: {
             tasks: components["schemas"]["AgentTask"][];
             /**
              * Format: uint64
@@ -4244,7 +4204,7 @@ export interface components {
             total: number;
         };
         /** @description All settings. */
-        Listed7: {
+        Listed6: {
             settings: components["schemas"]["Shown5"][];
             /**
              * Format: uint
@@ -4492,14 +4452,6 @@ export interface components {
             changed: boolean;
             phase: components["schemas"]["Counted"];
         };
-        /** @description A neighbor in the graph. */
-        Neighbor: {
-            /** @description The task. */
-            id: string;
-            /** @description Where it stands. */
-            status: components["schemas"]["Status3"];
-            title: string;
-        };
         /** @description The task to take next. */
         Next: {
             /** @description More urgent tasks that were passed over because a task under way touches the same files. */
@@ -4573,14 +4525,12 @@ export interface components {
             gates: string[] | null;
             /** Format: uint32 */
             height: number;
-            /** @description The task. */
             id: string;
             labels: string[];
             /** @description What to know of it: why it failed, or what its agent does. */
             note: string | null;
             /** @description The task that it is a part of. */
             parent: string | null;
-            /** @description How urgent it is. */
             priority: components["schemas"]["Priority"];
             /** @description The last run that had it. */
             run: string | null;
@@ -4590,7 +4540,6 @@ export interface components {
             skill: string | null;
             /** @description Where it stands. */
             state: components["schemas"]["State2"];
-            /** @description What the store says. */
             status: components["schemas"]["Status3"];
             title: string;
             /** @description What kind of work it is. */
@@ -4637,17 +4586,15 @@ export interface components {
             by: string;
             text: string;
         };
-        /** @description A note on a task. */
+        /** @description A note on a task, cut. */
         Noted: {
-            /** @description When, RFC 3339 in UTC. */
+            /** @description When it was written, RFC 3339 in UTC. */
             at: string;
-            /** @description Who. */
+            /** @description Who wrote it (`CLEO_AGENT`, else user and host). */
             by: string;
             task: string;
-            /** @description The note, cut. */
             text: string;
         };
-        /** @description An empty object. */
         Nothing: Record<string, never>;
         /** @description An agent as it is, or as a change made it. */
         One: {
@@ -4659,18 +4606,26 @@ export interface components {
         };
         /** @description An open session: who leads it, what they work on and what they noted last. */
         OpenSession: {
+            /** @description When it ended; none while it is open. */
+            endedAt: string | null;
             /** @description The task that is worked on now. */
-            focus: components["schemas"]["Line"] | null;
+            focus: string | null;
             /** @description Who leads it. */
             holder: string;
-            /** @description The session. */
+            /** @description Id, never reused. */
             id: string;
-            /** @description What it is for, cut; may be empty. */
+            /** @description One line that says what it is for; may be empty. */
             name: string;
-            /** @description The last notes, cut, the last first. */
-            notes: string[];
-            /** @description The task that it is about; none means the whole workspace. */
+            /** @description Notes in order; only ever added to. */
+            notes: components["schemas"]["Note"][];
+            /** @description The task that it is about, with all below it; none means the whole workspace. */
             scope: string | null;
+            /** @description When it began, RFC 3339 in UTC. */
+            startedAt: string;
+            /** @description Where it stands. */
+            status: components["schemas"]["SessionStatus"];
+            /** @description The task that is worked on now. */
+            task: components["schemas"]["TaskView"] | null;
         };
         Options: {
             /** @description The agent that acts */
@@ -4766,7 +4721,7 @@ export interface components {
             /** @description The newest entries of the manifest, the newest first. */
             entries: components["schemas"]["Reported"][];
             /** @description The epic that was asked about. */
-            epic?: components["schemas"]["Line"] | null;
+            epic?: components["schemas"]["TaskView"] | null;
             /** @description How far open epics are; only the one that was asked about, if one was. */
             epics: components["schemas"]["Few5"];
             /**
@@ -4794,6 +4749,15 @@ export interface components {
             /**
              * Format: uint
              * @description How many tasks there are.
+             */
+            total: number;
+        };
+        /** @description Tasks and how many there are in all. */
+        Page: {
+            tasks: components["schemas"]["Task"][];
+            /**
+             * Format: uint64
+             * @description How many fit, without limit and offset.
              */
             total: number;
         };
@@ -4950,7 +4914,7 @@ export interface components {
              * @description Their estimates in all, in hours; none unless each has one.
              */
             hours: number | null;
-            tasks: components["schemas"]["Neighbor"][];
+            tasks: components["schemas"]["TaskView"][];
             /**
              * Format: uint
              * @description How many there are.
@@ -5205,6 +5169,16 @@ export interface components {
             /** @description What it came to, in a sentence. */
             verdict: string;
         };
+        Query: {
+            /** @description The conversation that it belongs to, for the workers; its run by default */
+            conversation_id?: string | null;
+            /** @description How it is shown; everything is answered, whatever they say */
+            options?: components["schemas"]["ShownInput"] | null;
+            /** @description What is asked */
+            query: string;
+            /** @description Who asks, for the workers */
+            user_id?: string | null;
+        };
         /** @description What a query is answered with: the shape of the specification. */
         QueryReply: {
             answer: string;
@@ -5252,11 +5226,8 @@ export interface components {
              *     ([`BOUND`](crate::task::graph::waves::BOUND)).
              */
             below: number;
-            /** @description The task. */
             id: string;
-            /** @description How urgent it is. */
             priority: components["schemas"]["Priority"];
-            /** @description Where it stands. */
             status: components["schemas"]["Status3"];
             title: string;
         };
@@ -5274,27 +5245,26 @@ export interface components {
             };
             /** @description The manifest id in the prompt. */
             manifestId: string;
-            /** @description What matched. */
+            /** @description The labels, type or word that matched. */
             matched: string[];
             /** @description Digest of the prompt. */
             promptDigest: string;
             /** @description The protocols in the block, each with the reason. */
             protocols: components["schemas"]["UsedProtocol"][];
-            /** @description Why, in a sentence. */
+            /** @description One sentence: why it won, or why it did not. */
             reason: string;
             /** @description Who came second: skill and why it lost. */
             runnerUp: [
                 string,
                 string
             ] | null;
-            /** @description The chosen skill. */
             skill: string;
             /** @description Its file. */
             skillPath: string;
             /** @description The slug in the prompt. */
             slug: string;
-            /** @description What chose it. */
-            strategy: string;
+            /** @description What speaks for it. */
+            strategy: components["schemas"]["Strategy"];
             taskId: string;
             /** @description The skill that the caller named, if any. */
             template: string | null;
@@ -5627,14 +5597,12 @@ export interface components {
              *     was set.
              */
             gates: string[] | null;
-            /** @description The task. */
             id: string;
             labels: string[];
             /** @description What to know of it: why it failed, or what its agent does. */
             note: string | null;
             /** @description The task that it is a part of. */
             parent: string | null;
-            /** @description How urgent it is. */
             priority: components["schemas"]["Priority"];
             /** @description The last run that had it. */
             run: string | null;
@@ -5644,7 +5612,6 @@ export interface components {
             skill: string | null;
             /** @description Where it stands. */
             state: components["schemas"]["State2"];
-            /** @description What the store says. */
             status: components["schemas"]["Status3"];
             title: string;
             /** @description What kind of work it is. */
@@ -6430,13 +6397,13 @@ export interface components {
             /** @description What this answer costs. */
             budget: components["schemas"]["Budget"];
             /** @description The epic that was asked about. */
-            epic?: components["schemas"]["Line"] | null;
+            epic?: components["schemas"]["TaskView"] | null;
             /** @description Claims whose lease ran out. */
             expiredClaims: components["schemas"]["Few4"];
             /** @description Entries of the manifest that something has to follow, the newest first. */
             followups: components["schemas"]["Few3"];
             /** @description The most urgent ready task. */
-            next: components["schemas"]["Line"] | null;
+            next: components["schemas"]["TaskView"] | null;
             /**
              * Format: uint
              * @description Hundredths of the tasks that are done, without cancelled ones.
@@ -6504,10 +6471,10 @@ export interface components {
              */
             scope: string | null;
         };
-        /** @description A run that was begun, or goes on. */
+        /** @description A run that was begun, goes on or is to end. */
         Started: {
-            /** @description What somebody would type for the same. */
-            command: string;
+            /** @description What somebody would type to begin it. */
+            command?: string | null;
             run: components["schemas"]["RunRow"];
         };
         /** @description How full the context is. */
@@ -6766,7 +6733,7 @@ export interface components {
             missing: components["schemas"]["Missing"][];
             /** @description The tasks before and after it, by id. */
             position: components["schemas"]["Position"];
-            /** @description Why it can never start. */
+            /** @description Why the task, or one that it waits for, can never start. */
             problems: components["schemas"]["Problem"][];
             /** @description The last try that did not verify, unless the task is done. */
             refused: components["schemas"]["Tried"] | null;
@@ -6775,7 +6742,7 @@ export interface components {
             /** @description Where it stands. */
             state: components["schemas"]["State2"];
             task: components["schemas"]["Task"];
-            /** @description What can start once it is done, and not before. */
+            /** @description Tasks that can start once it is done, and not before. */
             unblocks: string[];
             /** @description Whether it is done and cleo itself looked at it. */
             verified: boolean;
@@ -6862,6 +6829,13 @@ export interface components {
          *     any other lower-case word with hyphens, at most 64 characters.
          */
         TaskType: string;
+        /** @description What is shown of a task wherever others are shown with it; its title may be cut. */
+        TaskView: {
+            id: string;
+            priority: components["schemas"]["Priority"];
+            status: components["schemas"]["Status3"];
+            title: string;
+        };
         /** @description What an agent has read. Without anything, the answer of `GET /api/work/start` is counted. */
         ToCount: {
             /**
@@ -7159,27 +7133,14 @@ export interface components {
         };
         /** @description A task and what it waits for. */
         Waiting: {
-            /** @description The task. */
             id: string;
-            /** @description How urgent it is. */
             priority: components["schemas"]["Priority"];
+            status: components["schemas"]["Status3"];
             /** @description True when what it waits for can never be done. */
             stuck: boolean;
-            /** @description Its title, cut. */
             title: string;
             /** @description What has to be done first; nothing when it waits for its own parts. */
             waitsFor: string[];
-        };
-        /** @description A query. */
-        Wanted: {
-            /** @description The conversation that it belongs to, for the workers. */
-            conversation_id?: string | null;
-            /** @description How it is shown; everything is answered, whatever they say. */
-            options?: components["schemas"]["ShownInput"] | null;
-            /** @description What is asked. */
-            query: string;
-            /** @description Who asks, for the workers. */
-            user_id?: string | null;
         };
         /** @description Something with what the caller should know. */
         Warned: {
@@ -7214,14 +7175,14 @@ export interface components {
             /** @description Why tasks can never start. */
             problems: components["schemas"]["Problem"][];
             /** @description Tasks that no wave ever reaches. */
-            stuck: components["schemas"]["Neighbor"][];
+            stuck: components["schemas"]["TaskView"][];
             /**
              * Format: uint
              * @description How many waves there are.
              */
             total: number;
             /** @description The waves in order, at most as many as asked for. */
-            waves: components["schemas"]["Neighbor"][][];
+            waves: components["schemas"]["TaskView"][][];
         };
         WhichEntry: {
             /**
@@ -7527,7 +7488,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & components["schemas"]["Listed4"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Listed3"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -7707,7 +7668,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed7"];
+                    "application/json": components["schemas"]["Listed6"];
                 };
             };
         };
@@ -7727,7 +7688,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & components["schemas"]["Listed5"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Listed4"];
                 };
             };
         };
@@ -7847,7 +7808,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed3"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Listed2"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8096,7 +8057,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Asked"];
+                    "application/json": components["schemas"]["Started"];
                 };
             };
         };
@@ -8316,7 +8277,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed2"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Listed"] & components["schemas"]["WithWarnings"];
                 };
             };
         };
@@ -8376,7 +8337,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"] & components["schemas"]["Listed6"];
+                    "application/json": components["schemas"]["Success"] & components["schemas"]["Listed5"];
                 };
             };
         };
@@ -9066,7 +9027,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Listed"] & components["schemas"]["WithWarnings"];
+                    "application/json": components["schemas"]["Page"] & components["schemas"]["WithWarnings"];
                 };
             };
         };

@@ -6,6 +6,7 @@ use crate::cli::screen::{Screen, Tone, count};
 use crate::cli::show::headline;
 use crate::id;
 use crate::ops::tasks::{self, Analysis, Next, Ready, Waves};
+use crate::store::ReadyTask;
 
 /// Examples of `cleo orchestrator ready`.
 pub(super) const READY: &str = "\
@@ -21,7 +22,7 @@ pub(super) fn render_ready(screen: &mut Screen, ready: &Ready) {
         return;
     }
     screen.line(Tone::Dim, "ready:");
-    for task in &ready.tasks {
+    for ReadyTask { task, .. } in &ready.tasks {
         screen.say(Tone::Plain, "  ");
         headline(screen, task.id, task.status, &task.title);
     }
@@ -40,7 +41,7 @@ Examples:
 A task whose files may be the same as those of a task under way is passed over.";
 
 pub(in crate::cli) fn render_next(screen: &mut Screen, next: &Next) {
-    let Some(task) = &next.task else {
+    let Some(ReadyTask { task, .. }) = &next.task else {
         let reason = next.reason.as_deref();
         let why = reason.map(|reason| format!("nothing to take: {reason}"));
         screen.line(Tone::Dim, why.as_deref().unwrap_or("nothing is ready"));

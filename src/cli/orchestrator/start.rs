@@ -70,8 +70,8 @@ fn state(screen: &mut Screen, standing: &Standing) {
 fn active(screen: &mut Screen, tasks: &Few<Active>) {
     few(screen, "active", tasks, |screen, task| {
         screen
-            .say(Tone::Strong, task.line.id)
-            .say(Tone::Plain, format!("  {}", task.line.title));
+            .say(Tone::Strong, task.task.id)
+            .say(Tone::Plain, format!("  {}", task.task.title));
         let holder = task.holder.iter().map(|name| format!("  held by {name}"));
         let entry = task.entry.iter().map(|status| format!("  entry {status}"));
         screen.line(Tone::Dim, holder.chain(entry).collect::<String>());

@@ -147,7 +147,7 @@ pub(in crate::cli) fn run(face: &mut Face<'_>, arguments: Arguments) -> Result<E
         None => carry_out(&surroundings, &options, &mut tell)?,
     };
     let error = carried.error.take();
-    live.end(&carried, error, &carried.warnings, |screen| {
+    live.end(&carried, error, &carried.course.warnings, |screen| {
         render(screen, &carried)
     })
 }
@@ -198,17 +198,17 @@ fn show_step(screen: &mut Screen, event: &Event) {
 }
 
 fn render(screen: &mut Screen, carried: &Carried) {
-    screen.line(Tone::Strong, first_line(&carried.plan.goal, 200));
-    let rows = carried.steps.iter().map(row);
+    screen.line(Tone::Strong, first_line(&carried.course.plan.goal, 200));
+    let rows = carried.course.steps.iter().map(row);
     screen.rows(&["STEP", "AGENT", "", "TRIES", "SAID"], rows);
     screen.line(Tone::Plain, "");
     screen.verbatim(&carried.answer).line(Tone::Plain, "");
     screen.line(Tone::Plain, "");
-    let satisfied = match carried.satisfied {
+    let satisfied = match carried.course.satisfied {
         true => "satisfied",
         false => "not satisfied",
     };
-    let passes = count(carried.passes as usize, "pass", "passes");
+    let passes = count(carried.course.passes as usize, "pass", "passes");
     let (id, how) = (&carried.run.id, how(&carried.run));
     screen
         .say(status_tone(carried.run.status), carried.run.status)

@@ -42,7 +42,7 @@ pub(super) fn order(screen: &mut Screen, rehearsed: &Rehearsed) {
             (Tone::Plain, task.title.clone()),
         ]
     };
-    screen.table(&head, rehearsed.tasks.iter().map(row).collect());
+    screen.rows(&head, rehearsed.tasks.iter().map(row));
 }
 
 pub(in crate::cli) fn tasks(screen: &mut Screen, tasks: &[TaskRun]) {
@@ -50,7 +50,7 @@ pub(in crate::cli) fn tasks(screen: &mut Screen, tasks: &[TaskRun]) {
         "TASK", "STATE", "OUTCOME", "TRIES", "TIME", "TOKENS", "COST", "TITLE",
     ];
     let tasks = tasks.iter().filter(|task| task.is_counted());
-    screen.table(&head, tasks.map(row).collect());
+    screen.rows(&head, tasks.map(row));
 }
 
 pub(in crate::cli) fn state_tone(state: TaskState) -> Tone {

@@ -12,7 +12,6 @@ use crate::id::TaskId;
 use crate::ops::runs::logs::{Output, logs};
 use crate::run::Line;
 
-/// Show what happened in a run, or what its agents wrote
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

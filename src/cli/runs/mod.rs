@@ -6,34 +6,49 @@ mod show;
 
 use std::process::ExitCode;
 
-use clap::{Args, Subcommand};
-
 use super::Face;
 use super::run::{money, time, tokens};
-use super::screen::{Cell, Tone, count};
+use super::screen::{Cell, Screen, Tone, count};
 use crate::error::{Result, quote};
-use crate::ops::runs;
+use crate::ops::api;
+use crate::ops::runs::OneRun;
+use crate::ops::runs::listing::{Rows, RunQuery};
 use crate::run::{Run, RunKind, RunStatus};
-use crate::store::agency::RunFilter;
 use crate::{coordinator, id};
 
-#[derive(Subcommand)]
-pub(super) enum Command {
-    List(ListArguments),
-    Show(show::Arguments),
-    Logs(logs::Arguments),
-    Resume(resume::Arguments),
-    Cancel(CancelArguments),
-}
+commands! {
+    pub(super) (face, it)
+    /// List what agents carried out, newest first
+    #[command(after_help = "\
+Examples:
+  cleo runs list
+  cleo runs list --status failed --limit 5
+  cleo runs list --agent toby-technical --json")]
+    List(RunQuery) => face.call(&api::RUNS, it, render_rows);
+    /// Show a run with its steps, its messages and everything that happened
+    Show(show::Arguments) => face.run("runs.show", it, show::run);
+    /// Show what happened in a run, or what its agents wrote
+    Logs(logs::Arguments) => face.run("runs.logs", it, logs::run);
+    /// Go on with a run of tasks or of a plan that was interrupted, failed or was cancelled
+    ///
+    /// What is done stays done. What an agent left behind whose try was cut off is verified first; what is
+    /// missing is done by another one. Agents of the dead process are ended. Tasks that failed are tried again
+    /// unless the run was interrupted before it came to its end: complete one that you have mended yourself
+    /// before (cleo complete). A plan goes on as by cleo plan run --resume.
+    Resume(resume::Arguments) => face.run("runs.resume", it, resume::run);
+    /// Give up a run: of tasks or of a plan its agents are ended and its tasks given back
+    #[command(after_help = "\
+The request is kept, and whoever carries the run out obeys it; it is waited for 15 seconds. A run whose
+process has ended is ended here. What is done stays done. What was done in a worktree and is not merged
+stays on its branch; where that cannot hold all of it, as with conflicts that nobody has settled, the
+worktree is kept, and told with the reason. Of an execution nothing more is kept from then on but what it
+took: the program or model that answers is not ended, and works until its answer or its time limit; who
+waits for that is told.
 
-pub(super) fn dispatch(face: &mut Face<'_>, command: Command) -> Result<ExitCode> {
-    match command {
-        Command::List(arguments) => face.run("runs.list", arguments, list),
-        Command::Logs(arguments) => face.run("runs.logs", arguments, logs::run),
-        Command::Resume(arguments) => face.run("runs.resume", arguments, resume::run),
-        Command::Cancel(arguments) => face.run("runs.cancel", arguments, cancel),
-        Command::Show(arguments) => face.run("runs.show", arguments, show::run),
-    }
+Examples:
+  cleo runs list --status running
+  cleo runs cancel run_1769418000000_1")]
+    Cancel(OneRun) => face.run("runs.cancel", it, cancel);
 }
 
 pub(in crate::cli) fn status_tone(status: RunStatus) -> Tone {
@@ -73,54 +88,18 @@ pub(in crate::cli) fn how(run: &Run) -> String {
 /// Most characters of a message in a list.
 const INPUT_SHOWN: usize = 30;
 
-/// List what agents carried out, newest first
-#[derive(Args)]
-#[command(after_help = "\
-Examples:
-  cleo runs list
-  cleo runs list --status failed --limit 5
-  cleo runs list --agent toby-technical --json")]
-pub(in crate::cli) struct ListArguments {
-    /// Only runs of this agent
-    #[arg(long, value_name = "ID")]
-    agent: Option<String>,
-
-    /// Only runs with this status: pending, running, completed, failed, cancelled or
-    /// interrupted
-    #[arg(long, value_name = "STATUS")]
-    status: Option<RunStatus>,
-
-    /// Only runs of this kind: execution, query, plan, epic or tasks
-    #[arg(long, value_name = "KIND")]
-    kind: Option<RunKind>,
-
-    /// At most so many
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    limit: u32,
-}
-
-fn list(face: &mut Face<'_>, arguments: ListArguments) -> Result<ExitCode> {
-    let filter = RunFilter {
-        user: None,
-        agent: arguments.agent,
-        status: arguments.status,
-        kind: arguments.kind,
-        limit: arguments.limit,
-        offset: 0,
-    };
-    let listed = runs::list(&face.surroundings()?, &filter)?;
-    face.reply(&listed, &[], |screen| {
-        if listed.total == 0 {
-            screen.line(Tone::Dim, "no runs");
-            return;
-        }
-        let head = ["RUN", "STATUS", "AGENT", "SCORE", "HOW", "MESSAGE"];
-        screen.table(&head, listed.runs.iter().map(row).collect());
-        let shown = listed.runs.len() as u64;
-        if shown < listed.total {
-            screen.line(Tone::Dim, format!("{shown} of {} runs", listed.total));
-        }
-    })
+fn render_rows(screen: &mut Screen, listed: &Rows) {
+    if listed.total == 0 {
+        screen.line(Tone::Dim, "no runs");
+        return;
+    }
+    let head = ["RUN", "STATUS", "AGENT", "SCORE", "HOW", "MESSAGE"];
+    let rows = listed.runs.iter().map(|one| row(&one.record));
+    screen.rows(&head, rows);
+    let shown = listed.runs.len() as u64;
+    if shown < listed.total {
+        screen.line(Tone::Dim, format!("{shown} of {} runs", listed.total));
+    }
 }
 
 fn row(run: &Run) -> Vec<Cell> {
@@ -142,26 +121,8 @@ fn row(run: &Run) -> Vec<Cell> {
     ]
 }
 
-/// Give up a run: of tasks or of a plan its agents are ended and its tasks given back
-#[derive(Args)]
-#[command(after_help = "\
-The request is kept, and whoever carries the run out obeys it; it is waited for 15 seconds. A run whose
-process has ended is ended here. What is done stays done. What was done in a worktree and is not merged
-stays on its branch; where that cannot hold all of it, as with conflicts that nobody has settled, the
-worktree is kept, and told with the reason. Of an execution nothing more is kept from then on but what it
-took: the program or model that answers is not ended, and works until its answer or its time limit; who
-waits for that is told.
-
-Examples:
-  cleo runs list --status running
-  cleo runs cancel run_1769418000000_1")]
-pub(in crate::cli) struct CancelArguments {
-    /// Its id
-    run: String,
-}
-
-fn cancel(face: &mut Face<'_>, arguments: CancelArguments) -> Result<ExitCode> {
-    let cancelled = coordinator::cancel(&face.surroundings()?, &arguments.run)?;
+fn cancel(face: &mut Face<'_>, which: OneRun) -> Result<ExitCode> {
+    let cancelled = coordinator::cancel(&face.surroundings()?, &which.id)?;
     face.reply(&cancelled, &cancelled.warnings, |screen| {
         let run = &cancelled.run;
         screen.say(Tone::Strong, &run.id).say(Tone::Plain, " ");

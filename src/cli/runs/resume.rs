@@ -13,12 +13,6 @@ use crate::error::{Code, Error, Result, quote};
 use crate::ops::runs;
 use crate::run::RunKind;
 
-/// Go on with a run of tasks or of a plan that was interrupted, failed or was cancelled
-///
-/// What is done stays done. What an agent left behind whose try was cut off is verified first; what is
-/// missing is done by another one. Agents of the dead process are ended. Tasks that failed are tried again
-/// unless the run was interrupted before it came to its end: complete one that you have mended yourself
-/// before (cleo complete). A plan goes on as by cleo plan run --resume.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

@@ -8,7 +8,7 @@ use clap::Args;
 use super::{how, spent, status_tone};
 use crate::cli::Face;
 use crate::cli::run::table::{state_tone, tasks};
-use crate::cli::screen::{Screen, Tone};
+use crate::cli::screen::{Screen, Tone, accent, dim, plain};
 use crate::coordinator::way_on;
 use crate::error::Result;
 use crate::ops::Surroundings;
@@ -18,7 +18,6 @@ use crate::run::report::{lacking, why};
 use crate::run::track::TaskRun;
 use crate::run::view::RunView;
 
-/// Show a run with its steps, its messages and everything that happened
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -91,21 +90,15 @@ fn render(screen: &mut Screen, surroundings: &Surroundings, shown: &RunView) {
         return;
     }
     if !shown.steps.is_empty() {
-        screen.table(
-            &["", "AGENT", "ACTION", "STEP"],
-            shown
-                .steps
-                .iter()
-                .map(|step| {
-                    vec![
-                        (Tone::Dim, format!("{} %", step.progress)),
-                        (Tone::Plain, step.agent.clone()),
-                        (Tone::Accent, step.action.to_string()),
-                        (Tone::Plain, step.content.clone()),
-                    ]
-                })
-                .collect(),
-        );
+        let rows = shown.steps.iter().map(|step| {
+            [
+                dim(format!("{} %", step.progress)),
+                plain(&step.agent),
+                accent(step.action),
+                plain(&step.content),
+            ]
+        });
+        screen.rows(&["", "AGENT", "ACTION", "STEP"], rows);
     }
     for message in &shown.messages {
         let word = |name: &str| message.metadata.get(name).and_then(|word| word.as_str());

@@ -1,18 +1,18 @@
 //! `cleo verify TASK`: its gates and criteria, and what proves them
 
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::Args;
 
 use super::standing;
 use crate::cli::Face;
 use crate::cli::screen::Tone;
-use crate::config::GATES_TIME_LIMIT;
 use crate::error::{Code, Error, Result, quote};
 use crate::gate::{Evidence, Gate, Proof, ROUNDS_MAX, for_shells, in_shell, obeyed, words};
 use crate::id::TaskId;
-use crate::ops::gates::{self, Extent, Given, Outcome, Renewal, Renewed, Setting, TaskGates};
+use crate::ops::gates::{
+    self, Acceptance, GateRequest, Given, Outcome, RenewalRequest, Renewed, TaskGates,
+};
 use crate::ops::tasks::One;
 use crate::ops::{Context, api};
 
@@ -85,51 +85,50 @@ pub(super) fn run(face: &mut Face<'_>, arguments: GateArguments) -> Result<ExitC
     if arguments.run_all || arguments.refresh || arguments.only.is_some() {
         return renew(face, task, &arguments);
     }
-    if let Some(number) = arguments.accept {
-        let (given, epoch) = (arguments.given()?, arguments.epoch);
-        let work = |context: &mut _| gates::accept(context, task, number, &given, epoch);
+    let given = arguments.given()?;
+    if let Some(criterion) = arguments.accept {
+        let epoch = arguments.epoch;
+        let acceptance = Acceptance {
+            task,
+            criterion,
+            given,
+            epoch,
+        };
+        let work = |context: &mut _| gates::accept_criterion(context, acceptance);
         return face.inside("verify", work, standing::render);
     }
-    match arguments.gate.as_deref() {
-        Some(name) => {
-            // A right name in its place would pass a gate as soon as it is pasted.
-            let shows = |error: Error| error.fix(format!("cleo verify {task}"));
-            let gate = name.parse::<Gate>().map_err(shows)?;
-            let setting = setting(face, gate, &arguments)?;
-            let work = |context: &mut _| set(context, task, &setting, &arguments.run);
-            face.inside("verify", work, standing::render)
-        }
-        None => face.call(&api::GATES, One { task }, standing::render),
-    }
-}
-
-fn setting(face: &Face<'_>, gate: Gate, arguments: &GateArguments) -> Result<Setting> {
-    Ok(Setting {
+    let Some(gate) = arguments.gate else {
+        return face.call(&api::GATES, One { task }, standing::render);
+    };
+    let request = GateRequest {
+        task,
         gate,
-        passed: arguments.value,
-        given: arguments.given()?,
-        bounds: arguments.time_limit(face).into(),
-        agent: arguments.agent.clone(),
+        passed: Some(arguments.value),
+        given,
+        role: arguments.agent,
         force: arguments.force,
         epoch: arguments.epoch,
-    })
+        time_limit: arguments.time_limit,
+        ..GateRequest::default()
+    };
+    let work = |context: &mut _| set(context, request, &arguments.run);
+    face.inside("verify", work, standing::render)
 }
 
-fn set(
-    context: &mut Context,
-    task: TaskId,
-    setting: &Setting,
-    commands: &[String],
-) -> Result<TaskGates> {
-    let gate = setting.gate;
-    let result = gates::set(context, task, setting);
-    let result = result.map_err(|error| inside(error, task, gate, &setting.given.files))?;
-    context.vouch(&result.commands(gate));
-    context.notes.failure = failed(&result, gate, commands);
+fn set(context: &mut Context, request: GateRequest, commands: &[String]) -> Result<TaskGates> {
+    let (task, name, files) = (
+        request.task,
+        request.gate.clone(),
+        request.given.files.clone(),
+    );
+    let result = gates::set_gate(context, request);
+    let result = result.map_err(|error| inside(error, task, &name, &files))?;
+    context.notes.failure = failed(&result, name.parse()?, commands);
     Ok(result)
 }
+
 /// A file outside of the workspace is none that cleo digests; a command that does is evidence, too.
-fn inside(error: Error, task: TaskId, gate: Gate, files: &[String]) -> Error {
+fn inside(error: Error, task: TaskId, gate: &str, files: &[String]) -> Error {
     let named = |file: &&String| error.message.contains(file.as_str());
     let Some(file) = files
         .iter()
@@ -147,11 +146,6 @@ fn inside(error: Error, task: TaskId, gate: Gate, files: &[String]) -> Error {
 }
 
 impl GateArguments {
-    fn time_limit(&self, face: &Face<'_>) -> Duration {
-        let setting = || face.settings.number(GATES_TIME_LIMIT).unwrap_or(600);
-        Duration::from_secs(self.time_limit.unwrap_or_else(setting))
-    }
-
     fn given(&self) -> Result<Given> {
         let commands = self.run.iter().map(|line| split(line));
         Ok(Given {
@@ -216,19 +210,17 @@ fn ending(proof: &Proof) -> String {
 }
 
 fn renew(face: &mut Face<'_>, task: TaskId, arguments: &GateArguments) -> Result<ExitCode> {
-    let renewal = Renewal {
-        extent: match arguments.refresh {
-            true => Extent::Stale,
-            false => Extent::Open,
-        },
+    let request = RenewalRequest {
+        task,
+        stale_only: arguments.refresh,
         only: arguments.only,
-        bounds: arguments.time_limit(face).into(),
+        time_limit: arguments.time_limit,
         epoch: arguments.epoch,
     };
     let notes = face.output.notes();
     let work = |context: &mut Context| {
         let mut begin = |what: &str| notes.line(Tone::Dim, what);
-        let renewed = gates::renew(context, task, &renewal, &mut begin)?;
+        let renewed = gates::renew_proofs(context, request, &mut begin)?;
         context.notes.failure = broken(&renewed);
         Ok(renewed)
     };

@@ -1,5 +1,6 @@
 //! The state of a plan between its passes, and how it is read from the record of a run.
 
+use serde::Serialize;
 use serde_json::json;
 
 use super::{Options, Refine, StepStatus, Stepped};
@@ -11,14 +12,22 @@ use crate::plan::message::aggregate;
 use crate::plan::{Outcome, Plan, Wish, read};
 use crate::run::{AnsweredBy, Event, Message};
 
-#[derive(Default)]
-pub(super) struct Course {
-    pub(super) plan: Plan,
-    pub(super) steps: Vec<Stepped>,
-    pub(super) passes: u32,
-    pub(super) satisfied: bool,
-    pub(super) warnings: Vec<String>,
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Course {
+    /// The plan of the last pass.
+    pub(crate) plan: Plan,
+    /// What became of each step in the last pass.
+    pub(crate) steps: Vec<Stepped>,
+    /// How often it was gone over.
+    pub(crate) passes: u32,
+    /// Whether the goal is reached, by what the last step said.
+    pub(crate) satisfied: bool,
+    /// What the caller should know.
+    #[serde(skip)]
+    pub(crate) warnings: Vec<String>,
     /// A pass that a process which ended has begun, with what the one before came to.
+    #[serde(skip)]
     pub(super) begun: Option<Option<String>>,
 }
 

@@ -15,13 +15,13 @@ use crate::ops::runs::recording::{Beginning, Recording};
 use crate::ops::runs::require_own;
 use crate::ops::trust::{Item, Registrant, Trust};
 use crate::ops::{Surroundings, plans};
-use crate::plan::{AsWritten, Plan, Planner, Policy};
+use crate::plan::{AsWritten, Planner, Policy};
 use crate::run::{AnsweredBy, Event, PLAN_RESUMED, Run, RunKind, RunStatus, Speaker};
 use crate::store::agency::Agency;
 use crate::store::sqlite::SqliteAgency;
 use crate::words::closed;
 use crate::workspace::Workspace;
-use course::Course;
+pub(crate) use course::Course;
 use pass::Pass;
 
 pub(crate) const COORDINATOR: &str = "coordinator";
@@ -57,19 +57,10 @@ pub(crate) struct Options<'a> {
 pub(crate) struct Carried {
     /// The record.
     pub(crate) run: Run,
-    /// The plan of the last pass.
-    pub(crate) plan: Plan,
-    /// How often it was gone over.
-    pub(crate) passes: u32,
-    /// Whether the goal is reached, by what the last step said.
-    pub(crate) satisfied: bool,
+    #[serde(flatten)]
+    pub(crate) course: Course,
     /// What all steps said, in the order of the plan.
     pub(crate) answer: String,
-    /// What became of each step in the last pass.
-    pub(crate) steps: Vec<Stepped>,
-    /// What the caller should know.
-    #[serde(skip)]
-    pub(crate) warnings: Vec<String>,
     /// Why it failed.
     #[serde(skip)]
     pub(crate) error: Option<Error>,
@@ -301,12 +292,8 @@ fn ended(mut recording: Recording<'_>, mut course: Course, done: Result<()>) -> 
     }
     Ok(Carried {
         run: recording.run,
-        plan: course.plan,
-        passes: course.passes,
-        satisfied: course.satisfied,
+        course,
         answer,
-        steps: course.steps,
-        warnings: course.warnings,
         error,
     })
 }

@@ -12,7 +12,7 @@ use crate::ops::runs::recording::Recording;
 use crate::plan::message::{Reply, message};
 use crate::plan::{Plan, Step};
 use crate::run::schedule::Schedule;
-use crate::run::{AnsweredBy, Speaker};
+use crate::run::{AnsweredBy, Run, Speaker};
 use crate::runner::crew::{self, Crew};
 
 pub(super) struct Pass<'a, 'r> {
@@ -30,8 +30,6 @@ pub(super) struct Job {
     agent: Agent,
     intent: Option<String>,
     message: String,
-    user: String,
-    run: String,
 }
 
 impl Pass<'_, '_> {
@@ -52,11 +50,12 @@ impl Pass<'_, '_> {
             }
         }
         let answering = self.answering.clone();
+        let Run { user, id: run, .. } = self.recording.run.clone();
         crew::carry_out(&mut schedule, jobs, &mut self, |_, job: Job| {
             let question = Question {
                 intent: job.intent.as_deref(),
-                user: Some(&job.user),
-                conversation: Some(&job.run),
+                user: Some(&user),
+                conversation: Some(&run),
                 ..Question::new(&job.agent, &job.message)
             };
             answering.ask(&question, &mut |_| {})
@@ -126,10 +125,6 @@ impl Crew for Pass<'_, '_> {
         let (step, agent) = (&self.plan.steps[at], &self.agents[at]);
         let told = told(step, self.previous, self.steps);
         let refinement = self.previous.is_some();
-        let (user, run) = (
-            self.recording.run.user.clone(),
-            self.recording.run.id.clone(),
-        );
         self.recording.note(|notes| {
             let message = notes.say(Speaker::System, COORDINATOR, &told, Some(&step.id))?;
             notes.event(
@@ -146,8 +141,6 @@ impl Crew for Pass<'_, '_> {
             agent: agent.clone(),
             intent: step.intent.clone(),
             message: told,
-            user,
-            run,
         })
     }
 

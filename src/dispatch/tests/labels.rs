@@ -111,7 +111,7 @@ fn a_tag_that_is_written_twice_counts_once() {
     assert_eq!(made.winner(json!({"labels": ["a", "b"]})), "three");
     let decision = made.ask(json!({"labels": ["b"]}));
     assert_eq!(
-        (decision.skill.as_str(), decision.matched),
+        (decision.chosen.skill.as_str(), decision.chosen.matched),
         ("two", vec!["b".to_string()])
     );
 }
@@ -152,6 +152,6 @@ proptest! {
     #[test]
     fn any_text_gets_an_answer(title in "\\PC*", description in "\\PC*", kind in "\\PC{0,9}") {
         let decision = shipped(json!({"title": title, "description": description, "type": kind}));
-        prop_assert!(decision.skill.starts_with("ct-"));
+        prop_assert!(decision.chosen.skill.starts_with("ct-"));
     }
 }

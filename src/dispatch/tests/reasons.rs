@@ -14,7 +14,7 @@ fn every_skill_is_winner_candidate_or_rejected_and_each_has_a_reason() {
         let skills = &SHIPPED.skills;
         let mut decision = shipped(task);
         explain(&mut decision, skills);
-        assert_eq!(decision.candidates[0].skill, decision.skill);
+        assert_eq!(decision.candidates[0].skill, decision.chosen.skill);
         assert_eq!(decision.runner_up.as_ref(), decision.candidates.get(1));
         let candidates = decision
             .candidates

@@ -28,8 +28,6 @@ struct Job<'a> {
     agent: &'a Agent,
     intent: &'a str,
     text: String,
-    user: Option<&'a str>,
-    conversation: String,
 }
 
 /// Carries out the steps and returns what each came to, by its number. A step that fails stops only
@@ -55,12 +53,15 @@ pub(super) fn execute(
         recording,
     };
     course.refuse_orphans(&mut schedule)?;
+    let user = query.user_id.as_deref();
+    let conversation = query.conversation.clone();
+    let conversation = conversation.unwrap_or_else(|| course.recording.run.id.clone());
     crew::carry_out(&mut schedule, jobs, &mut course, |_, job: Job<'_>| {
         let asked = Asked {
             intent: job.intent,
             text: &job.text,
-            user: job.user,
-            conversation: Some(&job.conversation),
+            user,
+            conversation: Some(&conversation),
         };
         let fails = |error: Error| match error.code {
             Code::Untrusted => {
@@ -160,17 +161,10 @@ impl<'a> Crew for Course<'a, '_> {
         });
         self.recording
             .note(|notes| notes.event("dispatch", fields))?;
-        let run = &self.recording.run.id;
         Ok(Job {
             agent,
             intent: &step.intent,
             text,
-            user: self.query.user_id.as_deref(),
-            conversation: self
-                .query
-                .conversation
-                .clone()
-                .unwrap_or_else(|| run.clone()),
         })
     }
 

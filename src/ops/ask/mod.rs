@@ -7,7 +7,7 @@ use std::cell::RefCell;
 
 use clap::Args;
 use indexmap::IndexMap;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Surroundings;
@@ -27,7 +27,8 @@ use crate::worker::response::{Fault, FaultKind, Status, WorkerReply};
 const RESULT_MAX: usize = 20_000;
 
 // What is asked. A doc comment would become the help of the command.
-#[derive(Args, Clone, Debug, Default)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Args, Clone, Debug, Default, Deserialize)]
 pub(crate) struct Query {
     /// What is asked
     pub(crate) query: String,
@@ -38,7 +39,21 @@ pub(crate) struct Query {
 
     /// The conversation that it belongs to, for the workers; its run by default
     #[arg(long, value_name = "ID")]
+    #[serde(rename = "conversation_id")]
     pub(crate) conversation: Option<String>,
+
+    /// How it is shown; everything is answered, whatever they say
+    #[arg(skip)]
+    #[serde(rename = "options")]
+    pub(crate) _options: Option<Shown>,
+}
+
+/// How a query is shown.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Shown {
+    #[serde(default, rename = "debug")]
+    _debug: bool,
 }
 
 #[derive(Clone, Debug)]

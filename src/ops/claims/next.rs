@@ -67,7 +67,7 @@ fn chosen(
 ) -> Result<(TaskId, Vec<Conflict>)> {
     let choice = choose(transaction, scope, &caller.now)?;
     match (choice.task, choice.passed.first()) {
-        (Some(task), _) => Ok((task.id, choice.passed)),
+        (Some(task), _) => Ok((task.task.id, choice.passed)),
         (None, Some(first)) => Err(crowded(transaction, first, scope, caller)?),
         (None, None) => Err(nothing_ready(
             transaction,

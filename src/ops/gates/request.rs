@@ -1,4 +1,4 @@
-//! Requests about gates and criteria, for faces without options of their own for them.
+//! Requests about gates and criteria.
 
 use std::time::Duration;
 
@@ -19,49 +19,35 @@ const TIME_LIMIT_MAX: u64 = 86_400;
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct GateRequest {
     #[serde(rename = "id")]
-    task: TaskId,
-    gate: String,
+    pub(crate) task: TaskId,
+    pub(crate) gate: String,
     /// The value without a command; true by default.
-    passed: Option<bool>,
+    pub(crate) passed: Option<bool>,
     /// A command in words; no shell runs it.
-    run: Vec<String>,
-    /// Files to digest.
-    files: Vec<String>,
-    /// Revisions that git must know.
-    commits: Vec<String>,
-    /// Addresses of web pages.
-    urls: Vec<String>,
-    notes: Vec<String>,
+    pub(crate) run: Vec<String>,
+    #[serde(flatten)]
+    pub(crate) given: Given,
     /// Role of the caller.
-    role: Option<String>,
+    pub(crate) role: Option<String>,
     /// Pass it although an earlier one is open.
-    force: bool,
-    epoch: Option<u32>,
-    /// How long the command may take, in seconds.
-    time_limit: Option<u64>,
+    pub(crate) force: bool,
+    pub(crate) epoch: Option<u32>,
+    /// How long each command may take, in seconds.
+    pub(crate) time_limit: Option<u64>,
 }
 
 /// A criterion to accept, and why.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct Acceptance {
     #[serde(rename = "id")]
-    task: TaskId,
+    pub(crate) task: TaskId,
     /// Number of the criterion, from 1.
-    criterion: usize,
-    /// Files to digest.
-    #[serde(default)]
-    files: Vec<String>,
-    /// Revisions that git must know.
-    #[serde(default)]
-    commits: Vec<String>,
-    /// Addresses of web pages.
-    #[serde(default)]
-    urls: Vec<String>,
-    #[serde(default)]
-    notes: Vec<String>,
-    epoch: Option<u32>,
+    pub(crate) criterion: usize,
+    #[serde(flatten)]
+    pub(crate) given: Given,
+    pub(crate) epoch: Option<u32>,
 }
 
 /// What to run again.
@@ -70,34 +56,31 @@ pub(crate) struct Acceptance {
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct RenewalRequest {
     #[serde(rename = "id")]
-    task: TaskId,
+    pub(crate) task: TaskId,
     /// Only what is stale, of gates and criteria.
-    stale_only: bool,
+    pub(crate) stale_only: bool,
     /// Only the criterion with this number, also when it is proven.
-    only: Option<usize>,
+    pub(crate) only: Option<usize>,
     /// How long each command may take, in seconds.
-    time_limit: Option<u64>,
-    epoch: Option<u32>,
+    pub(crate) time_limit: Option<u64>,
+    pub(crate) epoch: Option<u32>,
 }
 
 /// Sets a gate, and trusts the command that the caller gave.
 pub(crate) fn set_gate(context: &mut Context, request: GateRequest) -> Result<TaskGates> {
-    let gate = request.gate.parse()?;
-    let time_limit = time_limit(context, request.time_limit)?;
-    if !request.run.is_empty() {
+    let (run, mut given) = (Some(request.run), request.given);
+    given.commands.extend(run.filter(|words| !words.is_empty()));
+    if !given.commands.is_empty() {
         context.surroundings.rights.require(Scope::Admin)?;
     }
+    // A right name in its place would pass a gate as soon as it is pasted.
+    let shows = |error: Error| error.fix(format!("cleo verify {}", request.task));
+    let gate = request.gate.parse().map_err(shows)?;
     let setting = Setting {
         gate,
         passed: request.passed.unwrap_or(true),
-        given: Given {
-            commands: Vec::from_iter(Some(request.run).filter(|words| !words.is_empty())),
-            files: request.files,
-            commits: request.commits,
-            urls: request.urls,
-            notes: request.notes,
-        },
-        bounds: time_limit.into(),
+        given,
+        bounds: time_limit(context, request.time_limit)?.into(),
         agent: request.role,
         force: request.force,
         epoch: request.epoch,
@@ -108,22 +91,20 @@ pub(crate) fn set_gate(context: &mut Context, request: GateRequest) -> Result<Ta
 }
 
 pub(crate) fn accept_criterion(context: &mut Context, request: Acceptance) -> Result<TaskGates> {
-    let given = Given {
-        commands: Vec::new(),
-        files: request.files,
-        commits: request.commits,
-        urls: request.urls,
-        notes: request.notes,
-    };
-    if given.is_empty() {
+    if request.given.is_empty() {
         let message = "add how it is known: `notes`, `files`, `commits` or `urls`";
         return Err(Error::new(Code::InputInvalid, message));
     }
     let (number, epoch) = (request.criterion, request.epoch);
-    super::accept(context, request.task, number, &given, epoch)
+    super::accept(context, request.task, number, &request.given, epoch)
 }
 
-pub(crate) fn renew_proofs(context: &mut Context, request: RenewalRequest) -> Result<Renewed> {
+/// Runs commands again; `begin` is told before what is done.
+pub(crate) fn renew_proofs(
+    context: &mut Context,
+    request: RenewalRequest,
+    begin: &mut dyn FnMut(&str),
+) -> Result<Renewed> {
     let renewal = Renewal {
         extent: match request.stale_only {
             true => Extent::Stale,
@@ -133,7 +114,7 @@ pub(crate) fn renew_proofs(context: &mut Context, request: RenewalRequest) -> Re
         bounds: time_limit(context, request.time_limit)?.into(),
         epoch: request.epoch,
     };
-    super::renew(context, request.task, &renewal, &mut |_| {})
+    super::renew(context, request.task, &renewal, begin)
 }
 
 fn time_limit(context: &Context, seconds: Option<u64>) -> Result<Duration> {

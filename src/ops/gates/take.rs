@@ -4,6 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use clap::Args;
+use serde::Deserialize;
 
 use super::{TaskGates, folder};
 use crate::error::{Code, Error, Result, quote};
@@ -34,10 +35,13 @@ const OWN_VARIABLES: [&str; 5] = [
 ];
 
 // What is given for a gate or criterion. A doc comment would become the help of the command.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Args, Deserialize)]
+#[serde(default)]
 pub(crate) struct Given {
     /// Commands to run, in words, one after the other until one fails.
     #[arg(skip)]
+    #[serde(skip)]
     pub(crate) commands: Vec<Vec<String>>,
 
     /// File of the workspace whose digest is kept as evidence; may be repeated

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::few::{Few, Line, Size, fit};
+use super::few::{Few, Size, fit};
 use super::overview::{Collected, Overview};
 use crate::error::Result;
 use crate::estimate;
@@ -11,9 +11,9 @@ use crate::id::TaskId;
 use crate::manifest::{Entry, log};
 use crate::ops::Context;
 use crate::ops::tasks::{Below, Ready, is_within};
-use crate::session::{Session, SessionId, SessionStatus};
+use crate::session::{Session, SessionStatus};
 use crate::store::Transaction;
-use crate::task::{Note, Status, Task};
+use crate::task::{Note, Status, Task, TaskView};
 use crate::workspace::OUTPUT_DIR;
 
 /// Most tokens of a brief, so that it leaves its reader room for work.
@@ -46,7 +46,7 @@ pub(crate) struct Brief {
     /// Pending tasks that cannot start, with the reason.
     pub(crate) waiting: Few<Waiting>,
     /// Tasks that somebody has set aside: blocked, under review, paused.
-    pub(crate) held_up: Few<HeldUp>,
+    pub(crate) held_up: Few<TaskView>,
     /// Notes on these tasks, the last first: what was decided and learned.
     pub(crate) notes: Few<Noted>,
     /// Gates of these tasks that are set or have failed.
@@ -70,7 +70,7 @@ pub(crate) struct Goal {
 pub(crate) struct Finished {
     /// The task.
     #[serde(flatten)]
-    pub(crate) line: Line,
+    pub(crate) task: TaskView,
     /// The entry of its agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) entry: Option<String>,
@@ -85,18 +85,11 @@ pub(crate) struct Finished {
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct OpenSession {
-    /// The session.
-    pub(crate) id: SessionId,
-    /// What it is for, cut; may be empty.
-    pub(crate) name: String,
-    /// Who leads it.
-    pub(crate) holder: String,
-    /// The task that it is about; none means the whole workspace.
-    pub(crate) scope: Option<TaskId>,
+    /// The session, its texts cut, with its last notes, the last first.
+    #[serde(flatten)]
+    pub(crate) session: Session,
     /// The task that is worked on now.
-    pub(crate) focus: Option<Line>,
-    /// The last notes, cut, the last first.
-    pub(crate) notes: Vec<String>,
+    pub(crate) task: Option<TaskView>,
 }
 
 /// A task and what it waits for.
@@ -106,35 +99,20 @@ pub(crate) struct OpenSession {
 pub(crate) struct Waiting {
     /// The task.
     #[serde(flatten)]
-    pub(crate) line: Line,
+    pub(crate) task: TaskView,
     /// What has to be done first; nothing when it waits for its own parts.
     pub(crate) waits_for: Vec<TaskId>,
     /// True when what it waits for can never be done.
     pub(crate) stuck: bool,
 }
 
-/// A task that is set aside.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
-pub(crate) struct HeldUp {
-    /// The task.
-    #[serde(flatten)]
-    pub(crate) line: Line,
-    /// Where it stands.
-    pub(crate) status: Status,
-}
-
-/// A note on a task.
+/// A note on a task, cut.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
 #[derive(Debug, Serialize)]
 pub(crate) struct Noted {
     pub(crate) task: TaskId,
-    /// When, RFC 3339 in UTC.
-    pub(crate) at: String,
-    /// Who.
-    pub(crate) by: String,
-    /// The note, cut.
-    pub(crate) text: String,
+    #[serde(flatten)]
+    pub(crate) note: Note,
 }
 
 /// The gates of a task.
@@ -226,7 +204,7 @@ fn waiting(
 ) -> Result<Vec<(Task, Vec<TaskId>)>> {
     let mut waiting = Vec::new();
     for task in pending {
-        if task.kind.is_epic() || ready.tasks.iter().any(|other| other.id == task.id) {
+        if task.kind.is_epic() || ready.tasks.iter().any(|other| other.task.id == task.id) {
             continue;
         }
         let mut needs = Vec::new();
@@ -291,7 +269,7 @@ impl Found {
                     .saturating_sub(facts.n_ready(ready))
                     .min(self.n_waiting(n_pending)),
                 |(task, needs)| Waiting {
-                    line: size.line(task),
+                    task: size.view(task),
                     waits_for: needs.iter().copied().take(NEEDS_SHOWN).collect(),
                     stuck: ready
                         .problems
@@ -299,15 +277,10 @@ impl Found {
                         .any(|one| one.tasks.contains(&task.id)),
                 },
             ),
-            held_up: size.few(&self.held_up, n_held_up, |task| HeldUp {
-                line: size.line(task),
-                status: task.status,
-            }),
+            held_up: size.few(&self.held_up, n_held_up, |task| size.view(task)),
             notes: size.few(&self.notes, self.notes.len(), |(task, note)| Noted {
                 task: *task,
-                at: note.at.clone(),
-                by: size.cut(&note.by),
-                text: size.cut(&note.text),
+                note: cut_note(note, size),
             }),
             gates: size.few(&self.gates, self.gates.len(), |(task, gates)| GateState {
                 task: *task,
@@ -332,7 +305,7 @@ fn finished(task: &Task, entry: Option<&Entry>, size: Size) -> Finished {
         .unwrap_or_default();
     let n_findings = size.items.min(7);
     Finished {
-        line: size.line(task),
+        task: size.view(task),
         entry: entry.map(|entry| entry.id.clone()),
         file: entry.map(|entry| format!("{OUTPUT_DIR}/{}", size.cut(&entry.file))),
         key_findings: findings
@@ -343,15 +316,24 @@ fn finished(task: &Task, entry: Option<&Entry>, size: Size) -> Finished {
     }
 }
 
+fn cut_note(note: &Note, size: Size) -> Note {
+    Note {
+        at: note.at.clone(),
+        by: size.cut(&note.by),
+        text: size.cut(&note.text),
+    }
+}
+
 fn open_session(session: &Session, focus: Option<&Task>, size: Size) -> OpenSession {
     let notes = session.notes.iter().rev().take(NOTES_SHOWN);
     OpenSession {
-        id: session.id,
-        name: size.cut(&session.name),
-        holder: size.cut(&session.holder),
-        scope: session.scope,
-        focus: focus.map(|task| size.line(task)),
-        notes: notes.map(|note| size.cut(&note.text)).collect(),
+        session: Session {
+            name: size.cut(&session.name),
+            holder: size.cut(&session.holder),
+            notes: notes.map(|note| cut_note(note, size)).collect(),
+            ..session.clone()
+        },
+        task: focus.map(|task| size.view(task)),
     }
 }
 

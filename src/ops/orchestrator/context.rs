@@ -146,7 +146,7 @@ fn part(surroundings: &Surroundings, source: Source) -> Result<Part> {
                 task,
                 ..Options::default()
             };
-            let prompt = spawn::rehearse(&mut open()?, options)?.prompt;
+            let prompt = spawn::rehearse(&mut open()?, options)?.prepared.prompt;
             estimated(format!("prompt for {task}"), estimate::tokens(&prompt))
         }
         Source::Start(epic) => {

@@ -3,8 +3,7 @@
 use serde::Serialize;
 
 use crate::estimate;
-use crate::id::TaskId;
-use crate::task::{Priority, Task};
+use crate::task::{Task, TaskView};
 
 /// The first of a list, and how long it is.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -22,18 +21,6 @@ impl<T> Few<T> {
         let total = total.max(shown.len());
         Few { shown, total }
     }
-}
-
-/// A task in few words.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Line {
-    /// The task.
-    pub(crate) id: TaskId,
-    /// Its title, cut.
-    pub(crate) title: String,
-    /// How urgent it is.
-    pub(crate) priority: Priority,
 }
 
 /// How much of everything is shown.
@@ -62,10 +49,11 @@ const SIZES: [Size; 6] = [
 ];
 
 impl Size {
-    pub(super) fn line(self, task: &Task) -> Line {
-        Line {
+    pub(super) fn view(self, task: &Task) -> TaskView {
+        TaskView {
             id: task.id,
             title: self.cut(&task.title),
+            status: task.status,
             priority: task.priority,
         }
     }

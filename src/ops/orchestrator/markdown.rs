@@ -4,9 +4,10 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::brief::{Brief, Finished, OpenSession, Waiting};
-use super::few::{Few, Line};
+use super::few::Few;
 use crate::error::{Code, Error, Result};
 use crate::ops::Context;
+use crate::task::{Note, TaskView};
 use crate::{file, id};
 
 /// How every brief begins, so that one is written over and nothing else is.
@@ -42,18 +43,19 @@ pub(crate) fn markdown(brief: &Brief) -> String {
             .iter()
             .map(|status| format!(", its entry says {status}"));
         let more: String = holder.chain(entry).collect();
-        format!("{}{more}", line(&one.line))
+        format!("{}{more}", line(&one.task))
     });
     section(&mut text, "Ready, most urgent first", &overview.ready, line);
     section(&mut text, "Waiting", &brief.waiting, waiting);
     section(&mut text, "Set aside", &brief.held_up, |one| {
-        format!("{}: {}", line(&one.line), one.status)
+        format!("{}: {}", line(one), one.status)
     });
     section(&mut text, "To follow", &overview.followups, |one| {
         format!("{}: {}", one.entry, one.needs.join(", "))
     });
     section(&mut text, "Notes", &brief.notes, |note| {
-        format!("{} {} ({}): {}", note.at, note.task, note.by, note.text)
+        let Note { at, by, text } = &note.note;
+        format!("{at} {} ({by}): {text}", note.task)
     });
     section(&mut text, "Gates", &brief.gates, |one| {
         let passed = if one.passed.is_empty() {
@@ -114,7 +116,7 @@ fn section<T>(text: &mut String, heading: &str, few: &Few<T>, row: impl Fn(&T) -
     }
 }
 
-fn line(line: &Line) -> String {
+fn line(line: &TaskView) -> String {
     format!("{} {}", line.id, line.title)
 }
 
@@ -126,18 +128,17 @@ fn finished(done: &Finished) -> String {
         .map(|finding| format!("\n  - {finding}"));
     format!(
         "{}{}",
-        line(&done.line),
+        line(&done.task),
         file.chain(findings).collect::<String>()
     )
 }
 
-fn session(one: &OpenSession) -> String {
+fn session(OpenSession { session: one, task }: &OpenSession) -> String {
     let name = Some(&one.name).filter(|name| !name.is_empty());
     let name = name.map(|name| format!(" {name}")).unwrap_or_default();
     let scope = one.scope.map(|scope| format!(", about {scope}"));
-    let focus = one.focus.as_ref();
-    let focus = focus.map(|task| format!(", now at {}", line(task)));
-    let notes = one.notes.iter().map(|note| format!("\n  - {note}"));
+    let focus = task.as_ref().map(|task| format!(", now at {}", line(task)));
+    let notes = one.notes.iter().map(|note| format!("\n  - {}", note.text));
     let more: String = scope.into_iter().chain(focus).chain(notes).collect();
     format!("{}{name}, led by {}{more}", one.id, one.holder)
 }
@@ -149,7 +150,7 @@ fn waiting(one: &Waiting) -> String {
         (false, true) => "waits for its parts".to_string(),
         (false, false) => format!("waits for {}", id::list(&one.waits_for)),
     };
-    format!("{}: {why}", line(&one.line))
+    format!("{}: {why}", line(&one.task))
 }
 
 fn next(text: &mut String, brief: &Brief) {

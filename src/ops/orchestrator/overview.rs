@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::few::{Few, Line, Size};
+use super::few::{Few, Size};
 use super::followups::{self, Followup};
 use super::recommend::{Recommended, recommend};
 use super::scope::{Active, Facts, Scope};
@@ -11,7 +11,7 @@ use crate::id::TaskId;
 use crate::ops::Context;
 use crate::ops::tasks::{self, Apart, Ready};
 use crate::store::Counts;
-use crate::task::{Status, Task};
+use crate::task::{Status, Task, TaskView};
 
 /// How far the work of an epic, or all of it, is.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -19,7 +19,7 @@ use crate::task::{Status, Task};
 pub(crate) struct Standing {
     /// The epic that was asked about.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) epic: Option<Line>,
+    pub(crate) epic: Option<TaskView>,
     /// How many tasks stand where.
     pub(crate) state: Counts,
     /// Hundredths of the tasks that are done, without cancelled ones.
@@ -37,7 +37,7 @@ pub(crate) struct Overview {
     /// What to do first.
     pub(crate) recommended: Recommended,
     /// Tasks that an agent can start now, most urgent first.
-    pub(crate) ready: Few<Line>,
+    pub(crate) ready: Few<TaskView>,
     /// Entries of the manifest that something has to follow, the newest first.
     pub(crate) followups: Few<Followup>,
 }
@@ -56,7 +56,7 @@ impl Facts {
     pub(super) fn standing(&self, size: Size) -> Standing {
         let n_active = self.count(Status::Active);
         Standing {
-            epic: self.epic.as_ref().map(|epic| size.line(epic)),
+            epic: self.epic.as_ref().map(|epic| size.view(epic)),
             state: self.counts.clone(),
             percent: self.percent(),
             active: size.few(&self.active, n_active, |one| one.shown(size)),
@@ -74,7 +74,7 @@ impl Collected {
         let facts = Facts::read(context, epic)?;
         let ready = tasks::find_ready(context, epic, Some(ready_max))?;
         let (manifest, now) = (context.workspace.manifest()?, context.now());
-        let ids: Vec<TaskId> = ready.tasks.iter().map(|task| task.id).collect();
+        let ids: Vec<TaskId> = ready.tasks.iter().map(|one| one.task.id).collect();
         context.read(|transaction| {
             Ok(Collected {
                 first: transaction.readable(&ids)?,
@@ -91,7 +91,7 @@ impl Collected {
         Overview {
             standing: self.facts.standing(size),
             recommended: recommend(&self.facts, &self.ready, &self.apart),
-            ready: size.few(&self.first, n_ready, |task| size.line(task)),
+            ready: size.few(&self.first, n_ready, |task| size.view(task)),
             followups: size.few(&self.open.entries, self.open.total, |entry| {
                 Followup::new(entry, size)
             }),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::few::{Line, Size};
+use super::few::Size;
 use crate::claim::Claim;
 use crate::error::Result;
 use crate::id::TaskId;
@@ -15,7 +15,7 @@ use crate::ops::runs::alive;
 use crate::ops::tasks::{Ready, is_within};
 use crate::ops::{Context, Surroundings, require};
 use crate::store::{Counts, Transaction};
-use crate::task::{Status, Task};
+use crate::task::{Status, Task, TaskView};
 use crate::workspace::Workspace;
 
 /// Most active tasks that are looked at.
@@ -94,7 +94,7 @@ pub(super) struct Working {
 pub(crate) struct Active {
     /// The task.
     #[serde(flatten)]
-    pub(crate) line: Line,
+    pub(crate) task: TaskView,
     /// Who holds it, where somebody has claimed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) holder: Option<String>,
@@ -202,7 +202,7 @@ impl Facts {
 impl Working {
     pub(super) fn shown(&self, size: Size) -> Active {
         Active {
-            line: size.line(&self.task),
+            task: size.view(&self.task),
             holder: self.held.as_ref().map(|holder| size.cut(holder)),
             entry: self.entry.as_ref().map(|(_, status)| *status),
         }

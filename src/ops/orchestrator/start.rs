@@ -3,14 +3,14 @@
 use serde::Serialize;
 
 use super::budget::Budget;
-use super::few::{Few, Line, Size, fit};
+use super::few::{Few, Size, fit};
 use super::overview::{Collected, Overview};
 use crate::claim::Claim;
 use crate::error::Result;
 use crate::estimate;
 use crate::ops::Context;
 use crate::ops::tasks::Below;
-use crate::task::Status;
+use crate::task::{Status, TaskView};
 
 /// Most tokens of the answer; the envelope around it takes some more, and all stays below 1,000.
 const TOKENS: usize = 900;
@@ -27,7 +27,7 @@ pub(crate) struct Start {
     #[serde(flatten)]
     pub(crate) overview: Overview,
     /// The most urgent ready task.
-    pub(crate) next: Option<Line>,
+    pub(crate) next: Option<TaskView>,
     /// Claims whose lease ran out.
     pub(crate) expired_claims: Few<Claim>,
     /// What stands in the way.
@@ -64,7 +64,7 @@ fn cut(found: &Collected, size: Size, limit: usize) -> Start {
     };
     Start {
         overview: found.overview(size),
-        next: found.first.first().map(|task| size.line(task)),
+        next: found.first.first().map(|task| size.view(task)),
         expired_claims: size.few(&facts.ran_out, facts.ran_out.len(), held),
         problems: problems(found, size),
         budget: Budget::of(0, limit, estimate::METHOD),

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::few::{Few, Line, Size};
+use super::few::{Few, Size};
 use super::overview::Standing;
 use super::scope::{Facts, Scope};
 use crate::error::Result;
@@ -11,7 +11,7 @@ use crate::manifest::{Status as EntryStatus, log};
 use crate::ops::tasks::{Below, warn_of_stuck};
 use crate::ops::{Context, no_task};
 use crate::store::Transaction;
-use crate::task::Status;
+use crate::task::{Status, TaskView};
 
 /// Most epics that are shown.
 const EPICS_MAX: u32 = 20;
@@ -42,7 +42,7 @@ pub(crate) struct Overall {
 #[derive(Debug, Serialize)]
 pub(crate) struct EpicProgress {
     #[serde(flatten)]
-    pub(crate) epic: Line,
+    pub(crate) epic: TaskView,
     /// How many of its tasks are done, to any depth.
     pub(crate) done: u64,
     /// How many it has, without cancelled ones.
@@ -103,7 +103,7 @@ fn progress(transaction: &dyn Transaction, id: TaskId) -> Result<EpicProgress> {
     let counts = transaction.counts(Some(id))?;
     let count = |status| counts.get(&status).copied().unwrap_or(0);
     Ok(EpicProgress {
-        epic: SIZE.line(&transaction.salvaged(id)?.ok_or_else(|| no_task(id))?),
+        epic: SIZE.view(&transaction.salvaged(id)?.ok_or_else(|| no_task(id))?),
         done: count(Status::Done),
         total: counts.values().sum::<u64>() - count(Status::Cancelled),
     })

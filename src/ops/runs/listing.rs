@@ -4,6 +4,7 @@ mod found;
 
 use std::sync::Arc;
 
+use clap::Args;
 use serde::{Deserialize, Serialize};
 
 use self::found::{found, summary};
@@ -19,24 +20,44 @@ use crate::store::agency::Agency;
 /// Longest message in a row, in characters.
 const INPUT_MAX: usize = 300;
 
-/// Which runs.
+// Which runs. A doc comment would become the help of the command.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, Args, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct RunQuery {
+    /// Only runs of this agent
+    #[arg(long, value_name = "ID")]
     pub(crate) agent: Option<String>,
+
+    /// Only runs with this status: pending, running, completed, failed, cancelled or
+    /// interrupted
+    #[arg(long, value_name = "STATUS")]
     pub(crate) status: Option<RunStatus>,
+
+    /// Only runs of this kind: execution, query, plan, epic or tasks
+    #[arg(long, value_name = "KIND")]
     pub(crate) kind: Option<RunKind>,
-    /// Words to look for in id and message, among the last 500.
+
+    /// Words to look for in id and message, among the last 500
+    #[arg(skip)]
     #[serde(rename = "q")]
     pub(crate) words: String,
-    /// By what they are sorted, among the last 500; by default newest first.
+
+    /// By what they are sorted, among the last 500; by default newest first
+    #[arg(skip)]
     #[serde(rename = "sort")]
     pub(crate) order: Order,
-    /// Which way; by default the largest first.
+
+    /// Which way; by default the largest first
+    #[arg(skip)]
     pub(crate) dir: Option<Dir>,
+
+    /// At most so many
+    #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) limit: u32,
-    /// Without the first so many.
+
+    /// Without the first so many
+    #[arg(skip)]
     pub(crate) offset: u32,
 }
 

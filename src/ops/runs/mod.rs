@@ -12,7 +12,8 @@ pub(crate) mod written;
 
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use clap::Args;
+use serde::Deserialize;
 
 use super::trust::{Item, Trust};
 use super::work::lock;
@@ -23,7 +24,7 @@ use crate::id::TaskId;
 use crate::run::track::Track;
 use crate::run::view::{RunRow, RunView};
 use crate::run::{Event, Run, RunKind, RunStatus};
-use crate::store::agency::{Agency, AgencyTransaction, RunFilter};
+use crate::store::agency::{Agency, AgencyTransaction, RunFilter, RunPage};
 use crate::store::sqlite::SqliteAgency;
 use crate::workspace::Workspace;
 
@@ -36,39 +37,23 @@ const BEGINNING: u32 = 4;
 /// Most runs of a status that are asked whether they do a task.
 const OPEN_MAX: u32 = 100;
 
-/// Runs.
+// A doc comment would become the help of commands.
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Debug, Serialize)]
-pub(crate) struct Listed {
-    /// The runs, newest first.
-    pub(crate) runs: Vec<Run>,
-    /// How many there are without the limit.
-    pub(crate) total: u64,
-}
-
-/// A run.
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-#[derive(Deserialize)]
+#[derive(Args, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OneRun {
-    /// The run.
-    id: String,
+    /// Its id
+    #[arg(value_name = "RUN")]
+    pub(crate) id: String,
 }
 
 /// Lists runs. Those of dead processes are marked first.
-pub(crate) fn list(surroundings: &Surroundings, filter: &RunFilter) -> Result<Listed> {
+pub(crate) fn list(surroundings: &Surroundings, filter: &RunFilter) -> Result<RunPage> {
     let workspace = surroundings.workspace()?;
-    let Some(mut agency) = settled(&workspace, &surroundings.clock)? else {
-        return Ok(Listed {
-            runs: Vec::new(),
-            total: 0,
-        });
-    };
-    let page = agency.read()?.runs(filter)?;
-    Ok(Listed {
-        runs: page.runs,
-        total: page.total,
-    })
+    match settled(&workspace, &surroundings.clock)? {
+        Some(mut agency) => agency.read()?.runs(filter),
+        None => Ok(RunPage::default()),
+    }
 }
 
 /// Shows a run with all its events.

@@ -43,7 +43,7 @@ impl Assembly<'_> {
             self.catalogue.skill(name)?;
         }
         let decision = dispatch(&Subject::from(task), skills, matrix, template)?;
-        let skill = self.catalogue.skill(&decision.skill)?;
+        let skill = self.catalogue.skill(&decision.chosen.skill)?;
         let mut bindings = gather::bindings(self.transaction, self.findings, task, place)?;
         bindings.set("RESULT_KIND", kind_of(skill));
         let situation = Situation {
@@ -94,15 +94,12 @@ impl Assembly<'_> {
         let protocols = prepared.protocols.iter();
         Ok(Spawned {
             task_id: task.id,
-            skill: decision.skill,
-            strategy: decision.strategy,
+            skill: decision.chosen.skill,
+            strategy: decision.chosen.strategy,
             protocols: protocols.map(|used| used.name.clone()).collect(),
             output_file: place.output_file(),
             manifest_id: place.manifest_id.clone(),
-            prompt: prepared.prompt,
-            prompt_digest: prepared.prompt_digest,
-            token_estimate: prepared.token_estimate,
-            token_resolution: prepared.token_resolution,
+            prepared,
             receipt,
             warnings,
         })
@@ -148,7 +145,7 @@ impl Assembly<'_> {
             let names = resolution.unresolved_tokens.join(", ");
             warnings.push(format!(
                 "{} leaves tokens unresolved: {names}",
-                decision.skill
+                decision.chosen.skill
             ));
         }
         if prepared.injected_by_force {

@@ -99,7 +99,7 @@ fn wave(
 ) -> Result<(Vec<TaskId>, Vec<String>)> {
     let Some(number) = number.filter(|number| *number > 0) else {
         let ready = tasks::find_ready(context, Some(epic), None)?;
-        let ready: Vec<TaskId> = ready.tasks.iter().map(|task| task.id).collect();
+        let ready: Vec<TaskId> = ready.tasks.iter().map(|one| one.task.id).collect();
         let now = context.now();
         let chosen = context.read(|transaction| tasks::apart(transaction, &ready, limit, &now))?;
         return Ok((chosen.tasks, left_out(&chosen.conflicts)));

@@ -18,7 +18,7 @@ use crate::error::{Code, Error, Result, quote};
 use crate::id::TaskId;
 use crate::manifest::log::Latest;
 use crate::protocol::{ProtocolFile, block};
-use crate::spawn::{TokenEstimate, TokenResolution};
+use crate::spawn::Prepared;
 use crate::store::{SpawnRecord, Transaction};
 use crate::task::Task;
 use crate::workspace::Workspace;
@@ -94,13 +94,8 @@ pub(crate) struct Spawned {
     pub(crate) output_file: String,
     /// Id of the manifest entry that the agent is to append.
     pub(crate) manifest_id: String,
-    pub(crate) prompt: String,
-    /// Digest of the prompt.
-    pub(crate) prompt_digest: String,
-    /// Estimated cost.
-    pub(crate) token_estimate: TokenEstimate,
-    /// Whether all tokens were resolved.
-    pub(crate) token_resolution: TokenResolution,
+    #[serde(flatten)]
+    pub(crate) prepared: Prepared,
     /// Everything that went in.
     pub(crate) receipt: Receipt,
     #[serde(skip)]

@@ -48,15 +48,10 @@ pub(crate) struct Receipt {
     /// Whether the block was to be added by force.
     pub(crate) force_inject: bool,
     /// The chosen skill.
-    pub(crate) skill: String,
+    #[serde(flatten)]
+    pub(crate) chosen: Candidate,
     /// Its file.
     pub(crate) skill_path: String,
-    /// What chose it.
-    pub(crate) strategy: String,
-    /// What matched.
-    pub(crate) matched: Vec<String>,
-    /// Why, in a sentence.
-    pub(crate) reason: String,
     /// Who came second: skill and why it lost.
     pub(crate) runner_up: Option<(String, String)>,
     /// The protocols in the block, each with the reason.
@@ -98,11 +93,8 @@ impl Receipt {
             manifest_id: place.manifest_id.clone(),
             template: options.template.clone(),
             force_inject: options.force_inject,
-            skill: skill.name.clone(),
+            chosen: decision.chosen.clone(),
             skill_path: skill.path.clone(),
-            strategy: format!("{:?}", decision.strategy).to_lowercase(),
-            matched: decision.matched.clone(),
-            reason: decision.reason.clone(),
             runner_up: decision.runner_up.as_ref().map(second),
             protocols: prepared.protocols.clone(),
             inputs: inputs(parts, catalogue),

@@ -17,19 +17,19 @@ pub(crate) use batch::{looked_at, read_batch};
 pub(crate) use change::{Updated, update};
 pub(super) use change::{change, check_graph, rehearse};
 pub(crate) use delete::{Delete, Deleted, delete};
+pub(super) use graph::choose;
 pub(crate) use graph::{
     Analysis, Apart, Direction, Next, Part, Ready, Waves, analyze, apart, drawing, find_ready,
     find_waves, neighbor_tree, next, ready, told, warn_of_stuck, waves,
 };
-pub(super) use graph::{choose, problems_around};
 pub(crate) use moves::{Cancel, Moved, Start, cancel, reopen, start};
 pub(super) use moves::{finish, move_task, not_ready, open_parts, refuse_cancelled};
 pub(crate) use patch::{ListField, Patch};
 pub(crate) use read::{
-    Dependencies, HeldClaim, Listed, Neighbor, Shown, TreeRow, deps, find, find_regex, list,
-    list_or_find, show, tree,
+    Dependencies, HeldClaim, Links, Shown, TreeRow, deps, find, find_regex, list, list_or_find,
+    show, tree,
 };
-pub(crate) use request::{Below, Extract, List, One};
+pub(crate) use request::{Below, Extract, One};
 
 pub(crate) use crate::task::draft::Draft;
 

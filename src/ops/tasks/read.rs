@@ -6,7 +6,7 @@ use regex::RegexBuilder;
 use serde::Serialize;
 
 use super::graph::problems_around;
-use super::request::{List, One};
+use super::request::One;
 use crate::claim::Claim;
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
@@ -15,7 +15,7 @@ use crate::ops::gates::{self, Summary};
 use crate::ops::{Context, require};
 use crate::store::{Archived, Filter, Page, Transaction, missing};
 use crate::task::graph::{Missing, Problem};
-use crate::task::{Status, Task};
+use crate::task::{Status, Task, TaskView};
 
 /// Most labels and types that a filter may name.
 const FILTER_MAX: usize = 100;
@@ -59,36 +59,6 @@ impl HeldClaim {
     }
 }
 
-/// Tasks and how many there are in all.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub(crate) struct Listed {
-    pub(crate) tasks: Vec<Task>,
-    /// How many fit, without limit and offset.
-    pub(crate) total: u64,
-}
-
-/// A neighbor in the graph.
-#[derive(Debug, Serialize)]
-#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
-pub(crate) struct Neighbor {
-    /// The task.
-    pub(crate) id: TaskId,
-    pub(crate) title: String,
-    /// Where it stands.
-    pub(crate) status: Status,
-}
-
-impl From<Task> for Neighbor {
-    fn from(task: Task) -> Neighbor {
-        Neighbor {
-            id: task.id,
-            title: task.title,
-            status: task.status,
-        }
-    }
-}
-
 /// What a task depends on and what depends on it.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
@@ -96,16 +66,40 @@ pub(crate) struct Dependencies {
     pub(crate) task: TaskId,
     /// True when it can start now.
     pub(crate) ready: bool,
+    #[serde(flatten)]
+    pub(crate) links: Links<TaskView>,
+}
+
+/// Where a task stands in the graph; `T` is what is shown of others.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+pub(crate) struct Links<T> {
     /// What it depends on.
-    pub(crate) depends: Vec<Neighbor>,
+    pub(crate) depends: Vec<T>,
     /// What it depends on and leads to no task.
     pub(crate) missing: Vec<Missing>,
     /// What depends on it.
-    pub(crate) dependents: Vec<Neighbor>,
+    pub(crate) dependents: Vec<T>,
     /// Tasks that can start once it is done, and not before.
     pub(crate) unblocks: Vec<TaskId>,
     /// Why the task, or one that it waits for, can never start.
     pub(crate) problems: Vec<Problem>,
+}
+
+impl<T> Links<T> {
+    pub(in crate::ops) fn read(
+        tasks: &dyn Transaction,
+        task: &Task,
+        show: impl Fn(&[TaskId]) -> Result<Vec<T>>,
+    ) -> Result<Links<T>> {
+        Ok(Links {
+            depends: show(&task.depends)?,
+            missing: missing(task),
+            dependents: show(&tasks.dependents(task.id)?)?,
+            unblocks: tasks.unblocked_by(task.id)?,
+            problems: problems_around(tasks, task.id)?,
+        })
+    }
 }
 
 /// A row of the tree of tasks, in the order in which a tree is read.
@@ -143,7 +137,7 @@ pub(crate) fn show(context: &mut Context, id: TaskId) -> Result<Shown> {
 }
 
 /// Lists tasks; those with certain words where a request has some.
-pub(crate) fn list_or_find(context: &mut Context, mut request: List) -> Result<Listed> {
+pub(crate) fn list_or_find(context: &mut Context, mut request: Filter) -> Result<Page> {
     let words = request.q.take().filter(|words| !words.trim().is_empty());
     if let Some(words) = words {
         let limit = request.limit.unwrap_or(u32::MAX);
@@ -153,7 +147,7 @@ pub(crate) fn list_or_find(context: &mut Context, mut request: List) -> Result<L
         // No task is assigned to an empty name.
         request.agent = Some(String::new());
     }
-    list(context, &request.into())
+    list(context, &request)
 }
 
 /// Warns of what keeps tasks from ever starting.
@@ -168,13 +162,13 @@ pub(super) fn warn_of_problems(context: &mut Context, problems: &[Problem]) {
     }
 }
 
-pub(crate) fn list(context: &mut Context, filter: &Filter) -> Result<Listed> {
+pub(crate) fn list(context: &mut Context, filter: &Filter) -> Result<Page> {
     check_filter(filter)?;
     context.read(|tasks| {
         if let Some(parent) = filter.parent {
             require(tasks, parent)?;
         }
-        tasks.list(filter).map(listed)
+        tasks.list(filter)
     })
 }
 
@@ -194,7 +188,7 @@ pub(crate) fn find(
     words: &str,
     archived: Archived,
     limit: u32,
-) -> Result<Listed> {
+) -> Result<Page> {
     context.read(|tasks| {
         let by_origin = tasks.tasks_by_origin(words.trim())?;
         let mut found = tasks.find(words, archived, limit)?;
@@ -209,7 +203,7 @@ pub(crate) fn find(
             found.tasks.insert(0, task);
         }
         found.tasks.truncate(limit as usize);
-        Ok(listed(found))
+        Ok(found)
     })
 }
 
@@ -218,7 +212,7 @@ pub(crate) fn find_regex(
     pattern: &str,
     archived: Archived,
     limit: u32,
-) -> Result<Listed> {
+) -> Result<Page> {
     let regex = RegexBuilder::new(pattern)
         .case_insensitive(true)
         .build()
@@ -238,18 +232,11 @@ pub(crate) fn find_regex(
         found.retain(|task| regex.is_match(&task.title) || regex.is_match(&task.description));
         let total = found.len() as u64;
         found.truncate(limit as usize);
-        Ok(Listed {
+        Ok(Page {
             tasks: found,
             total,
         })
     })
-}
-
-fn listed(page: Page) -> Listed {
-    Listed {
-        tasks: page.tasks,
-        total: page.total,
-    }
 }
 
 pub(crate) fn tree(
@@ -302,26 +289,20 @@ pub(crate) fn deps(context: &mut Context, which: One) -> Result<Dependencies> {
     let id = which.task;
     let found = context.read(|tasks| {
         let task = require(tasks, id)?;
-        let depends = neighbors(tasks, &task.depends)?;
-        let dependents = neighbors(tasks, &tasks.dependents(id)?)?;
         Ok(Dependencies {
             task: id,
             ready: tasks.is_ready(id)?,
-            missing: missing(&task),
-            depends,
-            dependents,
-            unblocks: tasks.unblocked_by(id)?,
-            problems: problems_around(tasks, id)?,
+            links: Links::read(tasks, &task, |ids| neighbors(tasks, ids))?,
         })
     })?;
-    warn_of_problems(context, &found.problems);
+    warn_of_problems(context, &found.links.problems);
     Ok(found)
 }
 
-pub(super) fn neighbors(tasks: &dyn Transaction, ids: &[TaskId]) -> Result<Vec<Neighbor>> {
+pub(super) fn neighbors(tasks: &dyn Transaction, ids: &[TaskId]) -> Result<Vec<TaskView>> {
     Ok(tasks
         .readable(ids)?
         .into_iter()
-        .map(Neighbor::from)
+        .map(TaskView::from)
         .collect())
 }

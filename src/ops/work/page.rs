@@ -15,13 +15,12 @@ use crate::id::TaskId;
 use crate::ops::gates::{self, TaskGates};
 use crate::ops::runs::journal::place;
 use crate::ops::skills::dispatch_subject;
-use crate::ops::tasks::{HeldClaim, Neighbor, One, problems_around};
+use crate::ops::tasks::{HeldClaim, Links, One};
 use crate::ops::{Context, require};
 use crate::run::Run;
 use crate::run::attempt::Attempt;
-use crate::store::{SpawnRecord, Transaction, missing};
-use crate::task::graph::{Missing, Problem};
-use crate::task::{State, Status, Task};
+use crate::store::{SpawnRecord, Transaction};
+use crate::task::{State, Status, Task, TaskView};
 use crate::workspace::Workspace;
 
 /// Most tries that are told, the last ones.
@@ -47,18 +46,10 @@ pub(crate) struct TaskPage {
     pub(crate) position: Position,
     /// Who holds it.
     pub(crate) claim: Option<HeldClaim>,
-    /// What it depends on.
-    pub(crate) depends: Vec<Linked>,
-    /// What it depends on and leads to no task.
-    pub(crate) missing: Vec<Missing>,
-    /// What depends on it.
-    pub(crate) dependents: Vec<Linked>,
+    #[serde(flatten)]
+    pub(crate) links: Links<Linked>,
     /// Its parts.
     pub(crate) children: Vec<Linked>,
-    /// What can start once it is done, and not before.
-    pub(crate) unblocks: Vec<TaskId>,
-    /// Why it can never start.
-    pub(crate) problems: Vec<Problem>,
     /// Its gates, evidence and criteria.
     pub(crate) gates: GatesShown,
     /// The skill that it would get now; none when that cannot be told.
@@ -88,7 +79,7 @@ pub(crate) struct Position {
 #[derive(Debug, Serialize)]
 pub(crate) struct Linked {
     #[serde(flatten)]
-    pub(crate) task: Neighbor,
+    pub(crate) task: TaskView,
     pub(crate) state: State,
 }
 
@@ -175,12 +166,8 @@ pub(crate) fn page(context: &mut Context, one: One) -> Result<TaskPage> {
             claim: transaction
                 .claim(id)?
                 .and_then(|claim| HeldClaim::new(claim, &now)),
-            depends: around.linked(&task.depends)?,
-            dependents: around.linked(&transaction.dependents(id)?)?,
+            links: Links::read(transaction, &task, |ids| around.linked(ids))?,
             children: around.linked(&transaction.children(id)?)?,
-            missing: missing(&task),
-            unblocks: transaction.unblocked_by(id)?,
-            problems: problems_around(transaction, id)?,
             gates: GatesShown {
                 states: meter(&transaction.gates(id)?),
                 rounds_max: ROUNDS_MAX,
@@ -228,7 +215,7 @@ impl Around<'_> {
         for id in ids {
             linked.extend(self.transaction.readable(&[*id])?.pop().map(|task| Linked {
                 state: self.state(&task),
-                task: Neighbor::from(task),
+                task: TaskView::from(task),
             }));
         }
         Ok(linked)

@@ -9,7 +9,7 @@ use crate::id::TaskId;
 use crate::ops::tasks::HeldClaim;
 use crate::run::track::TaskState;
 use crate::store::Transaction;
-use crate::task::{Priority, State, Status, Task, TaskType};
+use crate::task::{State, Status, Task, TaskType, TaskView};
 
 /// Most dependencies that are named.
 const WAITS_MAX: usize = 8;
@@ -21,17 +21,12 @@ const NOTE_MAX: usize = 300;
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Row {
-    /// The task.
-    pub(crate) id: TaskId,
-    pub(crate) title: String,
-    /// What the store says.
-    pub(crate) status: Status,
+    #[serde(flatten)]
+    pub(crate) task: TaskView,
     /// Where it stands.
     pub(crate) state: State,
     /// Whether it is done and cleo itself looked at it.
     pub(crate) verified: bool,
-    /// How urgent it is.
-    pub(crate) priority: Priority,
     /// What kind of work it is.
     #[serde(rename = "type")]
     pub(crate) kind: TaskType,
@@ -101,15 +96,12 @@ pub(super) fn row(
         critical: scene.critical.contains(&id),
         files: task.files.len(),
         waits_for: waits_for(scene, id),
-        id,
-        title: task.title,
-        status: task.status,
-        priority: task.priority,
-        kind: task.kind,
+        kind: task.kind.clone(),
         parent: task.parent,
-        labels: task.labels,
-        created_at: task.created_at,
-        updated_at: task.updated_at,
+        labels: task.labels.clone(),
+        created_at: task.created_at.clone(),
+        updated_at: task.updated_at.clone(),
+        task: task.into(),
     }))
 }
 

@@ -34,7 +34,7 @@ pub(super) fn what_is_ready_comes_in_order(store: &mut dyn Store) {
     let read = store.read().unwrap();
     let ready = |root: Option<u32>, limit| {
         let page = read.ready(root.map(TaskId), limit).unwrap();
-        let tasks = page.tasks.iter().map(|task| (task.id.0, task.below));
+        let tasks = page.tasks.iter().map(|one| (one.task.id.0, one.below));
         (tasks.collect::<Vec<_>>(), page.total)
     };
     // What is cancelled does not wait: the chain below T5 is T6, T7.
@@ -60,7 +60,7 @@ pub(super) fn what_is_ready_comes_in_order(store: &mut dyn Store) {
     );
     write.delete(TaskId(7)).unwrap();
     let found = write.ready(None, None).unwrap().tasks;
-    let found: Vec<_> = found.iter().map(|task| (task.id.0, task.below)).collect();
+    let found: Vec<_> = found.iter().map(|one| (one.task.id.0, one.below)).collect();
     assert_eq!(found, [(8, 0), (3, 1), (6, 0)]);
 }
 

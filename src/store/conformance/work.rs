@@ -96,7 +96,12 @@ pub(super) fn an_active_task_is_ready_again_unless_something_comes_before_it(
     let found = transaction.active_ready(TaskId(1)).unwrap().unwrap();
     let expected = (TaskId(1), Status::Active, Priority::High, 1);
     assert_eq!(
-        (found.id, found.status, found.priority, found.below),
+        (
+            found.task.id,
+            found.task.status,
+            found.task.priority,
+            found.below
+        ),
         expected
     );
     for other in [2, 3, 4, 5] {

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::store::{Graph, Outline, Outlines, ReadyPage, ReadyTask, Tasks, missing};
 use crate::task::graph::{Missing, Node, by_id};
-use crate::task::{Priority, Status};
+use crate::task::{Priority, Status, TaskView};
 
 /// How far apart ids may lie, on average, to be read in one go with what lies between them.
 const APART_MAX: usize = 3;
@@ -278,10 +278,12 @@ impl SqliteTransaction<'_> {
 
 fn read_ready(row: &Row<'_>) -> rusqlite::Result<ReadyTask> {
     Ok(ReadyTask {
-        id: read_id(row)?,
-        title: row.get(1)?,
-        status: word(row, 2)?,
-        priority: priority(row, 3)?,
+        task: TaskView {
+            id: read_id(row)?,
+            title: row.get(1)?,
+            status: word(row, 2)?,
+            priority: priority(row, 3)?,
+        },
         below: row.get(4)?,
     })
 }

@@ -9,10 +9,11 @@ use super::{load, named};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::Context;
+use crate::ops::tasks::Extract;
 use crate::ops::tasks::read::warn_of_problems;
-use crate::ops::tasks::{Extract, Neighbor};
 use crate::store::Outlines;
 use crate::task::Status;
+use crate::task::TaskView;
 use crate::task::graph::{Conflict, Node, Problem, TaskGraph};
 
 /// How many bottlenecks and conflicts are listed by default.
@@ -82,7 +83,7 @@ pub(crate) struct WaveWidths {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Path {
-    pub(crate) tasks: Vec<Neighbor>,
+    pub(crate) tasks: Vec<TaskView>,
     /// How many there are.
     pub(crate) total: usize,
     /// Their estimates in all, in hours; none unless each has one.
@@ -95,7 +96,7 @@ pub(crate) struct Path {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Bottleneck {
     #[serde(flatten)]
-    pub(crate) task: Neighbor,
+    pub(crate) task: TaskView,
     /// How many tasks can start once it is done.
     pub(crate) unblocks: usize,
     /// How many tasks wait for it, directly or not.

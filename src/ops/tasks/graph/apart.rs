@@ -8,10 +8,11 @@ use super::{load, named};
 use crate::error::Result;
 use crate::id::TaskId;
 use crate::ops::Context;
+use crate::ops::tasks::Extract;
 use crate::ops::tasks::read::warn_of_problems;
-use crate::ops::tasks::{Extract, Neighbor};
 use crate::store::{Outlines, Transaction};
 use crate::task::Status;
+use crate::task::TaskView;
 use crate::task::graph::{self, Conflict, Problem, TaskGraph};
 use crate::task::overlap::{Occupied, patterns};
 
@@ -102,13 +103,13 @@ pub(crate) fn told(conflict: &Conflict) -> String {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Waves {
     /// The waves in order, at most as many as asked for.
-    pub(crate) waves: Vec<Vec<Neighbor>>,
+    pub(crate) waves: Vec<Vec<TaskView>>,
     /// How many waves there are.
     pub(crate) total: usize,
     /// Tasks that come a wave later because they touch the same files as another.
     pub(crate) conflicts: Vec<Conflict>,
     /// Tasks that no wave ever reaches.
-    pub(crate) stuck: Vec<Neighbor>,
+    pub(crate) stuck: Vec<TaskView>,
     /// Tasks that wait for open tasks outside.
     pub(crate) outside: Vec<Outside>,
     /// Why tasks can never start.

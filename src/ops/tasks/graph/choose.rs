@@ -42,9 +42,11 @@ pub(in crate::ops) fn choose(
         let apart = first_apart(transaction, &free, &over, now)?;
         let chosen = apart.tasks.first();
         if chosen.is_some() || total <= u64::from(limit) {
-            let task = candidates.into_iter().find(|task| Some(&task.id) == chosen);
+            let task = candidates
+                .into_iter()
+                .find(|ready| Some(&ready.task.id) == chosen);
             return Ok(Choice {
-                lapsed: task.as_ref().and_then(|task| over.holder(task.id)),
+                lapsed: task.as_ref().and_then(|ready| over.holder(ready.task.id)),
                 task,
                 passed: apart.conflicts,
                 total,
@@ -95,7 +97,7 @@ fn unheld(
     now: &str,
 ) -> Result<Vec<TaskId>> {
     let mut free = Vec::new();
-    for task in candidates {
+    for ReadyTask { task, .. } in candidates {
         let claim = transaction.claim(task.id)?;
         if claim.is_none_or(|claim| claim.live_holder(now).is_none()) {
             free.push(task.id);
@@ -142,7 +144,7 @@ impl Lapsed {
     ) -> Result<(Vec<ReadyTask>, u64)> {
         let page = transaction.ready(scope, Some(limit))?;
         let total = page.total + self.tasks.len() as u64;
-        let rank = |task: &ReadyTask| (task.priority, Reverse(task.below), task.id);
+        let rank = |one: &ReadyTask| (one.task.priority, Reverse(one.below), one.task.id);
         let mut all = page.tasks;
         for task in &self.tasks {
             let place = all.partition_point(|other| rank(other) < rank(task));

@@ -16,12 +16,12 @@ pub(crate) use ready::{Next, Ready, find_ready, next, ready, warn_of_stuck};
 pub(crate) use tree::{Direction, neighbor_tree};
 pub(crate) use tree::{Part, drawing};
 
-use super::Neighbor;
 use crate::error::Result;
 use crate::id::{self, TaskId};
 use crate::ops::no_task;
 use crate::store::{Filter, Outlines, Transaction};
 use crate::task::Status;
+use crate::task::TaskView;
 use crate::task::graph::{Node, PROBLEMS_MAX, Problem, TaskGraph, by_id};
 
 /// Most tasks around one of which it is asked what stands in their way.
@@ -100,15 +100,16 @@ pub(in crate::ops) fn problems_around(tasks: &dyn Transaction, id: TaskId) -> Re
     Ok(with_outside(tasks, nodes)?.problems())
 }
 
-fn named(graph: &TaskGraph, outlines: &Outlines, ids: &[TaskId]) -> Vec<Neighbor> {
+fn named(graph: &TaskGraph, outlines: &Outlines, ids: &[TaskId]) -> Vec<TaskView> {
     let nodes = ids.iter().filter_map(|id| graph.find(*id));
     nodes
         .map(|node| {
             let title = outlines.get(node.id).map(|outline| outline.title.clone());
-            Neighbor {
+            TaskView {
                 id: node.id,
                 title: title.unwrap_or_default(),
                 status: node.status,
+                priority: node.priority,
             }
         })
         .collect()

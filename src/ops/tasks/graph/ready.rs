@@ -90,7 +90,7 @@ pub(crate) fn next(context: &mut Context, part: Below) -> Result<Next> {
         check_scope(tasks, epic)?;
         let mut choice = choose(tasks, epic, &now)?;
         let unblocks = match &choice.task {
-            Some(task) => tasks.unblocked_by(task.id)?,
+            Some(ready) => tasks.unblocked_by(ready.task.id)?,
             None => Vec::new(),
         };
         let conflicts_total = choice.passed.len();
@@ -123,8 +123,8 @@ fn told_of(choice: &Choice, unblocks: &[TaskId]) -> Option<String> {
     Some(reason)
 }
 
-fn reason(task: &ReadyTask, unblocks: &[TaskId]) -> String {
-    let mut reason = format!("{} priority", task.priority);
+fn reason(ready: &ReadyTask, unblocks: &[TaskId]) -> String {
+    let mut reason = format!("{} priority", ready.task.priority);
     if !unblocks.is_empty() {
         let named = id::list(&unblocks[..unblocks.len().min(NAMED_MAX)]);
         let more = match unblocks.len().saturating_sub(NAMED_MAX) {
@@ -133,7 +133,7 @@ fn reason(task: &ReadyTask, unblocks: &[TaskId]) -> String {
         };
         reason += &format!("; {named}{more} can start once it is done");
     }
-    match task.below {
+    match ready.below {
         0 if unblocks.is_empty() => reason + "; nothing waits for it",
         0 => reason,
         1 => reason + "; one task waits for it in a row",

@@ -7,10 +7,10 @@ use serde::Serialize;
 use super::{check_scope, problems_around};
 use crate::error::{Code, Error, Result};
 use crate::id::TaskId;
-use crate::ops::tasks::Neighbor;
 use crate::ops::tasks::read::{neighbors, warn_of_problems};
 use crate::ops::{Context, no_task};
 use crate::store::Transaction;
+use crate::task::TaskView;
 use crate::task::drawing::{DRAWN_MAX, Shape};
 use crate::task::graph::{Node, Problem};
 
@@ -51,7 +51,7 @@ pub(crate) struct NeighborRow {
     pub(crate) depth: usize,
     /// The task of the row.
     #[serde(flatten)]
-    pub(crate) task: Neighbor,
+    pub(crate) task: TaskView,
     /// True when it stands further up already, with everything below it.
     pub(crate) repeated: bool,
 }

@@ -1,0 +1,116 @@
+//! Which tasks to list.
+
+use clap::Args;
+use serde::Deserialize;
+
+use super::{Priority, Status, TaskType};
+use crate::clock;
+use crate::id::TaskId;
+
+/// Whether tasks that are archived are listed.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Archived {
+    #[default]
+    Hidden,
+    Only,
+    Shown,
+}
+
+// Empty parts let everything through. A doc comment would become the help of the command.
+#[cfg_attr(feature = "schemas", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, Default, PartialEq, Args, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub(crate) struct Filter {
+    /// Only tasks with one of these statuses
+    #[arg(long = "status", short, value_name = "STATUS", value_delimiter = ',')]
+    #[serde(rename = "status")]
+    pub(crate) statuses: Vec<Status>,
+
+    /// Only tasks with all of these labels
+    #[arg(long = "label", short, value_name = "LABEL", value_delimiter = ',')]
+    #[serde(rename = "label")]
+    pub(crate) labels: Vec<String>,
+
+    /// Only tasks of one of these types
+    #[arg(long = "type", short = 't', value_name = "TYPE", value_delimiter = ',')]
+    #[serde(rename = "type")]
+    pub(crate) kinds: Vec<TaskType>,
+
+    /// Only children of this task; with --tree, all below it
+    #[arg(long, value_name = "TASK")]
+    pub(crate) parent: Option<TaskId>,
+
+    /// Only tasks with one of these priorities
+    #[arg(
+        long = "priority",
+        short,
+        value_name = "PRIORITY",
+        value_delimiter = ','
+    )]
+    #[serde(rename = "priority")]
+    pub(crate) priorities: Vec<Priority>,
+
+    /// Only tasks in this phase
+    #[arg(long, value_name = "SLUG")]
+    pub(crate) phase: Option<String>,
+
+    /// Only tasks assigned to this agent
+    #[arg(long, value_name = "AGENT")]
+    pub(crate) agent: Option<String>,
+
+    /// Only tasks of this feature
+    #[arg(long, value_name = "NAME")]
+    pub(crate) feature: Option<String>,
+
+    /// Only tasks that are due before this date or time
+    #[arg(long, value_name = "DATE", value_parser = parse_due)]
+    #[serde(skip)]
+    pub(crate) due_before: Option<String>,
+
+    /// Only tasks that are due at this date or time, or later
+    #[arg(long, value_name = "DATE", value_parser = parse_due)]
+    #[serde(skip)]
+    pub(crate) due_after: Option<String>,
+
+    /// Only tasks that somebody has claimed
+    #[arg(long)]
+    pub(crate) claimed: bool,
+
+    /// Only tasks that this one has claimed
+    #[arg(long, value_name = "NAME")]
+    pub(crate) holder: Option<String>,
+
+    /// Whether archived tasks are listed
+    #[arg(skip)]
+    pub(crate) archived: Archived,
+
+    /// Only tasks that are assigned to anybody
+    #[arg(skip)]
+    #[serde(skip)]
+    pub(crate) assigned: bool,
+
+    /// Only tasks that were done or cancelled before this moment, RFC 3339 in UTC
+    #[arg(skip)]
+    #[serde(skip)]
+    pub(crate) closed_before: Option<String>,
+
+    /// Words to look for in title and description
+    #[arg(skip)]
+    pub(crate) q: Option<String>,
+
+    /// Maximum number of tasks
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<u32>,
+
+    /// Leave out the first so many
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub(crate) offset: u32,
+}
+
+/// Reads a date or time; a bare date is its midnight.
+fn parse_due(text: &str) -> Result<String, String> {
+    clock::parse_moment(text)
+        .ok_or_else(|| format!("`{text}` is no date like 2026-12-31 or RFC 3339 time"))
+}
