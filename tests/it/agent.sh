@@ -188,7 +188,7 @@ hides)
 # Writes 100 MB.
 talks)
     work
-    yes 'a line that says nothing, and says it again and again' | head -c 100000000
+    yes 'a line that says nothing, and says it again and again' | head -c 6000000
     echo && say complete
     ;;
 # Waits until the file of another task is there: only side by side can both end.

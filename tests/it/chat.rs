@@ -12,6 +12,7 @@ use proptest::prelude::*;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
+use crate::served::Served;
 use crate::world::TestWorkspace;
 
 const SEED: &str = include_str!("../../examples/chat/seed.json");
@@ -404,9 +405,10 @@ full
 premium
 design recommendations";
 
-/// Says something and returns the whole answer as text.
-fn turn(workspace: &TestWorkspace, message: &str) -> String {
-    workspace.json(&["chat", "--message", message]).to_string()
+/// Says something to a server and returns the whole answer as text.
+fn turn(served: &Served, message: &str) -> String {
+    let body = json!({"message": message, "conversation_id": "talk"});
+    served.post("/api/chat", &body).to_string()
 }
 
 fn phrases() -> impl Strategy<Value = Vec<String>> {
@@ -416,19 +418,20 @@ fn phrases() -> impl Strategy<Value = Vec<String>> {
         1 => "[ -~]{0,30}".prop_map(|text| format!("x{text}")),
         1 => "\\PC{1,20}".prop_map(|text| format!("x{text}")),
     ];
-    prop::collection::vec(phrase, 1..8)
+    prop::collection::vec(phrase, 1..16)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
     fn nothing_changes_without_a_yes(phrases in phrases()) {
         let workspace = seeded();
+        let served = Served::start(&workspace, &[]);
         let before = data(&workspace);
         for phrase in phrases {
-            turn(&workspace, &format!("{phrase} for client 6"));
-            turn(&workspace, &phrase);
+            turn(&served, &format!("{phrase} for client 6"));
+            turn(&served, &phrase);
         }
         prop_assert_eq!(data(&workspace), before);
     }
@@ -439,11 +442,12 @@ proptest! {
         let others = |rows: Vec<String>| -> Vec<String> {
             rows.into_iter().filter(|row| row.contains("Text(\"7\")")).collect()
         };
+        let served = Served::start(&workspace, &[]);
         let before = others(data(&workspace));
         prop_assert!(!before.is_empty());
         for phrase in phrases {
             for message in [format!("{phrase} for client 6"), "yes".to_string()] {
-                let answer = turn(&workspace, &message);
+                let answer = turn(&served, &message);
                 // What the message says itself comes back, and is no secret.
                 if !phrase.contains("Storefront") {
                     prop_assert!(!answer.contains("Storefront"), "{}", answer);

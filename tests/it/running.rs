@@ -1022,7 +1022,7 @@ fn an_agent_that_was_not_allowed_what_it_needed_is_told_so() {
 }
 
 #[test]
-fn a_hundred_megabytes_do_no_harm() {
+fn a_flood_of_output_does_no_harm() {
     let workspace = planned();
     let (exit, result) = run(&workspace, "T2", "talks");
     assert_eq!(exit, 0, "{result}");
