@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use clap::Args;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 
 use super::Context;
@@ -46,14 +46,21 @@ Examples:
   cleo undo 12                                the number is that of `cleo log`")]
 pub(crate) struct Request {
     /// Number of the operation
-    // Without a default: only the command line may leave it out.
-    #[serde(deserialize_with = "Deserialize::deserialize")]
+    // Without a default and never null: only the command line may leave it out.
+    #[serde(deserialize_with = "read_number")]
     #[cfg_attr(feature = "schemas", schemars(with = "u64"))]
     pub(crate) operation: Option<u64>,
 
     /// Show what would be changed
     #[arg(long, short = 'n')]
     #[serde(default)]
+fn read_number<'de, D>(from: D) -> std::result::Result<Option<u64>, D::Error>
+where
+    D: Deserializer<'de>,
+{
+    u64::deserialize(from).map(Some)
+}
+
     pub(crate) dry_run: bool,
 }
 

@@ -80,6 +80,17 @@ fn operations_refuse_fields_that_they_do_not_know() {
 }
 
 #[test]
+fn undo_over_http_needs_the_number_of_an_operation() {
+    let world = planned();
+    for body in [json!({}), json!({"operation": null})] {
+        let told = world.call("POST", "/api/work/undo", body).with(400);
+        assert_eq!(told["error"]["code"], "E_INPUT_INVALID", "{told}");
+    }
+    let task = world.call("GET", "/api/work/tasks/T1", Value::Null);
+    task.with(200);
+}
+
+#[test]
 fn operations_on_tasks_find_no_others() {
     let world = planned();
     let of_tasks = all().filter(|facts| facts.address.contains("/tasks/{id}"));
